@@ -1,0 +1,68 @@
+import type { OrganizationId, TeamId, UserId } from "./ids.ts"
+
+/** What a team may do across its organization; the union over a caller's teams is what counts. */
+export const organizationPermissions = [
+  "manageWorkspaces",
+  "manageProjects",
+  "readWorkspaces",
+  "readProjects",
+  "manageTeams",
+  "manageMembership",
+  "manageOrganizationAccess",
+  "manageVcsSettings",
+  "manageAgentPools",
+] as const
+export type OrganizationPermission = (typeof organizationPermissions)[number]
+export type OrganizationAccess = { readonly [permission in OrganizationPermission]: boolean }
+
+/** A caller's standing in one organization. */
+export interface Membership {
+  /** Member of the team `owners`, which the specification calls "team owner". */
+  readonly owner: boolean
+  readonly teams: readonly TeamId[]
+  readonly access: OrganizationAccess
+}
+
+/**
+ * Who asks. Resolved once per request from the token; nothing in it may outlive the request unless its
+ * identity generation is checked again (architecture 0.23).
+ */
+export type Caller =
+  | {
+      readonly kind: "user"
+      readonly tokenId: string | undefined
+      readonly userId: UserId
+      readonly siteAdmin: boolean
+      readonly memberships: ReadonlyMap<OrganizationId, Membership>
+    }
+  | {
+      readonly kind: "team"
+      readonly tokenId: string
+      readonly teamId: TeamId
+      readonly organizationId: OrganizationId
+      readonly membership: Membership
+    }
+  | { readonly kind: "organization"; readonly tokenId: string; readonly organizationId: OrganizationId }
+
+/** Standing in an organization, or undefined for a stranger to it. Site administrators stand as owners everywhere. */
+export function membershipIn(caller: Caller, organizationId: OrganizationId): Membership | undefined {
+  switch (caller.kind) {
+    case "user":
+      return caller.siteAdmin ? ownerMembership : caller.memberships.get(organizationId)
+    case "team":
+      return caller.organizationId === organizationId ? caller.membership : undefined
+    case "organization":
+      return caller.organizationId === organizationId ? organizationTokenMembership : undefined
+    default:
+      return caller satisfies never
+  }
+}
+
+const everything = Object.fromEntries(
+  organizationPermissions.map((name) => [name, true]),
+) as unknown as OrganizationAccess
+export const noOrganizationAccess = Object.fromEntries(
+  organizationPermissions.map((name) => [name, false]),
+) as unknown as OrganizationAccess
+export const ownerMembership: Membership = { owner: true, teams: [], access: everything }
+const organizationTokenMembership: Membership = { owner: false, teams: [], access: everything }

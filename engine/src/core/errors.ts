@@ -1,0 +1,83 @@
+// One error type with closed codes. Each wire format owns one table from code to status; nothing else knows statuses.
+
+export type EngineErrorCode =
+  | "bad-request" // the request itself cannot be read: query, paging, malformed document
+  | "unauthenticated" // no valid token
+  | "forbidden" // the one named exception to 404: force delete
+  | "not-found" // missing, or the caller may not see it or do it
+  | "conflict" // the present state of the subject refuses the action
+  | "precondition-failed"
+  | "too-large"
+  | "unsupported-media-type"
+  | "invalid" // attributes that break a validation rule; one fault per attribute
+  | "unprocessable" // a business rule refuses a well-formed request
+  | "rate-limited"
+  | "pending" // unlock while the newest state version is not finalized; clients retry
+  | "busy" // the store could not serialize the change in time; clients retry
+  | "internal"
+
+/** Path of a member in domain words: `["vcsRepo", "identifier"]`, `["tagBindings", 0, "key"]`. The codec turns it into a pointer. */
+export type FieldPath = readonly (string | number)[]
+
+/** One broken rule. At most one of `field` (domain), `pointer` and `parameter` (wire) says where. */
+export interface Fault {
+  readonly detail: string
+  readonly field?: FieldPath
+  readonly pointer?: string
+  readonly parameter?: string
+}
+
+export interface EngineErrorOptions {
+  readonly faults?: readonly Fault[]
+  readonly subject?: string
+  readonly retryAfterMs?: number
+  readonly cause?: unknown
+}
+
+export class EngineError extends Error {
+  readonly code: EngineErrorCode
+  readonly faults: readonly Fault[]
+  readonly subject: string | undefined
+  readonly retryAfterMs: number | undefined
+
+  constructor(code: EngineErrorCode, detail: string, options: EngineErrorOptions = {}) {
+    super(detail, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = "EngineError"
+    this.code = code
+    this.faults = options.faults ?? []
+    this.subject = options.subject
+    this.retryAfterMs = options.retryAfterMs
+  }
+}
+
+export const badRequest = (detail: string, faults: readonly Fault[] = []) =>
+  new EngineError("bad-request", detail, { faults })
+export const unauthenticated = () => new EngineError("unauthenticated", "A valid API token is required.")
+export const forbidden = (detail: string) => new EngineError("forbidden", detail)
+/** Deliberately vague: missing and not permitted must look alike (specification, section 5 rule 7). */
+export const notFound = (subject?: string) =>
+  new EngineError("not-found", "The resource does not exist, or you are not authorized to perform this action.", {
+    ...(subject === undefined ? {} : { subject }),
+  })
+export const conflict = (detail: string, options: EngineErrorOptions = {}) =>
+  new EngineError("conflict", detail, options)
+export const unprocessable = (detail: string, faults: readonly Fault[] = []) =>
+  new EngineError("unprocessable", detail, { faults })
+export const pending = (detail: string, retryAfterMs = 1_000) => new EngineError("pending", detail, { retryAfterMs })
+export const busy = (detail: string, cause?: unknown) => new EngineError("busy", detail, { retryAfterMs: 1_000, cause })
+
+/** Every fault of one document at once. */
+export const invalid = (faults: readonly Fault[]) =>
+  new EngineError("invalid", faults.map((fault) => fault.detail).join("; "), { faults })
+
+export function refuseFaults(faults: readonly Fault[]): void {
+  if (faults.length > 0) throw invalid(faults)
+}
+
+export const isEngineError = (error: unknown, code?: EngineErrorCode): error is EngineError =>
+  error instanceof EngineError && (code === undefined || error.code === code)
+
+/** The default branch of an exhaustive `switch`. */
+export function unreachable(value: never): never {
+  throw new Error(`unreachable: ${JSON.stringify(value)}`)
+}

@@ -1,0 +1,66 @@
+import type { RandomSource } from "./random.ts"
+
+/** Prefixes as the public API uses them, so that clients which match on them (`^ws-[a-zA-Z0-9]{16}$`) keep working. */
+export type IdPrefix =
+  | "org"
+  | "user"
+  | "ou"
+  | "team"
+  | "tws"
+  | "tprj"
+  | "at"
+  | "prj"
+  | "sshkey"
+  | "apool"
+  | "oc"
+  | "ot"
+  | "ghain"
+  | "ws"
+  | "tag"
+  | "tb"
+  | "drp"
+  | "sv"
+  | "wsout"
+  | "run"
+  | "plan"
+  | "apply"
+  | "cv"
+  | "ia"
+  | "wsr"
+  | "readme"
+  | "var"
+  | "asmtres"
+
+declare const brand: unique symbol
+/** A text id that cannot be passed where another kind's id is meant. */
+export type Id<Prefix extends IdPrefix> = string & { readonly [brand]: Prefix }
+
+export type OrganizationId = Id<"org">
+export type UserId = Id<"user">
+export type TeamId = Id<"team">
+export type ProjectId = Id<"prj">
+export type WorkspaceId = Id<"ws">
+export type TagId = Id<"tag">
+export type RunId = Id<"run">
+export type StateVersionId = Id<"sv">
+export type ConfigurationVersionId = Id<"cv">
+
+const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+const idLength = 16
+// 232 = 4 × 58: bytes below it map onto the alphabet without bias, the rest are drawn again.
+const unbiasedLimit = 232
+
+/** `<prefix>-` and 16 base58 characters. */
+export function newId<P extends IdPrefix>(prefix: P, random: RandomSource): Id<P> {
+  let text = ""
+  while (text.length < idLength) {
+    for (const byte of random.bytes(idLength * 2)) {
+      if (byte < unbiasedLimit && text.length < idLength) text += alphabet[byte % 58]
+    }
+  }
+  return `${prefix}-${text}` as Id<P>
+}
+
+export function isId<P extends IdPrefix>(prefix: P, text: string): text is Id<P> {
+  return text.startsWith(`${prefix}-`) && /^[a-zA-Z0-9]{16}$/.test(text.slice(prefix.length + 1))
+}

@@ -1,0 +1,65 @@
+// One unit of work against the database, on either dialect. Kysely builds and types the SQL; a session runs it.
+// Queries on hot paths are compiled once (`statement`), because building one costs more than SQLite needs to answer it.
+import type { CompiledQuery, Kysely } from "kysely"
+import type { Tables } from "./tables.ts"
+
+export type DialectName = "sqlite" | "postgres"
+
+/** Anything Kysely can compile: a select, insert … returning, or `sql\`…\``. */
+export interface Compilable<Row> {
+  compile(): CompiledQuery<Row>
+}
+
+export interface Session {
+  readonly dialect: DialectName
+  /** A cold Kysely: it builds and compiles for this dialect and is never executed itself. */
+  readonly db: Kysely<Tables>
+  all<Row>(query: Compilable<Row>): Promise<Row[]>
+  all<Parameters, Row>(query: Statement<Parameters, Row>, parameters: Parameters): Promise<Row[]>
+  first<Row>(query: Compilable<Row>): Promise<Row | undefined>
+  first<Parameters, Row>(query: Statement<Parameters, Row>, parameters: Parameters): Promise<Row | undefined>
+  /** Number of rows changed. Unique violations throw `UniqueViolation`, foreign-key ones `ReferenceViolation`. */
+  run(query: Compilable<unknown>): Promise<number>
+  run<Parameters>(query: Statement<Parameters, unknown>, parameters: Parameters): Promise<number>
+}
+
+/** A query compiled once per dialect; `parameters` are looked up by name at each run. */
+export interface Statement<Parameters, Row> {
+  readonly build: (db: Kysely<Tables>, parameters: Parameters, dialect: DialectName) => Compilable<Row>
+  /** Filled by the session at first use, one slot per dialect. */
+  readonly compiled: Partial<Record<DialectName, { readonly sql: string; readonly parameters: readonly unknown[] }>>
+}
+
+export const statement = <Parameters, Row>(
+  build: (db: Kysely<Tables>, parameters: Parameters, dialect: DialectName) => Compilable<Row>,
+): Statement<Parameters, Row> => ({ build, compiled: {} })
+
+/** Stands for a value in a statement's text until it runs. */
+export class Placeholder {
+  readonly name: string
+  constructor(name: string) {
+    this.name = name
+  }
+}
+
+/** Hands a placeholder to `build` for every parameter it names. */
+export const placeholders = <Parameters>(): Parameters =>
+  new Proxy({}, { get: (_target, name) => new Placeholder(String(name)) }) as Parameters
+
+/** The constraint is named, so that a row mapper can tell which field was taken. */
+export class UniqueViolation extends Error {
+  /** Lower-cased text that names the columns (SQLite) or the constraint (PostgreSQL). */
+  readonly constraint: string
+  constructor(constraint: string, options?: ErrorOptions) {
+    super(`unique constraint violated: ${constraint}`, options)
+    this.name = "UniqueViolation"
+    this.constraint = constraint.toLowerCase()
+  }
+}
+
+export class ReferenceViolation extends Error {
+  constructor(options?: ErrorOptions) {
+    super("a referenced row does not exist or is still referenced", options)
+    this.name = "ReferenceViolation"
+  }
+}

@@ -1,0 +1,423 @@
+// Row types, one per table; both dialects have the same. Instants are epoch milliseconds, booleans 0 or 1, lists and
+// objects JSON text, names that compare case-insensitively stored folded beside the original.
+export type Flag = 0 | 1
+
+export interface Tables {
+  generations: GenerationRow
+  settings: SettingRow
+  organizations: OrganizationRow
+  users: UserRow
+  organization_memberships: OrganizationMembershipRow
+  teams: TeamRow
+  team_members: TeamMemberRow
+  team_workspaces: TeamWorkspaceRow
+  team_projects: TeamProjectRow
+  tokens: TokenRow
+  projects: ProjectRow
+  project_bindings: ProjectBindingRow
+  ssh_keys: SshKeyRow
+  agent_pools: AgentPoolRow
+  oauth_clients: OauthClientRow
+  oauth_tokens: OauthTokenRow
+  app_installations: AppInstallationRow
+  workspaces: WorkspaceRow
+  tags: TagRow
+  workspace_bindings: WorkspaceBindingRow
+  remote_state_consumers: RemoteStateConsumerRow
+  retention_policies: RetentionPolicyRow
+  state_versions: StateVersionRow
+  state_contents: StateContentRow
+  state_version_outputs: StateVersionOutputRow
+  runs: RunRow
+  configuration_versions: ConfigurationVersionRow
+  variables: VariableRow
+  assessment_results: AssessmentResultRow
+  leases: LeaseRow
+}
+
+/** One row per family of cached facts; whoever changes such a fact bumps its number (architecture 0.23). */
+export interface GenerationRow {
+  family: string
+  number: number
+}
+
+/** Site-wide settings an administrator chooses, JSON text. */
+export interface SettingRow {
+  name: string
+  value: string
+}
+
+export interface OrganizationRow {
+  id: string
+  name: string
+  name_folded: string
+  email: string
+  created_at: number
+  default_execution_mode: string
+  default_agent_pool_id: string | null
+  allow_force_delete_workspaces: Flag
+  assessments_enforced: Flag
+  plan: string
+  cost_estimation_enabled: Flag
+  collaborator_auth_policy: string
+}
+
+export interface UserRow {
+  id: string
+  username: string
+  username_folded: string
+  email: string
+  site_admin: Flag
+  service_account: Flag
+  created_at: number
+}
+
+export interface OrganizationMembershipRow {
+  id: string
+  organization_id: string
+  user_id: string
+  status: string
+  created_at: number
+}
+
+export interface TeamRow {
+  id: string
+  organization_id: string
+  name: string
+  name_folded: string
+  visibility: string
+  /** JSON object of organization permissions that are true. */
+  access: string
+  created_at: number
+}
+
+export interface TeamMemberRow {
+  team_id: string
+  user_id: string
+}
+
+export interface TeamWorkspaceRow {
+  id: string
+  team_id: string
+  workspace_id: string
+  access: string
+  /** JSON of the custom permissions; null unless `access` is custom. */
+  custom: string | null
+}
+
+export interface TeamProjectRow {
+  id: string
+  team_id: string
+  project_id: string
+  access: string
+  custom: string | null
+}
+
+export interface TokenRow {
+  id: string
+  /** SHA-256 of the secret, hex. The secret itself is shown once and never stored. */
+  hash: string
+  kind: string
+  /** Exactly one owner column is set, by `kind`. */
+  user_id: string | null
+  team_id: string | null
+  organization_id: string | null
+  description: string
+  created_by: string | null
+  created_at: number
+  last_used_at: number | null
+  expires_at: number | null
+  policies: string
+}
+
+export interface ProjectRow {
+  id: string
+  organization_id: string
+  name: string
+  name_folded: string
+  description: string
+  is_default: Flag
+  created_at: number
+  auto_destroy_activity_duration: string | null
+  /** Null inherits the organization's. */
+  default_execution_mode: string | null
+  default_agent_pool_id: string | null
+}
+
+export interface ProjectBindingRow {
+  id: string
+  organization_id: string
+  project_id: string
+  key: string
+  key_folded: string
+  value: string
+  created_at: number
+}
+
+export interface SshKeyRow {
+  id: string
+  organization_id: string
+  name: string
+  value_sealed: Uint8Array
+  created_at: number
+}
+
+export interface AgentPoolRow {
+  id: string
+  organization_id: string
+  name: string
+  name_folded: string
+  created_at: number
+}
+
+export interface OauthClientRow {
+  id: string
+  organization_id: string
+  name: string | null
+  service_provider: string
+  http_url: string
+  api_url: string
+  created_at: number
+}
+
+export interface OauthTokenRow {
+  id: string
+  oauth_client_id: string
+  organization_id: string
+  service_provider_user: string | null
+  value_sealed: Uint8Array
+  created_at: number
+}
+
+export interface AppInstallationRow {
+  id: string
+  organization_id: string
+  name: string
+  installation_id: number
+  created_at: number
+}
+
+export interface WorkspaceRow {
+  id: string
+  organization_id: string
+  project_id: string
+  name: string
+  name_folded: string
+  /** The folded name back to front, so that a suffix search is a range scan. */
+  name_reversed: string
+  description: string | null
+  created_at: number
+  updated_at: number
+  latest_change_at: number
+  environment: string
+  source: string
+  source_name: string | null
+  source_url: string | null
+  /** The workspace's own value; used while `overwrites_execution_mode` is 1. */
+  execution_mode: string
+  agent_pool_id: string | null
+  overwrites_execution_mode: Flag
+  overwrites_agent_pool: Flag
+  allow_destroy_plan: Flag
+  assessments_enabled: Flag
+  auto_apply: Flag
+  auto_apply_run_trigger: Flag
+  auto_destroy_at: number | null
+  auto_destroy_status: string | null
+  auto_destroy_activity_duration: string | null
+  inherits_project_auto_destroy: Flag
+  file_triggers_enabled: Flag
+  global_remote_state: Flag
+  queue_all_runs: Flag
+  speculative_enabled: Flag
+  structured_run_output_enabled: Flag
+  engine_version: string
+  trigger_patterns: string
+  trigger_prefixes: string
+  working_directory: string | null
+  /** JSON of the VCS binding, or null; `oauth_token_id` and `app_installation_id` repeat what it names, for integrity. */
+  vcs_repo: string | null
+  oauth_token_id: string | null
+  app_installation_id: string | null
+  ssh_key_id: string | null
+  /** Null while unlocked. */
+  locked_at: number | null
+  locked_by_kind: string | null
+  locked_by_id: string | null
+  locked_reason: string | null
+  /** Counts this workspace's locks, so that a state version knows under which one it was made. */
+  lock_number: number
+  current_run_id: string | null
+  current_run_status: string | null
+  current_run_created_at: number | null
+  current_state_version_id: string | null
+  current_configuration_version_id: string | null
+  current_assessment_result_id: string | null
+  last_assessment_result_at: number | null
+  resource_count: number
+  /** Metrics over the past 30 finished runs, written in the transaction that finishes a run; null before the first. */
+  apply_duration_average_ms: number | null
+  plan_duration_average_ms: number | null
+  policy_check_failures: number | null
+  run_failures: number | null
+  kpis_runs_count: number | null
+}
+
+export interface TagRow {
+  id: string
+  organization_id: string
+  name: string
+  name_folded: string
+  created_at: number
+}
+
+/** A flat tag is the row with an empty value and a `tag_id` (architecture 0.16). */
+export interface WorkspaceBindingRow {
+  id: string
+  organization_id: string
+  workspace_id: string
+  tag_id: string | null
+  key: string
+  key_folded: string
+  value: string
+  created_at: number
+}
+
+export interface RemoteStateConsumerRow {
+  workspace_id: string
+  consumer_id: string
+}
+
+export interface RetentionPolicyRow {
+  id: string
+  /** `site`, `organization` or `workspace`. */
+  target_kind: string
+  target_id: string
+  kind: string
+  delete_older_than_days: number | null
+}
+
+export interface StateVersionRow {
+  id: string
+  workspace_id: string
+  organization_id: string
+  serial: number
+  lineage: string | null
+  md5: string
+  size: number | null
+  status: string
+  intermediate: Flag
+  lock_number: number
+  created_at: number
+  created_by_kind: string | null
+  created_by_id: string | null
+  run_id: string | null
+  terraform_version: string | null
+  format_version: number | null
+  resource_count: number | null
+  /** JSON summaries parsed from the state. */
+  resources: string | null
+  modules: string | null
+  providers: string | null
+  resources_processed: Flag
+  vcs_commit_sha: string | null
+  vcs_commit_url: string | null
+}
+
+/** Sealed and compressed bytes of one document of a state version, in chunks. */
+export interface StateContentRow {
+  state_version_id: string
+  /** `state`, `json-state` or `json-outputs`. */
+  document: string
+  chunk: number
+  sealed: Uint8Array
+}
+
+export interface StateVersionOutputRow {
+  id: string
+  state_version_id: string
+  position: number
+  name: string
+  sensitive: Flag
+  type: string
+  /** JSON text, sealed: an output can hold what the state holds. */
+  value_sealed: Uint8Array
+  detailed_type: string
+}
+
+export interface RunRow {
+  id: string
+  workspace_id: string
+  organization_id: string
+  status: string
+  message: string
+  source: string
+  is_destroy: Flag
+  auto_apply: Flag
+  plan_only: Flag
+  refresh_only: Flag
+  has_changes: Flag
+  created_at: number
+  created_by_kind: string | null
+  created_by_id: string | null
+  /** JSON object from status to instant. */
+  status_timestamps: string
+  configuration_version_id: string | null
+  plan_id: string
+  apply_id: string
+  plan_duration_ms: number | null
+  apply_duration_ms: number | null
+  policy_failed: Flag
+  /** Set when the run reaches a final status. */
+  finished_at: number | null
+}
+
+export interface ConfigurationVersionRow {
+  id: string
+  workspace_id: string
+  organization_id: string
+  source: string
+  status: string
+  speculative: Flag
+  provisional: Flag
+  auto_queue_runs: Flag
+  error: string | null
+  error_message: string | null
+  created_at: number
+  ingress_attributes_id: string | null
+  /** JSON object. */
+  ingress_attributes: string | null
+  readme_id: string | null
+  readme: string | null
+}
+
+export interface VariableRow {
+  id: string
+  workspace_id: string
+  organization_id: string
+  key: string
+  category: string
+  value_sealed: Uint8Array
+  description: string
+  hcl: Flag
+  sensitive: Flag
+  version_id: string
+  created_at: number
+}
+
+export interface AssessmentResultRow {
+  id: string
+  workspace_id: string
+  organization_id: string
+  drifted: Flag
+  succeeded: Flag
+  error_message: string | null
+  created_at: number
+}
+
+export interface LeaseRow {
+  name: string
+  holder: string
+  fence: number
+  expires_at: number
+}
