@@ -1,0 +1,19 @@
+import type { OrganizationId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import type { Organization } from "./organization.ts"
+
+export interface OrganizationStore {
+  /** Names compare case-insensitively. */
+  findByName(name: string): Promise<Organization | undefined>
+  find(id: OrganizationId): Promise<Organization | undefined>
+  /** All, or the given ones only. */
+  list(
+    ids: readonly OrganizationId[] | "all",
+    search: string | undefined,
+    page: PageRequest,
+  ): Promise<Page<Organization>>
+  /** Throws `EngineError("invalid")` on `name` when the name is taken. */
+  insert(organization: Organization): Promise<void>
+  save(organization: Organization): Promise<void>
+  remove(id: OrganizationId): Promise<void>
+}

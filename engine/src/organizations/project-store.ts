@@ -1,0 +1,28 @@
+import type { OrganizationId, ProjectId, TeamId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import type { Project } from "./project.ts"
+import type { ProjectAccessLevel } from "./project-permissions.ts"
+
+export interface ProjectQuery {
+  readonly organizationId: OrganizationId
+  readonly names?: readonly string[]
+  readonly search?: string
+  /** Only these; absent means all of the organization. */
+  readonly ids?: readonly ProjectId[]
+}
+
+export interface ProjectStore {
+  find(id: string): Promise<Project | undefined>
+  defaultOf(organizationId: OrganizationId): Promise<Project>
+  list(query: ProjectQuery, page: PageRequest): Promise<Page<Project>>
+  /** What these teams were given on these projects. */
+  grantsOn(
+    ids: readonly ProjectId[],
+    teams: readonly TeamId[],
+  ): Promise<ReadonlyMap<ProjectId, readonly ProjectAccessLevel[]>>
+  workspaceCounts(ids: readonly ProjectId[]): Promise<ReadonlyMap<ProjectId, number>>
+  /** Throws `EngineError("invalid")` on `name` when the organization has a project of that name. */
+  insert(project: Project): Promise<void>
+  save(project: Project): Promise<void>
+  remove(id: ProjectId): Promise<void>
+}

@@ -1,0 +1,92 @@
+// The one way from a reference to a workspace that the caller may act on. Everything else that hangs on a workspace
+// (tags, state versions, runs, variables …) passes through here first.
+import { type Caller, membershipIn } from "../core/caller.ts"
+import { notFound } from "../core/errors.ts"
+import type { OrganizationId } from "../core/ids.ts"
+import type { AccessStore } from "./access-store.ts"
+import {
+  isVisible,
+  needsGrants,
+  organizationWideAccess,
+  require,
+  type WorkspacePermission,
+  type WorkspacePermissions,
+  workspacePermissions,
+} from "./permissions.ts"
+import type { Visibility } from "./query.ts"
+import type { Actor, SituatedWorkspace, WorkspaceRef } from "./workspace.ts"
+import type { WorkspaceStore } from "./workspace-store.ts"
+
+export interface AuthorizedWorkspace {
+  readonly workspace: SituatedWorkspace
+  readonly permissions: WorkspacePermissions
+}
+
+interface AuthorizationStores {
+  readonly workspaces: WorkspaceStore
+  readonly access: AccessStore
+}
+
+/** Not found unless the caller sees the workspace and holds every permission asked for. */
+export async function authorizeWorkspace(
+  stores: AuthorizationStores,
+  caller: Caller,
+  ref: WorkspaceRef,
+  ...needed: readonly WorkspacePermission[]
+): Promise<AuthorizedWorkspace> {
+  const workspace = await stores.workspaces.find(ref)
+  if (workspace === undefined) throw notFound("id" in ref ? ref.id : `${ref.organization}/${ref.name}`)
+  const [authorized] = await withPermissions(stores, caller, [workspace])
+  const { permissions } = authorized as AuthorizedWorkspace
+  if (!isVisible(permissions)) throw notFound(workspace.id)
+  for (const permission of needed) require(permissions, permission, workspace.id)
+  return { workspace, permissions }
+}
+
+/** The caller's permissions on each of several workspaces, in their order. */
+export async function withPermissions(
+  stores: Pick<AuthorizationStores, "access">,
+  caller: Caller,
+  workspaces: readonly SituatedWorkspace[],
+): Promise<AuthorizedWorkspace[]> {
+  const granted = workspaces.filter((workspace) => needsGrants(caller, workspace.organizationId))
+  const teams = [...new Set(granted.flatMap((workspace) => teamsOf(caller, workspace.organizationId)))]
+  const grants =
+    teams.length === 0
+      ? undefined
+      : await stores.access.grantsOn(
+          granted.map(({ id }) => id),
+          teams,
+        )
+  return workspaces.map((workspace) => {
+    const organization = {
+      id: workspace.organizationId,
+      allowForceDeleteWorkspaces: workspace.organization.allowForceDeleteWorkspaces,
+    }
+    return { workspace, permissions: workspacePermissions(caller, organization, grants?.get(workspace.id) ?? []) }
+  })
+}
+
+const teamsOf = (caller: Caller, organizationId: OrganizationId) => membershipIn(caller, organizationId)?.teams ?? []
+
+/** Which workspaces a list may show; undefined for a stranger, to whom the organization does not exist. */
+export function visibilityIn(caller: Caller, organizationId: OrganizationId): Visibility | undefined {
+  const wide = organizationWideAccess(caller, organizationId)
+  if (wide === "none") return undefined
+  if (wide === "by-grant") return { organizationId, all: false, teams: teamsOf(caller, organizationId) }
+  return { organizationId, all: true }
+}
+
+/** Who a lock, run or state version is ascribed to. */
+export function actorOf(caller: Caller): Actor {
+  switch (caller.kind) {
+    case "user":
+      return { kind: "users", id: caller.userId }
+    case "team":
+      return { kind: "teams", id: caller.teamId }
+    case "organization":
+      return { kind: "organizations", id: caller.organizationId }
+    default:
+      return caller satisfies never
+  }
+}

@@ -1,0 +1,64 @@
+import { type Caller } from "../core/caller.ts"
+import type { Runtime } from "../core/runtime.ts"
+import type { Storage } from "../core/storage.ts"
+import type { Stores } from "../stores.ts"
+import { type AuthorizedWorkspace, actorOf, authorizeWorkspace } from "./authorization.ts"
+import { forceUnlock, lock, type LockChange } from "./lock.ts"
+import type { WorkspaceRef, WorkspaceView } from "./workspace.ts"
+
+type UsedStores = Pick<Stores, "workspaces" | "access" | "organizations" | "projects">
+
+export class WorkspaceService {
+  readonly #storage: Storage<UsedStores>
+  readonly #runtime: Runtime
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
+    this.#storage = storage
+    this.#runtime = runtime
+    this.#caller = caller
+  }
+
+  get(ref: WorkspaceRef): Promise<WorkspaceView> {
+    return this.#storage.read(async (stores) => viewOf(stores, await authorizeWorkspace(stores, this.#caller, ref)))
+  }
+
+  lock(ref: WorkspaceRef, { reason }: { readonly reason: string }): Promise<WorkspaceView> {
+    const now = this.#runtime.clock.now()
+    return this.#storage.transact(async (stores) => {
+      const authorized = await authorizeWorkspace(stores, this.#caller, ref, "canLock")
+      return changeLock(stores, authorized, lock(authorized.workspace, actorOf(this.#caller), reason, now))
+    })
+  }
+
+  forceUnlock(ref: WorkspaceRef): Promise<WorkspaceView> {
+    return this.#storage.transact(async (stores) => {
+      const authorized = await authorizeWorkspace(stores, this.#caller, ref, "canForceUnlock")
+      return changeLock(stores, authorized, forceUnlock(authorized.workspace))
+    })
+  }
+}
+
+async function changeLock(
+  stores: Pick<Stores, "workspaces">,
+  { workspace, permissions }: AuthorizedWorkspace,
+  change: LockChange,
+): Promise<WorkspaceView> {
+  await stores.workspaces.saveLock(workspace.id, change)
+  return viewOf(stores, { workspace: { ...workspace, ...change }, permissions })
+}
+
+/** Everything the caller is shown of a workspace. */
+export async function viewOf(
+  stores: Pick<Stores, "workspaces">,
+  { workspace, permissions }: AuthorizedWorkspace,
+): Promise<WorkspaceView> {
+  const related = (await stores.workspaces.related([workspace])).get(workspace.id)
+  return {
+    ...workspace,
+    permissions,
+    tagNames: related?.tagNames ?? [],
+    variableIds: related?.variableIds ?? [],
+    outputIds: related?.outputIds ?? [],
+  }
+}

@@ -1,0 +1,140 @@
+import type {
+  ConfigurationVersionId,
+  OrganizationId,
+  ProjectId,
+  RunId,
+  StateVersionId,
+  WorkspaceId,
+} from "../core/ids.ts"
+import type { Instant } from "../core/time.ts"
+import type { ExecutionMode, Plan } from "../organizations/organization.ts"
+import type { WorkspacePermissions } from "./permissions.ts"
+
+/** By id, or by organization and workspace name; both forms behave identically (specification 4.5). */
+export type WorkspaceRef = { readonly id: string } | { readonly organization: string; readonly name: string }
+
+/** Who holds a lock. */
+export interface Actor {
+  readonly kind: "users" | "teams" | "runs" | "organizations"
+  readonly id: string
+}
+
+export type Lock =
+  | { readonly held: false }
+  | { readonly held: true; readonly by: Actor; readonly reason: string; readonly since: Instant }
+
+export interface VcsRepo {
+  readonly identifier: string
+  readonly oauthTokenId: string | null
+  readonly githubAppInstallationId: string | null
+  /** Empty means the repository's default branch. */
+  readonly branch: string
+  readonly ingressSubmodules: boolean
+  readonly tagsRegex: string | null
+}
+
+/** What a client may set; every member has a default at create and keeps its value at update when omitted. */
+export interface WorkspaceSettings {
+  readonly name: string
+  readonly description: string | null
+  /** The workspace's own values; they count while the overwrite of the same name is true. */
+  readonly executionMode: ExecutionMode
+  readonly agentPoolId: string | null
+  readonly settingOverwrites: { readonly executionMode: boolean; readonly agentPool: boolean }
+  readonly allowDestroyPlan: boolean
+  readonly assessmentsEnabled: boolean
+  readonly autoApply: boolean
+  readonly autoApplyRunTrigger: boolean
+  readonly autoDestroyAt: Instant | null
+  readonly autoDestroyActivityDuration: string | null
+  readonly inheritsProjectAutoDestroy: boolean
+  readonly fileTriggersEnabled: boolean
+  readonly globalRemoteState: boolean
+  readonly queueAllRuns: boolean
+  readonly speculativeEnabled: boolean
+  readonly structuredRunOutputEnabled: boolean
+  readonly engineVersion: string
+  readonly triggerPatterns: readonly string[]
+  readonly triggerPrefixes: readonly string[]
+  readonly vcsRepo: VcsRepo | null
+  readonly workingDirectory: string | null
+}
+
+/** Metrics over the past 30 runs that errored or applied (specification 2.3); null before the first such run. */
+export interface RunMetrics {
+  readonly applyDurationAverageMs: number | null
+  readonly planDurationAverageMs: number | null
+  readonly policyCheckFailures: number | null
+  readonly runFailures: number | null
+  readonly runsCount: number | null
+}
+
+export interface Workspace extends WorkspaceSettings {
+  readonly id: WorkspaceId
+  readonly organizationId: OrganizationId
+  readonly projectId: ProjectId
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  /** Creation of the newest state version, or of the workspace. */
+  readonly latestChangeAt: Instant
+  readonly environment: string
+  readonly source: string
+  readonly sourceName: string | null
+  readonly sourceUrl: string | null
+  readonly autoDestroyStatus: string | null
+  readonly lock: Lock
+  readonly lockNumber: number
+  readonly sshKeyId: string | null
+  readonly currentRunId: RunId | null
+  readonly currentStateVersionId: StateVersionId | null
+  readonly currentConfigurationVersionId: ConfigurationVersionId | null
+  readonly currentAssessmentResultId: string | null
+  readonly lastAssessmentResultAt: Instant | null
+  readonly resourceCount: number
+  readonly metrics: RunMetrics
+}
+
+/** A workspace with the facts of its surroundings that its document or its rules need. */
+export interface SituatedWorkspace extends Workspace {
+  readonly organization: {
+    readonly name: string
+    readonly defaultExecutionMode: ExecutionMode
+    readonly defaultAgentPoolId: string | null
+    readonly allowForceDeleteWorkspaces: boolean
+    readonly assessmentsEnforced: boolean
+    readonly plan: Plan
+  }
+  readonly project: {
+    readonly defaultExecutionMode: ExecutionMode | null
+    readonly defaultAgentPoolId: string | null
+    readonly autoDestroyActivityDuration: string | null
+  }
+  readonly vcsConnection: {
+    readonly name: string | null
+    readonly serviceProvider: string
+    readonly httpUrl: string
+  } | null
+  readonly readmeId: string | null
+  readonly retentionPolicy: { readonly id: string; readonly kind: "delete-older" | "dont-delete" } | null
+}
+
+/** What a caller is shown. */
+export interface WorkspaceView extends SituatedWorkspace {
+  readonly permissions: WorkspacePermissions
+  readonly tagNames: readonly string[]
+  readonly variableIds: readonly string[]
+  readonly outputIds: readonly string[]
+}
+
+/** Own value where it overwrites, else the project's default, else the organization's. */
+export function effectiveExecution(workspace: SituatedWorkspace): { mode: ExecutionMode; agentPoolId: string | null } {
+  const { settingOverwrites, organization, project } = workspace
+  const mode = settingOverwrites.executionMode
+    ? workspace.executionMode
+    : (project.defaultExecutionMode ?? organization.defaultExecutionMode)
+  if (mode !== "agent") return { mode, agentPoolId: null }
+  const agentPoolId = settingOverwrites.agentPool
+    ? workspace.agentPoolId
+    : (project.defaultAgentPoolId ?? organization.defaultAgentPoolId)
+  return { mode, agentPoolId }
+}
