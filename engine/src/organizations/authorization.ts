@@ -1,0 +1,33 @@
+// The one way from an organization's name to an organization the caller belongs to and may act on.
+import { type Caller, type Membership, membershipIn } from "../core/caller.ts"
+import { notFound } from "../core/errors.ts"
+import type { Organization } from "./organization.ts"
+import {
+  type OrganizationPermissionName,
+  organizationPermissions,
+  type OrganizationPermissions,
+  requireOrganization,
+} from "./organization-permissions.ts"
+import type { OrganizationStore } from "./organization-store.ts"
+
+export interface AuthorizedOrganization {
+  readonly organization: Organization
+  readonly membership: Membership
+  readonly permissions: OrganizationPermissions
+}
+
+/** Not found unless the caller belongs to the organization and holds every permission asked for. */
+export async function authorizeOrganization(
+  { organizations }: { readonly organizations: OrganizationStore },
+  caller: Caller,
+  name: string,
+  ...needed: readonly OrganizationPermissionName[]
+): Promise<AuthorizedOrganization> {
+  const organization = await organizations.findByName(name)
+  if (organization === undefined) throw notFound(name)
+  const membership = membershipIn(caller, organization.id)
+  const permissions = organizationPermissions(caller, organization.id)
+  if (membership === undefined || permissions === undefined) throw notFound(name)
+  for (const permission of needed) requireOrganization(permissions, permission, name)
+  return { organization, membership, permissions }
+}

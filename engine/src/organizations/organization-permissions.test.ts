@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest"
+import { type Caller, type Membership, noOrganizationAccess, ownerMembership } from "../core/caller.ts"
+import type { OrganizationId, TeamId, UserId } from "../core/ids.ts"
+import {
+  organizationPermissionNames,
+  type OrganizationPermissionName,
+  organizationPermissions,
+} from "./organization-permissions.ts"
+
+const organizationId = "org-1" as OrganizationId
+const elsewhere = "org-2" as OrganizationId
+
+const user = (membership: Membership | undefined, siteAdmin = false): Caller => ({
+  kind: "user",
+  tokenId: undefined,
+  userId: "user-1" as UserId,
+  siteAdmin,
+  memberships: new Map(membership ? [[organizationId, membership]] : []),
+})
+const member = (access: Partial<typeof noOrganizationAccess> = {}): Membership => ({
+  owner: false,
+  teams: ["team-1" as TeamId],
+  access: { ...noOrganizationAccess, ...access },
+})
+
+const always: OrganizationPermissionName[] = ["canTraverse", "canAccessViaTeams"]
+
+describe("organization permissions", () => {
+  test.each<{ who: string; caller: Caller; held: readonly OrganizationPermissionName[] }>([
+    { who: "an owner", caller: user(ownerMembership), held: organizationPermissionNames },
+    { who: "a site administrator", caller: user(undefined, true), held: organizationPermissionNames },
+    { who: "a plain member", caller: user(member()), held: always },
+    { who: "a manager of teams", caller: user(member({ manageTeams: true })), held: [...always, "canCreateTeam"] },
+    {
+      who: "a manager of membership",
+      caller: user(member({ manageMembership: true })),
+      held: [...always, "canManageUsers"],
+    },
+    {
+      who: "a manager of workspaces",
+      caller: user(member({ manageWorkspaces: true })),
+      held: [...always, "canCreateWorkspace", "canManageTags"],
+    },
+    {
+      who: "a manager of projects",
+      caller: user(member({ manageProjects: true })),
+      held: [...always, "canCreateWorkspace", "canManageTags", "canCreateProject"],
+    },
+    {
+      who: "a manager of VCS settings",
+      caller: user(member({ manageVcsSettings: true })),
+      held: [...always, "canUpdateOauth", "canUpdateSshKeys"],
+    },
+    {
+      who: "a manager of agent pools",
+      caller: user(member({ manageAgentPools: true })),
+      held: [...always, "canUpdateAgentPools"],
+    },
+    {
+      who: "an organization token",
+      caller: { kind: "organization", tokenId: "at-1", organizationId },
+      held: organizationPermissionNames.filter((name) => name !== "canDestroy" && name !== "canUpdateApiToken"),
+    },
+  ])("$who holds exactly what its standing gives", ({ caller, held }) => {
+    const permissions = organizationPermissions(caller, organizationId)
+    expect(organizationPermissionNames.filter((name) => permissions?.[name]).toSorted()).toEqual([...held].toSorted())
+  })
+
+  test.each<[string, Caller]>([
+    ["a user without membership", user(undefined)],
+    [
+      "a team token of another organization",
+      { kind: "team", tokenId: "at-1", teamId: "team-9" as TeamId, organizationId: elsewhere, membership: member() },
+    ],
+    [
+      "an organization token of another organization",
+      { kind: "organization", tokenId: "at-1", organizationId: elsewhere },
+    ],
+  ])("to %s the organization does not exist", (_who, caller) => {
+    expect(organizationPermissions(caller, organizationId)).toBeUndefined()
+  })
+})

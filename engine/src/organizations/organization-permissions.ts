@@ -1,0 +1,59 @@
+// What a caller may do with an organization as a whole. A stranger gets not found, and so does a member who lacks the right
+// (specification, section 5 rule 7).
+import { type Caller, type Membership, membershipIn } from "../core/caller.ts"
+import { notFound } from "../core/errors.ts"
+import type { OrganizationId } from "../core/ids.ts"
+
+export const organizationPermissionNames = [
+  "canUpdate",
+  "canDestroy",
+  "canTraverse",
+  "canAccessViaTeams",
+  "canCreateTeam",
+  "canCreateWorkspace",
+  "canCreateProject",
+  "canManageUsers",
+  "canManageTags",
+  "canUpdateOauth",
+  "canUpdateSshKeys",
+  "canUpdateAgentPools",
+  "canUpdateApiToken",
+] as const
+export type OrganizationPermissionName = (typeof organizationPermissionNames)[number]
+export type OrganizationPermissions = { readonly [name in OrganizationPermissionName]: boolean }
+
+/** Undefined for a stranger, to whom the organization does not exist. */
+export function organizationPermissions(
+  caller: Caller,
+  organizationId: OrganizationId,
+): OrganizationPermissions | undefined {
+  const membership = membershipIn(caller, organizationId)
+  return membership && permissionsOf(membership, caller.kind === "organization")
+}
+
+/** An organization token administers, but neither ends the organization nor makes its own successor. */
+export function permissionsOf({ owner, access }: Membership, organizationToken = false): OrganizationPermissions {
+  return {
+    canUpdate: owner || organizationToken,
+    canDestroy: owner,
+    canTraverse: true,
+    canAccessViaTeams: true,
+    canCreateTeam: owner || access.manageTeams,
+    canCreateWorkspace: owner || access.manageWorkspaces || access.manageProjects,
+    canCreateProject: owner || access.manageProjects,
+    canManageUsers: owner || access.manageMembership,
+    canManageTags: owner || access.manageWorkspaces || access.manageProjects,
+    canUpdateOauth: owner || access.manageVcsSettings,
+    canUpdateSshKeys: owner || access.manageVcsSettings,
+    canUpdateAgentPools: owner || access.manageAgentPools,
+    canUpdateApiToken: owner,
+  }
+}
+
+export function requireOrganization(
+  permissions: OrganizationPermissions,
+  permission: OrganizationPermissionName,
+  subject: string,
+): void {
+  if (!permissions[permission]) throw notFound(subject)
+}
