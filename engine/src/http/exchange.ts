@@ -1,0 +1,29 @@
+// One request on its way through the server: what the socket side knows, and what is learned on the way.
+
+/** The socket's side of a request. */
+export interface Connection {
+  /** Undefined on a unix socket. */
+  readonly remoteAddress: string | undefined
+  /** Adds a header to the answer, whoever makes it. Cheaper than opening the headers of a finished `Response`. */
+  setHeader(name: string, value: string): void
+}
+
+export interface Exchange {
+  readonly requestId: string
+  /** The pattern of the route that answers, such as `/api/v2/workspaces/:id`; the app sets it. Bounds the metrics' labels. */
+  route: string | undefined
+}
+
+export interface App {
+  fetch(request: Request, exchange?: Exchange): Response | Promise<Response>
+}
+
+export type Serve = (request: Request, connection: Connection) => Promise<Response>
+
+/** The path of an absolute URL without its query, sparing the cost of a `URL`. */
+export function pathOf(url: string): string {
+  const from = url.indexOf("/", url.indexOf("://") + 3)
+  if (from === -1) return "/"
+  const query = url.indexOf("?", from)
+  return query === -1 ? url.slice(from) : url.slice(from, query)
+}

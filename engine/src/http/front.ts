@@ -1,0 +1,130 @@
+// Everything around the app that is the same for every request: its id, the rate limit, metrics, the access log and the
+// probes. It runs on every request, so each piece is a plain call and not a chain of wrappers.
+import type { Runtime } from "../core/runtime.ts"
+import { pathOf } from "./exchange.ts"
+import type { App, Connection, Exchange, Serve } from "./exchange.ts"
+import type { Metrics } from "./metrics.ts"
+import type { Allowance, RateLimiter } from "./rate-limit.ts"
+import { refusal } from "./refusal.ts"
+import { requestIdOf } from "./request-id.ts"
+
+export interface FrontOptions {
+  readonly app: App
+  readonly runtime: Runtime
+  readonly metrics: Metrics
+  readonly rateLimiter: RateLimiter | undefined
+  readonly accessLog: "off" | "debug" | "info"
+  /** Resolves when the store answers; rejects with the reason why it does not. */
+  readonly ready: () => Promise<void>
+  readonly draining: () => boolean
+  /** Milliseconds with fractions, for durations only. */
+  readonly stopwatch: () => number
+}
+
+export function createFront(options: FrontOptions): Serve {
+  const { metrics, runtime, accessLog, stopwatch } = options
+
+  return async (request, connection) => {
+    const began = stopwatch()
+    metrics.begin()
+    const exchange: Exchange = {
+      requestId: requestIdOf(request.headers.get("x-request-id"), runtime.random),
+      route: undefined,
+    }
+    connection.setHeader("x-request-id", exchange.requestId)
+    const path = pathOf(request.url)
+
+    let response: Response
+    try {
+      response = await answer(options, request, path, connection, exchange)
+    } catch (error) {
+      runtime.log.error("request-failed", { requestId: exchange.requestId, method: request.method, path, error })
+      response = refusal(500, "internal error", "The server could not complete the request.")
+    }
+
+    const durationMs = stopwatch() - began
+    metrics.end({ method: request.method, route: exchange.route, status: response.status, durationMs })
+    if (accessLog !== "off") {
+      // The path without its query: searches and signed links may hold what a log must not.
+      runtime.log[accessLog]("request", {
+        requestId: exchange.requestId,
+        method: request.method,
+        path,
+        route: exchange.route,
+        status: response.status,
+        durationMs: Math.round(durationMs * 1000) / 1000,
+        remoteAddress: connection.remoteAddress,
+      })
+    }
+    return response
+  }
+}
+
+async function answer(
+  options: FrontOptions,
+  request: Request,
+  path: string,
+  connection: Connection,
+  exchange: Exchange,
+): Promise<Response> {
+  const probe = probes[path]
+  if (probe !== undefined && (request.method === "GET" || request.method === "HEAD")) {
+    exchange.route = path
+    return probe(options)
+  }
+
+  const { rateLimiter, runtime } = options
+  const credential = rateLimiter === undefined ? undefined : credentialOf(request, runtime)
+  if (rateLimiter !== undefined) {
+    const address = connection.remoteAddress ?? "local"
+    const allowance = rateLimiter.charge({ credential, address, now: runtime.clock.now() })
+    announce(allowance, connection)
+    if (!allowance.allowed) {
+      connection.setHeader("retry-after", "1")
+      return refusal(429, "Too many requests", "You have exceeded the API's rate limit.")
+    }
+  }
+
+  const response = await options.app.fetch(request, exchange)
+  if (rateLimiter !== undefined && credential !== undefined && response.status !== 401) {
+    rateLimiter.prove(credential, runtime.clock.now())
+  }
+  return response
+}
+
+const probes: Readonly<Record<string, (options: FrontOptions) => Response | Promise<Response>>> = {
+  "/healthz": () => plain(200, "ok"),
+  "/readyz": readiness,
+  "/metrics": async ({ metrics }) => {
+    const { contentType, text } = await metrics.expose()
+    return new Response(text, { headers: { "content-type": contentType } })
+  },
+}
+
+async function readiness({ ready, draining, runtime }: FrontOptions): Promise<Response> {
+  if (draining()) return plain(503, "shutting down")
+  try {
+    await ready()
+    return plain(200, "ok")
+  } catch (error) {
+    runtime.log.warn("not-ready", { error })
+    return plain(503, "the store does not answer")
+  }
+}
+
+const plain = (status: number, text: string): Response =>
+  new Response(`${text}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8" } })
+
+function credentialOf(request: Request, runtime: Runtime): string | undefined {
+  const secret =
+    request.headers.get("authorization") ??
+    request.headers.get("x-service-token") ??
+    request.headers.get("x-vault-token")
+  return secret === null ? undefined : runtime.digest(secret)
+}
+
+function announce(allowance: Allowance, connection: Connection): void {
+  connection.setHeader("x-ratelimit-limit", String(allowance.limit))
+  connection.setHeader("x-ratelimit-remaining", String(allowance.remaining))
+  connection.setHeader("x-ratelimit-reset", String(allowance.resetSeconds))
+}

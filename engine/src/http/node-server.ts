@@ -1,0 +1,166 @@
+// Serves a fetch function on a socket: limits and timeouts against slow or hostile peers, TLS, and an end that loses nothing.
+import { createServer as createHttpServer } from "node:http"
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import { createServer as createHttpsServer } from "node:https"
+import { isIPv6 } from "node:net"
+import type { Socket } from "node:net"
+import { getRequestListener } from "@hono/node-server"
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Serve } from "./exchange.ts"
+import { refusal, refusalDocument } from "./refusal.ts"
+
+export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string }
+
+export interface NodeServerOptions {
+  readonly tls?: { readonly certificate: string | Uint8Array; readonly privateKey: string | Uint8Array }
+  /** A declared body longer than this is refused before the client is told to send it. */
+  readonly bodyLimitBytes?: number
+  readonly headersTimeoutMs?: number
+  readonly requestTimeoutMs?: number
+  /** How often the two timeouts are looked at. */
+  readonly timeoutCheckMs?: number
+  /** Longer than the idle time of common proxies (60 s), so that the proxy and not we close an idle connection. */
+  readonly keepAliveTimeoutMs?: number
+  readonly maximumHeaderBytes?: number
+  readonly maximumConnections?: number
+}
+
+export interface NodeServer {
+  /** Port 0 takes a free one; the answer says which. */
+  listen(address: ListenAddress): Promise<ListenAddress>
+  /**
+   * Stops accepting, closes idle connections at once, and lets requests in flight finish, each answer ending its connection.
+   * Whatever is left after `graceMs` is cut; the answer counts the requests that were.
+   */
+  close(graceMs: number): Promise<{ readonly cut: number }>
+}
+
+/** The address cannot be listened on; its message is a sentence for the person who started the server. */
+export class ListenError extends Error {
+  readonly code: string | undefined
+  constructor(message: string, cause: NodeJS.ErrnoException) {
+    super(message, { cause })
+    this.name = "ListenError"
+    this.code = cause.code
+  }
+}
+
+export function createNodeServer(serve: Serve, options: NodeServerOptions = {}): NodeServer {
+  const { bodyLimitBytes = Number.POSITIVE_INFINITY, requestTimeoutMs = 120_000 } = options
+  const settings = {
+    headersTimeout: Math.min(options.headersTimeoutMs ?? 20_000, requestTimeoutMs),
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: options.keepAliveTimeoutMs ?? 65_000,
+    connectionsCheckingInterval: options.timeoutCheckMs ?? 5_000,
+    maxHeaderSize: options.maximumHeaderBytes ?? 16 * 1024,
+  }
+  const server: Server = options.tls
+    ? createHttpsServer({
+        ...settings,
+        cert: asBuffer(options.tls.certificate),
+        key: asBuffer(options.tls.privateKey),
+        minVersion: "TLSv1.2",
+      })
+    : createHttpServer(settings)
+  server.maxConnections = options.maximumConnections ?? 10_000
+
+  const inFlight = new Set<ServerResponse>()
+  let closing: Promise<{ cut: number }> | undefined
+
+  const listener = getRequestListener(
+    (request, bindings) => {
+      const { incoming, outgoing } = bindings as { incoming: IncomingMessage; outgoing: ServerResponse }
+      return serve(request, {
+        remoteAddress: incoming.socket.remoteAddress,
+        setHeader: (name, value) => void outgoing.setHeader(name, value),
+      })
+    },
+    { errorHandler: () => refusal(400, "bad request", "The request line or the Host header cannot be read.") },
+  )
+
+  const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    inFlight.add(outgoing)
+    outgoing.once("close", () => inFlight.delete(outgoing))
+    if (closing !== undefined) outgoing.shouldKeepAlive = false
+    void listener(incoming, outgoing)
+  }
+  server.on("request", handle)
+  server.on("checkContinue", (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (!(Number(incoming.headers["content-length"]) > bodyLimitBytes)) outgoing.writeContinue()
+    handle(incoming, outgoing)
+  })
+  server.on("clientError", (error, socket: Socket) => {
+    const answering = [...inFlight].some((outgoing) => outgoing.socket === socket && outgoing.headersSent)
+    if (answering) socket.destroy()
+    else answerUnreadable(error, socket)
+  })
+
+  async function drain(graceMs: number): Promise<{ cut: number }> {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    for (const outgoing of inFlight) outgoing.shouldKeepAlive = false
+    server.closeIdleConnections()
+    const timer = new AbortController()
+    const late = sleep(graceMs, "late" as const, { signal: timer.signal }).catch(() => undefined)
+    const outcome = await Promise.race([closed, late])
+    timer.abort()
+    const cut = outcome === "late" ? inFlight.size : 0
+    server.closeAllConnections()
+    await closed
+    return { cut }
+  }
+
+  return {
+    listen: (address) =>
+      new Promise((resolve, reject) => {
+        server.once("error", (error) => reject(listenError(address, error)))
+        server.listen(address, () => {
+          server.removeAllListeners("error")
+          const bound = server.address()
+          resolve(bound === null || typeof bound === "string" ? address : { host: bound.address, port: bound.port })
+        })
+      }),
+    close: (graceMs) => (closing ??= drain(graceMs)),
+  }
+}
+
+/** `http://127.0.0.1:8420`, `https://[::1]:8420`, `unix:/run/chancery.sock`. */
+export function urlOf(address: ListenAddress, scheme: "http" | "https"): string {
+  if ("path" in address) return `unix:${address.path}`
+  return `${scheme}://${isIPv6(address.host) ? `[${address.host}]` : address.host}:${address.port}`
+}
+
+const unreadable: Readonly<Record<string, readonly [status: number, title: string, detail: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, "request header fields too large", "The request's headers are too large."],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "request timeout", "The request did not arrive in time."],
+}
+
+function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const [status, title, detail] = unreadable[error.code ?? ""] ?? [400, "bad request", "The request is not valid HTTP."]
+  const body = refusalDocument(status, title, detail)
+  socket.end(
+    `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/vnd.api+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    () => socket.destroy(),
+  )
+}
+
+function listenError(address: ListenAddress, error: NodeJS.ErrnoException): ListenError {
+  const where = "path" in address ? address.path : `${address.host}:${address.port}`
+  switch (error.code) {
+    case "EADDRINUSE":
+      return new ListenError(
+        `${where} is already in use; stop what listens there, or listen elsewhere with --listen.`,
+        error,
+      )
+    case "EACCES":
+      return new ListenError(`Listening on ${where} is not permitted; choose a port above 1023 with --listen.`, error)
+    default:
+      return new ListenError(`Cannot listen on ${where}: ${error.message}; name another address with --listen.`, error)
+  }
+}
+
+const asBuffer = (content: string | Uint8Array): string | Buffer =>
+  typeof content === "string" ? content : Buffer.from(content)
