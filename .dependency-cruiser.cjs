@@ -1,0 +1,200 @@
+// What may import what (docs: CONTRIBUTING.md, "Directions"). Type imports count, because a type that points the wrong
+// way is a dependency as well. Tests are left out: they may look at anything. test/house/boundaries.test.ts breaks
+// every rule once and sees it reported.
+const domain = "organizations|tags|workspaces|pki|acme"
+const npm = (...names) => `(^|node_modules/)(${names.join("|")})(/|$)`
+const node = (...names) => `^(node:)?(${names.join("|")})(/|$)`
+
+/** @type {import("dependency-cruiser").IConfiguration} */
+module.exports = {
+  forbidden: [
+    {
+      name: "core-imports-nothing",
+      comment: "core holds the words every folder shares. If it imported anything, everything would.",
+      severity: "error",
+      from: { path: "^engine/src/core/", pathNot: "^engine/src/core/runtime\\.ts$" },
+      to: { pathNot: "^engine/src/core/" },
+    },
+    {
+      name: "runtime-touches-the-platform-only",
+      comment: "The clock and the random source of the process come in here; nothing of ours or from npm does.",
+      severity: "error",
+      from: { path: "^engine/src/core/runtime\\.ts$" },
+      to: { pathNot: "^engine/src/core/", dependencyTypesNot: ["core"] },
+    },
+    {
+      name: "domain-knows-no-outside",
+      comment:
+        "Rules and services are plain functions over values and ports; how they are stored, sent or run is not theirs.",
+      severity: "error",
+      from: { path: `^engine/src/(${domain}|managed|engine\\.ts|stores\\.ts)` },
+      to: { path: "^engine/src/((storage|wire|http|client|cli|jobs|testing)/|(embedded|open|index|server)\\.ts)" },
+    },
+    {
+      name: "domain-uses-no-platform",
+      comment:
+        "A rule that reads a file, a socket or the random source cannot be tested as a function; node:crypto is x509's.",
+      severity: "error",
+      from: { path: `^engine/src/(${domain}|managed)/` },
+      to: { dependencyTypes: ["core"] },
+    },
+    {
+      name: "x509-knows-no-policy",
+      comment: "x509 turns bytes into values and back. It knows RFC 5280 and no role, mount or store.",
+      severity: "error",
+      from: { path: "^engine/src/x509/" },
+      to: { pathNot: `^engine/src/(core|x509)/|${npm("pkijs", "asn1js", "pvtsutils")}|${node("crypto")}` },
+    },
+    {
+      name: "pki-never-imports-acme",
+      comment: "ACME is one way to ask the PKI for a certificate; the PKI does not know who asks.",
+      severity: "error",
+      from: { path: "^engine/src/(core|x509|pki)/" },
+      to: { path: "^engine/src/acme/" },
+    },
+    {
+      name: "workspaces-and-pki-are-strangers",
+      comment:
+        "The two halves of the product share organizations and core, nothing else, so that each can be read alone.",
+      severity: "error",
+      from: { path: "^engine/src/(organizations|tags|workspaces)/" },
+      to: { path: "^engine/src/(x509|pki|acme)/" },
+    },
+    {
+      name: "pki-and-workspaces-are-strangers",
+      comment: "The same, seen from the other half.",
+      severity: "error",
+      from: { path: "^engine/src/(x509|pki|acme)/" },
+      to: { path: "^engine/src/(tags|workspaces)/" },
+    },
+    {
+      name: "sql-only-in-storage",
+      comment: "One folder speaks SQL, so that a second database is a change in one folder.",
+      severity: "error",
+      from: { pathNot: "^engine/src/storage/" },
+      to: { path: `${npm("kysely", "pg")}|${node("sqlite")}` },
+    },
+    {
+      name: "sockets-only-in-http",
+      comment:
+        "Routes answer Request with Response; only http/ knows the server underneath. The client dials with undici.",
+      severity: "error",
+      from: { pathNot: "^engine/src/http/" },
+      to: { path: `${npm("hono", "@hono/node-server")}|${node("http", "https", "http2")}` },
+    },
+    {
+      name: "undici-only-where-we-dial",
+      comment:
+        "Every outgoing request goes through a dispatcher of ours; a second place that dials would have no guard.",
+      severity: "error",
+      from: { pathNot: "^engine/src/(client|core/runtime\\.ts)" },
+      to: { path: npm("undici") },
+    },
+    {
+      name: "zod-only-at-the-edge",
+      comment: "Documents and configuration are parsed once, at the edge; past it values have the domain's own types.",
+      severity: "error",
+      from: { pathNot: "^(engine/src/(wire|cli|managed)|operator/src/kinds)/" },
+      to: { path: npm("zod") },
+    },
+    {
+      name: "packages-by-name",
+      comment: "A deep path into another package breaks when that package moves a file; its exports are the contract.",
+      severity: "error",
+      from: { path: "^(provider|operator|examples)/" },
+      to: { path: "^engine/", dependencyTypes: ["local"] },
+    },
+    {
+      name: "engine-stands-alone",
+      comment: "The engine is what the other packages are built on.",
+      severity: "error",
+      from: { path: "^engine/" },
+      to: { path: "^(provider|operator|examples|test)/" },
+    },
+    {
+      name: "wire-is-pure",
+      comment: "A codec is used by server and client alike, so it may see neither, and no store.",
+      severity: "error",
+      from: { path: "^engine/src/wire/" },
+      to: { path: "^engine/src/((storage|http|client|cli|jobs|testing)/|(embedded|open|index|server)\\.ts)" },
+    },
+    {
+      name: "storage-serves-the-domain",
+      comment: "Storage implements the domain's ports; documents, requests and jobs are other people's business.",
+      severity: "error",
+      from: { path: "^engine/src/storage/" },
+      to: { path: "^engine/src/((wire|http|client|cli|jobs|testing)/|(embedded|open|index|server)\\.ts)" },
+    },
+    {
+      name: "storage-is-opened-in-one-place",
+      comment:
+        "Only the composition root, the commands that back up a store and the test kit see storage beside services.",
+      severity: "error",
+      from: { path: "^engine/src/", pathNot: "^engine/src/((storage|cli|testing)/|embedded\\.ts)" },
+      to: { path: "^engine/src/storage/" },
+    },
+    {
+      name: "http-serves-any-engine",
+      comment: "The server is handed an engine. It neither opens one, nor dials one, nor runs its jobs.",
+      severity: "error",
+      from: { path: "^engine/src/http/" },
+      to: { path: "^engine/src/((client|cli|jobs|testing)/|(embedded|open|index)\\.ts)" },
+    },
+    {
+      name: "client-knows-no-server",
+      comment: "The remote engine shares codecs with the server, never code that needs the server's own store.",
+      severity: "error",
+      from: { path: "^engine/src/client/" },
+      to: { path: "^engine/src/((http|cli|jobs|testing)/|(embedded|open|index|server)\\.ts)" },
+    },
+    {
+      name: "jobs-know-no-transport",
+      comment: "What runs without a request must not depend on one.",
+      severity: "error",
+      from: { path: "^engine/src/jobs/" },
+      to: { path: "^engine/src/((wire|http|client|cli|testing)/|(embedded|open|index|server)\\.ts)" },
+    },
+    {
+      name: "nothing-imports-the-command-line",
+      comment: "Commands are the outermost layer.",
+      severity: "error",
+      from: { path: "^engine/src/", pathNot: "^engine/src/cli/" },
+      to: { path: "^engine/src/cli/" },
+    },
+    {
+      name: "testing-stays-in-tests",
+      comment: "Manual clocks and seeded randomness in a running server would be a disaster nobody sees.",
+      severity: "error",
+      from: { path: "^engine/src/", pathNot: "^engine/src/testing/" },
+      to: { path: "^engine/src/testing/" },
+    },
+    {
+      name: "tags-below-workspaces",
+      comment: "Workspaces carry tags; a tag does not know what carries it.",
+      severity: "error",
+      from: { path: "^engine/src/tags/" },
+      to: { path: "^engine/src/workspaces/" },
+    },
+    {
+      name: "organizations-below-workspaces",
+      comment: "Workspaces live in organizations; an organization is complete without them.",
+      severity: "error",
+      from: { path: "^engine/src/organizations/" },
+      to: { path: "^engine/src/(tags|workspaces)/" },
+    },
+    {
+      name: "no-cycles",
+      comment: "Two files that import each other are one file; type imports included.",
+      severity: "error",
+      from: {},
+      to: { circular: true },
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.base.json" },
+    doNotFollow: { path: ["node_modules", "/dist/"] },
+    exclude: { path: "\\.test\\.ts$" },
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default"] },
+  },
+}
