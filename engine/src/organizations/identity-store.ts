@@ -17,6 +17,8 @@ export interface TokenRecord {
 export interface IdentityStore {
   generation(): Promise<number>
   bumpGeneration(): Promise<void>
+  /** The administrator of that name, made with this id when there is none yet. */
+  ensureAdministrator(user: { readonly id: UserId; readonly username: string; readonly now: Instant }): Promise<UserId>
   findToken(hash: string): Promise<TokenRecord | undefined>
   findUser(id: UserId): Promise<{ readonly id: UserId; readonly siteAdmin: boolean } | undefined>
   /** Standing of a user in each of their organizations; `teamIds` limits it to one team's (team tokens). */
@@ -25,3 +27,6 @@ export interface IdentityStore {
     id: TeamId,
   ): Promise<{ readonly organizationId: OrganizationId; readonly membership: Membership } | undefined>
 }
+
+/** The team whose members own their organization ("team owner" in the specification). */
+export const ownersTeamName = "owners"

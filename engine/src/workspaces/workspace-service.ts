@@ -1,14 +1,15 @@
-import { type Caller } from "../core/caller.ts"
+import type { Caller } from "../core/caller.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
 import { type AuthorizedWorkspace, actorOf, authorizeWorkspace } from "./authorization.ts"
 import { forceUnlock, lock, type LockChange } from "./lock.ts"
 import type { WorkspaceRef, WorkspaceView } from "./workspace.ts"
+import type { Workspaces } from "./workspaces.ts"
 
-type UsedStores = Pick<Stores, "workspaces" | "access" | "organizations" | "projects">
+type UsedStores = Pick<Stores, "workspaces" | "access">
 
-export class WorkspaceService {
+export class WorkspaceService implements Workspaces {
   readonly #storage: Storage<UsedStores>
   readonly #runtime: Runtime
   readonly #caller: Caller

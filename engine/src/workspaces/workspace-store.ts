@@ -1,7 +1,5 @@
 import type { WorkspaceId } from "../core/ids.ts"
-import type { Page, PageRequest } from "../core/page.ts"
 import type { LockChange } from "./lock.ts"
-import type { Visibility, WorkspaceQuery } from "./query.ts"
 import type { SituatedWorkspace, Workspace, WorkspaceRef } from "./workspace.ts"
 
 /** What hangs on a workspace and stands in its document. */
@@ -17,7 +15,6 @@ export interface WorkspaceStore {
   related(
     workspaces: readonly Pick<Workspace, "id" | "currentStateVersionId">[],
   ): Promise<ReadonlyMap<WorkspaceId, WorkspaceRelated>>
-  list(query: WorkspaceQuery, visibility: Visibility, page: PageRequest): Promise<Page<SituatedWorkspace>>
   /** Throws `EngineError("invalid")` on `name` when the organization has a workspace of that name. */
   insert(workspace: Workspace): Promise<void>
   /** Writes what differs between the two. */

@@ -1,0 +1,143 @@
+// fetch(Request) → Response. Decodes nothing itself: it finds the route, turns the token into a caller, and encodes errors.
+import { Hono } from "hono"
+import type { Context } from "hono"
+import { EngineError, badRequest, isEngineError, notFound } from "../core/errors.ts"
+import type { Edition } from "../core/edition.ts"
+import type { Runtime } from "../core/runtime.ts"
+import type { ServedEngine } from "../engine.ts"
+import { encodeError, type Pointers, statusOf } from "../wire/jsonapi/errors.ts"
+import { bearerToken } from "./authenticate.ts"
+import type { ApiRequest, ApiResponse, OpenRoute, Route } from "./route.ts"
+import { apiRoutes } from "./routes.ts"
+
+export interface AppOptions {
+  readonly engine: ServedEngine
+  readonly runtime: Runtime
+  readonly edition: Edition
+  /** Where clients reach this server; the request's own address when absent. */
+  readonly publicUrl?: URL
+  readonly bodyLimitBytes?: number
+  readonly openRoutes?: readonly OpenRoute[]
+}
+
+export interface App {
+  fetch(request: Request): Response | Promise<Response>
+}
+
+export const apiPrefix = "/api/v2"
+export const defaultBodyLimitBytes = 64 * 1024 * 1024
+const mediaTypes = ["application/vnd.api+json", "application/json"]
+
+export function createApp(options: AppOptions): App {
+  const app = new Hono({ strict: false })
+  for (const route of apiRoutes)
+    app.on(route.method, `${apiPrefix}${route.path}`, (context) => answer(context, route, options))
+  for (const route of options.openRoutes ?? [])
+    app.on(route.method, route.path, (context) =>
+      settle(options, undefined, () => route.handle(requestOf(context, options))),
+    )
+  app.notFound(() => errorResponse(notFound()))
+  app.onError((error) => failed(error, options, undefined))
+  return app
+}
+
+const answer = (context: Context, route: Route, options: AppOptions): Promise<Response> =>
+  settle(options, route.pointers, async () => {
+    const caller = await options.engine.authenticate(bearerToken(context.req.header("authorization") ?? null))
+    return route.handle(Object.assign(requestOf(context, options), { engine: options.engine.as(caller) }))
+  })
+
+async function settle(
+  options: AppOptions,
+  pointers: Pointers | undefined,
+  work: () => Promise<ApiResponse>,
+): Promise<Response> {
+  try {
+    return response(await work())
+  } catch (error) {
+    return failed(error, options, pointers)
+  }
+}
+
+function failed(error: unknown, options: AppOptions, pointers: Pointers | undefined): Response {
+  if (isEngineError(error)) return errorResponse(error, pointers)
+  options.runtime.log.error("request failed", { error })
+  return errorResponse(new EngineError("internal", "The server could not complete the request."))
+}
+
+function errorResponse(error: EngineError, pointers?: Pointers): Response {
+  const headers: Record<string, string> = {}
+  if (error.retryAfterMs !== undefined) headers["retry-after"] = String(Math.ceil(error.retryAfterMs / 1000))
+  if (error.code === "unauthenticated") headers["www-authenticate"] = "Bearer"
+  return response({ status: statusOf(error.code), document: encodeError(error, pointers), headers })
+}
+
+function response({ status, document, bytes, headers }: ApiResponse): Response {
+  if (document === undefined)
+    return new Response(bytes === undefined ? null : Uint8Array.from(bytes), { status, ...(headers && { headers }) })
+  return new Response(JSON.stringify(document), {
+    status,
+    headers: { "content-type": "application/vnd.api+json", ...headers },
+  })
+}
+
+function requestOf(context: Context, options: AppOptions): Omit<ApiRequest, "engine"> {
+  const raw = context.req.raw
+  let url: URL | undefined
+  const absolute = () => (url ??= publicAddress(context.req.url, options.publicUrl))
+  return {
+    edition: options.edition,
+    params: context.req.param(),
+    get url() {
+      return absolute()
+    },
+    get query() {
+      return absolute().searchParams
+    },
+    get headers() {
+      return raw.headers
+    },
+    bytes: () => boundedBytes(context, options.bodyLimitBytes ?? defaultBodyLimitBytes),
+    body: () => jsonBody(context, options.bodyLimitBytes ?? defaultBodyLimitBytes),
+  }
+}
+
+function publicAddress(address: string, publicUrl: URL | undefined): URL {
+  const url = new URL(address)
+  if (publicUrl === undefined) return url
+  return new URL(`${publicUrl.pathname.replace(/\/$/, "")}${url.pathname}${url.search}`, publicUrl.origin)
+}
+
+async function jsonBody(context: Context, limitBytes: number): Promise<unknown> {
+  const bytes = await boundedBytes(context, limitBytes)
+  if (bytes.length === 0) return undefined
+  const type = (context.req.header("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
+  if (!mediaTypes.includes(type))
+    throw new EngineError("unsupported-media-type", `Content-Type must be ${mediaTypes[0]}.`)
+  try {
+    return JSON.parse(utf8.decode(bytes))
+  } catch {
+    throw badRequest("The body is not valid JSON in UTF-8.")
+  }
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+/** Counts what arrives: a declared length can lie. */
+async function boundedBytes(context: Context, limitBytes: number): Promise<Uint8Array> {
+  const tooLarge = () => new EngineError("too-large", `The body is larger than ${limitBytes} bytes.`)
+  const declared = context.req.header("content-length")
+  if (declared !== undefined && Number(declared) > limitBytes) throw tooLarge()
+  // With a declared length the parser delivers no more than that, so the bound above holds and the fast path is safe.
+  if (declared !== undefined) return new Uint8Array(await context.req.arrayBuffer())
+  const stream = context.req.raw.body
+  if (stream === null) return new Uint8Array()
+  const chunks: Uint8Array[] = []
+  let total = 0
+  for await (const chunk of stream as unknown as AsyncIterable<Uint8Array>) {
+    total += chunk.length
+    if (total > limitBytes) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,58 @@
+// One endpoint as data. The table of all routes is what the app mounts and what the permission matrix is checked against.
+import type { Edition } from "../core/edition.ts"
+import type { Engine } from "../engine.ts"
+import type { Pointers } from "../wire/jsonapi/errors.ts"
+
+export interface ApiRequest {
+  /** The engine, acting for the caller. */
+  readonly engine: Engine
+  readonly edition: Edition
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  /** The request's absolute address as clients see it. */
+  readonly url: URL
+  readonly headers: Headers
+  /** The JSON body; refuses wrong content types, oversized and malformed bodies. Undefined when empty. */
+  body(): Promise<unknown>
+  /** The raw body, for uploads. */
+  bytes(): Promise<Uint8Array>
+}
+
+export interface ApiResponse {
+  readonly status: number
+  /** JSON:API document; absent means no body. */
+  readonly document?: unknown
+  /** Anything else, with its content type in `headers`. */
+  readonly bytes?: Uint8Array
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE"
+
+export interface Route {
+  readonly method: Method
+  /** Relative to `/api/v2`; parameters as `:workspace_id`. */
+  readonly path: string
+  readonly handle: (request: ApiRequest) => Promise<ApiResponse>
+  /** Where faults of domain fields stand in this endpoint's request document. */
+  readonly pointers?: Pointers
+}
+
+/** The address itself is the credential (signed uploads and downloads): no token is asked for. */
+export interface OpenRoute {
+  readonly method: Method
+  /** From the root. */
+  readonly path: string
+  readonly handle: (request: Omit<ApiRequest, "engine">) => Promise<ApiResponse>
+}
+
+export const ok = (document: unknown): ApiResponse => ({ status: 200, document })
+export const created = (document: unknown): ApiResponse => ({ status: 201, document })
+export const noContent: ApiResponse = { status: 204 }
+
+/** A path parameter that the route's own pattern guarantees. */
+export function param(request: Pick<ApiRequest, "params">, name: string): string {
+  const value = request.params[name]
+  if (value === undefined) throw new Error(`route has no parameter :${name}`)
+  return value
+}

@@ -1,0 +1,20 @@
+import type { Caller } from "../core/caller.ts"
+import { newId } from "../core/ids.ts"
+import type { Runtime } from "../core/runtime.ts"
+import type { Storage } from "../core/storage.ts"
+import type { IdentityStore } from "./identity-store.ts"
+
+export const rootUsername = "root"
+
+/** Makes sure that the site administrator `root` exists, whom the embedded engine itself acts as. Repeating it changes nothing. */
+export async function bootstrap(
+  storage: Storage<{ readonly identity: IdentityStore }>,
+  { clock, random }: Runtime,
+): Promise<Caller> {
+  const id = newId("user", random)
+  const now = clock.now()
+  const userId = await storage.transact(({ identity }) =>
+    identity.ensureAdministrator({ id, username: rootUsername, now }),
+  )
+  return { kind: "user", tokenId: undefined, userId, siteAdmin: true, memberships: new Map() }
+}

@@ -1,0 +1,123 @@
+// Request documents → typed input, with every fault of the document at once, and the pieces that answers are made of.
+import { z } from "zod"
+import { badRequest, type Fault, invalid } from "../../core/errors.ts"
+
+export interface ResourceIdentifier {
+  readonly type: string
+  readonly id: string
+}
+
+export interface Resource extends ResourceIdentifier {
+  readonly attributes: Readonly<Record<string, unknown>>
+  readonly relationships?: Readonly<Record<string, unknown>>
+  readonly links?: Readonly<Record<string, unknown>>
+}
+
+export interface Document {
+  readonly data: unknown
+  readonly included?: readonly unknown[]
+  readonly links?: Readonly<Record<string, unknown>>
+  readonly meta?: Readonly<Record<string, unknown>>
+}
+
+export const identifier = (type: string, id: string): ResourceIdentifier => ({ type, id })
+/** A to-one relationship; null where there is none. */
+export const toOne = (type: string, id: string | null) => ({ data: id === null ? null : identifier(type, id) })
+export const toMany = (type: string, ids: readonly string[]) => ({ data: ids.map((id) => identifier(type, id)) })
+
+/**
+ * Reads `{ data: { type, attributes, relationships } }`. Unknown members are ignored, as clients expect.
+ * `schema` describes `data`; its faults carry pointers. An empty or missing `type` is accepted where `types` says so,
+ * because public clients send one (workspace-facts 2.3).
+ */
+export function decodeDocument<T>(
+  body: unknown,
+  schema: z.ZodType<T>,
+  options: { readonly types: readonly string[]; readonly typeOptional?: boolean },
+): T {
+  if (!isObject(body) || !isObject(body["data"]))
+    throw badRequest("The document has no data object.", [{ detail: "data must be an object", pointer: "/data" }])
+  const { data } = body
+  const faults: Fault[] = []
+  const { type } = data
+  const typeMissing = type === undefined || type === ""
+  if (!(typeMissing && options.typeOptional === true) && !(typeof type === "string" && options.types.includes(type)))
+    faults.push({
+      detail: `type must be ${options.types.map((name) => `"${name}"`).join(" or ")}`,
+      pointer: "/data/type",
+    })
+  const parsed = schema.safeParse(data)
+  if (!parsed.success) faults.push(...parsed.error.issues.flatMap((issue) => faultsOf(issue, "/data")))
+  if (faults.length > 0) throw invalid(faults)
+  return parsed.data as T
+}
+
+/** Reads `{ data: [ … ] }`; every element's faults at once. */
+export function decodeList<T>(
+  body: unknown,
+  schema: z.ZodType<T>,
+  options: { readonly types: readonly string[]; readonly maximum?: number },
+): T[] {
+  const data = isObject(body) ? body["data"] : undefined
+  if (!Array.isArray(data))
+    throw badRequest("The document has no data list.", [{ detail: "data must be a list", pointer: "/data" }])
+  const maximum = options.maximum ?? listMaximum
+  if (data.length > maximum) throw invalid([{ detail: `data has more than ${maximum} elements`, pointer: "/data" }])
+  const faults: Fault[] = []
+  const elements: T[] = []
+  data.forEach((element: unknown, index) => {
+    const at = `/data/${index}`
+    const type = isObject(element) ? element["type"] : undefined
+    if (typeof type !== "string" || !options.types.includes(type))
+      faults.push({
+        detail: `type must be ${options.types.map((name) => `"${name}"`).join(" or ")}`,
+        pointer: `${at}/type`,
+      })
+    const parsed = schema.safeParse(element)
+    if (parsed.success) elements.push(parsed.data)
+    else faults.push(...parsed.error.issues.flatMap((issue) => faultsOf(issue, at)))
+  })
+  if (faults.length > 0) throw invalid(faults)
+  return elements
+}
+
+/** Reads any body with a schema of its own; faults point from the root. */
+export function decodeBody<T>(body: unknown, schema: z.ZodType<T>): T {
+  const parsed = schema.safeParse(body)
+  if (!parsed.success) throw invalid(parsed.error.issues.flatMap((issue) => faultsOf(issue, "")))
+  return parsed.data
+}
+
+const listMaximum = 10_000
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+function faultsOf(issue: z.core.$ZodIssue, base: string): Fault[] {
+  const path = issue.path.map(String)
+  const name = path.at(-1) ?? "data"
+  return [{ detail: describe(name, issue), pointer: [base, ...path].join("/") }]
+}
+
+function describe(name: string, issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return issue.input === undefined ? `${name} can't be blank` : `${name} must be ${article(issue.expected)}`
+    case "invalid_value":
+      return `${name} must be one of ${issue.values.map((value) => JSON.stringify(value)).join(", ")}`
+    case "too_big":
+      return `${name} is too long (maximum is ${issue.maximum})`
+    default:
+      return `${name}: ${issue.message}`
+  }
+}
+
+const articles: Record<string, string> = {
+  string: "a string",
+  boolean: "a boolean",
+  number: "a number",
+  int: "an integer",
+  array: "a list",
+  object: "an object",
+}
+const article = (expected: string): string => articles[expected] ?? expected

@@ -1,0 +1,117 @@
+// EngineError → JSON:API error document and back. `status` must be a string: Go clients fail to decode a number
+// (workspace-facts 1.2). The record type makes a forgotten code a compile error.
+import { EngineError, type EngineErrorCode, type Fault, type FieldPath } from "../../core/errors.ts"
+import { dashed } from "./member-name.ts"
+
+export interface ErrorObject {
+  readonly status: string
+  readonly title: string
+  readonly detail: string
+  readonly source?: { readonly pointer: string } | { readonly parameter: string }
+}
+
+export interface ErrorDocument {
+  readonly errors: readonly ErrorObject[]
+}
+
+const statuses: Record<EngineErrorCode, { readonly status: number; readonly title: string }> = {
+  "bad-request": { status: 400, title: "bad request" },
+  unauthenticated: { status: 401, title: "unauthorized" },
+  forbidden: { status: 403, title: "forbidden" },
+  "not-found": { status: 404, title: "not found" },
+  conflict: { status: 409, title: "conflict" },
+  "precondition-failed": { status: 412, title: "precondition failed" },
+  "too-large": { status: 413, title: "payload too large" },
+  "unsupported-media-type": { status: 415, title: "unsupported media type" },
+  invalid: { status: 422, title: "invalid attribute" },
+  unprocessable: { status: 422, title: "unprocessable entity" },
+  "rate-limited": { status: 429, title: "Too many requests" },
+  internal: { status: 500, title: "internal error" },
+  pending: { status: 503, title: "service unavailable" },
+  busy: { status: 503, title: "service unavailable" },
+}
+
+/** Where a domain field stands in the request document. */
+export type Pointers = (field: FieldPath) => string
+
+export const statusOf = (code: EngineErrorCode): number => statuses[code].status
+
+export function encodeError(error: EngineError, pointers: Pointers = attributePointers()): ErrorDocument {
+  const { status, title } = statuses[error.code]
+  const common = { status: String(status), title }
+  if (error.faults.length === 0) return { errors: [{ ...common, detail: error.message }] }
+  return {
+    errors: error.faults.map((fault) => ({ ...common, detail: fault.detail, ...sourceOf(fault, pointers) })),
+  }
+}
+
+function sourceOf(fault: Fault, pointers: Pointers): Pick<ErrorObject, "source"> {
+  if (fault.parameter !== undefined) return { source: { parameter: fault.parameter } }
+  if (fault.pointer !== undefined) return { source: { pointer: fault.pointer } }
+  if (fault.field !== undefined) return { source: { pointer: pointers(fault.field) } }
+  return {}
+}
+
+/**
+ * Attributes stand under `/data/attributes`, the named relationships under `/data/relationships`:
+ * `["vcsRepo", "identifier"]` → `/data/attributes/vcs-repo/identifier`,
+ * `["tagBindings", 0, "key"]` → `/data/relationships/tag-bindings/data/0/attributes/key`, `["project"]` → `…/project/data/id`.
+ */
+export const attributePointers =
+  (relationships: readonly string[] = []): Pointers =>
+  (field) => {
+    const [first, ...rest] = field
+    if (typeof first === "string" && relationships.includes(first)) {
+      const index = typeof rest[0] === "number" ? rest[0] : undefined
+      const members = index === undefined ? rest : rest.slice(1)
+      const item = index === undefined ? "" : `/${index}`
+      const member = members.length === 0 ? (index === undefined ? "/id" : "") : `/attributes/${joined(members)}`
+      return `/data/relationships/${dashed(first)}/data${item}${member}`
+    }
+    return `/data/attributes/${joined(field)}`
+  }
+
+/** For documents whose `data` is a list: `["data", 0, "id"]` → `/data/0/id`, any other member under `attributes`. */
+export const listPointers: Pointers = (field) => {
+  const [, index, ...members] = field
+  if (index === undefined) return "/data"
+  if (members.length === 0) return `/data/${index}`
+  return members[0] === "id" || members[0] === "type"
+    ? `/data/${index}/${members[0]}`
+    : `/data/${index}/attributes/${joined(members)}`
+}
+
+const joined = (path: FieldPath): string =>
+  path.map((part) => (typeof part === "number" ? part : dashed(part))).join("/")
+
+const codesByStatus = new Map<number, EngineErrorCode>([
+  [400, "bad-request"],
+  [401, "unauthenticated"],
+  [403, "forbidden"],
+  [404, "not-found"],
+  [409, "conflict"],
+  [412, "precondition-failed"],
+  [413, "too-large"],
+  [415, "unsupported-media-type"],
+  [422, "unprocessable"],
+  [429, "rate-limited"],
+  [503, "busy"],
+])
+
+/** The error a server answered, as the remote engine throws it. */
+export function decodeError(status: number, document: unknown, retryAfterMs?: number): EngineError {
+  const objects = errorObjects(document)
+  const detail = objects.map((object) => object.detail).join("; ") || `The server answered ${status}.`
+  const faults = objects.filter((object) => object.source !== undefined).map(faultOf)
+  const isInvalid = status === 422 && objects.some((object) => object.title === statuses.invalid.title)
+  const isPending = status === 503 && detail.includes("still pending")
+  const code = isInvalid ? "invalid" : isPending ? "pending" : (codesByStatus.get(status) ?? "internal")
+  return new EngineError(code, detail, { faults, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) })
+}
+
+function errorObjects(document: unknown): ErrorObject[] {
+  const errors = (document as Partial<ErrorDocument> | null)?.errors
+  return Array.isArray(errors) ? errors.filter((error) => typeof error?.detail === "string") : []
+}
+
+const faultOf = ({ detail, source }: ErrorObject): Fault => ({ detail, ...source })

@@ -1,0 +1,31 @@
+// Query parameters. Unknown ones are ignored: public clients send junk (workspace-facts 2.3).
+import { badRequest } from "../../core/errors.ts"
+import { defaultPageSize, maximumPageSize, type PageRequest } from "../../core/page.ts"
+
+/** Numbers must be positive integers; sizes above the maximum are clamped (workspace-facts 1.6). */
+export function decodePage(query: URLSearchParams): PageRequest {
+  const faults = []
+  const number = positiveInteger(query.get("page[number]"), 1)
+  if (number === undefined)
+    faults.push({ detail: "page[number] must be a positive integer", parameter: "page[number]" })
+  const size = positiveInteger(query.get("page[size]"), defaultPageSize)
+  if (size === undefined) faults.push({ detail: "page[size] must be a positive integer", parameter: "page[size]" })
+  if (number === undefined || size === undefined) throw badRequest("The page is not valid.", faults)
+  return { number, size: Math.min(size, maximumPageSize) }
+}
+
+function positiveInteger(text: string | null, absent: number): number | undefined {
+  if (text === null || text === "") return absent
+  if (!/^\d{1,15}$/.test(text)) return undefined
+  const number = Number(text)
+  return number > 0 ? number : undefined
+}
+
+/** `a,b` → `["a", "b"]`, blanks dropped; undefined when absent or empty. */
+export function decodeCommaList(text: string | null): string[] | undefined {
+  const parts = (text ?? "")
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+  return parts.length === 0 ? undefined : parts
+}

@@ -1,0 +1,147 @@
+// The workspace document (specification 2.3 to 2.5), with the members existing clients also read (workspace-facts 1.5).
+import { z } from "zod"
+import type { Edition } from "../../core/edition.ts"
+import { formatInstant, type Instant } from "../../core/time.ts"
+import { workspacePermissionNames } from "../../workspaces/permissions.ts"
+import { effectiveExecution, type VcsRepo, type WorkspaceView } from "../../workspaces/workspace.ts"
+import { decodeBody, type Resource, toMany, toOne } from "./document.ts"
+import { dashed } from "./member-name.ts"
+
+const permissionMembers = workspacePermissionNames.map((name) => [name, dashed(name)] as const)
+
+export function encodeWorkspace(workspace: WorkspaceView, edition: Edition): Resource {
+  const { mode, agentPoolId } = effectiveExecution(workspace)
+  const { metrics, lock, permissions } = workspace
+  const path = `/api/v2/workspaces/${workspace.id}`
+  return {
+    id: workspace.id,
+    type: "workspaces",
+    attributes: {
+      name: workspace.name,
+      actions: { "is-destroyable": permissions.canDestroy && workspace.allowDestroyPlan },
+      "allow-destroy-plan": workspace.allowDestroyPlan,
+      ...(edition === "hosted" ? { "assessments-enabled": workspace.assessmentsEnabled } : {}),
+      "auto-apply": workspace.autoApply,
+      "auto-apply-run-trigger": workspace.autoApplyRunTrigger,
+      "auto-destroy-at": optionalInstant(workspace.autoDestroyAt),
+      "auto-destroy-status": workspace.autoDestroyStatus,
+      "auto-destroy-activity-duration": workspace.autoDestroyActivityDuration,
+      "inherits-project-auto-destroy": workspace.inheritsProjectAutoDestroy,
+      "created-at": formatInstant(workspace.createdAt),
+      description: workspace.description,
+      environment: workspace.environment,
+      "execution-mode": mode,
+      "file-triggers-enabled": workspace.fileTriggersEnabled,
+      "global-remote-state": workspace.globalRemoteState,
+      "latest-change-at": formatInstant(workspace.latestChangeAt),
+      "last-assessment-result-at": optionalInstant(workspace.lastAssessmentResultAt),
+      locked: lock.held,
+      "locked-reason": lock.held ? lock.reason : null,
+      "oauth-client-name": workspace.vcsConnection?.name ?? null,
+      operations: mode !== "local",
+      permissions: Object.fromEntries(permissionMembers.map(([name, member]) => [member, permissions[name]])),
+      "apply-duration-average": metrics.applyDurationAverageMs,
+      "plan-duration-average": metrics.planDurationAverageMs,
+      "policy-check-failures": metrics.policyCheckFailures,
+      "run-failures": metrics.runFailures,
+      "workspace-kpis-runs-count": metrics.runsCount,
+      "workspace-kpis-run-count": metrics.runsCount,
+      "queue-all-runs": workspace.queueAllRuns,
+      "resource-count": workspace.resourceCount,
+      "setting-overwrites": {
+        "execution-mode": workspace.settingOverwrites.executionMode,
+        "agent-pool": workspace.settingOverwrites.agentPool,
+      },
+      source: workspace.source,
+      "source-name": workspace.sourceName,
+      "source-url": workspace.sourceUrl,
+      "speculative-enabled": workspace.speculativeEnabled,
+      "structured-run-output-enabled": workspace.structuredRunOutputEnabled,
+      "tag-names": workspace.tagNames,
+      "engine-version": workspace.engineVersion,
+      "terraform-version": workspace.engineVersion,
+      "trigger-prefixes": workspace.triggerPrefixes,
+      "trigger-patterns": workspace.triggerPatterns,
+      "updated-at": formatInstant(workspace.updatedAt),
+      "vcs-repo": workspace.vcsRepo && encodeVcsRepo(workspace.vcsRepo, workspace.vcsConnection),
+      "vcs-repo-identifier": workspace.vcsRepo?.identifier ?? null,
+      "working-directory": workspace.workingDirectory,
+    },
+    relationships: {
+      organization: toOne("organizations", workspace.organization.name),
+      project: toOne("projects", workspace.projectId),
+      "agent-pool": toOne("agent-pools", agentPoolId),
+      "current-configuration-version": {
+        ...toOne("configuration-versions", workspace.currentConfigurationVersionId),
+        links: related(workspace.currentConfigurationVersionId, "configuration-versions"),
+      },
+      "current-run": { ...toOne("runs", workspace.currentRunId), links: related(workspace.currentRunId, "runs") },
+      "latest-run": { ...toOne("runs", workspace.currentRunId), links: related(workspace.currentRunId, "runs") },
+      "current-state-version": {
+        ...toOne("state-versions", workspace.currentStateVersionId),
+        links: { related: `${path}/current-state-version` },
+      },
+      "current-assessment-result": toOne("assessment-results", workspace.currentAssessmentResultId),
+      "effective-tag-bindings": { links: { related: `${path}/effective-tag-bindings` } },
+      "tag-bindings": { links: { related: `${path}/tag-bindings` } },
+      outputs: {
+        ...toMany("workspace-outputs", workspace.outputIds),
+        links: { related: `${path}/current-state-version-outputs` },
+      },
+      readme: toOne("workspace-readme", workspace.readmeId),
+      "remote-state-consumers": { links: { related: `${path}/relationships/remote-state-consumers` } },
+      "ssh-key": { ...toOne("ssh-keys", workspace.sshKeyId), links: related(workspace.sshKeyId, "ssh-keys") },
+      "locked-by": lock.held
+        ? { ...toOne(lock.by.kind, lock.by.id), links: { related: `/api/v2/${lock.by.kind}/${lock.by.id}` } }
+        : { data: null },
+      vars: toMany("vars", workspace.variableIds),
+      // Present only when one is set on the workspace itself: clients branch on it (workspace-facts 1.8).
+      ...(workspace.retentionPolicy === null
+        ? {}
+        : {
+            "data-retention-policy": toOne(
+              retentionTypes[workspace.retentionPolicy.kind],
+              workspace.retentionPolicy.id,
+            ),
+          }),
+    },
+    links: {
+      self: `/api/v2/organizations/${workspace.organization.name}/workspaces/${workspace.name}`,
+      "self-html": `/app/${workspace.organization.name}/workspaces/${workspace.name}`,
+    },
+  }
+}
+
+const retentionTypes = {
+  "delete-older": "data-retention-policy-delete-olders",
+  "dont-delete": "data-retention-policy-dont-deletes",
+} as const
+
+const optionalInstant = (instant: Instant | null) => (instant === null ? null : formatInstant(instant))
+const related = (id: string | null, type: string) => ({ related: id === null ? null : `/api/v2/${type}/${id}` })
+
+function encodeVcsRepo(repo: VcsRepo, connection: WorkspaceView["vcsConnection"]) {
+  const httpUrl = connection === null ? null : `${connection.httpUrl.replace(/\/$/, "")}/${repo.identifier}`
+  return {
+    branch: repo.branch,
+    "display-identifier": repo.identifier,
+    identifier: repo.identifier,
+    "ingress-submodules": repo.ingressSubmodules,
+    "oauth-token-id": repo.oauthTokenId,
+    "github-app-installation-id": repo.githubAppInstallationId,
+    "repository-http-url": httpUrl,
+    "service-provider": connection?.serviceProvider ?? null,
+    "tags-regex": repo.tagsRegex,
+    "webhook-url": null,
+  }
+}
+
+const reasonSchema = z.object({ reason: z.string().nullish() })
+const lockSchema = z.object({ data: z.object({ attributes: reasonSchema.nullish() }).nullish(), ...reasonSchema.shape })
+
+/** A bare `{ reason }` and a JSON:API document are both in use (workspace-facts 2.3); no body means an empty reason. */
+export function decodeLock(body: unknown): { readonly reason: string } {
+  if (body === undefined) return { reason: "" }
+  const { data, reason } = decodeBody(body, lockSchema)
+  return { reason: data?.attributes?.reason ?? reason ?? "" }
+}

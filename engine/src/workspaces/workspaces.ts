@@ -1,0 +1,8 @@
+import type { WorkspaceRef, WorkspaceView } from "./workspace.ts"
+
+/** The workspace family of the engine; embedded and remote behave alike. */
+export interface Workspaces {
+  get(ref: WorkspaceRef): Promise<WorkspaceView>
+  lock(ref: WorkspaceRef, input: { readonly reason: string }): Promise<WorkspaceView>
+  forceUnlock(ref: WorkspaceRef): Promise<WorkspaceView>
+}
