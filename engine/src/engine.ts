@@ -1,4 +1,6 @@
-// The one port callers see. Two implementations: embedded (over storage) and remote (over HTTP).
+// The one port callers see. Two implementations: embedded (over storage) and remote (over HTTP). Whatever a method returns
+// must therefore stand whole in the document on the wire: an organization by its name, no internal fact beside it. Such
+// values are called views (`WorkspaceView`); each family is an interface in a file of its own (`workspaces/workspaces.ts`).
 import type { Caller } from "./core/caller.ts"
 import type { Workspaces } from "./workspaces/workspaces.ts"
 
@@ -8,6 +10,8 @@ export interface Engine extends AsyncDisposable {
 
 /** What the HTTP server needs on top; only the embedded engine is one. */
 export interface ServedEngine extends Engine {
+  /** Whom the engine itself acts as: the site administrator. */
+  readonly caller: Caller
   /** Throws `EngineError("unauthenticated")` unless the token is known, unexpired and has rights on this API. */
   authenticate(token: string): Promise<Caller>
   /** The same engine, acting for a caller. */

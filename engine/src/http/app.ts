@@ -2,7 +2,6 @@
 import { Hono } from "hono"
 import type { Context } from "hono"
 import { EngineError, badRequest, isEngineError, notFound } from "../core/errors.ts"
-import type { Edition } from "../core/edition.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { ServedEngine } from "../engine.ts"
 import { encodeError, type Pointers, statusOf } from "../wire/jsonapi/errors.ts"
@@ -13,7 +12,6 @@ import { apiRoutes } from "./routes.ts"
 export interface AppOptions {
   readonly engine: ServedEngine
   readonly runtime: Runtime
-  readonly edition: Edition
   /** Where clients reach this server; the request's own address when absent. */
   readonly publicUrl?: URL
   readonly bodyLimitBytes?: number
@@ -86,7 +84,6 @@ function requestOf(context: Context, options: AppOptions): Omit<ApiRequest, "eng
   let url: URL | undefined
   const absolute = () => (url ??= publicAddress(context.req.url, options.publicUrl))
   return {
-    edition: options.edition,
     params: context.req.param(),
     get url() {
       return absolute()

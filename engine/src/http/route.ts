@@ -1,12 +1,10 @@
 // One endpoint as data. The table of all routes is what the app mounts and what the permission matrix is checked against.
-import type { Edition } from "../core/edition.ts"
 import type { Engine } from "../engine.ts"
 import type { Pointers } from "../wire/jsonapi/errors.ts"
 
 export interface ApiRequest {
   /** The engine, acting for the caller. */
   readonly engine: Engine
-  readonly edition: Edition
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   /** The request's absolute address as clients see it. */

@@ -1,10 +1,12 @@
 import type { Caller } from "../core/caller.ts"
+import type { Edition } from "../core/edition.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
 import { type AuthorizedWorkspace, actorOf, authorizeWorkspace } from "./authorization.ts"
 import { forceUnlock, lock, type LockChange } from "./lock.ts"
-import type { WorkspaceRef, WorkspaceView } from "./workspace.ts"
+import type { WorkspaceRef } from "./workspace.ts"
+import { viewWorkspace, type WorkspaceView } from "./workspace-view.ts"
 import type { Workspaces } from "./workspaces.ts"
 
 type UsedStores = Pick<Stores, "workspaces" | "access">
@@ -12,30 +14,39 @@ type UsedStores = Pick<Stores, "workspaces" | "access">
 export class WorkspaceService implements Workspaces {
   readonly #storage: Storage<UsedStores>
   readonly #runtime: Runtime
+  readonly #edition: Edition
   readonly #caller: Caller
 
-  constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
+  constructor(storage: Storage<UsedStores>, runtime: Runtime, edition: Edition, caller: Caller) {
     this.#storage = storage
     this.#runtime = runtime
+    this.#edition = edition
     this.#caller = caller
   }
 
   get(ref: WorkspaceRef): Promise<WorkspaceView> {
-    return this.#storage.read(async (stores) => viewOf(stores, await authorizeWorkspace(stores, this.#caller, ref)))
+    return this.#storage.read(async (stores) =>
+      viewOf(stores, await authorizeWorkspace(stores, this.#caller, ref), this.#edition),
+    )
   }
 
   lock(ref: WorkspaceRef, { reason }: { readonly reason: string }): Promise<WorkspaceView> {
     const now = this.#runtime.clock.now()
     return this.#storage.transact(async (stores) => {
       const authorized = await authorizeWorkspace(stores, this.#caller, ref, "canLock")
-      return changeLock(stores, authorized, lock(authorized.workspace, actorOf(this.#caller), reason, now))
+      return changeLock(
+        stores,
+        authorized,
+        lock(authorized.workspace, actorOf(this.#caller), reason, now),
+        this.#edition,
+      )
     })
   }
 
   forceUnlock(ref: WorkspaceRef): Promise<WorkspaceView> {
     return this.#storage.transact(async (stores) => {
       const authorized = await authorizeWorkspace(stores, this.#caller, ref, "canForceUnlock")
-      return changeLock(stores, authorized, forceUnlock(authorized.workspace))
+      return changeLock(stores, authorized, forceUnlock(authorized.workspace), this.#edition)
     })
   }
 }
@@ -44,22 +55,18 @@ async function changeLock(
   stores: Pick<Stores, "workspaces">,
   { workspace, permissions }: AuthorizedWorkspace,
   change: LockChange,
+  edition: Edition,
 ): Promise<WorkspaceView> {
   await stores.workspaces.saveLock(workspace.id, change)
-  return viewOf(stores, { workspace: { ...workspace, ...change }, permissions })
+  return viewOf(stores, { workspace: { ...workspace, ...change }, permissions }, edition)
 }
 
 /** Everything the caller is shown of a workspace. */
 export async function viewOf(
   stores: Pick<Stores, "workspaces">,
   { workspace, permissions }: AuthorizedWorkspace,
+  edition: Edition,
 ): Promise<WorkspaceView> {
   const related = (await stores.workspaces.related([workspace])).get(workspace.id)
-  return {
-    ...workspace,
-    permissions,
-    tagNames: related?.tagNames ?? [],
-    variableIds: related?.variableIds ?? [],
-    outputIds: related?.outputIds ?? [],
-  }
+  return viewWorkspace(workspace, permissions, related, edition)
 }

@@ -8,7 +8,6 @@ import type {
 } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
 import type { ExecutionMode, Plan } from "../organizations/organization.ts"
-import type { WorkspacePermissions } from "./permissions.ts"
 
 /** By id, or by organization and workspace name; both forms behave identically (specification 4.5). */
 export type WorkspaceRef = { readonly id: string } | { readonly organization: string; readonly name: string }
@@ -116,14 +115,6 @@ export interface SituatedWorkspace extends Workspace {
   } | null
   readonly readmeId: string | null
   readonly retentionPolicy: { readonly id: string; readonly kind: "delete-older" | "dont-delete" } | null
-}
-
-/** What a caller is shown. */
-export interface WorkspaceView extends SituatedWorkspace {
-  readonly permissions: WorkspacePermissions
-  readonly tagNames: readonly string[]
-  readonly variableIds: readonly string[]
-  readonly outputIds: readonly string[]
 }
 
 /** Own value where it overwrites, else the project's default, else the organization's. */

@@ -1,4 +1,5 @@
-import type { WorkspaceRef, WorkspaceView } from "./workspace.ts"
+import type { WorkspaceRef } from "./workspace.ts"
+import type { WorkspaceView } from "./workspace-view.ts"
 
 /** The workspace family of the engine; embedded and remote behave alike. */
 export interface Workspaces {

@@ -1,16 +1,14 @@
 // The workspace document (specification 2.3 to 2.5), with the members existing clients also read (workspace-facts 1.5).
 import { z } from "zod"
-import type { Edition } from "../../core/edition.ts"
 import { formatInstant, type Instant } from "../../core/time.ts"
 import { workspacePermissionNames } from "../../workspaces/permissions.ts"
-import { effectiveExecution, type VcsRepo, type WorkspaceView } from "../../workspaces/workspace.ts"
+import type { VcsRepoView, WorkspaceView } from "../../workspaces/workspace-view.ts"
 import { decodeBody, type Resource, toMany, toOne } from "./document.ts"
 import { dashed } from "./member-name.ts"
 
 const permissionMembers = workspacePermissionNames.map((name) => [name, dashed(name)] as const)
 
-export function encodeWorkspace(workspace: WorkspaceView, edition: Edition): Resource {
-  const { mode, agentPoolId } = effectiveExecution(workspace)
+export function encodeWorkspace(workspace: WorkspaceView): Resource {
   const { metrics, lock, permissions } = workspace
   const path = `/api/v2/workspaces/${workspace.id}`
   return {
@@ -18,9 +16,9 @@ export function encodeWorkspace(workspace: WorkspaceView, edition: Edition): Res
     type: "workspaces",
     attributes: {
       name: workspace.name,
-      actions: { "is-destroyable": permissions.canDestroy && workspace.allowDestroyPlan },
+      actions: { "is-destroyable": workspace.isDestroyable },
       "allow-destroy-plan": workspace.allowDestroyPlan,
-      ...(edition === "hosted" ? { "assessments-enabled": workspace.assessmentsEnabled } : {}),
+      ...(workspace.assessmentsEnabled === undefined ? {} : { "assessments-enabled": workspace.assessmentsEnabled }),
       "auto-apply": workspace.autoApply,
       "auto-apply-run-trigger": workspace.autoApplyRunTrigger,
       "auto-destroy-at": optionalInstant(workspace.autoDestroyAt),
@@ -30,15 +28,16 @@ export function encodeWorkspace(workspace: WorkspaceView, edition: Edition): Res
       "created-at": formatInstant(workspace.createdAt),
       description: workspace.description,
       environment: workspace.environment,
-      "execution-mode": mode,
+      "execution-mode": workspace.executionMode,
       "file-triggers-enabled": workspace.fileTriggersEnabled,
       "global-remote-state": workspace.globalRemoteState,
       "latest-change-at": formatInstant(workspace.latestChangeAt),
       "last-assessment-result-at": optionalInstant(workspace.lastAssessmentResultAt),
       locked: lock.held,
       "locked-reason": lock.held ? lock.reason : null,
-      "oauth-client-name": workspace.vcsConnection?.name ?? null,
-      operations: mode !== "local",
+      "locked-at": lock.held ? formatInstant(lock.since) : null,
+      "oauth-client-name": workspace.oauthClientName,
+      operations: workspace.executionMode !== "local",
       permissions: Object.fromEntries(permissionMembers.map(([name, member]) => [member, permissions[name]])),
       "apply-duration-average": metrics.applyDurationAverageMs,
       "plan-duration-average": metrics.planDurationAverageMs,
@@ -63,14 +62,14 @@ export function encodeWorkspace(workspace: WorkspaceView, edition: Edition): Res
       "trigger-prefixes": workspace.triggerPrefixes,
       "trigger-patterns": workspace.triggerPatterns,
       "updated-at": formatInstant(workspace.updatedAt),
-      "vcs-repo": workspace.vcsRepo && encodeVcsRepo(workspace.vcsRepo, workspace.vcsConnection),
+      "vcs-repo": workspace.vcsRepo && encodeVcsRepo(workspace.vcsRepo),
       "vcs-repo-identifier": workspace.vcsRepo?.identifier ?? null,
       "working-directory": workspace.workingDirectory,
     },
     relationships: {
-      organization: toOne("organizations", workspace.organization.name),
+      organization: toOne("organizations", workspace.organizationName),
       project: toOne("projects", workspace.projectId),
-      "agent-pool": toOne("agent-pools", agentPoolId),
+      "agent-pool": toOne("agent-pools", workspace.agentPoolId),
       "current-configuration-version": {
         ...toOne("configuration-versions", workspace.currentConfigurationVersionId),
         links: related(workspace.currentConfigurationVersionId, "configuration-versions"),
@@ -106,8 +105,8 @@ export function encodeWorkspace(workspace: WorkspaceView, edition: Edition): Res
           }),
     },
     links: {
-      self: `/api/v2/organizations/${workspace.organization.name}/workspaces/${workspace.name}`,
-      "self-html": `/app/${workspace.organization.name}/workspaces/${workspace.name}`,
+      self: `/api/v2/organizations/${workspace.organizationName}/workspaces/${workspace.name}`,
+      "self-html": `/app/${workspace.organizationName}/workspaces/${workspace.name}`,
     },
   }
 }
@@ -120,21 +119,19 @@ const retentionTypes = {
 const optionalInstant = (instant: Instant | null) => (instant === null ? null : formatInstant(instant))
 const related = (id: string | null, type: string) => ({ related: id === null ? null : `/api/v2/${type}/${id}` })
 
-function encodeVcsRepo(repo: VcsRepo, connection: WorkspaceView["vcsConnection"]) {
-  const httpUrl = connection === null ? null : `${connection.httpUrl.replace(/\/$/, "")}/${repo.identifier}`
-  return {
-    branch: repo.branch,
-    "display-identifier": repo.identifier,
-    identifier: repo.identifier,
-    "ingress-submodules": repo.ingressSubmodules,
-    "oauth-token-id": repo.oauthTokenId,
-    "github-app-installation-id": repo.githubAppInstallationId,
-    "repository-http-url": httpUrl,
-    "service-provider": connection?.serviceProvider ?? null,
-    "tags-regex": repo.tagsRegex,
-    "webhook-url": null,
-  }
-}
+const encodeVcsRepo = (repo: VcsRepoView) => ({
+  branch: repo.branch,
+  "display-identifier": repo.identifier,
+  identifier: repo.identifier,
+  "ingress-submodules": repo.ingressSubmodules,
+  "oauth-token-id": repo.oauthTokenId,
+  "github-app-installation-id": repo.githubAppInstallationId,
+  "repository-http-url": repo.repositoryHttpUrl,
+  "service-provider": repo.serviceProvider,
+  "tags-regex": repo.tagsRegex,
+  // No VCS events are received, so there is no address to receive them at.
+  "webhook-url": null,
+})
 
 const reasonSchema = z.object({ reason: z.string().nullish() })
 const lockSchema = z.object({ data: z.object({ attributes: reasonSchema.nullish() }).nullish(), ...reasonSchema.shape })
