@@ -1,0 +1,31 @@
+import { expect, test } from "vitest"
+import { claimsIn } from "./claims.ts"
+
+// Written in two halves, so that this file claims nothing itself.
+const id = ["W-4.7", "r2"].join("-")
+const other = ["W-3", "r5"].join("-")
+
+test.each([
+  { why: "a plain title", source: `test("[${id}] unlock answers 409", () => {})`, titles: ["unlock answers 409"] },
+  { why: "a title on its own line", source: `test(\n  "[${id}] unlocks",\n  () => {})`, titles: ["unlocks"] },
+  { why: "a title with two ids", source: `test("[${id}] [${other}] waits", () => {})`, titles: ["waits", "waits"] },
+  {
+    why: "a row that the title interpolates",
+    source: `test.each([\n  { id: "${id}", status: 409, why: "held" },\n])("[$id] answers $status: $why", () => {})`,
+    titles: ["answers 409: held"],
+  },
+  {
+    why: "a row far above its title",
+    source: `const rows = [{ id: "${id}", name: "unlock" }]\ntest.each(rows)("$id $name answers", () => {})`,
+    titles: ["unlock answers"],
+  },
+  {
+    why: "a line inside a test",
+    source: `test("walks the lock", async () => {\n  step("${id}")\n})\ntest("another", () => {})`,
+    titles: ["walks the lock"],
+  },
+  { why: "a comment claims nothing", source: `// ${id}\ntest("unlocks", () => {})`, titles: [] },
+  { why: "a skipped test claims nothing", source: `test.skip("[${id}] unlocks", () => {})`, titles: [] },
+])("finds claims in $why", ({ source, titles }) => {
+  expect(claimsIn(source).map(({ title }) => title)).toEqual(titles)
+})

@@ -1,0 +1,66 @@
+// Which test shows which item of the specifications. A test claims an item by carrying its id in its title, or in the
+// row of a table that its title interpolates. Read from the text, so that nothing has to run and every machine agrees.
+const ids = /\b[WP]-\d+(?:\.\d+)?-[rnbp]\d+\b/g
+const skipped = /\.(skip|todo)\b|^\s*(\/\/|\*)/
+
+export interface Claim {
+  readonly id: string
+  readonly title: string
+}
+
+interface Title {
+  readonly text: string
+  readonly start: number
+  readonly end: number
+  /** The title of a table test stands behind its rows. */
+  readonly ofTable: boolean
+}
+
+export function claimsIn(source: string): readonly Claim[] {
+  const titles = titlesIn(source)
+  const claims: Claim[] = []
+  let offset = 0
+  for (const line of source.split("\n")) {
+    if (!skipped.test(line))
+      for (const match of line.matchAll(ids))
+        claims.push({ id: match[0], title: titleAt(source, titles, offset + match.index) ?? withoutIds(line.trim()) })
+    offset += line.length + 1
+  }
+  return claims
+}
+
+function titlesIn(source: string): readonly Title[] {
+  const call = /(\b(?:test|it|describe)\s*\(|\)\s*\()\s*(["'`])((?:\\.|(?!\2)[^\\])*)\2\s*,/g
+  return [...source.matchAll(call)].map((match) => ({
+    text: match[3] ?? "",
+    start: match.index,
+    end: match.index + match[0].length,
+    ofTable: match[1]?.startsWith(")") === true,
+  }))
+}
+
+function titleAt(source: string, titles: readonly Title[], position: number): string | undefined {
+  const around = titles.find(({ start, end }) => start <= position && position < end)
+  if (around !== undefined) return withoutIds(around.text)
+  const next = titles.find(({ start }) => start > position)
+  if (next?.ofTable === true) return withoutIds(interpolate(next.text, rowAt(source, position)))
+  const previous = titles.findLast(({ end }) => end <= position)
+  return previous && withoutIds(previous.text)
+}
+
+/** The literal members of the table row around a position, by name. */
+function rowAt(source: string, position: number): ReadonlyMap<string, string> {
+  const row = source.slice(source.lastIndexOf("{", position) + 1, source.indexOf("}", position))
+  const member = /(\w+):\s*(?:(["'`])((?:\\.|(?!\2)[^\\])*)\2|(-?\w+))/g
+  return new Map([...row.matchAll(member)].map((match) => [match[1] ?? "", match[3] ?? match[4] ?? ""]))
+}
+
+const interpolate = (title: string, row: ReadonlyMap<string, string>) =>
+  title.replace(/\$(\w+)/g, (whole, name: string) => row.get(name) ?? whole)
+
+const withoutIds = (text: string) =>
+  text
+    .replace(ids, "")
+    .replace(/\[[\s,]*\]/g, "")
+    .replace(/\s+/g, " ")
+    .trim()
