@@ -7,7 +7,7 @@ export type DialectName = "sqlite" | "postgres"
 
 /** Anything Kysely can compile: a select, insert … returning, or `sql\`…\``. */
 export interface Compilable<Row> {
-  compile(): CompiledQuery<Row>
+  compile(db: Kysely<Tables>): CompiledQuery<Row>
 }
 
 export interface Session {

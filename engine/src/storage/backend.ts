@@ -1,0 +1,24 @@
+import type { RandomSource } from "../core/random.ts"
+import type { Log } from "../core/runtime.ts"
+import type { DialectName, Session } from "./session.ts"
+
+/** What a dialect must be able to do; `database.ts` builds the rest on it. */
+export interface Backend {
+  readonly dialect: DialectName
+  read<T>(work: (session: Session) => Promise<T>): Promise<T>
+  transact<T>(work: (session: Session) => Promise<T>): Promise<T>
+  /** One transaction that no other process or replica runs beside; for migrations. */
+  exclusively<T>(work: (session: Session) => Promise<T>): Promise<T>
+  /** Finishes what was accepted, refuses what comes later. */
+  close(): Promise<void>
+}
+
+export interface BackendOptions {
+  /** Jitters retries. */
+  readonly random: RandomSource
+  readonly log: Log
+  /** How many reads run beside each other: reader connections of SQLite, the whole pool of PostgreSQL. */
+  readonly connections?: number | undefined
+  /** How often a contended transaction is tried before the caller hears `busy`. */
+  readonly attempts?: number | undefined
+}

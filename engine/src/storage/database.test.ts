@@ -1,0 +1,379 @@
+import { sql } from "kysely"
+import { stat } from "node:fs/promises"
+import { dirname } from "node:path"
+import { describe, expect, test } from "vitest"
+import { isEngineError } from "../core/errors.ts"
+import { openDatabase, sqliteFile, type Database } from "./database.ts"
+import { among } from "./dialect.ts"
+import { ReferenceViolation, statement, UniqueViolation, type Session } from "./session.ts"
+import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
+
+const setSetting = statement<{ name: string; value: string }, unknown>((db, { name, value }) =>
+  db.insertInto("settings").values({ name, value }),
+)
+const findSetting = statement<{ name: string }, { value: string }>((db, { name }) =>
+  db.selectFrom("settings").select("value").where("name", "=", name),
+)
+const settingsAmong = statement<{ names: readonly string[] }, { name: string }>((db, { names }, dialect) =>
+  db
+    .selectFrom("settings")
+    .select("name")
+    .where(among(dialect, sql.ref("name"), names))
+    .orderBy("name"),
+)
+const bump = statement<{ family: string }, { number: number }>((db, { family }) =>
+  db
+    .updateTable("generations")
+    .set((eb) => ({ number: eb("number", "+", 1) }))
+    .where("family", "=", family)
+    .returning("number"),
+)
+
+const value = (database: Database, name: string) =>
+  database.read(async (session) => (await session.first(findSetting, { name }))?.value)
+
+const generation = (database: Database) =>
+  database.read(async (session) => {
+    const row = await session.first(session.db.selectFrom("generations").select("number"))
+    return row?.number
+  })
+
+describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind) => {
+  test("the schema is applied once, and then there is nothing to apply", async () => {
+    await using place = await kind.place()
+    await using database = await openDatabase(place.url)
+    expect(await database.migrate()).toEqual(["0001-workspaces"])
+    expect(await database.migrate()).toEqual([])
+    expect(await generation(database)).toBe(0)
+  })
+
+  test("a database that a newer release wrote is refused with the name of what is unknown", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const { database } = temporary
+    await database.transact((session) =>
+      session.run(sql`insert into migrations (position, name) values (2, '0002-from-the-future')`),
+    )
+    await expect(database.migrate()).rejects.toThrow(/newer release of Chancery.*"0002-from-the-future"/)
+  })
+
+  test("what a transaction wrote is read, with every column type as it was given", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const { database } = temporary
+    const now = 1_790_000_000_123
+    await database.transact(async (session) => {
+      await session.run(session.db.insertInto("organizations").values(organization("org-1", "Acme", now)))
+      await session.run(
+        session.db.insertInto("ssh_keys").values({
+          id: "sshkey-1",
+          organization_id: "org-1",
+          name: "ключ 🔑",
+          value_sealed: new Uint8Array([0, 255, 7]),
+          created_at: now,
+        }),
+      )
+    })
+    const [found, key] = await database.read(async (session) => [
+      await session.first(
+        session.db
+          .selectFrom("organizations")
+          .select(["created_at", "default_agent_pool_id", "plan", "assessments_enforced"]),
+      ),
+      await session.first(session.db.selectFrom("ssh_keys").select(["name", "value_sealed"])),
+    ])
+    expect({ ...found }).toEqual({ created_at: now, default_agent_pool_id: null, plan: "", assessments_enforced: 1 })
+    expect(key?.name).toBe("ключ 🔑")
+    expect(new Uint8Array(key?.value_sealed ?? [])).toEqual(new Uint8Array([0, 255, 7]))
+  })
+
+  test("a work that throws changes nothing, and its neighbours in the same batch are kept", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const { database } = temporary
+    const outcomes = await Promise.allSettled([
+      database.transact((session) => session.run(setSetting, { name: "a", value: "1" })),
+      database.transact(async (session) => {
+        await session.run(setSetting, { name: "b", value: "1" })
+        throw new Error("changed my mind")
+      }),
+      database.transact((session) => session.run(setSetting, { name: "c", value: "1" })),
+    ])
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"])
+    expect(await Promise.all(["a", "b", "c"].map((name) => value(database, name)))).toEqual(["1", undefined, "1"])
+  })
+
+  test("a second row with the same key is a unique violation that names the columns", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const { database } = temporary
+    await database.transact((session) =>
+      session.run(session.db.insertInto("organizations").values(organization("org-1", "Acme", 1))),
+    )
+    const again = database.transact((session) =>
+      session.run(session.db.insertInto("organizations").values(organization("org-2", "ACME", 1))),
+    )
+    const error = await again.catch((failure: unknown) => failure)
+    expect(error).toBeInstanceOf(UniqueViolation)
+    expect((error as UniqueViolation).constraint).toContain("name_folded")
+  })
+
+  test("a row whose parent does not exist is a reference violation", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const orphan = temporary.database.transact((session) =>
+      session.run(
+        session.db
+          .insertInto("tags")
+          .values({ id: "tag-1", organization_id: "org-none", name: "x", name_folded: "x", created_at: 1 }),
+      ),
+    )
+    await expect(orphan).rejects.toBeInstanceOf(ReferenceViolation)
+  })
+
+  test("a work that swallows a failed statement fails all the same", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const { database } = temporary
+    await database.transact((session) => session.run(setSetting, { name: "a", value: "1" }))
+    const swallowing = database.transact(async (session) => {
+      await session.run(setSetting, { name: "a", value: "2" }).catch(() => 0)
+    })
+    await expect(swallowing).rejects.toBeInstanceOf(UniqueViolation)
+    const goingOn = database.transact(async (session) => {
+      await session.run(setSetting, { name: "a", value: "2" }).catch(() => 0)
+      await session.run(setSetting, { name: "b", value: "2" })
+    })
+    await expect(goingOn).rejects.toThrow("has failed")
+    expect(await value(database, "b")).toBeUndefined()
+  })
+
+  test("a read cannot write, and the next transaction can", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const { database } = temporary
+    const writing = database.read((session) => session.run(setSetting, { name: "a", value: "1" }))
+    await expect(writing).rejects.toThrow(/read-?only/i)
+    await database.transact((session) => session.run(setSetting, { name: "a", value: "2" }))
+    expect(await value(database, "a")).toBe("2")
+  })
+
+  test("a session used after its work settled throws", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const { database } = temporary
+    for (const open of [database.read, database.transact]) {
+      let kept: Session | undefined
+      await open(async (session) => {
+        kept = session
+      })
+      await expect(kept?.first(findSetting, { name: "a" })).rejects.toThrow("is over")
+    }
+  })
+
+  test("a list is one parameter of a prepared statement, whatever its length", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const { database } = temporary
+    await database.transact(async (session) => {
+      for (const name of ["a", "b", "c", "d"]) await session.run(setSetting, { name, value: "" })
+    })
+    const names = (list: readonly string[]) =>
+      database.read(async (session) => (await session.all(settingsAmong, { names: list })).map(({ name }) => name))
+    expect(await names(["d", "b", "none", 'quo"te'])).toEqual(["b", "d"])
+    expect(await names([])).toEqual([])
+    expect(await names(Array.from({ length: 5_000 }, (_, index) => (index === 7 ? "c" : `x${index}`)))).toEqual(["c"])
+  })
+
+  test("text with U+0000, and a forgotten parameter, are refused before they reach the database", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const { database } = temporary
+    const withNul = database.transact((session) => session.run(setSetting, { name: "a\0b", value: "" }))
+    expect(isEngineError(await withNul.catch((error: unknown) => error), "bad-request")).toBe(true)
+    const forgotten = database.transact((session) => session.run(setSetting, { name: "a" } as never))
+    await expect(forgotten).rejects.toThrow('"value" is undefined')
+  })
+
+  test("text sorts by code point", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const names = ["b", "B", "a-b", "a_b", "ab", "é", "Z"]
+    await temporary.database.transact(async (session) => {
+      for (const name of names) await session.run(setSetting, { name, value: "" })
+    })
+    const rows = await temporary.database.read((session) =>
+      session.all(session.db.selectFrom("settings").select("name").orderBy("name")),
+    )
+    expect(rows.map(({ name }) => name)).toEqual(["B", "Z", "a-b", "a_b", "ab", "b", "é"])
+  })
+
+  test("32 concurrent increments of one row are all counted, each seen once", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const { database } = temporary
+    const numbers = await Promise.all(
+      Array.from({ length: 32 }, () =>
+        database.transact(async (session) => (await session.first(bump, { family: "identity" }))?.number),
+      ),
+    )
+    expect(numbers.toSorted((a = 0, b = 0) => a - b)).toEqual(Array.from({ length: 32 }, (_, index) => index + 1))
+    expect(await generation(database)).toBe(32)
+  })
+
+  test("of two works that each delete what the other counts on, the second sees what the first did", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const { database } = temporary
+    await database.transact(async (session) => {
+      await session.run(setSetting, { name: "user-1", value: "tag" })
+      await session.run(setSetting, { name: "user-2", value: "tag" })
+    })
+    const leave = (name: string) =>
+      database.transact(async (session) => {
+        await session.run(session.db.deleteFrom("settings").where("name", "=", name))
+        return (await session.all(session.db.selectFrom("settings").select("name").where("value", "=", "tag"))).length
+      })
+    const left = await Promise.all([leave("user-1"), leave("user-2")])
+    expect(left.toSorted((a, b) => a - b)).toEqual([0, 1])
+  })
+
+  test("deleting an organization deletes all that belongs to it", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const { database } = temporary
+    await database.transact((session) => populate(session, "org-1"))
+    await database.transact((session) => session.run(session.db.deleteFrom("organizations").where("id", "=", "org-1")))
+    const tables = [
+      "projects",
+      "workspaces",
+      "agent_pools",
+      "oauth_tokens",
+      "state_versions",
+      "state_contents",
+    ] as const
+    const counts = await database.read(async (session) => {
+      const rows = []
+      for (const table of tables) {
+        rows.push(await session.first(sql<{ count: number }>`select count(*) as count from ${sql.table(table)}`))
+      }
+      return rows.map((row) => row?.count)
+    })
+    expect(counts).toEqual(tables.map(() => 0))
+  })
+
+  test("work accepted before closing is finished, later work is refused", async () => {
+    await using place = await kind.place()
+    const database = await openDatabase(place.url)
+    await database.migrate()
+    const accepted = database.transact((session) => session.run(setSetting, { name: "a", value: "1" }))
+    await Promise.all([accepted, database.close()])
+    expect(await accepted).toBe(1)
+    await expect(database.transact(async () => 1)).rejects.toThrow("closed")
+    await expect(database.read(async () => 1)).rejects.toThrow("closed")
+  })
+})
+
+const [file] = databaseKinds
+if (file === undefined) throw new Error("no SQLite file")
+
+describe("SQLite file", () => {
+  test("the file and its folder belong to their owner alone", async () => {
+    await using temporary = await temporaryDatabase(file)
+    const path = sqliteFile(temporary.url) ?? ""
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+    expect((await stat(`${path}-wal`)).mode & 0o777).toBe(0o600)
+    expect((await stat(dirname(path))).mode & 0o777).toBe(0o700)
+  })
+
+  test("two openers of one file share its writer, and one closing does not disturb the other", async () => {
+    await using temporary = await temporaryDatabase(file)
+    const other = await openDatabase(temporary.url)
+    await Promise.all([
+      temporary.database.transact((session) => session.run(setSetting, { name: "a", value: "1" })),
+      other.transact((session) => session.run(setSetting, { name: "b", value: "1" })),
+    ])
+    await other.close()
+    await expect(other.read(async () => 1)).rejects.toThrow("closed")
+    expect(await value(temporary.database, "b")).toBe("1")
+  })
+
+  test("a read sees one snapshot while a writer commits, and does not wait for it", async () => {
+    await using temporary = await temporaryDatabase(file)
+    const { database } = temporary
+    await database.read(async (session) => {
+      expect(await session.first(findSetting, { name: "a" })).toBeUndefined()
+      await database.transact((writer) => writer.run(setSetting, { name: "a", value: "1" }))
+      expect(await session.first(findSetting, { name: "a" })).toBeUndefined()
+    })
+    expect(await value(database, "a")).toBe("1")
+  })
+
+  test("more reads than connections wait for their turn", async () => {
+    await using temporary = await temporaryDatabase(file, { connections: 2 })
+    const values = await Promise.all(Array.from({ length: 50 }, () => value(temporary.database, "a")))
+    expect(values).toHaveLength(50)
+  })
+})
+
+test("a URL that names no store is refused without repeating what may be a password", async () => {
+  await expect(openDatabase("mysql://root:secret@localhost/db")).rejects.toThrow(/^Storage "mysql:…" is not known/)
+})
+
+test("a server that cannot be reached is busy, not broken", async () => {
+  await using database = await openDatabase("postgres://nobody@127.0.0.1:1/none")
+  const error = await database.read(async () => 1).catch((failure: unknown) => failure)
+  expect(isEngineError(error, "busy")).toBe(true)
+})
+
+const organization = (id: string, name: string, now: number) => ({
+  id,
+  name,
+  name_folded: name.toLowerCase(),
+  email: "",
+  created_at: now,
+  default_execution_mode: "remote",
+  default_agent_pool_id: null,
+  allow_force_delete_workspaces: 0 as const,
+  assessments_enforced: 1 as const,
+  plan: "",
+  cost_estimation_enabled: 0 as const,
+  collaborator_auth_policy: "password",
+})
+
+/** One of each kind that refers to another. */
+async function populate(session: Session, organizationId: string): Promise<void> {
+  const { db } = session
+  const owned = { organization_id: organizationId, created_at: 1 }
+  await session.run(db.insertInto("organizations").values(organization(organizationId, organizationId, 1)))
+  await session.run(
+    db.insertInto("projects").values({
+      id: "prj-1",
+      ...owned,
+      name: "p",
+      name_folded: "p",
+      description: "",
+      is_default: 1,
+      auto_destroy_activity_duration: null,
+      default_execution_mode: null,
+      default_agent_pool_id: null,
+    }),
+  )
+  await session.run(db.insertInto("agent_pools").values({ id: "apool-1", ...owned, name: "a", name_folded: "a" }))
+  await session.run(
+    db
+      .insertInto("oauth_clients")
+      .values({ id: "oc-1", ...owned, name: null, service_provider: "github", http_url: "", api_url: "" }),
+  )
+  await session.run(
+    db.insertInto("oauth_tokens").values({
+      id: "ot-1",
+      ...owned,
+      oauth_client_id: "oc-1",
+      service_provider_user: null,
+      value_sealed: new Uint8Array(1),
+    }),
+  )
+  await session.run(sql`insert into workspaces (id, organization_id, project_id, name, name_folded, name_reversed,
+    created_at, updated_at, latest_change_at, environment, source, execution_mode, agent_pool_id,
+    overwrites_execution_mode, overwrites_agent_pool, allow_destroy_plan, assessments_enabled, auto_apply,
+    auto_apply_run_trigger, inherits_project_auto_destroy, file_triggers_enabled, global_remote_state, queue_all_runs,
+    speculative_enabled, structured_run_output_enabled, engine_version, trigger_patterns, trigger_prefixes,
+    oauth_token_id, lock_number, resource_count)
+    values ('ws-1', ${organizationId}, 'prj-1', 'w', 'w', 'w', 1, 1, 1, '', '', 'agent', 'apool-1',
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '', '[]', '[]', 'ot-1', 0, 0)`)
+  await session.run(sql`insert into state_versions (id, workspace_id, organization_id, serial, md5, status, intermediate,
+    lock_number, created_at, resources_processed)
+    values ('sv-1', 'ws-1', ${organizationId}, 1, '', 'finalized', 0, 0, 1, 0)`)
+  await session.run(
+    db
+      .insertInto("state_contents")
+      .values({ state_version_id: "sv-1", document: "state", chunk: 0, sealed: new Uint8Array(3) }),
+  )
+}

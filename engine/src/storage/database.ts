@@ -1,0 +1,65 @@
+import { systemRuntime, type Log } from "../core/runtime.ts"
+import type { RandomSource } from "../core/random.ts"
+import type { Backend } from "./backend.ts"
+import { migrate, type Migration } from "./migrate.ts"
+import { migrations } from "./migrations/index.ts"
+import { openPostgres } from "./postgres.ts"
+import type { DialectName, Session } from "./session.ts"
+import { openSqlite } from "./sqlite.ts"
+
+export interface Database extends AsyncDisposable {
+  readonly dialect: DialectName
+  /** One consistent snapshot; writes are refused. */
+  read<T>(work: (session: Session) => Promise<T>): Promise<T>
+  /**
+   * All or nothing, durable when the promise resolves. `work` may run several times, and may wait for nothing but its
+   * session: on SQLite others wait for the same commit. A transaction begun inside a work would wait for itself.
+   */
+  transact<T>(work: (session: Session) => Promise<T>): Promise<T>
+  /** Brings the schema up to this release, and names what was applied. Throws `NewerDatabase` when it is ahead. */
+  migrate(): Promise<readonly string[]>
+  close(): Promise<void>
+}
+
+export interface DatabaseOptions {
+  readonly random?: RandomSource
+  readonly log?: Log
+  readonly connections?: number
+  readonly attempts?: number
+  /** Of tests; a release has its own. */
+  readonly migrations?: readonly Migration[]
+}
+
+/** `sqlite:PATH`, `sqlite::memory:`, `postgres://…` or `postgresql://…`. */
+export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
+  const system = systemRuntime()
+  const backend = await openBackend(url, {
+    random: options.random ?? system.random,
+    log: options.log ?? system.log,
+    connections: options.connections,
+    attempts: options.attempts,
+  })
+  return {
+    dialect: backend.dialect,
+    read: (work) => backend.read(work),
+    transact: (work) => backend.transact(work),
+    migrate: () => backend.exclusively((session) => migrate(session, options.migrations ?? migrations)),
+    close: () => backend.close(),
+    [Symbol.asyncDispose]: () => backend.close(),
+  }
+}
+
+/** The file of a `sqlite:` URL; undefined for memory and for other stores. */
+export function sqliteFile(url: string): string | undefined {
+  if (!url.startsWith("sqlite:") || url === "sqlite::memory:") return undefined
+  return url.slice("sqlite:".length).replace(/^\/\/(?=\/)/, "")
+}
+
+function openBackend(url: string, options: Parameters<typeof openSqlite>[1]): Promise<Backend> {
+  if (url === "sqlite::memory:") return openSqlite(":memory:", options)
+  const file = sqliteFile(url)
+  if (file !== undefined && file !== "") return openSqlite(file, options)
+  if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url, options)
+  // The URL may hold a password: only its scheme is repeated.
+  throw new Error(`Storage "${url.split(":", 1)[0]}:…" is not known; use sqlite:PATH, sqlite::memory: or postgres://….`)
+}

@@ -1,0 +1,103 @@
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  sql,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type Expression,
+  type RawBuilder,
+} from "kysely"
+import { badRequest } from "../core/errors.ts"
+import { Placeholder, placeholders, type Compilable, type DialectName, type Statement } from "./session.ts"
+import type { Tables } from "./tables.ts"
+
+/** Builds and compiles only: the driver behind it answers nothing. */
+export const coldKysely: Record<DialectName, Kysely<Tables>> = {
+  sqlite: new Kysely({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  }),
+  postgres: new Kysely({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  }),
+}
+
+/**
+ * `column in (…)` for a list of any length as one parameter, so that a statement over many ids is prepared once.
+ * `list` is an array, or the placeholder that will stand for one.
+ */
+export function among(
+  dialect: DialectName,
+  column: Expression<unknown>,
+  list: readonly (string | number)[],
+): RawBuilder<boolean> {
+  return dialect === "sqlite"
+    ? sql<boolean>`${column} in (select value from json_each(${sql.val(list)}))`
+    : sql<boolean>`${column} = any(${sql.val(list)})`
+}
+
+export type QueryParameters = Readonly<Record<string, unknown>>
+
+/** SQL text and the values in its order. */
+export interface Bound {
+  readonly text: string
+  readonly values: readonly unknown[]
+  /** Of a `Statement`: worth preparing. */
+  readonly prepared: boolean
+}
+
+export const isStatement = (query: object): query is Statement<unknown, unknown> => "build" in query
+
+export function bind(
+  dialect: DialectName,
+  query: Compilable<unknown> | Statement<never, unknown>,
+  parameters: unknown,
+): Bound {
+  if (!isStatement(query)) {
+    const compiled = (query as Compilable<unknown>).compile(coldKysely[dialect])
+    return { text: compiled.sql, values: compiled.parameters.map((value) => checked(value)), prepared: false }
+  }
+  const compiled = (query.compiled[dialect] ??= compile(dialect, query))
+  const values: unknown[] = []
+  for (const parameter of compiled.parameters) {
+    values.push(
+      checked(
+        parameter instanceof Placeholder ? (parameters as QueryParameters)[parameter.name] : parameter,
+        parameter,
+      ),
+    )
+  }
+  return { text: compiled.sql, values, prepared: true }
+}
+
+function compile(dialect: DialectName, query: Statement<unknown, unknown>) {
+  const db = coldKysely[dialect]
+  const { sql: text, parameters } = query.build(db, placeholders(), dialect).compile(db)
+  return { sql: text, parameters }
+}
+
+/** Both dialects refuse the same values: PostgreSQL holds no U+0000, and `undefined` is a forgotten parameter. */
+function checked(value: unknown, parameter?: unknown): unknown {
+  if (typeof value === "string") {
+    if (value.includes("\0")) throw badRequest("Text must not contain the character U+0000.")
+    return value
+  }
+  if (value === undefined || typeof value === "boolean" || value instanceof Placeholder) {
+    const name = parameter instanceof Placeholder ? ` "${parameter.name}"` : ""
+    throw new TypeError(`a query parameter${name} is ${value instanceof Placeholder ? "a placeholder" : String(value)}`)
+  }
+  return value
+}

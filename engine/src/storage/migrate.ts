@@ -1,0 +1,49 @@
+// Migrations are numbered, forward-only and named in one static array. The caller holds the database exclusively, so
+// that of two replicas that start together one applies them and the other finds them applied.
+import { sql } from "kysely"
+import type { Session } from "./session.ts"
+
+export interface Migration {
+  readonly name: string
+  up(session: Session): Promise<void>
+}
+
+/** Applies what is missing and names it. Throws `NewerDatabase` when the database is ahead of this code. */
+export async function migrate(session: Session, migrations: readonly Migration[]): Promise<readonly string[]> {
+  await session.run(sql.raw(createTable[session.dialect]))
+  const applied = await appliedMigrations(session)
+  refuseNewer(applied, migrations)
+  const missing = migrations.slice(applied.length)
+  for (const [index, migration] of missing.entries()) {
+    await migration.up(session)
+    await session.run(
+      sql`insert into migrations (position, name) values (${applied.length + index + 1}, ${migration.name})`,
+    )
+  }
+  return missing.map(({ name }) => name)
+}
+
+export async function appliedMigrations(session: Session): Promise<readonly string[]> {
+  const rows = await session.all(sql<{ name: string }>`select name from migrations order by position`)
+  return rows.map(({ name }) => name)
+}
+
+export function refuseNewer(applied: readonly string[], migrations: readonly Migration[]): void {
+  const unknown = applied.find((name, index) => migrations[index]?.name !== name)
+  if (unknown !== undefined) throw new NewerDatabase(unknown)
+}
+
+export class NewerDatabase extends Error {
+  constructor(migration: string) {
+    super(
+      `The database was written by a newer release of Chancery (it has the migration "${migration}", ` +
+        "which this release does not know). Start that release or a later one, or restore a backup.",
+    )
+    this.name = "NewerDatabase"
+  }
+}
+
+const createTable = {
+  sqlite: "create table if not exists migrations (position integer not null primary key, name text not null) strict",
+  postgres: "create table if not exists migrations (position bigint not null primary key, name text not null)",
+} as const

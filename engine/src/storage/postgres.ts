@@ -1,0 +1,202 @@
+// PostgreSQL, or a database that speaks its protocol. Transactions are serializable and run again when the server says
+// so; reads are one repeatable-read snapshot. Statements are prepared once per connection, under a stable name.
+import { DatabaseError, Pool, types, type PoolClient } from "pg"
+import { busy } from "../core/errors.ts"
+import type { Backend, BackendOptions } from "./backend.ts"
+import { backOff } from "./backoff.ts"
+import type { Bound } from "./dialect.ts"
+import { ReferenceViolation, UniqueViolation, type Session } from "./session.ts"
+import { UnitOfWork, type Fetch } from "./unit-of-work.ts"
+
+const defaultConnections = 10
+const defaultAttempts = 40
+const connectTimeoutMs = 5_000
+/** Every replica of every release takes this one advisory lock to migrate ("Chancery" in ASCII). */
+const migrationLock = "4857239324860969593"
+
+export async function openPostgres(url: string, options: BackendOptions): Promise<Backend> {
+  const pool = new Pool({
+    connectionString: url,
+    max: options.connections ?? defaultConnections,
+    connectionTimeoutMillis: connectTimeoutMs,
+    application_name: "chancery",
+    types: { getTypeParser },
+  })
+  // An idle connection that dies is replaced at the next use; without a listener its error would end the process.
+  pool.on("error", (error) => options.log.warn("database-connection-lost", { message: error.message }))
+  return new PostgresStore(pool, options)
+}
+
+const int8 = 20
+const getTypeParser: typeof types.getTypeParser = (oid: number, format?: "text" | "binary") =>
+  oid === int8 ? Number : typeParserOf(oid, format)
+// The declaration knows a closed list of types; a server may have more.
+const typeParserOf: (oid: number, format?: "text" | "binary") => (value: string) => unknown = types.getTypeParser
+
+class PostgresStore implements Backend {
+  readonly dialect = "postgres"
+  readonly #pool: Pool
+  readonly #options: BackendOptions
+  readonly #running = new Set<Promise<unknown>>()
+  #closed: Promise<void> | undefined
+
+  constructor(pool: Pool, options: BackendOptions) {
+    this.#pool = pool
+    this.#options = options
+  }
+
+  read<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#tracked("begin isolation level repeatable read read only", work)
+  }
+
+  transact<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#tracked("begin isolation level serializable", work)
+  }
+
+  // Read committed: a snapshot taken while waiting for the lock would not show what its last holder did.
+  exclusively<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#tracked(`begin isolation level read committed; select pg_advisory_xact_lock(${migrationLock})`, work)
+  }
+
+  close(): Promise<void> {
+    return (this.#closed ??= this.#finish())
+  }
+
+  // A pool that ends forgets whoever still waits for one of its connections.
+  async #finish(): Promise<void> {
+    await Promise.allSettled(this.#running)
+    await this.#pool.end()
+  }
+
+  async #tracked<T>(begin: string, work: (session: Session) => Promise<T>): Promise<T> {
+    if (this.#closed !== undefined) throw new Error("the database is closed")
+    const outcome = this.#retrying(begin, work)
+    this.#running.add(outcome)
+    try {
+      return await outcome
+    } finally {
+      this.#running.delete(outcome)
+    }
+  }
+
+  async #retrying<T>(begin: string, work: (session: Session) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      const outcome = await this.#once(begin, work)
+      if (outcome.kind === "done") return outcome.value
+      if (attempt >= (this.#options.attempts ?? defaultAttempts)) {
+        throw busy("The change could not be made beside concurrent ones in time.", outcome.cause)
+      }
+      await backOff(attempt, this.#options.random)
+    }
+  }
+
+  async #once<T>(
+    begin: string,
+    work: (session: Session) => Promise<T>,
+  ): Promise<{ readonly kind: "done"; readonly value: T } | { readonly kind: "run-again"; readonly cause: unknown }> {
+    const client = await this.#connect()
+    const session = new PostgresSession(client)
+    let broken = false
+    try {
+      await client.query(begin)
+      const value = await work(session)
+      if (session.failure !== undefined) throw session.failure.error
+      await client.query("commit")
+      return { kind: "done", value }
+    } catch (error) {
+      // The work may have wrapped the error: the session knows what the server said.
+      const cause = session.failure?.error ?? error
+      broken = isConnectionFailure(cause) || !(await rolledBack(client))
+      if (isConnectionFailure(cause)) throw unreachableDatabase(cause)
+      if (runAgainCodes.has(sqlState(cause))) return { kind: "run-again", cause }
+      throw error
+    } finally {
+      session.settle()
+      client.release(broken)
+    }
+  }
+
+  async #connect(): Promise<PoolClient> {
+    try {
+      return await this.#pool.connect()
+    } catch (error) {
+      if (isRefusal(error)) throw error
+      throw unreachableDatabase(error)
+    }
+  }
+}
+
+class PostgresSession extends UnitOfWork {
+  readonly #client: PoolClient
+
+  constructor(client: PoolClient) {
+    super("postgres")
+    this.#client = client
+  }
+
+  protected override async execute(fetch: Fetch, { text, values, prepared }: Bound): Promise<unknown> {
+    const name = prepared ? preparedName(text) : undefined
+    try {
+      const { rows, rowCount } = await this.#client.query({ ...(name && { name }), text, values: [...values] })
+      if (fetch === "all") return rows
+      return fetch === "first" ? rows[0] : (rowCount ?? 0)
+    } catch (error) {
+      throw translated(error)
+    }
+  }
+}
+
+// Statements are constants of the program, so the map stays small.
+const preparedNames = new Map<string, string>()
+
+function preparedName(text: string): string {
+  const known = preparedNames.get(text)
+  if (known !== undefined) return known
+  const name = `chancery_${preparedNames.size + 1}`
+  preparedNames.set(text, name)
+  return name
+}
+
+async function rolledBack(client: PoolClient): Promise<boolean> {
+  try {
+    await client.query("rollback")
+    return true
+  } catch {
+    return false
+  }
+}
+
+const uniqueViolation = "23505"
+const foreignKeyViolation = "23503"
+const serializationFailure = "40001"
+const deadlockDetected = "40P01"
+const runAgainCodes = new Set([serializationFailure, deadlockDetected])
+
+const sqlState = (error: unknown): string => (error instanceof DatabaseError ? (error.code ?? "") : "")
+
+function translated(error: unknown): unknown {
+  switch (sqlState(error)) {
+    case uniqueViolation:
+      return new UniqueViolation((error as DatabaseError).constraint ?? "", { cause: error })
+    case foreignKeyViolation:
+      return new ReferenceViolation({ cause: error })
+    default:
+      return error
+  }
+}
+
+/** The server said no for good: wrong password, no such database, no permission. */
+const isRefusal = (error: unknown): boolean => /^(28|3D|42)/.test(sqlState(error))
+
+const socketCodes = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOENT", "EHOSTUNREACH"])
+
+/** Class 08 and 57P01…57P03: the connection or the server went away (PostgreSQL, appendix A). */
+function isConnectionFailure(error: unknown): boolean {
+  if (error instanceof DatabaseError) return /^(08|57P0[1-3])/.test(error.code ?? "")
+  if (!(error instanceof Error)) return false
+  return "code" in error
+    ? socketCodes.has(String(error.code))
+    : /^Connection terminated|not queryable/.test(error.message)
+}
+
+const unreachableDatabase = (cause: unknown) => busy("The database cannot be reached.", cause)

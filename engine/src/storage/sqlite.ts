@@ -1,0 +1,362 @@
+// Embedded storage: one writer connection per file and process, a few read-only ones beside it (WAL), and group commit.
+// Queued works run one after another as savepoints inside one `begin immediate` and hear of success and failure alike
+// only after the shared commit is on disk: a failure, too, may rest on what an earlier work of the batch wrote.
+// `busy_timeout` is 0: waiting inside SQLite would stop the event loop that the holder of the lock may need.
+import { closeSync, mkdirSync, openSync, realpathSync } from "node:fs"
+import { dirname } from "node:path"
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+import { setImmediate as nextTurn } from "node:timers/promises"
+import { busy } from "../core/errors.ts"
+import type { Backend, BackendOptions } from "./backend.ts"
+import { backOff } from "./backoff.ts"
+import type { Bound } from "./dialect.ts"
+import { ReferenceViolation, UniqueViolation, type Session } from "./session.ts"
+import { UnitOfWork, type Fetch } from "./unit-of-work.ts"
+
+const memory = ":memory:"
+const largestBatch = 256
+const defaultReaders = 4
+/** With the delays of `backOff`, about five seconds. */
+const defaultAttempts = 80
+const cachedStatements = 512
+
+/** Opens the file, creating it (0600, in a folder made 0700). Everyone in this process who opens it shares one writer. */
+export async function openSqlite(path: string, options: BackendOptions): Promise<Backend> {
+  if (path === memory) return new SqliteStore(await openConnection(memory, "writer", options), undefined, options)
+  const file = createPrivately(path)
+  const shared = openFiles.get(file) ?? { users: 0, store: openFile(file, options) }
+  openFiles.set(file, shared)
+  shared.users += 1
+  const leave = async () => {
+    shared.users -= 1
+    if (shared.users > 0) return
+    openFiles.delete(file)
+    await (await shared.store).close()
+  }
+  try {
+    const store = await shared.store
+    return new SharedStore(store, leave)
+  } catch (error) {
+    openFiles.delete(file)
+    throw error
+  }
+}
+
+const openFiles = new Map<string, { users: number; readonly store: Promise<SqliteStore> }>()
+
+async function openFile(file: string, options: BackendOptions): Promise<SqliteStore> {
+  return new SqliteStore(await openConnection(file, "writer", options), file, options)
+}
+
+/** One opener's hold on a store that others may hold too. */
+class SharedStore implements Backend {
+  readonly dialect = "sqlite"
+  readonly #store: SqliteStore
+  readonly #leave: () => Promise<void>
+  #closed: Promise<void> | undefined
+
+  constructor(store: SqliteStore, leave: () => Promise<void>) {
+    this.#store = store
+    this.#leave = leave
+  }
+
+  async read<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    if (this.#closed !== undefined) throw closedError()
+    return this.#store.read(work)
+  }
+
+  async transact<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    if (this.#closed !== undefined) throw closedError()
+    return this.#store.transact(work)
+  }
+
+  exclusively<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.transact(work)
+  }
+
+  close(): Promise<void> {
+    return (this.#closed ??= this.#leave())
+  }
+}
+
+interface Job {
+  readonly work: (session: Session) => Promise<unknown>
+  readonly readOnly: boolean
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+class SqliteStore implements Backend {
+  readonly dialect = "sqlite"
+  readonly #options: BackendOptions
+  /** Undefined in memory: a second connection would see another database. */
+  readonly #file: string | undefined
+  readonly #writer: Connection
+  readonly #queue: Job[] = []
+  #drained: Promise<void> | undefined
+  readonly #readers: Connection[] = []
+  readonly #idle: Connection[] = []
+  readonly #waiting: ((reader: Connection) => void)[] = []
+  #closed = false
+
+  constructor(writer: Connection, file: string | undefined, options: BackendOptions) {
+    this.#writer = writer
+    this.#file = file
+    this.#options = options
+  }
+
+  transact<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#enqueue(work, false)
+  }
+
+  exclusively<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.transact(work)
+  }
+
+  async read<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    if (this.#file === undefined) return this.#enqueue(work, true)
+    if (this.#closed) throw closedError()
+    const reader = this.#idle.pop() ?? (await this.#reader(this.#file))
+    try {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await snapshot(reader, work)
+        } catch (error) {
+          // Another process may be recovering the write-ahead log or leaving it.
+          if (!isBusy(error)) throw error
+          if (attempt >= (this.#options.attempts ?? defaultAttempts)) throw busyDatabase(error)
+          await backOff(attempt, this.#options.random)
+        }
+      }
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#idle.push(reader)
+      else next(reader)
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    await this.#drained
+    while (this.#idle.length < this.#readers.length) await nextTurn()
+    for (const reader of this.#readers) reader.close()
+    this.#writer.close()
+  }
+
+  async #reader(file: string): Promise<Connection> {
+    if (this.#readers.length >= (this.#options.connections ?? defaultReaders)) {
+      return new Promise((resolve) => this.#waiting.push(resolve))
+    }
+    const reader = await openConnection(file, "reader", this.#options)
+    this.#readers.push(reader)
+    return reader
+  }
+
+  #enqueue<T>(work: (session: Session) => Promise<T>, readOnly: boolean): Promise<T> {
+    if (this.#closed) return Promise.reject(closedError())
+    return new Promise<unknown>((resolve, reject) => {
+      this.#queue.push({ work, readOnly, resolve, reject })
+      // At the end of this turn, so that all its requests share one commit.
+      this.#drained ??= nextTurn().then(() => this.#drain())
+    }) as Promise<T>
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#queue.length > 0) {
+      await this.#commitBatch()
+      await nextTurn()
+    }
+    this.#drained = undefined
+  }
+
+  async #commitBatch(): Promise<void> {
+    try {
+      await this.#begin()
+    } catch (error) {
+      for (const job of this.#queue.splice(0)) job.reject(error)
+      return
+    }
+    const settlements: { readonly job: Job; readonly settle: () => void }[] = []
+    try {
+      for (let count = 0; count < largestBatch && this.#writer.inTransaction; count += 1) {
+        const job = this.#queue.shift()
+        if (job === undefined) break
+        settlements.push({ job, settle: await this.#attempt(job) })
+      }
+      this.#writer.command("commit")
+    } catch (error) {
+      if (this.#writer.inTransaction) this.#writer.command("rollback")
+      for (const { job } of settlements) job.reject(error)
+      return
+    }
+    for (const { settle } of settlements) settle()
+  }
+
+  async #begin(): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        this.#writer.command("begin immediate")
+        return
+      } catch (error) {
+        if (!isBusy(error)) throw error
+        if (attempt >= (this.#options.attempts ?? defaultAttempts)) throw busyDatabase(error)
+        await backOff(attempt, this.#options.random)
+      }
+    }
+  }
+
+  async #attempt(job: Job): Promise<() => void> {
+    const writer = this.#writer
+    writer.command("savepoint work")
+    if (job.readOnly) writer.command("pragma query_only = on")
+    const session = new SqliteSession(writer)
+    try {
+      const value = await job.work(session)
+      if (session.failure !== undefined) throw session.failure.error
+      writer.command("release work")
+      return () => job.resolve(value)
+    } catch (error) {
+      // A full disk or an I/O error undoes the whole batch by itself; then the commit fails, and everyone hears of it.
+      if (writer.inTransaction) {
+        writer.command("rollback to work")
+        writer.command("release work")
+      }
+      return () => job.reject(error)
+    } finally {
+      session.settle()
+      if (job.readOnly) writer.command("pragma query_only = off")
+    }
+  }
+}
+
+async function snapshot<T>(reader: Connection, work: (session: Session) => Promise<T>): Promise<T> {
+  const session = new SqliteSession(reader)
+  reader.command("begin")
+  try {
+    const value = await work(session)
+    if (session.failure !== undefined) throw session.failure.error
+    return value
+  } finally {
+    session.settle()
+    if (reader.inTransaction) reader.command("commit")
+  }
+}
+
+class SqliteSession extends UnitOfWork {
+  readonly #connection: Connection
+
+  constructor(connection: Connection) {
+    super("sqlite")
+    this.#connection = connection
+  }
+
+  protected override execute(fetch: Fetch, { text, values }: Bound): unknown {
+    const parameters = values.map((value) => (Array.isArray(value) ? JSON.stringify(value) : value)) as SQLInputValue[]
+    try {
+      const statement = this.#connection.prepare(text)
+      if (fetch === "all") return statement.all(...parameters)
+      if (fetch === "first") return statement.get(...parameters)
+      return Number(statement.run(...parameters).changes)
+    } catch (error) {
+      throw translated(error)
+    }
+  }
+}
+
+class Connection {
+  readonly #database: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+
+  constructor(database: DatabaseSync) {
+    this.#database = database
+  }
+
+  get inTransaction(): boolean {
+    return this.#database.isTransaction
+  }
+
+  prepare(text: string): StatementSync {
+    const known = this.#statements.get(text)
+    if (known !== undefined) return known
+    const statement = this.#database.prepare(text)
+    if (this.#statements.size >= cachedStatements) {
+      for (const oldest of this.#statements.keys()) {
+        this.#statements.delete(oldest)
+        break
+      }
+    }
+    this.#statements.set(text, statement)
+    return statement
+  }
+
+  command(text: string): void {
+    this.prepare(text).run()
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.#database.close()
+  }
+}
+
+// Caches are in KiB. No memory map: its pages would count as the server's memory.
+const pragmas: Record<"writer" | "reader", readonly string[]> = {
+  writer: [
+    "journal_mode = wal",
+    "synchronous = full",
+    "foreign_keys = on",
+    "cache_size = -16384",
+    "temp_store = memory",
+    "wal_autocheckpoint = 4000",
+    "journal_size_limit = 67108864",
+    "trusted_schema = off",
+  ],
+  reader: ["cache_size = -8192", "temp_store = memory", "trusted_schema = off"],
+}
+
+async function openConnection(
+  path: string,
+  kind: "writer" | "reader",
+  { random, attempts }: BackendOptions,
+): Promise<Connection> {
+  for (let attempt = 1; ; attempt += 1) {
+    const database = new DatabaseSync(path, { readOnly: kind === "reader", timeout: 0 })
+    try {
+      for (const pragma of pragmas[kind]) database.exec(`pragma ${pragma}`)
+      return new Connection(database)
+    } catch (error) {
+      database.close()
+      if (!isBusy(error)) throw error
+      if (attempt >= (attempts ?? defaultAttempts)) throw busyDatabase(error)
+      await backOff(attempt, random)
+    }
+  }
+}
+
+function createPrivately(path: string): string {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  closeSync(openSync(path, "a", 0o600))
+  return realpathSync(path)
+}
+
+const primaryCodeMask = 0xff
+const busyCode = 5
+const foreignKeyCode = 787
+const uniqueCodes = [1555, 2067, 2579]
+
+const errorCode = (error: unknown): number =>
+  error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode : 0
+
+const isBusy = (error: unknown): boolean => (errorCode(error) & primaryCodeMask) === busyCode
+
+function translated(error: unknown): unknown {
+  const code = errorCode(error)
+  if (uniqueCodes.includes(code)) {
+    return new UniqueViolation((error as Error).message.replace(/^.*failed: /, ""), { cause: error })
+  }
+  return code === foreignKeyCode ? new ReferenceViolation({ cause: error }) : error
+}
+
+const busyDatabase = (cause: unknown) => busy("The database is in use by another process.", cause)
+const closedError = () => new Error("the database is closed")

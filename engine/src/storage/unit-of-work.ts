@@ -1,0 +1,68 @@
+import type { Bound } from "./dialect.ts"
+import { bind, coldKysely } from "./dialect.ts"
+import type { Compilable, DialectName, Session, Statement } from "./session.ts"
+
+export type Fetch = "all" | "first" | "run"
+
+/**
+ * The session of one unit of work. It answers until the work settles; after the first failed statement it answers no
+ * more, because PostgreSQL would not either, and a work that swallows the failure still fails.
+ */
+export abstract class UnitOfWork implements Session {
+  readonly dialect: DialectName
+  #settled = false
+  #failure: { readonly error: unknown } | undefined
+
+  constructor(dialect: DialectName) {
+    this.dialect = dialect
+  }
+
+  get db() {
+    return coldKysely[this.dialect]
+  }
+
+  all<Row>(query: Compilable<Row> | Statement<never, Row>, parameters?: unknown): Promise<Row[]> {
+    return this.#answer("all", query, parameters) as Promise<Row[]>
+  }
+
+  first<Row>(query: Compilable<Row> | Statement<never, Row>, parameters?: unknown): Promise<Row | undefined> {
+    return this.#answer("first", query, parameters) as Promise<Row | undefined>
+  }
+
+  run(query: Compilable<unknown> | Statement<never, unknown>, parameters?: unknown): Promise<number> {
+    return this.#answer("run", query, parameters) as Promise<number>
+  }
+
+  /** The error of the first statement that failed, however the work took it. */
+  get failure(): { readonly error: unknown } | undefined {
+    return this.#failure
+  }
+
+  settle(): void {
+    this.#settled = true
+  }
+
+  /** Runs one statement; driver errors come back translated. */
+  protected abstract execute(fetch: Fetch, bound: Bound): unknown
+
+  // Not async: on SQLite the answer is there already, and each needless promise costs a tenth of the query.
+  #answer(fetch: Fetch, query: Compilable<unknown> | Statement<never, unknown>, parameters: unknown): Promise<unknown> {
+    if (this.#settled) return Promise.reject(new Error("the unit of work is over; its stores cannot be used any more"))
+    if (this.#failure !== undefined) {
+      return Promise.reject(
+        new Error("the unit of work has failed and must be given up", { cause: this.#failure.error }),
+      )
+    }
+    try {
+      const answer = this.execute(fetch, bind(this.dialect, query, parameters))
+      return answer instanceof Promise ? answer.catch((error: unknown) => this.#fail(error)) : Promise.resolve(answer)
+    } catch (error) {
+      return this.#fail(error)
+    }
+  }
+
+  async #fail(error: unknown): Promise<never> {
+    this.#failure ??= { error }
+    throw error
+  }
+}
