@@ -55,7 +55,7 @@ function sourceOf(fault: Fault, pointers: Pointers): Pick<ErrorObject, "source">
 /**
  * Attributes stand under `/data/attributes`, the named relationships under `/data/relationships`:
  * `["vcsRepo", "identifier"]` → `/data/attributes/vcs-repo/identifier`,
- * `["tagBindings", 0, "key"]` → `/data/relationships/tag-bindings/data/0/attributes/key`, `["project"]` → `…/project/data/id`.
+ * `["tagBindings", 0, "key"]` → `/data/relationships/tag-bindings/data/0/attributes/key`, `["project", "id"]` → `…/project/data/id`.
  */
 export const attributePointers =
   (relationships: readonly string[] = []): Pointers =>
@@ -65,8 +65,7 @@ export const attributePointers =
       const index = typeof rest[0] === "number" ? rest[0] : undefined
       const members = index === undefined ? rest : rest.slice(1)
       const item = index === undefined ? "" : `/${index}`
-      const member = members.length === 0 ? (index === undefined ? "/id" : "") : `/attributes/${joined(members)}`
-      return `/data/relationships/${dashed(first)}/data${item}${member}`
+      return `/data/relationships/${dashed(first)}/data${item}${memberPointer(members)}`
     }
     return `/data/attributes/${joined(field)}`
   }
@@ -74,11 +73,13 @@ export const attributePointers =
 /** For documents whose `data` is a list: `["data", 0, "id"]` → `/data/0/id`, any other member under `attributes`. */
 export const listPointers: Pointers = (field) => {
   const [, index, ...members] = field
-  if (index === undefined) return "/data"
-  if (members.length === 0) return `/data/${index}`
-  return members[0] === "id" || members[0] === "type"
-    ? `/data/${index}/${members[0]}`
-    : `/data/${index}/attributes/${joined(members)}`
+  return index === undefined ? "/data" : `/data/${index}${memberPointer(members)}`
+}
+
+/** `id` and `type` stand beside `attributes`, everything else inside. */
+function memberPointer(members: FieldPath): string {
+  if (members.length === 0) return ""
+  return members[0] === "id" || members[0] === "type" ? `/${members[0]}` : `/attributes/${joined(members)}`
 }
 
 const joined = (path: FieldPath): string =>

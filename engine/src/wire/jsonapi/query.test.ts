@@ -1,0 +1,36 @@
+import { describe, expect, test } from "vitest"
+import { isEngineError } from "../../core/errors.ts"
+import { decodeCommaList, decodePage } from "./query.ts"
+
+describe("a page", () => {
+  test.each([
+    { query: "", number: 1, size: 20, why: "both have defaults" },
+    { query: "page[number]=3&page[size]=50", number: 3, size: 50, why: "both are given" },
+    { query: "page%5Bnumber%5D=2", number: 2, size: 20, why: "brackets may be encoded" },
+    { query: "page[size]=1000", number: 1, size: 100, why: "larger sizes are clamped" },
+    { query: "page[number]=", number: 1, size: 20, why: "empty means absent" },
+  ])("of '$query' is $number by $size: $why", ({ query, number, size }) => {
+    expect(decodePage(new URLSearchParams(query))).toEqual({ number, size })
+  })
+
+  test.each(["0", "-1", "1.5", "x", "1e3", "99999999999999999999"])("number %s is refused by parameter", (text) => {
+    try {
+      decodePage(new URLSearchParams({ "page[number]": text, "page[size]": text }))
+      expect.unreachable()
+    } catch (error) {
+      expect(isEngineError(error, "bad-request") && error.faults.map((fault) => fault.parameter)).toEqual([
+        "page[number]",
+        "page[size]",
+      ])
+    }
+  })
+})
+
+test.each([
+  { text: null, expected: undefined },
+  { text: "", expected: undefined },
+  { text: "a", expected: ["a"] },
+  { text: "a, b,,c", expected: ["a", "b", "c"] },
+])("the comma list '$text' reads as $expected", ({ text, expected }) => {
+  expect(decodeCommaList(text)).toEqual(expected)
+})
