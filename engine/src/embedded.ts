@@ -1,0 +1,83 @@
+// The composition root: the only file that sees storage, services and jobs together.
+import type { Caller } from "./core/caller.ts"
+import type { Edition } from "./core/edition.ts"
+import { type Runtime, systemRuntime } from "./core/runtime.ts"
+import type { Storage } from "./core/storage.ts"
+import type { Engine, ServedEngine } from "./engine.ts"
+import { type Authenticate, authentication } from "./organizations/authentication.ts"
+import { bootstrap } from "./organizations/bootstrap.ts"
+import { openDatabase } from "./storage/database.ts"
+import { storesOver } from "./storage/stores.ts"
+import type { Stores } from "./stores.ts"
+import { WorkspaceService } from "./workspaces/workspace-service.ts"
+
+export interface EmbeddedOptions {
+  readonly runtime?: Runtime
+  readonly edition?: Edition
+}
+
+/** Opens the store, brings it up to date and makes sure that the user `root` exists; acts as that user. */
+export async function openEmbedded(url: string, options: EmbeddedOptions = {}): Promise<ServedEngine> {
+  const runtime = options.runtime ?? systemRuntime()
+  const database = await openDatabase(url)
+  try {
+    await database.migrate()
+    const storage = storesOver(database)
+    const root = await bootstrap(storage, runtime)
+    const context: Context = { storage, runtime, edition: options.edition ?? "self-hosted" }
+    return new EmbeddedEngine(context, root, authentication(storage, runtime), () => database.close())
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+interface Context {
+  readonly storage: Storage<Stores>
+  readonly runtime: Runtime
+  readonly edition: Edition
+}
+
+/** Services are made when they are first asked for: a request uses one or two. */
+class CallerEngine implements Engine {
+  protected readonly context: Context
+  readonly caller: Caller
+
+  constructor(context: Context, caller: Caller) {
+    this.context = context
+    this.caller = caller
+  }
+
+  get workspaces() {
+    const { storage, runtime, edition } = this.context
+    return new WorkspaceService(storage, runtime, edition, this.caller)
+  }
+
+  /** Only the engine that opened the store closes it. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve()
+  }
+}
+
+class EmbeddedEngine extends CallerEngine implements ServedEngine {
+  readonly authenticate: Authenticate
+  readonly #close: () => Promise<void>
+
+  constructor(context: Context, root: Caller, authenticate: Authenticate, close: () => Promise<void>) {
+    super(context, root)
+    this.authenticate = authenticate
+    this.#close = close
+  }
+
+  as(caller: Caller): Engine {
+    return new CallerEngine(this.context, caller)
+  }
+
+  ready(): Promise<void> {
+    return this.context.storage.read(async ({ identity }) => void (await identity.generation()))
+  }
+
+  override [Symbol.asyncDispose](): Promise<void> {
+    return this.#close()
+  }
+}

@@ -1,0 +1,67 @@
+import { sql } from "kysely"
+import type { TeamId, WorkspaceId } from "../core/ids.ts"
+import { type ProjectAccessLevel, workspaceAccessOfProject } from "../organizations/project-permissions.ts"
+import type { AccessStore } from "../workspaces/access-store.ts"
+import type { CustomAccess, Grant, WorkspaceAccessLevel } from "../workspaces/permissions.ts"
+import { among } from "./dialect.ts"
+import { type Session, statement } from "./session.ts"
+
+export class AccessRows implements AccessStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async grantsOn(
+    workspaceIds: readonly WorkspaceId[],
+    teams: readonly TeamId[],
+  ): Promise<ReadonlyMap<WorkspaceId, readonly Grant[]>> {
+    const grants = new Map<WorkspaceId, Grant[]>()
+    const add = (id: string, grant: Grant) => {
+      const workspaceId = id as WorkspaceId
+      grants.set(workspaceId, [...(grants.get(workspaceId) ?? []), grant])
+    }
+    const ids = workspaceIds
+    for (const row of await this.#session.all(direct, { ids, teams })) add(row.workspace_id, directGrant(row))
+    for (const row of await this.#session.all(throughProject, { ids, teams })) {
+      const access = workspaceAccessOfProject[row.access as ProjectAccessLevel]
+      add(row.workspace_id, { teamId: row.team_id as TeamId, access })
+    }
+    return grants
+  }
+}
+
+function directGrant(row: {
+  readonly team_id: string
+  readonly access: string
+  readonly custom: string | null
+}): Grant {
+  const teamId = row.team_id as TeamId
+  const access = row.access as WorkspaceAccessLevel
+  return access === "custom"
+    ? { teamId, access, custom: JSON.parse(row.custom ?? "{}") as CustomAccess }
+    : { teamId, access }
+}
+
+interface GrantParameters {
+  readonly ids: readonly string[]
+  readonly teams: readonly string[]
+}
+
+const direct = statement((db, { ids, teams }: GrantParameters, dialect) =>
+  db
+    .selectFrom("team_workspaces as g")
+    .select(["g.workspace_id", "g.team_id", "g.access", "g.custom"])
+    .where(among(dialect, sql.ref("g.workspace_id"), ids))
+    .where(among(dialect, sql.ref("g.team_id"), teams)),
+)
+
+const throughProject = statement((db, { ids, teams }: GrantParameters, dialect) =>
+  db
+    .selectFrom("workspaces as w")
+    .innerJoin("team_projects as g", "g.project_id", "w.project_id")
+    .select(["w.id as workspace_id", "g.team_id", "g.access"])
+    .where(among(dialect, sql.ref("w.id"), ids))
+    .where(among(dialect, sql.ref("g.team_id"), teams)),
+)

@@ -1,0 +1,143 @@
+import {
+  type Membership,
+  noOrganizationAccess,
+  type OrganizationAccess,
+  organizationPermissions,
+  ownerMembership,
+} from "../core/caller.ts"
+import type { OrganizationId, TeamId, UserId } from "../core/ids.ts"
+import type { Instant } from "../core/time.ts"
+import { type IdentityStore, ownersTeamName, type TokenRecord } from "../organizations/identity-store.ts"
+import { type Session, statement } from "./session.ts"
+import type { TokenRow } from "./tables.ts"
+
+export const identityFamily = "identity"
+
+export class IdentityRows implements IdentityStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async generation(): Promise<number> {
+    return (await this.#session.first(generationOf, { family: identityFamily }))?.number ?? 0
+  }
+
+  async bumpGeneration(): Promise<void> {
+    await this.#session.run(nextGeneration, { family: identityFamily })
+  }
+
+  async ensureAdministrator(user: {
+    readonly id: UserId
+    readonly username: string
+    readonly now: Instant
+  }): Promise<UserId> {
+    const found = await this.#session.first(userByName, { username: user.username })
+    if (found !== undefined) return found.id as UserId
+    await this.#session.run(
+      this.#session.db.insertInto("users").values({
+        id: user.id,
+        username: user.username,
+        username_folded: user.username,
+        email: "",
+        site_admin: 1,
+        service_account: 0,
+        created_at: user.now,
+      }),
+    )
+    return user.id
+  }
+
+  async findToken(hash: string): Promise<TokenRecord | undefined> {
+    const row = await this.#session.first(tokenByHash, { hash })
+    return row && { id: row.id, owner: ownerOf(row), expiresAt: row.expires_at }
+  }
+
+  async findUser(id: UserId): Promise<{ readonly id: UserId; readonly siteAdmin: boolean } | undefined> {
+    const row = await this.#session.first(userById, { id })
+    return row && { id, siteAdmin: row.site_admin === 1 }
+  }
+
+  async membershipsOfUser(id: UserId): Promise<ReadonlyMap<OrganizationId, Membership>> {
+    const memberships = new Map<OrganizationId, Membership>()
+    for (const { organization_id } of await this.#session.all(organizationsOfUser, { id }))
+      memberships.set(organization_id as OrganizationId, { owner: false, teams: [], access: noOrganizationAccess })
+    for (const team of await this.#session.all(teamsOfUser, { id })) {
+      const organizationId = team.organization_id as OrganizationId
+      memberships.set(organizationId, joined(memberships.get(organizationId), team))
+    }
+    return memberships
+  }
+
+  async membershipOfTeam(
+    id: TeamId,
+  ): Promise<{ readonly organizationId: OrganizationId; readonly membership: Membership } | undefined> {
+    const team = await this.#session.first(teamById, { id })
+    return team && { organizationId: team.organization_id as OrganizationId, membership: joined(undefined, team) }
+  }
+}
+
+interface TeamFacts {
+  readonly id: string
+  readonly name_folded: string
+  readonly access: string
+}
+
+function joined(membership: Membership | undefined, team: TeamFacts): Membership {
+  const granted = JSON.parse(team.access) as Partial<OrganizationAccess>
+  const owner = team.name_folded === ownersTeamName || membership?.owner === true
+  const access = Object.fromEntries(
+    organizationPermissions.map((name) => [name, owner || granted[name] === true || membership?.access[name] === true]),
+  ) as unknown as OrganizationAccess
+  const teams = [...(membership?.teams ?? []), team.id as TeamId]
+  return owner ? { ...ownerMembership, teams } : { owner, teams, access }
+}
+
+function ownerOf(row: Pick<TokenRow, "kind" | "user_id" | "team_id" | "organization_id">): TokenRecord["owner"] {
+  if (row.user_id !== null) return { kind: "user", userId: row.user_id as UserId }
+  if (row.team_id !== null) return { kind: "team", teamId: row.team_id as TeamId }
+  if (row.organization_id !== null)
+    return { kind: "organization", organizationId: row.organization_id as OrganizationId }
+  return { kind: "service" }
+}
+
+const generationOf = statement((db, { family }: { family: string }) =>
+  db.selectFrom("generations").select("number").where("family", "=", family),
+)
+const nextGeneration = statement((db, { family }: { family: string }) =>
+  db
+    .updateTable("generations")
+    .set((row) => ({ number: row("number", "+", 1) }))
+    .where("family", "=", family),
+)
+const tokenByHash = statement((db, { hash }: { hash: string }) =>
+  db
+    .selectFrom("tokens")
+    .select(["id", "kind", "user_id", "team_id", "organization_id", "expires_at"])
+    .where("hash", "=", hash),
+)
+const userByName = statement((db, { username }: { username: string }) =>
+  db.selectFrom("users").select("id").where("username_folded", "=", username),
+)
+const userById = statement((db, { id }: { id: string }) =>
+  db.selectFrom("users").select("site_admin").where("id", "=", id),
+)
+const organizationsOfUser = statement((db, { id }: { id: string }) =>
+  db
+    .selectFrom("organization_memberships")
+    .select("organization_id")
+    .where("user_id", "=", id)
+    .where("status", "=", "active"),
+)
+const teamsOfUser = statement((db, { id }: { id: string }) =>
+  db
+    .selectFrom("team_members as m")
+    .innerJoin("teams as t", "t.id", "m.team_id")
+    .select(["t.id", "t.organization_id", "t.name_folded", "t.access"])
+    .where("m.user_id", "=", id)
+    .orderBy("t.id"),
+)
+const teamById = statement((db, { id }: { id: string }) =>
+  db.selectFrom("teams").select(["id", "organization_id", "name_folded", "access"]).where("id", "=", id),
+)

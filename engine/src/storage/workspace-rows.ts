@@ -1,0 +1,438 @@
+import { invalid } from "../core/errors.ts"
+import type { WorkspaceId } from "../core/ids.ts"
+import { foldName } from "../organizations/organization.ts"
+import type { LockChange } from "../workspaces/lock.ts"
+import type { Actor, Lock, SituatedWorkspace, VcsRepo, Workspace, WorkspaceRef } from "../workspaces/workspace.ts"
+import type { WorkspaceRelated, WorkspaceStore } from "../workspaces/workspace-store.ts"
+import { among } from "./dialect.ts"
+import { indexName, removeName } from "./name-search.ts"
+import { type Session, statement, UniqueViolation } from "./session.ts"
+import type { Flag, Tables, WorkspaceRow } from "./tables.ts"
+import type { ExecutionMode, Plan } from "../organizations/organization.ts"
+import { type Kysely, sql } from "kysely"
+
+export class WorkspaceRows implements WorkspaceStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async find(ref: WorkspaceRef): Promise<SituatedWorkspace | undefined> {
+    const row =
+      "id" in ref
+        ? await this.#session.first(byId, { id: ref.id })
+        : await this.#session.first(byName, {
+            organization: foldName(ref.organization),
+            name: foldName(ref.name),
+          })
+    return row && situatedOf(row)
+  }
+
+  async findMany(ids: readonly WorkspaceId[]): Promise<readonly SituatedWorkspace[]> {
+    if (ids.length === 0) return []
+    const rows = await this.#session.all(byIds, { ids })
+    const found = new Map(rows.map((row) => [row.id, row]))
+    return ids.flatMap((id) => {
+      const row = found.get(id)
+      return row === undefined ? [] : [situatedOf(row)]
+    })
+  }
+
+  async related(
+    workspaces: readonly Pick<Workspace, "id" | "currentStateVersionId">[],
+  ): Promise<ReadonlyMap<WorkspaceId, WorkspaceRelated>> {
+    const ids = workspaces.map(({ id }) => id)
+    const tags = await this.#session.all(tagNamesOf, { ids })
+    const variables = await this.#session.all(variableIdsOf, { ids })
+    const stateVersionIds = workspaces.flatMap(({ currentStateVersionId: id }) => (id === null ? [] : [id]))
+    const outputs = stateVersionIds.length === 0 ? [] : await this.#session.all(outputIdsOf, { stateVersionIds })
+    const related = new Map<string, { tagNames: string[]; variableIds: string[]; outputIds: string[] }>()
+    for (const id of ids) related.set(id, { tagNames: [], variableIds: [], outputIds: [] })
+    for (const { workspace_id, key } of tags) related.get(workspace_id)?.tagNames.push(key)
+    for (const { workspace_id, id } of variables) related.get(workspace_id)?.variableIds.push(id)
+    const workspaceOf = new Map(
+      workspaces.map((workspace) => [workspace.currentStateVersionId as string, workspace.id]),
+    )
+    for (const { state_version_id, id } of outputs)
+      related.get(workspaceOf.get(state_version_id) ?? "")?.outputIds.push(id)
+    return related as ReadonlyMap<string, WorkspaceRelated> as ReadonlyMap<WorkspaceId, WorkspaceRelated>
+  }
+
+  async insert(workspace: Workspace): Promise<void> {
+    await refuseTakenName(() => this.#session.run(this.#session.db.insertInto("workspaces").values(rowOf(workspace))))
+    await indexName(this.#session, workspace.id)
+  }
+
+  async save(before: Workspace, after: Workspace): Promise<void> {
+    const changes = difference(rowOf(before), rowOf(after))
+    if (Object.keys(changes).length === 0) return
+    await refuseTakenName(() =>
+      this.#session.run(this.#session.db.updateTable("workspaces").set(changes).where("id", "=", after.id)),
+    )
+    if (before.name !== after.name) {
+      await removeName(this.#session, after.id)
+      await indexName(this.#session, after.id)
+    }
+  }
+
+  async saveLock(id: WorkspaceId, { lock, lockNumber }: LockChange): Promise<void> {
+    await this.#session.run(updateLock, { id, ...lockColumns(lock), lock_number: lockNumber })
+  }
+
+  async remove(id: WorkspaceId): Promise<void> {
+    await removeName(this.#session, id)
+    await this.#session.run(this.#session.db.deleteFrom("workspaces").where("id", "=", id))
+  }
+}
+
+const situatedRows = (db: Kysely<Tables>) =>
+  db
+    .selectFrom("workspaces as w")
+    .innerJoin("organizations as o", "o.id", "w.organization_id")
+    .innerJoin("projects as p", "p.id", "w.project_id")
+    .leftJoin("oauth_tokens as ot", "ot.id", "w.oauth_token_id")
+    .leftJoin("oauth_clients as oc", "oc.id", "ot.oauth_client_id")
+    .leftJoin("app_installations as ai", "ai.id", "w.app_installation_id")
+    .leftJoin("configuration_versions as cv", "cv.id", "w.current_configuration_version_id")
+    .leftJoin("retention_policies as rp", (join) =>
+      join.onRef("rp.target_id", "=", "w.id").on("rp.target_kind", "=", "workspace"),
+    )
+    .select(workspaceColumns.map((column) => `w.${column}` as const))
+    .select([
+      "o.name as organization_name",
+      "o.default_execution_mode as organization_execution_mode",
+      "o.default_agent_pool_id as organization_agent_pool_id",
+      "o.allow_force_delete_workspaces",
+      "o.assessments_enforced",
+      "o.plan",
+      "p.default_execution_mode as project_execution_mode",
+      "p.default_agent_pool_id as project_agent_pool_id",
+      "p.auto_destroy_activity_duration as project_auto_destroy_activity_duration",
+      "oc.name as oauth_client_name",
+      "oc.service_provider",
+      "oc.http_url",
+      "ai.name as app_installation_name",
+      "cv.readme_id",
+      "rp.id as retention_policy_id",
+      "rp.kind as retention_policy_kind",
+    ])
+
+const workspaceColumns = [
+  "id",
+  "organization_id",
+  "project_id",
+  "name",
+  "name_folded",
+  "name_reversed",
+  "description",
+  "created_at",
+  "updated_at",
+  "latest_change_at",
+  "environment",
+  "source",
+  "source_name",
+  "source_url",
+  "execution_mode",
+  "agent_pool_id",
+  "overwrites_execution_mode",
+  "overwrites_agent_pool",
+  "allow_destroy_plan",
+  "assessments_enabled",
+  "auto_apply",
+  "auto_apply_run_trigger",
+  "auto_destroy_at",
+  "auto_destroy_status",
+  "auto_destroy_activity_duration",
+  "inherits_project_auto_destroy",
+  "file_triggers_enabled",
+  "global_remote_state",
+  "queue_all_runs",
+  "speculative_enabled",
+  "structured_run_output_enabled",
+  "engine_version",
+  "trigger_patterns",
+  "trigger_prefixes",
+  "working_directory",
+  "vcs_repo",
+  "oauth_token_id",
+  "app_installation_id",
+  "ssh_key_id",
+  "locked_at",
+  "locked_by_kind",
+  "locked_by_id",
+  "locked_reason",
+  "lock_number",
+  "current_run_id",
+  "current_run_status",
+  "current_run_created_at",
+  "current_state_version_id",
+  "current_configuration_version_id",
+  "current_assessment_result_id",
+  "last_assessment_result_at",
+  "resource_count",
+  "apply_duration_average_ms",
+  "plan_duration_average_ms",
+  "policy_check_failures",
+  "run_failures",
+  "kpis_runs_count",
+] as const satisfies readonly (keyof WorkspaceRow)[]
+
+const byId = statement((db, { id }: { id: string }) => situatedRows(db).where("w.id", "=", id))
+const byName = statement((db, { organization, name }: { organization: string; name: string }) =>
+  situatedRows(db).where("o.name_folded", "=", organization).where("w.name_folded", "=", name),
+)
+const byIds = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
+  situatedRows(db).where(among(dialect, sql.ref("w.id"), ids)),
+)
+const tagNamesOf = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
+  db
+    .selectFrom("workspace_bindings as b")
+    .select(["b.workspace_id", "b.key"])
+    .where(among(dialect, sql.ref("b.workspace_id"), ids))
+    .where("b.value", "=", "")
+    .orderBy("b.workspace_id")
+    .orderBy("b.key_folded"),
+)
+const variableIdsOf = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
+  db
+    .selectFrom("variables as v")
+    .select(["v.workspace_id", "v.id"])
+    .where(among(dialect, sql.ref("v.workspace_id"), ids))
+    .orderBy("v.created_at")
+    .orderBy("v.id"),
+)
+const outputIdsOf = statement((db, { stateVersionIds }: { stateVersionIds: readonly string[] }, dialect) =>
+  db
+    .selectFrom("state_version_outputs as out")
+    .select(["out.state_version_id", "out.id"])
+    .where(among(dialect, sql.ref("out.state_version_id"), stateVersionIds))
+    .orderBy("out.position"),
+)
+
+type LockColumns = Pick<WorkspaceRow, "locked_at" | "locked_by_kind" | "locked_by_id" | "locked_reason">
+const updateLock = statement((db, { id, ...columns }: LockColumns & { id: string; lock_number: number }) =>
+  db
+    .updateTable("workspaces")
+    .set({
+      locked_at: columns.locked_at,
+      locked_by_kind: columns.locked_by_kind,
+      locked_by_id: columns.locked_by_id,
+      locked_reason: columns.locked_reason,
+      lock_number: columns.lock_number,
+    })
+    .where("id", "=", id),
+)
+
+type SituatedRow = Pick<WorkspaceRow, (typeof workspaceColumns)[number]> & {
+  organization_name: string
+  organization_execution_mode: string
+  organization_agent_pool_id: string | null
+  allow_force_delete_workspaces: Flag
+  assessments_enforced: Flag
+  plan: string
+  project_execution_mode: string | null
+  project_agent_pool_id: string | null
+  project_auto_destroy_activity_duration: string | null
+  oauth_client_name: string | null
+  service_provider: string | null
+  http_url: string | null
+  app_installation_name: string | null
+  readme_id: string | null
+  retention_policy_id: string | null
+  retention_policy_kind: string | null
+}
+
+function situatedOf(row: SituatedRow): SituatedWorkspace {
+  return {
+    ...workspaceOf(row),
+    organization: {
+      name: row.organization_name,
+      defaultExecutionMode: row.organization_execution_mode as ExecutionMode,
+      defaultAgentPoolId: row.organization_agent_pool_id,
+      allowForceDeleteWorkspaces: row.allow_force_delete_workspaces === 1,
+      assessmentsEnforced: row.assessments_enforced === 1,
+      plan: row.plan as Plan,
+    },
+    project: {
+      defaultExecutionMode: row.project_execution_mode as ExecutionMode | null,
+      defaultAgentPoolId: row.project_agent_pool_id,
+      autoDestroyActivityDuration: row.project_auto_destroy_activity_duration,
+    },
+    vcsConnection: connectionOf(row),
+    readmeId: row.readme_id,
+    retentionPolicy:
+      row.retention_policy_id === null
+        ? null
+        : { id: row.retention_policy_id, kind: row.retention_policy_kind as "delete-older" | "dont-delete" },
+  }
+}
+
+function connectionOf(row: SituatedRow): SituatedWorkspace["vcsConnection"] {
+  if (row.service_provider !== null)
+    return { name: row.oauth_client_name, serviceProvider: row.service_provider, httpUrl: row.http_url ?? "" }
+  if (row.app_installation_name !== null)
+    return { name: row.app_installation_name, serviceProvider: "github_app", httpUrl: "https://github.com" }
+  return null
+}
+
+export function workspaceOf(row: Pick<WorkspaceRow, (typeof workspaceColumns)[number]>): Workspace {
+  return {
+    id: row.id as Workspace["id"],
+    organizationId: row.organization_id as Workspace["organizationId"],
+    projectId: row.project_id as Workspace["projectId"],
+    name: row.name,
+    description: row.description,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    latestChangeAt: row.latest_change_at,
+    environment: row.environment,
+    source: row.source,
+    sourceName: row.source_name,
+    sourceUrl: row.source_url,
+    executionMode: row.execution_mode as ExecutionMode,
+    agentPoolId: row.agent_pool_id,
+    settingOverwrites: {
+      executionMode: row.overwrites_execution_mode === 1,
+      agentPool: row.overwrites_agent_pool === 1,
+    },
+    allowDestroyPlan: row.allow_destroy_plan === 1,
+    assessmentsEnabled: row.assessments_enabled === 1,
+    autoApply: row.auto_apply === 1,
+    autoApplyRunTrigger: row.auto_apply_run_trigger === 1,
+    autoDestroyAt: row.auto_destroy_at,
+    autoDestroyStatus: row.auto_destroy_status,
+    autoDestroyActivityDuration: row.auto_destroy_activity_duration,
+    inheritsProjectAutoDestroy: row.inherits_project_auto_destroy === 1,
+    fileTriggersEnabled: row.file_triggers_enabled === 1,
+    globalRemoteState: row.global_remote_state === 1,
+    queueAllRuns: row.queue_all_runs === 1,
+    speculativeEnabled: row.speculative_enabled === 1,
+    structuredRunOutputEnabled: row.structured_run_output_enabled === 1,
+    engineVersion: row.engine_version,
+    triggerPatterns: JSON.parse(row.trigger_patterns) as string[],
+    triggerPrefixes: JSON.parse(row.trigger_prefixes) as string[],
+    workingDirectory: row.working_directory,
+    vcsRepo: row.vcs_repo === null ? null : vcsRepoOf(row),
+    sshKeyId: row.ssh_key_id,
+    lock: lockOf(row),
+    lockNumber: row.lock_number,
+    currentRunId: row.current_run_id as Workspace["currentRunId"],
+    currentStateVersionId: row.current_state_version_id as Workspace["currentStateVersionId"],
+    currentConfigurationVersionId: row.current_configuration_version_id as Workspace["currentConfigurationVersionId"],
+    currentAssessmentResultId: row.current_assessment_result_id,
+    lastAssessmentResultAt: row.last_assessment_result_at,
+    resourceCount: row.resource_count,
+    metrics: {
+      applyDurationAverageMs: row.apply_duration_average_ms,
+      planDurationAverageMs: row.plan_duration_average_ms,
+      policyCheckFailures: row.policy_check_failures,
+      runFailures: row.run_failures,
+      runsCount: row.kpis_runs_count,
+    },
+  }
+}
+
+/** The columns of a workspace that a workspace value decides; pointers to the current run carry their status beside them. */
+function rowOf(workspace: Workspace): Omit<WorkspaceRow, "current_run_status" | "current_run_created_at"> {
+  const nameFolded = foldName(workspace.name)
+  const { vcsRepo, metrics } = workspace
+  return {
+    id: workspace.id,
+    organization_id: workspace.organizationId,
+    project_id: workspace.projectId,
+    name: workspace.name,
+    name_folded: nameFolded,
+    name_reversed: reversed(nameFolded),
+    description: workspace.description,
+    created_at: workspace.createdAt,
+    updated_at: workspace.updatedAt,
+    latest_change_at: workspace.latestChangeAt,
+    environment: workspace.environment,
+    source: workspace.source,
+    source_name: workspace.sourceName,
+    source_url: workspace.sourceUrl,
+    execution_mode: workspace.executionMode,
+    agent_pool_id: workspace.agentPoolId,
+    overwrites_execution_mode: flag(workspace.settingOverwrites.executionMode),
+    overwrites_agent_pool: flag(workspace.settingOverwrites.agentPool),
+    allow_destroy_plan: flag(workspace.allowDestroyPlan),
+    assessments_enabled: flag(workspace.assessmentsEnabled),
+    auto_apply: flag(workspace.autoApply),
+    auto_apply_run_trigger: flag(workspace.autoApplyRunTrigger),
+    auto_destroy_at: workspace.autoDestroyAt,
+    auto_destroy_status: workspace.autoDestroyStatus,
+    auto_destroy_activity_duration: workspace.autoDestroyActivityDuration,
+    inherits_project_auto_destroy: flag(workspace.inheritsProjectAutoDestroy),
+    file_triggers_enabled: flag(workspace.fileTriggersEnabled),
+    global_remote_state: flag(workspace.globalRemoteState),
+    queue_all_runs: flag(workspace.queueAllRuns),
+    speculative_enabled: flag(workspace.speculativeEnabled),
+    structured_run_output_enabled: flag(workspace.structuredRunOutputEnabled),
+    engine_version: workspace.engineVersion,
+    trigger_patterns: JSON.stringify(workspace.triggerPatterns),
+    trigger_prefixes: JSON.stringify(workspace.triggerPrefixes),
+    working_directory: workspace.workingDirectory,
+    vcs_repo: vcsRepo === null ? null : JSON.stringify(vcsColumn(vcsRepo)),
+    oauth_token_id: vcsRepo?.oauthTokenId ?? null,
+    app_installation_id: vcsRepo?.githubAppInstallationId ?? null,
+    ssh_key_id: workspace.sshKeyId,
+    ...lockColumns(workspace.lock),
+    lock_number: workspace.lockNumber,
+    current_run_id: workspace.currentRunId,
+    current_state_version_id: workspace.currentStateVersionId,
+    current_configuration_version_id: workspace.currentConfigurationVersionId,
+    current_assessment_result_id: workspace.currentAssessmentResultId,
+    last_assessment_result_at: workspace.lastAssessmentResultAt,
+    resource_count: workspace.resourceCount,
+    apply_duration_average_ms: metrics.applyDurationAverageMs,
+    plan_duration_average_ms: metrics.planDurationAverageMs,
+    policy_check_failures: metrics.policyCheckFailures,
+    run_failures: metrics.runFailures,
+    kpis_runs_count: metrics.runsCount,
+  }
+}
+
+type VcsColumn = Pick<VcsRepo, "identifier" | "branch" | "ingressSubmodules" | "tagsRegex">
+const vcsColumn = ({ identifier, branch, ingressSubmodules, tagsRegex }: VcsRepo): VcsColumn => ({
+  identifier,
+  branch,
+  ingressSubmodules,
+  tagsRegex,
+})
+
+const vcsRepoOf = (row: Pick<WorkspaceRow, "vcs_repo" | "oauth_token_id" | "app_installation_id">): VcsRepo => ({
+  ...(JSON.parse(row.vcs_repo ?? "{}") as VcsColumn),
+  oauthTokenId: row.oauth_token_id,
+  githubAppInstallationId: row.app_installation_id,
+})
+
+function lockOf(row: LockColumns): Lock {
+  if (row.locked_at === null) return { held: false }
+  const by: Actor = { kind: row.locked_by_kind as Actor["kind"], id: row.locked_by_id ?? "" }
+  return { held: true, by, reason: row.locked_reason ?? "", since: row.locked_at }
+}
+
+function lockColumns(lock: Lock): LockColumns {
+  return lock.held
+    ? { locked_at: lock.since, locked_by_kind: lock.by.kind, locked_by_id: lock.by.id, locked_reason: lock.reason }
+    : { locked_at: null, locked_by_kind: null, locked_by_id: null, locked_reason: null }
+}
+
+const flag = (value: boolean): Flag => (value ? 1 : 0)
+const reversed = (text: string): string => [...text].toReversed().join("")
+
+function difference<Row extends object>(before: Row, after: Row): Partial<Row> {
+  const changed = Object.entries(after).filter(([name, value]) => before[name as keyof Row] !== value)
+  return Object.fromEntries(changed) as Partial<Row>
+}
+
+async function refuseTakenName(write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write()
+  } catch (error) {
+    if (error instanceof UniqueViolation && error.constraint.includes("name"))
+      throw invalid([{ field: ["name"], detail: "Name has already been taken" }])
+    throw error
+  }
+}

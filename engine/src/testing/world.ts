@@ -1,0 +1,78 @@
+// An engine with its HTTP app and no socket: what route tests talk to.
+import type { Edition } from "../core/edition.ts"
+import { type Runtime, systemRuntime } from "../core/runtime.ts"
+import { openEmbedded } from "../embedded.ts"
+import type { ServedEngine } from "../engine.ts"
+import { type App, createApp } from "../http/app.ts"
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  /** The parsed body; undefined when there is none. Tests pick it apart, so it is loosely typed on purpose. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly body: any
+}
+
+export interface RequestOptions {
+  readonly token?: string | null
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface World extends AsyncDisposable {
+  readonly engine: ServedEngine
+  readonly app: App
+  readonly rootToken: string
+  /** `path` is relative to `/api/v2` unless it is absolute; the token is root's unless another (or null for none) is given. */
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>
+}
+
+export interface WorldOptions {
+  readonly url?: string
+  readonly edition?: Edition
+  readonly runtime?: Runtime
+}
+
+export const origin = "http://chancery.test"
+
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+  const runtime = options.runtime ?? systemRuntime()
+  const edition = options.edition ?? "self-hosted"
+  const engine = await openEmbedded(options.url ?? "sqlite::memory:", { runtime, edition })
+  const app = createApp({ engine: knowingRoot(engine), runtime })
+  return {
+    engine,
+    app,
+    rootToken,
+    async request(method, path, { token = rootToken, body, headers } = {}) {
+      const response = await app.fetch(
+        new Request(path.startsWith("http") ? path : `${origin}${path.startsWith("/api/") ? "" : "/api/v2"}${path}`, {
+          method,
+          headers: {
+            ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+            ...(body === undefined ? {} : { "content-type": "application/vnd.api+json" }),
+            ...headers,
+          },
+          ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+        }),
+      )
+      const text = await response.text()
+      return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) }
+    },
+    [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
+  }
+}
+
+const rootToken = "root-token"
+
+/** The engine, with one more token: that of its own caller. */
+const knowingRoot = (engine: ServedEngine): ServedEngine => ({
+  get workspaces() {
+    return engine.workspaces
+  },
+  caller: engine.caller,
+  authenticate: async (token) => (token === rootToken ? engine.caller : engine.authenticate(token)),
+  as: (caller) => engine.as(caller),
+  ready: () => engine.ready(),
+  [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
+})
