@@ -6,6 +6,7 @@ import type { Runtime } from "../core/runtime.ts"
 import type { ServedEngine } from "../engine.ts"
 import { encodeError, type Pointers, statusOf } from "../wire/jsonapi/errors.ts"
 import { bearerToken } from "./authenticate.ts"
+import type { App, Exchange } from "./exchange.ts"
 import type { ApiRequest, ApiResponse, OpenRoute, Route } from "./route.ts"
 import { apiRoutes } from "./routes.ts"
 
@@ -18,48 +19,59 @@ export interface AppOptions {
   readonly openRoutes?: readonly OpenRoute[]
 }
 
-export interface App {
-  fetch(request: Request): Response | Promise<Response>
-}
-
 export const apiPrefix = "/api/v2"
 export const defaultBodyLimitBytes = 64 * 1024 * 1024
 const mediaTypes = ["application/vnd.api+json", "application/json"]
 
 export function createApp(options: AppOptions): App {
-  const app = new Hono({ strict: false })
+  const app = new Hono<Served>({ strict: false })
   for (const route of apiRoutes)
     app.on(route.method, `${apiPrefix}${route.path}`, (context) => answer(context, route, options))
   for (const route of options.openRoutes ?? [])
-    app.on(route.method, route.path, (context) =>
-      settle(options, undefined, () => route.handle(requestOf(context, options))),
-    )
+    app.on(route.method, route.path, (context) => {
+      context.env.route = route.path
+      context.env.secretPath = true
+      return settle(options, context.env, undefined, () => route.handle(requestOf(context, options)))
+    })
   app.notFound(() => errorResponse(notFound()))
-  app.onError((error) => failed(error, options, undefined))
+  app.onError((error, context) => failed(error, options, context.env, undefined))
   return app
 }
 
-const answer = (context: Context, route: Route, options: AppOptions): Promise<Response> =>
-  settle(options, route.pointers, async () => {
+interface Served {
+  /** What the server around the app knows of the request and wants to learn of it. */
+  Bindings: Exchange
+}
+
+const answer = (context: Context<Served>, route: Route, options: AppOptions): Promise<Response> => {
+  context.env.route = `${apiPrefix}${route.path}`
+  return settle(options, context.env, route.pointers, async () => {
     const caller = await options.engine.authenticate(bearerToken(context.req.header("authorization") ?? null))
     return route.handle(Object.assign(requestOf(context, options), { engine: options.engine.as(caller) }))
   })
+}
 
 async function settle(
   options: AppOptions,
+  exchange: Exchange,
   pointers: Pointers | undefined,
   work: () => Promise<ApiResponse>,
 ): Promise<Response> {
   try {
     return response(await work())
   } catch (error) {
-    return failed(error, options, pointers)
+    return failed(error, options, exchange, pointers)
   }
 }
 
-function failed(error: unknown, options: AppOptions, pointers: Pointers | undefined): Response {
+function failed(
+  error: unknown,
+  options: AppOptions,
+  { requestId }: Exchange,
+  pointers: Pointers | undefined,
+): Response {
   if (isEngineError(error)) return errorResponse(error, pointers)
-  options.runtime.log.error("request failed", { error })
+  options.runtime.log.error("request failed", { requestId, error })
   return errorResponse(new EngineError("internal", "The server could not complete the request."))
 }
 
@@ -79,7 +91,7 @@ function response({ status, document, bytes, headers }: ApiResponse): Response {
   })
 }
 
-function requestOf(context: Context, options: AppOptions): Omit<ApiRequest, "engine"> {
+function requestOf(context: Context<Served>, options: AppOptions): Omit<ApiRequest, "engine"> {
   const raw = context.req.raw
   let url: URL | undefined
   const absolute = () => (url ??= publicAddress(context.req.url, options.publicUrl))
@@ -105,7 +117,7 @@ function publicAddress(address: string, publicUrl: URL | undefined): URL {
   return new URL(`${publicUrl.pathname.replace(/\/$/, "")}${url.pathname}${url.search}`, publicUrl.origin)
 }
 
-async function jsonBody(context: Context, limitBytes: number): Promise<unknown> {
+async function jsonBody(context: Context<Served>, limitBytes: number): Promise<unknown> {
   const bytes = await boundedBytes(context, limitBytes)
   if (bytes.length === 0) return undefined
   const type = (context.req.header("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
@@ -121,7 +133,7 @@ async function jsonBody(context: Context, limitBytes: number): Promise<unknown> 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 /** Counts what arrives: a declared length can lie. */
-async function boundedBytes(context: Context, limitBytes: number): Promise<Uint8Array> {
+async function boundedBytes(context: Context<Served>, limitBytes: number): Promise<Uint8Array> {
   const tooLarge = () => new EngineError("too-large", `The body is larger than ${limitBytes} bytes.`)
   const declared = context.req.header("content-length")
   if (declared !== undefined && Number(declared) > limitBytes) throw tooLarge()

@@ -12,6 +12,8 @@ export interface Exchange {
   readonly requestId: string
   /** The pattern of the route that answers, such as `/api/v2/workspaces/:id`; the app sets it. Bounds the metrics' labels. */
   route: string | undefined
+  /** The address itself is the credential (signed uploads and downloads): logs name its pattern only. */
+  secretPath?: boolean
 }
 
 export interface App {

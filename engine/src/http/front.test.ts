@@ -48,7 +48,7 @@ function fixture(app: App["fetch"], overrides: Partial<FrontOptions> = {}) {
         remoteAddress: "192.0.2.7",
         setHeader: (name, value) => void headers.set(name, value),
       })
-      return { response, headers, errors: async () => (await response.json()) as unknown }
+      return { response, headers, errors: () => response.json() }
     },
   }
 }
@@ -91,6 +91,16 @@ describe("around every request", () => {
     expect(JSON.stringify(lines)).not.toContain("secret")
   })
 
+  test("the access line of an address that is itself a credential names its pattern only", async () => {
+    const { send, lines } = fixture((_request, exchange) => {
+      Object.assign(exchange ?? {}, { route: "/uploads/:signature", secretPath: true })
+      return new Response(null, { status: 204 })
+    })
+    await send("/uploads/secret")
+    expect(lines[0]?.fields).toMatchObject({ route: "/uploads/:signature", status: 204 })
+    expect(JSON.stringify(lines)).not.toContain("secret")
+  })
+
   test("the access log can be off", async () => {
     const { send, lines } = fixture(ok, { accessLog: "off" })
     await send("/things/1")
@@ -106,7 +116,7 @@ describe("around every request", () => {
     expect(await errors()).toEqual({
       errors: [{ status: "500", title: "internal error", detail: "The server could not complete the request." }],
     })
-    expect(lines[0]).toMatchObject({ level: "error", event: "request-failed", fields: { requestId: "abc" } })
+    expect(lines[0]).toMatchObject({ level: "error", event: "request failed", fields: { requestId: "abc" } })
   })
 })
 

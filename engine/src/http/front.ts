@@ -38,7 +38,7 @@ export function createFront(options: FrontOptions): Serve {
     try {
       response = await answer(options, request, path, connection, exchange)
     } catch (error) {
-      runtime.log.error("request-failed", { requestId: exchange.requestId, method: request.method, path, error })
+      runtime.log.error("request failed", { requestId: exchange.requestId, method: request.method, error })
       response = refusal(500, "internal error", "The server could not complete the request.")
     }
 
@@ -49,7 +49,7 @@ export function createFront(options: FrontOptions): Serve {
       runtime.log[accessLog]("request", {
         requestId: exchange.requestId,
         method: request.method,
-        path,
+        path: exchange.secretPath === true ? undefined : path,
         route: exchange.route,
         status: response.status,
         durationMs: Math.round(durationMs * 1000) / 1000,
@@ -107,7 +107,7 @@ async function readiness({ ready, draining, runtime }: FrontOptions): Promise<Re
     await ready()
     return plain(200, "ok")
   } catch (error) {
-    runtime.log.warn("not-ready", { error })
+    runtime.log.warn("not ready", { error })
     return plain(503, "the store does not answer")
   }
 }

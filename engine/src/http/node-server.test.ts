@@ -5,7 +5,8 @@ import { join } from "node:path"
 import { Agent, request } from "undici"
 import { afterEach, expect, test } from "vitest"
 import type { Serve } from "./exchange.ts"
-import { createNodeServer, ListenError, urlOf } from "./node-server.ts"
+import { urlOf } from "./listen-address.ts"
+import { createNodeServer, ListenError } from "./node-server.ts"
 import type { NodeServer, NodeServerOptions } from "./node-server.ts"
 
 const opened: NodeServer[] = []
@@ -151,11 +152,4 @@ test("a unix socket serves too", async () => {
   })
   expect(statusCode).toBe(201)
   await rm(folder, { recursive: true })
-})
-
-test.each([
-  [{ host: "127.0.0.1", port: 8420 }, "http", "http://127.0.0.1:8420"],
-  [{ host: "::1", port: 8420 }, "https", "https://[::1]:8420"],
-] as const)("the url of %o over %s is %s", (address, scheme, url) => {
-  expect(urlOf(address, scheme)).toBe(url)
 })

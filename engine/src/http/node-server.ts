@@ -2,14 +2,12 @@
 import { createServer as createHttpServer } from "node:http"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import { createServer as createHttpsServer } from "node:https"
-import { isIPv6 } from "node:net"
 import type { Socket } from "node:net"
 import { getRequestListener } from "@hono/node-server"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Serve } from "./exchange.ts"
+import type { ListenAddress } from "./listen-address.ts"
 import { refusal, refusalDocument } from "./refusal.ts"
-
-export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string }
 
 export interface NodeServerOptions {
   readonly tls?: { readonly certificate: string | Uint8Array; readonly privateKey: string | Uint8Array }
@@ -121,12 +119,6 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
       }),
     close: (graceMs) => (closing ??= drain(graceMs)),
   }
-}
-
-/** `http://127.0.0.1:8420`, `https://[::1]:8420`, `unix:/run/chancery.sock`. */
-export function urlOf(address: ListenAddress, scheme: "http" | "https"): string {
-  if ("path" in address) return `unix:${address.path}`
-  return `${scheme}://${isIPv6(address.host) ? `[${address.host}]` : address.host}:${address.port}`
 }
 
 const unreadable: Readonly<Record<string, readonly [status: number, title: string, detail: string]>> = {

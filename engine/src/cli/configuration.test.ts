@@ -1,0 +1,183 @@
+import { describe, expect, test } from "vitest"
+import { type ConfigurationSources, configure } from "./configuration.ts"
+import { CommandError, exitCodes } from "./exit-code.ts"
+
+const from = (sources: Partial<ConfigurationSources> = {}) =>
+  configure({ flags: {}, environment: {}, file: undefined, dev: false, ...sources })
+const file = (content: unknown) => ({
+  path: "chancery.json",
+  text: typeof content === "string" ? content : JSON.stringify(content),
+})
+
+describe("precedence", () => {
+  const flags = { listen: "127.0.0.1:1" }
+  const environment = { CHANCERY_LISTEN: "127.0.0.1:2" }
+  const inFile = file({ listen: "127.0.0.1:3" })
+  test.each([
+    { given: "all", sources: { flags, environment, file: inFile }, port: 1 },
+    { given: "flag and file", sources: { flags, file: inFile }, port: 1 },
+    { given: "environment and file", sources: { environment, file: inFile }, port: 2 },
+    { given: "file", sources: { file: inFile }, port: 3 },
+    { given: "nothing", sources: {}, port: 8420 },
+    { given: "an empty variable and file", sources: { environment: { CHANCERY_LISTEN: "" }, file: inFile }, port: 3 },
+  ])("with $given the port is $port", ({ sources, port }) => {
+    expect(from(sources).listen).toEqual({ host: "127.0.0.1", port })
+  })
+})
+
+test("the defaults are those of production", () => {
+  expect(from()).toEqual({
+    listen: { host: "127.0.0.1", port: 8420 },
+    data: ".chancery",
+    edition: "self-hosted",
+    rateLimit: 30,
+    bodyLimit: 64 * 1024 * 1024,
+    logLevel: "info",
+    accessLog: "info",
+    shutdownDelay: 0,
+    shutdownGrace: 30_000,
+  })
+})
+
+test("dev differs in the rate limit, the log and the patience at the end", () => {
+  expect(from({ dev: true })).toEqual({ ...from(), rateLimit: "off", logLevel: "warn", shutdownGrace: 5_000 })
+})
+
+test("every setting can be set from the environment", () => {
+  const environment = {
+    CHANCERY_LISTEN: "[::1]:0",
+    CHANCERY_DATA: "/var/lib/chancery",
+    CHANCERY_STORAGE: "postgres://chancery@db/chancery",
+    CHANCERY_SEAL_KEY_FILE: "/etc/chancery/seal.key",
+    CHANCERY_EDITION: "hosted",
+    CHANCERY_PUBLIC_URL: "https://chancery.example/base",
+    CHANCERY_RATE_LIMIT: "off",
+    CHANCERY_BODY_LIMIT: "1MiB",
+    CHANCERY_LOG_LEVEL: "debug",
+    CHANCERY_ACCESS_LOG: "off",
+    CHANCERY_TLS_CERT: "cert.pem",
+    CHANCERY_TLS_KEY: "key.pem",
+    CHANCERY_SHUTDOWN_DELAY: "5s",
+    CHANCERY_SHUTDOWN_GRACE: "1m",
+  }
+  expect(from({ environment })).toEqual({
+    listen: { host: "::1", port: 0 },
+    data: "/var/lib/chancery",
+    storage: "postgres://chancery@db/chancery",
+    sealKeyFile: "/etc/chancery/seal.key",
+    edition: "hosted",
+    publicUrl: new URL("https://chancery.example/base"),
+    rateLimit: "off",
+    bodyLimit: 1024 * 1024,
+    logLevel: "debug",
+    accessLog: "off",
+    tlsCert: "cert.pem",
+    tlsKey: "key.pem",
+    shutdownDelay: 5_000,
+    shutdownGrace: 60_000,
+  })
+})
+
+test("a number in the file is as good as its text", () => {
+  expect(from({ file: file({ rateLimit: 50 }) }).rateLimit).toBe(50)
+})
+
+describe("a wrong value ends with one sentence that says what and how to mend it", () => {
+  test.each<{ why: string; sources: Partial<ConfigurationSources>; sentence: string }>([
+    {
+      why: "an address without port",
+      sources: { environment: { CHANCERY_LISTEN: "localhost" } },
+      sentence:
+        'The setting listen cannot be "localhost" (from CHANCERY_LISTEN); it must be host:port, [ipv6]:port, :port for every interface, or unix:/path, such as 127.0.0.1:8420.',
+    },
+    {
+      why: "an unknown edition",
+      sources: { flags: { edition: "cloud" } },
+      sentence: 'The setting edition cannot be "cloud" (from --edition); it must be one of self-hosted, hosted.',
+    },
+    {
+      why: "a rate of zero",
+      sources: { file: file({ rateLimit: 0 }) },
+      sentence:
+        'The setting rateLimit cannot be "0" (from "rateLimit" in chancery.json); it must be a whole number from 1 to 1000000, or off.',
+    },
+    {
+      why: "a store nobody knows, whose URL may hold a password",
+      sources: { environment: { CHANCERY_STORAGE: "mysql://root:hunter2@db" } },
+      sentence:
+        "The setting storage cannot be what is given (from CHANCERY_STORAGE); it must be sqlite:PATH or postgres://user:password@host/database.",
+    },
+    {
+      why: "a public URL that is none",
+      sources: { environment: { CHANCERY_PUBLIC_URL: "chancery.example" } },
+      sentence:
+        'The setting publicUrl cannot be "chancery.example" (from CHANCERY_PUBLIC_URL); it must be an http or https URL, such as https://chancery.example.',
+    },
+    {
+      why: "a size too small for any document",
+      sources: { environment: { CHANCERY_BODY_LIMIT: "10" } },
+      sentence:
+        'The setting bodyLimit cannot be "10" (from CHANCERY_BODY_LIMIT); it must be a size from 1KiB to 1GiB, such as 64MiB.',
+    },
+    {
+      why: "a duration without unit",
+      sources: { environment: { CHANCERY_SHUTDOWN_GRACE: "30" } },
+      sentence:
+        'The setting shutdownGrace cannot be "30" (from CHANCERY_SHUTDOWN_GRACE); it must be a duration up to 10m, such as 30s.',
+    },
+    {
+      why: "a certificate without key",
+      sources: { flags: { tlsCert: "cert.pem" } },
+      sentence: "HTTPS needs a certificate and its key; set --tls-key or CHANCERY_TLS_KEY too.",
+    },
+    {
+      why: "two seal keys",
+      sources: { environment: { CHANCERY_SEAL_KEY: "secret", CHANCERY_SEAL_KEY_FILE: "seal.key" } },
+      sentence: "Both CHANCERY_SEAL_KEY and a seal key file are set; leave one of them out.",
+    },
+    {
+      why: "a file that is not JSON",
+      sources: { file: file("listen: here") },
+      sentence: expect.stringMatching(
+        /^The configuration file chancery.json is not JSON \(.*\); mend it or leave it out.$/,
+      ) as string,
+    },
+    {
+      why: "a file that is a list",
+      sources: { file: file([]) },
+      sentence: "The configuration file chancery.json must be one JSON object whose members are texts or numbers.",
+    },
+    {
+      why: "a misspelt member",
+      sources: { file: file({ listne: ":1" }) },
+      sentence: expect.stringMatching(
+        /^The configuration file chancery.json has "listne", which is no setting; the settings are listen, data, .*\.$/,
+      ) as string,
+    },
+    {
+      why: "a secret in the file",
+      sources: { file: file({ sealKey: "secret" }) },
+      sentence: expect.stringContaining('has "sealKey", which is no setting') as string,
+    },
+    {
+      why: "several at once",
+      sources: { flags: { edition: "cloud", logLevel: "loud" } },
+      sentence:
+        'The setting edition cannot be "cloud" (from --edition); it must be one of self-hosted, hosted.\n' +
+        'The setting logLevel cannot be "loud" (from --log-level); it must be one of debug, info, warn, error, silent.',
+    },
+  ])("$why", ({ sources, sentence }) => {
+    const thrown = errorOf(() => from(sources))
+    expect(thrown).toBeInstanceOf(CommandError)
+    expect(thrown).toMatchObject({ exitCode: exitCodes.configuration, message: sentence })
+  })
+})
+
+function errorOf(work: () => unknown): unknown {
+  try {
+    work()
+  } catch (error) {
+    return error
+  }
+  return undefined
+}

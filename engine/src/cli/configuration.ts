@@ -1,0 +1,97 @@
+// Flags before environment before file before defaults. Whatever is wrong is said at once, one sentence per setting.
+import { z } from "zod"
+import { configurationError } from "./exit-code.ts"
+import {
+  environmentNameOf,
+  flagOf,
+  type Setting,
+  type SettingName,
+  settingNames,
+  settings,
+  type Settings,
+} from "./settings.ts"
+
+export interface ConfigurationSources {
+  readonly flags: Readonly<Partial<Record<SettingName, string>>>
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly file: { readonly path: string; readonly text: string } | undefined
+  readonly dev: boolean
+}
+
+/** The settings, or one `CommandError` with a sentence for each that is wrong. */
+export function configure(sources: ConfigurationSources): Settings {
+  const file = sources.file === undefined ? {} : readFile(sources.file)
+  const values: Partial<Record<SettingName, unknown>> = {}
+  const wrong: string[] = []
+  for (const name of settingNames) {
+    const given = givenValue(name, sources, file)
+    if (given === undefined) continue
+    const result = settings[name].schema.safeParse(given.text)
+    if (result.success) values[name] = result.data
+    else wrong.push(complaint(name, given))
+  }
+  if ((values.tlsCert === undefined) !== (values.tlsKey === undefined)) {
+    const missing = values.tlsCert === undefined ? "tlsCert" : "tlsKey"
+    wrong.push(`HTTPS needs a certificate and its key; set ${flagOf(missing)} or ${environmentNameOf(missing)} too.`)
+  }
+  if (values.sealKey !== undefined && values.sealKeyFile !== undefined) {
+    wrong.push(`Both ${environmentNameOf("sealKey")} and a seal key file are set; leave one of them out.`)
+  }
+  if (wrong.length > 0) throw configurationError(wrong.join("\n"))
+  return values as Settings
+}
+
+interface Given {
+  readonly text: string
+  readonly from: string
+}
+
+function givenValue(
+  name: SettingName,
+  sources: ConfigurationSources,
+  file: Readonly<Record<string, string>>,
+): Given | undefined {
+  const setting: Setting = settings[name]
+  const flag = sources.flags[name]
+  if (flag !== undefined) return { text: flag, from: flagOf(name) }
+  const variable = sources.environment[environmentNameOf(name)]
+  // Empty means unset: that is how orchestrators pass a variable that has no value.
+  if (variable !== undefined && variable !== "") return { text: variable, from: environmentNameOf(name) }
+  const member = file[name]
+  if (member !== undefined) return { text: member, from: `"${name}" in ${sources.file?.path}` }
+  const fallback = (sources.dev ? setting.devDefault : undefined) ?? setting.default
+  return fallback === undefined ? undefined : { text: fallback, from: "the default" }
+}
+
+function complaint(name: SettingName, { text, from }: Given): string {
+  const { expects, secret, unquotable }: Setting = settings[name]
+  const value = secret || unquotable ? "what is given" : JSON.stringify(text)
+  return `The setting ${name} cannot be ${value} (from ${from}); it must be ${expects}.`
+}
+
+const members = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+
+function readFile({ path, text }: { path: string; text: string }): Record<string, string> {
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch (error) {
+    throw configurationError(
+      `The configuration file ${path} is not JSON (${(error as Error).message}); mend it or leave it out.`,
+    )
+  }
+  const result = members.safeParse(json)
+  if (!result.success) {
+    throw configurationError(
+      `The configuration file ${path} must be one JSON object whose members are texts or numbers.`,
+    )
+  }
+  const known = settingNames.filter((name) => (settings[name] as Setting).secret !== true)
+  const unknown = Object.keys(result.data).filter((name) => !(known as string[]).includes(name))
+  if (unknown.length > 0) {
+    throw configurationError(
+      `The configuration file ${path} has ${unknown.map((name) => `"${name}"`).join(", ")}, which is no setting; the settings are ${known.join(", ")}.`,
+    )
+  }
+  return Object.fromEntries(Object.entries(result.data).map(([name, value]) => [name, String(value)]))
+}

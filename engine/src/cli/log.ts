@@ -1,0 +1,82 @@
+// The process's log: one JSON object per line on standard error. Nothing that looks like a secret passes.
+import { destination, pino, stdTimeFunctions } from "pino"
+import type { DestinationStream } from "pino"
+import type { Log } from "../core/runtime.ts"
+
+export const logLevels = ["debug", "info", "warn", "error", "silent"] as const
+export type LogLevel = (typeof logLevels)[number]
+
+export interface ProcessLog extends Log {
+  /** Writes out what is still buffered; before the process ends. */
+  flush(): void
+}
+
+export function processLog(level: LogLevel, stream?: DestinationStream): ProcessLog {
+  // Asynchronous: a slow reader of the log must not hold up requests.
+  const standardError = destination({ dest: 2, sync: false })
+  const logger = pino(
+    {
+      level,
+      base: null,
+      messageKey: "event",
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    stream ?? standardError,
+  )
+  const write = (at: "debug" | "info" | "warn" | "error") => (event: string, fields?: Fields) => {
+    if (logger.isLevelEnabled(at)) logger[at](fields === undefined ? {} : redacted(fields), event)
+  }
+  return {
+    debug: write("debug"),
+    info: write("info"),
+    warn: write("warn"),
+    error: write("error"),
+    flush() {
+      // Nothing was written yet when the stream is not open, and then there is nothing to lose.
+      try {
+        standardError.flushSync()
+      } catch {
+        return
+      }
+    },
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const depthMaximum = 5
+const secretName = /token|secret|password|passphrase|authorization|credential|cookie|private-?key|seal-?key/i
+// Ids and counts of secret things are not secret.
+const harmlessName = /(Id|Count|Kind)$/
+
+/** The same fields with whatever is named like a secret, or carries one in a URL or a header, taken out. */
+export const redacted = (fields: Fields, depth = 0): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      secretName.test(name) && !harmlessName.test(name) ? "[redacted]" : redactedValue(value, depth + 1),
+    ]),
+  )
+
+function redactedValue(value: unknown, depth: number): unknown {
+  if (typeof value === "string") return redactedText(value)
+  if (typeof value !== "object" || value === null) return value
+  if (depth > depthMaximum) return "[deep]"
+  if (value instanceof Error) return redactedError(value, depth)
+  if (Array.isArray(value)) return value.map((item) => redactedValue(item, depth + 1))
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`
+  if (value instanceof URL) return redactedText(value.href)
+  return redacted(value as Fields, depth)
+}
+
+const redactedError = (error: Error & { code?: unknown }, depth: number): Fields => ({
+  name: error.name,
+  message: redactedText(error.message),
+  ...(error.code === undefined ? {} : { code: error.code }),
+  stack: redactedText(error.stack ?? ""),
+  ...(error.cause === undefined ? {} : { cause: redactedValue(error.cause, depth + 1) }),
+})
+
+const redactedText = (text: string): string =>
+  text.replace(/:\/\/[^\s/@:]*:[^\s/@]*@/g, "://[redacted]@").replace(/\b(Bearer|Basic)\s+[^\s"',]+/gi, "$1 [redacted]")

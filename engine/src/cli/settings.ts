@@ -1,0 +1,181 @@
+// Every setting of the command line, once: flags, environment, file, help, documentation and checks are read from this table.
+// One name gives all: `publicUrl` is `--public-url`, `CHANCERY_PUBLIC_URL` and the member `publicUrl` of the file.
+import { z } from "zod"
+import type { Edition } from "../core/edition.ts"
+import { parseListenAddress } from "../http/listen-address.ts"
+import { parseByteSize } from "./byte-size.ts"
+import { parseDuration } from "./duration.ts"
+import { logLevels } from "./log.ts"
+
+export interface Setting<T = unknown> {
+  /** How the value is shown in help: `<address>`. */
+  readonly placeholder: string
+  readonly summary: string
+  /** Completes "must be …"; with an example. */
+  readonly expects: string
+  /** From text; the environment and the command line have nothing else. */
+  readonly schema: z.ZodType<T, string>
+  /** As it would be typed; absent means unset. */
+  readonly default?: string
+  /** Where `chancery dev` differs. */
+  readonly devDefault?: string
+  /** Shown in help where the default depends on other settings. */
+  readonly defaultNote?: string
+  /** Never on the command line, where other users of the machine can read it, and never repeated in a message. */
+  readonly secret?: true
+  /** May hold a password: never repeated in a message. */
+  readonly unquotable?: true
+}
+
+const setting = <T>(options: Setting<T>): Setting<T> => options
+
+const parsed = <T>(parse: (text: string) => T | undefined): z.ZodType<T, string> =>
+  z.string().transform((text, context): T => {
+    const value = parse(text)
+    if (value !== undefined) return value
+    context.addIssue({ code: "custom", message: "unreadable" })
+    return z.NEVER
+  })
+
+const text = z.string().min(1)
+
+const editions = ["self-hosted", "hosted"] as const satisfies readonly Edition[]
+
+export const settings = {
+  listen: setting({
+    placeholder: "<address>",
+    summary: "Where to serve.",
+    expects: "host:port, [ipv6]:port, :port for every interface, or unix:/path, such as 127.0.0.1:8420",
+    schema: parsed(parseListenAddress),
+    default: "127.0.0.1:8420",
+  }),
+  data: setting({
+    placeholder: "<folder>",
+    summary: "Folder of the embedded store, its key file and, in dev, the root token.",
+    expects: "the path of a folder",
+    schema: text,
+    default: ".chancery",
+  }),
+  storage: setting({
+    placeholder: "<url>",
+    summary: "The store.",
+    expects: "sqlite:PATH or postgres://user:password@host/database",
+    schema: parsed((url) => (/^(sqlite:.|postgres(ql)?:\/\/.)/.test(url) ? url : undefined)),
+    defaultNote: "sqlite:chancery.db in the data folder",
+    unquotable: true,
+  }),
+  sealKeyFile: setting({
+    placeholder: "<file>",
+    summary: "File with the key that seals secrets in the store.",
+    expects: "the path of a file",
+    schema: text,
+    defaultNote: "made in the data folder at the first start of the embedded store",
+  }),
+  sealKey: setting({
+    placeholder: "<key>",
+    summary: "The key that seals secrets in the store, instead of a file.",
+    expects: "32 bytes in base64 or hexadecimal",
+    schema: text,
+    secret: true,
+  }),
+  edition: setting({
+    placeholder: "<edition>",
+    summary: "Which edition's endpoints and attributes exist.",
+    expects: `one of ${editions.join(", ")}`,
+    schema: z.enum(editions),
+    default: "self-hosted",
+  }),
+  publicUrl: setting({
+    placeholder: "<url>",
+    summary: "The address that clients use, for links in answers.",
+    expects: "an http or https URL, such as https://chancery.example",
+    schema: parsed(parseHttpUrl),
+    defaultNote: "the address of each request",
+  }),
+  rateLimit: setting({
+    placeholder: "<number>",
+    summary: "Requests a second per token, per address without one.",
+    expects: "a whole number from 1 to 1000000, or off",
+    schema: parsed(parseRateLimit),
+    default: "30",
+    devDefault: "off",
+  }),
+  bodyLimit: setting({
+    placeholder: "<size>",
+    summary: "The longest request body that is read.",
+    expects: "a size from 1KiB to 1GiB, such as 64MiB",
+    schema: parsed((size) => within(parseByteSize(size), 1024, 2 ** 30)),
+    default: "64MiB",
+  }),
+  logLevel: setting({
+    placeholder: "<level>",
+    summary: "The least important events that are logged.",
+    expects: `one of ${logLevels.join(", ")}`,
+    schema: z.enum(logLevels),
+    default: "info",
+    devDefault: "warn",
+  }),
+  accessLog: setting({
+    placeholder: "<level>",
+    summary: "The level of the one log line per request.",
+    expects: "one of off, debug, info",
+    schema: z.enum(["off", "debug", "info"]),
+    default: "info",
+  }),
+  tlsCert: setting({
+    placeholder: "<file>",
+    summary: "Serve HTTPS with this certificate chain, PEM.",
+    expects: "the path of a file",
+    schema: text,
+  }),
+  tlsKey: setting({
+    placeholder: "<file>",
+    summary: "The private key of the certificate, PEM.",
+    expects: "the path of a file",
+    schema: text,
+  }),
+  shutdownDelay: setting({
+    placeholder: "<duration>",
+    summary: "After SIGTERM, how long to go on serving while /readyz says no, so that balancers notice.",
+    expects: "a duration up to 10m, such as 5s",
+    schema: parsed((duration) => within(parseDuration(duration), 0, 600_000)),
+    default: "0s",
+  }),
+  shutdownGrace: setting({
+    placeholder: "<duration>",
+    summary: "How long requests in flight may take to finish once the server stops accepting.",
+    expects: "a duration up to 10m, such as 30s",
+    schema: parsed((duration) => within(parseDuration(duration), 0, 600_000)),
+    default: "30s",
+    devDefault: "5s",
+  }),
+} as const
+
+export type SettingName = keyof typeof settings
+export const settingNames = Object.keys(settings) as SettingName[]
+
+type ValueOf<Name extends SettingName> = (typeof settings)[Name] extends Setting<infer T> ? T : never
+/** A setting with a default always has a value. */
+export type Settings = {
+  readonly [Name in SettingName]: (typeof settings)[Name] extends { readonly default: string }
+    ? ValueOf<Name>
+    : ValueOf<Name> | undefined
+}
+
+const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+export const flagOf = (name: SettingName): string => `--${kebab(name)}`
+export const environmentNameOf = (name: SettingName): string =>
+  `CHANCERY_${kebab(name).toUpperCase().replaceAll("-", "_")}`
+
+function parseHttpUrl(text: string): URL | undefined {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "" ? url : undefined
+}
+
+function parseRateLimit(text: string): number | "off" | undefined {
+  if (text === "off") return "off"
+  return /^\d{1,7}$/.test(text) ? within(Number(text), 1, 1_000_000) : undefined
+}
+
+const within = (value: number | undefined, minimum: number, maximum: number): number | undefined =>
+  value !== undefined && value >= minimum && value <= maximum ? value : undefined

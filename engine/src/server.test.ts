@@ -1,0 +1,75 @@
+import { connect } from "node:net"
+import { Agent, request } from "undici"
+import { afterEach, expect, test } from "vitest"
+import { systemRuntime } from "./core/runtime.ts"
+import type { App } from "./http/exchange.ts"
+import { type RunningServer, serveApp } from "./server.ts"
+
+const opened: RunningServer[] = []
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((server) => server.close()))
+})
+
+async function serving(fetch: App["fetch"], options: Partial<Parameters<typeof serveApp>[1]> = {}) {
+  const server = await serveApp(
+    { fetch },
+    { runtime: systemRuntime(), ready: async () => {}, shutdownGraceMs: 100, ...options },
+  )
+  opened.push(server)
+  return server
+}
+
+test("a server on port 0 says where it is, and answers with a request id", async () => {
+  const { url } = await serving(() => new Response("{}"))
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+  const { statusCode, headers } = await request(url, { headers: { "x-request-id": "abc" } })
+  expect([statusCode, headers["x-request-id"]]).toEqual([200, "abc"])
+})
+
+test("/readyz says no while the server goes on serving before it stops accepting", async () => {
+  const server = await serving(() => new Response("{}"), { shutdownDelayMs: 300 })
+  const status = async (path: string) => (await request(`${server.url}${path}`)).statusCode
+  expect(await status("/readyz")).toBe(200)
+  const closing = server.close()
+  expect([await status("/readyz"), await status("/healthz"), await status("/anything")]).toEqual([503, 200, 200])
+  expect(await closing).toEqual({ cut: 0 })
+  await expect(request(server.url, { dispatcher: new Agent() })).rejects.toThrow("ECONNREFUSED")
+})
+
+test("/readyz says no when the store does not answer in time", { timeout: 10_000 }, async () => {
+  const { url } = await serving(() => new Response("{}"), { ready: () => new Promise(() => {}) })
+  const { statusCode, body } = await request(`${url}/readyz`)
+  expect([statusCode, await body.text()]).toEqual([503, "the store does not answer\n"])
+})
+
+test("the rate limit holds over the wire, and its headers come with every answer", async () => {
+  const { url } = await serving(() => new Response("{}"), { rateLimit: 2 })
+  const answers = []
+  for (let index = 0; index < 3; index += 1) {
+    const { statusCode, headers } = await request(url, { headers: { authorization: "Bearer a" } })
+    answers.push([statusCode, headers["x-ratelimit-limit"], typeof headers["x-ratelimit-reset"]])
+  }
+  expect(answers).toEqual([
+    [200, "2", "string"],
+    [200, "2", "string"],
+    [429, "2", "string"],
+  ])
+})
+
+test("a client that goes away in the middle of a request leaves the server serving", async () => {
+  const started = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  const { url } = await serving(async (incoming) => {
+    if (incoming.url.endsWith("/slow")) {
+      started.resolve()
+      await release.promise
+    }
+    return new Response("{}")
+  })
+  const socket = connect(Number(new URL(url).port), "127.0.0.1")
+  socket.write("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
+  await started.promise
+  socket.destroy()
+  release.resolve()
+  expect((await request(url)).statusCode).toBe(200)
+})
