@@ -3,7 +3,8 @@ import type { Edition } from "../core/edition.ts"
 import { type Runtime, systemRuntime } from "../core/runtime.ts"
 import { openEmbedded } from "../embedded.ts"
 import type { ServedEngine } from "../engine.ts"
-import { type App, createApp } from "../http/app.ts"
+import { createApp } from "../http/app.ts"
+import type { App } from "../http/exchange.ts"
 
 export interface Answer {
   readonly status: number
