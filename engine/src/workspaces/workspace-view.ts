@@ -2,13 +2,7 @@
 // engine return the same value.
 import type { Edition } from "../core/edition.ts"
 import type { WorkspacePermissions } from "./permissions.ts"
-import {
-  effectiveExecution,
-  type SituatedWorkspace,
-  type VcsRepo,
-  type Workspace,
-  type WorkspaceSettings,
-} from "./workspace.ts"
+import { effectiveExecution, type SituatedWorkspace, type VcsRepo, type Workspace } from "./workspace.ts"
 import type { WorkspaceRelated } from "./workspace-store.ts"
 
 export interface VcsRepoView extends VcsRepo {

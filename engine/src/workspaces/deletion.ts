@@ -1,0 +1,18 @@
+// Safe delete (specification 4.6). The texts are contract: clients tell the three reasons apart by parts of them
+// (workspace-facts 1.3). Force delete asks for a permission only, and looks at nothing here.
+import { conflict } from "../core/errors.ts"
+import type { Workspace } from "./workspace.ts"
+
+/** `stateIsProcessed`: the resources of the newest state version are counted. */
+export function refuseUnsafeDelete(
+  workspace: Pick<Workspace, "id" | "lock" | "resourceCount">,
+  stateIsProcessed: boolean,
+): void {
+  const refuse = (detail: string) => conflict(detail, { subject: workspace.id })
+  if (workspace.lock.held)
+    throw refuse("Workspace is currently locked. Workspace must be unlocked before it can be safely deleted")
+  if (!stateIsProcessed)
+    throw refuse("Latest workspace state is being processed to discover resources, please try again later")
+  if (workspace.resourceCount > 0)
+    throw refuse("Workspace cannot be safely deleted because it is still managing resources")
+}

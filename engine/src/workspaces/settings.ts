@@ -1,0 +1,263 @@
+// The settings of a workspace (specification 4.2 and 4.3): defaults at create, changes at update, and every rule between them.
+// All faults of one request are found at once; nothing is changed when there is one.
+import type { Edition } from "../core/edition.ts"
+import { type Fault, refuseFaults } from "../core/errors.ts"
+import type { OrganizationId, ProjectId, WorkspaceId } from "../core/ids.ts"
+import type { Instant } from "../core/time.ts"
+import { type Plan, topPlan } from "../organizations/organization.ts"
+import { changeAutoDestroy } from "./auto-destroy.ts"
+import type { Checked } from "./checked.ts"
+import { isAtLeast, latestRelease, resolveEngineVersion } from "./engine-version.ts"
+import { changeExecution, type ExecutionDefaults } from "./execution.ts"
+import { changeVcsRepo, type VcsConnectionFacts } from "./vcs-repo.ts"
+import type { WorkspaceInput } from "./workspace-input.ts"
+import type { VcsRepo, Workspace, WorkspaceSettings } from "./workspace.ts"
+
+/** What the rules must know that neither the workspace nor the input says. */
+export interface Surroundings extends VcsConnectionFacts {
+  readonly edition: Edition
+  readonly plan: Plan
+  readonly execution: ExecutionDefaults
+  /** What `global-remote-state` is when a new workspace does not say. */
+  readonly globalRemoteStateDefault: boolean
+  /** Known releases of the infrastructure tool, oldest first. */
+  readonly releases: readonly string[]
+  /** Another workspace of the organization has the name that is asked for. */
+  readonly nameIsTaken: boolean
+  readonly agentPoolExists: boolean
+}
+
+export const workspaceNameMaximum = 90
+const descriptionMaximum = 10_000
+const sourceNameMaximum = 255
+const sourceUrlMaximum = 2_048
+const directoryMaximum = 1_024
+const triggersMaximum = 1_000
+const assessmentsMinimumVersion = "0.15.4"
+
+export function createWorkspace(
+  input: WorkspaceInput,
+  place: { readonly id: WorkspaceId; readonly organizationId: OrganizationId; readonly projectId: ProjectId },
+  surroundings: Surroundings,
+  now: Instant,
+): Workspace {
+  const { value, faults } = changeSettings(newSettings(surroundings), { name: "", ...input }, surroundings)
+  refuseFaults([...(input.faults ?? []), ...faults])
+  return {
+    ...place,
+    ...value,
+    createdAt: now,
+    updatedAt: now,
+    latestChangeAt: now,
+    environment: "default",
+    source: "tfe-api",
+    autoDestroyStatus: null,
+    lock: { held: false },
+    lockNumber: 0,
+    sshKeyId: null,
+    currentRunId: null,
+    currentStateVersionId: null,
+    currentConfigurationVersionId: null,
+    currentAssessmentResultId: null,
+    lastAssessmentResultAt: null,
+    resourceCount: 0,
+    metrics: {
+      applyDurationAverageMs: null,
+      planDurationAverageMs: null,
+      policyCheckFailures: null,
+      runFailures: null,
+      runsCount: null,
+    },
+  }
+}
+
+export function changeWorkspace<W extends Workspace>(
+  workspace: W,
+  input: WorkspaceInput,
+  surroundings: Surroundings,
+  now: Instant,
+): W {
+  const { value, faults } = changeSettings(workspace, input, surroundings)
+  refuseFaults([...(input.faults ?? []), ...faults])
+  return { ...workspace, ...value, updatedAt: now }
+}
+
+type Settings = WorkspaceSettings & Pick<Workspace, "sourceName" | "sourceUrl">
+
+const newSettings = (surroundings: Surroundings): Settings => ({
+  name: "",
+  description: null,
+  executionMode: "remote",
+  agentPoolId: null,
+  settingOverwrites: { executionMode: false, agentPool: false },
+  allowDestroyPlan: true,
+  assessmentsEnabled: false,
+  autoApply: false,
+  autoApplyRunTrigger: false,
+  autoDestroyAt: null,
+  autoDestroyActivityDuration: null,
+  inheritsProjectAutoDestroy: true,
+  fileTriggersEnabled: true,
+  globalRemoteState: surroundings.globalRemoteStateDefault,
+  queueAllRuns: false,
+  speculativeEnabled: true,
+  structuredRunOutputEnabled: true,
+  engineVersion: latestRelease(surroundings.releases),
+  triggerPatterns: [],
+  triggerPrefixes: [],
+  vcsRepo: null,
+  workingDirectory: null,
+  sourceName: null,
+  sourceUrl: null,
+})
+
+function changeSettings(before: Settings, input: WorkspaceInput, surroundings: Surroundings): Checked<Settings> {
+  const execution = changeExecution(before, input, surroundings.execution, surroundings.agentPoolExists)
+  const vcsRepo = changeVcsRepo(before.vcsRepo, input.vcsRepo, surroundings)
+  const triggers = changeTriggers(before, input, vcsRepo.value)
+  const autoDestroy = changeAutoDestroy(before, input)
+  const engineVersion = input.engineVersion ?? before.engineVersion
+  const { executionMode, settingOverwrites } = execution.value
+  const assessments = changeAssessments(before, input, surroundings, {
+    mode: settingOverwrites.executionMode ? executionMode : surroundings.execution.executionMode,
+    version: resolveEngineVersion(engineVersion, surroundings.releases),
+  })
+  return {
+    value: {
+      name: input.name ?? before.name,
+      description: given(input.description, before.description),
+      ...execution.value,
+      allowDestroyPlan: input.allowDestroyPlan ?? before.allowDestroyPlan,
+      assessmentsEnabled: assessments.value,
+      autoApply: input.autoApply ?? before.autoApply,
+      autoApplyRunTrigger: input.autoApplyRunTrigger ?? before.autoApplyRunTrigger,
+      ...autoDestroy.value,
+      ...triggers.value,
+      globalRemoteState: input.globalRemoteState ?? before.globalRemoteState,
+      queueAllRuns: input.queueAllRuns ?? before.queueAllRuns,
+      speculativeEnabled: input.speculativeEnabled ?? before.speculativeEnabled,
+      structuredRunOutputEnabled: input.structuredRunOutputEnabled ?? before.structuredRunOutputEnabled,
+      engineVersion,
+      vcsRepo: vcsRepo.value,
+      workingDirectory: given(input.workingDirectory, before.workingDirectory) || null,
+      sourceName: given(input.sourceName, before.sourceName),
+      sourceUrl: given(input.sourceUrl, before.sourceUrl) || null,
+    },
+    faults: [
+      ...nameFaults(input.name, surroundings.nameIsTaken),
+      ...lengthFaults("description", "Description", input.description, descriptionMaximum),
+      ...execution.faults,
+      ...assessments.faults,
+      ...autoDestroy.faults,
+      ...engineVersionFaults(input.engineVersion, surroundings.releases),
+      ...triggers.faults,
+      ...vcsRepo.faults,
+      ...directoryFaults(input.workingDirectory),
+      ...lengthFaults("sourceName", "Source name", input.sourceName, sourceNameMaximum),
+      ...sourceUrlFaults(input.sourceUrl),
+    ],
+  }
+}
+
+const given = <T>(value: T | undefined, before: T): T => (value === undefined ? before : value)
+
+function nameFaults(name: string | undefined, isTaken: boolean): Fault[] {
+  if (name === undefined) return []
+  const field = ["name"]
+  if (name === "") return [{ field, detail: "Name can't be blank" }]
+  const faults: Fault[] = []
+  if (name.length > workspaceNameMaximum)
+    faults.push({ field, detail: `Name is too long (maximum is ${workspaceNameMaximum} characters)` })
+  if (!/^[a-zA-Z0-9_-]+$/.test(name))
+    faults.push({ field, detail: "Name can only include letters, numbers, -, and _." })
+  return faults.length === 0 && isTaken ? [{ field, detail: "Name has already been taken" }] : faults
+}
+
+function lengthFaults(field: string, noun: string, text: string | null | undefined, maximum: number): Fault[] {
+  if ((text ?? "").length <= maximum) return []
+  return [{ field: [field], detail: `${noun} is too long (maximum is ${maximum} characters)` }]
+}
+
+/** An installation of the self-hosted edition has no assessments: the attribute is ignored there (specification 1, item 5). */
+function changeAssessments(
+  before: Settings,
+  input: WorkspaceInput,
+  { edition, plan }: Surroundings,
+  { mode, version }: { readonly mode: string; readonly version: string | undefined },
+): Checked<boolean> {
+  if (edition === "self-hosted") return { value: before.assessmentsEnabled, faults: [] }
+  const field = ["assessmentsEnabled"]
+  const obstacles: Fault[] = []
+  if (plan !== topPlan) obstacles.push({ field, detail: `Assessments are only available on the ${topPlan} plan` })
+  if (version !== undefined && !isAtLeast(version, assessmentsMinimumVersion))
+    obstacles.push({ field, detail: `Assessments need engine version ${assessmentsMinimumVersion} or newer` })
+  if (mode !== "remote") obstacles.push({ field, detail: "Assessments need 'remote' execution mode" })
+  // Asked for, an obstacle is a fault; met later, by a change of mode or version, it ends the assessments.
+  if (input.assessmentsEnabled === true) return { value: true, faults: obstacles }
+  return { value: (input.assessmentsEnabled ?? before.assessmentsEnabled) && obstacles.length === 0, faults: [] }
+}
+
+function engineVersionFaults(version: string | undefined, releases: readonly string[]): Fault[] {
+  if (version === undefined || resolveEngineVersion(version, releases) !== undefined) return []
+  return [
+    { field: ["engineVersion"], detail: "Engine version is neither a version nor a constraint that a release meets" },
+  ]
+}
+
+type Triggers = Pick<WorkspaceSettings, "fileTriggersEnabled" | "triggerPatterns" | "triggerPrefixes">
+
+/** Patterns, prefixes and a tags regex exclude each other: of the first two the one set last stays, the third stands alone. */
+function changeTriggers(before: Triggers, input: Partial<Triggers>, vcsRepo: VcsRepo | null): Checked<Triggers> {
+  const patterns = (input.triggerPatterns?.length ?? 0) > 0
+  const prefixes = (input.triggerPrefixes?.length ?? 0) > 0
+  const faults = [
+    ...listFaults("triggerPatterns", "Trigger patterns", input.triggerPatterns),
+    ...listFaults("triggerPrefixes", "Trigger prefixes", input.triggerPrefixes),
+  ]
+  const exclusive = (field: string, detail: string) =>
+    faults.push({ field: [field], detail: `${detail} cannot be populated at the same time` })
+  if (patterns && prefixes) exclusive("triggerPatterns", "Trigger patterns and trigger prefixes")
+  if ((vcsRepo?.tagsRegex ?? null) !== null) {
+    if (patterns) exclusive("triggerPatterns", "Trigger patterns and tags regex")
+    if (prefixes) exclusive("triggerPrefixes", "Trigger prefixes and tags regex")
+    if (input.fileTriggersEnabled === true) exclusive("fileTriggersEnabled", "File triggers and tags regex")
+    return { value: { fileTriggersEnabled: false, triggerPatterns: [], triggerPrefixes: [] }, faults }
+  }
+  return {
+    value: {
+      fileTriggersEnabled: input.fileTriggersEnabled ?? before.fileTriggersEnabled,
+      triggerPatterns: prefixes ? [] : (input.triggerPatterns ?? before.triggerPatterns),
+      triggerPrefixes: patterns ? [] : (input.triggerPrefixes ?? before.triggerPrefixes),
+    },
+    faults,
+  }
+}
+
+function listFaults(field: string, noun: string, list: readonly string[] = []): Fault[] {
+  if (list.length > triggersMaximum)
+    return [{ field: [field], detail: `${noun} has more than ${triggersMaximum} items` }]
+  return list.flatMap((item, index): Fault[] => {
+    if (item.trim() === "") return [{ field: [field, index], detail: `${noun} can't hold a blank item` }]
+    return item.length > directoryMaximum
+      ? [{ field: [field, index], detail: `${noun} holds an item longer than ${directoryMaximum} characters` }]
+      : []
+  })
+}
+
+function directoryFaults(directory: string | null | undefined): Fault[] {
+  if (!directory) return []
+  const field = "workingDirectory"
+  const faults = lengthFaults(field, "Working directory", directory, directoryMaximum)
+  if (directory.startsWith("/") || directory.split("/").includes("..") || directory.includes("\0"))
+    faults.push({ field: [field], detail: "Working directory must be a relative path inside the repository" })
+  return faults
+}
+
+function sourceUrlFaults(url: string | null | undefined): Fault[] {
+  if (!url) return []
+  const faults = lengthFaults("sourceUrl", "Source url", url, sourceUrlMaximum)
+  const parsed = URL.parse(url)
+  if (parsed === null || !["http:", "https:"].includes(parsed.protocol))
+    faults.push({ field: ["sourceUrl"], detail: "Source url must be an http or https address" })
+  return faults
+}
