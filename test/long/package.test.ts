@@ -14,17 +14,27 @@ test("the packed engine installs into an empty folder and loads", { timeout: 300
   const folder = await mkdtemp(join(tmpdir(), "chancery-package-"))
   try {
     await run("npm", ["run", "build"], { cwd: root })
-    const { stdout: packed } = await run("npm", ["pack", "--json", "--workspace", "engine", "--pack-destination", folder], {
-      cwd: root,
-    })
+    const { stdout: packed } = await run(
+      "npm",
+      ["pack", "--json", "--workspace", "engine", "--pack-destination", folder],
+      {
+        cwd: root,
+      },
+    )
     const [tarball] = packageListOf(packed)
     const contents = tarball?.files.map(({ path }) => path) ?? []
     expect(contents).toContain("dist/index.js")
-    expect(contents.filter((path) => !path.startsWith("dist/")).toSorted()).toEqual(["LICENSE", "README.md", "package.json"])
+    expect(contents.filter((path) => !path.startsWith("dist/")).toSorted()).toEqual([
+      "LICENSE",
+      "README.md",
+      "package.json",
+    ])
     expect(contents.filter((path) => path.includes(".test."))).toEqual([])
 
     await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }))
-    await run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", `./${tarball?.filename}`], { cwd: folder })
+    await run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", `./${tarball?.filename}`], {
+      cwd: folder,
+    })
     const program = 'console.log(Object.keys(await import("@chancery/engine")).join(" "))'
     const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", program], { cwd: folder })
     expect(stdout.split(/\s+/)).toContain("openEngine")

@@ -6,6 +6,7 @@ import { chown, mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { promisify } from "node:util"
+import { cacheFolder } from "./cache.ts"
 
 export interface PostgresServer {
   /** Of a database whose user may create others. */
@@ -16,20 +17,21 @@ export interface PostgresServer {
 export const postgresVariable = "CHANCERY_TEST_POSTGRES"
 
 export const postgresInstallation =
-  "No PostgreSQL was found, so the suites that need one do not run. Install it with `apt-get install postgresql` " +
-  `(only its binaries are used), start a Docker engine, or name a server's URL in ${postgresVariable}.`
+  "No PostgreSQL was found, so the suites that need one do not run. `npm run toolchain` installs one where it can; else " +
+  `install its binaries, start a Docker engine, or name a server's URL in ${postgresVariable}.`
 
 /** Undefined where there is none. */
 export async function startPostgres(): Promise<PostgresServer | undefined> {
   const given = process.env[postgresVariable]
   if (given !== undefined && given !== "") return { url: given, async stop() {} }
-  const binaries = await findBinaries()
+  const binaries = await findPostgresBinaries()
   return binaries === undefined ? startContainer() : startLocally(binaries)
 }
 
 const run = promisify(execFile)
 
-async function findBinaries(): Promise<string | undefined> {
+/** The folder that holds initdb and pg_ctl. */
+export async function findPostgresBinaries(): Promise<string | undefined> {
   const versions = "/usr/lib/postgresql"
   const installed = existsSync(versions) ? await readdir(versions) : []
   const newestFirst = installed
@@ -39,6 +41,7 @@ async function findBinaries(): Promise<string | undefined> {
   const folders = [
     ...newestFirst.map((version) => join(versions, String(version), "bin")),
     ...(process.env["PATH"] ?? "").split(delimiter),
+    join(cacheFolder("postgresql"), "bin"),
   ]
   return folders.find((folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "pg_ctl")))
 }
@@ -87,12 +90,8 @@ const image = "postgres:18-alpine"
 const port = 5432
 
 async function startContainer(): Promise<PostgresServer | undefined> {
-  const { GenericContainer, getContainerRuntimeClient, Wait } = await import("testcontainers")
-  try {
-    await getContainerRuntimeClient()
-  } catch {
-    return undefined
-  }
+  if (!(await dockerAnswers())) return undefined
+  const { GenericContainer, Wait } = await import("testcontainers")
   const container = await new GenericContainer(image)
     .withEnvironment({ POSTGRES_USER: "chancery", POSTGRES_PASSWORD: "chancery" })
     .withCommand(["postgres", "-c", "fsync=off", "-c", "max_connections=200"])
@@ -106,4 +105,12 @@ async function startContainer(): Promise<PostgresServer | undefined> {
       await container.stop()
     },
   }
+}
+
+export async function dockerAnswers(): Promise<boolean> {
+  const { getContainerRuntimeClient } = await import("testcontainers")
+  return getContainerRuntimeClient().then(
+    () => true,
+    () => false,
+  )
 }

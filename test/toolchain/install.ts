@@ -1,0 +1,39 @@
+// Finds the real programs that tests talk to, or installs them, and prints which were chosen. Fails when one is missing
+// in the end.
+import { installPostgres } from "./install-postgres.ts"
+import { dockerAnswers, findPostgresBinaries, postgresInstallation, postgresVariable } from "./postgres.ts"
+
+interface Tool {
+  readonly name: string
+  /** What the tests will use, in words. */
+  find(): Promise<string | undefined>
+  install(): Promise<void>
+  readonly advice: string
+}
+
+const tools: readonly Tool[] = [
+  { name: "PostgreSQL", find: findPostgres, install: installPostgres, advice: postgresInstallation },
+]
+
+for (const tool of tools) {
+  const chosen = (await tool.find()) ?? (await installed(tool))
+  console.log(`${tool.name}: ${chosen ?? `missing. ${tool.advice}`}`)
+  if (chosen === undefined) process.exitCode = 1
+}
+
+async function installed(tool: Tool): Promise<string | undefined> {
+  console.log(`${tool.name}: not found, installing`)
+  try {
+    await tool.install()
+  } catch (error) {
+    console.error(`${tool.name}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  return tool.find()
+}
+
+async function findPostgres(): Promise<string | undefined> {
+  if (process.env[postgresVariable]) return `the server that ${postgresVariable} names`
+  const binaries = await findPostgresBinaries()
+  if (binaries !== undefined) return `binaries in ${binaries}`
+  return (await dockerAnswers()) ? "a container" : undefined
+}
