@@ -1,0 +1,24 @@
+// One number per family of facts that replicas cache (architecture 0.23): whoever changes such a fact bumps it in the
+// same transaction, and whoever cached it compares.
+import { sql } from "kysely"
+import { statement, type Session } from "./session.ts"
+
+/** 0 for a family that nobody has bumped yet. */
+export async function readGeneration(session: Session, family: string): Promise<number> {
+  return (await session.first(read, { family }))?.number ?? 0
+}
+
+export async function bumpGeneration(session: Session, family: string): Promise<void> {
+  await session.run(bump, { family })
+}
+
+const read = statement<{ family: string }, { number: number }>((db, { family }) =>
+  db.selectFrom("generations").select("number").where("family", "=", family),
+)
+
+const bump = statement<{ family: string }, unknown>((db, { family }) =>
+  db
+    .insertInto("generations")
+    .values({ family, number: 1 })
+    .onConflict((known) => known.column("family").doUpdateSet({ number: sql<number>`generations.number + 1` })),
+)

@@ -1,0 +1,118 @@
+// Where the seal keys come from: the environment, a file that was named, or the file `seal-key` beside the embedded
+// database, which the first start makes. The database remembers the ids of the keys that may have sealed something in
+// it, so that a start without one of them is refused before anything is sealed under another.
+import { chmod, readFile } from "node:fs/promises"
+import type { RandomSource } from "../core/random.ts"
+import type { Database } from "./database.ts"
+import { writeDurably } from "./durable-file.ts"
+import { newKeyText, parseKeyRing, type KeyRing } from "./key-sealing.ts"
+import { statement } from "./session.ts"
+
+export interface SealKeySources {
+  /** Key text from the environment; used alone when present. */
+  readonly text?: string | undefined
+  /** A file that must exist. */
+  readonly file?: string | undefined
+  /** A file that is made where it is missing and nothing was sealed yet. */
+  readonly defaultFile?: string | undefined
+}
+
+export interface FoundSealKeys {
+  readonly ring: KeyRing
+  /** Set when the file was made just now: say so, because whoever loses it loses what it seals. */
+  readonly createdFile: string | undefined
+}
+
+export async function findSealKeys(
+  database: Database,
+  sources: SealKeySources,
+  random: RandomSource,
+): Promise<FoundSealKeys> {
+  const used = await database.read(usedKeyIds)
+  const found = await load(sources, used, random)
+  refuseMissing(used, found.ring)
+  if (!used.includes(found.ring.current.id)) await remember(database, found.ring)
+  return found
+}
+
+/** Puts a new key first. What was sealed before opens under the old ones, which stay. */
+export async function rotateKeyFile(file: string, random: RandomSource): Promise<KeyRing> {
+  const before = await readFile(file, "utf8")
+  const text = `${newKeyText(random)}\n${before}`
+  const ring = parseKeyRing(text)
+  await writeDurably(file, text, 0o600)
+  return ring
+}
+
+const fileComment =
+  "# Seals the secrets in the database: keep a copy elsewhere. The first key seals, all of them open.\n"
+
+async function load(
+  { text, file, defaultFile }: SealKeySources,
+  used: readonly string[],
+  random: RandomSource,
+): Promise<FoundSealKeys> {
+  if (text !== undefined) return { ring: parseKeyRing(text), createdFile: undefined }
+  if (file !== undefined) return { ring: parseKeyRing(await readFile(file, "utf8")), createdFile: undefined }
+  if (defaultFile === undefined) {
+    throw new Error("No seal key was given: name its file or put it into the environment.")
+  }
+  const existing = await readIfPresent(defaultFile)
+  if (existing !== undefined) {
+    await chmod(defaultFile, 0o600)
+    return { ring: parseKeyRing(existing), createdFile: undefined }
+  }
+  if (used.length > 0) {
+    throw new Error(
+      `The database holds values sealed under key ${used.join(", ")}, but ${defaultFile} is missing. ` +
+        "Put it back; without it those values cannot be opened.",
+    )
+  }
+  const created = `${fileComment}${newKeyText(random)}\n`
+  await writeDurably(defaultFile, created, 0o600)
+  return { ring: parseKeyRing(created), createdFile: defaultFile }
+}
+
+function refuseMissing(used: readonly string[], ring: KeyRing): void {
+  const missing = used.filter((id) => !ring.keys.has(id))
+  if (missing.length === 0) return
+  throw new Error(
+    `The database holds values sealed under key ${missing.join(", ")}, which is not among the seal keys given. ` +
+      "Add it after the current one.",
+  )
+}
+
+const settingName = "seal-key-ids"
+
+const findUsed = statement<{ name: string }, { value: string }>((db, { name }) =>
+  db.selectFrom("settings").select("value").where("name", "=", name),
+)
+const saveUsed = statement<{ name: string; value: string }, unknown>((db, { name, value }) =>
+  db
+    .insertInto("settings")
+    .values({ name, value })
+    .onConflict((conflict) => conflict.column("name").doUpdateSet({ value })),
+)
+
+async function usedKeyIds(session: Parameters<Parameters<Database["read"]>[0]>[0]): Promise<readonly string[]> {
+  const row = await session.first(findUsed, { name: settingName })
+  return row === undefined ? [] : (JSON.parse(row.value) as string[])
+}
+
+async function remember(database: Database, ring: KeyRing): Promise<void> {
+  await database.transact(async (session) => {
+    const used = await usedKeyIds(session)
+    refuseMissing(used, ring)
+    const ids = [...new Set([...used, ring.current.id])]
+    await session.run(saveUsed, { name: settingName, value: JSON.stringify(ids) })
+  })
+}
+
+async function readIfPresent(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8")
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined
+    throw error
+  }
+}
