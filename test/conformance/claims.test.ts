@@ -24,6 +24,16 @@ test.each([
     source: `test("walks the lock", async () => {\n  step("${id}")\n})\ntest("another", () => {})`,
     titles: ["walks the lock"],
   },
+  {
+    why: "a test inside groups",
+    source: `describe("locks", () => {\n  describe("held", () => {\n    test("[${id}] conflict", () => {})\n  })\n})`,
+    titles: ["locks: held: conflict"],
+  },
+  {
+    why: "a test beside a group",
+    source: `describe("locks", () => {\n  test("work", () => {})\n})\ntest("[${id}] conflict", () => {})`,
+    titles: ["conflict"],
+  },
   { why: "a comment claims nothing", source: `// ${id}\ntest("unlocks", () => {})`, titles: [] },
   { why: "a skipped test claims nothing", source: `test.skip("[${id}] unlocks", () => {})`, titles: [] },
 ])("finds claims in $why", ({ source, titles }) => {

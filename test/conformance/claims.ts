@@ -10,6 +10,9 @@ export interface Claim {
 
 interface Title {
   readonly text: string
+  readonly ofGroup: boolean
+  /** Of the line that the call begins on. */
+  readonly indentation: number
   readonly start: number
   readonly end: number
   /** The title of a table test stands behind its rows. */
@@ -33,19 +36,40 @@ function titlesIn(source: string): readonly Title[] {
   const call = /(\b(?:test|it|describe)\s*\(|\)\s*\()\s*(["'`])((?:\\.|(?!\2)[^\\])*)\2\s*,/g
   return [...source.matchAll(call)].map((match) => ({
     text: match[3] ?? "",
+    ofGroup: match[1]?.startsWith("describe") === true,
+    ofTable: match[1]?.startsWith(")") === true,
+    indentation: indentationAt(source, match.index),
     start: match.index,
     end: match.index + match[0].length,
-    ofTable: match[1]?.startsWith(")") === true,
   }))
 }
 
+function indentationAt(source: string, position: number): number {
+  const line = source.slice(source.lastIndexOf("\n", position) + 1)
+  return line.length - line.trimStart().length
+}
+
 function titleAt(source: string, titles: readonly Title[], position: number): string | undefined {
+  const title = titleFor(titles, position)
+  if (title === undefined) return undefined
+  const row = title.start > position ? rowAt(source, position) : new Map<string, string>()
+  const groups = groupsOf(titles, title).map(({ text }) => text)
+  return withoutIds([...groups, interpolate(title.text, row)].join(": "))
+}
+
+/** The title that holds the position, else that of the table it is a row of, else the one before it. */
+function titleFor(titles: readonly Title[], position: number): Title | undefined {
   const around = titles.find(({ start, end }) => start <= position && position < end)
-  if (around !== undefined) return withoutIds(around.text)
   const next = titles.find(({ start }) => start > position)
-  if (next?.ofTable === true) return withoutIds(interpolate(next.text, rowAt(source, position)))
-  const previous = titles.findLast(({ end }) => end <= position)
-  return previous && withoutIds(previous.text)
+  return around ?? (next?.ofTable === true ? next : titles.findLast(({ end }) => end <= position))
+}
+
+/** Groups around a title, outermost first: the formatter indents what they hold. */
+function groupsOf(titles: readonly Title[], inner: Title): readonly Title[] {
+  const around = titles.findLast(
+    ({ ofGroup, start, indentation }) => ofGroup && start < inner.start && indentation < inner.indentation,
+  )
+  return around === undefined ? [] : [...groupsOf(titles, around), around]
 }
 
 /** The literal members of the table row around a position, by name. */

@@ -21,7 +21,7 @@ test("the packed engine installs into an empty folder and loads", { timeout: 300
         cwd: root,
       },
     )
-    const [tarball] = packageListOf(packed)
+    const [tarball] = JSON.parse(packed) as Packed[]
     const contents = tarball?.files.map(({ path }) => path) ?? []
     expect(contents).toContain("dist/index.js")
     expect(contents.filter((path) => !path.startsWith("dist/")).toSorted()).toEqual([
@@ -49,9 +49,4 @@ test("the packed engine installs into an empty folder and loads", { timeout: 300
 interface Packed {
   readonly filename: string
   readonly files: readonly { readonly path: string }[]
-}
-
-/** npm answers with a list, or from version 11 with an object by package name. */
-function packageListOf(json: string): readonly Packed[] {
-  return Object.values(JSON.parse(json) as Record<string, Packed>)
 }
