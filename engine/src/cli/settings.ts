@@ -7,14 +7,14 @@ import { parseByteSize } from "./byte-size.ts"
 import { parseDuration } from "./duration.ts"
 import { logLevels } from "./log.ts"
 
-export interface Setting<T = unknown> {
+export interface Setting {
   /** How the value is shown in help: `<address>`. */
   readonly placeholder: string
   readonly summary: string
   /** Completes "must be …"; with an example. */
   readonly expects: string
   /** From text; the environment and the command line have nothing else. */
-  readonly schema: z.ZodType<T, string>
+  readonly schema: z.ZodType<unknown, string>
   /** As it would be typed; absent means unset. */
   readonly default?: string
   /** Where `chancery dev` differs. */
@@ -27,7 +27,7 @@ export interface Setting<T = unknown> {
   readonly unquotable?: true
 }
 
-const setting = <T>(options: Setting<T>): Setting<T> => options
+const setting = <const S extends Setting>(options: S): S => options
 
 const parsed = <T>(parse: (text: string) => T | undefined): z.ZodType<T, string> =>
   z.string().transform((text, context): T => {
@@ -154,12 +154,11 @@ export const settings = {
 export type SettingName = keyof typeof settings
 export const settingNames = Object.keys(settings) as SettingName[]
 
-type ValueOf<Name extends SettingName> = (typeof settings)[Name] extends Setting<infer T> ? T : never
 /** A setting with a default always has a value. */
 export type Settings = {
-  readonly [Name in SettingName]: (typeof settings)[Name] extends { readonly default: string }
-    ? ValueOf<Name>
-    : ValueOf<Name> | undefined
+  readonly [Name in SettingName]:
+    | z.output<(typeof settings)[Name]["schema"]>
+    | ((typeof settings)[Name] extends { readonly default: string } ? never : undefined)
 }
 
 const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)

@@ -45,8 +45,10 @@ export function createFront(options: FrontOptions): Serve {
     const durationMs = stopwatch() - began
     metrics.end({ method: request.method, route: exchange.route, status: response.status, durationMs })
     if (accessLog !== "off") {
+      // Probes come every few seconds and say nothing new.
+      const level = Object.hasOwn(probes, path) ? "debug" : accessLog
       // The path without its query: searches and signed links may hold what a log must not.
-      runtime.log[accessLog]("request", {
+      runtime.log[level]("request", {
         requestId: exchange.requestId,
         method: request.method,
         path: exchange.secretPath === true ? undefined : path,
@@ -67,7 +69,7 @@ async function answer(
   connection: Connection,
   exchange: Exchange,
 ): Promise<Response> {
-  const probe = probes[path]
+  const probe = Object.hasOwn(probes, path) ? probes[path] : undefined
   if (probe !== undefined && (request.method === "GET" || request.method === "HEAD")) {
     exchange.route = path
     return probe(options)

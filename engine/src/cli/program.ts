@@ -1,0 +1,46 @@
+import { readFileSync } from "node:fs"
+import { Command, CommanderError } from "commander"
+import { EngineError } from "../core/errors.ts"
+import { CommandError, type ExitCode, exitCodeOf, exitCodes } from "./exit-code.ts"
+import { serveCommand } from "./serve.ts"
+import type { Terminal } from "./terminal.ts"
+
+export function createProgram(terminal: Terminal): Command {
+  const program = new Command("chancery")
+    .description("Workspaces, tags and certificates, served over HTTP.")
+    .version(version(), "--version", "print the version")
+    .addCommand(serveCommand(terminal))
+  for (const command of [program, ...descendants(program)]) {
+    command.exitOverride().configureOutput({
+      writeOut: (text) => terminal.out(text.trimEnd()),
+      writeErr: (text) => terminal.say(text.trimEnd()),
+    })
+  }
+  return program
+}
+
+/** Beside the sources and beside what is built from them alike. */
+function version(): string {
+  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8")
+  return (JSON.parse(manifest) as { version: string }).version
+}
+
+const descendants = (command: Command): Command[] => command.commands.flatMap((child) => [child, ...descendants(child)])
+
+/** Runs one command line; whatever goes wrong becomes a sentence and an exit code. */
+export async function run(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  try {
+    await createProgram(terminal).parseAsync([...words], { from: "user" })
+    return exitCodes.success
+  } catch (error) {
+    // Commander has said it already.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success : exitCodes.usage
+    terminal.say(sentenceOf(error))
+    return exitCodeOf(error)
+  }
+}
+
+function sentenceOf(error: unknown): string {
+  if (error instanceof CommandError || error instanceof EngineError) return `chancery: ${error.message}`
+  return `chancery: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`
+}

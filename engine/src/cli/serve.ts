@@ -1,0 +1,11 @@
+import { Command } from "commander"
+import { runServer } from "./run-server.ts"
+import { addSettingOptions, settingsOf } from "./setting-options.ts"
+import { settingNames } from "./settings.ts"
+import type { Terminal } from "./terminal.ts"
+
+export function serveCommand(terminal: Terminal): Command {
+  const command = new Command("serve").description("Serve the API in production.")
+  addSettingOptions(command, { names: settingNames, dev: false })
+  return command.action(() => runServer(settingsOf(command, terminal)))
+}

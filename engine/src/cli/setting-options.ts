@@ -1,0 +1,82 @@
+// The settings table as options of a command, and back.
+import { readFileSync } from "node:fs"
+import { type Command, Option } from "commander"
+import { configure } from "./configuration.ts"
+import { configurationError } from "./exit-code.ts"
+import {
+  environmentNameOf,
+  flagOf,
+  type Setting,
+  type SettingName,
+  settingNames,
+  settings,
+  type Settings,
+} from "./settings.ts"
+import type { Terminal } from "./terminal.ts"
+
+/** What a command needs that only opens the store. */
+export const storeSettingNames: readonly SettingName[] = ["data", "storage", "sealKeyFile", "sealKey", "logLevel"]
+
+export interface SettingOptions {
+  readonly names: readonly SettingName[]
+  readonly dev: boolean
+}
+
+export function addSettingOptions(command: Command, { names, dev }: SettingOptions): Command {
+  for (const name of names) {
+    const setting: Setting = settings[name]
+    if (setting.secret !== true) {
+      command.addOption(new Option(`${flagOf(name)} ${setting.placeholder}`, describe(name, dev)))
+    }
+  }
+  command.addOption(
+    new Option(
+      "--config <file>",
+      "JSON file with settings, below flags and environment (environment CHANCERY_CONFIG).",
+    ),
+  )
+  const secrets = names.filter((name) => (settings[name] as Setting).secret === true)
+  return command.addHelpText(
+    "after",
+    [
+      "",
+      "Only from the environment:",
+      ...secrets.map(
+        (name) => `  ${environmentNameOf(name)}  ${settings[name].summary} It must be ${settings[name].expects}.`,
+      ),
+    ].join("\n"),
+  )
+}
+
+function describe(name: SettingName, dev: boolean): string {
+  const { summary, expects } = settings[name]
+  const sources = `environment ${environmentNameOf(name)}, file "${name}"`
+  return `${summary} It must be ${expects} (${sources}; default: ${defaultOf(name, dev)}).`
+}
+
+export function defaultOf(name: SettingName, dev: boolean): string {
+  const setting: Setting = settings[name]
+  return (dev ? setting.devDefault : undefined) ?? setting.default ?? setting.defaultNote ?? "none"
+}
+
+/** Reads what `addSettingOptions` added; throws a `CommandError` that says what is wrong. */
+export function settingsOf(command: Command, terminal: Terminal, dev = false): Settings {
+  const given = command.opts<Record<string, string | undefined>>()
+  const path = given["config"] ?? terminal.environment["CHANCERY_CONFIG"]
+  const flags: Partial<Record<SettingName, string>> = {}
+  for (const name of settingNames) {
+    const value = given[name]
+    if (value !== undefined) flags[name] = value
+  }
+  const file = path === undefined || path === "" ? undefined : { path, text: readConfigurationFile(path) }
+  return configure({ flags, environment: terminal.environment, file, dev })
+}
+
+function readConfigurationFile(path: string): string {
+  try {
+    return readFileSync(path, "utf8")
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code === "ENOENT" ? "does not exist" : "cannot be read"
+    throw configurationError(`The configuration file ${path} ${reason}; mend --config or CHANCERY_CONFIG.`)
+  }
+}

@@ -1,0 +1,55 @@
+import { mkdir } from "node:fs/promises"
+import { join } from "node:path"
+import type { Runtime } from "../core/runtime.ts"
+import { isEngineError } from "../core/errors.ts"
+import { openEmbedded } from "../embedded.ts"
+import type { ServedEngine } from "../engine.ts"
+import { CommandError, exitCodeOf, exitCodes } from "./exit-code.ts"
+import type { Settings } from "./settings.ts"
+
+/** The store that the settings name; for the embedded one in the data folder, the folder is made if need be. */
+export async function openStore(settings: Settings, runtime: Runtime): Promise<ServedEngine> {
+  if (settings.storage === undefined) await makeDataFolder(settings.data)
+  const url = storageUrl(settings)
+  try {
+    return await openEmbedded(url, { runtime, edition: settings.edition })
+  } catch (error) {
+    throw storeError(url, error)
+  }
+}
+
+export const storageUrl = (settings: Pick<Settings, "storage" | "data">): string =>
+  settings.storage ?? `sqlite:${join(settings.data, "chancery.db")}`
+
+/** The URL as it may be shown: without its password. */
+export function describeStorage(url: string): string {
+  const parsed = url.startsWith("postgres") ? URL.parse(url) : null
+  if (parsed === null) return url
+  parsed.password = ""
+  parsed.search = ""
+  return parsed.href
+}
+
+/** Only its owner may look into it: it holds the store, the key that seals it, and in dev the root token. */
+export async function makeDataFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new CommandError(
+      exitCodes.configuration,
+      `The data folder ${folder} cannot be made (${(error as Error).message}); name another with --data or CHANCERY_DATA.`,
+    )
+  }
+}
+
+function storeError(url: string, error: unknown): unknown {
+  if (isEngineError(error) || error instanceof CommandError) return error
+  const code = exitCodeOf(error)
+  const reason =
+    error instanceof AggregateError ? String(error.errors[0]) : error instanceof Error ? error.message : String(error)
+  return new CommandError(
+    code === exitCodes.failure ? exitCodes.configuration : code,
+    `The store ${describeStorage(url)} cannot be opened: ${reason.replace(/\.$/, "")}; see that it is there and that --storage or CHANCERY_STORAGE names it.`,
+    { cause: error },
+  )
+}
