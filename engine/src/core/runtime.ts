@@ -22,7 +22,26 @@ export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
 export const systemRuntime = (log: Log = silentLog): Runtime => ({
   clock: { now: () => Date.now() },
-  random: { bytes: (count) => globalThis.crypto.getRandomValues(new Uint8Array(count)) },
+  random: { bytes: pooledRandom() },
   log,
   digest: (text) => hash("sha256", text, "hex"),
 })
+
+const poolBytes = 4096
+
+/** One call into the kernel for many small draws: every request asks for an id. No byte is handed out twice. */
+function pooledRandom(): (count: number) => Uint8Array {
+  const pool = new Uint8Array(poolBytes)
+  let used = poolBytes
+  return (count) => {
+    if (count > poolBytes / 4) return globalThis.crypto.getRandomValues(new Uint8Array(count))
+    if (used + count > poolBytes) {
+      globalThis.crypto.getRandomValues(pool)
+      used = 0
+    }
+    const drawn = pool.slice(used, used + count)
+    pool.fill(0, used, used + count)
+    used += count
+    return drawn
+  }
+}

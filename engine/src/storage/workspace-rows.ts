@@ -211,17 +211,17 @@ const outputIdsOf = statement((db, { stateVersionIds }: { stateVersionIds: reado
 )
 
 type LockColumns = Pick<WorkspaceRow, "locked_at" | "locked_by_kind" | "locked_by_id" | "locked_reason">
-const updateLock = statement((db, { id, ...columns }: LockColumns & { id: string; lock_number: number }) =>
+const updateLock = statement((db, change: LockColumns & { id: string; lock_number: number }) =>
   db
     .updateTable("workspaces")
     .set({
-      locked_at: columns.locked_at,
-      locked_by_kind: columns.locked_by_kind,
-      locked_by_id: columns.locked_by_id,
-      locked_reason: columns.locked_reason,
-      lock_number: columns.lock_number,
+      locked_at: change.locked_at,
+      locked_by_kind: change.locked_by_kind,
+      locked_by_id: change.locked_by_id,
+      locked_reason: change.locked_reason,
+      lock_number: change.lock_number,
     })
-    .where("id", "=", id),
+    .where("id", "=", change.id),
 )
 
 type SituatedRow = Pick<WorkspaceRow, (typeof workspaceColumns)[number]> & {
