@@ -11,7 +11,10 @@ const benches = globSync("*.bench.ts", { cwd: folder })
   .toSorted()
   .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
 
-if (benches.length === 0) throw new Error(`no bench is called like ${wanted.join(", ") || "*.bench.ts"} in test/bench`)
+if (benches.length === 0) {
+  console.error(`No bench in test/bench is called like ${wanted.join(", ") || "*.bench.ts"}.`)
+  process.exitCode = 1
+}
 for (const file of benches) {
   console.log(`\n${basename(file, ".bench.ts")}`)
   const { status } = spawnSync(process.execPath, ["--expose-gc", file], { cwd: folder, stdio: "inherit" })
