@@ -420,7 +420,7 @@ function lockColumns(lock: Lock): LockColumns {
 }
 
 const flag = (value: boolean): Flag => (value ? 1 : 0)
-const reversed = (text: string): string => [...text].toReversed().join("")
+const reversed = (text: string): string => Array.from(text).toReversed().join("")
 
 function difference<Row extends object>(before: Row, after: Row): Partial<Row> {
   const changed = Object.entries(after).filter(([name, value]) => before[name as keyof Row] !== value)

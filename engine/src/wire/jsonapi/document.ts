@@ -1,5 +1,5 @@
 // Request documents → typed input, with every fault of the document at once, and the pieces that answers are made of.
-import { z } from "zod"
+import type { z } from "zod"
 import { badRequest, type Fault, invalid } from "../../core/errors.ts"
 
 export interface ResourceIdentifier {
