@@ -22,7 +22,7 @@ const cachedStatements = 512
 
 /** Opens the file, creating it (0600, in a folder made 0700). Everyone in this process who opens it shares one writer. */
 export async function openSqlite(path: string, options: BackendOptions): Promise<Backend> {
-  if (path === memory) return new SqliteStore(await openConnection(memory, "writer", options), undefined, options)
+  if (path === memory) return new SqliteStore(await openConnection(memory, "writer", options), [], options)
   const file = createPrivately(path)
   const shared = openFiles.get(file) ?? { users: 0, store: openFile(file, options) }
   openFiles.set(file, shared)
@@ -45,7 +45,11 @@ export async function openSqlite(path: string, options: BackendOptions): Promise
 const openFiles = new Map<string, { users: number; readonly store: Promise<SqliteStore> }>()
 
 async function openFile(file: string, options: BackendOptions): Promise<SqliteStore> {
-  return new SqliteStore(await openConnection(file, "writer", options), file, options)
+  const writer = await openConnection(file, "writer", options)
+  const readers = Array.from({ length: options.connections ?? defaultReaders }, () =>
+    openConnection(file, "reader", options),
+  )
+  return new SqliteStore(writer, await Promise.all(readers), options)
 }
 
 /** One opener's hold on a store that others may hold too. */
@@ -89,19 +93,19 @@ interface Job {
 class SqliteStore implements Backend {
   readonly dialect = "sqlite"
   readonly #options: BackendOptions
-  /** Undefined in memory: a second connection would see another database. */
-  readonly #file: string | undefined
   readonly #writer: Connection
   readonly #queue: Job[] = []
   #drained: Promise<void> | undefined
-  readonly #readers: Connection[] = []
-  readonly #idle: Connection[] = []
+  /** None in memory, where a second connection would see another database: reads queue with the writes. */
+  readonly #readers: readonly Connection[]
+  readonly #idle: Connection[]
   readonly #waiting: ((reader: Connection) => void)[] = []
   #closed = false
 
-  constructor(writer: Connection, file: string | undefined, options: BackendOptions) {
+  constructor(writer: Connection, readers: readonly Connection[], options: BackendOptions) {
     this.#writer = writer
-    this.#file = file
+    this.#readers = readers
+    this.#idle = [...readers]
     this.#options = options
   }
 
@@ -114,9 +118,9 @@ class SqliteStore implements Backend {
   }
 
   async read<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    if (this.#file === undefined) return this.#enqueue(work, true)
+    if (this.#readers.length === 0) return this.#enqueue(work, true)
     if (this.#closed) throw closedError()
-    const reader = this.#idle.pop() ?? (await this.#reader(this.#file))
+    const reader = this.#idle.pop() ?? (await new Promise<Connection>((resolve) => this.#waiting.push(resolve)))
     try {
       for (let attempt = 1; ; attempt += 1) {
         try {
@@ -142,15 +146,6 @@ class SqliteStore implements Backend {
     while (this.#idle.length < this.#readers.length) await nextTurn()
     for (const reader of this.#readers) reader.close()
     this.#writer.close()
-  }
-
-  async #reader(file: string): Promise<Connection> {
-    if (this.#readers.length >= (this.#options.connections ?? defaultReaders)) {
-      return new Promise((resolve) => this.#waiting.push(resolve))
-    }
-    const reader = await openConnection(file, "reader", this.#options)
-    this.#readers.push(reader)
-    return reader
   }
 
   #enqueue<T>(work: (session: Session) => Promise<T>, readOnly: boolean): Promise<T> {

@@ -1,0 +1,77 @@
+import { sql } from "kysely"
+import { describe, expect, test } from "vitest"
+import { indexName, nameContains, removeName, removeNamesOf } from "./name-search.ts"
+import type { Session } from "./session.ts"
+import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
+
+describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind) => {
+  test.each([
+    { text: "net", found: ["network-prod", "my-net", "net"] },
+    { text: "network-p", found: ["network-prod"] },
+    { text: "prod", found: ["network-prod", "prod_1", "prodx1"] },
+    { text: "d_1", found: ["prod_1"] },
+    { text: "t", found: ["network-prod", "my-net", "net"] },
+    { text: "%", found: [] },
+    { text: "_", found: ["prod_1"] },
+    { text: '"', found: [] },
+    { text: 'net" OR "prod', found: [] },
+    { text: "rk-prod-and-something-much-longer-than-any-name", found: [] },
+    { text: "жур", found: ["журнал"] },
+    { text: "abcabc", found: [], why: "has the trigrams of abcxbcabca, not in a row" },
+  ])("a search for $text finds $found", async ({ text, found }) => {
+    await using temporary = await temporaryDatabase(kind)
+    const names = ["network-prod", "my-net", "net", "prod_1", "prodx1", "журнал", "abcab-cabca-bca"]
+    await temporary.database.transact((session) => populate(session, names))
+    expect(new Set(await search(temporary.database.read, text))).toEqual(new Set(found))
+  })
+
+  test("a renamed workspace is found under its new name alone, a removed one not at all", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const { database } = temporary
+    await database.transact((session) => populate(session, ["network", "compute"]))
+    await database.transact(async (session) => {
+      await session.run(session.db.updateTable("workspaces").set({ name_folded: "storage" }).where("id", "=", "ws-0"))
+      await indexName(session, "ws-0")
+    })
+    expect(await search(database.read, "netw")).toEqual([])
+    expect(await search(database.read, "stor")).toEqual(["storage"])
+    await database.transact(async (session) => {
+      await removeName(session, "ws-0")
+      await session.run(session.db.deleteFrom("workspaces").where("id", "=", "ws-0"))
+    })
+    expect(await search(database.read, "stor")).toEqual([])
+    await database.transact(async (session) => {
+      await removeNamesOf(session, "org-1")
+      await session.run(session.db.deleteFrom("organizations"))
+      await populate(session, ["compare"])
+    })
+    expect(await search(database.read, "comp")).toEqual(["compare"])
+  })
+})
+
+const search = (read: <T>(work: (session: Session) => Promise<T>) => Promise<T>, text: string) =>
+  read(async (session) => {
+    const rows = await session.all(
+      session.db.selectFrom("workspaces").select("name_folded").where(nameContains(session.dialect, text)),
+    )
+    return rows.map((row) => row.name_folded)
+  })
+
+async function populate(session: Session, names: readonly string[]): Promise<void> {
+  await session.run(sql`insert into organizations values ('org-1', 'o', 'o', '', 1, 'remote', null, 0, 0, '', 0, '')`)
+  await session.run(
+    sql`insert into projects (id, organization_id, name, name_folded, description, is_default, created_at)
+      values ('prj-1', 'org-1', 'p', 'p', '', 1, 1)`,
+  )
+  for (const [index, name] of names.entries()) {
+    await session.run(sql`insert into workspaces (id, organization_id, project_id, name, name_folded, name_reversed,
+      created_at, updated_at, latest_change_at, environment, source, execution_mode,
+      overwrites_execution_mode, overwrites_agent_pool, allow_destroy_plan, assessments_enabled, auto_apply,
+      auto_apply_run_trigger, inherits_project_auto_destroy, file_triggers_enabled, global_remote_state, queue_all_runs,
+      speculative_enabled, structured_run_output_enabled, engine_version, trigger_patterns, trigger_prefixes,
+      lock_number, resource_count)
+      values (${`ws-${index}`}, 'org-1', 'prj-1', ${name}, ${name}, '', 1, 1, 1, '', '', 'remote',
+      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '', '[]', '[]', 0, 0)`)
+    await indexName(session, `ws-${index}`)
+  }
+}
