@@ -6,9 +6,19 @@ import type { Storage } from "./core/storage.ts"
 import type { Engine, ServedEngine } from "./engine.ts"
 import { type Authenticate, authentication } from "./organizations/authentication.ts"
 import { bootstrap } from "./organizations/bootstrap.ts"
+import { OrganizationMembershipService } from "./organizations/organization-membership-service.ts"
+import { OrganizationService } from "./organizations/organization-service.ts"
+import { ProjectService } from "./organizations/project-service.ts"
+import { SiteSettingsService } from "./organizations/site-settings-service.ts"
+import { TeamProjectService } from "./organizations/team-project-service.ts"
+import { TeamService } from "./organizations/team-service.ts"
+import { TokenService } from "./organizations/token-service.ts"
+import { tokenUses } from "./organizations/token-uses.ts"
+import { UserService } from "./organizations/user-service.ts"
 import { openDatabase } from "./storage/database.ts"
 import { storesOver } from "./storage/stores.ts"
 import type { Stores } from "./stores.ts"
+import { TeamWorkspaceService } from "./workspaces/team-workspace-service.ts"
 import { WorkspaceService } from "./workspaces/workspace-service.ts"
 
 export interface EmbeddedOptions {
@@ -25,7 +35,11 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     const storage = storesOver(database)
     const root = await bootstrap(storage, runtime)
     const context: Context = { storage, runtime, edition: options.edition ?? "self-hosted" }
-    return new EmbeddedEngine(context, root, authentication(storage, runtime), () => database.close())
+    const uses = tokenUses(storage, runtime)
+    return new EmbeddedEngine(context, root, authentication(storage, runtime, uses), async () => {
+      await uses.settled()
+      await database.close()
+    })
   } catch (error) {
     await database.close()
     throw error
@@ -46,6 +60,42 @@ class CallerEngine implements Engine {
   constructor(context: Context, caller: Caller) {
     this.context = context
     this.caller = caller
+  }
+
+  get organizations() {
+    return new OrganizationService(this.context.storage, this.context.runtime, this.caller)
+  }
+
+  get organizationMemberships() {
+    return new OrganizationMembershipService(this.context.storage, this.context.runtime, this.caller)
+  }
+
+  get projects() {
+    return new ProjectService(this.context.storage, this.context.runtime, this.caller)
+  }
+
+  get users() {
+    return new UserService(this.context.storage, this.context.runtime, this.caller)
+  }
+
+  get teams() {
+    return new TeamService(this.context.storage, this.context.runtime, this.caller)
+  }
+
+  get teamProjects() {
+    return new TeamProjectService(this.context.storage, this.context.runtime, this.caller)
+  }
+
+  get teamWorkspaces() {
+    return new TeamWorkspaceService(this.context.storage, this.context.runtime, this.caller)
+  }
+
+  get tokens() {
+    return new TokenService(this.context.storage, this.context.runtime, this.caller)
+  }
+
+  get siteSettings() {
+    return new SiteSettingsService(this.context.storage, this.caller)
   }
 
   get workspaces() {

@@ -2,9 +2,27 @@
 // must therefore stand whole in the document on the wire: an organization by its name, no internal fact beside it. Such
 // values are called views (`WorkspaceView`); each family is an interface in a file of its own (`workspaces/workspaces.ts`).
 import type { Caller } from "./core/caller.ts"
+import type { OrganizationMemberships } from "./organizations/organization-memberships.ts"
+import type { Organizations } from "./organizations/organizations.ts"
+import type { Projects } from "./organizations/projects.ts"
+import type { SiteSettingsFamily } from "./organizations/site-settings.ts"
+import type { TeamProjects } from "./organizations/team-project.ts"
+import type { Teams } from "./organizations/teams.ts"
+import type { Tokens } from "./organizations/tokens.ts"
+import type { Users } from "./organizations/users.ts"
+import type { TeamWorkspaces } from "./workspaces/team-workspace.ts"
 import type { Workspaces } from "./workspaces/workspaces.ts"
 
 export interface Engine extends AsyncDisposable {
+  readonly organizations: Organizations
+  readonly organizationMemberships: OrganizationMemberships
+  readonly projects: Projects
+  readonly users: Users
+  readonly teams: Teams
+  readonly teamProjects: TeamProjects
+  readonly teamWorkspaces: TeamWorkspaces
+  readonly tokens: Tokens
+  readonly siteSettings: SiteSettingsFamily
   readonly workspaces: Workspaces
 }
 

@@ -1,10 +1,28 @@
 // Every store there is. A service names the few it uses: `Storage<Pick<Stores, "workspaces" | "access">>`.
 import type { IdentityStore } from "./organizations/identity-store.ts"
+import type { OrganizationMembershipStore } from "./organizations/organization-membership-store.ts"
+import type { OrganizationStore } from "./organizations/organization-store.ts"
+import type { ProjectStore } from "./organizations/project-store.ts"
+import type { SettingsStore } from "./organizations/settings-store.ts"
+import type { TeamProjectStore } from "./organizations/team-project.ts"
+import type { TeamStore } from "./organizations/team-store.ts"
+import type { TokenStore } from "./organizations/token-store.ts"
+import type { UserStore } from "./organizations/user-store.ts"
 import type { AccessStore } from "./workspaces/access-store.ts"
+import type { TeamWorkspaceStore } from "./workspaces/team-workspace.ts"
 import type { WorkspaceStore } from "./workspaces/workspace-store.ts"
 
 export interface Stores {
   readonly identity: IdentityStore
+  readonly settings: SettingsStore
+  readonly organizations: OrganizationStore
+  readonly projects: ProjectStore
+  readonly users: UserStore
+  readonly memberships: OrganizationMembershipStore
+  readonly teams: TeamStore
+  readonly teamProjects: TeamProjectStore
+  readonly teamWorkspaces: TeamWorkspaceStore
+  readonly tokens: TokenStore
   readonly access: AccessStore
   readonly workspaces: WorkspaceStore
 }

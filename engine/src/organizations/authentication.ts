@@ -6,39 +6,52 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Instant } from "../core/time.ts"
 import type { IdentityStore, TokenRecord } from "./identity-store.ts"
+import { isExpired, isUseWorthRecording } from "./token.ts"
+import type { TokenUses } from "./token-uses.ts"
 
 const cachedCallersMaximum = 10_000
 
 interface Remembered {
   readonly generation: number
+  readonly tokenId: string
   readonly expiresAt: Instant | null
   readonly caller: Caller
+  /** As far as this process knows; another one may have seen a later use. */
+  lastUsedAt: Instant | null
 }
 
 export type Authenticate = (token: string) => Promise<Caller>
 
-export function authentication(storage: Storage<{ readonly identity: IdentityStore }>, runtime: Runtime): Authenticate {
+export function authentication(
+  storage: Storage<{ readonly identity: IdentityStore }>,
+  runtime: Runtime,
+  uses: TokenUses,
+): Authenticate {
   const remembered = new Map<string, Remembered>()
 
   return async (token) => {
     const hash = runtime.digest(token)
     const now = runtime.clock.now()
     const known = remembered.get(hash)
-    const { caller, expiresAt, generation } = await storage.read(async ({ identity }): Promise<Remembered> => {
-      const current = await identity.generation()
-      if (known?.generation === current) return known
+    const found = await storage.read(async ({ identity }): Promise<Remembered> => {
+      const generation = await identity.generation()
+      if (known?.generation === generation) return known
       const record = await identity.findToken(hash)
-      if (record === undefined) throw unauthenticated()
-      const resolved = await resolve(identity, record)
-      if (resolved === undefined) throw unauthenticated()
-      return { generation: current, expiresAt: record.expiresAt, caller: resolved }
+      const caller = record && (await resolve(identity, record))
+      if (record === undefined || caller === undefined) throw unauthenticated()
+      const { id: tokenId, expiresAt, lastUsedAt } = record
+      return { generation, tokenId, expiresAt, lastUsedAt, caller }
     })
-    if (expiresAt !== null && expiresAt <= now) throw unauthenticated()
-    if (known?.generation !== generation) {
+    if (isExpired(found, now)) throw unauthenticated()
+    if (found !== known) {
       if (remembered.size >= cachedCallersMaximum) remembered.clear()
-      remembered.set(hash, { caller, expiresAt, generation })
+      remembered.set(hash, found)
     }
-    return caller
+    if (isUseWorthRecording(found.lastUsedAt, now)) {
+      found.lastUsedAt = now
+      uses.record(found.tokenId, now)
+    }
+    return found.caller
   }
 }
 

@@ -4,8 +4,8 @@ import { notFound } from "../core/errors.ts"
 import type { Organization } from "./organization.ts"
 import {
   type OrganizationPermissionName,
-  organizationPermissions,
   type OrganizationPermissions,
+  permissionsIn,
   requireOrganization,
 } from "./organization-permissions.ts"
 import type { OrganizationStore } from "./organization-store.ts"
@@ -26,7 +26,7 @@ export async function authorizeOrganization(
   const organization = await organizations.findByName(name)
   if (organization === undefined) throw notFound(name)
   const membership = membershipIn(caller, organization.id)
-  const permissions = organizationPermissions(caller, organization.id)
+  const permissions = permissionsIn(caller, organization.id)
   if (membership === undefined || permissions === undefined) throw notFound(name)
   for (const permission of needed) requireOrganization(permissions, permission, name)
   return { organization, membership, permissions }

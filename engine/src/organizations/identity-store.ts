@@ -11,6 +11,7 @@ export interface TokenRecord {
     | { readonly kind: "organization"; readonly organizationId: OrganizationId }
     | { readonly kind: "service" }
   readonly expiresAt: Instant | null
+  readonly lastUsedAt: Instant | null
 }
 
 /** What turning a token into a caller needs; every write to what it reads bumps the `identity` generation. */

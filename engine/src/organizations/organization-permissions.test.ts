@@ -4,7 +4,7 @@ import type { OrganizationId, TeamId, UserId } from "../core/ids.ts"
 import {
   organizationPermissionNames,
   type OrganizationPermissionName,
-  organizationPermissions,
+  permissionsIn,
 } from "./organization-permissions.ts"
 
 const organizationId = "org-1" as OrganizationId
@@ -62,7 +62,7 @@ describe("organization permissions", () => {
       held: organizationPermissionNames.filter((name) => name !== "canDestroy" && name !== "canUpdateApiToken"),
     },
   ])("$who holds exactly what its standing gives", ({ caller, held }) => {
-    const permissions = organizationPermissions(caller, organizationId)
+    const permissions = permissionsIn(caller, organizationId)
     expect(organizationPermissionNames.filter((name) => permissions?.[name]).toSorted()).toEqual([...held].toSorted())
   })
 
@@ -77,6 +77,6 @@ describe("organization permissions", () => {
       { kind: "organization", tokenId: "at-1", organizationId: elsewhere },
     ],
   ])("to %s the organization does not exist", (_who, caller) => {
-    expect(organizationPermissions(caller, organizationId)).toBeUndefined()
+    expect(permissionsIn(caller, organizationId)).toBeUndefined()
   })
 })

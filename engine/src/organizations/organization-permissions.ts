@@ -23,10 +23,7 @@ export type OrganizationPermissionName = (typeof organizationPermissionNames)[nu
 export type OrganizationPermissions = { readonly [name in OrganizationPermissionName]: boolean }
 
 /** Undefined for a stranger, to whom the organization does not exist. */
-export function organizationPermissions(
-  caller: Caller,
-  organizationId: OrganizationId,
-): OrganizationPermissions | undefined {
+export function permissionsIn(caller: Caller, organizationId: OrganizationId): OrganizationPermissions | undefined {
   const membership = membershipIn(caller, organizationId)
   return membership && permissionsOf(membership, caller.kind === "organization")
 }

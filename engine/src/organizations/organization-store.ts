@@ -12,8 +12,10 @@ export interface OrganizationStore {
     search: string | undefined,
     page: PageRequest,
   ): Promise<Page<Organization>>
+  ownsAgentPool(id: OrganizationId, agentPoolId: string): Promise<boolean>
   /** Throws `EngineError("invalid")` on `name` when the name is taken. */
   insert(organization: Organization): Promise<void>
   save(organization: Organization): Promise<void>
+  /** With everything in it. */
   remove(id: OrganizationId): Promise<void>
 }

@@ -1,6 +1,7 @@
-import type { Instant } from "../core/time.ts"
+import { type Fault, refuseFaults } from "../core/errors.ts"
 import type { OrganizationId, ProjectId } from "../core/ids.ts"
-import type { Fault } from "../core/errors.ts"
+import type { Instant } from "../core/time.ts"
+import { emailFaults } from "./email.ts"
 
 export const executionModes = ["remote", "local", "agent"] as const
 export type ExecutionMode = (typeof executionModes)[number]
@@ -10,20 +11,98 @@ export type Plan = (typeof plans)[number]
 /** The plan that health assessments need (specification 4.2). */
 export const topPlan: Plan = "plus"
 
-export interface Organization {
-  readonly id: OrganizationId
+export const collaboratorAuthPolicies = ["password", "two_factor_mandatory"] as const
+export type CollaboratorAuthPolicy = (typeof collaboratorAuthPolicies)[number]
+
+/** What a client may set. */
+export interface OrganizationSettings {
   /** The id on the wire as well. */
   readonly name: string
   readonly email: string
-  readonly createdAt: Instant
   readonly defaultExecutionMode: ExecutionMode
   readonly defaultAgentPoolId: string | null
   readonly allowForceDeleteWorkspaces: boolean
   readonly assessmentsEnforced: boolean
   readonly plan: Plan
   readonly costEstimationEnabled: boolean
-  readonly collaboratorAuthPolicy: string
+  readonly collaboratorAuthPolicy: CollaboratorAuthPolicy
+}
+
+export interface Organization extends OrganizationSettings {
+  readonly id: OrganizationId
+  readonly createdAt: Instant
   readonly defaultProjectId: ProjectId
+}
+
+export type OrganizationInput = Pick<OrganizationSettings, "name" | "email"> & Partial<OrganizationSettings>
+export type OrganizationPatch = Partial<OrganizationSettings>
+
+/** Facts outside the document that its rules depend on. */
+export interface OrganizationContext {
+  readonly siteAdmin: boolean
+  /** Whether the pool the document names belongs to the organization. */
+  readonly ownsAgentPool: boolean
+}
+
+const defaults: Omit<OrganizationSettings, "name" | "email"> = {
+  defaultExecutionMode: "remote",
+  defaultAgentPoolId: null,
+  allowForceDeleteWorkspaces: false,
+  assessmentsEnforced: false,
+  plan: topPlan,
+  costEstimationEnabled: false,
+  collaboratorAuthPolicy: "password",
+}
+
+export function createOrganization(
+  input: OrganizationInput,
+  context: { readonly siteAdmin: boolean },
+  made: { readonly id: OrganizationId; readonly defaultProjectId: ProjectId; readonly now: Instant },
+): Organization {
+  const { id, defaultProjectId, now } = made
+  const blank: Organization = { ...defaults, name: "", email: "", id, defaultProjectId, createdAt: now }
+  // A pool belongs to an organization, so one that does not exist yet has none.
+  return changeOrganization(blank, input, { ...context, ownsAgentPool: false })
+}
+
+export function changeOrganization(
+  before: Organization,
+  patch: OrganizationPatch,
+  context: OrganizationContext,
+): Organization {
+  const mode = patch.defaultExecutionMode ?? before.defaultExecutionMode
+  const pool = patch.defaultAgentPoolId === undefined ? before.defaultAgentPoolId : patch.defaultAgentPoolId
+  // Leaving agent mode lets the old pool go; only a pool named in the same document is a contradiction.
+  const keptPool = mode !== "agent" && patch.defaultAgentPoolId === undefined ? null : pool
+  const after: Organization = { ...before, ...patch, defaultExecutionMode: mode, defaultAgentPoolId: keptPool }
+  refuseFaults([
+    ...organizationNameFaults(after.name),
+    ...emailFaults(after.email),
+    ...defaultAgentPoolFaults(after, patch, context.ownsAgentPool),
+    ...(after.plan === before.plan || context.siteAdmin ? [] : [planFault]),
+  ])
+  return after
+}
+
+const planFault: Fault = { field: ["plan"], detail: "Plan identifier can only be set by a site administrator" }
+
+/** The texts are the public ones (workspace-facts 1.4). */
+export function defaultAgentPoolFaults(
+  after: { readonly defaultExecutionMode: ExecutionMode | null; readonly defaultAgentPoolId: string | null },
+  patch: { readonly defaultAgentPoolId?: string | null; readonly defaultExecutionMode?: ExecutionMode | null },
+  ownsAgentPool: boolean,
+): Fault[] {
+  const field = ["defaultAgentPool"]
+  if (after.defaultAgentPoolId === null) {
+    const asked = patch.defaultExecutionMode === "agent" || patch.defaultAgentPoolId === null
+    if (after.defaultExecutionMode !== "agent" || !asked) return []
+    return [{ field, detail: "Default agent pool must be specified when using 'agent' execution mode" }]
+  }
+  if (after.defaultExecutionMode !== "agent")
+    return [{ field, detail: "Default agent pool must not be specified unless using 'agent' execution mode" }]
+  if (typeof patch.defaultAgentPoolId === "string" && !ownsAgentPool)
+    return [{ field, detail: "Default agent pool does not exist in this organization" }]
+  return []
 }
 
 /** Names fold case when they are compared: `Acme` and `acme` are one organization. */

@@ -5,10 +5,17 @@ import type { ProjectAccessLevel } from "./project-permissions.ts"
 
 export interface ProjectQuery {
   readonly organizationId: OrganizationId
+  /** Exactly one of these, case-insensitively. */
   readonly names?: readonly string[]
+  /** Part of the name. */
   readonly search?: string
-  /** Only these; absent means all of the organization. */
-  readonly ids?: readonly ProjectId[]
+  /** Only those given to one of these teams; absent means all of the organization. */
+  readonly grantedTo?: readonly TeamId[]
+}
+
+export interface ProjectCounts {
+  readonly workspaces: number
+  readonly teams: number
 }
 
 export interface ProjectStore {
@@ -20,7 +27,7 @@ export interface ProjectStore {
     ids: readonly ProjectId[],
     teams: readonly TeamId[],
   ): Promise<ReadonlyMap<ProjectId, readonly ProjectAccessLevel[]>>
-  workspaceCounts(ids: readonly ProjectId[]): Promise<ReadonlyMap<ProjectId, number>>
+  countsOf(ids: readonly ProjectId[]): Promise<ReadonlyMap<ProjectId, ProjectCounts>>
   /** Throws `EngineError("invalid")` on `name` when the organization has a project of that name. */
   insert(project: Project): Promise<void>
   save(project: Project): Promise<void>

@@ -1,18 +1,148 @@
+import { type Fault, refuseFaults } from "../core/errors.ts"
 import type { OrganizationId, ProjectId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
-import type { ExecutionMode } from "./organization.ts"
+import { defaultAgentPoolFaults, type ExecutionMode, type Organization } from "./organization.ts"
 
-export interface Project {
-  readonly id: ProjectId
-  readonly organizationId: OrganizationId
+export interface ProjectSettings {
   readonly name: string
   readonly description: string
-  readonly isDefault: boolean
-  readonly createdAt: Instant
   readonly autoDestroyActivityDuration: string | null
   /** Null inherits the organization's default. */
   readonly defaultExecutionMode: ExecutionMode | null
   readonly defaultAgentPoolId: string | null
 }
 
+export interface Project extends ProjectSettings {
+  readonly id: ProjectId
+  readonly organizationId: OrganizationId
+  readonly isDefault: boolean
+  readonly createdAt: Instant
+}
+
+/** True means the project's own value, false inherits (as in architecture 0.15). */
+export interface ProjectSettingOverwrites {
+  readonly defaultExecutionMode?: boolean
+  readonly defaultAgentPool?: boolean
+}
+
+export type ProjectPatch = Partial<ProjectSettings> & { readonly settingOverwrites?: ProjectSettingOverwrites }
+export type ProjectInput = Pick<ProjectSettings, "name"> & ProjectPatch
+
+export interface ProjectContext {
+  readonly organization: Pick<Organization, "defaultExecutionMode" | "defaultAgentPoolId">
+  /** Whether the pool the document names belongs to the organization. */
+  readonly ownsAgentPool: boolean
+}
+
 export const defaultProjectName = "Default Project"
+
+export const defaultProject = (organization: Organization): Project => ({
+  ...blank,
+  id: organization.defaultProjectId,
+  organizationId: organization.id,
+  name: defaultProjectName,
+  isDefault: true,
+  createdAt: organization.createdAt,
+})
+
+const blank: ProjectSettings = {
+  name: "",
+  description: "",
+  autoDestroyActivityDuration: null,
+  defaultExecutionMode: null,
+  defaultAgentPoolId: null,
+}
+
+export function createProject(
+  input: ProjectInput,
+  context: ProjectContext,
+  made: { readonly id: ProjectId; readonly organizationId: OrganizationId; readonly now: Instant },
+): Project {
+  const { id, organizationId, now } = made
+  return changeProject({ ...blank, id, organizationId, isDefault: false, createdAt: now }, input, context)
+}
+
+export function changeProject(before: Project, patch: ProjectPatch, context: ProjectContext): Project {
+  const { settingOverwrites: overwrites, ...settings } = patch
+  const wanted: Project = { ...before, ...settings }
+  const ownMode = overwrites?.defaultExecutionMode === false ? null : wanted.defaultExecutionMode
+  const mode = ownMode ?? context.organization.defaultExecutionMode
+  const namesPool = typeof patch.defaultAgentPoolId === "string"
+  // Leaving agent mode lets the old pool go; only a pool named in the same document is a contradiction.
+  const dropsPool = overwrites?.defaultAgentPool === false || (mode !== "agent" && !namesPool)
+  const ownPool = dropsPool ? null : wanted.defaultAgentPoolId
+  const after: Project = { ...wanted, defaultExecutionMode: ownMode, defaultAgentPoolId: ownPool }
+  refuseFaults([
+    ...(patch.name === undefined ? [] : projectNameFaults(after.name)),
+    ...descriptionFaults(after.description),
+    ...durationFaults(after.autoDestroyActivityDuration),
+    ...overwriteFaults(after, overwrites),
+    ...defaultAgentPoolFaults(
+      {
+        defaultExecutionMode: mode,
+        defaultAgentPoolId: ownPool ?? (mode === "agent" ? context.organization.defaultAgentPoolId : null),
+      },
+      patch,
+      context.ownsAgentPool,
+    ),
+  ])
+  return after
+}
+
+/** What the workspaces inside inherit. */
+export function projectDefaults(
+  project: Pick<ProjectSettings, "defaultExecutionMode" | "defaultAgentPoolId">,
+  organization: ProjectContext["organization"],
+): { readonly executionMode: ExecutionMode; readonly agentPoolId: string | null } {
+  const executionMode = project.defaultExecutionMode ?? organization.defaultExecutionMode
+  if (executionMode !== "agent") return { executionMode, agentPoolId: null }
+  return { executionMode, agentPoolId: project.defaultAgentPoolId ?? organization.defaultAgentPoolId }
+}
+
+function overwriteFaults(after: Project, overwrites: ProjectSettingOverwrites | undefined): Fault[] {
+  const faults: Fault[] = []
+  if (overwrites?.defaultExecutionMode === true && after.defaultExecutionMode === null)
+    faults.push({
+      field: ["defaultExecutionMode"],
+      detail: "Default execution mode must be specified when its setting overwrite is true",
+    })
+  if (overwrites?.defaultAgentPool === true && after.defaultAgentPoolId === null)
+    faults.push({
+      field: ["defaultAgentPool"],
+      detail: "Default agent pool must be specified when its setting overwrite is true",
+    })
+  return faults
+}
+
+export const projectNameMaximum = 40
+const descriptionMaximum = 256
+
+export function projectNameFaults(name: string): Fault[] {
+  const field = ["name"]
+  if (name === "") return [{ field, detail: "Name can't be blank" }]
+  if (name.length > projectNameMaximum)
+    return [{ field, detail: `Name is too long (maximum is ${projectNameMaximum} characters)` }]
+  if (!/^[a-zA-Z0-9_-]([a-zA-Z0-9 _-]*[a-zA-Z0-9_-])?$/.test(name))
+    return [
+      {
+        field,
+        detail: "Name can only include letters, numbers, spaces, -, and _, and can neither begin nor end with a space.",
+      },
+    ]
+  return []
+}
+
+const descriptionFaults = (description: string): Fault[] =>
+  description.length > descriptionMaximum
+    ? [{ field: ["description"], detail: `Description is too long (maximum is ${descriptionMaximum} characters)` }]
+    : []
+
+const durationFaults = (duration: string | null): Fault[] =>
+  duration === null || /^(?!0+[dh])\d{1,4}[dh]$/.test(duration)
+    ? []
+    : [
+        {
+          field: ["autoDestroyActivityDuration"],
+          detail: "Auto destroy activity duration must be a number from 1 to 9999 followed by d or h",
+        },
+      ]

@@ -41,6 +41,7 @@ export class IdentityRows implements IdentityStore {
         username: user.username,
         username_folded: user.username,
         email: "",
+        email_folded: null,
         site_admin: 1,
         service_account: 0,
         created_at: user.now,
@@ -51,7 +52,7 @@ export class IdentityRows implements IdentityStore {
 
   async findToken(hash: string): Promise<TokenRecord | undefined> {
     const row = await this.#session.first(tokenByHash, { hash })
-    return row && { id: row.id, owner: ownerOf(row), expiresAt: row.expires_at }
+    return row && { id: row.id, owner: ownerOf(row), expiresAt: row.expires_at, lastUsedAt: row.last_used_at }
   }
 
   async findUser(id: UserId): Promise<{ readonly id: UserId; readonly siteAdmin: boolean } | undefined> {
@@ -114,7 +115,7 @@ const nextGeneration = statement((db, { family }: { family: string }) =>
 const tokenByHash = statement((db, { hash }: { hash: string }) =>
   db
     .selectFrom("tokens")
-    .select(["id", "kind", "user_id", "team_id", "organization_id", "expires_at"])
+    .select(["id", "kind", "user_id", "team_id", "organization_id", "expires_at", "last_used_at"])
     .where("hash", "=", hash),
 )
 const userByName = statement((db, { username }: { username: string }) =>

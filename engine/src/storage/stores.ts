@@ -3,7 +3,16 @@ import type { Stores } from "../stores.ts"
 import { AccessRows } from "./access-rows.ts"
 import type { Database } from "./database.ts"
 import { IdentityRows } from "./identity-rows.ts"
+import { OrganizationMembershipRows } from "./organization-membership-rows.ts"
+import { OrganizationRows } from "./organization-rows.ts"
+import { ProjectRows } from "./project-rows.ts"
 import type { Session } from "./session.ts"
+import { SettingRows } from "./setting-rows.ts"
+import { TeamProjectRows } from "./team-project-rows.ts"
+import { TeamRows } from "./team-rows.ts"
+import { TeamWorkspaceRows } from "./team-workspace-rows.ts"
+import { TokenRows } from "./token-rows.ts"
+import { UserRows } from "./user-rows.ts"
 import { WorkspaceRows } from "./workspace-rows.ts"
 
 /** The stores of one unit of work; each is made when it is first used. */
@@ -17,6 +26,33 @@ class SessionStores implements Stores {
 
   get identity() {
     return this.#once("identity", IdentityRows)
+  }
+  get settings() {
+    return this.#once("settings", SettingRows)
+  }
+  get organizations() {
+    return this.#once("organizations", OrganizationRows)
+  }
+  get projects() {
+    return this.#once("projects", ProjectRows)
+  }
+  get users() {
+    return this.#once("users", UserRows)
+  }
+  get memberships() {
+    return this.#once("memberships", OrganizationMembershipRows)
+  }
+  get teams() {
+    return this.#once("teams", TeamRows)
+  }
+  get teamProjects() {
+    return this.#once("teamProjects", TeamProjectRows)
+  }
+  get teamWorkspaces() {
+    return this.#once("teamWorkspaces", TeamWorkspaceRows)
+  }
+  get tokens() {
+    return this.#once("tokens", TokenRows)
   }
   get access() {
     return this.#once("access", AccessRows)

@@ -67,6 +67,8 @@ export interface UserRow {
   username: string
   username_folded: string
   email: string
+  /** Null without an email. */
+  email_folded: string | null
   site_admin: Flag
   service_account: Flag
   created_at: number

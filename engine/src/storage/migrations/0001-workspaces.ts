@@ -87,6 +87,7 @@ const tables = ({ text, integer, flag, blob, keyed, plain, workspaceNumber, work
     username ${text} not null,
     username_folded ${text} not null unique,
     email ${text} not null,
+    email_folded ${text} unique,
     site_admin ${flag} not null,
     service_account ${flag} not null,
     created_at ${integer} not null

@@ -1,0 +1,207 @@
+import { type Caller, type Membership, membershipIn } from "../core/caller.ts"
+import { type Fault, invalid, notFound, refuseFaults } from "../core/errors.ts"
+import { newId, type OrganizationId } from "../core/ids.ts"
+import { type Page, pageOf, type PageRequest } from "../core/page.ts"
+import type { Runtime } from "../core/runtime.ts"
+import type { Storage } from "../core/storage.ts"
+import type { Stores } from "../stores.ts"
+import { authorizeOrganization } from "./authorization.ts"
+import { ownersTeamName } from "./identity-store.ts"
+import type { OrganizationMembershipFilter, OrganizationMemberships } from "./organization-memberships.ts"
+import type {
+  OrganizationMembership,
+  OrganizationMembershipInput,
+  OrganizationMembershipView,
+} from "./organization-membership.ts"
+import { permissionsOf } from "./organization-permissions.ts"
+import { refuseLosingLastOwner, seesEveryTeam, seesTeam, type Team, teamPermissions } from "./team.ts"
+import { createUser, type User } from "./user.ts"
+import { shownToOthers } from "./user-service.ts"
+
+type UsedStores = Pick<Stores, "identity" | "memberships" | "organizations" | "teams" | "users">
+
+export class OrganizationMembershipService implements OrganizationMemberships {
+  readonly #storage: Storage<UsedStores>
+  readonly #runtime: Runtime
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
+    this.#storage = storage
+    this.#runtime = runtime
+    this.#caller = caller
+  }
+
+  create(organizationName: string, input: OrganizationMembershipInput): Promise<OrganizationMembershipView> {
+    const { clock, random } = this.#runtime
+    const now = clock.now()
+    const id = newId("ou", random)
+    const userId = newId("user", random)
+    return this.#storage.transact(async (stores) => {
+      const { organization, membership } = await authorizeOrganization(
+        stores,
+        this.#caller,
+        organizationName,
+        "canManageUsers",
+      )
+      const teams = await teamsToJoin(stores, organization.id, membership, input.teamIds ?? [])
+      const user = (await existingUser(stores, input)) ?? (await newUser(stores, input, { id: userId, now }))
+      const created: OrganizationMembership = {
+        id,
+        organizationId: organization.id,
+        userId: user.id,
+        status: "active",
+        createdAt: now,
+      }
+      const members = await stores.memberships.ofUsers(organization.id, [user.id])
+      if (members.length > 0)
+        throw invalid([{ field: [fieldOf(input)], detail: "User is already a member of the organization" }])
+      await stores.memberships.insert(created)
+      for (const team of teams) await stores.teams.addMembers(team.id, [user.id])
+      await stores.identity.bumpGeneration()
+      return {
+        id,
+        status: created.status,
+        createdAt: created.createdAt,
+        organizationName: organization.name,
+        user: { ...shownToOthers(user), email: user.email },
+        teamIds: teams.map((team) => team.id),
+      }
+    })
+  }
+
+  list(
+    organizationName: string,
+    filter: OrganizationMembershipFilter,
+    page: PageRequest,
+  ): Promise<Page<OrganizationMembershipView>> {
+    return this.#storage.read(async (stores) => {
+      const { organization, membership } = await authorizeOrganization(stores, this.#caller, organizationName)
+      const found = await stores.memberships.list({ organizationId: organization.id, ...filter }, page)
+      const views = await this.#views(stores, found.items, organization.name, membership)
+      return pageOf(views, page, found.totalCount)
+    })
+  }
+
+  get(id: string): Promise<OrganizationMembershipView> {
+    return this.#storage.read(async (stores) => {
+      const { subject, organizationName, membership } = await this.#authorized(stores, id)
+      const [view] = await this.#views(stores, [subject], organizationName, membership)
+      if (view === undefined) throw notFound(id)
+      return view
+    })
+  }
+
+  delete(id: string): Promise<void> {
+    return this.#storage.transact(async (stores) => {
+      const { subject, membership } = await this.#authorized(stores, id)
+      const { organizationId, userId } = subject
+      const leaves = this.#caller.kind === "user" && this.#caller.userId === userId
+      if (!leaves && !permissionsOf(membership).canManageUsers) throw notFound(id)
+      const owners = await ownersOf(stores, organizationId)
+      // Who is not an owner cannot take an owner out.
+      if (owners.includes(userId) && !membership.owner) throw notFound(id)
+      refuseLosingLastOwner(owners, [userId])
+      await stores.teams.leaveOrganization(organizationId, userId)
+      await stores.memberships.remove(id)
+      await stores.identity.bumpGeneration()
+    })
+  }
+
+  async #authorized(stores: UsedStores, id: string) {
+    const subject = await stores.memberships.find(id)
+    if (subject === undefined) throw notFound(id)
+    const membership = membershipIn(this.#caller, subject.organizationId)
+    const organization = await stores.organizations.find(subject.organizationId)
+    if (membership === undefined || organization === undefined) throw notFound(id)
+    return { subject, membership, organizationName: organization.name }
+  }
+
+  async #views(
+    stores: UsedStores,
+    subjects: readonly OrganizationMembership[],
+    organizationName: string,
+    membership: Membership,
+  ): Promise<OrganizationMembershipView[]> {
+    const userIds = subjects.map(({ userId }) => userId)
+    const users = new Map((await stores.users.findMany(userIds)).map((user) => [user.id, user]))
+    const organizationId = subjects[0]?.organizationId
+    if (organizationId === undefined) return []
+    const teamIds = await stores.teams.teamsOf(organizationId, userIds)
+    const teams = new Map((await stores.teams.findMany([...teamIds.values()].flat())).map((team) => [team.id, team]))
+    return subjects.flatMap(({ id, userId, status, createdAt }) => {
+      const user = users.get(userId)
+      if (user === undefined) return []
+      const visible = (teamIds.get(user.id) ?? []).filter((teamId) => {
+        const team = teams.get(teamId)
+        return team !== undefined && seesTeam(membership, team)
+      })
+      const email = this.#seesEmail(user, membership) ? user.email : null
+      return [{ id, status, createdAt, organizationName, user: { ...shownToOthers(user), email }, teamIds: visible }]
+    })
+  }
+
+  #seesEmail(user: User, membership: Membership): boolean {
+    return seesEveryTeam(membership) || (this.#caller.kind === "user" && this.#caller.userId === user.id)
+  }
+}
+
+export async function ownersOf({ teams }: Pick<UsedStores, "teams">, organizationId: OrganizationId) {
+  const team = await teams.findByName(organizationId, ownersTeamName)
+  return (team && (await teams.membersOf([team.id])).get(team.id)) ?? []
+}
+
+const fieldOf = (input: OrganizationMembershipInput) => (input.username === undefined ? "email" : "username")
+
+async function existingUser({ users }: UsedStores, input: OrganizationMembershipInput): Promise<User | undefined> {
+  if (input.username !== undefined) return users.findByUsername(input.username)
+  return input.email === undefined ? undefined : users.findByEmail(input.email)
+}
+
+/** A name taken from an email gets a number behind it when somebody else has it. */
+async function newUser(
+  { users }: UsedStores,
+  input: OrganizationMembershipInput,
+  made: { readonly id: User["id"]; readonly now: number },
+): Promise<User> {
+  const { email, username } = input
+  const user = createUser(
+    { ...(username === undefined ? {} : { username }), ...(email === undefined ? {} : { email }) },
+    made,
+  )
+  const free = username === undefined ? await freeName(users, user.username, made.id) : user.username
+  const named = { ...user, username: free }
+  await users.insert(named)
+  return named
+}
+
+const numberedNamesMaximum = 20
+
+async function freeName(users: UsedStores["users"], name: string, id: string): Promise<string> {
+  for (let number = 1; number <= numberedNamesMaximum; number += 1) {
+    const candidate = number === 1 ? name : `${name}-${number}`
+    if ((await users.findByUsername(candidate)) === undefined) return candidate
+  }
+  return id
+}
+
+async function teamsToJoin(
+  { teams }: UsedStores,
+  organizationId: OrganizationId,
+  membership: Membership,
+  ids: readonly string[],
+): Promise<readonly Team[]> {
+  const faults: Fault[] = []
+  const joined: Team[] = []
+  for (const [index, id] of ids.entries()) {
+    const team = await teams.find(id)
+    const usable =
+      team !== undefined &&
+      team.organizationId === organizationId &&
+      seesTeam(membership, team) &&
+      teamPermissions(membership, team).canUpdateMembership
+    if (usable) joined.push(team)
+    else faults.push({ field: ["teams", index, "id"], detail: `Team ${id} does not exist in this organization` })
+  }
+  refuseFaults(faults)
+  return joined
+}

@@ -1,0 +1,105 @@
+import { type Caller, membershipIn, ownerMembership } from "../core/caller.ts"
+import { notFound } from "../core/errors.ts"
+import { newId, type OrganizationId } from "../core/ids.ts"
+import { mapPage, type Page, type PageRequest } from "../core/page.ts"
+import type { Runtime } from "../core/runtime.ts"
+import type { Storage } from "../core/storage.ts"
+import type { Stores } from "../stores.ts"
+import { authorizeOrganization } from "./authorization.ts"
+import {
+  changeOrganization,
+  createOrganization,
+  type Organization,
+  type OrganizationInput,
+  type OrganizationPatch,
+} from "./organization.ts"
+import { permissionsOf } from "./organization-permissions.ts"
+import type { Organizations, OrganizationView } from "./organizations.ts"
+import { defaultProject } from "./project.ts"
+import { ownersTeam } from "./team.ts"
+
+type UsedStores = Pick<Stores, "identity" | "memberships" | "organizations" | "projects" | "teams">
+
+export class OrganizationService implements Organizations {
+  readonly #storage: Storage<UsedStores>
+  readonly #runtime: Runtime
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
+    this.#storage = storage
+    this.#runtime = runtime
+    this.#caller = caller
+  }
+
+  async create(input: OrganizationInput): Promise<OrganizationView> {
+    const caller = this.#caller
+    // Somebody must own it, and only a user can.
+    if (caller.kind !== "user") throw notFound()
+    const { clock, random } = this.#runtime
+    const now = clock.now()
+    const id = newId("org", random)
+    const teamId = newId("team", random)
+    const membershipId = newId("ou", random)
+    const defaultProjectId = newId("prj", random)
+    const organization = createOrganization(input, caller, { id, defaultProjectId, now })
+    await this.#storage.transact(async ({ organizations, projects, teams, memberships, identity }) => {
+      await organizations.insert(organization)
+      await projects.insert(defaultProject(organization))
+      await teams.insert(ownersTeam({ id: teamId, organizationId: id, now }))
+      const { userId } = caller
+      await memberships.insert({ id: membershipId, organizationId: id, userId, status: "active", createdAt: now })
+      await teams.addMembers(teamId, [userId])
+      await identity.bumpGeneration()
+    })
+    return { ...organization, permissions: permissionsOf(ownerMembership) }
+  }
+
+  list(search: string | undefined, page: PageRequest): Promise<Page<OrganizationView>> {
+    return this.#storage.read(async ({ organizations }) => {
+      const found = await organizations.list(organizationsOf(this.#caller), search, page)
+      return mapPage(found, (organization) => this.#view(organization))
+    })
+  }
+
+  get(name: string): Promise<OrganizationView> {
+    return this.#storage.read(async (stores) => {
+      const { organization, permissions } = await authorizeOrganization(stores, this.#caller, name)
+      return { ...organization, permissions }
+    })
+  }
+
+  update(name: string, patch: OrganizationPatch): Promise<OrganizationView> {
+    return this.#storage.transact(async (stores) => {
+      const { organizations } = stores
+      const { organization, permissions } = await authorizeOrganization(stores, this.#caller, name, "canUpdate")
+      const { defaultAgentPoolId } = patch
+      const after = changeOrganization(organization, patch, {
+        siteAdmin: this.#caller.kind === "user" && this.#caller.siteAdmin,
+        ownsAgentPool:
+          typeof defaultAgentPoolId === "string" &&
+          (await organizations.ownsAgentPool(organization.id, defaultAgentPoolId)),
+      })
+      await organizations.save(after)
+      return { ...after, permissions }
+    })
+  }
+
+  delete(name: string): Promise<void> {
+    return this.#storage.transact(async (stores) => {
+      const { organization } = await authorizeOrganization(stores, this.#caller, name, "canDestroy")
+      await stores.organizations.remove(organization.id)
+      await stores.identity.bumpGeneration()
+    })
+  }
+
+  #view(organization: Organization): OrganizationView {
+    const membership = membershipIn(this.#caller, organization.id)
+    if (membership === undefined) throw notFound(organization.name)
+    return { ...organization, permissions: permissionsOf(membership, this.#caller.kind === "organization") }
+  }
+}
+
+export function organizationsOf(caller: Caller): readonly OrganizationId[] | "all" {
+  if (caller.kind !== "user") return [caller.organizationId]
+  return caller.siteAdmin ? "all" : [...caller.memberships.keys()]
+}

@@ -1,0 +1,47 @@
+// The one way from an id to a project the caller may see and act on.
+import { type Caller, membershipIn } from "../core/caller.ts"
+import { notFound } from "../core/errors.ts"
+import type { Project } from "./project.ts"
+import { projectPermissions, type ProjectPermissions } from "./project-permissions.ts"
+import type { ProjectStore } from "./project-store.ts"
+
+export interface AuthorizedProject {
+  readonly project: Project
+  readonly permissions: ProjectPermissions
+}
+
+interface AuthorizationStores {
+  readonly projects: ProjectStore
+}
+
+/** Not found unless the caller sees the project and holds every permission asked for. */
+export async function authorizeProject(
+  stores: AuthorizationStores,
+  caller: Caller,
+  id: string,
+  ...needed: readonly (keyof ProjectPermissions)[]
+): Promise<AuthorizedProject> {
+  const project = await stores.projects.find(id)
+  if (project === undefined) throw notFound(id)
+  const [permissions] = await permissionsOn(stores, caller, [project])
+  if (permissions === undefined || !permissions.canRead) throw notFound(id)
+  if (needed.some((name) => !permissions[name])) throw notFound(id)
+  return { project, permissions }
+}
+
+/** The caller's permissions on each of several projects, in their order. */
+export async function permissionsOn(
+  { projects }: AuthorizationStores,
+  caller: Caller,
+  subjects: readonly Project[],
+): Promise<ProjectPermissions[]> {
+  const teams = [...new Set(subjects.flatMap((project) => membershipIn(caller, project.organizationId)?.teams ?? []))]
+  const grants =
+    teams.length === 0
+      ? undefined
+      : await projects.grantsOn(
+          subjects.map(({ id }) => id),
+          teams,
+        )
+  return subjects.map((project) => projectPermissions(caller, project, grants?.get(project.id) ?? []))
+}

@@ -1,0 +1,140 @@
+import type { Caller } from "../core/caller.ts"
+import { conflict, notFound } from "../core/errors.ts"
+import { newId } from "../core/ids.ts"
+import { type Page, pageOf, type PageRequest } from "../core/page.ts"
+import type { Runtime } from "../core/runtime.ts"
+import type { Storage } from "../core/storage.ts"
+import type { Stores } from "../stores.ts"
+import { authorizeOrganization } from "./authorization.ts"
+import type { Organization } from "./organization.ts"
+import {
+  changeProject,
+  createProject,
+  type Project,
+  projectDefaults,
+  type ProjectInput,
+  type ProjectPatch,
+} from "./project.ts"
+import { authorizeProject, permissionsOn } from "./project-authorization.ts"
+import { projectPermissions } from "./project-permissions.ts"
+import type { ProjectFilter, Projects, ProjectView } from "./projects.ts"
+
+type UsedStores = Pick<Stores, "organizations" | "projects">
+
+export class ProjectService implements Projects {
+  readonly #storage: Storage<UsedStores>
+  readonly #runtime: Runtime
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
+    this.#storage = storage
+    this.#runtime = runtime
+    this.#caller = caller
+  }
+
+  create(organizationName: string, input: ProjectInput): Promise<ProjectView> {
+    const id = newId("prj", this.#runtime.random)
+    const now = this.#runtime.clock.now()
+    return this.#storage.transact(async (stores) => {
+      const { organization } = await authorizeOrganization(stores, this.#caller, organizationName, "canCreateProject")
+      const context = await contextOf(stores, organization, input)
+      const project = createProject(input, context, { id, organizationId: organization.id, now })
+      await stores.projects.insert(project)
+      return this.#view(stores, project, organization)
+    })
+  }
+
+  list(organizationName: string, filter: ProjectFilter, page: PageRequest): Promise<Page<ProjectView>> {
+    return this.#storage.read(async (stores) => {
+      const { organization, membership } = await authorizeOrganization(stores, this.#caller, organizationName)
+      // Without any grant: does the caller see every project anyway?
+      const everything = projectPermissions(
+        this.#caller,
+        { id: organization.defaultProjectId, organizationId: organization.id },
+        [],
+      ).canRead
+      const query = {
+        organizationId: organization.id,
+        ...filter,
+        ...(everything ? {} : { grantedTo: membership.teams }),
+      }
+      const found = await stores.projects.list(query, page)
+      return pageOf(await this.#views(stores, found.items, organization), page, found.totalCount)
+    })
+  }
+
+  get(id: string): Promise<ProjectView> {
+    return this.#storage.read(async (stores) => {
+      const { project } = await authorizeProject(stores, this.#caller, id)
+      return this.#view(stores, project, await organizationOf(stores, project))
+    })
+  }
+
+  update(id: string, patch: ProjectPatch): Promise<ProjectView> {
+    return this.#storage.transact(async (stores) => {
+      const { project } = await authorizeProject(stores, this.#caller, id, "canUpdate")
+      const organization = await organizationOf(stores, project)
+      const after = changeProject(project, patch, await contextOf(stores, organization, patch))
+      await stores.projects.save(after)
+      return this.#view(stores, after, organization)
+    })
+  }
+
+  delete(id: string): Promise<void> {
+    return this.#storage.transact(async (stores) => {
+      const { project } = await authorizeProject(stores, this.#caller, id, "canDestroy")
+      if (project.isDefault) throw conflict("The default project cannot be deleted", { subject: id })
+      const counts = (await stores.projects.countsOf([project.id])).get(project.id)
+      if (counts !== undefined && counts.workspaces > 0)
+        throw conflict("The project cannot be deleted because it still contains workspaces", { subject: id })
+      await stores.projects.remove(project.id)
+    })
+  }
+
+  async #view(stores: UsedStores, project: Project, organization: Organization): Promise<ProjectView> {
+    const [view] = await this.#views(stores, [project], organization)
+    return view as ProjectView
+  }
+
+  async #views(
+    stores: UsedStores,
+    projects: readonly Project[],
+    organization: Organization,
+  ): Promise<readonly ProjectView[]> {
+    const counts = await stores.projects.countsOf(projects.map(({ id }) => id))
+    const permissions = await permissionsOn(stores, this.#caller, projects)
+    return projects.map((project, index) => {
+      const { id, name, description, createdAt, autoDestroyActivityDuration } = project
+      const defaults = projectDefaults(project, organization)
+      return {
+        id,
+        organizationName: organization.name,
+        name,
+        description,
+        createdAt,
+        autoDestroyActivityDuration,
+        defaultExecutionMode: defaults.executionMode,
+        defaultAgentPoolId: defaults.agentPoolId,
+        settingOverwrites: {
+          defaultExecutionMode: project.defaultExecutionMode !== null,
+          defaultAgentPool: project.defaultAgentPoolId !== null,
+        },
+        permissions: permissions[index] ?? projectPermissions(this.#caller, project, []),
+        counts: counts.get(id) ?? { workspaces: 0, teams: 0 },
+      }
+    })
+  }
+}
+
+async function organizationOf(stores: UsedStores, project: Project): Promise<Organization> {
+  const organization = await stores.organizations.find(project.organizationId)
+  if (organization === undefined) throw notFound(project.id)
+  return organization
+}
+
+async function contextOf({ organizations }: UsedStores, organization: Organization, patch: ProjectPatch) {
+  const { defaultAgentPoolId } = patch
+  const ownsAgentPool =
+    typeof defaultAgentPoolId === "string" && (await organizations.ownsAgentPool(organization.id, defaultAgentPoolId))
+  return { organization, ownsAgentPool }
+}

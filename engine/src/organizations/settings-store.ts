@@ -1,0 +1,7 @@
+import type { SiteSettings } from "./site-settings.ts"
+
+/** Site-wide choices of the administrators. */
+export interface SettingsStore {
+  get(): Promise<SiteSettings>
+  save(settings: SiteSettings): Promise<void>
+}

@@ -1,0 +1,13 @@
+/** What administrators choose for the whole site. */
+export interface SiteSettings {
+  /** What `global-remote-state` becomes when a new workspace leaves it out (specification 4.2, self-hosted edition). */
+  readonly defaultGlobalRemoteState: boolean
+}
+
+export const initialSiteSettings: SiteSettings = { defaultGlobalRemoteState: false }
+
+/** The site settings as the engine offers them, to site administrators. */
+export interface SiteSettingsFamily {
+  get(): Promise<SiteSettings>
+  update(patch: Partial<SiteSettings>): Promise<SiteSettings>
+}

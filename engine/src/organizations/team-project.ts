@@ -1,0 +1,35 @@
+import type { ProjectId, TeamId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import type { ProjectAccessLevel } from "./project-permissions.ts"
+
+/** What one team was given on one project. */
+export interface TeamProject {
+  readonly id: string
+  readonly teamId: TeamId
+  readonly projectId: ProjectId
+  readonly access: ProjectAccessLevel
+}
+
+export interface TeamProjectInput {
+  readonly teamId: string
+  readonly projectId: string
+  readonly access: ProjectAccessLevel
+}
+
+/** Team access to projects. */
+export interface TeamProjects {
+  create(input: TeamProjectInput): Promise<TeamProject>
+  list(projectId: string, page: PageRequest): Promise<Page<TeamProject>>
+  get(id: string): Promise<TeamProject>
+  update(id: string, patch: { readonly access?: ProjectAccessLevel }): Promise<TeamProject>
+  delete(id: string): Promise<void>
+}
+
+export interface TeamProjectStore {
+  find(id: string): Promise<TeamProject | undefined>
+  list(projectId: ProjectId, page: PageRequest): Promise<Page<TeamProject>>
+  /** Throws `EngineError("invalid")` on `team` when the team has access already. */
+  insert(access: TeamProject): Promise<void>
+  save(access: TeamProject): Promise<void>
+  remove(id: string): Promise<void>
+}

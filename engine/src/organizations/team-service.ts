@@ -1,0 +1,202 @@
+import { type Caller, type Membership, membershipIn, noOrganizationAccess } from "../core/caller.ts"
+import { type Fault, notFound, refuseFaults } from "../core/errors.ts"
+import { newId, type UserId } from "../core/ids.ts"
+import { type Page, pageOf, type PageRequest } from "../core/page.ts"
+import type { Runtime } from "../core/runtime.ts"
+import type { Storage } from "../core/storage.ts"
+import type { Stores } from "../stores.ts"
+import { authorizeOrganization } from "./authorization.ts"
+import { permissionsOf } from "./organization-permissions.ts"
+import {
+  changeTeam,
+  createTeam,
+  isOwners,
+  refuseDeletingOwners,
+  refuseLosingLastOwner,
+  seesEveryTeam,
+  seesTeam,
+  type Team,
+  type TeamInput,
+  type TeamPatch,
+  teamPermissions,
+  type TeamView,
+} from "./team.ts"
+import type { TeamFilter, TeamMembers, Teams } from "./teams.ts"
+import type { User } from "./user.ts"
+
+type UsedStores = Pick<Stores, "identity" | "memberships" | "organizations" | "teams" | "users">
+
+export class TeamService implements Teams {
+  readonly #storage: Storage<UsedStores>
+  readonly #runtime: Runtime
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
+    this.#storage = storage
+    this.#runtime = runtime
+    this.#caller = caller
+  }
+
+  create(organizationName: string, input: TeamInput): Promise<TeamView> {
+    const { clock, random } = this.#runtime
+    const id = newId("team", random)
+    const now = clock.now()
+    return this.#storage.transact(async (stores) => {
+      const { organization, membership } = await authorizeOrganization(
+        stores,
+        this.#caller,
+        organizationName,
+        "canCreateTeam",
+      )
+      const made = { id, organizationId: organization.id, now, access: noOrganizationAccess }
+      const team = createTeam(input, membership, made)
+      await stores.teams.insert(team)
+      await stores.identity.bumpGeneration()
+      return shown(team, organization.name, membership, [])
+    })
+  }
+
+  list(organizationName: string, filter: TeamFilter, page: PageRequest): Promise<Page<TeamView>> {
+    return this.#storage.read(async (stores) => {
+      const { organization, membership } = await authorizeOrganization(stores, this.#caller, organizationName)
+      const visibility = seesEveryTeam(membership) ? {} : { visibleAnd: membership.teams }
+      const found = await stores.teams.list({ organizationId: organization.id, ...filter, ...visibility }, page)
+      const members = await stores.teams.membersOf(found.items.map(({ id }) => id))
+      const views = found.items.map((team) => shown(team, organization.name, membership, members.get(team.id) ?? []))
+      return pageOf(views, page, found.totalCount)
+    })
+  }
+
+  get(id: string): Promise<TeamView> {
+    return this.#storage.read(async (stores) => {
+      const { team, membership } = await authorizeTeam(stores, this.#caller, id)
+      return viewOf(stores, team, membership)
+    })
+  }
+
+  update(id: string, patch: TeamPatch): Promise<TeamView> {
+    return this.#storage.transact(async (stores) => {
+      const { team, membership } = await authorizeTeam(stores, this.#caller, id)
+      const may = teamPermissions(membership, team)
+      if (!may.canUpdateName && !may.canUpdateVisibility && !may.canUpdateOrganizationAccess) throw notFound(id)
+      const after = changeTeam(team, patch, membership)
+      await stores.teams.save(after)
+      await stores.identity.bumpGeneration()
+      return viewOf(stores, after, membership)
+    })
+  }
+
+  delete(id: string): Promise<void> {
+    return this.#storage.transact(async (stores) => {
+      const { team, membership } = await authorizeTeam(stores, this.#caller, id)
+      if (isOwners(team) && membership.owner) refuseDeletingOwners(team)
+      if (!teamPermissions(membership, team).canDestroy) throw notFound(id)
+      await stores.teams.remove(team.id)
+      await stores.identity.bumpGeneration()
+    })
+  }
+
+  addMembers(id: string, members: TeamMembers): Promise<void> {
+    const { clock, random } = this.#runtime
+    const now = clock.now()
+    return this.#storage.transact(async (stores) => {
+      const { team, membership } = await authorizeTeam(stores, this.#caller, id, "canUpdateMembership")
+      const { organizationId } = team
+      const named = await this.#named(stores, team, members)
+      const userIds = named.map(({ user }) => user.id)
+      const known = new Set((await stores.memberships.ofUsers(organizationId, userIds)).map(({ userId }) => userId))
+      const strangers = named.filter(({ user }) => !known.has(user.id))
+      if (!permissionsOf(membership).canManageUsers)
+        refuseFaults(strangers.map(({ user, index }) => unknown(index, user.username)))
+      for (const { user } of strangers)
+        await stores.memberships.insert({
+          id: newId("ou", random),
+          organizationId,
+          userId: user.id,
+          status: "active",
+          createdAt: now,
+        })
+      await stores.teams.addMembers(team.id, userIds)
+      await stores.identity.bumpGeneration()
+    })
+  }
+
+  removeMembers(id: string, members: TeamMembers): Promise<void> {
+    return this.#storage.transact(async (stores) => {
+      const { team } = await authorizeTeam(stores, this.#caller, id, "canUpdateMembership")
+      const leaving = (await this.#named(stores, team, members)).map(({ user }) => user.id)
+      if (isOwners(team)) refuseLosingLastOwner((await stores.teams.membersOf([team.id])).get(team.id) ?? [], leaving)
+      await stores.teams.removeMembers(team.id, leaving)
+      await stores.identity.bumpGeneration()
+    })
+  }
+
+  /** In the order given, each once; every unknown name is a fault of its own. */
+  async #named(stores: UsedStores, team: Team, members: TeamMembers): Promise<readonly NamedUser[]> {
+    const faults: Fault[] = []
+    const users = new Map<UserId, NamedUser>()
+    const take = (user: User | undefined, index: number, name: string) => {
+      if (user === undefined) faults.push(unknown(index, name))
+      else users.set(user.id, { user, index })
+    }
+    if ("usernames" in members) {
+      for (const [index, name] of members.usernames.entries())
+        take(await stores.users.findByUsername(name), index, name)
+    } else {
+      const ids = members.organizationMembershipIds
+      const found = new Map((await stores.memberships.findMany(ids)).map((membership) => [membership.id, membership]))
+      const known = await stores.users.findMany([...found.values()].map(({ userId }) => userId))
+      for (const [index, id] of ids.entries()) {
+        const membership = found.get(id)
+        const belongs = membership?.organizationId === team.organizationId
+        take(belongs ? known.find((user) => user.id === membership.userId) : undefined, index, id)
+      }
+    }
+    refuseFaults(faults)
+    return [...users.values()]
+  }
+}
+
+interface NamedUser {
+  readonly user: User
+  /** Where the document names them. */
+  readonly index: number
+}
+
+const unknown = (index: number, name: string): Fault => ({
+  field: ["data", index, "id"],
+  detail: `${name} is not a member of the organization`,
+})
+
+/** Not found unless the caller sees the team and holds every permission asked for. */
+export async function authorizeTeam(
+  { teams }: Pick<UsedStores, "teams">,
+  caller: Caller,
+  id: string,
+  ...needed: readonly (keyof TeamView["permissions"])[]
+): Promise<{ readonly team: Team; readonly membership: Membership }> {
+  const team = await teams.find(id)
+  if (team === undefined) throw notFound(id)
+  const membership = membershipIn(caller, team.organizationId)
+  if (membership === undefined || !seesTeam(membership, team)) throw notFound(id)
+  const permissions = teamPermissions(membership, team)
+  if (needed.some((name) => !permissions[name])) throw notFound(id)
+  return { team, membership }
+}
+
+async function viewOf(stores: UsedStores, team: Team, membership: Membership): Promise<TeamView> {
+  const organization = await stores.organizations.find(team.organizationId)
+  if (organization === undefined) throw notFound(team.id)
+  const userIds = (await stores.teams.membersOf([team.id])).get(team.id) ?? []
+  return shown(team, organization.name, membership, userIds)
+}
+
+const shown = (team: Team, organizationName: string, membership: Membership, userIds: readonly UserId[]): TeamView => ({
+  id: team.id,
+  name: team.name,
+  visibility: team.visibility,
+  access: team.access,
+  organizationName,
+  permissions: teamPermissions(membership, team),
+  userIds,
+})

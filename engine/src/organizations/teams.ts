@@ -1,0 +1,27 @@
+import type { Page, PageRequest } from "../core/page.ts"
+import type { TeamInput, TeamPatch, TeamView } from "./team.ts"
+
+export interface TeamFilter {
+  readonly names?: readonly string[]
+  /** Part of the name. */
+  readonly search?: string
+}
+
+/** Who is meant when members come or go. */
+export type TeamMembers =
+  | { readonly usernames: readonly string[] }
+  | { readonly organizationMembershipIds: readonly string[] }
+
+/** The team family of the engine. */
+export interface Teams {
+  create(organization: string, input: TeamInput): Promise<TeamView>
+  /** Those the caller may see. */
+  list(organization: string, filter: TeamFilter, page: PageRequest): Promise<Page<TeamView>>
+  get(id: string): Promise<TeamView>
+  update(id: string, patch: TeamPatch): Promise<TeamView>
+  delete(id: string): Promise<void>
+  /** Those already in it are passed over. */
+  addMembers(id: string, members: TeamMembers): Promise<void>
+  /** Those not in it are passed over. */
+  removeMembers(id: string, members: TeamMembers): Promise<void>
+}

@@ -1,0 +1,176 @@
+import { type Caller, membershipIn } from "../core/caller.ts"
+import { invalid, notFound } from "../core/errors.ts"
+import { newId, type UserId } from "../core/ids.ts"
+import { type Page, pageOf, type PageRequest } from "../core/page.ts"
+import type { Runtime } from "../core/runtime.ts"
+import type { Storage } from "../core/storage.ts"
+import type { Stores } from "../stores.ts"
+import { authorizeOrganization } from "./authorization.ts"
+import { permissionsOf } from "./organization-permissions.ts"
+import { authorizeTeam } from "./team-service.ts"
+import { createToken, newSecret, type Token, type TokenInput, type TokenOwner } from "./token.ts"
+import type { CreatedToken, Tokens, TokenView } from "./tokens.ts"
+
+type UsedStores = Pick<Stores, "identity" | "organizations" | "teams" | "tokens" | "users">
+
+export class TokenService implements Tokens {
+  readonly #storage: Storage<UsedStores>
+  readonly #runtime: Runtime
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
+    this.#storage = storage
+    this.#runtime = runtime
+    this.#caller = caller
+  }
+
+  createForUser(userId: string, input: TokenInput): Promise<CreatedToken> {
+    return this.#create(input, "beside-others", (stores) => this.#user(stores, userId))
+  }
+
+  listForUser(userId: string, page: PageRequest): Promise<Page<TokenView>> {
+    return this.#list(page, (stores) => this.#user(stores, userId))
+  }
+
+  createForOrganization(organization: string, { expiresAt = null }: TokenInput): Promise<CreatedToken> {
+    return this.#create({ expiresAt }, "instead", (stores) => this.#organization(stores, organization))
+  }
+
+  getForOrganization(organization: string): Promise<TokenView> {
+    return this.#storage.read(async (stores) =>
+      shown(stores, await single(stores, await this.#organization(stores, organization))),
+    )
+  }
+
+  deleteForOrganization(organization: string): Promise<void> {
+    return this.#storage.transact(async (stores) =>
+      revoke(stores, await single(stores, await this.#organization(stores, organization))),
+    )
+  }
+
+  createForTeam(teamId: string, { expiresAt = null }: TokenInput): Promise<CreatedToken> {
+    return this.#create({ expiresAt }, "instead", (stores) => this.#team(stores, teamId))
+  }
+
+  getForTeam(teamId: string): Promise<TokenView> {
+    return this.#storage.read(async (stores) => shown(stores, await single(stores, await this.#team(stores, teamId))))
+  }
+
+  deleteForTeam(teamId: string): Promise<void> {
+    return this.#storage.transact(async (stores) =>
+      revoke(stores, await single(stores, await this.#team(stores, teamId))),
+    )
+  }
+
+  addForTeam(teamId: string, input: TokenInput): Promise<CreatedToken> {
+    return this.#create(input, "distinct", (stores) => this.#team(stores, teamId))
+  }
+
+  listForTeam(teamId: string, page: PageRequest): Promise<Page<TokenView>> {
+    return this.#list(page, (stores) => this.#team(stores, teamId))
+  }
+
+  get(id: string): Promise<TokenView> {
+    return this.#storage.read(async (stores) => shown(stores, await this.#authorized(stores, id)))
+  }
+
+  delete(id: string): Promise<void> {
+    return this.#storage.transact(async (stores) => revoke(stores, await this.#authorized(stores, id)))
+  }
+
+  /** `instead` replaces the owner's token without a description; `distinct` wants a description nobody has yet. */
+  async #create(
+    input: TokenInput,
+    manner: "beside-others" | "instead" | "distinct",
+    authorize: (stores: UsedStores) => Promise<TokenOwner>,
+  ): Promise<CreatedToken> {
+    const { clock, random, digest } = this.#runtime
+    const caller = this.#caller
+    const id = newId("at", random)
+    const secret = newSecret(random)
+    const hash = digest(secret)
+    const now = clock.now()
+    const createdBy = caller.kind === "user" ? caller.userId : null
+    const token = await this.#storage.transact(async (stores) => {
+      const owner = await authorize(stores)
+      const made = createToken(input, { id, owner, createdBy, now })
+      if (manner === "instead")
+        for (const before of await stores.tokens.described(owner, "")) await revoke(stores, before)
+      if (manner === "distinct") await refuseTakenDescription(stores, made)
+      await stores.tokens.insert(made, hash)
+      return shown(stores, made)
+    })
+    return { ...token, secret }
+  }
+
+  #list(page: PageRequest, authorize: (stores: UsedStores) => Promise<TokenOwner>): Promise<Page<TokenView>> {
+    return this.#storage.read(async (stores) => {
+      const found = await stores.tokens.list(await authorize(stores), page)
+      return pageOf(await Promise.all(found.items.map((token) => shown(stores, token))), page, found.totalCount)
+    })
+  }
+
+  /** A user's tokens are the user's own business; administrators hand out the first one. */
+  async #user({ users }: UsedStores, userId: string): Promise<TokenOwner> {
+    const caller = this.#caller
+    if (caller.kind !== "user" || !(caller.siteAdmin || caller.userId === userId)) throw notFound(userId)
+    const user = await users.find(userId as UserId)
+    if (user === undefined) throw notFound(userId)
+    return { kind: "user", userId: user.id }
+  }
+
+  async #organization(stores: UsedStores, name: string): Promise<TokenOwner> {
+    const { organization } = await authorizeOrganization(stores, this.#caller, name, "canUpdateApiToken")
+    return { kind: "organization", organizationId: organization.id }
+  }
+
+  async #team(stores: UsedStores, teamId: string): Promise<TokenOwner> {
+    const { team } = await authorizeTeam(stores, this.#caller, teamId, "canUpdateApiToken")
+    return { kind: "team", teamId: team.id }
+  }
+
+  async #authorized(stores: UsedStores, id: string): Promise<Token> {
+    const token = await stores.tokens.find(id)
+    if (token === undefined) throw notFound(id)
+    const { owner } = token
+    switch (owner.kind) {
+      case "user":
+        await this.#user(stores, owner.userId)
+        return token
+      case "team":
+        await this.#team(stores, owner.teamId)
+        return token
+      case "organization": {
+        const membership = membershipIn(this.#caller, owner.organizationId)
+        if (membership === undefined || !permissionsOf(membership).canUpdateApiToken) throw notFound(id)
+        return token
+      }
+      default:
+        return owner satisfies never
+    }
+  }
+}
+
+async function single({ tokens }: UsedStores, owner: TokenOwner): Promise<Token> {
+  const [token] = await tokens.described(owner, "")
+  if (token === undefined) throw notFound()
+  return token
+}
+
+async function shown({ organizations }: UsedStores, { owner, ...token }: Token): Promise<TokenView> {
+  if (owner.kind !== "organization") return { ...token, owner }
+  const organization = await organizations.find(owner.organizationId)
+  return { ...token, owner: { kind: "organization", organizationName: organization?.name ?? "" } }
+}
+
+async function revoke({ tokens, identity }: UsedStores, token: Token): Promise<void> {
+  await tokens.remove(token.id)
+  await identity.bumpGeneration()
+}
+
+async function refuseTakenDescription({ tokens }: UsedStores, token: Token): Promise<void> {
+  const field = ["description"]
+  if (token.description === "") throw invalid([{ field, detail: "Description can't be blank" }])
+  const same = await tokens.described(token.owner, token.description)
+  if (same.length > 0) throw invalid([{ field, detail: "Description has already been taken" }])
+}

@@ -1,0 +1,33 @@
+// When a token was last used is written behind the request that used it, never before its answer.
+import type { Runtime } from "../core/runtime.ts"
+import type { Storage } from "../core/storage.ts"
+import type { Instant } from "../core/time.ts"
+import type { TokenStore } from "./token-store.ts"
+
+/** More than this at once means that the store cannot keep up; a use that is not written down then harms nobody. */
+const pendingMaximum = 1_000
+
+export interface TokenUses {
+  /** Returns at once. */
+  record(tokenId: string, at: Instant): void
+  /** Resolves when nothing is being written any more. */
+  settled(): Promise<void>
+}
+
+export function tokenUses(
+  storage: Storage<{ readonly tokens: Pick<TokenStore, "recordUse"> }>,
+  { log }: Pick<Runtime, "log">,
+): TokenUses {
+  const pending = new Set<Promise<void>>()
+  return {
+    record(tokenId, at) {
+      if (pending.size >= pendingMaximum) return
+      const write: Promise<void> = storage
+        .transact(({ tokens }) => tokens.recordUse(tokenId, at))
+        .catch((error: unknown) => log.warn("token use not recorded", { tokenId, error }))
+        .finally(() => pending.delete(write))
+      pending.add(write)
+    },
+    settled: async () => void (await Promise.allSettled(pending)),
+  }
+}

@@ -1,0 +1,36 @@
+import type { Page, PageRequest } from "../core/page.ts"
+import type { TeamId, UserId } from "../core/ids.ts"
+import type { Token, TokenInput } from "./token.ts"
+
+/** What a caller is shown of a token: never its secret. */
+export interface TokenView extends Omit<Token, "owner"> {
+  readonly owner:
+    | { readonly kind: "user"; readonly userId: UserId }
+    | { readonly kind: "team"; readonly teamId: TeamId }
+    | { readonly kind: "organization"; readonly organizationName: string }
+}
+
+/** The one answer that carries the secret. */
+export interface CreatedToken extends TokenView {
+  readonly secret: string
+}
+
+/** The API tokens of users, teams and organizations. */
+export interface Tokens {
+  createForUser(userId: string, input: TokenInput): Promise<CreatedToken>
+  listForUser(userId: string, page: PageRequest): Promise<Page<TokenView>>
+  /** The one token of an organization; making it anew revokes the one before. */
+  createForOrganization(organization: string, input: TokenInput): Promise<CreatedToken>
+  getForOrganization(organization: string): Promise<TokenView>
+  deleteForOrganization(organization: string): Promise<void>
+  /** The team's token without a description; making it anew revokes the one before. */
+  createForTeam(teamId: string, input: TokenInput): Promise<CreatedToken>
+  getForTeam(teamId: string): Promise<TokenView>
+  deleteForTeam(teamId: string): Promise<void>
+  /** One more token of a team, told apart by its description. */
+  addForTeam(teamId: string, input: TokenInput): Promise<CreatedToken>
+  listForTeam(teamId: string, page: PageRequest): Promise<Page<TokenView>>
+  get(id: string): Promise<TokenView>
+  /** Revoked tokens are refused from the next request on, on every replica. */
+  delete(id: string): Promise<void>
+}

@@ -1,0 +1,133 @@
+import type { Caller } from "../core/caller.ts"
+import { notFound, unprocessable } from "../core/errors.ts"
+import { newId, type UserId } from "../core/ids.ts"
+import { mapPage, type Page, type PageRequest } from "../core/page.ts"
+import type { Runtime } from "../core/runtime.ts"
+import type { Storage } from "../core/storage.ts"
+import type { Stores } from "../stores.ts"
+import { organizationsOf } from "./organization-service.ts"
+import { type AccountPatch, changeAccount, createUser, isRoot, type User, type UserInput } from "./user.ts"
+import type { Users, UserView } from "./users.ts"
+
+type UsedStores = Pick<Stores, "identity" | "organizations" | "teams" | "users">
+
+export class UserService implements Users {
+  readonly #storage: Storage<UsedStores>
+  readonly #runtime: Runtime
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
+    this.#storage = storage
+    this.#runtime = runtime
+    this.#caller = caller
+  }
+
+  get(id: string): Promise<UserView> {
+    const caller = this.#caller
+    return this.#storage.read(async ({ users }) => {
+      const user = await users.find(id as UserId)
+      if (user === undefined) throw notFound(id)
+      if (caller.kind === "user" && (caller.siteAdmin || caller.userId === id)) return shown(user)
+      const shared = organizationsOf(caller)
+      if (shared !== "all" && !(await users.shareOrganization(user.id, shared))) throw notFound(id)
+      return shownToOthers(user)
+    })
+  }
+
+  account(): Promise<UserView> {
+    const caller = this.#caller
+    return this.#storage.read(async (stores) => {
+      if (caller.kind === "user") return shown(await existing(stores, caller.userId))
+      const organization = await stores.organizations.find(caller.organizationId)
+      if (organization === undefined) throw notFound()
+      if (caller.kind === "organization") return serviceAccount(organization.id, organization.name)
+      const team = await stores.teams.find(caller.teamId)
+      if (team === undefined) throw notFound()
+      return serviceAccount(team.id, `${organization.name}-${team.name}`)
+    })
+  }
+
+  updateAccount(patch: AccountPatch): Promise<UserView> {
+    const caller = this.#caller
+    return this.#storage.transact(async (stores) => {
+      if (caller.kind !== "user") throw notFound()
+      const after = changeAccount(await existing(stores, caller.userId), patch)
+      await stores.users.save(after)
+      return shown(after)
+    })
+  }
+
+  async create(input: UserInput): Promise<UserView> {
+    this.#requireSiteAdmin()
+    const user = createUser(input, { id: newId("user", this.#runtime.random), now: this.#runtime.clock.now() })
+    await this.#storage.transact(({ users }) => users.insert(user))
+    return shown(user)
+  }
+
+  async list(search: string | undefined, page: PageRequest): Promise<Page<UserView>> {
+    this.#requireSiteAdmin()
+    return this.#storage.read(async ({ users }) => mapPage(await users.list(search, page), shown))
+  }
+
+  async findByUsername(username: string): Promise<UserView | undefined> {
+    this.#requireSiteAdmin()
+    return this.#storage.read(async ({ users }) => {
+      const user = await users.findByUsername(username)
+      return user && shown(user)
+    })
+  }
+
+  async setSiteAdmin(id: string, siteAdmin: boolean): Promise<UserView> {
+    this.#requireSiteAdmin()
+    return this.#storage.transact(async (stores) => {
+      const user = await existing(stores, id)
+      if (isRoot(user) && !siteAdmin) throw unprocessable("The user root is always a site administrator")
+      const after = { ...user, siteAdmin }
+      await stores.users.save(after)
+      await stores.identity.bumpGeneration()
+      return shown(after)
+    })
+  }
+
+  async delete(id: string): Promise<void> {
+    this.#requireSiteAdmin()
+    return this.#storage.transact(async (stores) => {
+      const user = await existing(stores, id)
+      if (isRoot(user)) throw unprocessable("The user root cannot be deleted")
+      const owned = await stores.teams.organizationsOwnedOnlyBy(user.id)
+      if (owned.length > 0)
+        throw unprocessable(`The user is the last owner of ${owned.join(", ")} and cannot be deleted`)
+      await stores.users.remove(user.id)
+      await stores.identity.bumpGeneration()
+    })
+  }
+
+  #requireSiteAdmin(): void {
+    if (this.#caller.kind !== "user" || !this.#caller.siteAdmin) throw notFound()
+  }
+}
+
+async function existing({ users }: Pick<UsedStores, "users">, id: string): Promise<User> {
+  const user = await users.find(id as UserId)
+  if (user === undefined) throw notFound(id)
+  return user
+}
+
+const shown = ({ id, username, serviceAccount, email, siteAdmin }: User): UserView => ({
+  id,
+  username,
+  serviceAccount,
+  email,
+  siteAdmin,
+})
+
+/** The email is the user's own and the administrators'. */
+export const shownToOthers = (user: User): UserView => ({ ...shown(user), email: null, siteAdmin: null })
+
+const serviceAccount = (id: string, name: string): UserView => ({
+  id: id as UserId,
+  username: `api-${name}`,
+  serviceAccount: true,
+  email: "",
+  siteAdmin: false,
+})

@@ -1,0 +1,102 @@
+import { type Kysely, sql } from "kysely"
+import type { OrganizationId, UserId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import { foldName } from "../organizations/organization.ts"
+import type { OrganizationMembership } from "../organizations/organization-membership.ts"
+import type {
+  OrganizationMembershipQuery,
+  OrganizationMembershipStore,
+} from "../organizations/organization-membership-store.ts"
+import { containing } from "./containing.ts"
+import { among } from "./dialect.ts"
+import { selectPage } from "./select-page.ts"
+import { type Session, statement } from "./session.ts"
+import type { OrganizationMembershipRow, Tables } from "./tables.ts"
+import { refuseTaken } from "./taken.ts"
+
+export class OrganizationMembershipRows implements OrganizationMembershipStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async find(id: string): Promise<OrganizationMembership | undefined> {
+    const [membership] = await this.findMany([id])
+    return membership
+  }
+
+  async findMany(ids: readonly string[]): Promise<readonly OrganizationMembership[]> {
+    return (await this.#session.all(byIds, { ids })).map(membershipOf)
+  }
+
+  async ofUsers(
+    organizationId: OrganizationId,
+    userIds: readonly UserId[],
+  ): Promise<readonly OrganizationMembership[]> {
+    return (await this.#session.all(ofUsers, { organizationId, userIds })).map(membershipOf)
+  }
+
+  list(query: OrganizationMembershipQuery, page: PageRequest): Promise<Page<OrganizationMembership>> {
+    const { db, dialect } = this.#session
+    const { search, emails } = query
+    let selected = rows(db).where("m.organization_id", "=", query.organizationId).orderBy("u.username_folded")
+    if (emails !== undefined)
+      selected = selected.where(
+        among(
+          dialect,
+          sql.ref("u.email_folded"),
+          emails.map((email) => foldName(email)),
+        ),
+      )
+    if (search !== undefined)
+      selected = selected.where((where) =>
+        where.or([
+          containing(dialect, sql.ref("u.username_folded"), foldName(search)),
+          containing(dialect, sql.ref("u.email_folded"), foldName(search)),
+        ]),
+      )
+    return selectPage(this.#session, selected, page, membershipOf)
+  }
+
+  async insert(membership: OrganizationMembership): Promise<void> {
+    const row: OrganizationMembershipRow = {
+      id: membership.id,
+      organization_id: membership.organizationId,
+      user_id: membership.userId,
+      status: membership.status,
+      created_at: membership.createdAt,
+    }
+    await refuseTaken(() => this.#session.run(this.#session.db.insertInto("organization_memberships").values(row)), {
+      user: { field: ["email"], detail: "User is already a member of the organization" },
+    })
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#session.run(this.#session.db.deleteFrom("organization_memberships").where("id", "=", id))
+  }
+}
+
+const rows = (db: Kysely<Tables>) =>
+  db
+    .selectFrom("organization_memberships as m")
+    .innerJoin("users as u", "u.id", "m.user_id")
+    .select(["m.id", "m.organization_id", "m.user_id", "m.created_at"])
+
+const byIds = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
+  rows(db).where(among(dialect, sql.ref("m.id"), ids)),
+)
+const ofUsers = statement(
+  (db, { organizationId, userIds }: { organizationId: string; userIds: readonly string[] }, dialect) =>
+    rows(db)
+      .where("m.organization_id", "=", organizationId)
+      .where(among(dialect, sql.ref("m.user_id"), userIds)),
+)
+
+const membershipOf = (row: Omit<OrganizationMembershipRow, "status">): OrganizationMembership => ({
+  id: row.id,
+  organizationId: row.organization_id as OrganizationId,
+  userId: row.user_id as UserId,
+  status: "active",
+  createdAt: row.created_at,
+})

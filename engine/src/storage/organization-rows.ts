@@ -1,0 +1,134 @@
+import { sql } from "kysely"
+import type { OrganizationId, ProjectId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import {
+  type CollaboratorAuthPolicy,
+  type ExecutionMode,
+  foldName,
+  type Organization,
+  type Plan,
+} from "../organizations/organization.ts"
+import type { OrganizationStore } from "../organizations/organization-store.ts"
+import { containing } from "./containing.ts"
+import { among } from "./dialect.ts"
+import { removeNamesOf } from "./name-search.ts"
+import { selectPage } from "./select-page.ts"
+import { type Session, statement } from "./session.ts"
+import type { OrganizationRow, Tables } from "./tables.ts"
+import { nameTaken, refuseTaken } from "./taken.ts"
+import type { Kysely } from "kysely"
+
+export class OrganizationRows implements OrganizationStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async findByName(name: string): Promise<Organization | undefined> {
+    const row = await this.#session.first(byName, { name: foldName(name) })
+    return row && organizationOf(row)
+  }
+
+  async find(id: OrganizationId): Promise<Organization | undefined> {
+    const row = await this.#session.first(byId, { id })
+    return row && organizationOf(row)
+  }
+
+  list(
+    ids: readonly OrganizationId[] | "all",
+    search: string | undefined,
+    page: PageRequest,
+  ): Promise<Page<Organization>> {
+    const { db, dialect } = this.#session
+    let query = rows(db).orderBy("o.name_folded")
+    if (ids !== "all") query = query.where(among(dialect, sql.ref("o.id"), ids))
+    if (search !== undefined) query = query.where(containing(dialect, sql.ref("o.name_folded"), foldName(search)))
+    return selectPage(this.#session, query, page, organizationOf)
+  }
+
+  async ownsAgentPool(id: OrganizationId, agentPoolId: string): Promise<boolean> {
+    return (await this.#session.first(agentPool, { id, agentPoolId })) !== undefined
+  }
+
+  async insert(organization: Organization): Promise<void> {
+    const { db } = this.#session
+    const row = { id: organization.id, created_at: organization.createdAt, ...settingsOf(organization) }
+    await refuseTaken(() => this.#session.run(db.insertInto("organizations").values(row)), { name: nameTaken })
+  }
+
+  async save(organization: Organization): Promise<void> {
+    const update = this.#session.db
+      .updateTable("organizations")
+      .set(settingsOf(organization))
+      .where("id", "=", organization.id)
+    await refuseTaken(() => this.#session.run(update), { name: nameTaken })
+  }
+
+  async remove(id: OrganizationId): Promise<void> {
+    const { db } = this.#session
+    await removeNamesOf(this.#session, id)
+    // Projects and pools go by cascade as well; workspaces point at them and so go first.
+    await this.#session.run(db.deleteFrom("workspaces").where("organization_id", "=", id))
+    await this.#session.run(
+      db.deleteFrom("retention_policies").where("target_kind", "=", "organization").where("target_id", "=", id),
+    )
+    await this.#session.run(db.deleteFrom("organizations").where("id", "=", id))
+  }
+}
+
+const rows = (db: Kysely<Tables>) =>
+  db
+    .selectFrom("organizations as o")
+    .innerJoin("projects as p", (join) => join.onRef("p.organization_id", "=", "o.id").on("p.is_default", "=", 1))
+    .select([
+      "o.id",
+      "o.name",
+      "o.email",
+      "o.created_at",
+      "o.default_execution_mode",
+      "o.default_agent_pool_id",
+      "o.allow_force_delete_workspaces",
+      "o.assessments_enforced",
+      "o.plan",
+      "o.cost_estimation_enabled",
+      "o.collaborator_auth_policy",
+      "p.id as default_project_id",
+    ])
+
+const byName = statement((db, { name }: { name: string }) => rows(db).where("o.name_folded", "=", name))
+const byId = statement((db, { id }: { id: string }) => rows(db).where("o.id", "=", id))
+const agentPool = statement((db, { id, agentPoolId }: { id: string; agentPoolId: string }) =>
+  db.selectFrom("agent_pools").select("id").where("id", "=", agentPoolId).where("organization_id", "=", id),
+)
+
+function organizationOf(row: Omit<OrganizationRow, "name_folded"> & { default_project_id: string }): Organization {
+  return {
+    id: row.id as OrganizationId,
+    name: row.name,
+    email: row.email,
+    createdAt: row.created_at,
+    defaultExecutionMode: row.default_execution_mode as ExecutionMode,
+    defaultAgentPoolId: row.default_agent_pool_id,
+    allowForceDeleteWorkspaces: row.allow_force_delete_workspaces === 1,
+    assessmentsEnforced: row.assessments_enforced === 1,
+    plan: row.plan as Plan,
+    costEstimationEnabled: row.cost_estimation_enabled === 1,
+    collaboratorAuthPolicy: row.collaborator_auth_policy as CollaboratorAuthPolicy,
+    defaultProjectId: row.default_project_id as ProjectId,
+  }
+}
+
+const settingsOf = (organization: Organization) =>
+  ({
+    name: organization.name,
+    name_folded: foldName(organization.name),
+    email: organization.email,
+    default_execution_mode: organization.defaultExecutionMode,
+    default_agent_pool_id: organization.defaultAgentPoolId,
+    allow_force_delete_workspaces: organization.allowForceDeleteWorkspaces ? 1 : 0,
+    assessments_enforced: organization.assessmentsEnforced ? 1 : 0,
+    plan: organization.plan,
+    cost_estimation_enabled: organization.costEstimationEnabled ? 1 : 0,
+    collaborator_auth_policy: organization.collaboratorAuthPolicy,
+  }) satisfies Omit<OrganizationRow, "id" | "created_at">

@@ -1,0 +1,162 @@
+import { type Kysely, sql } from "kysely"
+import type { OrganizationId, ProjectId, TeamId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import { type ExecutionMode, foldName } from "../organizations/organization.ts"
+import type { Project } from "../organizations/project.ts"
+import type { ProjectAccessLevel } from "../organizations/project-permissions.ts"
+import type { ProjectCounts, ProjectQuery, ProjectStore } from "../organizations/project-store.ts"
+import { containing } from "./containing.ts"
+import { among } from "./dialect.ts"
+import { selectPage } from "./select-page.ts"
+import { type Session, statement } from "./session.ts"
+import type { ProjectRow, Tables } from "./tables.ts"
+import { nameTaken, refuseTaken } from "./taken.ts"
+
+export class ProjectRows implements ProjectStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async find(id: string): Promise<Project | undefined> {
+    const row = await this.#session.first(byId, { id })
+    return row && projectOf(row)
+  }
+
+  async defaultOf(organizationId: OrganizationId): Promise<Project> {
+    const row = await this.#session.first(defaultOf, { organizationId })
+    if (row === undefined) throw new Error(`organization ${organizationId} has no default project`)
+    return projectOf(row)
+  }
+
+  list(query: ProjectQuery, page: PageRequest): Promise<Page<Project>> {
+    const { db, dialect } = this.#session
+    const { names, search, grantedTo } = query
+    let selected = rows(db).where("p.organization_id", "=", query.organizationId).orderBy("p.name_folded")
+    if (names !== undefined)
+      selected = selected.where(
+        among(
+          dialect,
+          sql.ref("p.name_folded"),
+          names.map((name) => foldName(name)),
+        ),
+      )
+    if (search !== undefined) selected = selected.where(containing(dialect, sql.ref("p.name_folded"), foldName(search)))
+    if (grantedTo !== undefined)
+      selected = selected.where(
+        "p.id",
+        "in",
+        db
+          .selectFrom("team_projects")
+          .select("project_id")
+          .where(among(dialect, sql.ref("team_id"), grantedTo)),
+      )
+    return selectPage(this.#session, selected, page, projectOf)
+  }
+
+  async grantsOn(
+    ids: readonly ProjectId[],
+    teams: readonly TeamId[],
+  ): Promise<ReadonlyMap<ProjectId, readonly ProjectAccessLevel[]>> {
+    const grants = new Map<ProjectId, ProjectAccessLevel[]>()
+    for (const row of await this.#session.all(grantsOn, { ids, teams })) {
+      const projectId = row.project_id as ProjectId
+      grants.set(projectId, [...(grants.get(projectId) ?? []), row.access as ProjectAccessLevel])
+    }
+    return grants
+  }
+
+  async countsOf(ids: readonly ProjectId[]): Promise<ReadonlyMap<ProjectId, ProjectCounts>> {
+    const workspaces = countsById(await this.#session.all(workspaceCounts, { ids }))
+    const teams = countsById(await this.#session.all(teamCounts, { ids }))
+    return new Map(ids.map((id) => [id, { workspaces: workspaces.get(id) ?? 0, teams: teams.get(id) ?? 0 }]))
+  }
+
+  async insert(project: Project): Promise<void> {
+    const row: ProjectRow = {
+      id: project.id,
+      organization_id: project.organizationId,
+      is_default: project.isDefault ? 1 : 0,
+      created_at: project.createdAt,
+      ...settingsOf(project),
+    }
+    const insert = this.#session.db.insertInto("projects").values(row)
+    await refuseTaken(() => this.#session.run(insert), { name: nameTaken })
+  }
+
+  async save(project: Project): Promise<void> {
+    const update = this.#session.db.updateTable("projects").set(settingsOf(project)).where("id", "=", project.id)
+    await refuseTaken(() => this.#session.run(update), { name: nameTaken })
+  }
+
+  async remove(id: ProjectId): Promise<void> {
+    await this.#session.run(this.#session.db.deleteFrom("projects").where("id", "=", id))
+  }
+}
+
+const rows = (db: Kysely<Tables>) =>
+  db
+    .selectFrom("projects as p")
+    .select([
+      "p.id",
+      "p.organization_id",
+      "p.name",
+      "p.description",
+      "p.is_default",
+      "p.created_at",
+      "p.auto_destroy_activity_duration",
+      "p.default_execution_mode",
+      "p.default_agent_pool_id",
+    ])
+
+const byId = statement((db, { id }: { id: string }) => rows(db).where("p.id", "=", id))
+const defaultOf = statement((db, { organizationId }: { organizationId: string }) =>
+  rows(db).where("p.organization_id", "=", organizationId).where("p.is_default", "=", 1),
+)
+const grantsOn = statement((db, { ids, teams }: { ids: readonly string[]; teams: readonly string[] }, dialect) =>
+  db
+    .selectFrom("team_projects as g")
+    .select(["g.project_id", "g.access"])
+    .where(among(dialect, sql.ref("g.project_id"), ids))
+    .where(among(dialect, sql.ref("g.team_id"), teams)),
+)
+const workspaceCounts = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
+  db
+    .selectFrom("workspaces as w")
+    .select(["w.project_id as id", sql<number>`count(*)`.as("count")])
+    .where(among(dialect, sql.ref("w.project_id"), ids))
+    .groupBy("w.project_id"),
+)
+const teamCounts = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
+  db
+    .selectFrom("team_projects as g")
+    .select(["g.project_id as id", sql<number>`count(*)`.as("count")])
+    .where(among(dialect, sql.ref("g.project_id"), ids))
+    .groupBy("g.project_id"),
+)
+
+const countsById = (counted: readonly { readonly id: string; readonly count: number }[]) =>
+  new Map(counted.map(({ id, count }) => [id, count]))
+
+const projectOf = (row: Omit<ProjectRow, "name_folded">): Project => ({
+  id: row.id as ProjectId,
+  organizationId: row.organization_id as OrganizationId,
+  name: row.name,
+  description: row.description,
+  isDefault: row.is_default === 1,
+  createdAt: row.created_at,
+  autoDestroyActivityDuration: row.auto_destroy_activity_duration,
+  defaultExecutionMode: row.default_execution_mode as ExecutionMode | null,
+  defaultAgentPoolId: row.default_agent_pool_id,
+})
+
+const settingsOf = (project: Project) =>
+  ({
+    name: project.name,
+    name_folded: foldName(project.name),
+    description: project.description,
+    auto_destroy_activity_duration: project.autoDestroyActivityDuration,
+    default_execution_mode: project.defaultExecutionMode,
+    default_agent_pool_id: project.defaultAgentPoolId,
+  }) satisfies Partial<ProjectRow>

@@ -1,0 +1,60 @@
+import type { Kysely } from "kysely"
+import type { ProjectId, TeamId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import type { ProjectAccessLevel } from "../organizations/project-permissions.ts"
+import type { TeamProject, TeamProjectStore } from "../organizations/team-project.ts"
+import { selectPage } from "./select-page.ts"
+import { type Session, statement } from "./session.ts"
+import type { Tables, TeamProjectRow } from "./tables.ts"
+import { refuseTaken } from "./taken.ts"
+
+export class TeamProjectRows implements TeamProjectStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async find(id: string): Promise<TeamProject | undefined> {
+    const row = await this.#session.first(byId, { id })
+    return row && accessOf(row)
+  }
+
+  list(projectId: ProjectId, page: PageRequest): Promise<Page<TeamProject>> {
+    const query = rows(this.#session.db).where("g.project_id", "=", projectId).orderBy("g.id")
+    return selectPage(this.#session, query, page, accessOf)
+  }
+
+  async insert(access: TeamProject): Promise<void> {
+    const row: TeamProjectRow = {
+      id: access.id,
+      team_id: access.teamId,
+      project_id: access.projectId,
+      access: access.access,
+      custom: null,
+    }
+    await refuseTaken(() => this.#session.run(this.#session.db.insertInto("team_projects").values(row)), {
+      team: { field: ["team"], detail: "Team has already been given access to the project" },
+    })
+  }
+
+  async save({ id, access }: TeamProject): Promise<void> {
+    await this.#session.run(this.#session.db.updateTable("team_projects").set({ access }).where("id", "=", id))
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#session.run(this.#session.db.deleteFrom("team_projects").where("id", "=", id))
+  }
+}
+
+const rows = (db: Kysely<Tables>) =>
+  db.selectFrom("team_projects as g").select(["g.id", "g.team_id", "g.project_id", "g.access"])
+
+const byId = statement((db, { id }: { id: string }) => rows(db).where("g.id", "=", id))
+
+const accessOf = (row: Omit<TeamProjectRow, "custom">): TeamProject => ({
+  id: row.id,
+  teamId: row.team_id as TeamId,
+  projectId: row.project_id as ProjectId,
+  access: row.access as ProjectAccessLevel,
+})

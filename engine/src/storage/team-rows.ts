@@ -1,0 +1,187 @@
+import { type Kysely, sql } from "kysely"
+import { noOrganizationAccess, type OrganizationAccess } from "../core/caller.ts"
+import type { OrganizationId, TeamId, UserId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import { ownersTeamName } from "../organizations/identity-store.ts"
+import { foldName } from "../organizations/organization.ts"
+import type { Team, TeamVisibility } from "../organizations/team.ts"
+import type { TeamQuery, TeamStore } from "../organizations/team-store.ts"
+import { containing } from "./containing.ts"
+import { among } from "./dialect.ts"
+import { selectPage } from "./select-page.ts"
+import { type Session, statement } from "./session.ts"
+import type { Tables, TeamRow } from "./tables.ts"
+import { nameTaken, refuseTaken } from "./taken.ts"
+
+export class TeamRows implements TeamStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async find(id: string): Promise<Team | undefined> {
+    const [team] = await this.findMany([id as TeamId])
+    return team
+  }
+
+  async findMany(ids: readonly TeamId[]): Promise<readonly Team[]> {
+    return ids.length === 0 ? [] : (await this.#session.all(byIds, { ids })).map(teamOf)
+  }
+
+  async findByName(organizationId: OrganizationId, name: string): Promise<Team | undefined> {
+    const row = await this.#session.first(byName, { organizationId, name: foldName(name) })
+    return row && teamOf(row)
+  }
+
+  list(query: TeamQuery, page: PageRequest): Promise<Page<Team>> {
+    const { db, dialect } = this.#session
+    const { names, search, visibleAnd } = query
+    let selected = rows(db).where("t.organization_id", "=", query.organizationId).orderBy("t.name_folded")
+    if (names !== undefined)
+      selected = selected.where(
+        among(
+          dialect,
+          sql.ref("t.name_folded"),
+          names.map((name) => foldName(name)),
+        ),
+      )
+    if (search !== undefined) selected = selected.where(containing(dialect, sql.ref("t.name_folded"), foldName(search)))
+    if (visibleAnd !== undefined)
+      selected = selected.where((where) =>
+        where.or([where("t.visibility", "=", "organization"), among(dialect, sql.ref("t.id"), visibleAnd)]),
+      )
+    return selectPage(this.#session, selected, page, teamOf)
+  }
+
+  async membersOf(ids: readonly TeamId[]): Promise<ReadonlyMap<TeamId, readonly UserId[]>> {
+    const members = new Map<TeamId, UserId[]>(ids.map((id) => [id, []]))
+    for (const { team_id, user_id } of await this.#session.all(membersOf, { ids }))
+      members.get(team_id as TeamId)?.push(user_id as UserId)
+    return members
+  }
+
+  async teamsOf(
+    organizationId: OrganizationId,
+    userIds: readonly UserId[],
+  ): Promise<ReadonlyMap<UserId, readonly TeamId[]>> {
+    const teams = new Map<UserId, TeamId[]>(userIds.map((id) => [id, []]))
+    for (const { team_id, user_id } of await this.#session.all(teamsOf, { organizationId, userIds }))
+      teams.get(user_id as UserId)?.push(team_id as TeamId)
+    return teams
+  }
+
+  async organizationsOwnedOnlyBy(userId: UserId): Promise<readonly string[]> {
+    const owned = await this.#session.all(ownedOnlyBy, { userId, owners: ownersTeamName })
+    return owned.map(({ name }) => name)
+  }
+
+  async insert(team: Team): Promise<void> {
+    const row: TeamRow = {
+      id: team.id,
+      organization_id: team.organizationId,
+      created_at: team.createdAt,
+      ...settingsOf(team),
+    }
+    const insert = this.#session.db.insertInto("teams").values(row)
+    await refuseTaken(() => this.#session.run(insert), { name: nameTaken })
+  }
+
+  async save(team: Team): Promise<void> {
+    const update = this.#session.db.updateTable("teams").set(settingsOf(team)).where("id", "=", team.id)
+    await refuseTaken(() => this.#session.run(update), { name: nameTaken })
+  }
+
+  async remove(id: TeamId): Promise<void> {
+    await this.#session.run(this.#session.db.deleteFrom("teams").where("id", "=", id))
+  }
+
+  async addMembers(id: TeamId, userIds: readonly UserId[]): Promise<void> {
+    for (const userId of userIds) await this.#session.run(addMember, { id, userId })
+  }
+
+  async removeMembers(id: TeamId, userIds: readonly UserId[]): Promise<void> {
+    await this.#session.run(removeMembers, { id, userIds })
+  }
+
+  async leaveOrganization(organizationId: OrganizationId, userId: UserId): Promise<void> {
+    await this.#session.run(leaveOrganization, { organizationId, userId })
+  }
+}
+
+const rows = (db: Kysely<Tables>) =>
+  db
+    .selectFrom("teams as t")
+    .select(["t.id", "t.organization_id", "t.name", "t.visibility", "t.access", "t.created_at"])
+
+const byIds = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
+  rows(db).where(among(dialect, sql.ref("t.id"), ids)),
+)
+const byName = statement((db, { organizationId, name }: { organizationId: string; name: string }) =>
+  rows(db).where("t.organization_id", "=", organizationId).where("t.name_folded", "=", name),
+)
+const membersOf = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
+  db
+    .selectFrom("team_members as m")
+    .select(["m.team_id", "m.user_id"])
+    .where(among(dialect, sql.ref("m.team_id"), ids))
+    .orderBy("m.user_id"),
+)
+const teamsOf = statement(
+  (db, { organizationId, userIds }: { organizationId: string; userIds: readonly string[] }, dialect) =>
+    db
+      .selectFrom("team_members as m")
+      .innerJoin("teams as t", "t.id", "m.team_id")
+      .select(["m.team_id", "m.user_id"])
+      .where("t.organization_id", "=", organizationId)
+      .where(among(dialect, sql.ref("m.user_id"), userIds))
+      .orderBy("t.name_folded"),
+)
+const ownedOnlyBy = statement((db, { userId, owners }: { userId: string; owners: string }) =>
+  db
+    .selectFrom("teams as t")
+    .innerJoin("team_members as m", "m.team_id", "t.id")
+    .innerJoin("organizations as o", "o.id", "t.organization_id")
+    .select("o.name")
+    .where("t.name_folded", "=", owners)
+    .where("m.user_id", "=", userId)
+    .where(
+      sql<boolean>`not exists (select 1 from team_members other where other.team_id = t.id and other.user_id <> ${userId})`,
+    )
+    .orderBy("o.name_folded"),
+)
+const addMember = statement((db, { id, userId }: { id: string; userId: string }) =>
+  db
+    .insertInto("team_members")
+    .values({ team_id: id, user_id: userId })
+    .onConflict((taken) => taken.doNothing()),
+)
+const removeMembers = statement((db, { id, userIds }: { id: string; userIds: readonly string[] }, dialect) =>
+  db
+    .deleteFrom("team_members")
+    .where("team_id", "=", id)
+    .where(among(dialect, sql.ref("user_id"), userIds)),
+)
+const leaveOrganization = statement((db, { organizationId, userId }: { organizationId: string; userId: string }) =>
+  db
+    .deleteFrom("team_members")
+    .where("user_id", "=", userId)
+    .where("team_id", "in", db.selectFrom("teams").select("id").where("organization_id", "=", organizationId)),
+)
+
+const teamOf = (row: Omit<TeamRow, "name_folded">): Team => ({
+  id: row.id as TeamId,
+  organizationId: row.organization_id as OrganizationId,
+  name: row.name,
+  visibility: row.visibility as TeamVisibility,
+  access: { ...noOrganizationAccess, ...(JSON.parse(row.access) as Partial<OrganizationAccess>) },
+  createdAt: row.created_at,
+})
+
+const settingsOf = (team: Team) =>
+  ({
+    name: team.name,
+    name_folded: foldName(team.name),
+    visibility: team.visibility,
+    access: JSON.stringify(Object.fromEntries(Object.entries(team.access).filter(([, held]) => held))),
+  }) satisfies Partial<TeamRow>

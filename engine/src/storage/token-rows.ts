@@ -1,0 +1,120 @@
+import { type Kysely, sql } from "kysely"
+import type { OrganizationId, TeamId, UserId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import type { Instant } from "../core/time.ts"
+import type { Token, TokenOwner } from "../organizations/token.ts"
+import type { TokenStore } from "../organizations/token-store.ts"
+import { selectPage } from "./select-page.ts"
+import { type Session, statement } from "./session.ts"
+import type { Tables, TokenRow } from "./tables.ts"
+
+export class TokenRows implements TokenStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async find(id: string): Promise<Token | undefined> {
+    const row = await this.#session.first(byId, { id })
+    const owner = row && ownerOf(row)
+    return owner && tokenOf(row, owner)
+  }
+
+  list(owner: TokenOwner, page: PageRequest): Promise<Page<Token>> {
+    const query = ownedBy(this.#session.db, owner).orderBy("k.created_at").orderBy("k.id")
+    return selectPage(this.#session, query, page, (row) => tokenOf(row, owner))
+  }
+
+  async described(owner: TokenOwner, description: string): Promise<readonly Token[]> {
+    const query = ownedBy(this.#session.db, owner).where("k.description", "=", description)
+    return (await this.#session.all<Row>(query)).map((row) => tokenOf(row, owner))
+  }
+
+  async insert(token: Token, hash: string): Promise<void> {
+    const { owner } = token
+    const row: TokenRow = {
+      id: token.id,
+      hash,
+      kind: owner.kind,
+      user_id: owner.kind === "user" ? owner.userId : null,
+      team_id: owner.kind === "team" ? owner.teamId : null,
+      organization_id: owner.kind === "organization" ? owner.organizationId : null,
+      description: token.description,
+      created_by: token.createdBy,
+      created_at: token.createdAt,
+      last_used_at: token.lastUsedAt,
+      expires_at: token.expiresAt,
+      policies: "[]",
+    }
+    await this.#session.run(this.#session.db.insertInto("tokens").values(row))
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#session.run(this.#session.db.deleteFrom("tokens").where("id", "=", id))
+  }
+
+  async recordUse(id: string, at: Instant): Promise<void> {
+    await this.#session.run(recordUse, { id, at })
+  }
+}
+
+type Row = Omit<TokenRow, "hash" | "kind" | "policies">
+
+/** Never the hash: nothing that reads a token for showing has a use for it. */
+const rows = (db: Kysely<Tables>) =>
+  db
+    .selectFrom("tokens as k")
+    .select([
+      "k.id",
+      "k.user_id",
+      "k.team_id",
+      "k.organization_id",
+      "k.description",
+      "k.created_by",
+      "k.created_at",
+      "k.last_used_at",
+      "k.expires_at",
+    ])
+
+const byId = statement((db, { id }: { id: string }) => rows(db).where("k.id", "=", id))
+
+function ownedBy(db: Kysely<Tables>, owner: TokenOwner) {
+  switch (owner.kind) {
+    case "user":
+      return rows(db).where("k.user_id", "=", owner.userId)
+    case "team":
+      return rows(db).where("k.team_id", "=", owner.teamId)
+    case "organization":
+      return rows(db).where("k.organization_id", "=", owner.organizationId)
+    default:
+      return owner satisfies never
+  }
+}
+
+const recordUse = statement((db, { id, at }: { id: string; at: Instant }) =>
+  db
+    .updateTable("tokens")
+    .set({ last_used_at: at })
+    .where("id", "=", id)
+    .where(sql<boolean>`(last_used_at is null or last_used_at < ${at})`),
+)
+
+/** Undefined for a service token, which belongs to nobody. */
+function ownerOf(row: Row): TokenOwner | undefined {
+  if (row.user_id !== null) return { kind: "user", userId: row.user_id as UserId }
+  if (row.team_id !== null) return { kind: "team", teamId: row.team_id as TeamId }
+  if (row.organization_id !== null)
+    return { kind: "organization", organizationId: row.organization_id as OrganizationId }
+  return undefined
+}
+
+const tokenOf = (row: Row, owner: TokenOwner): Token => ({
+  id: row.id,
+  owner,
+  description: row.description,
+  createdBy: row.created_by as UserId | null,
+  createdAt: row.created_at,
+  lastUsedAt: row.last_used_at,
+  expiresAt: row.expires_at,
+})

@@ -1,0 +1,85 @@
+import { type Caller, membershipIn } from "../core/caller.ts"
+import { invalid, notFound } from "../core/errors.ts"
+import { newId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import type { Runtime } from "../core/runtime.ts"
+import type { Storage } from "../core/storage.ts"
+import { seesTeam } from "../organizations/team.ts"
+import type { Stores } from "../stores.ts"
+import { authorizeWorkspace } from "./authorization.ts"
+import {
+  changeAccess,
+  type TeamWorkspace,
+  type TeamWorkspaceInput,
+  type TeamWorkspacePatch,
+  type TeamWorkspaces,
+} from "./team-workspace.ts"
+
+type UsedStores = Pick<Stores, "access" | "teams" | "teamWorkspaces" | "workspaces">
+
+/** Whoever may read a workspace's settings sees who has access to it; changing that takes admin on the workspace. */
+export class TeamWorkspaceService implements TeamWorkspaces {
+  readonly #storage: Storage<UsedStores>
+  readonly #runtime: Runtime
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
+    this.#storage = storage
+    this.#runtime = runtime
+    this.#caller = caller
+  }
+
+  create(input: TeamWorkspaceInput): Promise<TeamWorkspace> {
+    const id = newId("tws", this.#runtime.random)
+    return this.#storage.transact(async (stores) => {
+      const ref = { id: input.workspaceId }
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canUpdate")
+      const team = await stores.teams.find(input.teamId)
+      const membership = membershipIn(this.#caller, workspace.organizationId)
+      if (team?.organizationId !== workspace.organizationId || membership === undefined || !seesTeam(membership, team))
+        throw invalid([{ field: ["team"], detail: "Team does not exist in this organization" }])
+      const made: TeamWorkspace = { id, teamId: team.id, workspaceId: workspace.id, ...changeAccess(undefined, input) }
+      await stores.teamWorkspaces.insert(made)
+      return made
+    })
+  }
+
+  list(workspaceId: string, page: PageRequest): Promise<Page<TeamWorkspace>> {
+    return this.#storage.read(async (stores) => {
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId }, "canReadSettings")
+      return stores.teamWorkspaces.list(workspace.id, page)
+    })
+  }
+
+  get(id: string): Promise<TeamWorkspace> {
+    return this.#storage.read((stores) => this.#authorized(stores, id, "canReadSettings"))
+  }
+
+  update(id: string, patch: TeamWorkspacePatch): Promise<TeamWorkspace> {
+    return this.#storage.transact(async (stores) => {
+      const found = await this.#authorized(stores, id, "canUpdate")
+      const { teamId, workspaceId } = found
+      const after: TeamWorkspace = { id: found.id, teamId, workspaceId, ...changeAccess(found, patch) }
+      await stores.teamWorkspaces.save(after)
+      return after
+    })
+  }
+
+  delete(id: string): Promise<void> {
+    return this.#storage.transact(async (stores) => {
+      await this.#authorized(stores, id, "canUpdate")
+      await stores.teamWorkspaces.remove(id)
+    })
+  }
+
+  async #authorized(
+    stores: UsedStores,
+    id: string,
+    permission: "canReadSettings" | "canUpdate",
+  ): Promise<TeamWorkspace> {
+    const found = await stores.teamWorkspaces.find(id)
+    if (found === undefined) throw notFound(id)
+    await authorizeWorkspace(stores, this.#caller, { id: found.workspaceId }, permission)
+    return found
+  }
+}
