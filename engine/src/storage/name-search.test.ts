@@ -1,11 +1,13 @@
 import { sql } from "kysely"
 import { describe, expect, test } from "vitest"
-import { indexName, nameContains, removeName, removeNamesOf } from "./name-search.ts"
+import { idsByName, indexName, nameContains, removeName, removeNamesOf } from "./name-search.ts"
 import type { Session } from "./session.ts"
 import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
 
+const names = ["network-prod", "my-net", "net", "prod_1", "prodx1", "журнал", "abcab-cabca-bca"]
+
 describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind) => {
-  test.each([
+  test.each<{ text: string; found: readonly string[] }>([
     { text: "net", found: ["network-prod", "my-net", "net"] },
     { text: "network-p", found: ["network-prod"] },
     { text: "prod", found: ["network-prod", "prod_1", "prodx1"] },
@@ -17,12 +19,29 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     { text: 'net" OR "prod', found: [] },
     { text: "rk-prod-and-something-much-longer-than-any-name", found: [] },
     { text: "жур", found: ["журнал"] },
-    { text: "abcabc", found: [], why: "has the trigrams of abcxbcabca, not in a row" },
+    // "abcab-cabca-bca" has each of its trigrams, but not in a row.
+    { text: "abcabca", found: [] },
   ])("a search for $text finds $found", async ({ text, found }) => {
     await using temporary = await temporaryDatabase(kind)
-    const names = ["network-prod", "my-net", "net", "prod_1", "prodx1", "журнал", "abcab-cabca-bca"]
     await temporary.database.transact((session) => populate(session, names))
     expect(new Set(await search(temporary.database.read, text))).toEqual(new Set(found))
+    const ids = await temporary.database.read((session) =>
+      idsByName(session, { organizationId: "org-1", folded: text, most: 100 }),
+    )
+    const indexed = kind.name !== "PostgreSQL" && Array.from(text).length >= 3
+    expect(ids?.toSorted((a, b) => a.localeCompare(b))).toEqual(
+      indexed ? names.flatMap((name, index) => (found.includes(name) ? [`ws-${index}`] : [])) : undefined,
+    )
+  })
+
+  test("the index leads only where matches are few, and only to the organization asked for", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const { database } = temporary
+    await database.transact((session) => populate(session, names))
+    const lead = (organizationId: string, most: number) =>
+      database.read((session) => idsByName(session, { organizationId, folded: "prod", most }))
+    expect(await lead("org-1", 2)).toBeUndefined()
+    expect(await lead("org-2", 3)).toEqual(kind.name === "PostgreSQL" ? undefined : [])
   })
 
   test("a renamed workspace is found under its new name alone, a removed one not at all", async () => {
@@ -33,8 +52,12 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
       await session.run(session.db.updateTable("workspaces").set({ name_folded: "storage" }).where("id", "=", "ws-0"))
       await indexName(session, "ws-0")
     })
-    expect(await search(database.read, "netw")).toEqual([])
+    const lead = (folded: string) =>
+      database.read((session) => idsByName(session, { organizationId: "org-1", folded, most: 10 }))
     expect(await search(database.read, "stor")).toEqual(["storage"])
+    expect([await lead("netw"), await lead("stor")]).toEqual(
+      kind.name === "PostgreSQL" ? [undefined, undefined] : [[], ["ws-0"]],
+    )
     await database.transact(async (session) => {
       await removeName(session, "ws-0")
       await session.run(session.db.deleteFrom("workspaces").where("id", "=", "ws-0"))

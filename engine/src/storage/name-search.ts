@@ -1,18 +1,34 @@
 // Search for a part of a workspace's name, the one thing the two dialects index differently (architecture 0.18).
-// SQLite keeps a contentless FTS5 table of trigrams whose row numbers are `workspaces.number`, a column only this file
-// and the migration know; it says which names hold all trigrams of the text, and `instr` says which hold them in a row.
-// PostgreSQL has a trigram index on the column itself.
+// PostgreSQL has a trigram index on the column and statistics that tell when to use it. SQLite has neither, so the list
+// asks first: `idsByName` answers from a contentless FTS5 table of trigrams while the matches are few, and otherwise the
+// list walks the organization in its own order and filters. The FTS5 row numbers are `workspaces.number`, a column only
+// this file and the migration know.
 import { sql, type RawBuilder } from "kysely"
+import { among } from "./dialect.ts"
 import { statement, type DialectName, type Session } from "./session.ts"
 
 /** True for rows of `workspaces` (under that name in the query) whose folded name contains the folded text. */
-export function nameContains(dialect: DialectName, folded: string): RawBuilder<boolean> {
-  if (dialect === "postgres") return sql<boolean>`workspaces.name_folded like ${`%${escapeLike(folded)}%`} escape '\\'`
-  const contains = sql<boolean>`instr(workspaces.name_folded, ${folded}) > 0`
+export const nameContains = (dialect: DialectName, folded: string): RawBuilder<boolean> =>
+  dialect === "sqlite"
+    ? sql<boolean>`instr(workspaces.name_folded, ${folded}) > 0`
+    : sql<boolean>`workspaces.name_folded like ${`%${escapeLike(folded)}%`} escape '\\'`
+
+/**
+ * The workspaces of the organization that `nameContains` is true for, when the name index knows that there are at most
+ * `most`: then they are where a list should begin. Undefined says that another filter or the order should lead.
+ */
+export async function idsByName(
+  session: Session,
+  { organizationId, folded, most }: { readonly organizationId: string; readonly folded: string; readonly most: number },
+): Promise<readonly string[] | undefined> {
   const trigrams = trigramsOf(folded)
-  if (trigrams.length === 0) return contains
+  if (session.dialect !== "sqlite" || trigrams.length === 0) return undefined
   const match = trigrams.map((trigram) => `"${trigram.replaceAll('"', '""')}"`).join(" AND ")
-  return sql<boolean>`(workspaces.number in (select rowid from workspace_names where workspace_names match ${match}) and ${contains})`
+  const candidates = await session.all(candidateStatement, { match, limit: most + 1 })
+  if (candidates.length > most) return undefined
+  const numbers = candidates.map(({ number }) => number)
+  const rows = await session.all(confirmStatement, { numbers, organizationId, folded })
+  return rows.map(({ id }) => id)
 }
 
 /** After a workspace is inserted or renamed, in the same transaction. */
@@ -60,6 +76,19 @@ const schema: Record<DialectName, readonly string[]> = {
   ],
 }
 
+const candidateStatement = statement<{ match: string; limit: number }, { number: number }>(
+  (_db, { match, limit }) =>
+    sql`select rowid as number from workspace_names where workspace_names match ${match} limit ${limit}`,
+)
+// `not indexed` leaves only the row number to go by.
+const confirmStatement = statement<
+  { numbers: readonly number[]; organizationId: string; folded: string },
+  { id: string }
+>(
+  (_db, { numbers, organizationId, folded }, dialect) =>
+    sql`select id from workspaces not indexed where ${among(dialect, sql.ref("number"), numbers)}
+      and organization_id = ${organizationId} and ${nameContains(dialect, folded)}`,
+)
 const indexStatement = statement<{ workspaceId: string }, unknown>(
   (_db, { workspaceId }) =>
     sql`insert or replace into workspace_names (rowid, name_folded)
