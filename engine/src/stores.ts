@@ -8,6 +8,7 @@ import type { TeamProjectStore } from "./organizations/team-project.ts"
 import type { TeamStore } from "./organizations/team-store.ts"
 import type { TokenStore } from "./organizations/token-store.ts"
 import type { UserStore } from "./organizations/user-store.ts"
+import type { TagStore } from "./tags/tag-store.ts"
 import type { AccessStore } from "./workspaces/access-store.ts"
 import type { TeamWorkspaceStore } from "./workspaces/team-workspace.ts"
 import type { WorkspaceStore } from "./workspaces/workspace-store.ts"
@@ -25,4 +26,5 @@ export interface Stores {
   readonly tokens: TokenStore
   readonly access: AccessStore
   readonly workspaces: WorkspaceStore
+  readonly tags: TagStore
 }

@@ -13,6 +13,7 @@ import { TeamRows } from "./team-rows.ts"
 import { TeamWorkspaceRows } from "./team-workspace-rows.ts"
 import { TokenRows } from "./token-rows.ts"
 import { UserRows } from "./user-rows.ts"
+import { TagRows } from "./tag-rows.ts"
 import { WorkspaceRows } from "./workspace-rows.ts"
 
 /** The stores of one unit of work; each is made when it is first used. */
@@ -59,6 +60,9 @@ class SessionStores implements Stores {
   }
   get workspaces() {
     return this.#once("workspaces", WorkspaceRows)
+  }
+  get tags() {
+    return this.#once("tags", TagRows)
   }
 
   #once<T>(name: keyof Stores, Rows: new (session: Session) => T): T {

@@ -1,0 +1,272 @@
+import { type Kysely, sql } from "kysely"
+import type { OrganizationId, TagId, WorkspaceId } from "../core/ids.ts"
+import { offsetOf, type Page, pageOf, type PageRequest } from "../core/page.ts"
+import { type CountedTag, foldTag, type Tag } from "../tags/tag.ts"
+import type { TagBinding } from "../tags/tag-binding.ts"
+import type { Bearer, TagQuery, TagStore } from "../tags/tag-store.ts"
+import { among, contains } from "./dialect.ts"
+import { type Session, statement } from "./session.ts"
+import type { Tables, TagRow } from "./tables.ts"
+
+/** Rows of one insert: both dialects bound the parameters of a statement. */
+const rowsPerInsert = 500
+
+export class TagRows implements TagStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async find(id: string): Promise<Tag | undefined> {
+    const row = await this.#session.first(byId, { id })
+    return row && tagOf(row)
+  }
+
+  async findMany(organizationId: OrganizationId, ids: readonly string[]): Promise<readonly Tag[]> {
+    return ids.length === 0 ? [] : (await this.#session.all(byIds, { organizationId, ids })).map(tagOf)
+  }
+
+  async findNamed(organizationId: OrganizationId, names: readonly string[]): Promise<readonly Tag[]> {
+    if (names.length === 0) return []
+    return (await this.#session.all(byNames, { organizationId, names: names.map(foldTag) })).map(tagOf)
+  }
+
+  async list({ organizationId, search, exceptOf = [] }: TagQuery, page: PageRequest): Promise<Page<CountedTag>> {
+    const { db, dialect } = this.#session
+    let matching = db.selectFrom("tags as t").where("t.organization_id", "=", organizationId)
+    if (search !== undefined) matching = matching.where(contains(dialect, sql.ref("t.name_folded"), foldTag(search)))
+    if (exceptOf.length > 0) {
+      const carried = db
+        .selectFrom("workspace_bindings as b")
+        .select("b.tag_id")
+        .where("b.tag_id", "is not", null)
+        .where(among(dialect, sql.ref("b.workspace_id"), exceptOf))
+      matching = matching.where("t.id", "not in", carried as never)
+    }
+    return this.#page(matching, page)
+  }
+
+  async counted(ids: readonly TagId[]): Promise<readonly CountedTag[]> {
+    if (ids.length === 0) return []
+    return (await this.#session.all(countedByIds, { ids })).map(countedTagOf)
+  }
+
+  async ensure(drafts: readonly Tag[]): Promise<readonly Tag[]> {
+    const [first] = drafts
+    if (first === undefined) return []
+    // In one order for everyone, so that two callers with the same names wait for each other instead of both.
+    const rows = drafts.map(tagRowOf).toSorted((a, b) => (a.name_folded < b.name_folded ? -1 : 1))
+    for (const chunk of chunks(rows))
+      await this.#session.run(
+        this.#session.db
+          .insertInto("tags")
+          .values(chunk)
+          .onConflict((conflict) => conflict.columns(["organization_id", "name_folded"]).doNothing()),
+      )
+    const found = await this.findNamed(
+      first.organizationId,
+      drafts.map(({ name }) => name),
+    )
+    const byName = new Map(found.map((tag) => [foldTag(tag.name), tag]))
+    return drafts.map((draft) => byName.get(foldTag(draft.name)) ?? draft)
+  }
+
+  async remove(ids: readonly TagId[]): Promise<void> {
+    if (ids.length > 0) await this.#session.run(removeTags, { ids })
+  }
+
+  async removeUnused(ids: readonly TagId[]): Promise<void> {
+    if (ids.length > 0) await this.#session.run(removeUnusedTags, { ids })
+  }
+
+  async bindingsOf(bearers: readonly Bearer[]): Promise<ReadonlyMap<string, readonly TagBinding[]>> {
+    const found = new Map<string, TagBinding[]>(bearers.map(({ id }) => [id, []]))
+    for (const kind of ["workspace", "project"] as const) {
+      const ids = bearers.filter((bearer) => bearer.kind === kind).map(({ id }) => id)
+      if (ids.length === 0) continue
+      const rows = await this.#session.all(kind === "workspace" ? workspaceBindings : projectBindings, { ids })
+      for (const row of rows) found.get(row.bearer_id)?.push(bindingOf(row))
+    }
+    return found
+  }
+
+  tagsOf(workspaceId: WorkspaceId, page: PageRequest): Promise<Page<CountedTag>> {
+    const { db } = this.#session
+    return this.#page(
+      db.selectFrom("tags as t").where("t.id", "in", (eb) =>
+        eb
+          .selectFrom("workspace_bindings as b")
+          .select(sql<string>`b.tag_id`.as("tag_id"))
+          .where("b.workspace_id", "=", workspaceId)
+          .where("b.tag_id", "is not", null),
+      ),
+      page,
+    )
+  }
+
+  async insertBindings(bindings: readonly (TagBinding & { readonly bearer: Bearer })[]): Promise<void> {
+    const { db } = this.#session
+    for (const chunk of chunks(bindings.filter(({ bearer }) => bearer.kind === "workspace")))
+      await this.#session.run(
+        db.insertInto("workspace_bindings").values(
+          chunk.map(({ bearer, tagId, ...binding }) => ({
+            ...bindingColumns(binding, bearer),
+            workspace_id: bearer.id,
+            tag_id: tagId,
+          })),
+        ),
+      )
+    for (const chunk of chunks(bindings.filter(({ bearer }) => bearer.kind === "project")))
+      await this.#session.run(
+        db
+          .insertInto("project_bindings")
+          .values(
+            chunk.map(({ bearer, ...binding }) => ({ ...bindingColumns(binding, bearer), project_id: bearer.id })),
+          ),
+      )
+  }
+
+  async updateBinding({ kind }: Bearer, { id, key, value, tagId }: TagBinding): Promise<void> {
+    const { db } = this.#session
+    await this.#session.run(
+      kind === "workspace"
+        ? db.updateTable("workspace_bindings").set({ key, value, tag_id: tagId }).where("id", "=", id)
+        : db.updateTable("project_bindings").set({ key, value }).where("id", "=", id),
+    )
+  }
+
+  async removeBindings(kind: Bearer["kind"], ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return
+    await this.#session.run(kind === "workspace" ? removeWorkspaceBindings : removeProjectBindings, { ids })
+  }
+
+  async releaseTagsOf(workspaceId: WorkspaceId): Promise<void> {
+    const rows = await this.#session.all(dropBindings, { workspaceId })
+    await this.removeUnused(rows.flatMap(({ tag_id }) => (tag_id === null ? [] : [tag_id as TagId])))
+  }
+
+  async #page(matching: MatchingTags, page: PageRequest): Promise<Page<CountedTag>> {
+    const total = await this.#session.first(matching.select((eb) => eb.fn.countAll<number>().as("count")))
+    const rows = await this.#session.all(
+      matching
+        .select([...tagColumns, instanceCount])
+        .orderBy("t.name_folded")
+        .limit(page.size)
+        .offset(offsetOf(page)),
+    )
+    return pageOf(rows.map(countedTagOf), page, total?.count ?? 0)
+  }
+}
+
+const tagsOf = (db: Kysely<Tables>) => db.selectFrom("tags as t")
+type MatchingTags = ReturnType<typeof tagsOf>
+
+const tagColumns = ["t.id", "t.organization_id", "t.name", "t.created_at"] as const
+const instanceCount = sql<number>`(select count(*) from workspace_bindings as b where b.tag_id = t.id)`.as(
+  "instance_count",
+)
+
+const byId = statement((db, { id }: { id: string }) => tagsOf(db).select(tagColumns).where("t.id", "=", id))
+const byIds = statement((db, { organizationId, ids }: { organizationId: string; ids: readonly string[] }, dialect) =>
+  tagsOf(db)
+    .select(tagColumns)
+    .where("t.organization_id", "=", organizationId)
+    .where(among(dialect, sql.ref("t.id"), ids)),
+)
+const byNames = statement(
+  (db, { organizationId, names }: { organizationId: string; names: readonly string[] }, dialect) =>
+    tagsOf(db)
+      .select(tagColumns)
+      .where("t.organization_id", "=", organizationId)
+      .where(among(dialect, sql.ref("t.name_folded"), names)),
+)
+interface Ids {
+  readonly ids: readonly string[]
+}
+const countedByIds = statement((db, { ids }: Ids, dialect) =>
+  tagsOf(db)
+    .select([...tagColumns, instanceCount])
+    .where(among(dialect, sql.ref("t.id"), ids)),
+)
+const removeTags = statement((db, { ids }: Ids, dialect) =>
+  db.deleteFrom("tags").where(among(dialect, sql.ref("id"), ids)),
+)
+const removeUnusedTags = statement((db, { ids }: Ids, dialect) =>
+  db
+    .deleteFrom("tags")
+    .where(among(dialect, sql.ref("id"), ids))
+    .where(sql<boolean>`not exists (select 1 from workspace_bindings as b where b.tag_id = tags.id)`),
+)
+const workspaceBindings = statement((db, { ids }: Ids, dialect) =>
+  db
+    .selectFrom("workspace_bindings as b")
+    .select(["b.workspace_id as bearer_id", "b.id", "b.tag_id", "b.key", "b.value", "b.created_at"])
+    .where(among(dialect, sql.ref("b.workspace_id"), ids))
+    .orderBy("b.workspace_id")
+    .orderBy("b.key_folded"),
+)
+const projectBindings = statement((db, { ids }: Ids, dialect) =>
+  db
+    .selectFrom("project_bindings as b")
+    .select(["b.project_id as bearer_id", "b.id", sql<null>`null`.as("tag_id"), "b.key", "b.value", "b.created_at"])
+    .where(among(dialect, sql.ref("b.project_id"), ids))
+    .orderBy("b.project_id")
+    .orderBy("b.key_folded"),
+)
+const removeWorkspaceBindings = statement((db, { ids }: Ids, dialect) =>
+  db.deleteFrom("workspace_bindings").where(among(dialect, sql.ref("id"), ids)),
+)
+const removeProjectBindings = statement((db, { ids }: Ids, dialect) =>
+  db.deleteFrom("project_bindings").where(among(dialect, sql.ref("id"), ids)),
+)
+const dropBindings = statement((db, { workspaceId }: { workspaceId: string }) =>
+  db.deleteFrom("workspace_bindings").where("workspace_id", "=", workspaceId).returning("tag_id"),
+)
+
+const tagOf = (row: Pick<TagRow, "id" | "organization_id" | "name" | "created_at">): Tag => ({
+  id: row.id as TagId,
+  organizationId: row.organization_id as OrganizationId,
+  name: row.name,
+  createdAt: row.created_at,
+})
+
+const countedTagOf = (row: Parameters<typeof tagOf>[0] & { readonly instance_count: number }): CountedTag => ({
+  ...tagOf(row),
+  instanceCount: row.instance_count,
+})
+
+const tagRowOf = (tag: Tag): TagRow => ({
+  id: tag.id,
+  organization_id: tag.organizationId,
+  name: tag.name,
+  name_folded: foldTag(tag.name),
+  created_at: tag.createdAt,
+})
+
+const bindingOf = (row: {
+  readonly id: string
+  readonly tag_id: string | null
+  readonly key: string
+  readonly value: string
+  readonly created_at: number
+}): TagBinding => ({
+  id: row.id,
+  tagId: row.tag_id as TagId | null,
+  key: row.key,
+  value: row.value,
+  createdAt: row.created_at,
+})
+
+const bindingColumns = ({ id, key, value, createdAt }: Omit<TagBinding, "tagId">, { organizationId }: Bearer) => ({
+  id,
+  organization_id: organizationId,
+  key,
+  key_folded: foldTag(key),
+  value,
+  created_at: createdAt,
+})
+
+function* chunks<T>(rows: readonly T[]): Generator<readonly T[]> {
+  for (let start = 0; start < rows.length; start += rowsPerInsert) yield rows.slice(start, start + rowsPerInsert)
+}

@@ -1,0 +1,81 @@
+import { newId, type TagId } from "../core/ids.ts"
+import type { RandomSource } from "../core/random.ts"
+import type { Instant } from "../core/time.ts"
+import { foldTag, type Tag } from "./tag.ts"
+import { type BindingChange, isFlat } from "./tag-binding.ts"
+import type { Bearer, TagStore } from "./tag-store.ts"
+
+export interface BearerChange {
+  readonly bearer: Bearer
+  readonly change: BindingChange
+}
+
+/**
+ * Carries changes out in the caller's transaction. Flat tags enter the pool with their first workspace and leave it with their
+ * last; all bearers belong to one organization.
+ */
+export async function bind(
+  store: TagStore,
+  changes: readonly BearerChange[],
+  made: { readonly now: Instant; readonly random: RandomSource },
+): Promise<void> {
+  const tagIds = await ensureTags(store, changes, made)
+  const tagIdOf = (bearer: Bearer, key: string, value: string) =>
+    bearer.kind === "workspace" && value === "" ? (tagIds.get(foldTag(key)) ?? null) : null
+  const left = new Set<TagId>()
+  for (const { bearer, change } of changes) {
+    await store.removeBindings(
+      bearer.kind,
+      change.remove.map(({ id }) => id),
+    )
+    for (const { tagId } of change.remove) if (tagId !== null) left.add(tagId)
+    for (const { key, value, present } of change.put) {
+      if (present === undefined) continue
+      const tagId = tagIdOf(bearer, key, value)
+      await store.updateBinding(bearer, { ...present, key, value, tagId })
+      if (present.tagId !== null && present.tagId !== tagId) left.add(present.tagId)
+    }
+  }
+  await store.insertBindings(
+    changes.flatMap(({ bearer, change }) =>
+      change.put.flatMap(({ key, value, present }) =>
+        present === undefined
+          ? [
+              {
+                bearer,
+                id: newId("tb", made.random),
+                key,
+                value,
+                tagId: tagIdOf(bearer, key, value),
+                createdAt: made.now,
+              },
+            ]
+          : [],
+      ),
+    ),
+  )
+  await store.removeUnused([...left])
+}
+
+async function ensureTags(
+  store: TagStore,
+  changes: readonly BearerChange[],
+  { now, random }: { readonly now: Instant; readonly random: RandomSource },
+): Promise<ReadonlyMap<string, TagId>> {
+  const drafts = new Map<string, Tag>()
+  for (const { bearer, change } of changes) {
+    if (bearer.kind !== "workspace") continue
+    for (const { key } of change.put.filter(isFlat)) {
+      const folded = foldTag(key)
+      if (drafts.has(folded)) continue
+      drafts.set(folded, {
+        id: newId("tag", random),
+        organizationId: bearer.organizationId,
+        name: key,
+        createdAt: now,
+      })
+    }
+  }
+  const tags = await store.ensure([...drafts.values()])
+  return new Map(tags.map((tag) => [foldTag(tag.name), tag.id]))
+}

@@ -1,0 +1,158 @@
+import { describe, expect, test } from "vitest"
+import type { ProjectId, TagId } from "../core/ids.ts"
+import {
+  addAndChange,
+  addFlat,
+  type Binding,
+  bindingFaults,
+  changesBetween,
+  effectiveBindings,
+  removeFlat,
+  replaceValued,
+  type TagBinding,
+} from "./tag-binding.ts"
+
+const prefix = ["tagBindings"]
+const flat = (key: string): Binding => ({ key, value: "" })
+/** "env=prod" is a binding with a value, "env" a flat tag. */
+const bound = (text: string): Binding => {
+  const [key = "", value = ""] = text.split("=")
+  return { key, value }
+}
+const all = (text: string): Binding[] => (text === "" ? [] : text.split(" ").map(bound))
+const told = (bindings: readonly Binding[]) =>
+  bindings.map(({ key, value }) => (value === "" ? key : `${key}=${value}`)).join(" ")
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => ({ key: `k${index}`, value: "v" }))
+
+describe("a binding", () => {
+  test.each([
+    { key: "env", value: "prod" },
+    { key: "a_.=+@-:b", value: "a_.=+@-:b" },
+    { key: ".", value: "" },
+    { key: "k".repeat(128), value: "v".repeat(256) },
+    { key: "k".repeat(129), value: "" },
+  ])("$key=$value is accepted", (binding) => {
+    expect(bindingFaults([binding], prefix)).toEqual([])
+  })
+
+  test.each([
+    { key: "k".repeat(129), value: "v", member: "key", fault: "too long (maximum is 128 characters)" },
+    { key: "k", value: "v".repeat(257), member: "value", fault: "too long (maximum is 256 characters)" },
+    { key: "", value: "v", member: "key", fault: "can't be blank" },
+    { key: "a b", value: "v", member: "key", fault: "can only include" },
+    { key: "k", value: "a b", member: "value", fault: "can only include" },
+    { key: "k", value: "a/b", member: "value", fault: "can only include" },
+    { key: "hc:k", value: "v", member: "key", fault: "reserved" },
+    { key: "hcp:k", value: "", member: "key", fault: "reserved" },
+    { key: "Hc:k", value: "v", member: "key", fault: "reserved" },
+  ])("$key=$value is refused at its $member: $fault", ({ key, value, member, fault }) => {
+    const expected = { field: ["tagBindings", 0, member], detail: expect.stringContaining(fault) }
+    expect(bindingFaults([{ key, value }], prefix)).toEqual([expected])
+  })
+
+  test("given twice in one document is a fault of the second, whatever its case", () => {
+    expect(bindingFaults(all("env=a ENV=b"), prefix)).toEqual([
+      { field: ["tagBindings", 1, "key"], detail: 'Key "ENV" is given more than once' },
+    ])
+  })
+
+  test("every fault of a list is found at once", () => {
+    expect(bindingFaults([bound("=v"), { key: "a b", value: "c d" }], prefix)).toHaveLength(3)
+  })
+})
+
+const tooMany = expect.stringContaining("cannot exceed 10 bindings per resource")
+
+describe("at most ten bindings with a value", () => {
+  test.each([
+    { present: 10, given: 0, flatTags: 0, refused: false },
+    { present: 10, given: 1, flatTags: 0, refused: true },
+    { present: 9, given: 1, flatTags: 50, refused: false },
+    { present: 0, given: 11, flatTags: 0, refused: true },
+  ])("$given beside $present and $flatTags flat tags: refused $refused", ({ present, given, flatTags, refused }) => {
+    const before = [
+      ...Array.from({ length: flatTags }, (_, index) => flat(`f${index}`)),
+      ...numbered(present).map(({ key, value }) => ({ key: `old-${key}`, value })),
+    ]
+    const { faults } = addAndChange(before, numbered(given), prefix)
+    expect(faults).toEqual(refused ? [{ field: ["tagBindings"], detail: tooMany }] : [])
+  })
+
+  test("replacing ten with ten others is within the limit", () => {
+    const before = numbered(10).map(({ key, value }) => ({ key: `old-${key}`, value }))
+    expect(replaceValued(before, numbered(10), prefix).faults).toEqual([])
+    expect(replaceValued([], numbered(11), prefix).faults).toEqual([{ field: ["tagBindings"], detail: tooMany }])
+  })
+})
+
+describe("plans", () => {
+  test.each([
+    { present: "", given: "env=a", after: "env=a" },
+    { present: "env=a", given: "env=b", after: "env=b" },
+    { present: "env=a x=1 f", given: "env=b", after: "env=b x=1 f" },
+    { present: "env f", given: "env=a", after: "env=a f", why: "a flat tag gets a value" },
+    { present: "env=a", given: "env", after: "env", why: "a value is emptied" },
+    { present: "Env=a", given: "env=a", after: "env=a", why: "the last spelling counts" },
+  ])("adding $given to [$present] makes [$after]", ({ present, given, after }) => {
+    const plan = addAndChange(all(present), all(given), prefix)
+    expect([told(plan.bindings), plan.faults]).toEqual([after, []])
+  })
+
+  test.each([
+    { present: "env=a x=1", given: "env=b", after: "env=b" },
+    { present: "env=a f", given: "", after: "f", why: "flat tags stay" },
+    { present: "f", given: "f=1 g", after: "f=1 g" },
+    { present: "env=a", given: "env", after: "env" },
+  ])("replacing the valued ones of [$present] with [$given] leaves [$after]", ({ present, given, after }) => {
+    expect(told(replaceValued(all(present), all(given), prefix).bindings)).toBe(after)
+  })
+
+  test.each([
+    { present: "f", given: ["g"], after: "f g", refused: [] },
+    { present: "f", given: ["F", "f"], after: "f", refused: [] },
+    { present: "env=a", given: ["g", "ENV"], after: "env=a g", refused: [1] },
+  ])("adding the flat tags $given to [$present] leaves [$after]", ({ present, given, after, refused }) => {
+    const plan = addFlat(all(present), given, ["data"])
+    expect(told(plan.bindings)).toBe(after)
+    expect(plan.faults).toEqual(
+      refused.map((index) => ({
+        field: ["data", index, "name"],
+        detail: expect.stringContaining(`Tag "${given[index]}" cannot be added`),
+      })),
+    )
+  })
+
+  test.each([
+    { present: "f g", given: ["F"], after: "g" },
+    { present: "f env=a", given: ["env", "none"], after: "f env=a" },
+  ])("removing the flat tags $given from [$present] leaves [$after]", ({ present, given, after }) => {
+    expect(told(removeFlat(all(present), given))).toBe(after)
+  })
+})
+
+describe("changes", () => {
+  const kept = (text: string): TagBinding => {
+    const binding = bound(text)
+    return { ...binding, id: `tb-${binding.key}`, tagId: `tag-${binding.key}` as TagId, createdAt: 1 }
+  }
+
+  test("hold what is new, what has another value or spelling, and what is gone", () => {
+    const before = ["same=1", "changed=1", "Case=1", "gone"].map(kept)
+    const { put, remove } = changesBetween(before, all("same=1 changed=2 case=1 new"))
+    expect(put).toEqual([
+      { key: "changed", value: "2", present: before[1] },
+      { key: "case", value: "1", present: before[2] },
+      { key: "new", value: "" },
+    ])
+    expect(remove).toEqual([before[3]])
+  })
+})
+
+test("effective bindings are the workspace's own and those of the project that it does not override", () => {
+  const project = { id: "prj-1" as ProjectId, bindings: all("env=project region=eu flat") }
+  expect(effectiveBindings(all("ENV=own flat=1"), project)).toEqual([
+    { key: "ENV", value: "own", inheritedFrom: null },
+    { key: "flat", value: "1", inheritedFrom: null },
+    { key: "region", value: "eu", inheritedFrom: "prj-1" },
+  ])
+})

@@ -1,0 +1,44 @@
+import type { OrganizationId, ProjectId, TagId, WorkspaceId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import type { CountedTag, Tag } from "./tag.ts"
+import type { TagBinding } from "./tag-binding.ts"
+
+export interface TagQuery {
+  readonly organizationId: OrganizationId
+  /** Part of the name, any case. */
+  readonly search?: string
+  /** Leaves out what these workspaces carry. */
+  readonly exceptOf?: readonly WorkspaceId[]
+}
+
+/** What carries bindings; a project's are never in the pool. */
+export type Bearer =
+  | { readonly kind: "workspace"; readonly id: WorkspaceId; readonly organizationId: OrganizationId }
+  | { readonly kind: "project"; readonly id: ProjectId; readonly organizationId: OrganizationId }
+
+export interface TagStore {
+  find(id: string): Promise<Tag | undefined>
+  /** Those of the organization among these ids. */
+  findMany(organizationId: OrganizationId, ids: readonly string[]): Promise<readonly Tag[]>
+  findNamed(organizationId: OrganizationId, names: readonly string[]): Promise<readonly Tag[]>
+  list(query: TagQuery, page: PageRequest): Promise<Page<CountedTag>>
+  counted(ids: readonly TagId[]): Promise<readonly CountedTag[]>
+  /**
+   * The tags of these names in the drafts' order: the draft where the pool had none, else the one it has. Atomic, so that
+   * many callers at once make one tag (workspace-facts 4.1, 5).
+   */
+  ensure(drafts: readonly Tag[]): Promise<readonly Tag[]>
+  /** Takes them from every resource too. */
+  remove(ids: readonly TagId[]): Promise<void>
+  /** Those of these that no resource carries any more. */
+  removeUnused(ids: readonly TagId[]): Promise<void>
+
+  bindingsOf(bearers: readonly Bearer[]): Promise<ReadonlyMap<string, readonly TagBinding[]>>
+  /** Flat tags of one workspace. */
+  tagsOf(workspaceId: WorkspaceId, page: PageRequest): Promise<Page<CountedTag>>
+  insertBindings(bindings: readonly (TagBinding & { readonly bearer: Bearer })[]): Promise<void>
+  updateBinding(bearer: Bearer, binding: TagBinding): Promise<void>
+  removeBindings(bearer: Bearer["kind"], ids: readonly string[]): Promise<void>
+  /** Before a workspace is deleted: what only it carried leaves the pool. */
+  releaseTagsOf(workspaceId: WorkspaceId): Promise<void>
+}
