@@ -2,6 +2,7 @@
 import type { Caller } from "./core/caller.ts"
 import type { Edition } from "./core/edition.ts"
 import { type Runtime, systemRuntime } from "./core/runtime.ts"
+import type { Sealer } from "./core/sealing.ts"
 import type { Storage } from "./core/storage.ts"
 import type { Engine, ServedEngine } from "./engine.ts"
 import { type Authenticate, authentication } from "./organizations/authentication.ts"
@@ -16,6 +17,8 @@ import { TokenService } from "./organizations/token-service.ts"
 import { tokenUses } from "./organizations/token-uses.ts"
 import { UserService } from "./organizations/user-service.ts"
 import { openDatabase } from "./storage/database.ts"
+import { keySealer } from "./storage/key-sealing.ts"
+import { defaultSealKeySources, findSealKeys, type SealKeySources } from "./storage/seal-keys.ts"
 import { storesOver } from "./storage/stores.ts"
 import type { Stores } from "./stores.ts"
 import { TeamWorkspaceService } from "./workspaces/team-workspace-service.ts"
@@ -24,17 +27,28 @@ import { WorkspaceService } from "./workspaces/workspace-service.ts"
 export interface EmbeddedOptions {
   readonly runtime?: Runtime
   readonly edition?: Edition
+  /** Where the keys are that seal secrets; the file `seal-key` beside an embedded database when left out. */
+  readonly sealKeys?: SealKeySources
 }
 
 /** Opens the store, brings it up to date and makes sure that the user `root` exists; acts as that user. */
 export async function openEmbedded(url: string, options: EmbeddedOptions = {}): Promise<ServedEngine> {
   const runtime = options.runtime ?? systemRuntime()
-  const database = await openDatabase(url)
+  const database = await openDatabase(url, runtime)
   try {
     await database.migrate()
+    const sealKeys = options.sealKeys ?? defaultSealKeySources(url, runtime.random)
+    const { ring, createdFile } = await findSealKeys(database, sealKeys, runtime.random)
+    if (createdFile !== undefined) {
+      runtime.log.warn("seal-key-created", {
+        file: createdFile,
+        advice: "keep a copy elsewhere: nothing opens without it",
+      })
+    }
+    const sealer = keySealer(ring, runtime.random)
     const storage = storesOver(database)
     const root = await bootstrap(storage, runtime)
-    const context: Context = { storage, runtime, edition: options.edition ?? "self-hosted" }
+    const context: Context = { storage, runtime, sealer, edition: options.edition ?? "self-hosted" }
     const uses = tokenUses(storage, runtime)
     return new EmbeddedEngine(context, root, authentication(storage, runtime, uses), async () => {
       await uses.settled()
@@ -49,6 +63,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
 interface Context {
   readonly storage: Storage<Stores>
   readonly runtime: Runtime
+  readonly sealer: Sealer
   readonly edition: Edition
 }
 

@@ -12,7 +12,9 @@ export async function openStore(settings: Settings, runtime: Runtime): Promise<S
   if (settings.storage === undefined) await makeDataFolder(settings.data)
   const url = storageUrl(settings)
   try {
-    return await openEmbedded(url, { runtime, edition: settings.edition })
+    const { sealKey: text, sealKeyFile: file } = settings
+    const sealKeys = { text, file, defaultFile: join(settings.data, "seal-key") }
+    return await openEmbedded(url, { runtime, edition: settings.edition, sealKeys })
   } catch (error) {
     throw storeError(url, error)
   }

@@ -8,6 +8,7 @@ import {
 import type { OrganizationId, TeamId, UserId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
 import { type IdentityStore, ownersTeamName, type TokenRecord } from "../organizations/identity-store.ts"
+import { bumpGeneration, readGeneration } from "./generations.ts"
 import { type Session, statement } from "./session.ts"
 import type { TokenRow } from "./tables.ts"
 
@@ -21,11 +22,11 @@ export class IdentityRows implements IdentityStore {
   }
 
   async generation(): Promise<number> {
-    return (await this.#session.first(generationOf, { family: identityFamily }))?.number ?? 0
+    return readGeneration(this.#session, identityFamily)
   }
 
   async bumpGeneration(): Promise<void> {
-    await this.#session.run(nextGeneration, { family: identityFamily })
+    await bumpGeneration(this.#session, identityFamily)
   }
 
   async ensureAdministrator(user: {
@@ -103,15 +104,6 @@ function ownerOf(row: Pick<TokenRow, "kind" | "user_id" | "team_id" | "organizat
   return { kind: "service" }
 }
 
-const generationOf = statement((db, { family }: { family: string }) =>
-  db.selectFrom("generations").select("number").where("family", "=", family),
-)
-const nextGeneration = statement((db, { family }: { family: string }) =>
-  db
-    .updateTable("generations")
-    .set((row) => ({ number: row("number", "+", 1) }))
-    .where("family", "=", family),
-)
 const tokenByHash = statement((db, { hash }: { hash: string }) =>
   db
     .selectFrom("tokens")

@@ -1,9 +1,10 @@
 // Where the seal keys come from: the environment, a file that was named, or the file `seal-key` beside the embedded
 // database, which the first start makes. The database remembers the ids of the keys that may have sealed something in
 // it, so that a start without one of them is refused before anything is sealed under another.
-import { chmod, readFile } from "node:fs/promises"
+import { chmod, mkdir, readFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
 import type { RandomSource } from "../core/random.ts"
-import type { Database } from "./database.ts"
+import { sqliteFile, type Database } from "./database.ts"
 import { writeDurably } from "./durable-file.ts"
 import { newKeyText, parseKeyRing, type KeyRing } from "./key-sealing.ts"
 import { statement } from "./session.ts"
@@ -15,6 +16,13 @@ export interface SealKeySources {
   readonly file?: string | undefined
   /** A file that is made where it is missing and nothing was sealed yet. */
   readonly defaultFile?: string | undefined
+}
+
+/** Beside an embedded database the file `seal-key`; a key of the moment for one in memory; elsewhere none. */
+export function defaultSealKeySources(url: string, random: RandomSource): SealKeySources {
+  if (url === "sqlite::memory:") return { text: newKeyText(random) }
+  const file = sqliteFile(url)
+  return file === undefined ? {} : { defaultFile: join(dirname(file), "seal-key") }
 }
 
 export interface FoundSealKeys {
@@ -69,6 +77,7 @@ async function load(
     )
   }
   const created = `${fileComment}${newKeyText(random)}\n`
+  await mkdir(dirname(defaultFile), { recursive: true, mode: 0o700 })
   await writeDurably(defaultFile, created, 0o600)
   return { ring: parseKeyRing(created), createdFile: defaultFile }
 }

@@ -34,12 +34,15 @@ export interface WorldOptions {
   readonly runtime?: Runtime
 }
 
+/** One for all worlds, so that several can share a store. */
+const sealKey = Buffer.alloc(32, "seal").toString("base64")
+
 export const origin = "http://chancery.test"
 
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const runtime = options.runtime ?? systemRuntime()
   const edition = options.edition ?? "self-hosted"
-  const engine = await openEmbedded(options.url ?? "sqlite::memory:", { runtime, edition })
+  const engine = await openEmbedded(options.url ?? "sqlite::memory:", { runtime, edition, sealKeys: { text: sealKey } })
   const app = createApp({ engine, runtime })
   const rootToken = await tokenOf(engine)
   return {
