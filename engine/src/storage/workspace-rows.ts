@@ -1,13 +1,16 @@
 import { invalid } from "../core/errors.ts"
-import type { WorkspaceId } from "../core/ids.ts"
+import type { OrganizationId, WorkspaceId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
 import { foldName } from "../organizations/organization.ts"
 import type { LockChange } from "../workspaces/lock.ts"
 import type { Actor, Lock, SituatedWorkspace, VcsRepo, Workspace, WorkspaceRef } from "../workspaces/workspace.ts"
-import type { WorkspaceRelated, WorkspaceStore } from "../workspaces/workspace-store.ts"
+import type { Visibility, WorkspaceQuery } from "../workspaces/query.ts"
+import type { ReferencedIds, ReferenceFacts, WorkspaceRelated, WorkspaceStore } from "../workspaces/workspace-store.ts"
 import { among } from "./dialect.ts"
 import { indexName, removeName } from "./name-search.ts"
 import { type Session, statement, UniqueViolation } from "./session.ts"
 import type { Flag, Tables, WorkspaceRow } from "./tables.ts"
+import { listWorkspaceIds } from "./workspace-list.ts"
 import type { ExecutionMode, Plan } from "../organizations/organization.ts"
 import { type Kysely, sql } from "kysely"
 
@@ -57,6 +60,26 @@ export class WorkspaceRows implements WorkspaceStore {
     for (const { state_version_id, id } of outputs)
       related.get(workspaceOf.get(state_version_id) ?? "")?.outputIds.push(id)
     return related as ReadonlyMap<string, WorkspaceRelated> as ReadonlyMap<WorkspaceId, WorkspaceRelated>
+  }
+
+  async list(query: WorkspaceQuery, visibility: Visibility, page: PageRequest): Promise<Page<SituatedWorkspace>> {
+    const ids = await listWorkspaceIds(this.#session, query, visibility, page)
+    return { ...ids, items: await this.findMany(ids.items) }
+  }
+
+  async references(organizationId: OrganizationId, ids: ReferencedIds): Promise<ReferenceFacts> {
+    const row = await this.#session.first(referencesIn, { organizationId, ...ids })
+    return {
+      agentPoolExists: row?.agent_pool_id === ids.agentPoolId,
+      oauthTokenExists: row?.oauth_token_id === ids.oauthTokenId,
+      appInstallationExists: row?.app_installation_id === ids.appInstallationId,
+    }
+  }
+
+  async stateIsProcessed(id: WorkspaceId): Promise<boolean> {
+    const newest = await this.#session.first(newestStateVersion, { id })
+    if (newest === undefined) return true
+    return newest.status === "pending" ? false : newest.resources_processed === 1
   }
 
   async insert(workspace: Workspace): Promise<void> {
@@ -117,6 +140,41 @@ const situatedRows = (db: Kysely<Tables>) =>
       "rp.id as retention_policy_id",
       "rp.kind as retention_policy_kind",
     ])
+
+const referencesIn = statement((db, ids: ReferencedIds & { readonly organizationId: string }) =>
+  db.selectNoFrom((select) => [
+    select
+      .selectFrom("agent_pools")
+      .select("id")
+      .where("id", "=", ids.agentPoolId)
+      .where("organization_id", "=", ids.organizationId)
+      .as("agent_pool_id"),
+    select
+      .selectFrom("oauth_tokens")
+      .select("id")
+      .where("id", "=", ids.oauthTokenId)
+      .where("organization_id", "=", ids.organizationId)
+      .as("oauth_token_id"),
+    select
+      .selectFrom("app_installations")
+      .select("id")
+      .where("id", "=", ids.appInstallationId)
+      .where("organization_id", "=", ids.organizationId)
+      .as("app_installation_id"),
+  ]),
+)
+
+/** Discarded versions stand for nothing. */
+const newestStateVersion = statement((db, { id }: { readonly id: string }) =>
+  db
+    .selectFrom("state_versions")
+    .select(["status", "resources_processed"])
+    .where("workspace_id", "=", id)
+    .where("status", "!=", "discarded")
+    .orderBy("created_at", "desc")
+    .orderBy("serial", "desc")
+    .limit(1),
+)
 
 const workspaceColumns = [
   "id",

@@ -1,5 +1,7 @@
-import type { WorkspaceId } from "../core/ids.ts"
+import type { OrganizationId, WorkspaceId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
 import type { LockChange } from "./lock.ts"
+import type { Visibility, WorkspaceQuery } from "./query.ts"
 import type { SituatedWorkspace, Workspace, WorkspaceRef } from "./workspace.ts"
 
 /** What hangs on a workspace and stands in its document. */
@@ -9,12 +11,31 @@ export interface WorkspaceRelated {
   readonly outputIds: readonly string[]
 }
 
+/** Records that settings name; blank where none is named. */
+export interface ReferencedIds {
+  readonly agentPoolId: string
+  readonly oauthTokenId: string
+  readonly appInstallationId: string
+}
+
+/** Whether each of them exists in one organization. */
+export interface ReferenceFacts {
+  readonly agentPoolExists: boolean
+  readonly oauthTokenExists: boolean
+  readonly appInstallationExists: boolean
+}
+
 export interface WorkspaceStore {
   find(ref: WorkspaceRef): Promise<SituatedWorkspace | undefined>
   findMany(ids: readonly WorkspaceId[]): Promise<readonly SituatedWorkspace[]>
   related(
     workspaces: readonly Pick<Workspace, "id" | "currentStateVersionId">[],
   ): Promise<ReadonlyMap<WorkspaceId, WorkspaceRelated>>
+  /** One page of those that match and that the caller may see. */
+  list(query: WorkspaceQuery, visibility: Visibility, page: PageRequest): Promise<Page<SituatedWorkspace>>
+  references(organizationId: OrganizationId, ids: ReferencedIds): Promise<ReferenceFacts>
+  /** False while the resources of the newest state version are not counted yet. */
+  stateIsProcessed(id: WorkspaceId): Promise<boolean>
   /** Throws `EngineError("invalid")` on `name` when the organization has a workspace of that name. */
   insert(workspace: Workspace): Promise<void>
   /** Writes what differs between the two. */
