@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { sql } from "kysely"
+import { type RawBuilder, sql } from "kysely"
 import { newId, type OrganizationId, type ProjectId, type TeamId, type WorkspaceId } from "../core/ids.ts"
 import { firstPage, type PageRequest } from "../core/page.ts"
 import { seededRandom } from "../testing/seeded-random.ts"
@@ -186,7 +186,11 @@ function expectedIds(query: WorkspaceQuery, visibility: Visibility): WorkspaceId
   const matches = (workspace: Known): boolean => {
     const name = workspace.name.toLowerCase()
     const bindings = effective(workspace)
-    const pattern = query.wildcardName?.toLowerCase().split("*").map((part) => part.replaceAll(/[^a-z0-9]/g, "\\$&")).join(".*")
+    const pattern = query.wildcardName
+      ?.toLowerCase()
+      .split("*")
+      .map((part) => part.replaceAll(/[^a-z0-9]/g, "\\$&"))
+      .join(".*")
     return (
       (visibility.all || workspace.granted || projectGranted[workspace.project] === true) &&
       (query.name === undefined || name.includes(query.name.toLowerCase())) &&
@@ -277,66 +281,72 @@ const strategies = [
   { strategy: "by whichever is nearer", narrowMaximum: 12 },
 ]
 
-for (const kind of databaseKinds.filter(({ name }) => name !== "SQLite file"))
-  describe.runIf(kind.available)(kind.name, () => {
-    let opened: TemporaryDatabase
-    beforeAll(async () => {
-      opened = await temporaryDatabase(kind)
-      await opened.database.transact(seed)
-    })
-    afterAll(() => opened[Symbol.asyncDispose]())
+describe.each(databaseKinds.filter(({ name, available }) => available && name !== "SQLite file"))("$name", (kind) => {
+  let opened: TemporaryDatabase
+  beforeAll(async () => {
+    opened = await temporaryDatabase(kind)
+    await opened.database.transact(seed)
+  })
+  afterAll(() => opened[Symbol.asyncDispose]())
 
-    const list = (query: WorkspaceQuery, visibility: Visibility, page: PageRequest, narrowMaximum?: number) =>
-      opened.database.read((session) => listWorkspaceIds(session, query, visibility, page, narrowMaximum))
+  const list = (query: WorkspaceQuery, visibility: Visibility, page: PageRequest, narrowMaximum?: number) =>
+    opened.database.read((session) => listWorkspaceIds(session, query, visibility, page, narrowMaximum))
 
-    describe.each(strategies)("found $strategy", ({ narrowMaximum }) => {
-      test.each(cases)("$query with visibility of all: $visibility.all", async ({ query, visibility }) => {
-        const expected = expectedIds(query, visibility)
-        const found: WorkspaceId[] = []
-        for (let number = 1; number === 1 || found.length < expected.length; number += 1) {
-          const page = await list(query, visibility, { number, size: 9 }, narrowMaximum)
-          expect(page.totalCount).toBe(expected.length)
-          expect(page.items).toEqual(expected.slice((number - 1) * 9, number * 9))
-          found.push(...page.items)
-          if (page.items.length === 0) break
-        }
-        expect(found).toEqual(expected)
-      })
-
-      test("a page past the end is empty and keeps the count", async () => {
-        const page = await list({}, all, { number: 999, size: 20 }, narrowMaximum)
-        expect(page).toEqual({ items: [], number: 999, size: 20, totalCount: known.length })
-      })
+  describe.each(strategies)("found $strategy", ({ narrowMaximum }) => {
+    test.each(cases)("$query with visibility of all: $visibility.all", async ({ query, visibility }) => {
+      const expected = expectedIds(query, visibility)
+      const found: WorkspaceId[] = []
+      for (let number = 1; number === 1 || found.length < expected.length; number += 1) {
+        const page = await list(query, visibility, { number, size: 9 }, narrowMaximum)
+        expect(page.totalCount).toBe(expected.length)
+        expect(page.items).toEqual(expected.slice((number - 1) * 9, number * 9))
+        found.push(...page.items)
+        if (page.items.length === 0) break
+      }
+      expect(found).toEqual(expected)
     })
 
-    test("rows come whole, in the order of the page", async () => {
-      const page = await opened.database.read((session) => new WorkspaceRows(session).list({}, all, firstPage))
-      expect(page.items.map(({ id }) => id)).toEqual(expectedIds({}, all).slice(0, 20))
-      expect(page.totalCount).toBe(known.length)
+    test("a page past the end is empty and keeps the count", async () => {
+      const page = await list({}, all, { number: 999, size: 20 }, narrowMaximum)
+      expect(page).toEqual({ items: [], number: 999, size: 20, totalCount: known.length })
     })
   })
+
+  test("rows come whole, in the order of the page", async () => {
+    const page = await opened.database.read((session) => new WorkspaceRows(session).list({}, all, firstPage))
+    expect(page.items.map(({ id }) => id)).toEqual(expectedIds({}, all).slice(0, 20))
+    expect(page.totalCount).toBe(known.length)
+  })
+})
 
 describe("on SQLite each filter uses its index", () => {
   let opened: TemporaryDatabase
   beforeAll(async () => {
     opened = await temporaryDatabase(databaseKinds[1] as (typeof databaseKinds)[number])
+    await opened.database.transact(seed)
   })
   afterAll(() => opened[Symbol.asyncDispose]())
 
   const drivingPlans = async (query: WorkspaceQuery, visibility: Visibility, narrowMaximum?: number) => {
     const plans: string[] = []
     await opened.database.read(async (session) => {
-      const explaining: Session = new Proxy(session, {
-        get(target, name) {
-          if (name !== "all" && name !== "first") return Reflect.get(target, name) as unknown
-          return async (asked: Parameters<Session["all"]>[0], parameters: never) => {
-            if (!("compiled" in asked))
-              for (const row of await target.all(sql<{ detail: string }>`explain query plan ${asked as never}`))
-                plans.push(row.detail)
-            return target[name](asked as never, parameters)
-          }
+      const explain = async (asked: object): Promise<void> => {
+        if (!("isRawBuilder" in asked)) return
+        const rows = await session.all(sql<{ detail: string }>`explain query plan ${asked as RawBuilder<unknown>}`)
+        plans.push(...rows.map(({ detail }) => detail))
+      }
+      const explaining = {
+        dialect: session.dialect,
+        db: session.db,
+        all: async (asked: RawBuilder<unknown>, parameters: never) => {
+          await explain(asked)
+          return session.all(asked as never, parameters)
         },
-      })
+        first: async (asked: RawBuilder<unknown>, parameters: never) => {
+          await explain(asked)
+          return session.first(asked as never, parameters)
+        },
+      } as unknown as Session
       await listWorkspaceIds(explaining, query, visibility, firstPage, narrowMaximum)
     })
     return plans

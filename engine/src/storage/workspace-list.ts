@@ -334,7 +334,9 @@ async function wildcardFilter(
   const inner = parts.slice(1, -1).filter((part) => part !== "")
   const ranges = [
     ...(first === "" ? [] : [rangeFilter(dialect, organizationId, "name_folded", first)]),
-    ...(last === "" ? [] : [rangeFilter(dialect, organizationId, "name_reversed", Array.from(last).toReversed().join(""))]),
+    ...(last === ""
+      ? []
+      : [rangeFilter(dialect, organizationId, "name_reversed", Array.from(last).toReversed().join(""))]),
   ]
   const longest = inner.toSorted((a, b) => b.length - a.length)[0]
   const inside = longest === undefined ? {} : await nameFilter(session, organizationId, longest, most)
