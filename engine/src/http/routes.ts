@@ -1,5 +1,23 @@
 import type { Route } from "./route.ts"
+import { organizationMembershipRoutes } from "./routes/organization-memberships.ts"
+import { organizationRoutes } from "./routes/organizations.ts"
+import { projectRoutes } from "./routes/projects.ts"
+import { siteSettingsRoutes } from "./routes/site-settings.ts"
+import { teamAccessRoutes } from "./routes/team-access.ts"
+import { teamRoutes } from "./routes/teams.ts"
+import { tokenRoutes } from "./routes/tokens.ts"
+import { userRoutes } from "./routes/users.ts"
 import { workspaceRoutes } from "./routes/workspaces.ts"
 
 /** Every endpoint that needs a token, relative to `/api/v2`. */
-export const apiRoutes: readonly Route[] = [...workspaceRoutes]
+export const apiRoutes: readonly Route[] = [
+  ...organizationRoutes,
+  ...organizationMembershipRoutes,
+  ...projectRoutes,
+  ...userRoutes,
+  ...teamRoutes,
+  ...teamAccessRoutes,
+  ...tokenRoutes,
+  ...siteSettingsRoutes,
+  ...workspaceRoutes,
+]

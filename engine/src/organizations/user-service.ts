@@ -64,6 +64,11 @@ export class UserService implements Users {
     return shown(user)
   }
 
+  async getAsAdministrator(id: string): Promise<UserView> {
+    this.#requireSiteAdmin()
+    return this.#storage.read(async (stores) => shown(await existing(stores, id)))
+  }
+
   async list(search: string | undefined, page: PageRequest): Promise<Page<UserView>> {
     this.#requireSiteAdmin()
     return this.#storage.read(async ({ users }) => mapPage(await users.list(search, page), shown))

@@ -21,6 +21,7 @@ export interface Users {
   updateAccount(patch: AccountPatch): Promise<UserView>
   /** The rest is for site administrators. */
   create(input: UserInput): Promise<UserView>
+  getAsAdministrator(id: string): Promise<UserView>
   /** `search` is part of the username or email. */
   list(search: string | undefined, page: PageRequest): Promise<Page<UserView>>
   findByUsername(username: string): Promise<UserView | undefined>

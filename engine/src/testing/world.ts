@@ -60,6 +60,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
           },
           ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
         }),
+        { requestId: "test", route: undefined },
       )
       const text = await response.text()
       return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) }

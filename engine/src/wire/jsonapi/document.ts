@@ -46,7 +46,7 @@ export function decodeDocument<T>(
       detail: `type must be ${options.types.map((name) => `"${name}"`).join(" or ")}`,
       pointer: "/data/type",
     })
-  const parsed = schema.safeParse(data)
+  const parsed = schema.safeParse(data, { reportInput: true })
   if (!parsed.success) faults.push(...parsed.error.issues.flatMap((issue) => faultsOf(issue, "/data")))
   if (faults.length > 0) throw invalid(faults)
   return parsed.data as T
@@ -73,7 +73,7 @@ export function decodeList<T>(
         detail: `type must be ${options.types.map((name) => `"${name}"`).join(" or ")}`,
         pointer: `${at}/type`,
       })
-    const parsed = schema.safeParse(element)
+    const parsed = schema.safeParse(element, { reportInput: true })
     if (parsed.success) elements.push(parsed.data)
     else faults.push(...parsed.error.issues.flatMap((issue) => faultsOf(issue, at)))
   })
@@ -83,7 +83,7 @@ export function decodeList<T>(
 
 /** Reads any body with a schema of its own; faults point from the root. */
 export function decodeBody<T>(body: unknown, schema: z.ZodType<T>): T {
-  const parsed = schema.safeParse(body)
+  const parsed = schema.safeParse(body, { reportInput: true })
   if (!parsed.success) throw invalid(parsed.error.issues.flatMap((issue) => faultsOf(issue, "")))
   return parsed.data
 }

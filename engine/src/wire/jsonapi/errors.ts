@@ -70,6 +70,12 @@ export const attributePointers =
     return `/data/attributes/${joined(field)}`
   }
 
+/** For the few members whose wire name is not the domain's, dashed; `names` is keyed by the domain's. */
+export const renamedPointers =
+  (pointers: Pointers, names: Readonly<Record<string, string>>): Pointers =>
+  ([first, ...rest]) =>
+    pointers(first === undefined ? [] : [names[first] ?? first, ...rest])
+
 /** For documents whose `data` is a list: `["data", 0, "id"]` → `/data/0/id`, any other member under `attributes`. */
 export const listPointers: Pointers = (field) => {
   const [, index, ...members] = field

@@ -1,0 +1,128 @@
+// The organization document (workspace-facts 1.10): its id is its name.
+import { z } from "zod"
+import { formatInstant } from "../../core/time.ts"
+import {
+  collaboratorAuthPolicies,
+  executionModes,
+  type OrganizationInput,
+  type OrganizationPatch,
+  plans,
+} from "../../organizations/organization.ts"
+import { organizationPermissionNames } from "../../organizations/organization-permissions.ts"
+import type { OrganizationView } from "../../organizations/organizations.ts"
+import { decodeDocument, type Resource, toOne } from "./document.ts"
+import { attributePointers, type Pointers, renamedPointers } from "./errors.ts"
+import { given } from "./given.ts"
+import { dashed } from "./member-name.ts"
+import { relatedId, toOneSchema } from "./relationship.ts"
+
+export const organizationPointers: Pointers = renamedPointers(attributePointers(["defaultAgentPool"]), {
+  plan: "planIdentifier",
+})
+
+export function encodeOrganization(organization: OrganizationView): Resource {
+  const { permissions, name } = organization
+  return {
+    id: name,
+    type: "organizations",
+    attributes: {
+      name,
+      "external-id": organization.id,
+      email: organization.email,
+      "created-at": formatInstant(organization.createdAt),
+      "default-execution-mode": organization.defaultExecutionMode,
+      "allow-force-delete-workspaces": organization.allowForceDeleteWorkspaces,
+      "assessments-enforced": organization.assessmentsEnforced,
+      "collaborator-auth-policy": organization.collaboratorAuthPolicy,
+      "cost-estimation-enabled": organization.costEstimationEnabled,
+      "plan-identifier": organization.plan,
+      // Nothing here ends a session or signs in through somebody else; clients read these members all the same.
+      "saml-enabled": false,
+      "session-remember": null,
+      "session-timeout": null,
+      "two-factor-conformant": true,
+      permissions: Object.fromEntries(
+        organizationPermissionNames.map((member) => [dashed(member), permissions[member]]),
+      ),
+    },
+    relationships: {
+      "default-project": toOne("projects", organization.defaultProjectId),
+      "default-agent-pool": toOne("agent-pools", organization.defaultAgentPoolId),
+      "entitlement-set": {
+        ...toOne("entitlement-sets", organization.id),
+        links: { related: `/api/v2/organizations/${name}/entitlement-set` },
+      },
+    },
+    links: { self: `/api/v2/organizations/${name}` },
+  }
+}
+
+/** What this server does; clients decide by it which requests to make (workspace-facts 2.1). */
+export function encodeEntitlements(organization: OrganizationView): Resource {
+  return {
+    id: organization.id,
+    type: "entitlement-sets",
+    attributes: {
+      agents: true,
+      "audit-logging": false,
+      "cost-estimation": false,
+      "global-run-tasks": false,
+      // False makes clients plan and apply on their own machine: no run is executed here.
+      operations: false,
+      "policy-enforcement": false,
+      "private-module-registry": false,
+      "private-policy-agents": false,
+      "run-tasks": false,
+      "self-serve-billing": false,
+      sentinel: false,
+      sso: false,
+      "state-storage": true,
+      teams: true,
+      "usage-reporting": false,
+      "user-limit": null,
+      "vcs-integrations": true,
+    },
+    links: { self: `/api/v2/entitlement-sets/${organization.id}` },
+  }
+}
+
+const settings = z.object({
+  name: z.string().optional(),
+  email: z.string().optional(),
+  "default-execution-mode": z.enum(executionModes).optional(),
+  "allow-force-delete-workspaces": z.boolean().optional(),
+  "assessments-enforced": z.boolean().optional(),
+  "collaborator-auth-policy": z.enum(collaboratorAuthPolicies).optional(),
+  "cost-estimation-enabled": z.boolean().optional(),
+  "plan-identifier": z.enum(plans).optional(),
+})
+const relationships = z.object({ "default-agent-pool": toOneSchema.optional() }).optional()
+const createSchema = z.object({
+  attributes: settings.extend({ name: z.string(), email: z.string() }).prefault({} as never),
+  relationships,
+})
+const updateSchema = z.object({ attributes: settings.prefault({}), relationships })
+const types = { types: ["organizations"] }
+
+export function decodeOrganizationInput(body: unknown): OrganizationInput {
+  const { attributes, relationships: related } = decodeDocument(body, createSchema, types)
+  return { ...patchOf(attributes, related), name: attributes.name, email: attributes.email }
+}
+
+export function decodeOrganizationPatch(body: unknown): OrganizationPatch {
+  const { attributes, relationships: related } = decodeDocument(body, updateSchema, types)
+  return patchOf(attributes, related)
+}
+
+const patchOf = (attributes: z.infer<typeof settings>, related: z.infer<typeof relationships>): OrganizationPatch =>
+  given({
+    name: attributes.name,
+    email: attributes.email,
+    defaultExecutionMode: attributes["default-execution-mode"],
+    defaultAgentPoolId: relatedId(related?.["default-agent-pool"]),
+    allowForceDeleteWorkspaces: attributes["allow-force-delete-workspaces"],
+    assessmentsEnforced: attributes["assessments-enforced"],
+    collaboratorAuthPolicy: attributes["collaborator-auth-policy"],
+    costEstimationEnabled: attributes["cost-estimation-enabled"],
+    plan: attributes["plan-identifier"],
+  })

@@ -1,0 +1,10 @@
+import { z } from "zod"
+
+/** A to-one relationship of a request; an empty id is how some clients say "none" (workspace-facts 1.4). */
+export const toOneSchema = z.object({ data: z.object({ id: z.string() }).nullable() })
+
+/** The id that a to-one relationship names, null for none, undefined when it is left out. */
+export function relatedId(relationship: z.infer<typeof toOneSchema> | undefined): string | null | undefined {
+  if (relationship === undefined) return undefined
+  return relationship.data === null || relationship.data.id === "" ? null : relationship.data.id
+}
