@@ -2,6 +2,8 @@ import type { RandomSource } from "../core/random.ts"
 import type { Log } from "../core/runtime.ts"
 import type { DialectName, Session } from "./session.ts"
 
+export const defaultLongestWorkMs = 10_000
+
 /** What a dialect must be able to do; `database.ts` builds the rest on it. */
 export interface Backend {
   readonly dialect: DialectName
@@ -21,4 +23,6 @@ export interface BackendOptions {
   readonly connections?: number | undefined
   /** How often a contended transaction is tried before the caller hears `busy`. */
   readonly attempts?: number | undefined
+  /** How long a work may go without settling before it is given up: it holds the writer, or a connection and locks. */
+  readonly longestWorkMs?: number | undefined
 }

@@ -1,6 +1,7 @@
 import { sql } from "kysely"
 import { stat } from "node:fs/promises"
 import { dirname } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { describe, expect, test } from "vitest"
 import { isEngineError } from "../core/errors.ts"
 import { openDatabase, sqliteFile, type Database } from "./database.ts"
@@ -248,6 +249,22 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(counts).toEqual(tables.map(() => 0))
   })
 
+  test("a work that waits for something else is given up, and the next one is not held up", async () => {
+    await using temporary = await temporaryDatabase(kind, { longestWorkMs: 150 })
+    const { database } = temporary
+    const stuck = database.transact(async (session) => {
+      await session.run(setSetting, { name: "stuck", value: "" })
+      await sleep(400)
+      await session.run(setSetting, { name: "stuck, still", value: "" })
+    })
+    const next = database.transact((session) => session.run(setSetting, { name: "next", value: "1" }))
+    await expect(stuck).rejects.toThrow(/waited too long|cannot be reached/)
+    await next
+    expect(await value(database, "next")).toBe("1")
+    await sleep(400)
+    expect([await value(database, "stuck"), await value(database, "stuck, still")]).toEqual([undefined, undefined])
+  })
+
   test("work accepted before closing is finished, later work is refused", async () => {
     await using place = await kind.place()
     const database = await openDatabase(place.url)
@@ -302,6 +319,26 @@ describe("SQLite file", () => {
   })
 })
 
+test("when the disk is full nobody of the batch is told otherwise, and later work goes on", async () => {
+  await using temporary = await temporaryDatabase(file)
+  const { database } = temporary
+  const limitPages = (count: number) =>
+    database.transact((session) => session.run(sql`pragma max_page_count = ${sql.raw(String(count))}`))
+  const pages = await database.read((session) => session.first(sql<{ page_count: number }>`pragma page_count`))
+  await limitPages((pages?.page_count ?? 0) + 3)
+  const outcomes = await Promise.allSettled([
+    database.transact((session) => session.run(setSetting, { name: "small", value: "1" })),
+    database.transact((session) => session.run(setSetting, { name: "large", value: "x".repeat(1_000_000) })),
+    database.transact((session) => session.run(setSetting, { name: "after", value: "1" })),
+  ])
+  const told = outcomes.map(({ status }) => (status === "fulfilled" ? "1" : undefined))
+  expect(told[1]).toBeUndefined()
+  expect(await Promise.all(["small", "large", "after"].map((name) => value(database, name)))).toEqual(told)
+  await limitPages(1_000_000)
+  await database.transact((session) => session.run(setSetting, { name: "large", value: "x".repeat(1_000_000) }))
+  expect((await value(database, "large"))?.length).toBe(1_000_000)
+})
+
 test("a URL that names no store is refused without repeating what may be a password", async () => {
   await expect(openDatabase("mysql://root:secret@localhost/db")).rejects.toThrow(/^Storage "mysql:…" is not known/)
 })
@@ -310,6 +347,37 @@ test("a server that cannot be reached is busy, not broken", async () => {
   await using database = await openDatabase("postgres://nobody@127.0.0.1:1/none")
   const error = await database.read(async () => 1).catch((failure: unknown) => failure)
   expect(isEngineError(error, "busy")).toBe(true)
+})
+
+describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL" && available))("$name", (kind) => {
+  test("a connection that is cut in the middle of a work is busy, and the next work has another", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const { database } = temporary
+    const cut = database.transact(async (session) => {
+      await session.run(setSetting, { name: "a", value: "1" })
+      await session.run(sql`select pg_terminate_backend(pg_backend_pid())`)
+    })
+    expect(isEngineError(await cut.catch((error: unknown) => error), "busy")).toBe(true)
+    expect(await value(database, "a")).toBeUndefined()
+    await database.transact((session) => session.run(setSetting, { name: "a", value: "2" }))
+    expect(await value(database, "a")).toBe("2")
+  })
+
+  test("contention that outlasts the attempts is busy", async () => {
+    await using temporary = await temporaryDatabase(kind, { attempts: 2 })
+    const { database } = temporary
+    const contended = database.transact(async (session) => {
+      const before = await session.all(session.db.selectFrom("settings").select("name"))
+      await database.transact((rival) => rival.run(setSetting, { name: `rival-${Math.random()}`, value: "" }))
+      await session.first(bump, { family: "identity" })
+      await session.run(setSetting, { name: `mine-${before.length}`, value: "" })
+      await database.transact(async (rival) => {
+        await rival.all(rival.db.selectFrom("settings").select("name"))
+        await rival.run(setSetting, { name: `rival-${Math.random()}`, value: "" })
+      })
+    })
+    expect(isEngineError(await contended.catch((error: unknown) => error), "busy")).toBe(true)
+  })
 })
 
 const organization = (id: string, name: string, now: number) => ({

@@ -26,6 +26,7 @@ export interface DatabaseOptions {
   readonly log?: Log
   readonly connections?: number
   readonly attempts?: number
+  readonly longestWorkMs?: number
   /** Of tests; a release has its own. */
   readonly migrations?: readonly Migration[]
 }
@@ -38,6 +39,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     log: options.log ?? system.log,
     connections: options.connections,
     attempts: options.attempts,
+    longestWorkMs: options.longestWorkMs,
   })
   return {
     dialect: backend.dialect,

@@ -2,7 +2,7 @@
 // so; reads are one repeatable-read snapshot. Statements are prepared once per connection, under a stable name.
 import { DatabaseError, Pool, types, type PoolClient } from "pg"
 import { busy } from "../core/errors.ts"
-import type { Backend, BackendOptions } from "./backend.ts"
+import { type Backend, type BackendOptions, defaultLongestWorkMs } from "./backend.ts"
 import { backOff } from "./backoff.ts"
 import type { Bound } from "./dialect.ts"
 import { ReferenceViolation, UniqueViolation, type Session } from "./session.ts"
@@ -22,8 +22,10 @@ export async function openPostgres(url: string, options: BackendOptions): Promis
     application_name: "chancery",
     types: { getTypeParser },
   })
-  // An idle connection that dies is replaced at the next use; without a listener its error would end the process.
+  // A connection that dies is replaced at the next use. Without a listener its error would end the process: the pool
+  // listens while a connection is idle, we while it is in use.
   pool.on("error", (error) => options.log.warn("database-connection-lost", { message: error.message }))
+  pool.on("connect", (client) => client.on("error", () => {}))
   return new PostgresStore(pool, options)
 }
 
@@ -37,20 +39,24 @@ class PostgresStore implements Backend {
   readonly dialect = "postgres"
   readonly #pool: Pool
   readonly #options: BackendOptions
+  /** Set per transaction, because connection poolers refuse such settings at the start of a connection. */
+  readonly #limits: string
   readonly #running = new Set<Promise<unknown>>()
   #closed: Promise<void> | undefined
 
   constructor(pool: Pool, options: BackendOptions) {
     this.#pool = pool
     this.#options = options
+    const limitMs = options.longestWorkMs ?? defaultLongestWorkMs
+    this.#limits = `set local statement_timeout = ${limitMs}; set local idle_in_transaction_session_timeout = ${limitMs}`
   }
 
   read<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#tracked("begin isolation level repeatable read read only", work)
+    return this.#tracked(`begin isolation level repeatable read read only; ${this.#limits}`, work)
   }
 
   transact<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#tracked("begin isolation level serializable", work)
+    return this.#tracked(`begin isolation level serializable; ${this.#limits}`, work)
   }
 
   // Read committed: a snapshot taken while waiting for the lock would not show what its last holder did.
@@ -108,6 +114,7 @@ class PostgresStore implements Backend {
       const cause = session.failure?.error ?? error
       broken = isConnectionFailure(cause) || !(await rolledBack(client))
       if (isConnectionFailure(cause)) throw unreachableDatabase(cause)
+      if (sqlState(cause) === queryCanceled) throw busy("The database did not answer in time.", cause)
       if (runAgainCodes.has(sqlState(cause))) return { kind: "run-again", cause }
       throw error
     } finally {
@@ -170,6 +177,7 @@ const uniqueViolation = "23505"
 const foreignKeyViolation = "23503"
 const serializationFailure = "40001"
 const deadlockDetected = "40P01"
+const queryCanceled = "57014"
 const runAgainCodes = new Set([serializationFailure, deadlockDetected])
 
 const sqlState = (error: unknown): string => (error instanceof DatabaseError ? (error.code ?? "") : "")
@@ -190,9 +198,9 @@ const isRefusal = (error: unknown): boolean => /^(28|3D|42)/.test(sqlState(error
 
 const socketCodes = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOENT", "EHOSTUNREACH"])
 
-/** Class 08 and 57P01…57P03: the connection or the server went away (PostgreSQL, appendix A). */
+/** Class 08, 57P01…57P03 and 25P03: the connection or the server went away (PostgreSQL, appendix A). */
 function isConnectionFailure(error: unknown): boolean {
-  if (error instanceof DatabaseError) return /^(08|57P0[1-3])/.test(error.code ?? "")
+  if (error instanceof DatabaseError) return /^(08|57P0[1-3]|25P03)/.test(error.code ?? "")
   if (!(error instanceof Error)) return false
   return "code" in error
     ? socketCodes.has(String(error.code))

@@ -7,7 +7,7 @@ import { dirname } from "node:path"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 import { setImmediate as nextTurn } from "node:timers/promises"
 import { busy } from "../core/errors.ts"
-import type { Backend, BackendOptions } from "./backend.ts"
+import { type Backend, type BackendOptions, defaultLongestWorkMs } from "./backend.ts"
 import { backOff } from "./backoff.ts"
 import type { Bound } from "./dialect.ts"
 import { ReferenceViolation, UniqueViolation, type Session } from "./session.ts"
@@ -173,17 +173,26 @@ class SqliteStore implements Backend {
       return
     }
     const settlements: { readonly job: Job; readonly settle: () => void }[] = []
+    // A work that waits only for its session is done before a timer can fire, however many there are in the batch.
+    const patience = { ...Promise.withResolvers<never>(), over: false }
+    const timer = setTimeout(() => {
+      patience.over = true
+      patience.reject(new Error("a unit of work waited too long for something other than its session"))
+    }, this.#options.longestWorkMs ?? defaultLongestWorkMs)
+    patience.promise.catch(() => {})
     try {
-      for (let count = 0; count < largestBatch && this.#writer.inTransaction; count += 1) {
+      for (let count = 0; count < largestBatch && this.#writer.inTransaction && !patience.over; count += 1) {
         const job = this.#queue.shift()
         if (job === undefined) break
-        settlements.push({ job, settle: await this.#attempt(job) })
+        settlements.push({ job, settle: await this.#attempt(job, patience.promise) })
       }
       this.#writer.command("commit")
     } catch (error) {
       if (this.#writer.inTransaction) this.#writer.command("rollback")
       for (const { job } of settlements) job.reject(error)
       return
+    } finally {
+      clearTimeout(timer)
     }
     for (const { settle } of settlements) settle()
   }
@@ -201,13 +210,13 @@ class SqliteStore implements Backend {
     }
   }
 
-  async #attempt(job: Job): Promise<() => void> {
+  async #attempt(job: Job, patience: Promise<never>): Promise<() => void> {
     const writer = this.#writer
     writer.command("savepoint work")
     if (job.readOnly) writer.command("pragma query_only = on")
     const session = new SqliteSession(writer)
     try {
-      const value = await job.work(session)
+      const value = await Promise.race([job.work(session), patience])
       if (session.failure !== undefined) throw session.failure.error
       writer.command("release work")
       return () => job.resolve(value)
