@@ -28,6 +28,7 @@ const unreachableCodes = new Set([
 
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CommandError) return error.exitCode
+  if (error instanceof EngineError && error.code === "unavailable") return exitCodes.unavailable
   if (error instanceof EngineError) return error.code === "busy" ? exitCodes.busy : exitCodes.failure
   const code = (error as { code?: unknown } | null)?.code
   if (typeof code === "string" && unreachableCodes.has(code)) return exitCodes.unavailable

@@ -12,9 +12,10 @@ import type { ExecutionMode, Plan } from "../organizations/organization.ts"
 /** By id, or by organization and workspace name; both forms behave identically (specification 4.5). */
 export type WorkspaceRef = { readonly id: string } | { readonly organization: string; readonly name: string }
 
+export const actorKinds = ["users", "teams", "runs", "organizations"] as const
 /** Who holds a lock. */
 export interface Actor {
-  readonly kind: "users" | "teams" | "runs" | "organizations"
+  readonly kind: (typeof actorKinds)[number]
   readonly id: string
 }
 

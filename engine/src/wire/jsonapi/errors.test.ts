@@ -1,6 +1,26 @@
+import {
+  type Arbitrary,
+  array,
+  assert,
+  constant,
+  constantFrom,
+  nat,
+  oneof,
+  property,
+  stringMatching,
+  tuple,
+} from "fast-check"
 import { describe, expect, test } from "vitest"
 import { conflict, EngineError, type EngineErrorCode, type FieldPath, invalid, notFound } from "../../core/errors.ts"
-import { attributePointers, decodeError, encodeError, listPointers, statusOf } from "./errors.ts"
+import {
+  attributePointers,
+  decodeError,
+  encodeError,
+  fieldAt,
+  listPointers,
+  type Pointers,
+  statusOf,
+} from "./errors.ts"
 
 describe("an error document", () => {
   test("carries a string status, a title and a detail", () => {
@@ -51,6 +71,43 @@ describe("an error document", () => {
   })
 })
 
+const memberName = stringMatching(/^[a-z]{1,6}([A-Z][a-z]{1,5}){0,2}$/).filter((name) => !["id", "type"].includes(name))
+const anyMember = oneof(memberName, constantFrom("id", "type"))
+const index = nat(99)
+const rest = array(oneof(memberName, index), { maxLength: 2 })
+const one = oneof(constant([]), tuple(anyMember))
+const oneOfMany = tuple(index, one).map(([at, more]) => [at, ...more])
+
+describe("a field over the wire", () => {
+  test.each<{ what: string; pointers: Pointers; fields: Arbitrary<FieldPath> }>([
+    {
+      what: "an attribute, however deep",
+      pointers: attributePointers(),
+      fields: tuple(memberName, rest).map(([first, more]) => [first, ...more]),
+    },
+    {
+      what: "a relationship, to one or to many",
+      pointers: attributePointers(["tagBindings"]),
+      fields: oneof(one, oneOfMany).map((more) => ["tagBindings", ...more]),
+    },
+    {
+      what: "a list of resources",
+      pointers: listPointers,
+      fields: oneof(constant([]), oneOfMany).map((more) => ["data", ...more]),
+    },
+  ])("comes back when it is of $what", ({ pointers, fields }) => {
+    assert(
+      property(fields, (field) => {
+        expect(fieldAt(pointers(field))).toEqual(field)
+      }),
+    )
+  })
+
+  test.each(["/data/type", "", "/meta", "/data/relationships/x"])("is none for the pointer %j", (pointer) => {
+    expect(fieldAt(pointer)).toBeUndefined()
+  })
+})
+
 describe("an error over the wire", () => {
   test.each<EngineErrorCode>([
     "bad-request",
@@ -63,6 +120,8 @@ describe("an error over the wire", () => {
     "unsupported-media-type",
     "unprocessable",
     "rate-limited",
+    "unavailable",
+    "internal",
   ])("keeps its code %s", (code) => {
     expect(decodeError(statusOf(code), encodeError(new EngineError(code, "why"))).code).toBe(code)
   })
@@ -72,7 +131,7 @@ describe("an error over the wire", () => {
     expect(decoded).toMatchObject({
       code: "invalid",
       message: "Name has already been taken",
-      faults: [{ detail: "Name has already been taken", pointer: "/data/attributes/name" }],
+      faults: [{ detail: "Name has already been taken", field: ["name"] }],
     })
     expect(decodeError(409, encodeError(conflict("workspace already locked"))).message).toBe("workspace already locked")
   })
@@ -84,6 +143,6 @@ describe("an error over the wire", () => {
   })
 
   test("survives a body that is no error document", () => {
-    expect(decodeError(502, "<html>").code).toBe("internal")
+    expect(decodeError(502, "<html>").code).toBe("unavailable")
   })
 })

@@ -1,7 +1,7 @@
 // EngineError → JSON:API error document and back. `status` must be a string: Go clients fail to decode a number
 // (workspace-facts 1.2). The record type makes a forgotten code a compile error.
 import { EngineError, type EngineErrorCode, type Fault, type FieldPath } from "../../core/errors.ts"
-import { dashed } from "./member-name.ts"
+import { camelCased, dashed } from "./member-name.ts"
 
 export interface ErrorObject {
   readonly status: string
@@ -27,6 +27,7 @@ const statuses: Record<EngineErrorCode, { readonly status: number; readonly titl
   unprocessable: { status: 422, title: "unprocessable entity" },
   "rate-limited": { status: 429, title: "Too many requests" },
   internal: { status: 500, title: "internal error" },
+  unavailable: { status: 502, title: "bad gateway" },
   pending: { status: 503, title: "service unavailable" },
   busy: { status: 503, title: "service unavailable" },
 }
@@ -102,6 +103,7 @@ const codesByStatus = new Map<number, EngineErrorCode>([
   [415, "unsupported-media-type"],
   [422, "unprocessable"],
   [429, "rate-limited"],
+  [500, "internal"],
   [503, "busy"],
 ])
 
@@ -112,7 +114,7 @@ export function decodeError(status: number, document: unknown, retryAfterMs?: nu
   const faults = objects.filter((object) => object.source !== undefined).map(faultOf)
   const isInvalid = status === 422 && objects.some((object) => object.title === statuses.invalid.title)
   const isPending = status === 503 && detail.includes("still pending")
-  const code = isInvalid ? "invalid" : isPending ? "pending" : (codesByStatus.get(status) ?? "internal")
+  const code = isInvalid ? "invalid" : isPending ? "pending" : (codesByStatus.get(status) ?? "unavailable")
   return new EngineError(code, detail, { faults, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) })
 }
 
@@ -121,4 +123,26 @@ function errorObjects(document: unknown): ErrorObject[] {
   return Array.isArray(errors) ? errors.filter((error) => typeof error?.detail === "string") : []
 }
 
-const faultOf = ({ detail, source }: ErrorObject): Fault => ({ detail, ...source })
+function faultOf({ detail, source = {} as NonNullable<ErrorObject["source"]> }: ErrorObject): Fault {
+  if ("parameter" in source) return { detail, parameter: source.parameter }
+  const field = fieldAt(source.pointer)
+  return field === undefined ? { detail, pointer: source.pointer } : { detail, field }
+}
+
+/** The field that `attributePointers` or `listPointers` made this pointer of; undefined for any other pointer. */
+export function fieldAt(pointer: string): FieldPath | undefined {
+  const list = /^\/data(?:\/(\d+)(?:\/attributes)?(\/.+)?)?$/.exec(pointer)
+  if (list !== null) return ["data", ...numbers(list[1]), ...path(list[2])]
+  const attribute = /^\/data\/attributes(\/.+)$/.exec(pointer)
+  if (attribute !== null) return path(attribute[1])
+  const related = /^\/data\/relationships\/([^/]+)\/data(?:\/(\d+))?(?:\/attributes)?(\/.+)?$/.exec(pointer)
+  if (related !== null) return [camelCased(related[1] ?? ""), ...numbers(related[2]), ...path(related[3])]
+  return undefined
+}
+
+const numbers = (text: string | undefined): number[] => (text === undefined ? [] : [Number(text)])
+const path = (text = ""): (string | number)[] =>
+  text
+    .split("/")
+    .slice(1)
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : camelCased(part)))

@@ -1,8 +1,13 @@
 // The workspace document (specification 2.3 to 2.5), with the members existing clients also read (workspace-facts 1.5).
 import { z } from "zod"
+import { unavailable } from "../../core/errors.ts"
+import type { ConfigurationVersionId, ProjectId, RunId, StateVersionId, WorkspaceId } from "../../core/ids.ts"
 import { formatInstant, type Instant } from "../../core/time.ts"
 import { workspacePermissionNames } from "../../workspaces/permissions.ts"
+import { executionModes } from "../../organizations/organization.ts"
+import { actorKinds, type Lock } from "../../workspaces/workspace.ts"
 import type { VcsRepoView, WorkspaceView } from "../../workspaces/workspace-view.ts"
+import { type MembersReader, readResource } from "./answer.ts"
 import { decodeBody, type Resource, toMany, toOne } from "./document.ts"
 import { dashed } from "./member-name.ts"
 
@@ -110,6 +115,105 @@ export function encodeWorkspace(workspace: WorkspaceView): Resource {
     },
   }
 }
+
+/** The other direction of `encodeWorkspace`. */
+export function decodeWorkspace(resource: unknown): WorkspaceView {
+  const { id, attributes: own, ...related } = readResource(resource, "workspaces")
+  const overwrites = own.members("settingOverwrites")
+  const vcsRepo = own.membersOrNull("vcsRepo")
+  return {
+    id: id as WorkspaceId,
+    organizationName: related.one("organization"),
+    projectId: related.one("project") as ProjectId,
+    name: own.text("name"),
+    description: own.textOrNull("description"),
+    isDestroyable: own.members("actions").flag("isDestroyable"),
+    allowDestroyPlan: own.flag("allowDestroyPlan"),
+    ...(own.has("assessmentsEnabled") ? { assessmentsEnabled: own.flag("assessmentsEnabled") } : {}),
+    autoApply: own.flag("autoApply"),
+    autoApplyRunTrigger: own.flag("autoApplyRunTrigger"),
+    autoDestroyAt: own.instantOrNull("autoDestroyAt"),
+    autoDestroyStatus: own.textOrNull("autoDestroyStatus"),
+    autoDestroyActivityDuration: own.textOrNull("autoDestroyActivityDuration"),
+    inheritsProjectAutoDestroy: own.flag("inheritsProjectAutoDestroy"),
+    createdAt: own.instant("createdAt"),
+    updatedAt: own.instant("updatedAt"),
+    latestChangeAt: own.instant("latestChangeAt"),
+    lastAssessmentResultAt: own.instantOrNull("lastAssessmentResultAt"),
+    environment: own.text("environment"),
+    executionMode: own.oneOf("executionMode", executionModes),
+    agentPoolId: related.oneOrNull("agentPool"),
+    settingOverwrites: { executionMode: overwrites.flag("executionMode"), agentPool: overwrites.flag("agentPool") },
+    fileTriggersEnabled: own.flag("fileTriggersEnabled"),
+    globalRemoteState: own.flag("globalRemoteState"),
+    lock: decodeHolder(own, related.identifierOrNull("lockedBy")),
+    oauthClientName: own.textOrNull("oauthClientName"),
+    permissions: own.members("permissions").flags(workspacePermissionNames),
+    metrics: {
+      applyDurationAverageMs: own.numberOrNull("applyDurationAverage"),
+      planDurationAverageMs: own.numberOrNull("planDurationAverage"),
+      policyCheckFailures: own.numberOrNull("policyCheckFailures"),
+      runFailures: own.numberOrNull("runFailures"),
+      runsCount: own.numberOrNull("workspaceKpisRunsCount"),
+    },
+    queueAllRuns: own.flag("queueAllRuns"),
+    resourceCount: own.number("resourceCount"),
+    source: own.text("source"),
+    sourceName: own.textOrNull("sourceName"),
+    sourceUrl: own.textOrNull("sourceUrl"),
+    speculativeEnabled: own.flag("speculativeEnabled"),
+    structuredRunOutputEnabled: own.flag("structuredRunOutputEnabled"),
+    tagNames: own.texts("tagNames"),
+    engineVersion: own.text("engineVersion"),
+    triggerPrefixes: own.texts("triggerPrefixes"),
+    triggerPatterns: own.texts("triggerPatterns"),
+    vcsRepo: vcsRepo && decodeVcsRepo(vcsRepo),
+    workingDirectory: own.textOrNull("workingDirectory"),
+    currentConfigurationVersionId: related.oneOrNull("currentConfigurationVersion") as ConfigurationVersionId | null,
+    currentRunId: related.oneOrNull("currentRun") as RunId | null,
+    currentStateVersionId: related.oneOrNull("currentStateVersion") as StateVersionId | null,
+    currentAssessmentResultId: related.oneOrNull("currentAssessmentResult"),
+    outputIds: related.many("outputs"),
+    readmeId: related.oneOrNull("readme"),
+    sshKeyId: related.oneOrNull("sshKey"),
+    variableIds: related.many("vars"),
+    retentionPolicy: related.hasRelationship("dataRetentionPolicy")
+      ? decodeRetention(related.identifierOrNull("dataRetentionPolicy"))
+      : null,
+  }
+}
+
+function decodeHolder(own: MembersReader, holder: { readonly type: string; readonly id: string } | null): Lock {
+  if (!own.flag("locked")) return { held: false }
+  const kind = actorKinds.find((name) => name === holder?.type)
+  if (kind === undefined || holder === null) throw unavailable("The server's answer names no holder of the lock.")
+  return {
+    held: true,
+    by: { kind, id: holder.id },
+    reason: own.text("lockedReason"),
+    since: own.instant("lockedAt"),
+  }
+}
+
+const decodeVcsRepo = (repo: MembersReader): VcsRepoView => ({
+  branch: repo.text("branch"),
+  identifier: repo.text("identifier"),
+  ingressSubmodules: repo.flag("ingressSubmodules"),
+  oauthTokenId: repo.textOrNull("oauthTokenId"),
+  githubAppInstallationId: repo.textOrNull("githubAppInstallationId"),
+  repositoryHttpUrl: repo.textOrNull("repositoryHttpUrl"),
+  serviceProvider: repo.textOrNull("serviceProvider"),
+  tagsRegex: repo.textOrNull("tagsRegex"),
+})
+
+function decodeRetention(
+  policy: { readonly type: string; readonly id: string } | null,
+): WorkspaceView["retentionPolicy"] {
+  if (policy === null) return null
+  return { id: policy.id, kind: policy.type === retentionTypes["dont-delete"] ? "dont-delete" : "delete-older" }
+}
+
+export const encodeLock = (input: { readonly reason: string }) => ({ reason: input.reason })
 
 const retentionTypes = {
   "delete-older": "data-retention-policy-delete-olders",

@@ -1,0 +1,341 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { inspect } from "node:util"
+import { afterEach, describe, expect, test } from "vitest"
+import { seededRandom } from "../testing/seeded-random.ts"
+import { createTransport, type OutgoingRequest, path, type Transport, type TransportOptions } from "./transport.ts"
+
+const token = "chy_do-not-print-me"
+const show: OutgoingRequest = { method: "GET", path: "/workspaces/ws-1" }
+const lock: OutgoingRequest = { method: "POST", path: "/workspaces/ws-1/actions/lock", document: { reason: "why" } }
+
+type Answer = (response: ServerResponse, request: IncomingMessage) => void
+
+const json =
+  (status: number, document: unknown, headers: Record<string, string> = {}): Answer =>
+  (response) =>
+    response.writeHead(status, { "content-type": "application/vnd.api+json", ...headers }).end(JSON.stringify(document))
+const refusal = (status: number, detail: string, headers?: Record<string, string>): Answer =>
+  json(status, { errors: [{ status: String(status), title: "refused", detail }] }, headers)
+const fine = json(200, { data: { id: "ws-1" } })
+
+const opened: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of opened.splice(0).toReversed()) await close()
+})
+
+/** Answers the first request with the first of `answers`, and so on; the last one answers all that follow. */
+async function serving(answers: readonly Answer[], options: Partial<TransportOptions> = {}) {
+  const seen: {
+    method: string | undefined
+    url: string | undefined
+    headers: IncomingMessage["headers"]
+    body: string
+  }[] = []
+  const server = createServer((request, response) => {
+    let body = ""
+    request.on("data", (chunk) => (body += String(chunk)))
+    request.on("end", () => {
+      seen.push({ method: request.method, url: request.url, headers: request.headers, body })
+      answers[Math.min(seen.length, answers.length) - 1]?.(response, request)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  opened.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { url, seen, transport: connected(url, options), close: () => new Promise((done) => server.close(done)) }
+}
+
+function connected(url: string, options: Partial<TransportOptions> = {}): Transport {
+  const transport = createTransport(url, { token, random: seededRandom(1), ...options })
+  opened.push(() => transport[Symbol.asyncDispose]())
+  return transport
+}
+
+describe("a request", () => {
+  test("carries the token, the JSON:API media type and its document", async () => {
+    const { seen, transport } = await serving([fine])
+    expect(await transport.send(lock)).toEqual({ data: { id: "ws-1" } })
+    expect(seen).toMatchObject([
+      {
+        method: "POST",
+        url: "/api/v2/workspaces/ws-1/actions/lock",
+        headers: {
+          authorization: `Bearer ${token}`,
+          accept: "application/vnd.api+json",
+          "content-type": "application/vnd.api+json",
+        },
+        body: '{"reason":"why"}',
+      },
+    ])
+  })
+
+  test("without a document has no content type", async () => {
+    const { seen, transport } = await serving([fine])
+    await transport.send({ ...show, query: new URLSearchParams({ "page[size]": "5" }) })
+    expect(seen[0]).toMatchObject({ method: "GET", url: "/api/v2/workspaces/ws-1?page%5Bsize%5D=5", body: "" })
+    expect(seen[0]?.headers["content-type"]).toBeUndefined()
+  })
+
+  test.each([
+    { given: "", sent: "/api/v2/ping" },
+    { given: "/", sent: "/api/v2/ping" },
+    { given: "/api/v2", sent: "/api/v2/ping" },
+    { given: "/api/v2/", sent: "/api/v2/ping" },
+    { given: "/behind/a/proxy", sent: "/behind/a/proxy/api/v2/ping" },
+  ])('goes to "$sent" of an address that ends with "$given"', async ({ given, sent }) => {
+    const { url, seen } = await serving([fine])
+    await connected(`${url}${given}`).send({ method: "GET", path: "/ping" })
+    expect(seen[0]?.url).toBe(sent)
+  })
+
+  test("shares its connection with those that follow", async () => {
+    const sockets = new Set<unknown>()
+    const { transport } = await serving([(response, request) => (sockets.add(request.socket), fine(response, request))])
+    for (let count = 0; count < 10; count += 1) await transport.send(show)
+    // A second one is opened when the next request comes before the first connection is seen to be idle.
+    expect(sockets.size).toBeLessThanOrEqual(2)
+  })
+
+  test("that is answered without a body gives nothing", async () => {
+    const { transport } = await serving([(response) => response.writeHead(204).end()])
+    expect(await transport.send(lock)).toBeUndefined()
+  })
+
+  test("for bytes gives them as they are", async () => {
+    const { transport } = await serving([(response) => response.end(Buffer.from([0, 255, 1]))])
+    expect(await transport.download("/x")).toEqual(Uint8Array.of(0, 255, 1))
+  })
+})
+
+describe("a path", () => {
+  test("keeps its values in their places", () => {
+    expect(path`/organizations/${"a/b?c#d"}/workspaces/${"ü%"}`).toBe(
+      "/organizations/a%2Fb%3Fc%23d/workspaces/%C3%BC%25",
+    )
+  })
+
+  test.each(["", ".", "..", "\ud800"])("cannot hold %j, which names nothing", (name) => {
+    expect(() => path`/workspaces/${name}`).toThrow(expect.objectContaining({ code: "not-found" }))
+  })
+})
+
+describe("an answer that asks to come back", () => {
+  test.each([
+    { status: 429, headers: { "retry-after": "0" } },
+    { status: 429, headers: { "x-ratelimit-reset": "0.01" } },
+    { status: 503, headers: { "retry-after": "0" } },
+    { status: 503, headers: {} },
+  ])("$status $headers is followed by another try, even of a change", async ({ status, headers }) => {
+    const { seen, transport } = await serving([refusal(status, "not now", headers), fine])
+    expect(await transport.send(lock)).toEqual({ data: { id: "ws-1" } })
+    expect(seen.map(({ body }) => body)).toEqual(['{"reason":"why"}', '{"reason":"why"}'])
+  })
+
+  test.each([
+    { header: "retry-after", value: () => "1" },
+    { header: "x-ratelimit-reset", value: () => "1" },
+    { header: "retry-after", value: (now: number) => new Date(now + 1_000).toUTCString() },
+  ])("is given the pause that $header names", async ({ header, value }) => {
+    const now = Date.now()
+    const { transport } = await serving([
+      refusal(429, "not now", { [header]: value(now), date: new Date(now).toUTCString() }),
+      fine,
+    ])
+    await transport.send(show)
+    expect(Date.now() - now).toBeGreaterThanOrEqual(990)
+  })
+
+  test("for longer than the client is patient is not waited for", async () => {
+    const { seen, transport } = await serving([refusal(429, "Too many requests", { "retry-after": "3600" })])
+    await expect(transport.send(show)).rejects.toMatchObject({ code: "rate-limited", retryAfterMs: 3_600_000 })
+    expect(seen).toHaveLength(1)
+  })
+
+  test("again and again ends in busy, after so many tries", async () => {
+    const { seen, transport } = await serving([refusal(503, "The store is busy")], { attempts: 3 })
+    await expect(transport.send(lock)).rejects.toMatchObject({ code: "busy", message: "The store is busy" })
+    expect(seen).toHaveLength(3)
+  })
+
+  test("ends in busy when the pauses have used up the patience", async () => {
+    const { seen, transport } = await serving([refusal(503, "The store is busy")], { attempts: 100, patienceMs: 250 })
+    await expect(transport.send(show)).rejects.toMatchObject({ code: "busy" })
+    expect(seen).toHaveLength(2)
+  })
+
+  test("because a state is pending is waited for only shortly", async () => {
+    const { seen, transport } = await serving([refusal(503, "The latest state version is still pending")], {
+      pendingPatienceMs: 0,
+    })
+    await expect(transport.send(lock)).rejects.toMatchObject({ code: "pending" })
+    expect(seen).toHaveLength(1)
+  })
+})
+
+describe("a refusal", () => {
+  test("is the error that the embedded engine throws, with its fields", async () => {
+    const { seen, transport } = await serving([
+      json(422, {
+        errors: [
+          {
+            status: "422",
+            title: "invalid attribute",
+            detail: "Identifier can't be blank",
+            source: { pointer: "/data/attributes/vcs-repo/identifier" },
+          },
+        ],
+      }),
+    ])
+    await expect(transport.send(lock)).rejects.toMatchObject({
+      code: "invalid",
+      faults: [{ detail: "Identifier can't be blank", field: ["vcsRepo", "identifier"] }],
+    })
+    expect(seen).toHaveLength(1)
+  })
+
+  test.each([
+    { status: 401, code: "unauthenticated" },
+    { status: 404, code: "not-found" },
+    { status: 409, code: "conflict" },
+    { status: 500, code: "internal" },
+    { status: 502, code: "unavailable" },
+    { status: 307, code: "unavailable" },
+  ])("$status without a document is still $code", async ({ status, code }) => {
+    const { seen, transport } = await serving([(response) => response.writeHead(status).end("<html>")])
+    await expect(transport.send(show)).rejects.toMatchObject({ code })
+    expect(seen).toHaveLength(1)
+  })
+})
+
+describe("a server that gives no answer", () => {
+  const cut: Answer = (response) => response.destroy()
+
+  test("is asked again for what changes nothing", async () => {
+    const { seen, transport } = await serving([cut, fine])
+    expect(await transport.send(show)).toEqual({ data: { id: "ws-1" } })
+    expect(seen).toHaveLength(2)
+  })
+
+  test("is not asked to change something twice", async () => {
+    const { seen, transport } = await serving([cut, fine])
+    await expect(transport.send(lock)).rejects.toMatchObject({ code: "unavailable" })
+    expect(seen).toHaveLength(1)
+  })
+
+  test("but half of one is unavailable", async () => {
+    const { transport } = await serving([
+      (response) => {
+        response.writeHead(200, { "content-length": "1000" }).write("{")
+        setTimeout(() => response.destroy(), 20)
+      },
+    ])
+    await expect(transport.send(lock)).rejects.toMatchObject({ code: "unavailable" })
+  })
+
+  test("in time is unavailable, and is not waited for again", async () => {
+    const { seen, transport } = await serving([() => undefined], { answerTimeoutMs: 50 })
+    await expect(transport.send(show)).rejects.toMatchObject({ code: "unavailable" })
+    expect(seen).toHaveLength(1)
+  })
+
+  test("because it is not there is unavailable", async () => {
+    const { url, close } = await serving([fine])
+    await close()
+    const transport = connected(url, { attempts: 2 })
+    await expect(transport.send(lock)).rejects.toMatchObject({
+      code: "unavailable",
+      message: `${url} cannot be reached (ECONNREFUSED).`,
+    })
+  })
+
+  test("until it has started is found then", async () => {
+    const { url, close } = await serving([fine])
+    await close()
+    const sent = connected(url).send(lock)
+    const server = createServer((request, response) => fine(response, request))
+    setTimeout(() => server.listen(Number(new URL(url).port), "127.0.0.1"), 150)
+    opened.push(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    expect(await sent).toEqual({ data: { id: "ws-1" } })
+  })
+})
+
+describe("an answer that cannot be read", () => {
+  test("is unavailable when it is not JSON", async () => {
+    const { url, transport } = await serving([(response) => response.end("<html>")])
+    await expect(transport.send(show)).rejects.toMatchObject({
+      code: "unavailable",
+      message: `What ${url} answered is not JSON; is it the address of an engine?`,
+    })
+  })
+
+  test("is unavailable when it is larger than allowed", async () => {
+    const { seen, transport } = await serving([json(200, { data: "x".repeat(100_000) })], { maximumAnswerBytes: 1_000 })
+    await expect(transport.send(show)).rejects.toMatchObject({ code: "unavailable" })
+    expect(seen).toHaveLength(1)
+  })
+})
+
+describe("ending", () => {
+  test("a request by its signal ends it with the signal's reason", async () => {
+    const { transport } = await serving([() => undefined])
+    const controller = new AbortController()
+    setTimeout(() => controller.abort(new Error("enough")), 20)
+    await expect(transport.send({ ...show, signal: controller.signal })).rejects.toThrow("enough")
+  })
+
+  test("a pause by the engine's signal ends the request", async () => {
+    const controller = new AbortController()
+    const { seen, transport } = await serving([refusal(429, "not now", { "retry-after": "10" })], {
+      signal: controller.signal,
+    })
+    setTimeout(() => controller.abort(new Error("enough")), 50)
+    await expect(transport.send(show)).rejects.toThrow("enough")
+    expect(seen).toHaveLength(1)
+  })
+
+  test("the transport ends what is under way, and answers nothing after it", async () => {
+    const { transport } = await serving([() => undefined])
+    const sent = transport.send(show)
+    setTimeout(() => void transport[Symbol.asyncDispose](), 20)
+    await expect(sent).rejects.toMatchObject({ code: "unavailable", message: "The engine has been closed." })
+    await expect(transport.send(show)).rejects.toMatchObject({ code: "unavailable" })
+  })
+})
+
+describe("the token", () => {
+  test("is in no error", async () => {
+    const { url } = await serving([fine])
+    const failures = await Promise.all(
+      [
+        connected(url.replace(/\d+$/, "1"), { attempts: 1 }).send(show),
+        (await serving([(response) => response.end("<html>")])).transport.send(show),
+        (await serving([(response) => response.destroy()])).transport.send(lock),
+      ].map((sent) => sent.then(String, (error: unknown) => error)),
+    )
+    for (const failure of failures) {
+      expect(failure).toBeInstanceOf(Error)
+      expect(inspected(failure)).not.toContain(token)
+    }
+  })
+
+  test.each(["", "two words", "line\nbreak", "ünicode"])("cannot be %j", (text) => {
+    expect(() => connected("http://127.0.0.1:1", { token: text })).toThrow(
+      expect.objectContaining({ code: "unauthenticated" }),
+    )
+  })
+
+  test("cannot stand in the address, and is not repeated from there", () => {
+    const given = () => connected(`http://user:${token}@127.0.0.1:1`)
+    expect(given).toThrow("the token is an option of its own")
+    expect(given).not.toThrow(token)
+  })
+})
+
+const inspected = (error: unknown): string => inspect(error, { depth: 20, showHidden: true })

@@ -1,0 +1,244 @@
+// Requests to a Chancery server over a pool of kept connections. What the server refuses becomes the same `EngineError` that
+// the embedded engine throws; what never got there, or whose answer was lost, becomes `unavailable`.
+//
+// Sent again, with growing and jittered pauses, both bounded: whatever the server answered with 429 or 503, since it did
+// nothing then, and what never left because no connection came about. A lost answer is asked for again only where asking
+// changes nothing (GET): anything else may have been done.
+import { setTimeout as sleep } from "node:timers/promises"
+import { Agent, type Dispatcher } from "undici"
+import { type EngineError, isEngineError, notFound, unauthenticated, unavailable } from "../core/errors.ts"
+import type { RandomSource } from "../core/random.ts"
+import { decodeError } from "../wire/jsonapi/errors.ts"
+
+export interface TransportOptions {
+  /** Sent as Bearer, kept in memory, never part of a message. */
+  readonly token: string
+  readonly random: RandomSource
+  /** Ends whatever is under way, and everything after it. */
+  readonly signal?: AbortSignal
+  /** Certificates to trust beside those of the system, PEM. */
+  readonly certificateAuthority?: string
+  readonly connectTimeoutMs?: number
+  /** From the request to the first byte of the answer, and between two pieces of its body. */
+  readonly answerTimeoutMs?: number
+  readonly idleConnectionMs?: number
+  readonly maximumConnections?: number
+  readonly maximumAnswerBytes?: number
+  readonly attempts?: number
+  /** All pauses of one request together. */
+  readonly patienceMs?: number
+  /** The same while the server waits for something of the client's to be finished, such as a state on its way. */
+  readonly pendingPatienceMs?: number
+}
+
+export interface OutgoingRequest {
+  readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE"
+  /** Below the version prefix; made by `path`. */
+  readonly path: string
+  readonly query?: URLSearchParams
+  readonly document?: unknown
+  readonly signal?: AbortSignal
+}
+
+export interface Transport extends AsyncDisposable {
+  /** The answer's document; undefined where it has none. */
+  readonly send: (request: OutgoingRequest) => Promise<unknown>
+  /** The answer's body as it is. */
+  readonly download: (path: string, query?: URLSearchParams) => Promise<Uint8Array>
+}
+
+/** A path whose values cannot change its shape. A value that no address can carry names nothing. */
+export function path(parts: TemplateStringsArray, ...values: readonly string[]): string {
+  return parts.reduce((text, part, index) => text + segment(values[index - 1] ?? "") + part)
+}
+
+function segment(value: string): string {
+  // Dots would be folded away on the road, a lone surrogate has no UTF-8.
+  if (value === "" || value === "." || value === ".." || !value.isWellFormed()) throw notFound()
+  return encodeURIComponent(value)
+}
+
+const apiPrefix = "/api/v2"
+const mediaType = "application/vnd.api+json"
+
+export function createTransport(url: string, options: TransportOptions): Transport {
+  const base = baseOf(url)
+  if (!/^[\x21-\x7e]+$/.test(options.token)) throw unauthenticated()
+  const { answerTimeoutMs = 60_000, connectTimeoutMs = 10_000, attempts = 8 } = options
+  const { patienceMs = 20_000, pendingPatienceMs = 3_000 } = options
+  const agent = new Agent({
+    connect: {
+      timeout: connectTimeoutMs,
+      ...(options.certificateAuthority === undefined ? {} : { ca: options.certificateAuthority }),
+    },
+    headersTimeout: answerTimeoutMs,
+    bodyTimeout: answerTimeoutMs,
+    // Shorter than a server keeps an idle connection, so that the client and not the server closes it.
+    keepAliveTimeout: options.idleConnectionMs ?? 30_000,
+    connections: options.maximumConnections ?? 32,
+    maxResponseSize: options.maximumAnswerBytes ?? 96 * 1024 * 1024,
+  })
+  const closing = new AbortController()
+  const ending = options.signal === undefined ? closing.signal : AbortSignal.any([closing.signal, options.signal])
+
+  async function once(request: OutgoingRequest, signal: AbortSignal): Promise<Uint8Array> {
+    const { method, document, query } = request
+    const search = query === undefined || query.size === 0 ? "" : `?${query.toString()}`
+    const answer = await answered(base, () =>
+      agent.request({
+        origin: base.origin,
+        path: `${base.pathname}${request.path}${search}`,
+        method,
+        signal,
+        headers: {
+          accept: mediaType,
+          authorization: `Bearer ${options.token}`,
+          "user-agent": "chancery",
+          ...(document === undefined ? {} : { "content-type": mediaType }),
+        },
+        body: document === undefined ? null : JSON.stringify(document),
+      }),
+    )
+    if (answer.statusCode < 200 || answer.statusCode > 299) throw refusalOf(answer)
+    return answer.bytes
+  }
+
+  async function patiently(request: OutgoingRequest): Promise<Uint8Array> {
+    const signal = request.signal === undefined ? ending : AbortSignal.any([ending, request.signal])
+    let paused = 0
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await once(request, signal)
+      } catch (error) {
+        if (closing.signal.aborted) throw unavailable("The engine has been closed.")
+        signal.throwIfAborted()
+        if (!isEngineError(error) || !mayRepeat(error, request) || attempt >= attempts) throw error
+        const patience = error.code === "pending" ? pendingPatienceMs : patienceMs
+        const pauseMs = pauseBefore(attempt, error.retryAfterMs ?? 0, options.random)
+        if (paused + pauseMs > patience) throw error
+        paused += pauseMs
+        await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
+      }
+    }
+  }
+
+  return {
+    async send(request) {
+      const bytes = await patiently(request)
+      return bytes.length === 0 ? undefined : parsed(bytes, base)
+    },
+    download: (path, query) => patiently({ method: "GET", path, ...(query === undefined ? {} : { query }) }),
+    async [Symbol.asyncDispose]() {
+      closing.abort()
+      await agent.destroy()
+    },
+  }
+}
+
+function baseOf(url: string): URL {
+  const base = new URL(url)
+  if (base.username !== "" || base.password !== "" || base.search !== "" || base.hash !== "")
+    throw new Error("The URL of an engine is its address alone; the token is an option of its own.")
+  const folder = base.pathname.replace(/\/+$/, "")
+  base.pathname = folder.endsWith(apiPrefix) ? folder : `${folder}${apiPrefix}`
+  return base
+}
+
+interface Answered {
+  readonly statusCode: number
+  readonly headers: Dispatcher.ResponseData["headers"]
+  readonly bytes: Uint8Array
+}
+
+async function answered(base: URL, request: () => Promise<Dispatcher.ResponseData>): Promise<Answered> {
+  try {
+    const { statusCode, headers, body } = await request()
+    return { statusCode, headers, bytes: new Uint8Array(await body.arrayBuffer()) }
+  } catch (error) {
+    throw unanswered(error, base)
+  }
+}
+
+/** Of these the server has seen nothing. */
+const unsentCodes = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+])
+/** Of these it may have; a timeout is not among them, since a second try would only wait as long again. */
+const lostCodes = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"])
+
+function unanswered(error: unknown, base: URL): EngineError {
+  const code = codeOf(error)
+  const reason = code === undefined ? "" : ` (${code})`
+  if (unsentCodes.has(code ?? "")) return unavailable(`${base.origin} cannot be reached${reason}.`, error)
+  return unavailable(`${base.origin} gave no complete answer${reason}.`, error)
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === "string" ? code : undefined
+}
+
+function mayRepeat(error: EngineError, { method }: OutgoingRequest): boolean {
+  switch (error.code) {
+    case "rate-limited":
+    case "busy":
+    case "pending":
+      return true
+    case "unavailable": {
+      const code = codeOf(error.cause) ?? ""
+      return unsentCodes.has(code) || (method === "GET" && lostCodes.has(code))
+    }
+    default:
+      return false
+  }
+}
+
+const shortestPauseMs = 100
+const longestPauseMs = 5_000
+
+/** Twice as long each time, never shorter than asked for, and up to a half longer so that clients do not come back as one. */
+function pauseBefore(attempt: number, askedMs: number, random: RandomSource): number {
+  const growing = Math.min(longestPauseMs, shortestPauseMs * 2 ** (attempt - 1))
+  const [draw = 0] = random.bytes(1)
+  const least = Math.max(askedMs, growing)
+  return Math.round(least + (Math.min(least, longestPauseMs) / 2) * (draw / 255))
+}
+
+function refusalOf({ statusCode, headers, bytes }: Answered): EngineError {
+  let document: unknown
+  try {
+    document = JSON.parse(new TextDecoder().decode(bytes))
+  } catch {
+    document = undefined
+  }
+  return decodeError(statusCode, document, askedPauseMs(statusCode, headers))
+}
+
+/** `Retry-After` in seconds or as a date, which counts from the answer's own; else the seconds until the rate limit ends. */
+function askedPauseMs(status: number, headers: Answered["headers"]): number | undefined {
+  const retryAfter = single(headers["retry-after"])
+  const seconds =
+    secondsOf(retryAfter) ?? (status === 429 ? secondsOf(single(headers["x-ratelimit-reset"])) : undefined)
+  if (seconds !== undefined) return seconds * 1_000
+  const pause = Date.parse(retryAfter ?? "") - Date.parse(single(headers["date"]) ?? "")
+  return Number.isNaN(pause) ? undefined : Math.max(0, pause)
+}
+
+const single = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value)
+
+function secondsOf(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,9}(\.\d+)?$/.test(text.trim()) ? Number(text) : undefined
+}
+
+function parsed(bytes: Uint8Array, base: URL): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes))
+  } catch (error) {
+    throw unavailable(`What ${base.origin} answered is not JSON; is it the address of an engine?`, error)
+  }
+}

@@ -1,0 +1,34 @@
+import { decodeOne } from "../wire/jsonapi/answer.ts"
+import { decodeWorkspace, encodeLock } from "../wire/jsonapi/workspace.ts"
+import type { WorkspaceRef } from "../workspaces/workspace.ts"
+import type { WorkspaceView } from "../workspaces/workspace-view.ts"
+import type { Workspaces } from "../workspaces/workspaces.ts"
+import { path, type Transport } from "./transport.ts"
+
+export function remoteWorkspaces({ send }: Transport): Workspaces {
+  const one = async (document: Promise<unknown>): Promise<WorkspaceView> => decodeOne(await document, decodeWorkspace)
+
+  /** Actions are offered by id alone. */
+  async function act(ref: WorkspaceRef, action: string, document?: unknown): Promise<WorkspaceView> {
+    const id = await idOf(ref)
+    return one(
+      send({
+        method: "POST",
+        path: path`/workspaces/${id}/actions/${action}`,
+        ...(document === undefined ? {} : { document }),
+      }),
+    )
+  }
+
+  const get = (ref: WorkspaceRef) => one(send({ method: "GET", path: workspacePath(ref) }))
+  const idOf = async (ref: WorkspaceRef): Promise<string> => ("id" in ref ? ref.id : (await get(ref)).id)
+
+  return {
+    get,
+    lock: (ref, input) => act(ref, "lock", encodeLock(input)),
+    forceUnlock: (ref) => act(ref, "force-unlock"),
+  }
+}
+
+export const workspacePath = (ref: WorkspaceRef): string =>
+  "id" in ref ? path`/workspaces/${ref.id}` : path`/organizations/${ref.organization}/workspaces/${ref.name}`
