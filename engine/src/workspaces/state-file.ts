@@ -1,0 +1,223 @@
+// What a state of the infrastructure tool says about itself: format 4, the only one written since 2019. Nothing here keeps
+// the values of resources; outputs are the one part whose values leave this file.
+import { type Fault, invalid } from "../core/errors.ts"
+
+export interface StateFile {
+  readonly formatVersion: number
+  readonly terraformVersion: string | null
+  readonly serial: number
+  readonly lineage: string | null
+  /** Instances of managed resources; data sources manage nothing. */
+  readonly resourceCount: number
+  readonly resources: readonly StateResource[]
+  /** Instances per kind of resource, by module and by provider. */
+  readonly modules: ResourceCounts
+  readonly providers: ResourceCounts
+  readonly outputs: readonly StateOutput[]
+}
+
+export interface StateResource {
+  readonly name: string
+  /** Data sources as `data.<type>`. */
+  readonly type: string
+  readonly count: number
+  /** `root` for the outermost. */
+  readonly module: string
+  readonly provider: string
+}
+
+export type ResourceCounts = Readonly<Record<string, Readonly<Record<string, number>>>>
+
+export interface StateOutput {
+  readonly name: string
+  readonly sensitive: boolean
+  readonly type: OutputType
+  readonly value: unknown
+  /** The tool's own type notation: `"string"`, `["list", "string"]`, `["object", { … }]`. */
+  readonly detailedType: unknown
+}
+
+export const outputTypes = ["string", "number", "boolean", "array", "map"] as const
+export type OutputType = (typeof outputTypes)[number]
+
+export const rootModule = "root"
+/** Deeper values cannot be written back as JSON without exhausting the stack. */
+export const outputDepthMaximum = 200
+
+export function parseStateFile(bytes: Uint8Array): StateFile {
+  const document = jsonObject(bytes)
+  if (document === undefined) throw refused("State is not a JSON document")
+  const { version } = document
+  if (typeof version !== "number" || !Number.isInteger(version)) throw refused("State names no format version")
+  if (version !== 4)
+    throw refused(
+      version < 4
+        ? `State has format version ${version}; only version 4 is supported. Write it again with a newer release of the tool.`
+        : `State has format version ${version}; only version 4 is supported.`,
+    )
+  const faults: string[] = []
+  const serial = document["serial"]
+  if (!isCount(serial)) faults.push("State has no valid serial")
+  const lineage = optionalText(document["lineage"], "State lineage must be a string", faults)
+  const terraformVersion = optionalText(
+    document["terraform_version"],
+    "State terraform_version must be a string",
+    faults,
+  )
+  const resources = listOf(document["resources"], "State resources must be a list", faults).map((resource, index) =>
+    parseResource(resource, index, faults),
+  )
+  const outputs = Object.entries(objectOf(document["outputs"], "State outputs must be an object", faults)).map(
+    ([name, output]) => parseOutput(name, output, faults),
+  )
+  if (faults.length > 0) throw refused(...faults)
+  return {
+    formatVersion: version,
+    terraformVersion,
+    serial: serial as number,
+    lineage,
+    resourceCount: resources
+      .filter(({ type }) => !type.startsWith(dataPrefix))
+      .reduce((total, { count }) => total + count, 0),
+    resources,
+    modules: countsBy(resources, ({ module }) => module),
+    providers: countsBy(resources, ({ provider }) => provider),
+    outputs,
+  }
+}
+
+const dataPrefix = "data."
+/** A damaged file can be wrong in as many places as it has lines; the first few say enough. */
+const faultsShown = 20
+
+const refused = (...details: string[]) =>
+  invalid(details.slice(0, faultsShown).map((detail): Fault => ({ field: ["state"], detail })))
+
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+function jsonObject(bytes: Uint8Array): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(utf8.decode(bytes))
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function parseResource(resource: unknown, index: number, faults: string[]): StateResource {
+  const { mode, type, name, provider, module, instances } = isObject(resource) ? resource : {}
+  const wellFormed =
+    (mode === "managed" || mode === "data") &&
+    typeof type === "string" &&
+    typeof name === "string" &&
+    typeof provider === "string" &&
+    (module === undefined || typeof module === "string") &&
+    (instances === undefined || instances === null || Array.isArray(instances))
+  if (!wellFormed) {
+    faults.push(`State resource ${index} is malformed`)
+    return { name: "", type: "", count: 0, module: rootModule, provider: "" }
+  }
+  return {
+    name,
+    type: mode === "data" ? `${dataPrefix}${type}` : type,
+    count: Array.isArray(instances) ? instances.length : 0,
+    module: module === undefined || module === "" ? rootModule : module,
+    provider,
+  }
+}
+
+function parseOutput(name: string, output: unknown, faults: string[]): StateOutput {
+  const value = isObject(output) ? (output["value"] ?? null) : undefined
+  const detailedType = isObject(output) ? output["type"] : undefined
+  const sensitive = isObject(output) ? (output["sensitive"] ?? false) : undefined
+  if (
+    typeof sensitive !== "boolean" ||
+    value === undefined ||
+    depthOf(value) > outputDepthMaximum ||
+    depthOf(detailedType) > outputDepthMaximum ||
+    !(typeof detailedType === "string" || Array.isArray(detailedType))
+  )
+    faults.push(`State output ${JSON.stringify(name)} is malformed`)
+  return { name, sensitive: sensitive === true, type: outputType(detailedType, value), value, detailedType }
+}
+
+/** The tool knows more kinds than clients are shown. */
+export function outputType(detailedType: unknown, value: unknown): OutputType {
+  const kind: unknown = Array.isArray(detailedType) ? detailedType[0] : detailedType
+  switch (kind) {
+    case "string":
+    case "number":
+      return kind
+    case "bool":
+      return "boolean"
+    case "list":
+    case "set":
+    case "tuple":
+      return "array"
+    case "map":
+    case "object":
+      return "map"
+    default: // "dynamic": only the value tells
+      return typeOfValue(value)
+  }
+}
+
+function typeOfValue(value: unknown): OutputType {
+  if (Array.isArray(value)) return "array"
+  switch (typeof value) {
+    case "number":
+    case "boolean":
+      return typeof value as "number" | "boolean"
+    case "object":
+      return value === null ? "string" : "map"
+    default:
+      return "string"
+  }
+}
+
+/** Level by level, so that a hostile document cannot exhaust the stack. */
+function depthOf(value: unknown): number {
+  let depth = 0
+  let level: unknown[] = [value]
+  while (level.length > 0 && depth <= outputDepthMaximum) {
+    level = level.flatMap((item) => (typeof item === "object" && item !== null ? Object.values(item) : []))
+    depth += 1
+  }
+  return depth
+}
+
+/** Kinds with dashes, as clients of the public API read them: `{ "root": { "null-resource": 1 } }`. */
+function countsBy(
+  resources: readonly StateResource[],
+  group: (resource: StateResource) => string,
+): Record<string, Record<string, number>> {
+  const groups = new Map<string, Map<string, number>>()
+  for (const resource of resources) {
+    const counts = groups.get(group(resource)) ?? new Map<string, number>()
+    const kind = resource.type.replaceAll("_", "-")
+    groups.set(group(resource), counts.set(kind, (counts.get(kind) ?? 0) + resource.count))
+  }
+  return Object.fromEntries([...groups].map(([name, counts]) => [name, Object.fromEntries(counts)]))
+}
+
+function optionalText(value: unknown, fault: string, faults: string[]): string | null {
+  if (typeof value === "string") return value === "" ? null : value
+  if (value !== undefined && value !== null) faults.push(fault)
+  return null
+}
+
+function listOf(value: unknown, fault: string, faults: string[]): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  if (value !== undefined && value !== null) faults.push(fault)
+  return []
+}
+
+function objectOf(value: unknown, fault: string, faults: string[]): Readonly<Record<string, unknown>> {
+  if (isObject(value)) return value
+  if (value !== undefined && value !== null) faults.push(fault)
+  return {}
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
