@@ -2,7 +2,6 @@
 import type { Caller } from "./core/caller.ts"
 import type { Edition } from "./core/edition.ts"
 import { type Runtime, systemRuntime } from "./core/runtime.ts"
-import type { Sealer } from "./core/sealing.ts"
 import type { Storage } from "./core/storage.ts"
 import type { Engine, ServedEngine } from "./engine.ts"
 import { type Authenticate, authentication } from "./organizations/authentication.ts"
@@ -16,12 +15,21 @@ import { TeamService } from "./organizations/team-service.ts"
 import { TokenService } from "./organizations/token-service.ts"
 import { tokenUses } from "./organizations/token-uses.ts"
 import { UserService } from "./organizations/user-service.ts"
+import { VcsConnectionService } from "./organizations/vcs-connection-service.ts"
 import { openDatabase } from "./storage/database.ts"
 import { keySealer } from "./storage/key-sealing.ts"
 import { defaultSealKeySources, findSealKeys, type SealKeySources } from "./storage/seal-keys.ts"
+import { openSigner } from "./storage/signing-key.ts"
+import { sealedStateArchive } from "./storage/state-archive.ts"
 import { storesOver } from "./storage/stores.ts"
 import type { Stores } from "./stores.ts"
+import { AssessmentService } from "./workspaces/assessment-service.ts"
+import { ConfigurationVersionService } from "./workspaces/configuration-version-service.ts"
+import { RunService } from "./workspaces/run-service.ts"
+import { type StateTools, StateUploadService, StateVersionService } from "./workspaces/state-version-service.ts"
+import type { StateUploads } from "./workspaces/state-versions.ts"
 import { TeamWorkspaceService } from "./workspaces/team-workspace-service.ts"
+import { VariableService } from "./workspaces/variable-service.ts"
 import { WorkspaceService } from "./workspaces/workspace-service.ts"
 
 export interface EmbeddedOptions {
@@ -46,9 +54,13 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
       })
     }
     const sealer = keySealer(ring, runtime.random)
-    const storage = storesOver(database)
+    const storage = storesOver(database, sealer)
+    const stateTools = {
+      archive: sealedStateArchive(sealer),
+      signer: await openSigner(database, sealer, runtime.random),
+    }
     const root = await bootstrap(storage, runtime)
-    const context: Context = { storage, runtime, sealer, edition: options.edition ?? "self-hosted" }
+    const context: Context = { storage, runtime, stateTools, edition: options.edition ?? "self-hosted" }
     const uses = tokenUses(storage, runtime)
     return new EmbeddedEngine(context, root, authentication(storage, runtime, uses), async () => {
       await uses.settled()
@@ -63,7 +75,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
 interface Context {
   readonly storage: Storage<Stores>
   readonly runtime: Runtime
-  readonly sealer: Sealer
+  readonly stateTools: StateTools
   readonly edition: Edition
 }
 
@@ -118,6 +130,31 @@ class CallerEngine implements Engine {
     return new WorkspaceService(storage, runtime, edition, this.caller)
   }
 
+  get stateVersions() {
+    const { storage, runtime, stateTools } = this.context
+    return new StateVersionService(storage, runtime, stateTools, this.caller)
+  }
+
+  get runs() {
+    return new RunService(this.context.storage, this.context.runtime, this.caller)
+  }
+
+  get configurationVersions() {
+    return new ConfigurationVersionService(this.context.storage, this.context.runtime, this.caller)
+  }
+
+  get variables() {
+    return new VariableService(this.context.storage, this.context.runtime, this.caller)
+  }
+
+  get assessments() {
+    return new AssessmentService(this.context.storage, this.context.runtime, this.caller)
+  }
+
+  get vcsConnections() {
+    return new VcsConnectionService(this.context.storage, this.context.runtime, this.caller)
+  }
+
   /** Only the engine that opened the store closes it. */
   [Symbol.asyncDispose](): Promise<void> {
     return Promise.resolve()
@@ -126,11 +163,13 @@ class CallerEngine implements Engine {
 
 class EmbeddedEngine extends CallerEngine implements ServedEngine {
   readonly authenticate: Authenticate
+  readonly stateUploads: StateUploads
   readonly #close: () => Promise<void>
 
   constructor(context: Context, root: Caller, authenticate: Authenticate, close: () => Promise<void>) {
     super(context, root)
     this.authenticate = authenticate
+    this.stateUploads = new StateUploadService(context.storage, context.runtime, context.stateTools)
     this.#close = close
   }
 

@@ -10,7 +10,13 @@ import type { TeamProjects } from "./organizations/team-project.ts"
 import type { Teams } from "./organizations/teams.ts"
 import type { Tokens } from "./organizations/tokens.ts"
 import type { Users } from "./organizations/users.ts"
+import type { VcsConnections } from "./organizations/vcs-connections.ts"
+import type { Assessments } from "./workspaces/assessments.ts"
+import type { ConfigurationVersions } from "./workspaces/configuration-versions.ts"
+import type { Runs } from "./workspaces/runs.ts"
+import type { StateUploads, StateVersions } from "./workspaces/state-versions.ts"
 import type { TeamWorkspaces } from "./workspaces/team-workspace.ts"
+import type { Variables } from "./workspaces/variables.ts"
 import type { Workspaces } from "./workspaces/workspaces.ts"
 
 export interface Engine extends AsyncDisposable {
@@ -24,12 +30,20 @@ export interface Engine extends AsyncDisposable {
   readonly tokens: Tokens
   readonly siteSettings: SiteSettingsFamily
   readonly workspaces: Workspaces
+  readonly stateVersions: StateVersions
+  readonly runs: Runs
+  readonly configurationVersions: ConfigurationVersions
+  readonly variables: Variables
+  readonly assessments: Assessments
+  readonly vcsConnections: VcsConnections
 }
 
 /** What the HTTP server needs on top; only the embedded engine is one. */
 export interface ServedEngine extends Engine {
   /** Whom the engine itself acts as: the site administrator. */
   readonly caller: Caller
+  /** For those who hold an upload address, whoever they are. */
+  readonly stateUploads: StateUploads
   /** Throws `EngineError("unauthenticated")` unless the token is known, unexpired and has rights on this API. */
   authenticate(token: string): Promise<Caller>
   /** The same engine, acting for a caller. */

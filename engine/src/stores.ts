@@ -9,7 +9,13 @@ import type { TeamStore } from "./organizations/team-store.ts"
 import type { TokenStore } from "./organizations/token-store.ts"
 import type { UserStore } from "./organizations/user-store.ts"
 import type { TagStore } from "./tags/tag-store.ts"
+import type { VcsConnectionStore } from "./organizations/vcs-connection-store.ts"
 import type { AccessStore } from "./workspaces/access-store.ts"
+import type { AssessmentStore } from "./workspaces/assessment-store.ts"
+import type { ConfigurationVersionStore } from "./workspaces/configuration-version-store.ts"
+import type { RunStore } from "./workspaces/run-store.ts"
+import type { StateVersionStore } from "./workspaces/state-version-store.ts"
+import type { VariableStore } from "./workspaces/variable-store.ts"
 import type { TeamWorkspaceStore } from "./workspaces/team-workspace.ts"
 import type { WorkspaceStore } from "./workspaces/workspace-store.ts"
 
@@ -26,5 +32,11 @@ export interface Stores {
   readonly tokens: TokenStore
   readonly access: AccessStore
   readonly workspaces: WorkspaceStore
+  readonly stateVersions: StateVersionStore
+  readonly runs: RunStore
+  readonly configurationVersions: ConfigurationVersionStore
+  readonly variables: VariableStore
+  readonly assessments: AssessmentStore
+  readonly vcsConnections: VcsConnectionStore
   readonly tags: TagStore
 }

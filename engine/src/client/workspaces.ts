@@ -26,6 +26,7 @@ export function remoteWorkspaces({ send }: Transport): Workspaces {
   return {
     get,
     lock: (ref, input) => act(ref, "lock", encodeLock(input)),
+    unlock: (ref) => act(ref, "unlock"),
     forceUnlock: (ref) => act(ref, "force-unlock"),
   }
 }

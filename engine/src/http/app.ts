@@ -9,6 +9,7 @@ import { bearerToken } from "./authenticate.ts"
 import type { App, Exchange } from "./exchange.ts"
 import type { ApiRequest, ApiResponse, OpenRoute, Route } from "./route.ts"
 import { apiRoutes } from "./routes.ts"
+import { stateUploadRoutes } from "./routes/state-versions.ts"
 
 export interface AppOptions {
   readonly engine: ServedEngine
@@ -27,7 +28,7 @@ export function createApp(options: AppOptions): App {
   const app = new Hono<Served>({ strict: false })
   for (const route of apiRoutes)
     app.on(route.method, `${apiPrefix}${route.path}`, (context) => answer(context, route, options))
-  for (const route of options.openRoutes ?? [])
+  for (const route of [...stateUploadRoutes(options.engine.stateUploads), ...(options.openRoutes ?? [])])
     app.on(route.method, route.path, (context) => {
       context.env.route = route.path
       context.env.secretPath = true

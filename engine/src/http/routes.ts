@@ -3,6 +3,7 @@ import { organizationMembershipRoutes } from "./routes/organization-memberships.
 import { organizationRoutes } from "./routes/organizations.ts"
 import { projectRoutes } from "./routes/projects.ts"
 import { siteSettingsRoutes } from "./routes/site-settings.ts"
+import { stateVersionRoutes } from "./routes/state-versions.ts"
 import { teamAccessRoutes } from "./routes/team-access.ts"
 import { teamRoutes } from "./routes/teams.ts"
 import { tokenRoutes } from "./routes/tokens.ts"
@@ -20,4 +21,5 @@ export const apiRoutes: readonly Route[] = [
   ...tokenRoutes,
   ...siteSettingsRoutes,
   ...workspaceRoutes,
+  ...stateVersionRoutes,
 ]

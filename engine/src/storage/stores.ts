@@ -1,28 +1,37 @@
+import type { Sealer } from "../core/sealing.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
 import { AccessRows } from "./access-rows.ts"
+import { AssessmentRows } from "./assessment-rows.ts"
+import { ConfigurationVersionRows } from "./configuration-version-rows.ts"
 import type { Database } from "./database.ts"
 import { IdentityRows } from "./identity-rows.ts"
 import { OrganizationMembershipRows } from "./organization-membership-rows.ts"
 import { OrganizationRows } from "./organization-rows.ts"
 import { ProjectRows } from "./project-rows.ts"
+import { RunRows } from "./run-rows.ts"
 import type { Session } from "./session.ts"
 import { SettingRows } from "./setting-rows.ts"
+import { StateVersionRows } from "./state-version-rows.ts"
 import { TeamProjectRows } from "./team-project-rows.ts"
 import { TeamRows } from "./team-rows.ts"
 import { TeamWorkspaceRows } from "./team-workspace-rows.ts"
 import { TokenRows } from "./token-rows.ts"
 import { UserRows } from "./user-rows.ts"
 import { TagRows } from "./tag-rows.ts"
+import { VariableRows } from "./variable-rows.ts"
+import { VcsConnectionRows } from "./vcs-connection-rows.ts"
 import { WorkspaceRows } from "./workspace-rows.ts"
 
 /** The stores of one unit of work; each is made when it is first used. */
 class SessionStores implements Stores {
   readonly #session: Session
+  readonly #sealer: Sealer
   readonly #made = new Map<keyof Stores, unknown>()
 
-  constructor(session: Session) {
+  constructor(session: Session, sealer: Sealer) {
     this.#session = session
+    this.#sealer = sealer
   }
 
   get identity() {
@@ -61,20 +70,38 @@ class SessionStores implements Stores {
   get workspaces() {
     return this.#once("workspaces", WorkspaceRows)
   }
+  get stateVersions() {
+    return this.#once("stateVersions", StateVersionRows)
+  }
+  get runs() {
+    return this.#once("runs", RunRows)
+  }
+  get configurationVersions() {
+    return this.#once("configurationVersions", ConfigurationVersionRows)
+  }
+  get variables() {
+    return this.#once("variables", VariableRows)
+  }
+  get assessments() {
+    return this.#once("assessments", AssessmentRows)
+  }
+  get vcsConnections() {
+    return this.#once("vcsConnections", VcsConnectionRows)
+  }
   get tags() {
     return this.#once("tags", TagRows)
   }
 
-  #once<T>(name: keyof Stores, Rows: new (session: Session) => T): T {
+  #once<T>(name: keyof Stores, Rows: new (session: Session, sealer: Sealer) => T): T {
     const made = this.#made.get(name) as T | undefined
     if (made !== undefined) return made
-    const rows = new Rows(this.#session)
+    const rows = new Rows(this.#session, this.#sealer)
     this.#made.set(name, rows)
     return rows
   }
 }
 
-export const storesOver = (database: Database): Storage<Stores> => ({
-  read: (work) => database.read((session) => work(new SessionStores(session))),
-  transact: (work) => database.transact((session) => work(new SessionStores(session))),
+export const storesOver = (database: Database, sealer: Sealer): Storage<Stores> => ({
+  read: (work) => database.read((session) => work(new SessionStores(session, sealer))),
+  transact: (work) => database.transact((session) => work(new SessionStores(session, sealer))),
 })

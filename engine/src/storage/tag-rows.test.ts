@@ -7,6 +7,7 @@ import { bind } from "../tags/bind.ts"
 import { addFlat, changesBetween, removeFlat, type TagBinding } from "../tags/tag-binding.ts"
 import type { Bearer } from "../tags/tag-store.ts"
 import { seededRandom } from "../testing/seeded-random.ts"
+import { keySealer, newKeyText, parseKeyRing } from "./key-sealing.ts"
 import { storesOver } from "./stores.ts"
 import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
 import type { Database } from "./database.ts"
@@ -55,7 +56,7 @@ async function populated(database: Database, count: number): Promise<Storage<Sto
     for (let index = 0; index < count; index += 1)
       await session.run(db.insertInto("workspaces").values(workspaceRow(`ws-${index}`)))
   })
-  return storesOver(database)
+  return storesOver(database, keySealer(parseKeyRing(newKeyText(random)), random))
 }
 
 const workspaceRow = (id: string): WorkspaceRow => ({

@@ -4,12 +4,13 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
 import { type AuthorizedWorkspace, actorOf, authorizeWorkspace } from "./authorization.ts"
-import { forceUnlock, lock, type LockChange } from "./lock.ts"
+import { forceUnlock, lock, type LockChange, unlock } from "./lock.ts"
+import { discardAndPromote, promote } from "./state-settlement.ts"
 import type { WorkspaceRef } from "./workspace.ts"
 import { viewWorkspace, type WorkspaceView } from "./workspace-view.ts"
 import type { Workspaces } from "./workspaces.ts"
 
-type UsedStores = Pick<Stores, "workspaces" | "access">
+type UsedStores = Pick<Stores, "workspaces" | "access" | "stateVersions">
 
 export class WorkspaceService implements Workspaces {
   readonly #storage: Storage<UsedStores>
@@ -43,10 +44,22 @@ export class WorkspaceService implements Workspaces {
     })
   }
 
+  unlock(ref: WorkspaceRef): Promise<WorkspaceView> {
+    return this.#storage.transact(async (stores) => {
+      const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canUnlock")
+      const newest = await stores.stateVersions.newestUnderLock(workspace.id, workspace.lockNumber)
+      const change = unlock(workspace, actorOf(this.#caller), newest?.status === "pending")
+      const promoted = await promote(stores, workspace, newest)
+      return changeLock(stores, { workspace: promoted, permissions }, change, this.#edition)
+    })
+  }
+
   forceUnlock(ref: WorkspaceRef): Promise<WorkspaceView> {
     return this.#storage.transact(async (stores) => {
-      const authorized = await authorizeWorkspace(stores, this.#caller, ref, "canForceUnlock")
-      return changeLock(stores, authorized, forceUnlock(authorized.workspace), this.#edition)
+      const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canForceUnlock")
+      const change = forceUnlock(workspace)
+      const promoted = await discardAndPromote(stores, workspace)
+      return changeLock(stores, { workspace: promoted, permissions }, change, this.#edition)
     })
   }
 }

@@ -5,5 +5,6 @@ import type { WorkspaceView } from "./workspace-view.ts"
 export interface Workspaces {
   get(ref: WorkspaceRef): Promise<WorkspaceView>
   lock(ref: WorkspaceRef, input: { readonly reason: string }): Promise<WorkspaceView>
+  unlock(ref: WorkspaceRef): Promise<WorkspaceView>
   forceUnlock(ref: WorkspaceRef): Promise<WorkspaceView>
 }

@@ -37,6 +37,11 @@ export const workspaceRoutes: readonly Route[] = [
   },
   {
     method: "POST",
+    path: "/workspaces/:workspace_id/actions/unlock",
+    handle: async (request) => ok(document(await request.engine.workspaces.unlock(byId(request)))),
+  },
+  {
+    method: "POST",
     path: "/workspaces/:workspace_id/actions/force-unlock",
     handle: async (request) => ok(document(await request.engine.workspaces.forceUnlock(byId(request)))),
   },

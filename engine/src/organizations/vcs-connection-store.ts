@@ -1,0 +1,24 @@
+import type { OrganizationId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import type { AppInstallation, OauthClient, OauthToken } from "./vcs-connection.ts"
+
+export interface VcsConnectionStore {
+  findClient(id: string): Promise<OauthClient | undefined>
+  listClients(organizationId: OrganizationId, page: PageRequest): Promise<Page<OauthClient>>
+  tokenIdsOf(clientIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>
+  insertClient(client: OauthClient): Promise<void>
+  /** With its tokens; workspaces that used one lose their VCS binding. */
+  removeClient(id: string): Promise<void>
+
+  findToken(id: string): Promise<OauthToken | undefined>
+  listTokens(organizationId: OrganizationId, page: PageRequest): Promise<Page<OauthToken>>
+  insertToken(token: OauthToken, secret: string): Promise<void>
+  /** Workspaces that used it lose their VCS binding. */
+  removeToken(id: string): Promise<void>
+
+  findInstallation(id: string): Promise<AppInstallation | undefined>
+  listInstallations(organizationId: OrganizationId, page: PageRequest): Promise<Page<AppInstallation>>
+  insertInstallation(installation: AppInstallation): Promise<void>
+  /** Workspaces that used it lose their VCS binding. */
+  removeInstallation(id: string): Promise<void>
+}

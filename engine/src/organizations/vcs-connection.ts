@@ -1,0 +1,100 @@
+// How workspaces reach their repositories: an OAuth client with its tokens, or an installed app. Records only: nothing here
+// talks to a VCS provider.
+import type { Fault } from "../core/errors.ts"
+import type { OrganizationId } from "../core/ids.ts"
+import type { Instant } from "../core/time.ts"
+
+export const serviceProviders = [
+  "github",
+  "github_enterprise",
+  "gitlab_hosted",
+  "gitlab_community_edition",
+  "gitlab_enterprise_edition",
+  "bitbucket_hosted",
+  "bitbucket_server",
+  "bitbucket_data_center",
+  "ado_server",
+  "ado_services",
+] as const
+export type ServiceProvider = (typeof serviceProviders)[number]
+
+export interface OauthClient {
+  readonly id: string
+  readonly organizationId: OrganizationId
+  readonly name: string | null
+  readonly serviceProvider: ServiceProvider
+  readonly httpUrl: string
+  readonly apiUrl: string
+  readonly createdAt: Instant
+}
+
+export interface OauthClientInput {
+  readonly name: string | null
+  readonly serviceProvider: ServiceProvider
+  readonly httpUrl: string
+  readonly apiUrl: string
+  /** The secret of the client's first token; written once, never shown. */
+  readonly token: string
+}
+
+export interface OauthClientView extends Omit<OauthClient, "organizationId"> {
+  readonly organizationName: string
+  readonly tokenIds: readonly string[]
+}
+
+export interface OauthToken {
+  readonly id: string
+  readonly oauthClientId: string
+  readonly organizationId: OrganizationId
+  readonly serviceProviderUser: string | null
+  readonly createdAt: Instant
+}
+
+export type OauthTokenView = Omit<OauthToken, "organizationId">
+
+export interface AppInstallation {
+  readonly id: string
+  readonly organizationId: OrganizationId
+  readonly name: string
+  /** The provider's own number for it. */
+  readonly installationId: number
+  readonly createdAt: Instant
+}
+
+export type AppInstallationInput = Pick<AppInstallation, "name" | "installationId">
+export interface AppInstallationView extends Omit<AppInstallation, "organizationId"> {
+  readonly organizationName: string
+}
+
+const nameMaximum = 255
+const tokenMaximum = 16 * 1024
+
+export function oauthClientFaults({ name, httpUrl, apiUrl, token }: OauthClientInput): Fault[] {
+  const faults: Fault[] = []
+  if (name !== null && name.length > nameMaximum)
+    faults.push({ field: ["name"], detail: `Name is too long (maximum is ${nameMaximum} characters)` })
+  if (!isHttpUrl(httpUrl)) faults.push({ field: ["httpUrl"], detail: "Http url must be an http or https address" })
+  if (!isHttpUrl(apiUrl)) faults.push({ field: ["apiUrl"], detail: "Api url must be an http or https address" })
+  if (token === "") faults.push({ field: ["oauthTokenString"], detail: "Oauth token string can't be blank" })
+  if (token.length > tokenMaximum)
+    faults.push({
+      field: ["oauthTokenString"],
+      detail: `Oauth token string is too long (maximum is ${tokenMaximum} characters)`,
+    })
+  return faults
+}
+
+export function appInstallationFaults({ name, installationId }: AppInstallationInput): Fault[] {
+  const faults: Fault[] = []
+  if (name.trim() === "") faults.push({ field: ["name"], detail: "Name can't be blank" })
+  if (name.length > nameMaximum)
+    faults.push({ field: ["name"], detail: `Name is too long (maximum is ${nameMaximum} characters)` })
+  if (!Number.isSafeInteger(installationId) || installationId < 1)
+    faults.push({ field: ["installationId"], detail: "Installation must be a positive integer" })
+  return faults
+}
+
+function isHttpUrl(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && (url.protocol === "https:" || url.protocol === "http:") && text.length <= 2_048
+}

@@ -1,0 +1,23 @@
+import type { Page, PageRequest } from "../core/page.ts"
+import type {
+  AppInstallationInput,
+  AppInstallationView,
+  OauthClientInput,
+  OauthClientView,
+  OauthTokenView,
+} from "./vcs-connection.ts"
+
+/** OAuth clients, their tokens and app installations; deleting one takes the VCS binding from the workspaces that used it. */
+export interface VcsConnections {
+  createClient(organization: string, input: OauthClientInput): Promise<OauthClientView>
+  getClient(id: string): Promise<OauthClientView>
+  listClients(organization: string, page: PageRequest): Promise<Page<OauthClientView>>
+  deleteClient(id: string): Promise<void>
+  getToken(id: string): Promise<OauthTokenView>
+  listTokens(organization: string, page: PageRequest): Promise<Page<OauthTokenView>>
+  deleteToken(id: string): Promise<void>
+  createInstallation(organization: string, input: AppInstallationInput): Promise<AppInstallationView>
+  getInstallation(id: string): Promise<AppInstallationView>
+  listInstallations(organization: string, page: PageRequest): Promise<Page<AppInstallationView>>
+  deleteInstallation(id: string): Promise<void>
+}

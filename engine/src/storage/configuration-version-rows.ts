@@ -1,0 +1,144 @@
+import { sql } from "kysely"
+import type { ConfigurationVersionId, OrganizationId, WorkspaceId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import type {
+  ConfigurationVersion,
+  ConfigurationVersionStatus,
+  IngressAttributes,
+} from "../workspaces/configuration-version.ts"
+import type { ConfigurationVersionStore } from "../workspaces/configuration-version-store.ts"
+import { among } from "./dialect.ts"
+import { paged } from "./paged.ts"
+import { type Session, statement } from "./session.ts"
+import type { ConfigurationVersionRow } from "./tables.ts"
+
+export class ConfigurationVersionRows implements ConfigurationVersionStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async find(id: string): Promise<ConfigurationVersion | undefined> {
+    const row = await this.#session.first(byId, { id })
+    return row && versionOf(row)
+  }
+
+  async findMany(ids: readonly string[]): Promise<readonly ConfigurationVersion[]> {
+    return ids.length === 0 ? [] : (await this.#session.all(byIds, { ids })).map(versionOf)
+  }
+
+  async findByIngress(ingressAttributesId: string): Promise<ConfigurationVersion | undefined> {
+    const row = await this.#session.first(byIngress, { ingressAttributesId })
+    return row && versionOf(row)
+  }
+
+  list(workspaceId: WorkspaceId, page: PageRequest): Promise<Page<ConfigurationVersion>> {
+    const query = this.#session.db
+      .selectFrom("configuration_versions")
+      .select(columns)
+      .where("workspace_id", "=", workspaceId)
+      .orderBy("created_at", "desc")
+      .orderBy("id", "desc")
+    return paged(this.#session, query, page, versionOf)
+  }
+
+  async insert(version: ConfigurationVersion): Promise<void> {
+    await this.#session.run(this.#session.db.insertInto("configuration_versions").values(rowOf(version)))
+  }
+
+  async saveStatus({ id, status }: ConfigurationVersion): Promise<void> {
+    await this.#session.run(this.#session.db.updateTable("configuration_versions").set({ status }).where("id", "=", id))
+  }
+
+  async remove(id: ConfigurationVersionId): Promise<void> {
+    const { db } = this.#session
+    const version = await this.find(id)
+    if (version === undefined) return
+    await this.#session.run(
+      db
+        .updateTable("runs")
+        .set({ configuration_version_id: null })
+        .where("workspace_id", "=", version.workspaceId)
+        .where("configuration_version_id", "=", id),
+    )
+    await this.#session.run(db.deleteFrom("configuration_versions").where("id", "=", id))
+  }
+}
+
+const columns = [
+  "id",
+  "workspace_id",
+  "organization_id",
+  "source",
+  "status",
+  "speculative",
+  "provisional",
+  "auto_queue_runs",
+  "error",
+  "error_message",
+  "created_at",
+  "ingress_attributes_id",
+  "ingress_attributes",
+  "readme_id",
+  "readme",
+] as const satisfies readonly (keyof ConfigurationVersionRow)[]
+
+const byId = statement((db, { id }: { id: string }) =>
+  db.selectFrom("configuration_versions").select(columns).where("id", "=", id),
+)
+const byIds = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
+  db
+    .selectFrom("configuration_versions")
+    .select(columns)
+    .where(among(dialect, sql.ref("id"), ids)),
+)
+const byIngress = statement((db, { ingressAttributesId }: { ingressAttributesId: string }) =>
+  db.selectFrom("configuration_versions").select(columns).where("ingress_attributes_id", "=", ingressAttributesId),
+)
+
+function versionOf(row: ConfigurationVersionRow): ConfigurationVersion {
+  return {
+    id: row.id as ConfigurationVersionId,
+    workspaceId: row.workspace_id as WorkspaceId,
+    organizationId: row.organization_id as OrganizationId,
+    source: row.source,
+    status: row.status as ConfigurationVersionStatus,
+    speculative: row.speculative === 1,
+    provisional: row.provisional === 1,
+    autoQueueRuns: row.auto_queue_runs === 1,
+    error: row.error,
+    errorMessage: row.error_message,
+    createdAt: row.created_at,
+    ingress: ingressOf(row),
+    readme: row.readme_id === null ? null : { id: row.readme_id, markdown: row.readme ?? "" },
+  }
+}
+
+const ingressOf = (row: ConfigurationVersionRow): ConfigurationVersion["ingress"] =>
+  row.ingress_attributes_id === null
+    ? null
+    : {
+        id: row.ingress_attributes_id,
+        attributes: JSON.parse(row.ingress_attributes ?? "{}") as IngressAttributes,
+      }
+
+function rowOf(version: ConfigurationVersion): ConfigurationVersionRow {
+  return {
+    id: version.id,
+    workspace_id: version.workspaceId,
+    organization_id: version.organizationId,
+    source: version.source,
+    status: version.status,
+    speculative: version.speculative ? 1 : 0,
+    provisional: version.provisional ? 1 : 0,
+    auto_queue_runs: version.autoQueueRuns ? 1 : 0,
+    error: version.error,
+    error_message: version.errorMessage,
+    created_at: version.createdAt,
+    ingress_attributes_id: version.ingress?.id ?? null,
+    ingress_attributes: version.ingress && JSON.stringify(version.ingress.attributes),
+    readme_id: version.readme?.id ?? null,
+    readme: version.readme?.markdown ?? null,
+  }
+}

@@ -1,0 +1,288 @@
+import { sql } from "kysely"
+import type { OrganizationId, RunId, StateVersionId, WorkspaceId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import type { Sealer } from "../core/sealing.ts"
+import type { OutputType } from "../workspaces/state-file.ts"
+import type {
+  StateDocument,
+  StateSummary,
+  StateVersion,
+  StateVersionOutput,
+  StateVersionStatus,
+} from "../workspaces/state-version.ts"
+import type { StateVersionQuery, StateVersionRelated, StateVersionStore } from "../workspaces/state-version-store.ts"
+import type { Actor } from "../workspaces/workspace.ts"
+import { among } from "./dialect.ts"
+import { paged } from "./paged.ts"
+import { type Session, statement } from "./session.ts"
+import type { StateVersionOutputRow, StateVersionRow } from "./tables.ts"
+
+export class StateVersionRows implements StateVersionStore {
+  readonly #session: Session
+  readonly #sealer: Sealer
+
+  constructor(session: Session, sealer: Sealer) {
+    this.#session = session
+    this.#sealer = sealer
+  }
+
+  async find(id: string): Promise<StateVersion | undefined> {
+    const row = await this.#session.first(byId, { id })
+    return row && versionOf(row)
+  }
+
+  list(workspaceId: WorkspaceId, { statuses }: StateVersionQuery, page: PageRequest): Promise<Page<StateVersion>> {
+    let query = this.#session.db.selectFrom("state_versions").select(columns).where("workspace_id", "=", workspaceId)
+    if (statuses !== undefined) query = query.where("status", "in", statuses)
+    return paged(this.#session, query.orderBy("created_at", "desc"), page, versionOf)
+  }
+
+  async newest(workspaceId: WorkspaceId, statuses: readonly StateVersionStatus[]): Promise<StateVersion | undefined> {
+    const row = await this.#session.first(newestOf, { workspaceId, statuses })
+    return row && versionOf(row)
+  }
+
+  async newestUnderLock(workspaceId: WorkspaceId, lockNumber: number): Promise<StateVersion | undefined> {
+    const row = await this.#session.first(newestKept, { workspaceId, lockNumber })
+    return row && versionOf(row)
+  }
+
+  async related(ids: readonly StateVersionId[]): Promise<ReadonlyMap<StateVersionId, StateVersionRelated>> {
+    if (ids.length === 0) return new Map()
+    const outputs = await this.#session.all(outputIds, { ids })
+    const documents = await this.#session.all(documentsOf, { ids })
+    const hasJson = new Set(documents.flatMap((row) => (row.document === jsonState ? [row.state_version_id] : [])))
+    return new Map(
+      ids.map((id) => [
+        id,
+        {
+          outputIds: outputs.flatMap((row) => (row.state_version_id === id ? [row.id] : [])),
+          hasJsonState: hasJson.has(id),
+        },
+      ]),
+    )
+  }
+
+  async insert(version: StateVersion): Promise<void> {
+    await this.#session.run(this.#session.db.insertInto("state_versions").values(rowOf(version)))
+  }
+
+  async save(version: StateVersion): Promise<void> {
+    const { id, ...row } = rowOf(version)
+    await this.#session.run(this.#session.db.updateTable("state_versions").set(row).where("id", "=", id))
+  }
+
+  discardPending(workspaceId: WorkspaceId): Promise<number> {
+    return this.#session.run(
+      this.#session.db
+        .updateTable("state_versions")
+        .set({ status: "discarded" })
+        .where("workspace_id", "=", workspaceId)
+        .where("status", "=", "pending"),
+    )
+  }
+
+  async saveContent(id: StateVersionId, document: StateDocument, chunks: readonly Uint8Array[]): Promise<void> {
+    const { db } = this.#session
+    await this.#session.run(
+      db.deleteFrom("state_contents").where("state_version_id", "=", id).where("document", "=", document),
+    )
+    for (const [chunk, sealed] of chunks.entries())
+      await this.#session.run(db.insertInto("state_contents").values({ state_version_id: id, document, chunk, sealed }))
+  }
+
+  async content(id: StateVersionId, document: StateDocument): Promise<readonly Uint8Array[]> {
+    const rows = await this.#session.all(
+      this.#session.db
+        .selectFrom("state_contents")
+        .select("sealed")
+        .where("state_version_id", "=", id)
+        .where("document", "=", document)
+        .orderBy("chunk"),
+    )
+    return rows.map(({ sealed }) => sealed)
+  }
+
+  async saveOutputs(id: StateVersionId, outputs: readonly StateVersionOutput[]): Promise<void> {
+    for (const [position, output] of outputs.entries())
+      await this.#session.run(
+        this.#session.db.insertInto("state_version_outputs").values({
+          id: output.id,
+          state_version_id: id,
+          position,
+          name: output.name,
+          sensitive: output.sensitive ? 1 : 0,
+          type: output.type,
+          value_sealed: this.#sealer.seal(outputPath(output.id), Buffer.from(JSON.stringify(output.value))),
+          detailed_type: JSON.stringify(output.detailedType),
+        }),
+      )
+  }
+
+  async outputs(id: StateVersionId): Promise<readonly StateVersionOutput[]> {
+    const rows = await this.#session.all(outputsOf, { id })
+    return rows.map((row) => this.#outputOf(row))
+  }
+
+  async findOutput(
+    id: string,
+  ): Promise<{ readonly output: StateVersionOutput; readonly stateVersionId: StateVersionId } | undefined> {
+    const row = await this.#session.first(outputById, { id })
+    return row && { output: this.#outputOf(row), stateVersionId: row.state_version_id as StateVersionId }
+  }
+
+  #outputOf(row: OutputRow): StateVersionOutput {
+    return {
+      id: row.id,
+      name: row.name,
+      sensitive: row.sensitive === 1,
+      type: row.type as OutputType,
+      value: JSON.parse(Buffer.from(this.#sealer.open(outputPath(row.id), row.value_sealed)).toString()),
+      detailedType: JSON.parse(row.detailed_type),
+    }
+  }
+}
+
+const jsonState: StateDocument = "json-state"
+const outputPath = (id: string) => `state-version-outputs/${id}`
+
+const columns = [
+  "id",
+  "workspace_id",
+  "organization_id",
+  "serial",
+  "lineage",
+  "md5",
+  "size",
+  "status",
+  "intermediate",
+  "lock_number",
+  "created_at",
+  "created_by_kind",
+  "created_by_id",
+  "run_id",
+  "terraform_version",
+  "format_version",
+  "resource_count",
+  "resources",
+  "modules",
+  "providers",
+  "resources_processed",
+  "vcs_commit_sha",
+  "vcs_commit_url",
+] as const satisfies readonly (keyof StateVersionRow)[]
+
+const outputColumns = [
+  "id",
+  "state_version_id",
+  "name",
+  "sensitive",
+  "type",
+  "value_sealed",
+  "detailed_type",
+] as const satisfies readonly (keyof StateVersionOutputRow)[]
+type OutputRow = Pick<StateVersionOutputRow, (typeof outputColumns)[number]>
+
+const byId = statement((db, { id }: { id: string }) =>
+  db.selectFrom("state_versions").select(columns).where("id", "=", id),
+)
+const newestOf = statement(
+  (db, { workspaceId, statuses }: { workspaceId: string; statuses: readonly string[] }, dialect) =>
+    db
+      .selectFrom("state_versions")
+      .select(columns)
+      .where("workspace_id", "=", workspaceId)
+      .where(among(dialect, sql.ref("status"), statuses))
+      .orderBy("created_at", "desc")
+      .limit(sql.lit(1)),
+)
+const newestKept = statement((db, { workspaceId, lockNumber }: { workspaceId: string; lockNumber: number }) =>
+  db
+    .selectFrom("state_versions")
+    .select(columns)
+    .where("workspace_id", "=", workspaceId)
+    .where("lock_number", "=", lockNumber)
+    .where("status", "!=", sql.lit("discarded"))
+    .orderBy("created_at", "desc")
+    .limit(sql.lit(1)),
+)
+const outputIds = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
+  db
+    .selectFrom("state_version_outputs")
+    .select(["id", "state_version_id"])
+    .where(among(dialect, sql.ref("state_version_id"), ids))
+    .orderBy("position"),
+)
+const documentsOf = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
+  db
+    .selectFrom("state_contents")
+    .select(["state_version_id", "document"])
+    .where(among(dialect, sql.ref("state_version_id"), ids))
+    .where("chunk", "=", sql.lit(0)),
+)
+const outputsOf = statement((db, { id }: { id: string }) =>
+  db.selectFrom("state_version_outputs").select(outputColumns).where("state_version_id", "=", id).orderBy("position"),
+)
+const outputById = statement((db, { id }: { id: string }) =>
+  db.selectFrom("state_version_outputs").select(outputColumns).where("id", "=", id),
+)
+
+function versionOf(row: StateVersionRow): StateVersion {
+  return {
+    id: row.id as StateVersionId,
+    workspaceId: row.workspace_id as WorkspaceId,
+    organizationId: row.organization_id as OrganizationId,
+    serial: row.serial,
+    lineage: row.lineage,
+    md5: row.md5,
+    status: row.status as StateVersionStatus,
+    intermediate: row.intermediate === 1,
+    lockNumber: row.lock_number,
+    createdAt: row.created_at,
+    createdBy: row.created_by_kind === null ? null : actorOf(row.created_by_kind, row.created_by_id),
+    runId: row.run_id as RunId | null,
+    summary: row.format_version === null ? null : summaryOf(row, row.format_version),
+    vcsCommitSha: row.vcs_commit_sha,
+    vcsCommitUrl: row.vcs_commit_url,
+  }
+}
+
+const actorOf = (kind: string, id: string | null): Actor => ({ kind: kind as Actor["kind"], id: id ?? "" })
+
+const summaryOf = (row: StateVersionRow, formatVersion: number): StateSummary => ({
+  formatVersion,
+  size: row.size ?? 0,
+  terraformVersion: row.terraform_version,
+  resourceCount: row.resource_count ?? 0,
+  resources: JSON.parse(row.resources ?? "[]") as StateSummary["resources"],
+  modules: JSON.parse(row.modules ?? "{}") as StateSummary["modules"],
+  providers: JSON.parse(row.providers ?? "{}") as StateSummary["providers"],
+})
+
+function rowOf({ summary, createdBy, ...version }: StateVersion): StateVersionRow {
+  return {
+    id: version.id,
+    workspace_id: version.workspaceId,
+    organization_id: version.organizationId,
+    serial: version.serial,
+    lineage: version.lineage,
+    md5: version.md5,
+    size: summary?.size ?? null,
+    status: version.status,
+    intermediate: version.intermediate ? 1 : 0,
+    lock_number: version.lockNumber,
+    created_at: version.createdAt,
+    created_by_kind: createdBy?.kind ?? null,
+    created_by_id: createdBy?.id ?? null,
+    run_id: version.runId,
+    terraform_version: summary?.terraformVersion ?? null,
+    format_version: summary?.formatVersion ?? null,
+    resource_count: summary?.resourceCount ?? null,
+    resources: summary && JSON.stringify(summary.resources),
+    modules: summary && JSON.stringify(summary.modules),
+    providers: summary && JSON.stringify(summary.providers),
+    resources_processed: summary === null ? 0 : 1,
+    vcs_commit_sha: version.vcsCommitSha,
+    vcs_commit_url: version.vcsCommitUrl,
+  }
+}

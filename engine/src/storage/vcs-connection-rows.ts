@@ -1,0 +1,198 @@
+import { sql } from "kysely"
+import type { OrganizationId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import type { Sealer } from "../core/sealing.ts"
+import type { AppInstallation, OauthClient, OauthToken, ServiceProvider } from "../organizations/vcs-connection.ts"
+import type { VcsConnectionStore } from "../organizations/vcs-connection-store.ts"
+import { among } from "./dialect.ts"
+import { paged } from "./paged.ts"
+import type { Session } from "./session.ts"
+import type { AppInstallationRow, OauthClientRow, OauthTokenRow } from "./tables.ts"
+
+export class VcsConnectionRows implements VcsConnectionStore {
+  readonly #session: Session
+  readonly #sealer: Sealer
+
+  constructor(session: Session, sealer: Sealer) {
+    this.#session = session
+    this.#sealer = sealer
+  }
+
+  async findClient(id: string): Promise<OauthClient | undefined> {
+    const row = await this.#session.first(
+      this.#session.db.selectFrom("oauth_clients").select(clientColumns).where("id", "=", id),
+    )
+    return row && clientOf(row)
+  }
+
+  listClients(organizationId: OrganizationId, page: PageRequest): Promise<Page<OauthClient>> {
+    const query = this.#session.db
+      .selectFrom("oauth_clients")
+      .select(clientColumns)
+      .where("organization_id", "=", organizationId)
+      .orderBy("created_at")
+      .orderBy("id")
+    return paged(this.#session, query, page, clientOf)
+  }
+
+  async tokenIdsOf(clientIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+    const rows = await this.#session.all(
+      this.#session.db
+        .selectFrom("oauth_tokens")
+        .select(["id", "oauth_client_id"])
+        .where(among(this.#session.dialect, sql.ref("oauth_client_id"), clientIds))
+        .orderBy("created_at")
+        .orderBy("id"),
+    )
+    const ids = new Map<string, string[]>(clientIds.map((id) => [id, []]))
+    for (const { id, oauth_client_id } of rows) ids.get(oauth_client_id)?.push(id)
+    return ids
+  }
+
+  async insertClient(client: OauthClient): Promise<void> {
+    await this.#session.run(
+      this.#session.db.insertInto("oauth_clients").values({
+        id: client.id,
+        organization_id: client.organizationId,
+        name: client.name,
+        service_provider: client.serviceProvider,
+        http_url: client.httpUrl,
+        api_url: client.apiUrl,
+        created_at: client.createdAt,
+      }),
+    )
+  }
+
+  async removeClient(id: string): Promise<void> {
+    for (const tokenId of (await this.tokenIdsOf([id])).get(id) ?? []) await this.removeToken(tokenId)
+    await this.#session.run(this.#session.db.deleteFrom("oauth_clients").where("id", "=", id))
+  }
+
+  async findToken(id: string): Promise<OauthToken | undefined> {
+    const row = await this.#session.first(
+      this.#session.db.selectFrom("oauth_tokens").select(tokenColumns).where("id", "=", id),
+    )
+    return row && tokenOf(row)
+  }
+
+  listTokens(organizationId: OrganizationId, page: PageRequest): Promise<Page<OauthToken>> {
+    const query = this.#session.db
+      .selectFrom("oauth_tokens")
+      .select(tokenColumns)
+      .where("organization_id", "=", organizationId)
+      .orderBy("created_at")
+      .orderBy("id")
+    return paged(this.#session, query, page, tokenOf)
+  }
+
+  async insertToken(token: OauthToken, secret: string): Promise<void> {
+    await this.#session.run(
+      this.#session.db.insertInto("oauth_tokens").values({
+        id: token.id,
+        oauth_client_id: token.oauthClientId,
+        organization_id: token.organizationId,
+        service_provider_user: token.serviceProviderUser,
+        value_sealed: this.#sealer.seal(`oauth-tokens/${token.id}`, Buffer.from(secret)),
+        created_at: token.createdAt,
+      }),
+    )
+  }
+
+  async removeToken(id: string): Promise<void> {
+    const { db } = this.#session
+    await this.#session.run(
+      db.updateTable("workspaces").set({ vcs_repo: null, oauth_token_id: null }).where("oauth_token_id", "=", id),
+    )
+    await this.#session.run(db.deleteFrom("oauth_tokens").where("id", "=", id))
+  }
+
+  async findInstallation(id: string): Promise<AppInstallation | undefined> {
+    const row = await this.#session.first(
+      this.#session.db.selectFrom("app_installations").select(installationColumns).where("id", "=", id),
+    )
+    return row && installationOf(row)
+  }
+
+  listInstallations(organizationId: OrganizationId, page: PageRequest): Promise<Page<AppInstallation>> {
+    const query = this.#session.db
+      .selectFrom("app_installations")
+      .select(installationColumns)
+      .where("organization_id", "=", organizationId)
+      .orderBy("created_at")
+      .orderBy("id")
+    return paged(this.#session, query, page, installationOf)
+  }
+
+  async insertInstallation(installation: AppInstallation): Promise<void> {
+    await this.#session.run(
+      this.#session.db.insertInto("app_installations").values({
+        id: installation.id,
+        organization_id: installation.organizationId,
+        name: installation.name,
+        installation_id: installation.installationId,
+        created_at: installation.createdAt,
+      }),
+    )
+  }
+
+  async removeInstallation(id: string): Promise<void> {
+    const { db } = this.#session
+    await this.#session.run(
+      db
+        .updateTable("workspaces")
+        .set({ vcs_repo: null, app_installation_id: null })
+        .where("app_installation_id", "=", id),
+    )
+    await this.#session.run(db.deleteFrom("app_installations").where("id", "=", id))
+  }
+}
+
+const clientColumns = [
+  "id",
+  "organization_id",
+  "name",
+  "service_provider",
+  "http_url",
+  "api_url",
+  "created_at",
+] as const satisfies readonly (keyof OauthClientRow)[]
+const tokenColumns = [
+  "id",
+  "oauth_client_id",
+  "organization_id",
+  "service_provider_user",
+  "created_at",
+] as const satisfies readonly (keyof OauthTokenRow)[]
+const installationColumns = [
+  "id",
+  "organization_id",
+  "name",
+  "installation_id",
+  "created_at",
+] as const satisfies readonly (keyof AppInstallationRow)[]
+
+const clientOf = (row: OauthClientRow): OauthClient => ({
+  id: row.id,
+  organizationId: row.organization_id as OrganizationId,
+  name: row.name,
+  serviceProvider: row.service_provider as ServiceProvider,
+  httpUrl: row.http_url,
+  apiUrl: row.api_url,
+  createdAt: row.created_at,
+})
+
+const tokenOf = (row: Pick<OauthTokenRow, (typeof tokenColumns)[number]>): OauthToken => ({
+  id: row.id,
+  oauthClientId: row.oauth_client_id,
+  organizationId: row.organization_id as OrganizationId,
+  serviceProviderUser: row.service_provider_user,
+  createdAt: row.created_at,
+})
+
+const installationOf = (row: AppInstallationRow): AppInstallation => ({
+  id: row.id,
+  organizationId: row.organization_id as OrganizationId,
+  name: row.name,
+  installationId: row.installation_id,
+  createdAt: row.created_at,
+})

@@ -1,0 +1,155 @@
+// State versions and their outputs as clients of the public API read them (workspace-facts 1.9).
+import { z } from "zod"
+import { badRequest } from "../../core/errors.ts"
+import { formatInstant } from "../../core/time.ts"
+import {
+  type StateDocument,
+  type StateVersionInput,
+  type StateVersionOutput,
+  stateVersionStatuses,
+  type StateVersionView,
+} from "../../workspaces/state-version.ts"
+import type { StateVersionQuery } from "../../workspaces/state-version-store.ts"
+import { base64Bytes } from "./base64.ts"
+import { decodeDocument, type Resource, toMany, toOne } from "./document.ts"
+import { decodeCommaList } from "./query.ts"
+
+const dataSchema = z.object({
+  attributes: z.object({
+    serial: z.int().nonnegative(),
+    md5: z
+      .string()
+      .regex(/^[0-9a-fA-F]{32}$/, "must be the MD5 of the state, in hex")
+      .transform((text) => text.toLowerCase()),
+    lineage: z.string().max(255).nullish(),
+    force: z.boolean().nullish(),
+    intermediate: z.boolean().nullish(),
+    state: base64Bytes.nullish(),
+    "json-state": base64Bytes.nullish(),
+    // The outputs of the state itself are read; this copy is only checked.
+    "json-state-outputs": base64Bytes.nullish(),
+  }),
+  relationships: z.object({ run: z.object({ data: z.object({ id: z.string() }).nullish() }).nullish() }).nullish(),
+})
+
+export function decodeStateVersion(body: unknown): StateVersionInput {
+  const { attributes, relationships } = decodeDocument(body, dataSchema, { types: ["state-versions"] })
+  return {
+    serial: attributes.serial,
+    md5: attributes.md5,
+    lineage: attributes.lineage === "" ? null : (attributes.lineage ?? null),
+    force: attributes.force ?? false,
+    intermediate: attributes.intermediate ?? false,
+    runId: relationships?.run?.data?.id ?? null,
+    state: present(attributes.state),
+    jsonState: present(attributes["json-state"]),
+  }
+}
+
+/** Clients send empty text for "not given". */
+const present = (bytes: Uint8Array | null | undefined): Uint8Array | null =>
+  bytes === null || bytes === undefined || bytes.length === 0 ? null : bytes
+
+export function decodeStateVersionQuery(query: URLSearchParams): StateVersionQuery {
+  const parameter = "filter[status]"
+  const statuses = decodeCommaList(query.get(parameter))
+  if (statuses === undefined) return {}
+  const unknown = statuses.filter((status) => !(stateVersionStatuses as readonly string[]).includes(status))
+  if (unknown.length > 0)
+    throw badRequest("The status filter is not valid.", [
+      { detail: `${parameter} must be among ${stateVersionStatuses.join(", ")}`, parameter },
+    ])
+  return { statuses: statuses as NonNullable<StateVersionQuery["statuses"]> }
+}
+
+/** Both names are needed: a state version belongs to one workspace. */
+export function decodeStateVersionSubject(query: URLSearchParams): {
+  readonly organization: string
+  readonly name: string
+} {
+  const organization = query.get("filter[organization][name]") ?? ""
+  const name = query.get("filter[workspace][name]") ?? ""
+  const faults = []
+  if (organization === "")
+    faults.push({ detail: "filter[organization][name] is required", parameter: "filter[organization][name]" })
+  if (name === "") faults.push({ detail: "filter[workspace][name] is required", parameter: "filter[workspace][name]" })
+  if (faults.length > 0) throw badRequest("The workspace is not named.", faults)
+  return { organization, name }
+}
+
+/** `base` is the address of the server, without the API's prefix: clients follow these addresses as they are. */
+export function encodeStateVersion(version: StateVersionView, base: string): Resource {
+  const { summary, uploads } = version
+  const path = `/api/v2/state-versions/${version.id}`
+  const upload = (document: StateDocument) =>
+    uploads === null ? null : uploadAddress(base, version.id, document, uploads)
+  return {
+    id: version.id,
+    type: "state-versions",
+    attributes: {
+      "created-at": formatInstant(version.createdAt),
+      serial: version.serial,
+      lineage: version.lineage,
+      md5: version.md5,
+      status: version.status,
+      intermediate: version.intermediate,
+      size: summary?.size ?? null,
+      "state-version": summary?.formatVersion ?? null,
+      "terraform-version": summary?.terraformVersion ?? null,
+      "engine-version": summary?.terraformVersion ?? null,
+      "resources-processed": summary !== null,
+      "resource-count": summary?.resourceCount ?? null,
+      resources: summary?.resources ?? [],
+      modules: summary?.modules ?? {},
+      providers: summary?.providers ?? {},
+      "vcs-commit-sha": version.vcsCommitSha,
+      "vcs-commit-url": version.vcsCommitUrl,
+      "billable-rum-count": summary?.resourceCount ?? null,
+      "hosted-state-upload-url": upload("state"),
+      "hosted-json-state-upload-url": upload("json-state"),
+      "hosted-state-download-url": version.status === "finalized" ? `${base}${path}/download` : null,
+      "hosted-json-state-download-url":
+        version.status === "finalized" && version.hasJsonState ? `${base}${path}/json-download` : null,
+    },
+    relationships: {
+      workspace: toOne("workspaces", version.workspaceId),
+      run: toOne("runs", version.runId),
+      "created-by": version.createdBy === null ? { data: null } : toOne(version.createdBy.kind, version.createdBy.id),
+      outputs: { ...toMany("state-version-outputs", version.outputIds), links: { related: `${path}/outputs` } },
+    },
+    links: { self: path },
+  }
+}
+
+const uploadAddress = (
+  base: string,
+  id: string,
+  document: StateDocument,
+  credentials: Readonly<Record<StateDocument, string>>,
+): string => `${base}/uploads/state-versions/${id}/${document}?credential=${encodeURIComponent(credentials[document])}`
+
+export const encodeStateVersionOutput = (output: StateVersionOutput): Resource => ({
+  id: output.id,
+  type: "state-version-outputs",
+  attributes: {
+    name: output.name,
+    sensitive: output.sensitive,
+    type: output.type,
+    value: output.value,
+    "detailed-type": output.detailedType,
+  },
+  links: { self: `/api/v2/state-version-outputs/${output.id}` },
+})
+
+/** The same output as a workspace's `include=outputs` shows it; secrets stay unsaid. */
+export const encodeWorkspaceOutput = (output: StateVersionOutput): Resource => ({
+  id: output.id,
+  type: "workspace-outputs",
+  attributes: {
+    name: output.name,
+    sensitive: output.sensitive,
+    "output-type": output.type,
+    value: output.sensitive ? null : output.value,
+    "detailed-type": output.detailedType,
+  },
+})

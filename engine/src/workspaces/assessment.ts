@@ -1,0 +1,22 @@
+import type { OrganizationId, WorkspaceId } from "../core/ids.ts"
+import type { Instant } from "../core/time.ts"
+
+/** What a health assessment of a workspace found. */
+export interface Assessment {
+  readonly id: string
+  readonly workspaceId: WorkspaceId
+  readonly organizationId: OrganizationId
+  readonly drifted: boolean
+  readonly succeeded: boolean
+  readonly errorMessage: string | null
+  readonly createdAt: Instant
+}
+
+export type AssessmentInput = Pick<Assessment, "drifted" | "succeeded" | "errorMessage">
+export type AssessmentView = Omit<Assessment, "organizationId">
+
+/** What a workspace remembers of its newest assessment. */
+export const currentAssessmentFacts = (newest: Assessment | undefined) => ({
+  currentAssessmentResultId: newest?.id ?? null,
+  lastAssessmentResultAt: newest?.createdAt ?? null,
+})

@@ -1,0 +1,15 @@
+import type { ConfigurationVersionId, WorkspaceId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import type { ConfigurationVersion } from "./configuration-version.ts"
+
+export interface ConfigurationVersionStore {
+  find(id: string): Promise<ConfigurationVersion | undefined>
+  findMany(ids: readonly string[]): Promise<readonly ConfigurationVersion[]>
+  findByIngress(ingressAttributesId: string): Promise<ConfigurationVersion | undefined>
+  /** Newest first. */
+  list(workspaceId: WorkspaceId, page: PageRequest): Promise<Page<ConfigurationVersion>>
+  insert(version: ConfigurationVersion): Promise<void>
+  saveStatus(version: ConfigurationVersion): Promise<void>
+  /** Runs that used it stay and forget it. */
+  remove(id: ConfigurationVersionId): Promise<void>
+}

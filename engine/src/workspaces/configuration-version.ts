@@ -1,0 +1,83 @@
+import { conflict, type Fault } from "../core/errors.ts"
+import type { ConfigurationVersionId, OrganizationId, WorkspaceId } from "../core/ids.ts"
+import type { Instant } from "../core/time.ts"
+
+export const configurationVersionStatuses = ["pending", "fetching", "uploaded", "archived", "errored"] as const
+export type ConfigurationVersionStatus = (typeof configurationVersionStatuses)[number]
+
+/** Where a configuration came from, as the VCS told it. */
+export interface IngressAttributes {
+  readonly branch: string | null
+  readonly cloneUrl: string | null
+  readonly commitSha: string | null
+  readonly commitMessage: string | null
+  readonly commitUrl: string | null
+  readonly compareUrl: string | null
+  readonly identifier: string | null
+  readonly isPullRequest: boolean
+  readonly onDefaultBranch: boolean
+  readonly pullRequestNumber: number | null
+  readonly pullRequestTitle: string | null
+  readonly pullRequestUrl: string | null
+  readonly tag: string | null
+  readonly senderUsername: string | null
+  readonly senderAvatarUrl: string | null
+  readonly senderHtmlUrl: string | null
+}
+
+export interface ConfigurationVersion {
+  readonly id: ConfigurationVersionId
+  readonly workspaceId: WorkspaceId
+  readonly organizationId: OrganizationId
+  readonly source: string
+  readonly status: ConfigurationVersionStatus
+  /** Only for plans that never apply; never current. */
+  readonly speculative: boolean
+  /** Current only once a run has applied it. */
+  readonly provisional: boolean
+  readonly autoQueueRuns: boolean
+  readonly error: string | null
+  readonly errorMessage: string | null
+  readonly createdAt: Instant
+  readonly ingress: { readonly id: string; readonly attributes: IngressAttributes } | null
+  readonly readme: Readme | null
+}
+
+export interface Readme {
+  readonly id: string
+  readonly markdown: string
+}
+
+export interface ConfigurationVersionInput {
+  readonly speculative: boolean
+  readonly provisional: boolean
+  readonly autoQueueRuns: boolean
+  readonly ingressAttributes: IngressAttributes | null
+  /** Markdown of the configuration's readme; until configurations are uploaded their readme is told. */
+  readonly readme: string | null
+}
+
+export interface ConfigurationVersionView extends Omit<ConfigurationVersion, "organizationId" | "ingress" | "readme"> {
+  readonly ingressAttributesId: string | null
+}
+
+export interface IngressAttributesView extends IngressAttributes {
+  readonly id: string
+}
+
+export const readmeBytesMaximum = 1024 * 1024
+
+export function configurationVersionFaults({ readme }: ConfigurationVersionInput): Fault[] {
+  if (readme === null || new TextEncoder().encode(readme).length <= readmeBytesMaximum) return []
+  return [{ field: ["readme"], detail: `readme is too long (maximum is ${readmeBytesMaximum} bytes)` }]
+}
+
+/** The newest that is neither speculative nor provisional is the workspace's current one. */
+export const becomesCurrent = (version: Pick<ConfigurationVersion, "speculative" | "provisional">): boolean =>
+  !version.speculative && !version.provisional
+
+export function archive(version: ConfigurationVersion, isCurrent: boolean): ConfigurationVersion {
+  if (isCurrent)
+    throw conflict("The current configuration version of a workspace cannot be archived.", { subject: version.id })
+  return { ...version, status: "archived" }
+}

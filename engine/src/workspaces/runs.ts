@@ -1,0 +1,18 @@
+import type { Page, PageRequest } from "../core/page.ts"
+import type { RunInput, RunStep, RunView } from "./run.ts"
+import type { RunQuery } from "./run-store.ts"
+import type { WorkspaceRef } from "./workspace.ts"
+
+/** Runs as records: whoever executes them moves them along with `advance`. */
+export interface Runs {
+  create(ref: WorkspaceRef, input: RunInput): Promise<RunView>
+  get(id: string): Promise<RunView>
+  getByPlan(planId: string): Promise<RunView>
+  getByApply(applyId: string): Promise<RunView>
+  list(ref: WorkspaceRef, query: RunQuery, page: PageRequest): Promise<Page<RunView>>
+  apply(id: string): Promise<void>
+  discard(id: string): Promise<void>
+  cancel(id: string): Promise<void>
+  forceCancel(id: string): Promise<void>
+  advance(id: string, step: RunStep): Promise<RunView>
+}

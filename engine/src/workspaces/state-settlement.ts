@@ -1,0 +1,25 @@
+// What becomes of the state versions made under a lock when that lock ends (architecture 0.17).
+import type { Stores } from "../stores.ts"
+import type { StateVersion } from "./state-version.ts"
+import { currentFacts } from "./state-version-rules.ts"
+import type { Workspace } from "./workspace.ts"
+
+type UsedStores = Pick<Stores, "workspaces" | "stateVersions">
+
+/** The newest version of the lock becomes current once it is finalized: until the lock ends an intermediate one was not. */
+export async function promote<W extends Workspace>(
+  { workspaces }: Pick<UsedStores, "workspaces">,
+  workspace: W,
+  newest: StateVersion | undefined,
+): Promise<W> {
+  if (newest?.status !== "finalized" || newest.id === workspace.currentStateVersionId) return workspace
+  const promoted = { ...workspace, ...currentFacts(newest) }
+  await workspaces.save(workspace, promoted)
+  return promoted
+}
+
+/** For a lock that ends without asking: whatever has not arrived by now is lost. */
+export async function discardAndPromote<W extends Workspace>(stores: UsedStores, workspace: W): Promise<W> {
+  await stores.stateVersions.discardPending(workspace.id)
+  return promote(stores, workspace, await stores.stateVersions.newestUnderLock(workspace.id, workspace.lockNumber))
+}

@@ -1,0 +1,127 @@
+// The rules of state versions (architecture 0.17, workspace-facts 1.9 and 2.3). The texts of conflicts are contract:
+// people search for them, and clients show them as they are.
+import { conflict, type Fault, invalid, unprocessable } from "../core/errors.ts"
+import type { StateVersionId } from "../core/ids.ts"
+import type { Instant } from "../core/time.ts"
+import { describe } from "./lock.ts"
+import type { StateFile } from "./state-file.ts"
+import type { StateVersion, StateVersionInput, StateVersionStatus, StateSummary } from "./state-version.ts"
+import type { Actor, Workspace } from "./workspace.ts"
+
+/** What is known of the versions a workspace has when another one is made. */
+export interface EarlierVersions {
+  readonly newest: StateVersion | undefined
+  readonly newestFinalized: StateVersion | undefined
+}
+
+/** A pending version, or why the workspace does not take one. */
+export function admit(
+  workspace: Workspace,
+  input: Omit<StateVersionInput, "state" | "jsonState">,
+  { newest, newestFinalized }: EarlierVersions,
+  { id, by, now }: { readonly id: StateVersionId; readonly by: Actor; readonly now: Instant },
+): StateVersion {
+  const { lock } = workspace
+  if (!lock.held)
+    throw conflict(
+      "Unable to create state version. The workspace is not locked and will only accept state uploads when locked.",
+      {
+        subject: workspace.id,
+      },
+    )
+  const holds =
+    (lock.by.kind === by.kind && lock.by.id === by.id) || (lock.by.kind === "runs" && lock.by.id === input.runId)
+  if (!holds)
+    throw conflict(
+      `Unable to create state version. The workspace is locked by ${describe(lock.by)} and will only accept state uploads from them.`,
+      { subject: workspace.id },
+    )
+  if (newestFinalized !== undefined && !input.force) refuseDivergence(input, newestFinalized)
+  return {
+    id,
+    workspaceId: workspace.id,
+    organizationId: workspace.organizationId,
+    serial: input.serial,
+    lineage: input.lineage,
+    md5: input.md5,
+    status: "pending",
+    intermediate: input.intermediate,
+    lockNumber: workspace.lockNumber,
+    createdAt: newest === undefined ? now : Math.max(now, newest.createdAt + 1),
+    createdBy: by,
+    runId: input.runId as StateVersion["runId"],
+    summary: null,
+    vcsCommitSha: null,
+    vcsCommitUrl: null,
+  }
+}
+
+/**
+ * A lower serial is taken while the lineage is the same, because the caller holds the lock: `state push -force` sends one
+ * without saying `force` (workspace-facts 2.3). Equal bytes under the serial they had are a retry, and harmless.
+ */
+function refuseDivergence(next: Pick<StateVersion, "serial" | "lineage" | "md5">, last: StateVersion): void {
+  const sameLineage = next.lineage === last.lineage
+  if (!sameLineage && next.lineage !== null && last.lineage !== null)
+    throw conflict(
+      `Unable to create state version. The lineage "${next.lineage}" does not match the lineage "${last.lineage}" of the existing state.`,
+    )
+  if (next.serial === last.serial && next.md5 !== last.md5)
+    throw conflict(
+      `Unable to create state version. A state with the serial ${last.serial} already exists with a different MD5 hash.`,
+    )
+  if (next.serial < last.serial && !(sameLineage && next.lineage !== null))
+    throw conflict(
+      `Unable to create state version. The serial ${next.serial} is not greater than the serial ${last.serial} of the existing state.`,
+    )
+}
+
+/** What has arrived is what was announced. */
+export function finalize(
+  version: StateVersion,
+  file: StateFile,
+  received: { readonly md5: string; readonly size: number },
+): StateVersion & { readonly summary: StateSummary } {
+  requirePending(version)
+  const faults: Fault[] = []
+  if (received.md5 !== version.md5)
+    faults.push({ field: ["md5"], detail: "MD5 does not match the state that was uploaded" })
+  if (version.lineage !== null && file.lineage !== null && file.lineage !== version.lineage)
+    faults.push({ field: ["lineage"], detail: "Lineage does not match the state that was uploaded" })
+  if (faults.length > 0) throw invalid(faults)
+  const { formatVersion, terraformVersion, resourceCount, resources, modules, providers } = file
+  return {
+    ...version,
+    lineage: version.lineage ?? file.lineage,
+    status: "finalized",
+    summary: { size: received.size, formatVersion, terraformVersion, resourceCount, resources, modules, providers },
+  }
+}
+
+export function requirePending(version: Pick<StateVersion, "id" | "status">): void {
+  if (version.status !== "pending") throw conflict(uploadRefusals[version.status], { subject: version.id })
+}
+
+/** The JSON rendering may arrive after the state itself: clients send both at once. */
+export function requireNotDiscarded(version: Pick<StateVersion, "id" | "status">): void {
+  if (version.status === "discarded") throw conflict(uploadRefusals.discarded, { subject: version.id })
+}
+
+const uploadRefusals: Record<Exclude<StateVersionStatus, "pending">, string> = {
+  finalized: "The state of this state version has already been uploaded.",
+  discarded: "This state version was discarded and takes no upload.",
+}
+
+export const discard = (version: StateVersion): StateVersion => ({ ...version, status: "discarded" })
+
+/** What a workspace remembers of its current state. */
+export const currentFacts = (version: StateVersion) => ({
+  currentStateVersionId: version.id,
+  resourceCount: version.summary?.resourceCount ?? 0,
+})
+
+/** A run that a state version names must be one of its own workspace. */
+export const foreignRun = () =>
+  unprocessable("The run does not belong to this workspace.", [
+    { pointer: "/data/relationships/run/data/id", detail: "run must be a run of this workspace" },
+  ])

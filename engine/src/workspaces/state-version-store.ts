@@ -1,0 +1,40 @@
+import type { StateVersionId, WorkspaceId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import type { StateDocument, StateVersion, StateVersionOutput, StateVersionStatus } from "./state-version.ts"
+
+export interface StateVersionQuery {
+  readonly statuses?: readonly StateVersionStatus[]
+}
+
+/** What stands beside a version in its document. */
+export interface StateVersionRelated {
+  readonly outputIds: readonly string[]
+  readonly hasJsonState: boolean
+}
+
+export interface StateVersionStore {
+  find(id: string): Promise<StateVersion | undefined>
+  /** Newest first. */
+  list(workspaceId: WorkspaceId, query: StateVersionQuery, page: PageRequest): Promise<Page<StateVersion>>
+  /** The newest of any of these statuses. */
+  newest(workspaceId: WorkspaceId, statuses: readonly StateVersionStatus[]): Promise<StateVersion | undefined>
+  /** The newest made under this lock that was not discarded. */
+  newestUnderLock(workspaceId: WorkspaceId, lockNumber: number): Promise<StateVersion | undefined>
+  related(ids: readonly StateVersionId[]): Promise<ReadonlyMap<StateVersionId, StateVersionRelated>>
+  insert(version: StateVersion): Promise<void>
+  save(version: StateVersion): Promise<void>
+  /** Number of versions discarded. */
+  discardPending(workspaceId: WorkspaceId): Promise<number>
+
+  /** Replaces what stood there. */
+  saveContent(id: StateVersionId, document: StateDocument, chunks: readonly Uint8Array[]): Promise<void>
+  /** Empty when there is none. */
+  content(id: StateVersionId, document: StateDocument): Promise<readonly Uint8Array[]>
+
+  saveOutputs(id: StateVersionId, outputs: readonly StateVersionOutput[]): Promise<void>
+  /** In the order of the state. */
+  outputs(id: StateVersionId): Promise<readonly StateVersionOutput[]>
+  findOutput(
+    id: string,
+  ): Promise<{ readonly output: StateVersionOutput; readonly stateVersionId: StateVersionId } | undefined>
+}

@@ -1,0 +1,99 @@
+import type { Caller } from "../core/caller.ts"
+import { notFound, refuseFaults } from "../core/errors.ts"
+import { newId, type WorkspaceId } from "../core/ids.ts"
+import type { Runtime } from "../core/runtime.ts"
+import type { Storage } from "../core/storage.ts"
+import type { Stores } from "../stores.ts"
+import { authorizeWorkspace } from "./authorization.ts"
+import {
+  changeVariable,
+  type Variable,
+  variableFaults,
+  type VariableInput,
+  type VariablePatch,
+  type VariableView,
+  viewVariable,
+} from "./variable.ts"
+import type { Variables } from "./variables.ts"
+import type { WorkspaceRef } from "./workspace.ts"
+
+type UsedStores = Pick<Stores, "workspaces" | "access" | "variables">
+
+export class VariableService implements Variables {
+  readonly #storage: Storage<UsedStores>
+  readonly #runtime: Runtime
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
+    this.#storage = storage
+    this.#runtime = runtime
+    this.#caller = caller
+  }
+
+  create(ref: WorkspaceRef, input: VariableInput): Promise<VariableView> {
+    const id = newId("var", this.#runtime.random)
+    const versionId = this.#versionId()
+    const createdAt = this.#runtime.clock.now()
+    return this.#storage.transact(async (stores) => {
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canUpdateVariable")
+      refuseFaults(variableFaults(input))
+      const variable: Variable = {
+        ...input,
+        id,
+        workspaceId: workspace.id,
+        organizationId: workspace.organizationId,
+        versionId,
+        createdAt,
+      }
+      await stores.variables.insert(variable)
+      return viewVariable(variable)
+    })
+  }
+
+  get(ref: WorkspaceRef, id: string): Promise<VariableView> {
+    return this.#storage.read(async (stores) => {
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canReadVariable")
+      return viewVariable(await found(stores, workspace.id, id))
+    })
+  }
+
+  list(ref: WorkspaceRef): Promise<readonly VariableView[]> {
+    return this.#storage.read(async (stores) => {
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canReadVariable")
+      return (await stores.variables.list(workspace.id)).map(viewVariable)
+    })
+  }
+
+  update(ref: WorkspaceRef, id: string, patch: VariablePatch): Promise<VariableView> {
+    const versionId = this.#versionId()
+    return this.#storage.transact(async (stores) => {
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canUpdateVariable")
+      const { changed, faults } = changeVariable(await found(stores, workspace.id, id), patch)
+      refuseFaults(faults)
+      const variable = { ...changed, versionId }
+      await stores.variables.save(variable)
+      return viewVariable(variable)
+    })
+  }
+
+  delete(ref: WorkspaceRef, id: string): Promise<void> {
+    return this.#storage.transact(async (stores) => {
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canUpdateVariable")
+      await stores.variables.remove((await found(stores, workspace.id, id)).id)
+    })
+  }
+
+  #versionId(): string {
+    return Buffer.from(this.#runtime.random.bytes(32)).toString("hex")
+  }
+}
+
+async function found(
+  { variables }: Pick<UsedStores, "variables">,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<Variable> {
+  const variable = await variables.find(workspaceId, id)
+  if (variable === undefined) throw notFound(id)
+  return variable
+}
