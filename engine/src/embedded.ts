@@ -28,6 +28,7 @@ import { ConfigurationVersionService } from "./workspaces/configuration-version-
 import { RunService } from "./workspaces/run-service.ts"
 import { type StateTools, StateUploadService, StateVersionService } from "./workspaces/state-version-service.ts"
 import type { StateUploads } from "./workspaces/state-versions.ts"
+import { TagService } from "./workspaces/tag-service.ts"
 import { TeamWorkspaceService } from "./workspaces/team-workspace-service.ts"
 import { VariableService } from "./workspaces/variable-service.ts"
 import { WorkspaceService } from "./workspaces/workspace-service.ts"
@@ -153,6 +154,10 @@ class CallerEngine implements Engine {
 
   get vcsConnections() {
     return new VcsConnectionService(this.context.storage, this.context.runtime, this.caller)
+  }
+
+  get tags() {
+    return new TagService(this.context.storage, this.context.runtime, this.caller)
   }
 
   /** Only the engine that opened the store closes it. */

@@ -15,6 +15,7 @@ import type { Assessments } from "./workspaces/assessments.ts"
 import type { ConfigurationVersions } from "./workspaces/configuration-versions.ts"
 import type { Runs } from "./workspaces/runs.ts"
 import type { StateUploads, StateVersions } from "./workspaces/state-versions.ts"
+import type { Tags } from "./tags/tags.ts"
 import type { TeamWorkspaces } from "./workspaces/team-workspace.ts"
 import type { Variables } from "./workspaces/variables.ts"
 import type { Workspaces } from "./workspaces/workspaces.ts"
@@ -36,6 +37,7 @@ export interface Engine extends AsyncDisposable {
   readonly variables: Variables
   readonly assessments: Assessments
   readonly vcsConnections: VcsConnections
+  readonly tags: Tags
 }
 
 /** What the HTTP server needs on top; only the embedded engine is one. */

@@ -4,6 +4,7 @@ import { organizationRoutes } from "./routes/organizations.ts"
 import { projectRoutes } from "./routes/projects.ts"
 import { siteSettingsRoutes } from "./routes/site-settings.ts"
 import { stateVersionRoutes } from "./routes/state-versions.ts"
+import { tagRoutes } from "./routes/tags.ts"
 import { teamAccessRoutes } from "./routes/team-access.ts"
 import { teamRoutes } from "./routes/teams.ts"
 import { tokenRoutes } from "./routes/tokens.ts"
@@ -22,4 +23,5 @@ export const apiRoutes: readonly Route[] = [
   ...siteSettingsRoutes,
   ...workspaceRoutes,
   ...stateVersionRoutes,
+  ...tagRoutes,
 ]

@@ -49,10 +49,6 @@ export function among(
     : sql<boolean>`${column} = any(${sql.val(list)})`
 }
 
-/** `text` stands somewhere in `column`, as it is: nothing in it is a wildcard, and its length does not matter. */
-export const contains = (dialect: DialectName, column: Expression<unknown>, text: string): RawBuilder<boolean> =>
-  dialect === "sqlite" ? sql<boolean>`instr(${column}, ${text}) > 0` : sql<boolean>`strpos(${column}, ${text}) > 0`
-
 export type QueryParameters = Readonly<Record<string, unknown>>
 
 /** SQL text and the values in its order. */

@@ -1,10 +1,12 @@
 import { type Kysely, sql } from "kysely"
 import type { OrganizationId, TagId, WorkspaceId } from "../core/ids.ts"
-import { offsetOf, type Page, pageOf, type PageRequest } from "../core/page.ts"
+import type { Page, PageRequest } from "../core/page.ts"
 import { type CountedTag, foldTag, type Tag } from "../tags/tag.ts"
 import type { TagBinding } from "../tags/tag-binding.ts"
 import type { Bearer, TagQuery, TagStore } from "../tags/tag-store.ts"
-import { among, contains } from "./dialect.ts"
+import { containing } from "./containing.ts"
+import { among } from "./dialect.ts"
+import { selectPage } from "./select-page.ts"
 import { type Session, statement } from "./session.ts"
 import type { Tables, TagRow } from "./tables.ts"
 
@@ -35,7 +37,7 @@ export class TagRows implements TagStore {
   async list({ organizationId, search, exceptOf = [] }: TagQuery, page: PageRequest): Promise<Page<CountedTag>> {
     const { db, dialect } = this.#session
     let matching = db.selectFrom("tags as t").where("t.organization_id", "=", organizationId)
-    if (search !== undefined) matching = matching.where(contains(dialect, sql.ref("t.name_folded"), foldTag(search)))
+    if (search !== undefined) matching = matching.where(containing(dialect, sql.ref("t.name_folded"), foldTag(search)))
     if (exceptOf.length > 0) {
       const carried = db
         .selectFrom("workspace_bindings as b")
@@ -146,16 +148,9 @@ export class TagRows implements TagStore {
     await this.removeUnused(rows.flatMap(({ tag_id }) => (tag_id === null ? [] : [tag_id as TagId])))
   }
 
-  async #page(matching: MatchingTags, page: PageRequest): Promise<Page<CountedTag>> {
-    const total = await this.#session.first(matching.select((eb) => eb.fn.countAll<number>().as("count")))
-    const rows = await this.#session.all(
-      matching
-        .select([...tagColumns, instanceCount])
-        .orderBy("t.name_folded")
-        .limit(page.size)
-        .offset(offsetOf(page)),
-    )
-    return pageOf(rows.map(countedTagOf), page, total?.count ?? 0)
+  #page(matching: MatchingTags, page: PageRequest): Promise<Page<CountedTag>> {
+    const query = matching.select([...tagColumns, instanceCount]).orderBy("t.name_folded")
+    return selectPage(this.#session, query, page, countedTagOf)
   }
 }
 

@@ -1,0 +1,142 @@
+import { listPointers } from "../../wire/jsonapi/errors.ts"
+import { encodePage } from "../../wire/jsonapi/links.ts"
+import { decodePage } from "../../wire/jsonapi/query.ts"
+import {
+  decodeIdentifiers,
+  decodeNewTags,
+  decodeTagFilter,
+  decodeTagReferences,
+  encodeTag,
+} from "../../wire/jsonapi/tag.ts"
+import { decodeTagBindings, encodeEffectiveTagBinding, encodeTagBinding } from "../../wire/jsonapi/tag-binding.ts"
+import { type ApiRequest, created, type Method, noContent, ok, param, type Route } from "../route.ts"
+
+const organization = (request: ApiRequest) => param(request, "organization_name")
+const workspace = (request: ApiRequest) => param(request, "workspace_id")
+const project = (request: ApiRequest) => param(request, "project_id")
+
+/** The pool of an organization (specification 4.1), and what workspaces and projects carry (4.10). */
+export const tagRoutes: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/organizations/:organization_name/tags",
+    handle: async (request) => {
+      const page = decodePage(request.query)
+      const filter = decodeTagFilter(request.query)
+      return ok(encodePage(await request.engine.tags.list(organization(request), filter, page), encodeTag, request.url))
+    },
+  },
+  {
+    method: "POST",
+    path: "/organizations/:organization_name/tags",
+    pointers: listPointers,
+    handle: async (request) => {
+      const { names, many } = decodeNewTags(await request.body())
+      const tags = await request.engine.tags.create(organization(request), names)
+      return created({ data: many ? tags.map(encodeTag) : tags.map(encodeTag)[0] })
+    },
+  },
+  {
+    method: "DELETE",
+    path: "/organizations/:organization_name/tags",
+    handle: async (request) => {
+      await request.engine.tags.delete(organization(request), decodeIdentifiers(await request.body(), "tags"))
+      return noContent
+    },
+  },
+  {
+    method: "POST",
+    path: "/tags/:tag_id/relationships/workspaces",
+    pointers: listPointers,
+    handle: async (request) => {
+      await request.engine.tags.apply(param(request, "tag_id"), decodeIdentifiers(await request.body(), "workspaces"))
+      return noContent
+    },
+  },
+  {
+    method: "GET",
+    path: "/workspaces/:workspace_id/relationships/tags",
+    handle: async (request) => {
+      const page = decodePage(request.query)
+      return ok(encodePage(await request.engine.tags.ofWorkspace(workspace(request), page), encodeTag, request.url))
+    },
+  },
+  {
+    method: "POST",
+    path: "/workspaces/:workspace_id/relationships/tags",
+    pointers: listPointers,
+    handle: async (request) => {
+      await request.engine.tags.add(workspace(request), decodeTagReferences(await request.body()))
+      return noContent
+    },
+  },
+  {
+    method: "DELETE",
+    path: "/workspaces/:workspace_id/relationships/tags",
+    pointers: listPointers,
+    handle: async (request) => {
+      await request.engine.tags.remove(workspace(request), decodeTagReferences(await request.body()))
+      return noContent
+    },
+  },
+  {
+    method: "GET",
+    path: "/workspaces/:workspace_id/tag-bindings",
+    handle: async (request) => ok(bindingList(await request.engine.tags.bindings(workspace(request)))),
+  },
+  {
+    method: "PATCH",
+    path: "/workspaces/:workspace_id/tag-bindings",
+    pointers: listPointers,
+    handle: async (request) =>
+      ok(bindingList(await request.engine.tags.bind(workspace(request), decodeTagBindings(await request.body())))),
+  },
+  bindingRelationship("POST"),
+  bindingRelationship("PATCH"),
+  {
+    method: "GET",
+    path: "/workspaces/:workspace_id/effective-tag-bindings",
+    handle: async (request) => {
+      const bindings = await request.engine.tags.effectiveBindings(workspace(request))
+      return ok({ data: bindings.map(encodeEffectiveTagBinding) })
+    },
+  },
+  {
+    method: "GET",
+    path: "/projects/:project_id/tag-bindings",
+    handle: async (request) => ok(bindingList(await request.engine.tags.projectBindings(project(request)))),
+  },
+  {
+    // Nothing lies above a project that it could inherit from.
+    method: "GET",
+    path: "/projects/:project_id/effective-tag-bindings",
+    handle: async (request) => {
+      const bindings = await request.engine.tags.projectBindings(project(request))
+      return ok({ data: bindings.map((binding) => encodeEffectiveTagBinding({ ...binding, inheritedFrom: null })) })
+    },
+  },
+  {
+    method: "PATCH",
+    path: "/projects/:project_id/tag-bindings",
+    pointers: listPointers,
+    handle: async (request) =>
+      ok(bindingList(await request.engine.tags.bindProject(project(request), decodeTagBindings(await request.body())))),
+  },
+]
+
+/** What newer public clients send instead of `PATCH …/tag-bindings` (workspace-facts 1.1). */
+function bindingRelationship(method: Method): Route {
+  return {
+    method,
+    path: "/workspaces/:workspace_id/relationships/tag-bindings",
+    pointers: listPointers,
+    handle: async (request) => {
+      await request.engine.tags.bind(workspace(request), decodeTagBindings(await request.body()))
+      return noContent
+    },
+  }
+}
+
+const bindingList = (bindings: readonly Parameters<typeof encodeTagBinding>[0][]) => ({
+  data: bindings.map(encodeTagBinding),
+})

@@ -1,0 +1,51 @@
+import type { TagId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import type { Instant } from "../core/time.ts"
+import type { Binding, EffectiveTagBinding } from "./tag-binding.ts"
+
+export interface TagView {
+  readonly id: TagId
+  readonly name: string
+  readonly createdAt: Instant
+  readonly instanceCount: number
+  readonly organizationName: string
+}
+
+export interface TagBindingView extends Binding {
+  readonly id: string
+  readonly createdAt: Instant
+}
+
+/** An existing tag by id, or one by name. */
+export type TagReference = { readonly id: string } | { readonly name: string }
+
+export interface TagFilter {
+  /** Part of the name, any case. */
+  readonly search?: string
+  /** Leaves out what these workspaces carry, as far as the caller sees them. */
+  readonly exceptOf?: readonly string[]
+}
+
+/** The tag family of the engine: the pool of each organization, and what workspaces and projects carry. */
+export interface Tags {
+  list(organizationName: string, filter: TagFilter, page: PageRequest): Promise<Page<TagView>>
+  /** Puts tags into the pool; those that are there already are answered as they are. */
+  create(organizationName: string, names: readonly string[]): Promise<readonly TagView[]>
+  /** All or none; from every resource too. */
+  delete(organizationName: string, ids: readonly string[]): Promise<void>
+  /** Gives one tag to many workspaces, all or none. */
+  apply(tagId: string, workspaceIds: readonly string[]): Promise<void>
+
+  /** Flat tags of a workspace. */
+  ofWorkspace(workspaceId: string, page: PageRequest): Promise<Page<TagView>>
+  add(workspaceId: string, tags: readonly TagReference[]): Promise<void>
+  remove(workspaceId: string, tags: readonly TagReference[]): Promise<void>
+
+  bindings(workspaceId: string): Promise<readonly TagBindingView[]>
+  effectiveBindings(workspaceId: string): Promise<readonly EffectiveTagBinding[]>
+  /** Adds and changes; answers all there are. */
+  bind(workspaceId: string, bindings: readonly Binding[]): Promise<readonly TagBindingView[]>
+
+  projectBindings(projectId: string): Promise<readonly TagBindingView[]>
+  bindProject(projectId: string, bindings: readonly Binding[]): Promise<readonly TagBindingView[]>
+}
