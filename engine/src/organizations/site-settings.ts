@@ -2,9 +2,11 @@
 export interface SiteSettings {
   /** What `global-remote-state` becomes when a new workspace leaves it out (specification 4.2, self-hosted edition). */
   readonly defaultGlobalRemoteState: boolean
+  /** Releases of the infrastructure tool beyond those this program knows, as exact versions. */
+  readonly engineReleases: readonly string[]
 }
 
-export const initialSiteSettings: SiteSettings = { defaultGlobalRemoteState: false }
+export const initialSiteSettings: SiteSettings = { defaultGlobalRemoteState: false, engineReleases: [] }
 
 /** The site settings as the engine offers them, to site administrators. */
 export interface SiteSettingsFamily {

@@ -31,7 +31,7 @@ const agents: Surroundings = { ...usual, execution: { executionMode: "agent", ag
 const create = (input: WorkspaceInput, surroundings = usual) =>
   createWorkspace({ name: "web", ...input }, place, surroundings, created)
 const change = (before: Workspace, input: WorkspaceInput, surroundings = usual) =>
-  changeWorkspace(before, input, surroundings, later)
+  changeWorkspace(before, place.projectId, input, surroundings, later)
 
 /** Where each fault stands, in order; empty when the work was accepted. */
 function faultsOf(work: () => unknown): string[] {
@@ -356,7 +356,8 @@ describe("updates", () => {
       autoDestroyAt: 5,
       sourceName: "cli",
     })
-    expect(change(before, {})).toEqual({ ...before, updatedAt: later })
+    expect(change(before, {})).toEqual(before)
+    expect(change(before, { autoApply: false })).toEqual({ ...before, autoApply: false, updatedAt: later })
   })
 
   test.each<{ why: string; from: WorkspaceInput; to: WorkspaceInput; expected: Partial<Workspace> }>([

@@ -71,16 +71,24 @@ export function createWorkspace(
   }
 }
 
+/** `updatedAt` moves only when something changes. */
 export function changeWorkspace<W extends Workspace>(
   workspace: W,
+  projectId: ProjectId,
   input: WorkspaceInput,
   surroundings: Surroundings,
   now: Instant,
 ): W {
   const { value, faults } = changeSettings(workspace, input, surroundings)
   refuseFaults([...(input.faults ?? []), ...faults])
-  return { ...workspace, ...value, updatedAt: now }
+  const after = { ...workspace, ...value, projectId }
+  return isSame(workspace, after) ? workspace : { ...after, updatedAt: now }
 }
+
+const isSame = (before: Workspace, after: Workspace): boolean =>
+  Object.entries(after).every(
+    ([name, value]) => JSON.stringify(before[name as keyof Workspace]) === JSON.stringify(value),
+  )
 
 type Settings = WorkspaceSettings & Pick<Workspace, "sourceName" | "sourceUrl">
 

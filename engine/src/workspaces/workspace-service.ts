@@ -1,16 +1,41 @@
 import type { Caller } from "../core/caller.ts"
 import type { Edition } from "../core/edition.ts"
+import { type Fault, notFound } from "../core/errors.ts"
+import { newId, type OrganizationId, type ProjectId, type WorkspaceId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
+import { authorizeOrganization } from "../organizations/authorization.ts"
+import type { Organization } from "../organizations/organization.ts"
+import type { Project } from "../organizations/project.ts"
+import { authorizeProject } from "../organizations/project-authorization.ts"
 import type { Stores } from "../stores.ts"
-import { type AuthorizedWorkspace, actorOf, authorizeWorkspace } from "./authorization.ts"
+import { bind } from "../tags/bind.ts"
+import { flatTagFaults } from "../tags/tag.ts"
+import { addFlat, type Binding, changesBetween, type PlannedBindings, replaceValued } from "../tags/tag-binding.ts"
+import {
+  type AuthorizedWorkspace,
+  actorOf,
+  authorizeWorkspace,
+  visibilityIn,
+  withPermissions,
+} from "./authorization.ts"
+import { refuseUnsafeDelete } from "./deletion.ts"
+import { knownReleases } from "./engine-version.ts"
+import { executionDefaults } from "./execution.ts"
 import { forceUnlock, lock, type LockChange, unlock } from "./lock.ts"
+import type { WorkspaceQuery } from "./query.ts"
+import { changeWorkspace, createWorkspace, type Surroundings } from "./settings.ts"
 import { discardAndPromote, promote } from "./state-settlement.ts"
-import type { WorkspaceRef } from "./workspace.ts"
+import type { WorkspaceInput } from "./workspace-input.ts"
+import type { Workspace, WorkspaceRef } from "./workspace.ts"
 import { viewWorkspace, type WorkspaceView } from "./workspace-view.ts"
 import type { Workspaces } from "./workspaces.ts"
 
-type UsedStores = Pick<Stores, "workspaces" | "access" | "stateVersions">
+type UsedStores = Pick<
+  Stores,
+  "workspaces" | "access" | "organizations" | "projects" | "settings" | "tags" | "stateVersions"
+>
 
 export class WorkspaceService implements Workspaces {
   readonly #storage: Storage<UsedStores>
@@ -29,6 +54,87 @@ export class WorkspaceService implements Workspaces {
     return this.#storage.read(async (stores) =>
       viewOf(stores, await authorizeWorkspace(stores, this.#caller, ref), this.#edition),
     )
+  }
+
+  create(organizationName: string, input: WorkspaceInput): Promise<WorkspaceView> {
+    const now = this.#runtime.clock.now()
+    const id = newId("ws", this.#runtime.random)
+    return this.#storage.transact(async (stores) => {
+      const { organization } = await authorizeOrganization(stores, this.#caller, organizationName)
+      const projectId = input.projectId || organization.defaultProjectId
+      const { project } = await authorizeProject(stores, this.#caller, projectId, "canCreateWorkspace")
+      if (project.organizationId !== organization.id) throw notFound(projectId)
+      const bearer = { kind: "workspace", id, organizationId: organization.id } as const
+      const planned = await planTags(stores, organization.id, [], input)
+      const surroundings = await this.#surroundings(stores, { organization, project, id }, input)
+      const workspace = createWorkspace(
+        { ...input, faults: [...(input.faults ?? []), ...planned.faults] },
+        { id, organizationId: organization.id, projectId: project.id },
+        surroundings,
+        now,
+      )
+      await stores.workspaces.insert(workspace)
+      await bind(stores.tags, [{ bearer, change: changesBetween([], planned.bindings) }], {
+        now,
+        random: this.#runtime.random,
+      })
+      const needed = planned.bindings.length === 0 ? [] : (["canManageTags"] as const)
+      return viewOf(stores, await authorizeWorkspace(stores, this.#caller, { id }, ...needed), this.#edition)
+    })
+  }
+
+  list(organizationName: string, query: WorkspaceQuery, page: PageRequest): Promise<Page<WorkspaceView>> {
+    return this.#storage.read(async (stores) => {
+      const { organization } = await authorizeOrganization(stores, this.#caller, organizationName)
+      const visibility = visibilityIn(this.#caller, organization.id)
+      if (visibility === undefined) throw notFound(organizationName)
+      const found = await stores.workspaces.list(query, visibility, page)
+      const authorized = await withPermissions(stores, this.#caller, found.items)
+      return { ...found, items: await viewsOf(stores, authorized, this.#edition) }
+    })
+  }
+
+  update(ref: WorkspaceRef, changes: WorkspaceInput): Promise<WorkspaceView> {
+    const now = this.#runtime.clock.now()
+    return this.#storage.transact(async (stores) => {
+      const needed = changes.tagBindings === undefined ? [] : (["canManageTags"] as const)
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canUpdate", ...needed)
+      const { id, organizationId } = workspace
+      const projectId = await this.#destination(stores, workspace, changes.projectId)
+      const organization = await stores.organizations.find(organizationId)
+      const project = await stores.projects.find(projectId)
+      if (organization === undefined || project === undefined) throw notFound(id)
+      const bearer = { kind: "workspace", id, organizationId } as const
+      const present = (await stores.tags.bindingsOf([bearer])).get(id) ?? []
+      const planned = await planTags(stores, organizationId, present, changes)
+      const surroundings = await this.#surroundings(stores, { organization, project, id }, changes)
+      const after = changeWorkspace(
+        workspace,
+        projectId,
+        { ...changes, faults: [...(changes.faults ?? []), ...planned.faults] },
+        surroundings,
+        now,
+      )
+      await stores.workspaces.save(workspace, after)
+      const change = changesBetween(present, planned.bindings)
+      await bind(stores.tags, [{ bearer, change }], { now, random: this.#runtime.random })
+      return viewOf(stores, await authorizeWorkspace(stores, this.#caller, { id }), this.#edition)
+    })
+  }
+
+  safeDelete(ref: WorkspaceRef): Promise<void> {
+    return this.#storage.transact(async (stores) => {
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canDestroy")
+      refuseUnsafeDelete(workspace, await stores.workspaces.stateIsProcessed(workspace.id))
+      await removeWorkspace(stores, workspace.id)
+    })
+  }
+
+  forceDelete(ref: WorkspaceRef): Promise<void> {
+    return this.#storage.transact(async (stores) => {
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canForceDelete")
+      await removeWorkspace(stores, workspace.id)
+    })
   }
 
   lock(ref: WorkspaceRef, { reason }: { readonly reason: string }): Promise<WorkspaceView> {
@@ -62,6 +168,90 @@ export class WorkspaceService implements Workspaces {
       return changeLock(stores, { workspace: promoted, permissions }, change, this.#edition)
     })
   }
+
+  /** Where a move ends; both projects must be the caller's to administer (specification 4.3). */
+  async #destination(
+    stores: Pick<Stores, "projects">,
+    workspace: Workspace,
+    wanted: string | null | undefined,
+  ): Promise<ProjectId> {
+    if (!wanted || wanted === workspace.projectId) return workspace.projectId
+    const { project } = await authorizeProject(stores, this.#caller, wanted, "canMoveWorkspaces")
+    if (project.organizationId !== workspace.organizationId) throw notFound(wanted)
+    await authorizeProject(stores, this.#caller, workspace.projectId, "canMoveWorkspaces")
+    return project.id
+  }
+
+  async #surroundings(
+    stores: Pick<Stores, "workspaces" | "settings">,
+    place: { readonly organization: Organization; readonly project: Project; readonly id: WorkspaceId },
+    input: WorkspaceInput,
+  ): Promise<Surroundings> {
+    const { organization, project, id } = place
+    const named =
+      input.name === undefined
+        ? undefined
+        : await stores.workspaces.find({ organization: organization.name, name: input.name })
+    const settings = await stores.settings.get()
+    return {
+      edition: this.#edition,
+      plan: organization.plan,
+      execution: executionDefaults(organization, project),
+      globalRemoteStateDefault: this.#edition === "self-hosted" && settings.defaultGlobalRemoteState,
+      releases: knownReleases(settings.engineReleases),
+      nameIsTaken: named !== undefined && named.id !== id,
+      ...(await referencesOf(stores, organization.id, input)),
+    }
+  }
+}
+
+const nothingReferenced = { agentPoolExists: false, oauthTokenExists: false, appInstallationExists: false }
+
+async function referencesOf(
+  { workspaces }: Pick<Stores, "workspaces">,
+  organizationId: OrganizationId,
+  { agentPoolId, vcsRepo }: WorkspaceInput,
+) {
+  const ids = {
+    agentPoolId: agentPoolId ?? "",
+    oauthTokenId: vcsRepo?.oauthTokenId ?? "",
+    appInstallationId: vcsRepo?.githubAppInstallationId ?? "",
+  }
+  const isAnyNamed = Object.values(ids).some((id) => id !== "")
+  return isAnyNamed ? workspaces.references(organizationId, ids) : nothingReferenced
+}
+
+/** Bindings with a value replace those there are, flat tags join them. */
+async function planTags(
+  { tags: store }: Pick<Stores, "tags">,
+  organizationId: OrganizationId,
+  present: readonly Binding[],
+  { tagBindings, tags }: Pick<WorkspaceInput, "tagBindings" | "tags">,
+): Promise<PlannedBindings> {
+  const valued =
+    tagBindings === undefined ? { bindings: present, faults: [] } : replaceValued(present, tagBindings, ["tagBindings"])
+  if (tags === undefined || tags.length === 0) return valued
+  const ids = tags.flatMap((tag) => ("id" in tag ? [tag.id] : []))
+  const known = new Map(
+    (ids.length === 0 ? [] : await store.findMany(organizationId, ids)).map(({ id, name }) => [id as string, name]),
+  )
+  const unknown = tags.flatMap((tag, index): Fault[] =>
+    "id" in tag && !known.has(tag.id)
+      ? [{ field: ["tags", index, "id"], detail: "Tag does not exist in this organization" }]
+      : [],
+  )
+  if (unknown.length > 0) return { bindings: valued.bindings, faults: [...valued.faults, ...unknown] }
+  const names = tags.map((tag) => ("id" in tag ? (known.get(tag.id) ?? "") : tag.name))
+  const flat = addFlat(valued.bindings, names, ["tags"])
+  return { bindings: flat.bindings, faults: [...valued.faults, ...flatTagFaults(names, ["tags"]), ...flat.faults] }
+}
+
+async function removeWorkspace(
+  { tags, workspaces }: Pick<Stores, "tags" | "workspaces">,
+  id: WorkspaceId,
+): Promise<void> {
+  await tags.releaseTagsOf(id)
+  await workspaces.remove(id)
 }
 
 async function changeLock(
@@ -77,9 +267,22 @@ async function changeLock(
 /** Everything the caller is shown of a workspace. */
 export async function viewOf(
   stores: Pick<Stores, "workspaces">,
-  { workspace, permissions }: AuthorizedWorkspace,
+  authorized: AuthorizedWorkspace,
   edition: Edition,
 ): Promise<WorkspaceView> {
-  const related = (await stores.workspaces.related([workspace])).get(workspace.id)
-  return viewWorkspace(workspace, permissions, related, edition)
+  const [view] = await viewsOf(stores, [authorized], edition)
+  return view as WorkspaceView
+}
+
+/** The same of several, with as many queries as for one. */
+export async function viewsOf(
+  stores: Pick<Stores, "workspaces">,
+  authorized: readonly AuthorizedWorkspace[],
+  edition: Edition,
+): Promise<WorkspaceView[]> {
+  if (authorized.length === 0) return []
+  const related = await stores.workspaces.related(authorized.map(({ workspace }) => workspace))
+  return authorized.map(({ workspace, permissions }) =>
+    viewWorkspace(workspace, permissions, related.get(workspace.id), edition),
+  )
 }

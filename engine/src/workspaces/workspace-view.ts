@@ -1,6 +1,7 @@
 // What a caller is shown of a workspace: all of it stands in the document on the wire, so that the embedded and the remote
 // engine return the same value.
 import type { Edition } from "../core/edition.ts"
+import { effectiveAutoDestroy } from "./auto-destroy.ts"
 import type { WorkspacePermissions } from "./permissions.ts"
 import { effectiveExecution, type SituatedWorkspace, type VcsRepo, type Workspace } from "./workspace.ts"
 import type { WorkspaceRelated } from "./workspace-store.ts"
@@ -10,7 +11,7 @@ export interface VcsRepoView extends VcsRepo {
   readonly serviceProvider: string | null
 }
 
-/** `executionMode` and `agentPoolId` are the effective ones, own or inherited. */
+/** Execution mode, agent pool and auto-destroy are the effective ones, own or inherited. */
 export interface WorkspaceView
   extends Omit<Workspace, "vcsRepo" | "assessmentsEnabled" | "organizationId" | "lockNumber">, WorkspaceRelated {
   readonly organizationName: string
@@ -36,11 +37,14 @@ export function viewWorkspace(
   const { organizationId: _id, lockNumber: _number, organization, project: _project, ...rest } = situated
   const { vcsConnection, assessmentsEnabled, vcsRepo, ...workspace } = rest
   const { mode, agentPoolId } = effectiveExecution(situated)
+  const autoDestroy = effectiveAutoDestroy(situated)
   return {
     ...workspace,
     ...related,
     executionMode: mode,
     agentPoolId,
+    autoDestroyAt: autoDestroy.at,
+    autoDestroyActivityDuration: autoDestroy.activityDuration,
     organizationName: organization.name,
     vcsRepo: vcsRepo && viewVcsRepo(vcsRepo, vcsConnection),
     oauthClientName: vcsConnection?.name ?? null,

@@ -125,8 +125,7 @@ export function effectiveExecution(workspace: SituatedWorkspace): { mode: Execut
     ? workspace.executionMode
     : (project.defaultExecutionMode ?? organization.defaultExecutionMode)
   if (mode !== "agent") return { mode, agentPoolId: null }
-  const agentPoolId = settingOverwrites.agentPool
-    ? workspace.agentPoolId
-    : (project.defaultAgentPoolId ?? organization.defaultAgentPoolId)
+  const own = settingOverwrites.agentPool ? workspace.agentPoolId : null
+  const agentPoolId = own ?? project.defaultAgentPoolId ?? organization.defaultAgentPoolId
   return { mode, agentPoolId }
 }

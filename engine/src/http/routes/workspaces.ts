@@ -1,31 +1,80 @@
-import { attributePointers } from "../../wire/jsonapi/errors.ts"
+import { encodePage } from "../../wire/jsonapi/links.ts"
+import { decodePage } from "../../wire/jsonapi/query.ts"
 import { decodeLock, encodeWorkspace } from "../../wire/jsonapi/workspace.ts"
+import { decodeWorkspaceInput, workspacePointers as pointers } from "../../wire/jsonapi/workspace-input.ts"
+import { decodeWorkspaceQuery } from "../../wire/jsonapi/workspace-query.ts"
 import type { WorkspaceRef } from "../../workspaces/workspace.ts"
 import type { WorkspaceView } from "../../workspaces/workspace-view.ts"
-import { type ApiRequest, ok, param, type Route } from "../route.ts"
+import { type ApiRequest, created, noContent, ok, param, type Route } from "../route.ts"
 
-const pointers = attributePointers(["project", "tagBindings", "tags"])
-
+const organizationOf = (request: ApiRequest) => param(request, "organization_name")
 const byId = (request: ApiRequest): WorkspaceRef => ({ id: param(request, "workspace_id") })
 const byName = (request: ApiRequest): WorkspaceRef => ({
-  organization: param(request, "organization_name"),
+  organization: organizationOf(request),
   name: param(request, "name"),
 })
 
 const document = (workspace: WorkspaceView) => ({ data: encodeWorkspace(workspace) })
 
-/** The endpoints of specification 4.5 and 4.7 whose subject is one workspace, in both path forms where there are two. */
+/** Both path forms behave identically (specification 4.5). */
+const forms = [
+  { path: "/workspaces/:workspace_id", refOf: byId },
+  { path: "/organizations/:organization_name/workspaces/:name", refOf: byName },
+]
+
+/** The endpoints of specification 4.2 to 4.7 whose subject is one workspace, in both path forms where there are two. */
 export const workspaceRoutes: readonly Route[] = [
   {
-    method: "GET",
-    path: "/workspaces/:workspace_id",
-    handle: async (request) => ok(document(await request.engine.workspaces.get(byId(request)))),
+    method: "POST",
+    path: "/organizations/:organization_name/workspaces",
+    pointers,
+    handle: async (request) => {
+      const input = decodeWorkspaceInput(await request.body())
+      return created(document(await request.engine.workspaces.create(organizationOf(request), input)))
+    },
   },
   {
     method: "GET",
-    path: "/organizations/:organization_name/workspaces/:name",
-    handle: async (request) => ok(document(await request.engine.workspaces.get(byName(request)))),
+    path: "/organizations/:organization_name/workspaces",
+    handle: async (request) => {
+      const { engine, query, url } = request
+      const page = decodePage(query)
+      const found = await engine.workspaces.list(organizationOf(request), decodeWorkspaceQuery(query), page)
+      return ok(encodePage(found, encodeWorkspace, url))
+    },
   },
+  ...forms.flatMap(({ path, refOf }): Route[] => [
+    {
+      method: "GET",
+      path,
+      handle: async (request) => ok(document(await request.engine.workspaces.get(refOf(request)))),
+    },
+    {
+      method: "PATCH",
+      path,
+      pointers,
+      handle: async (request) => {
+        const changes = decodeWorkspaceInput(await request.body())
+        return ok(document(await request.engine.workspaces.update(refOf(request), changes)))
+      },
+    },
+    {
+      method: "DELETE",
+      path,
+      handle: async (request) => {
+        await request.engine.workspaces.forceDelete(refOf(request))
+        return noContent
+      },
+    },
+    {
+      method: "POST",
+      path: `${path}/actions/safe-delete`,
+      handle: async (request) => {
+        await request.engine.workspaces.safeDelete(refOf(request))
+        return noContent
+      },
+    },
+  ]),
   {
     method: "POST",
     path: "/workspaces/:workspace_id/actions/lock",

@@ -30,11 +30,7 @@ export const toMany = (type: string, ids: readonly string[]) => ({ data: ids.map
  * `schema` describes `data`; its faults carry pointers. An empty or missing `type` is accepted where `types` says so,
  * because public clients send one (workspace-facts 2.3).
  */
-export function decodeDocument<T>(
-  body: unknown,
-  schema: z.ZodType<T>,
-  options: { readonly types: readonly string[]; readonly typeOptional?: boolean },
-): T {
+export function decodeDocument<T>(body: unknown, schema: z.ZodType<T>, options: DocumentTypes): T {
   if (!isObject(body) || !isObject(body["data"]))
     throw badRequest("The document has no data object.", [{ detail: "data must be an object", pointer: "/data" }])
   const { data } = body
@@ -50,6 +46,51 @@ export function decodeDocument<T>(
   if (!parsed.success) faults.push(...parsed.error.issues.flatMap((issue) => faultsOf(issue, "/data")))
   if (faults.length > 0) throw invalid(faults)
   return parsed.data as T
+}
+
+/**
+ * The same for a document whose every member is optional: an attribute or relationship that `schema` refuses is left out and
+ * its faults are handed back, so that rules can add theirs before the document is refused.
+ */
+export function salvageDocument<T>(
+  body: unknown,
+  schema: z.ZodType<T>,
+  options: DocumentTypes,
+): { readonly value: T; readonly faults: readonly Fault[] } {
+  const { data, faults } = readData(body, options)
+  const parsed = schema.safeParse(data, { reportInput: true })
+  if (parsed.success) return { value: parsed.data, faults }
+  const { issues } = parsed.error
+  faults.push(...issues.flatMap((issue) => faultsOf(issue, "/data")))
+  const refused = new Set(issues.map(({ path }) => path.slice(0, 2).join("/")))
+  const kept = Object.entries(data).flatMap(([group, members]): [string, unknown][] => {
+    if (refused.has(group)) return []
+    if (!isObject(members)) return [[group, members]]
+    return [[group, Object.fromEntries(Object.entries(members).filter(([name]) => !refused.has(`${group}/${name}`)))]]
+  })
+  const salvaged = schema.safeParse(Object.fromEntries(kept), { reportInput: true })
+  if (!salvaged.success) throw invalid(faults)
+  return { value: salvaged.data, faults }
+}
+
+interface DocumentTypes {
+  readonly types: readonly string[]
+  readonly typeOptional?: boolean
+}
+
+function readData(body: unknown, { types, typeOptional }: DocumentTypes) {
+  if (!isObject(body) || !isObject(body["data"]))
+    throw badRequest("The document has no data object.", [{ detail: "data must be an object", pointer: "/data" }])
+  const { data } = body
+  const faults: Fault[] = []
+  const { type } = data
+  const typeMissing = type === undefined || type === ""
+  if (!(typeMissing && typeOptional === true) && !(typeof type === "string" && types.includes(type)))
+    faults.push({
+      detail: `type must be ${types.map((name) => `"${name}"`).join(" or ")}`,
+      pointer: "/data/type",
+    })
+  return { data, faults }
 }
 
 /** Reads `{ data: [ … ] }`; every element's faults at once. */

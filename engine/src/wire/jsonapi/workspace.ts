@@ -199,11 +199,11 @@ const decodeVcsRepo = (repo: MembersReader): VcsRepoView => ({
   branch: repo.text("branch"),
   identifier: repo.text("identifier"),
   ingressSubmodules: repo.flag("ingressSubmodules"),
-  oauthTokenId: repo.textOrNull("oauthTokenId"),
-  githubAppInstallationId: repo.textOrNull("githubAppInstallationId"),
-  repositoryHttpUrl: repo.textOrNull("repositoryHttpUrl"),
-  serviceProvider: repo.textOrNull("serviceProvider"),
-  tagsRegex: repo.textOrNull("tagsRegex"),
+  oauthTokenId: repo.text("oauthTokenId") || null,
+  githubAppInstallationId: repo.text("githubAppInstallationId") || null,
+  repositoryHttpUrl: repo.text("repositoryHttpUrl") || null,
+  serviceProvider: repo.text("serviceProvider") || null,
+  tagsRegex: repo.text("tagsRegex") || null,
 })
 
 function decodeRetention(
@@ -223,18 +223,19 @@ const retentionTypes = {
 const optionalInstant = (instant: Instant | null) => (instant === null ? null : formatInstant(instant))
 const related = (id: string | null, type: string) => ({ related: id === null ? null : `/api/v2/${type}/${id}` })
 
+/** All text but for the one boolean (specification 2.3): what there is not is empty. */
 const encodeVcsRepo = (repo: VcsRepoView) => ({
   branch: repo.branch,
   "display-identifier": repo.identifier,
   identifier: repo.identifier,
   "ingress-submodules": repo.ingressSubmodules,
-  "oauth-token-id": repo.oauthTokenId,
-  "github-app-installation-id": repo.githubAppInstallationId,
-  "repository-http-url": repo.repositoryHttpUrl,
-  "service-provider": repo.serviceProvider,
-  "tags-regex": repo.tagsRegex,
+  "oauth-token-id": repo.oauthTokenId ?? "",
+  "github-app-installation-id": repo.githubAppInstallationId ?? "",
+  "repository-http-url": repo.repositoryHttpUrl ?? "",
+  "service-provider": repo.serviceProvider ?? "",
+  "tags-regex": repo.tagsRegex ?? "",
   // No VCS events are received, so there is no address to receive them at.
-  "webhook-url": null,
+  "webhook-url": "",
 })
 
 const reasonSchema = z.object({ reason: z.string().nullish() })
