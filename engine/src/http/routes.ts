@@ -1,14 +1,19 @@
 import type { Route } from "./route.ts"
+import { assessmentRoutes } from "./routes/assessments.ts"
+import { configurationVersionRoutes } from "./routes/configuration-versions.ts"
 import { organizationMembershipRoutes } from "./routes/organization-memberships.ts"
 import { organizationRoutes } from "./routes/organizations.ts"
 import { projectRoutes } from "./routes/projects.ts"
 import { siteSettingsRoutes } from "./routes/site-settings.ts"
+import { runRoutes } from "./routes/runs.ts"
 import { stateVersionRoutes } from "./routes/state-versions.ts"
 import { tagRoutes } from "./routes/tags.ts"
 import { teamAccessRoutes } from "./routes/team-access.ts"
 import { teamRoutes } from "./routes/teams.ts"
 import { tokenRoutes } from "./routes/tokens.ts"
 import { userRoutes } from "./routes/users.ts"
+import { variableRoutes } from "./routes/variables.ts"
+import { vcsConnectionRoutes } from "./routes/vcs-connections.ts"
 import { workspaceRoutes } from "./routes/workspaces.ts"
 
 /** Every endpoint that needs a token, relative to `/api/v2`. */
@@ -24,4 +29,9 @@ export const apiRoutes: readonly Route[] = [
   ...workspaceRoutes,
   ...stateVersionRoutes,
   ...tagRoutes,
+  ...runRoutes,
+  ...configurationVersionRoutes,
+  ...variableRoutes,
+  ...assessmentRoutes,
+  ...vcsConnectionRoutes,
 ]

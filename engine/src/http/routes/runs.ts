@@ -1,0 +1,87 @@
+import { encodePage } from "../../wire/jsonapi/links.ts"
+import { decodePage } from "../../wire/jsonapi/query.ts"
+import {
+  decodeRun,
+  decodeRunQuery,
+  decodeRunStep,
+  encodeApply,
+  encodePlan,
+  encodeRun,
+  runPointers as pointers,
+} from "../../wire/jsonapi/run.ts"
+import type { Runs } from "../../workspaces/runs.ts"
+import { type ApiRequest, type ApiResponse, created, ok, param, type Route } from "../route.ts"
+
+const idOf = (request: ApiRequest) => param(request, "run_id")
+
+const accepted: ApiResponse = { status: 202 }
+
+const action = (name: string, act: (runs: Runs, id: string) => Promise<void>): Route => ({
+  method: "POST",
+  path: `/runs/:run_id/actions/${name}`,
+  handle: async (request) => {
+    await act(request.engine.runs, idOf(request))
+    return accepted
+  },
+})
+
+export const runRoutes: readonly Route[] = [
+  {
+    method: "POST",
+    path: "/runs",
+    pointers,
+    handle: async (request) => {
+      const { workspaceId, input } = decodeRun(await request.body())
+      return created({ data: encodeRun(await request.engine.runs.create({ id: workspaceId }, input)) })
+    },
+  },
+  {
+    method: "GET",
+    path: "/runs/:run_id",
+    handle: async (request) => ok({ data: encodeRun(await request.engine.runs.get(idOf(request))) }),
+  },
+  {
+    method: "GET",
+    path: "/workspaces/:workspace_id/runs",
+    handle: async (request) => {
+      const { engine, query, url } = request
+      const workspace = { id: param(request, "workspace_id") }
+      const page = await engine.runs.list(workspace, decodeRunQuery(query), decodePage(query))
+      return ok(encodePage(page, encodeRun, url))
+    },
+  },
+  action("apply", (runs, id) => runs.apply(id)),
+  action("discard", (runs, id) => runs.discard(id)),
+  action("cancel", (runs, id) => runs.cancel(id)),
+  action("force-cancel", (runs, id) => runs.forceCancel(id)),
+  {
+    // Beyond the public API: whoever executes runs moves them along with it, one status at a time.
+    method: "POST",
+    path: "/runs/:run_id/actions/transition",
+    handle: async (request) => {
+      const step = decodeRunStep(await request.body())
+      return ok({ data: encodeRun(await request.engine.runs.advance(idOf(request), step)) })
+    },
+  },
+  {
+    method: "GET",
+    path: "/runs/:run_id/plan",
+    handle: async (request) => ok({ data: encodePlan(await request.engine.runs.get(idOf(request))) }),
+  },
+  {
+    method: "GET",
+    path: "/runs/:run_id/apply",
+    handle: async (request) => ok({ data: encodeApply(await request.engine.runs.get(idOf(request))) }),
+  },
+  {
+    method: "GET",
+    path: "/plans/:plan_id",
+    handle: async (request) => ok({ data: encodePlan(await request.engine.runs.getByPlan(param(request, "plan_id"))) }),
+  },
+  {
+    method: "GET",
+    path: "/applies/:apply_id",
+    handle: async (request) =>
+      ok({ data: encodeApply(await request.engine.runs.getByApply(param(request, "apply_id"))) }),
+  },
+]

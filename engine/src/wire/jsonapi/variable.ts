@@ -1,0 +1,65 @@
+import { z } from "zod"
+import { formatInstant } from "../../core/time.ts"
+import {
+  variableCategories,
+  type VariableInput,
+  type VariablePatch,
+  type VariableView,
+} from "../../workspaces/variable.ts"
+import { decodeDocument, type Resource, toOne } from "./document.ts"
+import { given } from "./given.ts"
+
+const members = {
+  value: z.string().nullish(),
+  description: z.string().nullish(),
+  hcl: z.boolean().nullish(),
+  sensitive: z.boolean().nullish(),
+}
+const createSchema = z.object({
+  attributes: z.object({ key: z.string(), category: z.enum(variableCategories), ...members }),
+})
+const patchSchema = z.object({
+  attributes: z.object({ key: z.string().optional(), category: z.enum(variableCategories).optional(), ...members }),
+})
+
+export function decodeVariable(body: unknown): VariableInput {
+  const { attributes } = decodeDocument(body, createSchema, { types: ["vars"] })
+  return {
+    key: attributes.key,
+    value: attributes.value ?? "",
+    description: attributes.description ?? "",
+    category: attributes.category,
+    hcl: attributes.hcl ?? false,
+    sensitive: attributes.sensitive ?? false,
+  }
+}
+
+/** Null and absent alike keep what was: clients send null for what they did not set. */
+export function decodeVariablePatch(body: unknown): VariablePatch {
+  const { attributes } = decodeDocument(body, patchSchema, { types: ["vars"] })
+  return given({
+    key: attributes.key,
+    value: attributes.value ?? undefined,
+    description: attributes.description ?? undefined,
+    category: attributes.category,
+    hcl: attributes.hcl ?? undefined,
+    sensitive: attributes.sensitive ?? undefined,
+  })
+}
+
+export const encodeVariable = (variable: VariableView): Resource => ({
+  id: variable.id,
+  type: "vars",
+  attributes: {
+    key: variable.key,
+    value: variable.value,
+    description: variable.description,
+    category: variable.category,
+    hcl: variable.hcl,
+    sensitive: variable.sensitive,
+    "created-at": formatInstant(variable.createdAt),
+    "version-id": variable.versionId,
+  },
+  relationships: { configurable: toOne("workspaces", variable.workspaceId) },
+  links: { self: `/api/v2/workspaces/${variable.workspaceId}/vars/${variable.id}` },
+})

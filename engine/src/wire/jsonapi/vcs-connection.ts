@@ -1,0 +1,100 @@
+import { z } from "zod"
+import { formatInstant } from "../../core/time.ts"
+import {
+  type AppInstallationInput,
+  type AppInstallationView,
+  type OauthClientInput,
+  type OauthClientView,
+  type OauthTokenView,
+  type ServiceProvider,
+  serviceProviders,
+} from "../../organizations/vcs-connection.ts"
+import { decodeDocument, type Resource, toMany, toOne } from "./document.ts"
+
+const clientSchema = z.object({
+  attributes: z.object({
+    name: z.string().nullish(),
+    "service-provider": z.enum(serviceProviders),
+    "http-url": z.string(),
+    "api-url": z.string(),
+    "oauth-token-string": z.string(),
+  }),
+})
+
+export function decodeOauthClient(body: unknown): OauthClientInput {
+  const { attributes } = decodeDocument(body, clientSchema, { types: ["oauth-clients"] })
+  return {
+    name: attributes.name ?? null,
+    serviceProvider: attributes["service-provider"],
+    httpUrl: attributes["http-url"],
+    apiUrl: attributes["api-url"],
+    token: attributes["oauth-token-string"],
+  }
+}
+
+export const encodeOauthClient = (client: OauthClientView): Resource => ({
+  id: client.id,
+  type: "oauth-clients",
+  attributes: {
+    name: client.name,
+    "service-provider": client.serviceProvider,
+    "service-provider-display-name": displayNames[client.serviceProvider],
+    "http-url": client.httpUrl,
+    "api-url": client.apiUrl,
+    "created-at": formatInstant(client.createdAt),
+    "callback-url": null,
+    "connect-path": null,
+    "organization-scoped": true,
+  },
+  relationships: {
+    organization: toOne("organizations", client.organizationName),
+    "oauth-tokens": toMany("oauth-tokens", client.tokenIds),
+  },
+  links: { self: `/api/v2/oauth-clients/${client.id}` },
+})
+
+const displayNames: Record<ServiceProvider, string> = {
+  github: "GitHub",
+  github_enterprise: "GitHub Enterprise",
+  gitlab_hosted: "GitLab.com",
+  gitlab_community_edition: "GitLab Community Edition",
+  gitlab_enterprise_edition: "GitLab Enterprise Edition",
+  bitbucket_hosted: "Bitbucket Cloud",
+  bitbucket_server: "Bitbucket Server",
+  bitbucket_data_center: "Bitbucket Data Center",
+  ado_server: "Azure DevOps Server",
+  ado_services: "Azure DevOps Services",
+}
+
+export const encodeOauthToken = (token: OauthTokenView): Resource => ({
+  id: token.id,
+  type: "oauth-tokens",
+  attributes: {
+    "created-at": formatInstant(token.createdAt),
+    "service-provider-user": token.serviceProviderUser,
+    "has-ssh-key": false,
+  },
+  relationships: { "oauth-client": toOne("oauth-clients", token.oauthClientId) },
+  links: { self: `/api/v2/oauth-tokens/${token.id}` },
+})
+
+const installationSchema = z.object({
+  attributes: z.object({ name: z.string(), "installation-id": z.int() }),
+})
+
+export function decodeAppInstallation(body: unknown): AppInstallationInput {
+  const { attributes } = decodeDocument(body, installationSchema, { types: ["github-app-installations"] })
+  return { name: attributes.name, installationId: attributes["installation-id"] }
+}
+
+export const encodeAppInstallation = (installation: AppInstallationView): Resource => ({
+  id: installation.id,
+  type: "github-app-installations",
+  attributes: {
+    name: installation.name,
+    "installation-id": installation.installationId,
+    "created-at": formatInstant(installation.createdAt),
+  },
+  relationships: { organization: toOne("organizations", installation.organizationName) },
+  links: { self: `/api/v2/github-app/installations/${installation.id}` },
+})
