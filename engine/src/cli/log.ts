@@ -1,7 +1,8 @@
 // The process's log: one JSON object per line on standard error. Nothing that looks like a secret passes.
-import { destination, pino, stdTimeFunctions } from "pino"
+import { pino, stdTimeFunctions } from "pino"
 import type { DestinationStream } from "pino"
 import type { Log } from "../core/runtime.ts"
+import { logStream } from "./log-stream.ts"
 
 export const logLevels = ["debug", "info", "warn", "error", "silent"] as const
 export type LogLevel = (typeof logLevels)[number]
@@ -12,8 +13,7 @@ export interface ProcessLog extends Log {
 }
 
 export function processLog(level: LogLevel, stream?: DestinationStream): ProcessLog {
-  // Asynchronous: a slow reader of the log must not hold up requests.
-  const standardError = destination({ dest: 2, sync: false })
+  const standardError = logStream(2)
   const logger = pino(
     {
       level,
@@ -32,14 +32,7 @@ export function processLog(level: LogLevel, stream?: DestinationStream): Process
     info: write("info"),
     warn: write("warn"),
     error: write("error"),
-    flush() {
-      // Nothing was written yet when the stream is not open, and then there is nothing to lose.
-      try {
-        standardError.flushSync()
-      } catch {
-        return
-      }
-    },
+    flush: () => standardError.flush(),
   }
 }
 

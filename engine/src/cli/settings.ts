@@ -74,7 +74,7 @@ export const settings = {
   sealKey: setting({
     placeholder: "<key>",
     summary: "The key that seals secrets in the store, instead of a file.",
-    expects: "32 bytes in base64 or hexadecimal",
+    expects: "the base64 of 32 random bytes; after it, separated by commas, keys that are no longer used to seal",
     schema: text,
     secret: true,
   }),

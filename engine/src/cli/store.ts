@@ -45,13 +45,19 @@ export async function makeDataFolder(folder: string): Promise<void> {
 }
 
 function storeError(url: string, error: unknown): unknown {
-  if (isEngineError(error) || error instanceof CommandError) return error
-  const code = exitCodeOf(error)
-  const reason =
-    error instanceof AggregateError ? String(error.errors[0]) : error instanceof Error ? error.message : String(error)
+  if (error instanceof CommandError) return error
+  // A store that is reached but does not answer in time is busy; one that is not reached is unavailable.
+  const cause = isEngineError(error, "busy") ? error.cause : error
+  const code = exitCodeOf(cause)
+  if (isEngineError(error) && code !== exitCodes.unavailable) return error
   return new CommandError(
     code === exitCodes.failure ? exitCodes.configuration : code,
-    `The store ${describeStorage(url)} cannot be opened: ${reason.replace(/\.$/, "")}; see that it is there and that --storage or CHANCERY_STORAGE names it.`,
+    `The store ${describeStorage(url)} cannot be opened (${reasonOf(cause)}); see that it is there and that --storage or CHANCERY_STORAGE names it.`,
     { cause: error },
   )
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
+  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, "")
 }

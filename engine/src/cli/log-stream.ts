@@ -1,0 +1,56 @@
+// Writes lines to a file descriptor, all lines of one turn of the event loop at once. A reader that is gone costs lines and
+// never the server: a closed pipe must neither end the process nor keep it from ending.
+import { writeSync } from "node:fs"
+
+const waitingLengthMaximum = 8 * 1024 * 1024
+const retryMs = 10
+
+export interface LogStream {
+  write(line: string): void
+  /** Writes what is waiting; before the process ends. */
+  flush(): void
+}
+
+export function logStream(descriptor: number): LogStream {
+  let waiting = Buffer.alloc(0)
+  let lines: string[] = []
+  let linesLength = 0
+  let scheduled = false
+  let broken = false
+
+  function flush(): void {
+    if (broken) return
+    waiting = Buffer.concat([waiting, Buffer.from(lines.join(""))])
+    lines = []
+    linesLength = 0
+    try {
+      while (waiting.length > 0) waiting = waiting.subarray(writeSync(descriptor, waiting))
+    } catch (error) {
+      // A full pipe that does not block; anything else will not mend.
+      broken = (error as NodeJS.ErrnoException).code !== "EAGAIN"
+    }
+  }
+
+  function later(): void {
+    scheduled = false
+    flush()
+    if (waiting.length > 0 && !broken) schedule()
+  }
+
+  function schedule(): void {
+    if (scheduled) return
+    scheduled = true
+    if (waiting.length === 0) setImmediate(later)
+    else setTimeout(later, retryMs).unref()
+  }
+
+  return {
+    write(line) {
+      if (broken || waiting.length + linesLength > waitingLengthMaximum) return
+      lines.push(line)
+      linesLength += line.length
+      schedule()
+    },
+    flush,
+  }
+}

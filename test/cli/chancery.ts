@@ -1,0 +1,106 @@
+// The command `chancery` in a process of its own, from its sources.
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const main = fileURLToPath(new URL("../../engine/src/cli/main.ts", import.meta.url))
+
+export interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly said: string
+}
+
+export interface Running {
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+  /** Everything on standard error so far, where the log goes. */
+  said(): string
+  out(): string
+}
+
+export interface Invocation {
+  readonly environment?: Readonly<Record<string, string>>
+  readonly folder?: string
+}
+
+export function start(words: readonly string[], { environment = {}, folder }: Invocation = {}): Running {
+  const child = spawn(process.execPath, [main, ...words], {
+    env: { PATH: process.env.PATH, ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(folder === undefined ? {} : { cwd: folder }),
+  })
+  let out = ""
+  let said = ""
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text))
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text))
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.on("error", reject)
+    child.on("close", (code) => resolve({ code, out, said }))
+  })
+  return { child, ended, said: () => said, out: () => out }
+}
+
+export const run = (words: readonly string[], invocation?: Invocation): Promise<Ended> => start(words, invocation).ended
+
+export interface Served extends Running, AsyncDisposable {
+  readonly url: string
+}
+
+/** A server that answers its readiness probe. */
+export async function serve(words: readonly string[], invocation: Invocation = {}): Promise<Served> {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const running = start(words, {
+    ...invocation,
+    environment: { CHANCERY_LISTEN: `127.0.0.1:${port}`, ...invocation.environment },
+  })
+  let over = false
+  void running.ended.then(() => (over = true))
+  for (let attempt = 0; attempt < 400; attempt += 1) {
+    if (over) throw new Error(`chancery ${words.join(" ")} ended: ${JSON.stringify(await running.ended)}`)
+    if (await isReady(url)) {
+      return {
+        ...running,
+        url,
+        [Symbol.asyncDispose]: async () => {
+          running.child.kill("SIGKILL")
+          await running.ended
+        },
+      }
+    }
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+  running.child.kill("SIGKILL")
+  throw new Error(`chancery ${words.join(" ")} did not become ready: ${running.said()}`)
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/readyz`)).ok
+  } catch {
+    return false
+  }
+}
+
+/** Free a moment ago; the kernel does not hand the same one out again soon. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (address === null || typeof address === "string") throw new Error("no port")
+  return address.port
+}
+
+export interface Folder extends AsyncDisposable {
+  readonly path: string
+}
+
+export async function temporaryFolder(): Promise<Folder> {
+  const path = await mkdtemp(join(tmpdir(), "chancery-"))
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
+}

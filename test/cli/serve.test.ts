@@ -1,0 +1,138 @@
+import { writeFile } from "node:fs/promises"
+import { connect } from "node:net"
+import { join } from "node:path"
+import { request } from "undici"
+import { expect, test } from "vitest"
+import { defaultOf } from "../../engine/src/cli/setting-options.ts"
+import { environmentNameOf, flagOf, type Setting, settingNames, settings } from "../../engine/src/cli/settings.ts"
+import { run, serve, start, temporaryFolder } from "./chancery.ts"
+
+test("--help documents every setting: flag, environment, file and default", async () => {
+  const { code, out } = await run(["serve", "--help"])
+  expect(code).toBe(0)
+  const text = out.replaceAll(/\s+/g, " ")
+  for (const name of settingNames) {
+    const { secret, placeholder, summary }: Setting = settings[name]
+    expect(text).toContain(environmentNameOf(name))
+    expect(text).toContain(summary)
+    const documented = `${flagOf(name)} ${placeholder} ${summary}`
+    expect(text.includes(documented)).toBe(secret !== true)
+    const sources = `(environment ${environmentNameOf(name)}, file "${name}"; default: ${defaultOf(name, false)})`
+    expect(text.includes(sources)).toBe(secret !== true)
+  }
+})
+
+test("a served store logs JSON, answers probes and metrics, and stops at SIGTERM with exit code 0", async () => {
+  await using folder = await temporaryFolder()
+  const file = join(folder.path, "chancery.json")
+  await writeFile(file, JSON.stringify({ data: join(folder.path, "data"), rateLimit: 7 }))
+  await using served = await serve(["serve", "--config", file])
+
+  const unknown = await request(`${served.url}/api/v2/organizations/nobody/workspaces/none`)
+  expect(unknown.statusCode).toBe(401)
+  expect(unknown.headers["x-ratelimit-limit"]).toBe("7")
+  const metrics = await request(`${served.url}/metrics`)
+  expect(await metrics.body.text()).toContain(
+    'route="/api/v2/organizations/:organization_name/workspaces/:name",status="401"',
+  )
+
+  served.child.kill("SIGTERM")
+  const { code, said } = await served.ended
+  expect(code).toBe(0)
+  const events = said
+    .trim()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { event: string }).event)
+  expect(events[0]).toBe("serving")
+  expect(events.slice(-2)).toEqual(["stopping", "stopped"])
+})
+
+test("a second signal ends the process without waiting for what is in flight", async () => {
+  await using folder = await temporaryFolder()
+  await using served = await serve(["serve", "--data", folder.path, "--shutdown-delay", "30s"])
+  served.child.kill("SIGTERM")
+  await expect.poll(() => served.said()).toContain('"stopping"')
+  served.child.kill("SIGTERM")
+  const { code, said } = await served.ended
+  expect(code).toBe(1)
+  expect(said).toContain('"stopped without waiting"')
+})
+
+test("a log that nobody reads any more does not keep the server from stopping", async () => {
+  await using folder = await temporaryFolder()
+  await using served = await serve(["serve", "--data", folder.path])
+  served.child.stderr?.destroy()
+  expect((await request(`${served.url}/api/v2/nothing`)).statusCode).toBe(404)
+  served.child.kill("SIGTERM")
+  expect((await served.ended).code).toBe(0)
+})
+
+test("HTTP that is none does not stop the server", async () => {
+  await using folder = await temporaryFolder()
+  await using served = await serve(["serve", "--data", folder.path])
+  const answer = await new Promise<string>((resolve, reject) => {
+    const socket = connect(Number(new URL(served.url).port), "127.0.0.1", () => socket.write("\u0000\u0001\r\n\r\n"))
+    socket.setEncoding("utf8").on("data", resolve).on("error", reject)
+  })
+  expect(answer).toMatch(/^HTTP\/1.1 400 /)
+  expect((await request(`${served.url}/healthz`)).statusCode).toBe(200)
+})
+
+test("a taken port is one sentence and exit code 69", async () => {
+  await using folder = await temporaryFolder()
+  await using served = await serve(["serve", "--data", folder.path])
+  const { host } = new URL(served.url)
+  const second = await run(["serve", "--data", folder.path, "--listen", host])
+  expect(second).toEqual({
+    code: 69,
+    out: "",
+    said: `chancery: ${host} is already in use; stop what listens there, or listen elsewhere with --listen.\n`,
+  })
+})
+
+test.each([
+  {
+    why: "a wrong setting",
+    words: ["serve"],
+    environment: { CHANCERY_LISTEN: "nowhere" },
+    code: 78,
+    said: /^chancery: The setting listen cannot be "nowhere" \(from CHANCERY_LISTEN\); it must be host:port.*\n$/,
+  },
+  {
+    why: "a configuration file that is not there",
+    words: ["serve", "--config", "absent.json"],
+    code: 78,
+    said: /^chancery: The configuration file absent.json does not exist; mend --config or CHANCERY_CONFIG.\n$/,
+  },
+  {
+    why: "a certificate that is not there",
+    words: ["serve", "--tls-cert", "absent.pem", "--tls-key", "absent.pem"],
+    code: 78,
+    said: /^chancery: The TLS certificate absent.pem cannot be read; see that the file is there and readable.\n$/,
+  },
+  {
+    why: "a store in a folder that cannot be",
+    words: ["serve", "--storage", "sqlite:/dev/null/chancery.db"],
+    code: 78,
+    said: /^chancery: The store sqlite:\/dev\/null\/chancery.db cannot be opened \(.*\); see .*\n$/,
+  },
+  {
+    why: "a database server that does not answer",
+    words: ["serve", "--storage", "postgres://chancery:hunter2@127.0.0.1:1/chancery"],
+    code: 69,
+    said: /^chancery: The store postgres:\/\/chancery@127.0.0.1:1\/chancery cannot be opened \(.*ECONNREFUSED.*\n$/,
+  },
+  { why: "an unknown command", words: ["frobnicate"], code: 64, said: /^error: unknown command 'frobnicate'\n$/ },
+  { why: "an unknown flag", words: ["serve", "--fast"], code: 64, said: /^error: unknown option '--fast'\n$/ },
+])("$why ends with exit code $code and one sentence", async ({ words, environment, code, said }) => {
+  await using folder = await temporaryFolder()
+  const ended = await run(words, { folder: folder.path, ...(environment === undefined ? {} : { environment }) })
+  expect(ended.code).toBe(code)
+  expect(ended.said).toMatch(said)
+  expect(ended.said).not.toContain("hunter2")
+})
+
+test("--version prints the version of the package", async () => {
+  const { code, out } = await start(["--version"]).ended
+  expect([code, out]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)])
+})
