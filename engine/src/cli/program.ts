@@ -2,14 +2,24 @@ import { readFileSync } from "node:fs"
 import { Command, CommanderError } from "commander"
 import { EngineError } from "../core/errors.ts"
 import { CommandError, type ExitCode, exitCodeOf, exitCodes } from "./exit-code.ts"
+import { backupCommand } from "./backup.ts"
+import { devCommand } from "./dev.ts"
+import { organizationCommand } from "./organization.ts"
+import { restoreCommand } from "./restore.ts"
 import { serveCommand } from "./serve.ts"
 import type { Terminal } from "./terminal.ts"
+import { tokenCommand } from "./token.ts"
 
 export function createProgram(terminal: Terminal): Command {
   const program = new Command("chancery")
     .description("Workspaces, tags and certificates, served over HTTP.")
     .version(version(), "--version", "print the version")
     .addCommand(serveCommand(terminal))
+    .addCommand(devCommand(terminal))
+    .addCommand(organizationCommand(terminal))
+    .addCommand(tokenCommand(terminal))
+    .addCommand(backupCommand(terminal))
+    .addCommand(restoreCommand(terminal))
   for (const command of [program, ...descendants(program)]) {
     command.exitOverride().configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),

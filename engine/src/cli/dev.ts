@@ -1,0 +1,82 @@
+// What `npm start` runs: a server that is ready to be tried, with an organization, a root token and the next commands to
+// type. Everything it sets up is there once, however often it is started.
+import { join } from "node:path"
+import { Command } from "commander"
+import { isEngineError } from "../core/errors.ts"
+import type { ServedEngine } from "../engine.ts"
+import { runServer } from "./run-server.ts"
+import { writeDurably } from "../storage/durable-file.ts"
+import { readSecretFile } from "./secret-file.ts"
+import { addSettingOptions, settingsOf } from "./setting-options.ts"
+import { settingNames } from "./settings.ts"
+import { describeStorage, makeDataFolder, storageUrl } from "./store.ts"
+import type { Terminal } from "./terminal.ts"
+
+export const developmentOrganization = "default"
+
+export function devCommand(terminal: Terminal): Command {
+  const command = new Command("dev").description(
+    `Serve for development: with an organization "${developmentOrganization}" and a root token in the data folder.`,
+  )
+  addSettingOptions(command, { names: settingNames, dev: true })
+  return command.action(async () => {
+    const settings = settingsOf(command, terminal, true)
+    const tokenFile = join(settings.data, "root-token")
+    await runServer(settings, {
+      async prepare(engine) {
+        await makeDataFolder(settings.data)
+        await ensureOrganization(engine)
+        await ensureRootToken(engine, tokenFile)
+      },
+      onReady: ({ url }) => terminal.out(welcome(url, describeStorage(storageUrl(settings)), tokenFile)),
+    })
+  })
+}
+
+async function ensureOrganization({ organizations }: ServedEngine): Promise<void> {
+  try {
+    await organizations.get(developmentOrganization)
+  } catch (error) {
+    if (!isEngineError(error, "not-found")) throw error
+    await organizations.create({ name: developmentOrganization, email: "root@localhost" })
+  }
+}
+
+async function ensureRootToken(engine: ServedEngine, file: string): Promise<void> {
+  const kept = await readSecretFile(file)
+  if (kept !== undefined && (await isRootToken(engine, kept))) return
+  const { caller } = engine
+  if (caller.kind !== "user") throw new Error("the embedded engine acts for no user")
+  const { secret } = await engine.tokens.createForUser(caller.userId, { description: "chancery dev" })
+  await writeDurably(file, `${secret}\n`, 0o600)
+}
+
+async function isRootToken(engine: ServedEngine, token: string): Promise<boolean> {
+  try {
+    const caller = await engine.authenticate(token)
+    return caller.kind === "user" && caller.siteAdmin
+  } catch (error) {
+    if (isEngineError(error, "unauthenticated")) return false
+    throw error
+  }
+}
+
+export function welcome(url: string, storage: string, tokenFile: string): string {
+  const curl = `curl -s -H "Authorization: Bearer $(cat ${tokenFile})"`
+  const workspaces = `${url}/api/v2/organizations/${developmentOrganization}/workspaces`
+  return `
+Chancery serves on ${url} and keeps its data in ${storage}.
+The root token is in ${tokenFile}. Next, in another terminal:
+
+  # create a workspace
+  ${curl} -H "Content-Type: application/vnd.api+json" -d '{"data":{"type":"workspaces","attributes":{"name":"network"}}}' ${workspaces}
+
+  # list the workspaces
+  ${curl} ${workspaces}
+
+  # show one
+  ${curl} ${workspaces}/network
+
+Ctrl-C stops the server.
+`
+}

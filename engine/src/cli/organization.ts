@@ -1,0 +1,53 @@
+import { Command } from "commander"
+import { formatInstant } from "../core/time.ts"
+import { everyItem, json, table } from "./report.ts"
+import type { Terminal } from "./terminal.ts"
+import { addStoreOptions, withEngine } from "./with-engine.ts"
+
+export function organizationCommand(terminal: Terminal): Command {
+  return new Command("organization")
+    .description("Create and list organizations, directly in the store.")
+    .addCommand(createCommand(terminal))
+    .addCommand(listCommand(terminal))
+}
+
+function createCommand(terminal: Terminal): Command {
+  const command = new Command("create")
+    .description("Create an organization, owned by the user root.")
+    .argument("<name>", "letters, digits, - and _")
+    .requiredOption("--email <address>", "whom to write to about it")
+    .option("--json", "print the organization as JSON")
+  addStoreOptions(command)
+  return command.action((name: string, { email, json: asJson }: { email: string; json?: true }) =>
+    withEngine(command, terminal, async ({ organizations }) => {
+      const created = await organizations.create({ name, email })
+      if (asJson === true) terminal.out(json(shown(created)))
+      else terminal.out(`Created the organization ${created.name} (${created.id}).`)
+    }),
+  )
+}
+
+function listCommand(terminal: Terminal): Command {
+  const command = new Command("list").description("List all organizations.").option("--json", "print them as JSON")
+  addStoreOptions(command)
+  return command.action(({ json: asJson }: { json?: true }) =>
+    withEngine(command, terminal, async ({ organizations }) => {
+      const all = await everyItem((page) => organizations.list(undefined, page))
+      if (asJson === true) {
+        terminal.out(json(all.map(shown)))
+        return
+      }
+      const rows = all.map(({ name, id, email, createdAt }) => [name, id, email, formatInstant(createdAt)])
+      terminal.out(table(["NAME", "ID", "EMAIL", "CREATED"], rows))
+    }),
+  )
+}
+
+interface Shown {
+  readonly id: string
+  readonly name: string
+  readonly email: string
+  readonly createdAt: number
+}
+
+const shown = ({ id, name, email, createdAt }: Shown) => ({ id, name, email, createdAt: formatInstant(createdAt) })

@@ -1,0 +1,28 @@
+import type { Command } from "commander"
+import { type Runtime, systemRuntime } from "../core/runtime.ts"
+import type { ServedEngine } from "../engine.ts"
+import { processLog } from "./log.ts"
+import { addSettingOptions, settingsOf, storeSettingNames } from "./setting-options.ts"
+import type { Settings } from "./settings.ts"
+import { openStore } from "./store.ts"
+import type { Terminal } from "./terminal.ts"
+
+/** For commands that work on the store directly, beside a server on the same store if need be. */
+export const addStoreOptions = (command: Command): Command =>
+  addSettingOptions(command, { names: storeSettingNames, dev: true })
+
+export async function withEngine<T>(
+  command: Command,
+  terminal: Terminal,
+  work: (engine: ServedEngine, settings: Settings, runtime: Runtime) => Promise<T>,
+): Promise<T> {
+  const settings = settingsOf(command, terminal, true)
+  const log = processLog(settings.logLevel)
+  try {
+    const runtime = systemRuntime(log)
+    await using engine = await openStore(settings, runtime)
+    return await work(engine, settings, runtime)
+  } finally {
+    log.flush()
+  }
+}
