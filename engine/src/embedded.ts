@@ -28,6 +28,7 @@ import { ConfigurationVersionService } from "./workspaces/configuration-version-
 import { RunService } from "./workspaces/run-service.ts"
 import { type StateTools, StateUploadService, StateVersionService } from "./workspaces/state-version-service.ts"
 import type { StateUploads } from "./workspaces/state-versions.ts"
+import { projectBindings } from "./tags/project-bindings.ts"
 import { TagService } from "./workspaces/tag-service.ts"
 import { TeamWorkspaceService } from "./workspaces/team-workspace-service.ts"
 import { VariableService } from "./workspaces/variable-service.ts"
@@ -99,7 +100,7 @@ class CallerEngine implements Engine {
   }
 
   get projects() {
-    return new ProjectService(this.context.storage, this.context.runtime, this.caller)
+    return new ProjectService(this.context.storage, this.context.runtime, projectBindings, this.caller)
   }
 
   get users() {

@@ -1,4 +1,5 @@
 import { decodeOne, decodePageOf } from "../wire/jsonapi/answer.ts"
+import { identifier } from "../wire/jsonapi/document.ts"
 import { decodeWorkspace, encodeLock } from "../wire/jsonapi/workspace.ts"
 import { encodeWorkspaceInput } from "../wire/jsonapi/workspace-input.ts"
 import { encodeWorkspaceQuery } from "../wire/jsonapi/workspace-query.ts"
@@ -57,6 +58,10 @@ export function remoteWorkspaces({ send }: Transport): Workspaces {
     lock: (ref, input) => act(ref, "lock", encodeLock(input)),
     unlock: (ref) => act(ref, "unlock"),
     forceUnlock: (ref) => act(ref, "force-unlock"),
+    async moveToProject(projectId, workspaceIds) {
+      const document = { data: workspaceIds.map((id) => identifier("workspaces", id)) }
+      await send({ method: "POST", path: path`/projects/${projectId}/relationships/workspaces`, document })
+    },
   }
 }
 

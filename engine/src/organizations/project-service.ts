@@ -4,6 +4,7 @@ import { newId } from "../core/ids.ts"
 import { type Page, pageOf, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
+import type { Instant } from "../core/time.ts"
 import type { Stores } from "../stores.ts"
 import { authorizeOrganization } from "./authorization.ts"
 import type { Organization } from "./organization.ts"
@@ -16,19 +17,22 @@ import {
   type ProjectPatch,
 } from "./project.ts"
 import { authorizeProject, permissionsOn } from "./project-authorization.ts"
+import type { ProjectBindings } from "./project-bindings.ts"
 import { projectPermissions } from "./project-permissions.ts"
 import type { ProjectFilter, Projects, ProjectView } from "./projects.ts"
 
-type UsedStores = Pick<Stores, "organizations" | "projects">
+type UsedStores = Pick<Stores, "organizations" | "projects" | "tags">
 
 export class ProjectService implements Projects {
   readonly #storage: Storage<UsedStores>
   readonly #runtime: Runtime
+  readonly #bindings: ProjectBindings<UsedStores>
   readonly #caller: Caller
 
-  constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
+  constructor(storage: Storage<UsedStores>, runtime: Runtime, bindings: ProjectBindings<UsedStores>, caller: Caller) {
     this.#storage = storage
     this.#runtime = runtime
+    this.#bindings = bindings
     this.#caller = caller
   }
 
@@ -37,9 +41,10 @@ export class ProjectService implements Projects {
     const now = this.#runtime.clock.now()
     return this.#storage.transact(async (stores) => {
       const { organization } = await authorizeOrganization(stores, this.#caller, organizationName, "canCreateProject")
-      const context = await contextOf(stores, organization, input)
+      const context = await this.#contextOf(stores, organization, input)
       const project = createProject(input, context, { id, organizationId: organization.id, now })
       await stores.projects.insert(project)
+      await this.#bind(stores, project, input, now)
       return this.#view(stores, project, organization)
     })
   }
@@ -74,8 +79,9 @@ export class ProjectService implements Projects {
     return this.#storage.transact(async (stores) => {
       const { project } = await authorizeProject(stores, this.#caller, id, "canUpdate")
       const organization = await organizationOf(stores, project)
-      const after = changeProject(project, patch, await contextOf(stores, organization, patch))
+      const after = changeProject(project, patch, await this.#contextOf(stores, organization, patch))
       await stores.projects.save(after)
+      await this.#bind(stores, after, patch, this.#runtime.clock.now())
       return this.#view(stores, after, organization)
     })
   }
@@ -89,6 +95,18 @@ export class ProjectService implements Projects {
         throw conflict("The project cannot be deleted because it still contains workspaces", { subject: id })
       await stores.projects.remove(project.id)
     })
+  }
+
+  async #contextOf({ organizations }: UsedStores, organization: Organization, patch: ProjectPatch) {
+    const { defaultAgentPoolId, tagBindings = [] } = patch
+    const ownsAgentPool =
+      typeof defaultAgentPoolId === "string" && (await organizations.ownsAgentPool(organization.id, defaultAgentPoolId))
+    return { organization, ownsAgentPool, bindingFaults: this.#bindings.faults(tagBindings) }
+  }
+
+  async #bind(stores: UsedStores, project: Project, { tagBindings }: ProjectPatch, now: Instant): Promise<void> {
+    if (tagBindings === undefined) return
+    await this.#bindings.replace(stores, project, tagBindings, { now, random: this.#runtime.random })
   }
 
   async #view(stores: UsedStores, project: Project, organization: Organization): Promise<ProjectView> {
@@ -130,11 +148,4 @@ async function organizationOf(stores: UsedStores, project: Project): Promise<Org
   const organization = await stores.organizations.find(project.organizationId)
   if (organization === undefined) throw notFound(project.id)
   return organization
-}
-
-async function contextOf({ organizations }: UsedStores, organization: Organization, patch: ProjectPatch) {
-  const { defaultAgentPoolId } = patch
-  const ownsAgentPool =
-    typeof defaultAgentPoolId === "string" && (await organizations.ownsAgentPool(organization.id, defaultAgentPoolId))
-  return { organization, ownsAgentPool }
 }

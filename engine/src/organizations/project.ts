@@ -2,6 +2,7 @@ import { type Fault, refuseFaults } from "../core/errors.ts"
 import type { OrganizationId, ProjectId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
 import { defaultAgentPoolFaults, type ExecutionMode, type Organization } from "./organization.ts"
+import type { ProjectBinding } from "./project-bindings.ts"
 
 export interface ProjectSettings {
   readonly name: string
@@ -25,13 +26,19 @@ export interface ProjectSettingOverwrites {
   readonly defaultAgentPool?: boolean
 }
 
-export type ProjectPatch = Partial<ProjectSettings> & { readonly settingOverwrites?: ProjectSettingOverwrites }
+export type ProjectPatch = Partial<ProjectSettings> & {
+  readonly settingOverwrites?: ProjectSettingOverwrites
+  /** Exactly these from now on. */
+  readonly tagBindings?: readonly ProjectBinding[]
+}
 export type ProjectInput = Pick<ProjectSettings, "name"> & ProjectPatch
 
 export interface ProjectContext {
   readonly organization: Pick<Organization, "defaultExecutionMode" | "defaultAgentPoolId">
   /** Whether the pool the document names belongs to the organization. */
   readonly ownsAgentPool: boolean
+  /** What is wrong with the bindings the document names. */
+  readonly bindingFaults: readonly Fault[]
 }
 
 export const defaultProjectName = "Default Project"
@@ -63,7 +70,7 @@ export function createProject(
 }
 
 export function changeProject(before: Project, patch: ProjectPatch, context: ProjectContext): Project {
-  const { settingOverwrites: overwrites, ...settings } = patch
+  const { settingOverwrites: overwrites, tagBindings: _, ...settings } = patch
   const wanted: Project = { ...before, ...settings }
   const ownMode = overwrites?.defaultExecutionMode === false ? null : wanted.defaultExecutionMode
   const mode = ownMode ?? context.organization.defaultExecutionMode
@@ -77,6 +84,7 @@ export function changeProject(before: Project, patch: ProjectPatch, context: Pro
     ...descriptionFaults(after.description),
     ...durationFaults(after.autoDestroyActivityDuration),
     ...overwriteFaults(after, overwrites),
+    ...context.bindingFaults,
     ...defaultAgentPoolFaults(
       {
         defaultExecutionMode: mode,

@@ -24,6 +24,7 @@ import { refuseUnsafeDelete } from "./deletion.ts"
 import { knownReleases } from "./engine-version.ts"
 import { executionDefaults } from "./execution.ts"
 import { forceUnlock, lock, type LockChange, unlock } from "./lock.ts"
+import { moveToProject } from "./project-move.ts"
 import type { WorkspaceQuery } from "./query.ts"
 import { changeWorkspace, createWorkspace, type Surroundings } from "./settings.ts"
 import { discardAndPromote, promote } from "./state-settlement.ts"
@@ -167,6 +168,11 @@ export class WorkspaceService implements Workspaces {
       const promoted = await discardAndPromote(stores, workspace)
       return changeLock(stores, { workspace: promoted, permissions }, change, this.#edition)
     })
+  }
+
+  moveToProject(projectId: string, workspaceIds: readonly string[]): Promise<void> {
+    const now = this.#runtime.clock.now()
+    return this.#storage.transact((stores) => moveToProject(stores, this.#caller, { projectId, workspaceIds, now }))
   }
 
   /** Where a move ends; both projects must be the caller's to administer (specification 4.3). */

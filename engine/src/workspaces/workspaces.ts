@@ -17,4 +17,6 @@ export interface Workspaces {
   lock(ref: WorkspaceRef, input: { readonly reason: string }): Promise<WorkspaceView>
   unlock(ref: WorkspaceRef): Promise<WorkspaceView>
   forceUnlock(ref: WorkspaceRef): Promise<WorkspaceView>
+  /** Many at once, all or none. */
+  moveToProject(projectId: string, workspaceIds: readonly string[]): Promise<void>
 }

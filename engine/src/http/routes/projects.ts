@@ -1,3 +1,4 @@
+import { decodeIdentifiers } from "../../wire/jsonapi/relationship.ts"
 import { encodePage } from "../../wire/jsonapi/links.ts"
 import {
   decodeProjectInput,
@@ -54,6 +55,15 @@ export const projectRoutes: readonly Route[] = [
     path: "/projects/:project_id",
     handle: async (request) => {
       await request.engine.projects.delete(idOf(request))
+      return noContent
+    },
+  },
+  {
+    method: "POST",
+    path: "/projects/:project_id/relationships/workspaces",
+    handle: async (request) => {
+      const workspaceIds = decodeIdentifiers(await request.body(), "workspaces")
+      await request.engine.workspaces.moveToProject(idOf(request), workspaceIds)
       return noContent
     },
   },

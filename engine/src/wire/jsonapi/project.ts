@@ -56,7 +56,15 @@ const settings = z.object({
     .object({ "default-execution-mode": z.boolean().optional(), "default-agent-pool": z.boolean().optional() })
     .nullish(),
 })
-const relationships = z.object({ "default-agent-pool": toOneSchema.optional() }).optional()
+const binding = z.object({
+  attributes: z.object({ key: z.string(), value: z.string().nullish() }).prefault({} as never),
+})
+const relationships = z
+  .object({
+    "default-agent-pool": toOneSchema.optional(),
+    "tag-bindings": z.object({ data: z.array(binding) }).optional(),
+  })
+  .optional()
 const createSchema = z.object({
   attributes: settings.extend({ name: z.string() }).prefault({} as never),
   relationships,
@@ -82,6 +90,7 @@ function patchOf(attributes: z.infer<typeof settings>, related: z.infer<typeof r
     autoDestroyActivityDuration: attributes["auto-destroy-activity-duration"],
     defaultExecutionMode: attributes["default-execution-mode"],
     defaultAgentPoolId: relatedId(related?.["default-agent-pool"]),
+    tagBindings: related?.["tag-bindings"]?.data.map(({ attributes: { key, value } }) => ({ key, value: value ?? "" })),
     settingOverwrites:
       overwrites === undefined || overwrites === null
         ? undefined

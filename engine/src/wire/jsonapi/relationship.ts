@@ -1,4 +1,11 @@
 import { z } from "zod"
+import { decodeList } from "./document.ts"
+
+const identifierSchema = z.object({ id: z.string() })
+
+/** The ids of `{ data: [{ type, id }] }`. */
+export const decodeIdentifiers = (body: unknown, type: string): string[] =>
+  decodeList(body, identifierSchema, { types: [type] }).map(({ id }) => id)
 
 /** A to-one relationship of a request; an empty id is how some clients say "none" (workspace-facts 1.4). */
 export const toOneSchema = z.object({ data: z.object({ id: z.string() }).nullable() })

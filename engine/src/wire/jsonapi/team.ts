@@ -1,10 +1,11 @@
 import { z } from "zod"
 import { type OrganizationPermission, organizationPermissions } from "../../core/caller.ts"
 import { type TeamInput, type TeamPatch, type TeamView, teamVisibilities } from "../../organizations/team.ts"
-import { decodeDocument, decodeList, type Resource, toMany, toOne } from "./document.ts"
+import { decodeDocument, type Resource, toMany, toOne } from "./document.ts"
 import { attributePointers, renamedPointers } from "./errors.ts"
 import { given, type Given } from "./given.ts"
 import { dashed } from "./member-name.ts"
+import { decodeIdentifiers } from "./relationship.ts"
 
 export const teamPointers = renamedPointers(attributePointers(), { access: "organizationAccess" })
 
@@ -68,11 +69,7 @@ function patchOf({ name, visibility, ...attributes }: z.infer<typeof settings>):
 const accessOf = (flags: z.infer<typeof access>): Given<Record<OrganizationPermission, boolean>> =>
   given(Object.fromEntries(organizationPermissions.map((member) => [member, flags[dashed(member)]])))
 
-const member = z.object({ id: z.string() })
-
 /** Members are named by their usernames, which public clients put where ids stand. */
-export const decodeUsernames = (body: unknown): string[] =>
-  decodeList(body, member, { types: ["users"] }).map(({ id }) => id)
+export const decodeUsernames = (body: unknown): string[] => decodeIdentifiers(body, "users")
 
-export const decodeMembershipIds = (body: unknown): string[] =>
-  decodeList(body, member, { types: ["organization-memberships"] }).map(({ id }) => id)
+export const decodeMembershipIds = (body: unknown): string[] => decodeIdentifiers(body, "organization-memberships")

@@ -1,0 +1,14 @@
+import type { ProjectBindings } from "../organizations/project-bindings.ts"
+import { bind } from "./bind.ts"
+import { bindingFaults, changesBetween } from "./tag-binding.ts"
+import type { Bearer, TagStore } from "./tag-store.ts"
+
+/** The bindings of a project that is made or changed together with them. */
+export const projectBindings: ProjectBindings<{ readonly tags: TagStore }> = {
+  faults: (bindings) => bindingFaults(bindings, ["tagBindings"]),
+  async replace({ tags }, { id, organizationId }, bindings, made) {
+    const bearer: Bearer = { kind: "project", id, organizationId }
+    const before = (await tags.bindingsOf([bearer])).get(id) ?? []
+    await bind(tags, [{ bearer, change: changesBetween(before, bindings) }], made)
+  },
+}
