@@ -29,6 +29,7 @@ import { RunService } from "./workspaces/run-service.ts"
 import { type StateTools, StateUploadService, StateVersionService } from "./workspaces/state-version-service.ts"
 import type { StateUploads } from "./workspaces/state-versions.ts"
 import { projectBindings } from "./tags/project-bindings.ts"
+import { RemoteStateConsumerService } from "./workspaces/remote-state-consumer-service.ts"
 import { TagService } from "./workspaces/tag-service.ts"
 import { TeamWorkspaceService } from "./workspaces/team-workspace-service.ts"
 import { VariableService } from "./workspaces/variable-service.ts"
@@ -159,6 +160,10 @@ class CallerEngine implements Engine {
 
   get tags() {
     return new TagService(this.context.storage, this.context.runtime, this.caller)
+  }
+
+  get remoteStateConsumers() {
+    return new RemoteStateConsumerService(this.context.storage, this.context.edition, this.caller)
   }
 
   /** Only the engine that opened the store closes it. */

@@ -16,6 +16,7 @@ import type { ConfigurationVersions } from "./workspaces/configuration-versions.
 import type { Runs } from "./workspaces/runs.ts"
 import type { StateUploads, StateVersions } from "./workspaces/state-versions.ts"
 import type { Tags } from "./tags/tags.ts"
+import type { RemoteStateConsumers } from "./workspaces/remote-state-consumers.ts"
 import type { TeamWorkspaces } from "./workspaces/team-workspace.ts"
 import type { Variables } from "./workspaces/variables.ts"
 import type { Workspaces } from "./workspaces/workspaces.ts"
@@ -38,6 +39,7 @@ export interface Engine extends AsyncDisposable {
   readonly assessments: Assessments
   readonly vcsConnections: VcsConnections
   readonly tags: Tags
+  readonly remoteStateConsumers: RemoteStateConsumers
 }
 
 /** What the HTTP server needs on top; only the embedded engine is one. */

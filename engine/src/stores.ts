@@ -16,6 +16,7 @@ import type { ConfigurationVersionStore } from "./workspaces/configuration-versi
 import type { RunStore } from "./workspaces/run-store.ts"
 import type { StateVersionStore } from "./workspaces/state-version-store.ts"
 import type { VariableStore } from "./workspaces/variable-store.ts"
+import type { RemoteStateConsumerStore } from "./workspaces/remote-state-consumers.ts"
 import type { TeamWorkspaceStore } from "./workspaces/team-workspace.ts"
 import type { WorkspaceStore } from "./workspaces/workspace-store.ts"
 
@@ -39,4 +40,5 @@ export interface Stores {
   readonly assessments: AssessmentStore
   readonly vcsConnections: VcsConnectionStore
   readonly tags: TagStore
+  readonly consumers: RemoteStateConsumerStore
 }

@@ -4,6 +4,7 @@ import { configurationVersionRoutes } from "./routes/configuration-versions.ts"
 import { organizationMembershipRoutes } from "./routes/organization-memberships.ts"
 import { organizationRoutes } from "./routes/organizations.ts"
 import { projectRoutes } from "./routes/projects.ts"
+import { remoteStateConsumerRoutes } from "./routes/remote-state-consumers.ts"
 import { siteSettingsRoutes } from "./routes/site-settings.ts"
 import { runRoutes } from "./routes/runs.ts"
 import { stateVersionRoutes } from "./routes/state-versions.ts"
@@ -34,4 +35,5 @@ export const apiRoutes: readonly Route[] = [
   ...variableRoutes,
   ...assessmentRoutes,
   ...vcsConnectionRoutes,
+  ...remoteStateConsumerRoutes,
 ]

@@ -18,6 +18,7 @@ import { TeamRows } from "./team-rows.ts"
 import { TeamWorkspaceRows } from "./team-workspace-rows.ts"
 import { TokenRows } from "./token-rows.ts"
 import { UserRows } from "./user-rows.ts"
+import { RemoteStateConsumerRows } from "./remote-state-consumer-rows.ts"
 import { TagRows } from "./tag-rows.ts"
 import { VariableRows } from "./variable-rows.ts"
 import { VcsConnectionRows } from "./vcs-connection-rows.ts"
@@ -90,6 +91,9 @@ class SessionStores implements Stores {
   }
   get tags() {
     return this.#once("tags", TagRows)
+  }
+  get consumers() {
+    return this.#once("consumers", RemoteStateConsumerRows)
   }
 
   #once<T>(name: keyof Stores, Rows: new (session: Session, sealer: Sealer) => T): T {

@@ -420,7 +420,7 @@ describe("key-value tags of a workspace", () => {
   test("[W-2.2-r2] [W-4.10-r3] the effective ones are its own and those of its project, without ids", async () => {
     await using world = await tagWorld()
     const project = (await world.engine.projects.create("acme", { name: "platform" })).id
-    const workspace = await world.workspace("one", { project })
+    const workspace = await world.workspace("one", { projectId: project })
     const given = await world.request("PATCH", `/projects/${project}/tag-bindings`, {
       body: bindings({ env: "project", region: "eu" }),
     })

@@ -1,0 +1,88 @@
+import { type RawBuilder, sql } from "kysely"
+import type { WorkspaceId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import type { Visibility } from "../workspaces/query.ts"
+import type { RemoteStateConsumerStore } from "../workspaces/remote-state-consumers.ts"
+import { among } from "./dialect.ts"
+import { selectPage } from "./select-page.ts"
+import { type Session, statement } from "./session.ts"
+
+/** Pairs of one insert: both dialects bound the parameters of a statement. */
+const rowsPerInsert = 1_000
+
+export class RemoteStateConsumerRows implements RemoteStateConsumerStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  listed(workspaceId: WorkspaceId, visibility: Visibility, page: PageRequest): Promise<Page<WorkspaceId>> {
+    const onTheList = sql<boolean>`w.id in (
+      select consumer_id from remote_state_consumers where workspace_id = ${workspaceId}
+    )`
+    return this.#visible(onTheList, visibility, page)
+  }
+
+  others(workspaceId: WorkspaceId, visibility: Visibility, page: PageRequest): Promise<Page<WorkspaceId>> {
+    return this.#visible(sql<boolean>`w.id <> ${workspaceId}`, visibility, page)
+  }
+
+  async has(workspaceId: WorkspaceId, consumerId: WorkspaceId): Promise<boolean> {
+    return (await this.#session.first(onList, { workspaceId, consumerId })) !== undefined
+  }
+
+  async add(workspaceId: WorkspaceId, consumerIds: readonly WorkspaceId[]): Promise<void> {
+    for (let start = 0; start < consumerIds.length; start += rowsPerInsert) {
+      const rows = consumerIds
+        .slice(start, start + rowsPerInsert)
+        .map((consumerId) => ({ workspace_id: workspaceId, consumer_id: consumerId }))
+      const insert = this.#session.db.insertInto("remote_state_consumers").values(rows)
+      await this.#session.run(insert.onConflict((conflict) => conflict.doNothing()))
+    }
+  }
+
+  async remove(workspaceId: WorkspaceId, consumerIds: readonly WorkspaceId[]): Promise<void> {
+    await this.#session.run(removeThese, { workspaceId, consumerIds })
+  }
+
+  async clear(workspaceId: WorkspaceId): Promise<void> {
+    await this.#session.run(removeAll, { workspaceId })
+  }
+
+  #visible(condition: RawBuilder<boolean>, visibility: Visibility, page: PageRequest): Promise<Page<WorkspaceId>> {
+    const { db, dialect } = this.#session
+    let query = db
+      .selectFrom("workspaces as w")
+      .select("w.id")
+      .where("w.organization_id", "=", visibility.organizationId)
+      .where(condition)
+      .orderBy("w.name_folded")
+    if (!visibility.all) {
+      const ofTeams = among(dialect, sql.ref("team_id"), visibility.teams)
+      query = query.where(
+        sql<boolean>`(w.id in (select workspace_id from team_workspaces where ${ofTeams})
+          or w.project_id in (select project_id from team_projects where ${ofTeams}))`,
+      )
+    }
+    return selectPage(this.#session, query, page, ({ id }) => id as WorkspaceId)
+  }
+}
+
+const onList = statement((db, { workspaceId, consumerId }: { workspaceId: string; consumerId: string }) =>
+  db
+    .selectFrom("remote_state_consumers")
+    .select("consumer_id")
+    .where("workspace_id", "=", workspaceId)
+    .where("consumer_id", "=", consumerId),
+)
+const removeThese = statement(
+  (db, { workspaceId, consumerIds }: { workspaceId: string; consumerIds: readonly string[] }, dialect) =>
+    db
+      .deleteFrom("remote_state_consumers")
+      .where("workspace_id", "=", workspaceId)
+      .where(among(dialect, sql.ref("consumer_id"), consumerIds)),
+)
+const removeAll = statement((db, { workspaceId }: { workspaceId: string }) =>
+  db.deleteFrom("remote_state_consumers").where("workspace_id", "=", workspaceId),
+)

@@ -1,0 +1,63 @@
+// Which workspaces may read another's state (specification 4.9): all of the organization while `global-remote-state` is on,
+// else those on a list.
+import { type Fault, unprocessable } from "../core/errors.ts"
+import type { OrganizationId, WorkspaceId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import type { Visibility } from "./query.ts"
+import type { WorkspaceView } from "./workspace-view.ts"
+
+/** The remote state consumers of the engine's workspaces; a list shows only those the caller sees. */
+export interface RemoteStateConsumers {
+  list(workspaceId: string, page: PageRequest): Promise<Page<WorkspaceView>>
+  /** Exactly these from now on. */
+  replace(workspaceId: string, consumerIds: readonly string[]): Promise<void>
+  /** Those on the list already are passed over. */
+  add(workspaceId: string, consumerIds: readonly string[]): Promise<void>
+  /** Those not on the list are passed over. */
+  remove(workspaceId: string, consumerIds: readonly string[]): Promise<void>
+}
+
+export interface RemoteStateConsumerStore {
+  /** Those on the list that are visible, by name. */
+  listed(workspaceId: WorkspaceId, visibility: Visibility, page: PageRequest): Promise<Page<WorkspaceId>>
+  /** Every other visible workspace of the organization, by name. */
+  others(workspaceId: WorkspaceId, visibility: Visibility, page: PageRequest): Promise<Page<WorkspaceId>>
+  has(workspaceId: WorkspaceId, consumerId: WorkspaceId): Promise<boolean>
+  add(workspaceId: WorkspaceId, consumerIds: readonly WorkspaceId[]): Promise<void>
+  remove(workspaceId: WorkspaceId, consumerIds: readonly WorkspaceId[]): Promise<void>
+  /** The whole list. */
+  clear(workspaceId: WorkspaceId): Promise<void>
+}
+
+interface Producer {
+  readonly id: WorkspaceId
+  readonly organizationId: OrganizationId
+  readonly globalRemoteState: boolean
+}
+
+export function refuseWhileGlobal({ globalRemoteState }: Pick<Producer, "globalRemoteState">): void {
+  if (globalRemoteState)
+    throw unprocessable(
+      "Remote state consumers cannot be changed while global-remote-state is true: every workspace of the organization may read this one's state",
+    )
+}
+
+export function refuseOwnState({ id }: Pick<Producer, "id">, consumerIds: readonly string[]): void {
+  const faults = consumerIds.flatMap((consumerId, index): Fault[] =>
+    consumerId === id
+      ? [{ field: ["data", index, "id"], detail: "A workspace cannot be a remote state consumer of itself" }]
+      : [],
+  )
+  if (faults.length > 0) throw unprocessable("A workspace cannot be a remote state consumer of itself", faults)
+}
+
+/** Whether work in one workspace may read the state of another; `isListed` says whether it is on the producer's list. */
+export function mayConsumeState(
+  producer: Producer,
+  consumer: Pick<Producer, "id" | "organizationId">,
+  isListed: boolean,
+): boolean {
+  if (consumer.id === producer.id) return true
+  if (consumer.organizationId !== producer.organizationId) return false
+  return producer.globalRemoteState || isListed
+}
