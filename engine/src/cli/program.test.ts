@@ -1,0 +1,77 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, test } from "vitest"
+import { run } from "./program.ts"
+import type { Terminal } from "./terminal.ts"
+
+async function chancery(words: readonly string[]) {
+  const data = await mkdtemp(join(tmpdir(), "chancery-"))
+  let out = ""
+  let said = ""
+  const terminal: Terminal = {
+    out: (text) => void (out += `${text}\n`),
+    say: (text) => void (said += `${text}\n`),
+    environment: { CHANCERY_DATA: data, CHANCERY_LOG_LEVEL: "silent" },
+  }
+  const code = await run(words, terminal)
+  await rm(data, { recursive: true })
+  return { code, out, said: said.replaceAll(data, "DATA") }
+}
+
+test.each([
+  {
+    words: ["token", "create"],
+    code: 64,
+    said: "Say whose token it is with exactly one of --user, --team and --organization.",
+  },
+  {
+    words: ["token", "create", "--user", "root", "--team", "a/b"],
+    code: 64,
+    said: "Say whose token it is with exactly one of --user, --team and --organization.",
+  },
+  {
+    words: ["token", "create", "--team", "owners"],
+    code: 64,
+    said: "Name the team with its organization, as in --team acme/owners.",
+  },
+  {
+    words: ["token", "create", "--user", "root", "--expires", "soon"],
+    code: 64,
+    said: '--expires cannot be "soon"; it must be a duration, such as 12h or 90d.',
+  },
+  { words: ["token", "create", "--user", "nobody"], code: 1, said: "There is no user nobody." },
+  { words: ["token", "create", "--team", "acme/owners"], code: 1, said: "There is no team acme/owners." },
+  { words: ["token", "create", "--organization", "acme"], code: 1, said: "There is no organization acme." },
+  {
+    words: ["token", "revoke", "at-none"],
+    code: 1,
+    said: "There is no token at-none; chancery token list shows the ids.",
+  },
+  { words: ["organization", "create", "a b", "--email", "a@example.com"], code: 1, said: "Name " },
+  {
+    words: ["backup", "out", "--storage", "postgres://u:hunter2@db/x"],
+    code: 78,
+    said: "The store postgres://u@db/x is not a file; back up and restore a PostgreSQL database with pg_dump and pg_restore.",
+  },
+  { words: ["backup", "out"], code: 1, said: "There is no database at DATA/chancery.db." },
+  { words: ["restore", "absent"], code: 1, said: "There is no backup at absent." },
+])("chancery $words ends with exit code $code: $said", async ({ words, code, said }) => {
+  const ended = await chancery(words)
+  expect(ended).toMatchObject({ code, out: "", said: expect.stringContaining(`chancery: ${said}`) as string })
+})
+
+test("an empty store has one user and no organization", async () => {
+  expect(await chancery(["organization", "list", "--json"])).toEqual({ code: 0, out: "[]\n", said: "" })
+  expect(await chancery(["token", "list", "--user", "root"])).toEqual({
+    code: 0,
+    out: "ID  CREATED  EXPIRES  LAST USED  DESCRIPTION\n",
+    said: "",
+  })
+})
+
+test("a name that is not allowed is refused with the rule", async () => {
+  const { code, said } = await chancery(["organization", "create", "a b", "--email", "nobody"])
+  expect(code).toBe(1)
+  expect(said).toMatch(/^chancery: Name .*; Email is invalid\n$/)
+})

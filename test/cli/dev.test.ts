@@ -1,0 +1,135 @@
+import { execFile } from "node:child_process"
+import { readFile, rm, stat } from "node:fs/promises"
+import { connect } from "node:net"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { request } from "undici"
+import { expect, test, vi } from "vitest"
+import { run, serve, temporaryFolder } from "./chancery.ts"
+
+// Each starts processes.
+vi.setConfig({ testTimeout: 30_000 })
+
+const shell = promisify(execFile)
+
+const tokenIn = async (folder: string) => (await readFile(join(folder, ".chancery", "root-token"), "utf8")).trim()
+
+async function organizationsSeen(url: string, token: string): Promise<readonly string[] | number> {
+  const { statusCode, body } = await request(`${url}/api/v2/organizations`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
+  if (statusCode !== 200) return statusCode
+  const { data } = (await body.json()) as { data: { id: string }[] }
+  return data.map(({ id }) => id)
+}
+
+test("dev makes a store, an organization and a root token that only its owner can read", async () => {
+  await using folder = await temporaryFolder()
+  await using served = await serve(["dev"], { folder: folder.path })
+  expect(await organizationsSeen(served.url, await tokenIn(folder.path))).toEqual(["default"])
+  const modes = await Promise.all(
+    [".chancery", ".chancery/root-token", ".chancery/seal-key", ".chancery/chancery.db"].map(async (path) =>
+      ((await stat(join(folder.path, path))).mode & 0o777).toString(8),
+    ),
+  )
+  expect(modes).toEqual(["700", "600", "600", "600"])
+})
+
+test("the commands that dev shows work as they are typed", async () => {
+  await using folder = await temporaryFolder()
+  await using served = await serve(["dev"], { folder: folder.path })
+  await expect.poll(() => served.out()).toContain("Ctrl-C")
+  const commands = served
+    .out()
+    .split("\n")
+    .filter((line) => line.startsWith("  curl "))
+  expect(commands).toHaveLength(3)
+  const answers: unknown[] = []
+  for (const command of commands) {
+    const { stdout } = await shell("sh", ["-c", command], { cwd: folder.path })
+    answers.push(JSON.parse(stdout))
+  }
+  const network = { type: "workspaces", attributes: { name: "network" } }
+  expect(answers).toMatchObject([{ data: network }, { data: [network] }, { data: network }])
+})
+
+test("dev started again keeps what is there, and makes a new root token only when the old one is gone or revoked", async () => {
+  await using folder = await temporaryFolder()
+  const restarted = async (between: () => Promise<unknown>) => {
+    await between()
+    await using served = await serve(["dev"], { folder: folder.path })
+    const token = await tokenIn(folder.path)
+    expect(await organizationsSeen(served.url, token)).toEqual(["default"])
+    served.child.kill("SIGTERM")
+    expect((await served.ended).code).toBe(0)
+    return token
+  }
+  const first = await restarted(async () => undefined)
+  expect(await restarted(async () => undefined)).toBe(first)
+
+  const second = await restarted(() => rm(join(folder.path, ".chancery", "root-token")))
+  expect(second).not.toBe(first)
+
+  const third = await restarted(async () => {
+    const { out } = await run(["token", "list", "--user", "root", "--json"], { folder: folder.path })
+    for (const { id } of JSON.parse(out) as { id: string }[]) {
+      expect((await run(["token", "revoke", id], { folder: folder.path })).code).toBe(0)
+    }
+  })
+  expect([first, second]).not.toContain(third)
+})
+
+test("CHANCERY_DATA and CHANCERY_STORAGE name another folder and another store", async () => {
+  await using folder = await temporaryFolder()
+  const environment = {
+    CHANCERY_DATA: join(folder.path, "elsewhere"),
+    CHANCERY_STORAGE: `sqlite:${join(folder.path, "other.db")}`,
+  }
+  await using served = await serve(["dev"], { folder: folder.path, environment })
+  const token = (await readFile(join(folder.path, "elsewhere", "root-token"), "utf8")).trim()
+  expect(await organizationsSeen(served.url, token)).toEqual(["default"])
+  expect((await stat(join(folder.path, "other.db"))).isFile()).toBe(true)
+})
+
+test("dev sends no rate limit", async () => {
+  await using folder = await temporaryFolder()
+  await using served = await serve(["dev"], { folder: folder.path })
+  const { headers } = await request(`${served.url}/api/v2/organizations`)
+  expect(headers["x-ratelimit-limit"]).toBeUndefined()
+})
+
+test("SIGTERM lets a request whose body is still on its way finish, durably", async () => {
+  await using folder = await temporaryFolder()
+  await using served = await serve(["dev"], { folder: folder.path })
+  const { port } = new URL(served.url)
+  const body = JSON.stringify({ data: { type: "organizations", attributes: { name: "late", email: "a@example.com" } } })
+  const token = await tokenIn(folder.path)
+  const socket = connect(Number(port), "127.0.0.1")
+  let answer = ""
+  socket.setEncoding("utf8").on("data", (text: string) => (answer += text))
+  const closed = new Promise((resolve) => socket.on("close", resolve))
+  socket.write(
+    `POST /api/v2/organizations HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/vnd.api+json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 20)}`,
+  )
+  await expect
+    .poll(async () => (await (await request(`${served.url}/metrics`)).body.text()).match(/in_flight (\d)/)?.[1])
+    .toBe("2")
+
+  served.child.kill("SIGTERM")
+  await expect
+    .poll(() =>
+      request(`${served.url}/healthz`).then(
+        () => "serving",
+        () => "refusing",
+      ),
+    )
+    .toBe("refusing")
+  socket.write(body.slice(20))
+  await closed
+  expect(answer).toMatch(/^HTTP\/1.1 201 /)
+  expect(answer).toMatch(/^connection: close\r$/im)
+  expect((await served.ended).code).toBe(0)
+
+  const { out } = await run(["organization", "list", "--json"], { folder: folder.path })
+  expect((JSON.parse(out) as { name: string }[]).map(({ name }) => name)).toEqual(["default", "late"])
+})
