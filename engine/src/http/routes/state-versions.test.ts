@@ -1,0 +1,496 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { systemRuntime } from "../../core/runtime.ts"
+import { hourMs } from "../../core/time.ts"
+import { manualClock } from "../../testing/manual-clock.ts"
+import { populatedWorld } from "../../testing/populated-world.ts"
+import { stateFile, type StateOptions, stateVersionDocument } from "../../testing/state-file.ts"
+import { type Answer, openWorld, type RequestOptions, type World } from "../../testing/world.ts"
+
+/** The workspace `web` of `acme`, and the steps that clients take with its state. */
+async function stateWorld(options: Parameters<typeof populatedWorld>[0] = {}) {
+  const world = await populatedWorld(options)
+  const id = await world.workspace("web")
+  return Object.assign(world, { id, ...stepsOf(world, id) })
+}
+
+function stepsOf({ request }: World, id: string) {
+  const post = (path: string, more: RequestOptions = {}) => request("POST", `/workspaces/${id}/${path}`, more)
+  const announce = (state: StateOptions = {}, attributes: Record<string, unknown> = {}, more: RequestOptions = {}) =>
+    post("state-versions", { body: stateVersionDocument(stateFile(state), attributes), ...more })
+  const upload = (address: string, body: string) =>
+    request("PUT", address, { token: null, body, headers: { "content-type": "application/octet-stream" } })
+  return {
+    announce,
+    upload,
+    lock: (more?: RequestOptions) => post("actions/lock", more),
+    unlock: (more?: RequestOptions) => post("actions/unlock", more),
+    forceUnlock: (more?: RequestOptions) => post("actions/force-unlock", more),
+    show: async () => (await request("GET", `/workspaces/${id}`)).body.data,
+    current: () => request("GET", `/workspaces/${id}/current-state-version`),
+    statuses: async () =>
+      (await request("GET", `/workspaces/${id}/state-versions`)).body.data.map(
+        ({ attributes }: { readonly attributes: { readonly status: string; readonly serial: number } }) =>
+          `${attributes.serial} ${attributes.status}`,
+      ),
+    /** Announces and uploads; the id of the version. */
+    async put(state: StateOptions, attributes: Record<string, unknown> = {}): Promise<string> {
+      const { body } = await announce(state, attributes)
+      const { status } = await upload(body.data.attributes["hosted-state-upload-url"], stateFile(state).text)
+      expect(status).toBe(204)
+      return body.data.id
+    },
+  }
+}
+
+const detailOf = ({ status, body }: Answer) => [status, body?.errors?.[0]?.detail]
+const faultsOf = ({ body }: Answer) =>
+  body.errors.map(({ detail, source }: { readonly detail: string; readonly source?: object }) => [
+    Object.values(source ?? {})[0],
+    detail,
+  ])
+
+describe("a state version in two steps", () => {
+  test("is pending until its state arrives at the upload address, and current from then on", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    const state = stateFile({ serial: 3, instances: 2 })
+    const announced = await world.announce({ serial: 3, instances: 2 }, { "json-state-outputs": "e30=" })
+    expect(announced.status).toBe(201)
+    const { attributes, id } = announced.body.data
+    expect(attributes).toMatchObject({
+      status: "pending",
+      serial: 3,
+      md5: state.md5,
+      "hosted-state-download-url": null,
+      "hosted-state-upload-url": expect.stringMatching(/^http:\/\/chancery\.test\/uploads\//),
+      "hosted-json-state-upload-url": expect.stringMatching(/^http:\/\/chancery\.test\/uploads\//),
+    })
+    expect((await world.current()).status).toBe(404)
+    // Clients send both at once, in any order.
+    const answers = await Promise.all([
+      world.upload(attributes["hosted-json-state-upload-url"], '{"format_version":"1.0"}'),
+      world.upload(attributes["hosted-state-upload-url"], state.text),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([204, 204])
+    const current = await world.current()
+    expect(current.body.data).toMatchObject({
+      id,
+      type: "state-versions",
+      attributes: {
+        status: "finalized",
+        serial: 3,
+        size: state.text.length,
+        "state-version": 4,
+        "terraform-version": "1.11.4",
+        intermediate: false,
+        "resources-processed": true,
+        resources: [{ name: "web", type: "null_resource", count: 2, module: "root" }],
+        modules: { root: { "null-resource": 2 } },
+        "hosted-state-upload-url": null,
+        "hosted-json-state-upload-url": null,
+      },
+      relationships: { workspace: { data: { type: "workspaces", id: world.id } } },
+    })
+    const { "hosted-state-download-url": raw, "hosted-json-state-download-url": json } = current.body.data.attributes
+    expect((await world.request("GET", raw)).body).toEqual(JSON.parse(state.text))
+    expect((await world.request("GET", json)).body).toEqual({ format_version: "1.0" })
+    expect((await world.request("GET", raw, { token: null })).status).toBe(401)
+  })
+
+  test("asks for snapshots during long applies", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    expect(Number((await world.announce()).headers.get("x-terraform-snapshot-interval"))).toBeGreaterThan(0)
+  })
+
+  test("takes the same upload again, and no other", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    const { attributes } = (await world.announce()).body.data
+    const address = attributes["hosted-state-upload-url"]
+    expect((await world.upload(address, stateFile({ instances: 1 }).text)).status).toBe(422)
+    expect((await world.upload(address, stateFile().text)).status).toBe(204)
+    expect((await world.upload(address, stateFile().text)).status).toBe(204)
+    expect(detailOf(await world.upload(address, stateFile({ instances: 1 }).text))).toEqual([
+      409,
+      "The state of this state version has already been uploaded.",
+    ])
+  })
+
+  test("its upload address stays good across restarts, ends after 25 hours, and cannot be changed", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "chancery-"))
+    const options = { url: `sqlite:${join(folder, "chancery.db")}` }
+    const clock = manualClock()
+    const runtime = { ...systemRuntime(), clock }
+    let address = ""
+    {
+      await using world = await openWorld({ ...options, runtime })
+      await world.engine.organizations.create({ name: "acme", email: "acme@example.com" })
+      const { id } = await world.engine.workspaces.create("acme", { name: "web" })
+      const steps = stepsOf(world, id)
+      await steps.lock()
+      address = (await steps.announce()).body.data.attributes["hosted-state-upload-url"]
+    }
+    await using world = await openWorld({ ...options, runtime })
+    const { upload } = stepsOf(world, "")
+    expect((await upload(address.replace("/state?", "/json-state?"), "{}")).status).toBe(404)
+    expect((await upload(`${address}0`, stateFile().text)).status).toBe(404)
+    expect((await upload(address.replace(/\?.*/, ""), stateFile().text)).status).toBe(404)
+    clock.advance(25 * hourMs)
+    expect((await upload(address, stateFile().text)).status).toBe(404)
+    clock.advance(-1)
+    expect((await upload(address, stateFile().text)).status).toBe(204)
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  test("what is uploaded must be a state of format 4 that was announced", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    const { attributes } = (await world.announce()).body.data
+    const address = attributes["hosted-state-upload-url"]
+    expect(faultsOf(await world.upload(address, "{"))).toEqual([
+      ["/data/attributes/state", "State is not a JSON document"],
+    ])
+    expect(detailOf(await world.upload(address, '{"version":3}'))).toEqual([
+      422,
+      "State has format version 3; only version 4 is supported. Write it again with a newer release of the tool.",
+    ])
+    expect(detailOf(await world.upload(attributes["hosted-json-state-upload-url"], "no"))[0]).toBe(422)
+    expect(await world.statuses()).toEqual(["1 pending"])
+  })
+})
+
+describe("a state version in one step", () => {
+  test("is finalized and current at once", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    const { status, body } = await world.announce({ instances: 1 }, { inline: true })
+    expect([status, body.data.attributes.status]).toEqual([201, "finalized"])
+    expect((await world.current()).body.data.id).toBe(body.data.id)
+  })
+
+  test("is refused with every fault of its document at once, and leaves nothing", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    const body = { data: { type: "states", attributes: { md5: "x", state: "%%%", force: "yes" } } }
+    const answer = await world.request("POST", `/workspaces/${world.id}/state-versions`, { body })
+    expect([answer.status, faultsOf(answer)]).toEqual([
+      422,
+      [
+        ["/data/type", 'type must be "state-versions"'],
+        ["/data/attributes/serial", "serial can't be blank"],
+        ["/data/attributes/md5", "md5: must be the MD5 of the state, in hex"],
+        ["/data/attributes/force", "force must be a boolean"],
+        ["/data/attributes/state", "state: must be base64"],
+      ],
+    ])
+    expect(await world.statuses()).toEqual([])
+  })
+
+  test("must be the state that its MD5 and lineage say", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    expect(faultsOf(await world.announce({}, { inline: true, md5: "0".repeat(32), lineage: "another" }))).toEqual([
+      ["/data/attributes/md5", "MD5 does not match the state that was uploaded"],
+      ["/data/attributes/lineage", "Lineage does not match the state that was uploaded"],
+    ])
+  })
+})
+
+describe("conflicts", () => {
+  test.each<{ what: string; next: StateOptions; attributes?: Record<string, unknown>; text: string }>([
+    { what: "the same serial with other bytes", next: { serial: 5, instances: 1 }, text: "different MD5 hash" },
+    { what: "another lineage", next: { serial: 6, lineage: "lineage-2" }, text: "does not match the lineage" },
+    { what: "a lower serial without lineage", next: { serial: 4 }, attributes: { lineage: null }, text: "not greater" },
+  ])("$what is refused, and taken by force", async ({ next, attributes = {}, text }) => {
+    await using world = await stateWorld()
+    await world.lock()
+    await world.announce({ serial: 5 }, { inline: true })
+    expect(detailOf(await world.announce(next, attributes))).toEqual([409, expect.stringContaining(text)])
+    expect((await world.announce(next, { ...attributes, force: true })).status).toBe(201)
+  })
+
+  test("a lower serial of the same lineage is taken from the holder of the lock", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    await world.announce({ serial: 5 }, { inline: true })
+    expect((await world.announce({ serial: 2 }, { inline: true })).status).toBe(201)
+    expect((await world.current()).body.data.attributes.serial).toBe(2)
+  })
+
+  test("a newer pending version discards the older one, whose address then takes nothing", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    const first = (await world.announce({ serial: 1 })).body.data.attributes
+    await world.announce({ serial: 2 })
+    expect(await world.statuses()).toEqual(["2 pending", "1 discarded"])
+    expect(detailOf(await world.upload(first["hosted-state-upload-url"], stateFile({ serial: 1 }).text))).toEqual([
+      409,
+      "This state version was discarded and takes no upload.",
+    ])
+  })
+
+  test("a state is taken only under a lock, and only from its holder", async () => {
+    await using world = await stateWorld()
+    expect(detailOf(await world.announce())).toEqual([
+      409,
+      expect.stringContaining("will only accept state uploads when locked"),
+    ])
+    await world.lock({ token: await world.token({ on: { [world.id]: "write" } }) })
+    expect(detailOf(await world.announce())).toEqual([409, expect.stringContaining("is locked by Team team-")])
+  })
+})
+
+describe("the end of a lock", () => {
+  test("[W-3-r3] unlocking makes the latest finalized intermediate state version current", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    await world.put({ serial: 1, instances: 1 })
+    const first = (await world.current()).body.data.id
+    await world.put({ serial: 2, instances: 2 }, { intermediate: true })
+    const latest = await world.put({ serial: 3, instances: 3 }, { intermediate: true })
+    expect((await world.current()).body.data.id).toBe(first)
+    const { status, body } = await world.unlock()
+    expect([status, body.data.attributes.locked, body.data.attributes["resource-count"]]).toEqual([200, false, 3])
+    expect(body.data.relationships["current-state-version"].data).toEqual({ type: "state-versions", id: latest })
+    expect((await world.current()).body.data.id).toBe(latest)
+  })
+
+  test("[W-3-r4] [W-7-r5] unlocking answers 503 while the latest state version is pending, and keeps the lock", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    await world.put({ serial: 1 }, { intermediate: true })
+    const { attributes } = (await world.announce({ serial: 2 }, { intermediate: true })).body.data
+    const refused = await world.unlock()
+    expect(detailOf(refused)).toEqual([503, expect.stringContaining("latest state version is still pending")])
+    expect(refused.headers.get("retry-after")).toBe("1")
+    expect((await world.show()).attributes.locked).toBe(true)
+    await world.upload(attributes["hosted-state-upload-url"], stateFile({ serial: 2 }).text)
+    expect((await world.unlock()).status).toBe(200)
+    expect((await world.current()).body.data.attributes.serial).toBe(2)
+  })
+
+  test("[W-3-r5] unlocking by somebody else answers 409 and names the holder", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    const token = await world.token({ on: { [world.id]: "admin" } })
+    expect(detailOf(await world.unlock({ token }))).toEqual([
+      409,
+      expect.stringMatching(/is locked by User user-\w{16} and may not be unlocked except by them\.$/),
+    ])
+    expect((await world.show()).attributes.locked).toBe(true)
+  })
+
+  test("[W-3-r6] [W-3-r8] unlocking what is unlocked answers 409, by force as well", async () => {
+    await using world = await stateWorld()
+    const text = "Unable to unlock workspace. The workspace is already unlocked."
+    expect(detailOf(await world.unlock())).toEqual([409, text])
+    expect(detailOf(await world.forceUnlock())).toEqual([409, text])
+  })
+
+  test("[W-3-r7] only admin access unlocks by force", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    expect((await world.forceUnlock({ token: await world.token({ on: { [world.id]: "write" } }) })).status).toBe(404)
+    const { status, body } = await world.forceUnlock({ token: await world.token({ on: { [world.id]: "admin" } }) })
+    expect([status, body.data.type, body.data.attributes.locked]).toEqual([200, "workspaces", false])
+  })
+
+  test("[W-3-p2] after unlocking by force the list shows which state was saved and which was lost", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    const saved = await world.put({ serial: 1, instances: 1 }, { intermediate: true })
+    const lost = (await world.announce({ serial: 2 }, { intermediate: true })).body.data.attributes
+    expect((await world.forceUnlock()).body.data.attributes["resource-count"]).toBe(1)
+    const list = await world.request(
+      "GET",
+      "/state-versions?filter%5Borganization%5D%5Bname%5D=acme&filter%5Bworkspace%5D%5Bname%5D=web",
+    )
+    expect(
+      list.body.data.map(({ attributes }: { readonly attributes: Record<string, unknown> }) => [
+        attributes["serial"],
+        attributes["status"],
+      ]),
+    ).toEqual([
+      [2, "discarded"],
+      [1, "finalized"],
+    ])
+    expect((await world.current()).body.data.id).toBe(saved)
+    expect((await world.upload(lost["hosted-state-upload-url"], stateFile({ serial: 2 }).text)).status).toBe(409)
+  })
+
+  test("a version of an earlier lock is not promoted again", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    await world.put({ serial: 9 })
+    await world.unlock()
+    await world.lock()
+    await world.unlock()
+    expect((await world.current()).body.data.attributes.serial).toBe(9)
+  })
+
+  test("32 parallel locks give exactly one lock", async () => {
+    await using world = await stateWorld()
+    const answers = await Promise.all(Array.from({ length: 32 }, () => world.lock()))
+    const statuses = answers.map(({ status }) => status).toSorted()
+    expect(statuses).toEqual([200, ...Array.from({ length: 31 }, () => 409)])
+  })
+})
+
+describe("the workspace", () => {
+  test("[W-2.3-r16] tells in latest-change-at when its latest state version was created", async () => {
+    const clock = manualClock(Date.UTC(2026, 0, 1))
+    await using world = await stateWorld({ runtime: { ...systemRuntime(), clock } })
+    expect((await world.show()).attributes["latest-change-at"]).toBe("2026-01-01T00:00:00.000Z")
+    clock.advance(hourMs)
+    await world.lock()
+    await world.announce({}, { inline: true })
+    clock.advance(hourMs)
+    await world.unlock()
+    expect((await world.show()).attributes["latest-change-at"]).toBe("2026-01-01T01:00:00.000Z")
+  })
+
+  test("[W-2.3-r30] [W-2.5-r5] counts the resources of its current state and points at it", async () => {
+    await using world = await stateWorld()
+    const empty = await world.show()
+    expect(empty.attributes["resource-count"]).toBe(0)
+    expect(empty.relationships["current-state-version"].data).toBeNull()
+    await world.lock()
+    const id = await world.put({ serial: 1, instances: 4 })
+    const { attributes, relationships } = await world.show()
+    expect(attributes["resource-count"]).toBe(4)
+    expect(relationships["current-state-version"]).toEqual({
+      data: { type: "state-versions", id },
+      links: { related: `/api/v2/workspaces/${world.id}/current-state-version` },
+    })
+    await world.put({ serial: 2 })
+    expect((await world.show()).attributes["resource-count"]).toBe(0)
+  })
+
+  test("[W-2.5-r10] lists the outputs of its current state", async () => {
+    await using world = await stateWorld()
+    expect((await world.show()).relationships.outputs.data).toEqual([])
+    await world.lock()
+    await world.put({ outputs: { b: { value: 1, type: "number" }, a: { value: "x", type: "string" } } })
+    const { data, links } = (await world.show()).relationships.outputs
+    expect(data).toEqual([
+      { type: "workspace-outputs", id: expect.stringMatching(/^wsout-\w{16}$/) },
+      { type: "workspace-outputs", id: expect.stringMatching(/^wsout-\w{16}$/) },
+    ])
+    expect(links).toEqual({ related: `/api/v2/workspaces/${world.id}/current-state-version-outputs` })
+  })
+
+  test("takes 409 for a safe delete while its state holds resources, and goes once it holds none", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    await world.put({ serial: 1, instances: 1 })
+    await world.unlock()
+    const path = `/workspaces/${world.id}/actions/safe-delete`
+    expect(detailOf(await world.request("POST", path))).toEqual([409, expect.stringContaining("managing resources")])
+    await world.lock()
+    await world.put({ serial: 2 })
+    await world.unlock()
+    expect((await world.request("POST", path)).status).toBe(204)
+    expect((await world.current()).status).toBe(404)
+  })
+})
+
+describe("outputs", () => {
+  const outputs = {
+    password: { value: "hunter2", type: "string", sensitive: true },
+    zones: { value: ["a", "b"], type: ["list", "string"] },
+  }
+
+  test("are read without secrets in the workspace's list, and whole one by one", async () => {
+    await using world = await stateWorld()
+    expect((await world.request("GET", `/workspaces/${world.id}/current-state-version-outputs`)).status).toBe(404)
+    await world.lock()
+    const version = await world.put({ outputs })
+    const list = (await world.request("GET", `/workspaces/${world.id}/current-state-version-outputs`)).body.data
+    expect(list.map(({ attributes }: { readonly attributes: unknown }) => attributes)).toEqual([
+      { name: "password", sensitive: true, type: "string", value: null, "detailed-type": "string" },
+      { name: "zones", sensitive: false, type: "array", value: ["a", "b"], "detailed-type": ["list", "string"] },
+    ])
+    const [secret] = list
+    const one = await world.request("GET", `/state-version-outputs/${secret.id}`)
+    expect(one.body.data).toMatchObject({ type: "state-version-outputs", attributes: { value: "hunter2" } })
+    const page = await world.request("GET", `/state-versions/${version}/outputs?page%5Bsize%5D=1&page%5Bnumber%5D=2`)
+    expect(page.body.data.map(({ attributes }: { readonly attributes: { name: string } }) => attributes.name)).toEqual([
+      "zones",
+    ])
+    expect(page.body.meta.pagination["total-count"]).toBe(2)
+  })
+
+  test("keep a value whatever its shape", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    const value = { deep: [{ "": null, ünï: 1e21 }], text: '"\\\u2028' }
+    const version = await world.put({ outputs: { any: { value, type: "dynamic" } } })
+    const { body } = await world.request("GET", `/state-versions/${version}/outputs`)
+    expect(body.data[0].attributes).toMatchObject({ value, type: "map", "detailed-type": "dynamic" })
+  })
+})
+
+describe("who may", () => {
+  test.each<{ who: "stranger" | "read" | "plan" | "write"; read: number; create: number; unlocks: number }>([
+    { who: "stranger", read: 404, create: 404, unlocks: 404 },
+    { who: "read", read: 200, create: 404, unlocks: 404 },
+    { who: "plan", read: 200, create: 404, unlocks: 404 },
+    { who: "write", read: 200, create: 201, unlocks: 200 },
+  ])("$who: read $read, create $create", async ({ who, read, create, unlocks }) => {
+    await using world = await stateWorld()
+    await world.lock()
+    const version = await world.put({ outputs: { a: { value: 1, type: "number" } } })
+    await world.unlock()
+    const output = (await world.show()).relationships.outputs.data[0].id
+    const token = await world.token(who === "stranger" ? {} : { on: { [world.id]: who } })
+    const paths = [
+      `/workspaces/${world.id}/current-state-version`,
+      `/workspaces/${world.id}/current-state-version-outputs`,
+      `/workspaces/${world.id}/state-versions`,
+      "/state-versions?filter[organization][name]=acme&filter[workspace][name]=web",
+      `/state-versions/${version}`,
+      `/state-versions/${version}/download`,
+      `/state-versions/${version}/outputs`,
+      `/state-version-outputs/${output}`,
+    ]
+    for (const path of paths) expect([path, (await world.request("GET", path, { token })).status]).toEqual([path, read])
+    await world.lock({ token })
+    expect((await world.announce({ serial: 2 }, { inline: true }, { token })).status).toBe(create)
+    expect((await world.unlock({ token })).status).toBe(unlocks)
+  })
+
+  test("an organization token creates none", async () => {
+    await using world = await stateWorld()
+    const token = (await world.engine.tokens.createForOrganization("acme", {})).secret
+    expect((await world.announce({}, { inline: true }, { token })).status).toBe(404)
+  })
+})
+
+describe("the list", () => {
+  test("is newest first, in pages, by status", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    for (const serial of [1, 2, 3]) await world.announce({ serial }, { inline: serial !== 2 })
+    expect(await world.statuses()).toEqual(["3 finalized", "2 discarded", "1 finalized"])
+    const path = `/workspaces/${world.id}/state-versions`
+    const finalized = await world.request("GET", `${path}?filter[status]=finalized&page[size]=1`)
+    expect(finalized.body.data).toHaveLength(1)
+    expect(finalized.body.meta.pagination).toMatchObject({ "total-count": 2, "total-pages": 2 })
+    expect(finalized.body.links.next).toContain("filter%5Bstatus%5D=finalized")
+  })
+
+  test("needs both names, known statuses and a valid page", async () => {
+    await using world = await stateWorld()
+    expect(faultsOf(await world.request("GET", "/state-versions"))).toEqual([
+      ["filter[organization][name]", "filter[organization][name] is required"],
+      ["filter[workspace][name]", "filter[workspace][name] is required"],
+    ])
+    const path = `/workspaces/${world.id}/state-versions`
+    expect((await world.request("GET", `${path}?filter[status]=gone`)).status).toBe(400)
+    expect((await world.request("GET", `${path}?page[size]=0`)).status).toBe(400)
+  })
+})

@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto"
+
+export interface StateOptions {
+  readonly serial?: number
+  readonly lineage?: string
+  /** Instances of one managed resource. */
+  readonly instances?: number
+  readonly outputs?: Readonly<Record<string, unknown>>
+}
+
+/** The text of a state as the tool writes it, with its MD5. */
+export function stateFile({ serial = 1, lineage = "lineage-1", instances = 0, outputs = {} }: StateOptions = {}) {
+  const text = JSON.stringify({
+    version: 4,
+    terraform_version: "1.11.4",
+    serial,
+    lineage,
+    outputs,
+    resources:
+      instances === 0
+        ? []
+        : [
+            {
+              mode: "managed",
+              type: "null_resource",
+              name: "web",
+              provider: 'provider["registry.terraform.io/hashicorp/null"]',
+              instances: Array.from({ length: instances }, () => ({ attributes: {} })),
+            },
+          ],
+  })
+  return { text, serial, lineage, md5: createHash("md5").update(text).digest("hex") }
+}
+
+/** The document that announces it, or carries it along when `inline`. */
+export function stateVersionDocument(
+  state: ReturnType<typeof stateFile>,
+  { inline = false, ...attributes }: { readonly inline?: boolean; readonly [attribute: string]: unknown } = {},
+) {
+  const { text, serial, lineage, md5 } = state
+  return {
+    data: {
+      type: "state-versions",
+      attributes: {
+        serial,
+        lineage,
+        md5,
+        ...(inline ? { state: Buffer.from(text).toString("base64") } : {}),
+        ...attributes,
+      },
+    },
+  }
+}

@@ -1,0 +1,134 @@
+import { describe, expect, test } from "vitest"
+import {
+  applyStatus,
+  holdsLock,
+  isCancelable,
+  isConfirmable,
+  isDiscardable,
+  isFinal,
+  isMeasured,
+  mayBecome,
+  planStatus,
+  type RunStatus,
+  runStatuses,
+  type StageStatus,
+} from "./run-status.ts"
+
+const where = (holds: (status: RunStatus) => boolean) => runStatuses.filter((status) => holds(status))
+
+describe("the statuses of a run", () => {
+  test("end in exactly these", () => {
+    expect(where(isFinal)).toEqual([
+      "applied",
+      "planned_and_finished",
+      "policy_soft_failed",
+      "discarded",
+      "errored",
+      "canceled",
+      "force_canceled",
+    ])
+  })
+
+  test("are measured where the run errored or was applied", () => {
+    expect(where(isMeasured)).toEqual(["applied", "errored"])
+  })
+
+  test("wait for somebody's word in exactly these", () => {
+    expect(where(isConfirmable)).toEqual([
+      "planned",
+      "cost_estimated",
+      "policy_checked",
+      "post_plan_completed",
+      "planned_and_saved",
+    ])
+    expect(where(isDiscardable)).toEqual([
+      "pending",
+      "planned",
+      "cost_estimated",
+      "policy_override",
+      "policy_checked",
+      "post_plan_completed",
+      "planned_and_saved",
+    ])
+  })
+
+  test("hold the workspace's lock between waiting and the end", () => {
+    expect(where((status) => !holdsLock(status))).toEqual(["pending", "planned_and_saved", ...where(isFinal)])
+  })
+
+  test("can be stopped only while something is going on", () => {
+    for (const status of where(isCancelable)) expect([isFinal(status), isConfirmable(status)]).toEqual([false, false])
+  })
+
+  test("all but the first can be reached, and every run can end", () => {
+    const reached = new Set<RunStatus>(["pending"])
+    for (const from of reached) for (const to of runStatuses) if (mayBecome(from, to)) reached.add(to)
+    expect([...reached].toSorted()).toEqual([...runStatuses].toSorted())
+    for (const from of runStatuses) expect(isFinal(from) || runStatuses.some((to) => mayBecome(from, to))).toBe(true)
+  })
+
+  test.each<[RunStatus, RunStatus]>([
+    ["pending", "planning"],
+    ["pending", "fetching"],
+    ["pending", "discarded"],
+    ["fetching", "fetching_completed"],
+    ["pre_plan_running", "pre_plan_completed"],
+    ["plan_queued", "planning"],
+    ["planning", "planned"],
+    ["planning", "planned_and_finished"],
+    ["planning", "errored"],
+    ["planned", "cost_estimating"],
+    ["planned", "policy_checking"],
+    ["planned", "confirmed"],
+    ["policy_checking", "policy_override"],
+    ["policy_override", "policy_checked"],
+    ["planned_and_saved", "confirmed"],
+    ["confirmed", "apply_queued"],
+    ["applying", "applied"],
+    ["applying", "force_canceled"],
+  ])("%s may become %s", (from, to) => {
+    expect(mayBecome(from, to)).toBe(true)
+  })
+
+  test.each<[RunStatus, RunStatus]>([
+    ["pending", "applied"],
+    ["pending", "confirmed"],
+    ["planning", "applying"],
+    ["planned", "planning"],
+    ["planned", "applied"],
+    ["confirmed", "discarded"],
+    ["applying", "planned"],
+    ["applied", "errored"],
+    ["errored", "pending"],
+    ["canceled", "force_canceled"],
+    ["planned_and_finished", "confirmed"],
+  ])("%s never becomes %s", (from, to) => {
+    expect(mayBecome(from, to)).toBe(false)
+  })
+})
+
+describe("the stages of a run", () => {
+  test.each<{ status: RunStatus; reached: readonly RunStatus[]; plan: StageStatus; apply: StageStatus }>([
+    { status: "pending", reached: [], plan: "pending", apply: "pending" },
+    { status: "plan_queued", reached: ["plan_queued"], plan: "queued", apply: "pending" },
+    { status: "planning", reached: ["planning"], plan: "running", apply: "pending" },
+    { status: "planned", reached: ["planning", "planned"], plan: "finished", apply: "pending" },
+    { status: "errored", reached: ["planning"], plan: "errored", apply: "unreachable" },
+    { status: "canceled", reached: ["planning"], plan: "canceled", apply: "unreachable" },
+    { status: "canceled", reached: [], plan: "unreachable", apply: "unreachable" },
+    {
+      status: "planned_and_finished",
+      reached: ["planning", "planned_and_finished"],
+      plan: "finished",
+      apply: "unreachable",
+    },
+    { status: "discarded", reached: ["planning", "planned"], plan: "finished", apply: "unreachable" },
+    { status: "apply_queued", reached: ["planned", "apply_queued"], plan: "finished", apply: "queued" },
+    { status: "applying", reached: ["planned", "applying"], plan: "finished", apply: "running" },
+    { status: "errored", reached: ["planned", "applying"], plan: "finished", apply: "errored" },
+    { status: "applied", reached: ["planned", "applying", "applied"], plan: "finished", apply: "finished" },
+  ])("of a run that is $status after $reached are $plan and $apply", ({ status, reached, plan, apply }) => {
+    const timestamps = Object.fromEntries(reached.map((name, index) => [name, index + 1]))
+    expect([planStatus(status, timestamps), applyStatus(status, timestamps)]).toEqual([plan, apply])
+  })
+})
