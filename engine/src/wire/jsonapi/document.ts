@@ -1,6 +1,7 @@
 // Request documents → typed input, with every fault of the document at once, and the pieces that answers are made of.
 import type { z } from "zod"
 import { badRequest, type Fault, invalid } from "../../core/errors.ts"
+import { wholeSentence } from "./ruled.ts"
 
 export interface ResourceIdentifier {
   readonly type: string
@@ -148,6 +149,8 @@ function describe(name: string, issue: z.core.$ZodIssue): string {
       return `${name} must be one of ${issue.values.map((value) => JSON.stringify(value)).join(", ")}`
     case "too_big":
       return `${name} is too long (maximum is ${issue.maximum})`
+    case "custom":
+      return issue.params === wholeSentence ? issue.message : `${name}: ${issue.message}`
     default:
       return `${name}: ${issue.message}`
   }

@@ -4,14 +4,14 @@ import type {
   OrganizationMembershipInput,
   OrganizationMembershipView,
 } from "../../organizations/organization-membership.ts"
+import { emailFaults } from "../../organizations/email.ts"
+import { usernameFaults } from "../../organizations/user.ts"
 import { decodeDocument, type Resource, toMany, toOne } from "./document.ts"
-import { attributePointers, type Pointers } from "./errors.ts"
+import { attributePointers } from "./errors.ts"
+import { ruled } from "./ruled.ts"
 import { given } from "./given.ts"
 
-const base = attributePointers(["teams"])
-/** `["teams", 0, "id"]` is a member of an identifier, not an attribute. */
-export const organizationMembershipPointers: Pointers = (field) =>
-  field[0] === "teams" && field.length === 3 ? `/data/relationships/teams/data/${field[1]}/${field[2]}` : base(field)
+export const organizationMembershipPointers = attributePointers(["teams"])
 
 export function encodeOrganizationMembership(membership: OrganizationMembershipView): Resource {
   const { user } = membership
@@ -34,7 +34,9 @@ export function encodeOrganizationMembership(membership: OrganizationMembershipV
 }
 
 const schema = z.object({
-  attributes: z.object({ email: z.string().optional(), username: z.string().optional() }).prefault({}),
+  attributes: z
+    .object({ email: ruled(emailFaults).optional(), username: ruled(usernameFaults).optional() })
+    .prefault({}),
   relationships: z.object({ teams: z.object({ data: z.array(z.object({ id: z.string() })) }).optional() }).optional(),
 })
 

@@ -5,15 +5,18 @@ import {
   collaboratorAuthPolicies,
   executionModes,
   type OrganizationInput,
+  organizationNameFaults,
   type OrganizationPatch,
   plans,
 } from "../../organizations/organization.ts"
 import { organizationPermissionNames } from "../../organizations/organization-permissions.ts"
 import type { OrganizationView } from "../../organizations/organizations.ts"
+import { emailFaults } from "../../organizations/email.ts"
 import { decodeDocument, type Resource, toOne } from "./document.ts"
 import { attributePointers, type Pointers, renamedPointers } from "./errors.ts"
 import { given } from "./given.ts"
 import { dashed } from "./member-name.ts"
+import { ruled } from "./ruled.ts"
 import { relatedId, toOneSchema } from "./relationship.ts"
 
 export const organizationPointers: Pointers = renamedPointers(attributePointers(["defaultAgentPool"]), {
@@ -87,8 +90,8 @@ export function encodeEntitlements(organization: OrganizationView): Resource {
 }
 
 const settings = z.object({
-  name: z.string().optional(),
-  email: z.string().optional(),
+  name: ruled(organizationNameFaults).optional(),
+  email: ruled(emailFaults).optional(),
   "default-execution-mode": z.enum(executionModes).optional(),
   "allow-force-delete-workspaces": z.boolean().optional(),
   "assessments-enforced": z.boolean().optional(),
@@ -98,7 +101,7 @@ const settings = z.object({
 })
 const relationships = z.object({ "default-agent-pool": toOneSchema.optional() }).optional()
 const createSchema = z.object({
-  attributes: settings.extend({ name: z.string(), email: z.string() }).prefault({} as never),
+  attributes: settings.extend({ name: ruled(organizationNameFaults), email: ruled(emailFaults) }).prefault({} as never),
   relationships,
 })
 const updateSchema = z.object({ attributes: settings.prefault({}), relationships })

@@ -1,11 +1,18 @@
 import { z } from "zod"
 import { formatInstant } from "../../core/time.ts"
 import { executionModes } from "../../organizations/organization.ts"
-import type { ProjectInput, ProjectPatch } from "../../organizations/project.ts"
+import {
+  activityDurationFaults,
+  projectDescriptionFaults,
+  type ProjectInput,
+  projectNameFaults,
+  type ProjectPatch,
+} from "../../organizations/project.ts"
 import type { ProjectView } from "../../organizations/projects.ts"
 import { decodeDocument, type Resource, toOne } from "./document.ts"
 import { attributePointers } from "./errors.ts"
 import { given } from "./given.ts"
+import { ruled } from "./ruled.ts"
 import { relatedId, toOneSchema } from "./relationship.ts"
 
 export const projectPointers = attributePointers(["defaultAgentPool", "tagBindings"])
@@ -48,9 +55,9 @@ export function encodeProject(project: ProjectView): Resource {
 }
 
 const settings = z.object({
-  name: z.string().optional(),
-  description: z.string().nullish(),
-  "auto-destroy-activity-duration": z.string().nullish(),
+  name: ruled(projectNameFaults).optional(),
+  description: ruled(projectDescriptionFaults).nullish(),
+  "auto-destroy-activity-duration": ruled(activityDurationFaults).nullish(),
   "default-execution-mode": z.enum(executionModes).nullish(),
   "setting-overwrites": z
     .object({ "default-execution-mode": z.boolean().optional(), "default-agent-pool": z.boolean().optional() })
@@ -66,7 +73,7 @@ const relationships = z
   })
   .optional()
 const createSchema = z.object({
-  attributes: settings.extend({ name: z.string() }).prefault({} as never),
+  attributes: settings.extend({ name: ruled(projectNameFaults) }).prefault({} as never),
   relationships,
 })
 const updateSchema = z.object({ attributes: settings.prefault({}), relationships })

@@ -1,7 +1,9 @@
 import { z } from "zod"
-import type { AccountPatch, UserInput } from "../../organizations/user.ts"
+import { emailFaults } from "../../organizations/email.ts"
+import { type AccountPatch, type UserInput, usernameFaults } from "../../organizations/user.ts"
 import type { UserView } from "../../organizations/users.ts"
 import { decodeDocument, type Resource } from "./document.ts"
+import { ruled } from "./ruled.ts"
 import { given } from "./given.ts"
 
 export function encodeUser(user: UserView): Resource {
@@ -44,7 +46,7 @@ export function encodeAdminUser(user: UserView): Resource {
   }
 }
 
-const attributes = z.object({ username: z.string().optional(), email: z.string().optional() })
+const attributes = z.object({ username: ruled(usernameFaults).optional(), email: ruled(emailFaults).optional() })
 const accountSchema = z.object({ attributes: attributes.prefault({}) })
 const userSchema = z.object({
   attributes: attributes
