@@ -1,5 +1,6 @@
 import { decodeOne, decodePageOf } from "../wire/jsonapi/answer.ts"
 import { identifier } from "../wire/jsonapi/document.ts"
+import { encodeSshKeyAssignment } from "../wire/jsonapi/ssh-key.ts"
 import { decodeWorkspace, encodeLock } from "../wire/jsonapi/workspace.ts"
 import { encodeWorkspaceInput } from "../wire/jsonapi/workspace-input.ts"
 import { encodeWorkspaceQuery } from "../wire/jsonapi/workspace-query.ts"
@@ -49,6 +50,14 @@ export function remoteWorkspaces({ send }: Transport): Workspaces {
     get,
     update: (ref, changes) =>
       one(send({ method: "PATCH", path: workspacePath(ref), document: encodeWorkspaceInput(changes) })),
+    assignSshKey: async (ref, sshKeyId) =>
+      one(
+        send({
+          method: "PATCH",
+          path: path`/workspaces/${await idOf(ref)}/relationships/ssh-key`,
+          document: encodeSshKeyAssignment(sshKeyId),
+        }),
+      ),
     safeDelete: async (ref) => {
       await send({ method: "POST", path: actionPath(ref, "safe-delete") })
     },
