@@ -9,7 +9,6 @@ import { bootstrap } from "./organizations/bootstrap.ts"
 import { OrganizationMembershipService } from "./organizations/organization-membership-service.ts"
 import { OrganizationService } from "./organizations/organization-service.ts"
 import { ProjectService } from "./organizations/project-service.ts"
-import { SshKeyService } from "./organizations/ssh-key-service.ts"
 import { SiteSettingsService } from "./organizations/site-settings-service.ts"
 import { TeamProjectService } from "./organizations/team-project-service.ts"
 import { TeamService } from "./organizations/team-service.ts"
@@ -31,7 +30,6 @@ import { type StateTools, StateUploadService, StateVersionService } from "./work
 import type { StateUploads } from "./workspaces/state-versions.ts"
 import { projectBindings } from "./tags/project-bindings.ts"
 import { RemoteStateConsumerService } from "./workspaces/remote-state-consumer-service.ts"
-import { AgentPoolService } from "./workspaces/agent-pool-service.ts"
 import { TagService } from "./workspaces/tag-service.ts"
 import { InclusionService } from "./workspaces/inclusion-service.ts"
 import { TeamWorkspaceService } from "./workspaces/team-workspace-service.ts"
@@ -163,14 +161,6 @@ class CallerEngine implements ServingEngine {
 
   get tags() {
     return new TagService(this.context.storage, this.context.runtime, this.caller)
-  }
-
-  get sshKeys() {
-    return new SshKeyService(this.context.storage, this.context.runtime, this.caller)
-  }
-
-  get agentPools() {
-    return new AgentPoolService(this.context.storage, this.context.runtime, this.caller)
   }
 
   get remoteStateConsumers() {

@@ -2,12 +2,10 @@
 // must therefore stand whole in the document on the wire: an organization by its name, no internal fact beside it. Such
 // values are called views (`WorkspaceView`); each family is an interface in a file of its own (`workspaces/workspaces.ts`).
 import type { Caller } from "./core/caller.ts"
-import type { AgentPools } from "./organizations/agent-pool.ts"
 import type { OrganizationMemberships } from "./organizations/organization-memberships.ts"
 import type { Organizations } from "./organizations/organizations.ts"
 import type { Projects } from "./organizations/projects.ts"
 import type { SiteSettingsFamily } from "./organizations/site-settings.ts"
-import type { SshKeys } from "./organizations/ssh-key.ts"
 import type { TeamProjects } from "./organizations/team-project.ts"
 import type { Teams } from "./organizations/teams.ts"
 import type { Tokens } from "./organizations/tokens.ts"
@@ -42,8 +40,6 @@ export interface Engine extends AsyncDisposable {
   readonly assessments: Assessments
   readonly vcsConnections: VcsConnections
   readonly tags: Tags
-  readonly sshKeys: SshKeys
-  readonly agentPools: AgentPools
   readonly remoteStateConsumers: RemoteStateConsumers
 }
 

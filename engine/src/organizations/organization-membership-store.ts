@@ -7,7 +7,6 @@ export interface OrganizationMembershipQuery {
   /** Part of the username or email. */
   readonly search?: string
   readonly emails?: readonly string[]
-  readonly status?: string
 }
 
 export interface OrganizationMembershipStore {

@@ -21,9 +21,8 @@ import {
   teamPermissions,
   type TeamView,
 } from "./team.ts"
-import type { TeamFilter, TeamMember, TeamMembers, Teams } from "./teams.ts"
+import type { TeamFilter, TeamMembers, Teams } from "./teams.ts"
 import type { User } from "./user.ts"
-import { seesEmail, shownToOthers } from "./user-service.ts"
 
 type UsedStores = Pick<Stores, "identity" | "memberships" | "organizations" | "teams" | "users">
 
@@ -72,23 +71,6 @@ export class TeamService implements Teams {
     return this.#storage.read(async (stores) => {
       const { team, membership } = await authorizeTeam(stores, this.#caller, id)
       return viewOf(stores, team, membership)
-    })
-  }
-
-  members(id: string): Promise<readonly TeamMember[]> {
-    return this.#storage.read(async (stores) => {
-      const { team, membership } = await authorizeTeam(stores, this.#caller, id)
-      const userIds = (await stores.teams.membersOf([team.id])).get(team.id) ?? []
-      const users = new Map((await stores.users.findMany(userIds)).map((user) => [user.id, user]))
-      const memberships = await stores.memberships.ofUsers(team.organizationId, userIds)
-      return memberships
-        .flatMap(({ id: organizationMembershipId, userId }): TeamMember[] => {
-          const user = users.get(userId)
-          if (user === undefined) return []
-          const email = seesEmail(this.#caller, membership, user) ? user.email : null
-          return [{ organizationMembershipId, user: { ...shownToOthers(user), email } }]
-        })
-        .toSorted((one, other) => (one.user.username < other.user.username ? -1 : 1))
     })
   }
 
