@@ -73,6 +73,12 @@ const write: WorkspacePermission[] = [
 ]
 const all = [...workspacePermissionNames]
 const admin = all.filter((name) => name !== "canForceDelete")
+const impersonal = admin.filter(
+  (name) =>
+    !["canQueueRun", "canQueueApply", "canQueueDestroy", "canCreateStateVersions", "canLock", "canUnlock"].includes(
+      name,
+    ),
+)
 const sorted = (names: readonly WorkspacePermission[]) => [...names].toSorted()
 
 describe("permissions on a workspace", () => {
@@ -130,20 +136,12 @@ describe("permissions on a workspace", () => {
     { who: "a manager with the switch", caller: member({ manageWorkspaces: true }), force: true, expected: all },
     { who: "an owner", caller: member({}, true), expected: all },
     { who: "a site administrator", caller: siteAdmin, expected: all },
+    { who: "an organization token", caller: organizationToken, expected: impersonal },
     {
-      who: "an organization token",
+      who: "an organization token with the switch",
       caller: organizationToken,
-      expected: all.filter(
-        (name) =>
-          ![
-            "canQueueRun",
-            "canQueueApply",
-            "canQueueDestroy",
-            "canCreateStateVersions",
-            "canLock",
-            "canUnlock",
-          ].includes(name),
-      ),
+      force: true,
+      expected: [...impersonal, "canForceDelete"],
     },
   ])("of $who", ({ caller, grants, force, expected }) => {
     expect(sorted(held(caller, grants, force))).toEqual(sorted(expected))

@@ -72,7 +72,7 @@ const adminNames: readonly WorkspacePermission[] = workspacePermissionNames.filt
  * An organization token manages workspaces but runs nothing and holds no lock: a lock needs a user, team or run to be held by
  * (specification, section 5 rule 5), and only users and teams may create state versions (workspace-facts 1.9).
  */
-const organizationTokenNames: readonly WorkspacePermission[] = workspacePermissionNames.filter(
+const organizationTokenNames: readonly WorkspacePermission[] = adminNames.filter(
   (name) =>
     !["canQueueRun", "canQueueApply", "canQueueDestroy", "canCreateStateVersions", "canLock", "canUnlock"].includes(
       name,
@@ -152,7 +152,10 @@ export function workspacePermissions(
     case "owner":
       return ownerPermissions
     case "organization-token":
-      return organizationTokenPermissions
+      // It administers every workspace but owns nothing (section 5 rule 6).
+      return organization.allowForceDeleteWorkspaces
+        ? booleans([...organizationTokenNames, "canForceDelete"])
+        : organizationTokenPermissions
     case "admin":
       return booleans(organization.allowForceDeleteWorkspaces ? workspacePermissionNames : adminNames)
     case "read":
