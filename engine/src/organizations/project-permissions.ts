@@ -41,6 +41,6 @@ export function projectPermissions(
     canUpdate: admin,
     canDestroy: admin,
     canCreateWorkspace: membership !== undefined && create,
-    canMoveWorkspaces: admin || membership?.access.manageWorkspaces === true,
+    canMoveWorkspaces: admin,
   }
 }
