@@ -3,7 +3,7 @@ import type { Caller } from "./core/caller.ts"
 import type { Edition } from "./core/edition.ts"
 import { type Runtime, systemRuntime } from "./core/runtime.ts"
 import type { Storage } from "./core/storage.ts"
-import type { ServedEngine, ServingEngine } from "./engine.ts"
+import type { Engine, ServedEngine } from "./engine.ts"
 import { type Authenticate, authentication } from "./organizations/authentication.ts"
 import { bootstrap } from "./organizations/bootstrap.ts"
 import { OrganizationMembershipService } from "./organizations/organization-membership-service.ts"
@@ -31,7 +31,6 @@ import type { StateUploads } from "./workspaces/state-versions.ts"
 import { projectBindings } from "./tags/project-bindings.ts"
 import { RemoteStateConsumerService } from "./workspaces/remote-state-consumer-service.ts"
 import { TagService } from "./workspaces/tag-service.ts"
-import { InclusionService } from "./workspaces/inclusion-service.ts"
 import { TeamWorkspaceService } from "./workspaces/team-workspace-service.ts"
 import { VariableService } from "./workspaces/variable-service.ts"
 import { WorkspaceService } from "./workspaces/workspace-service.ts"
@@ -84,7 +83,7 @@ interface Context {
 }
 
 /** Services are made when they are first asked for: a request uses one or two. */
-class CallerEngine implements ServingEngine {
+class CallerEngine implements Engine {
   protected readonly context: Context
   readonly caller: Caller
 
@@ -167,10 +166,6 @@ class CallerEngine implements ServingEngine {
     return new RemoteStateConsumerService(this.context.storage, this.context.edition, this.caller)
   }
 
-  get inclusions() {
-    return new InclusionService(this.context.storage, this.caller)
-  }
-
   /** Only the engine that opened the store closes it. */
   [Symbol.asyncDispose](): Promise<void> {
     return Promise.resolve()
@@ -189,7 +184,7 @@ class EmbeddedEngine extends CallerEngine implements ServedEngine {
     this.#close = close
   }
 
-  as(caller: Caller): ServingEngine {
+  as(caller: Caller): Engine {
     return new CallerEngine(this.context, caller)
   }
 

@@ -13,7 +13,6 @@ import type { Users } from "./organizations/users.ts"
 import type { VcsConnections } from "./organizations/vcs-connections.ts"
 import type { Assessments } from "./workspaces/assessments.ts"
 import type { ConfigurationVersions } from "./workspaces/configuration-versions.ts"
-import type { WorkspaceInclusions } from "./workspaces/inclusions.ts"
 import type { Runs } from "./workspaces/runs.ts"
 import type { StateUploads, StateVersions } from "./workspaces/state-versions.ts"
 import type { Tags } from "./tags/tags.ts"
@@ -43,13 +42,8 @@ export interface Engine extends AsyncDisposable {
   readonly remoteStateConsumers: RemoteStateConsumers
 }
 
-/** The engine on the server's side: what stands beside the data of an answer is found there, in one look at the store. */
-export interface ServingEngine extends Engine {
-  readonly inclusions: WorkspaceInclusions
-}
-
 /** What the HTTP server needs on top; only the embedded engine is one. */
-export interface ServedEngine extends ServingEngine {
+export interface ServedEngine extends Engine {
   /** Whom the engine itself acts as: the site administrator. */
   readonly caller: Caller
   /** For those who hold an upload address, whoever they are. */
@@ -57,7 +51,7 @@ export interface ServedEngine extends ServingEngine {
   /** Throws `EngineError("unauthenticated")` unless the token is known, unexpired and has rights on this API. */
   authenticate(token: string): Promise<Caller>
   /** The same engine, acting for a caller. */
-  as(caller: Caller): ServingEngine
+  as(caller: Caller): Engine
   /** Resolves when the store answers. */
   ready(): Promise<void>
 }

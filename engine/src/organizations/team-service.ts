@@ -52,7 +52,7 @@ export class TeamService implements Teams {
       const team = createTeam(input, membership, made)
       await stores.teams.insert(team)
       await stores.identity.bumpGeneration()
-      return viewTeam(team, organization.name, membership, [])
+      return shown(team, organization.name, membership, [])
     })
   }
 
@@ -62,7 +62,7 @@ export class TeamService implements Teams {
       const visibility = seesEveryTeam(membership) ? {} : { visibleAnd: membership.teams }
       const found = await stores.teams.list({ organizationId: organization.id, ...filter, ...visibility }, page)
       const members = await stores.teams.membersOf(found.items.map(({ id }) => id))
-      const views = found.items.map((team) => viewTeam(team, organization.name, membership, members.get(team.id) ?? []))
+      const views = found.items.map((team) => shown(team, organization.name, membership, members.get(team.id) ?? []))
       return pageOf(views, page, found.totalCount)
     })
   }
@@ -188,15 +188,10 @@ async function viewOf(stores: UsedStores, team: Team, membership: Membership): P
   const organization = await stores.organizations.find(team.organizationId)
   if (organization === undefined) throw notFound(team.id)
   const userIds = (await stores.teams.membersOf([team.id])).get(team.id) ?? []
-  return viewTeam(team, organization.name, membership, userIds)
+  return shown(team, organization.name, membership, userIds)
 }
 
-export const viewTeam = (
-  team: Team,
-  organizationName: string,
-  membership: Membership,
-  userIds: readonly UserId[],
-): TeamView => ({
+const shown = (team: Team, organizationName: string, membership: Membership, userIds: readonly UserId[]): TeamView => ({
   id: team.id,
   name: team.name,
   visibility: team.visibility,

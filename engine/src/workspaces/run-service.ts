@@ -194,8 +194,7 @@ async function recordEnd(stores: UsedStores, run: Run): Promise<void> {
 }
 
 export function viewRun(run: Run, permissions: WorkspacePermissions): RunView {
-  const { organizationId: _organizationId, policyFailed: _policyFailed, finishedAt: _finishedAt, ...shown } = run
-  const { planDurationMs: _planMs, applyDurationMs: _applyMs, ...view } = shown
+  const { organizationId: _organizationId, policyFailed: _policyFailed, finishedAt: _finishedAt, ...view } = run
   const { canQueueApply } = permissions
   return {
     ...view,

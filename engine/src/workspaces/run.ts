@@ -55,9 +55,6 @@ export interface RunPermissions {
   readonly canForceCancel: boolean
 }
 
-export interface RunView extends Omit<
-  Run,
-  "organizationId" | "planDurationMs" | "applyDurationMs" | "policyFailed" | "finishedAt"
-> {
+export interface RunView extends Omit<Run, "organizationId" | "policyFailed" | "finishedAt"> {
   readonly permissions: RunPermissions
 }

@@ -162,29 +162,3 @@ const articles: Record<string, string> = {
   object: "an object",
 }
 const article = (expected: string): string => articles[expected] ?? expected
-
-export interface RequestDocument {
-  readonly data: {
-    readonly type: string
-    readonly attributes: Readonly<Record<string, unknown>>
-    readonly relationships?: Readonly<Record<string, unknown>>
-  }
-}
-
-/** The other direction of `decodeDocument`; relationships that are undefined are left out. */
-export function encodeDocument(
-  type: string,
-  attributes: Readonly<Record<string, unknown>>,
-  relationships: Readonly<Record<string, unknown>> = {},
-): RequestDocument {
-  const given = Object.entries(relationships).filter(([, value]) => value !== undefined)
-  return {
-    data: { type, attributes, ...(given.length === 0 ? {} : { relationships: Object.fromEntries(given) }) },
-  }
-}
-
-/** The other direction of `decodeList` for resources that are only named. */
-export const encodeIdentifiers = (type: string, ids: readonly string[]) => toMany(type, ids)
-/** A to-one relationship of a request; left out when undefined. */
-export const relatedTo = (type: string, id: string | null | undefined) =>
-  id === undefined ? undefined : toOne(type, id)

@@ -4,21 +4,9 @@ import type {
   OrganizationMembershipInput,
   OrganizationMembershipView,
 } from "../../organizations/organization-membership.ts"
-import type { TeamId } from "../../core/ids.ts"
-import { readResource } from "./answer.ts"
-import {
-  decodeDocument,
-  encodeDocument,
-  encodeIdentifiers,
-  type RequestDocument,
-  type Resource,
-  toMany,
-  toOne,
-} from "./document.ts"
+import { decodeDocument, type Resource, toMany, toOne } from "./document.ts"
 import { attributePointers, type Pointers } from "./errors.ts"
 import { given } from "./given.ts"
-import { dashedMembers } from "./member-name.ts"
-import { decodeUser } from "./user.ts"
 
 const base = attributePointers(["teams"])
 /** `["teams", 0, "id"]` is a member of an identifier, not an attribute. */
@@ -54,27 +42,3 @@ export function decodeOrganizationMembershipInput(body: unknown): OrganizationMe
   const { attributes, relationships } = decodeDocument(body, schema, { types: ["organization-memberships"] })
   return given({ ...attributes, teamIds: relationships?.teams?.data.map(({ id }) => id) })
 }
-
-/** The other direction of `encodeOrganizationMembership`; `included` holds the user. */
-export function decodeOrganizationMembership(
-  resource: unknown,
-  included: ReadonlyMap<string, unknown>,
-): OrganizationMembershipView {
-  const { id, attributes: own, ...related } = readResource(resource, "organization-memberships")
-  return {
-    id,
-    status: own.oneOf("status", ["active"]),
-    createdAt: own.instant("createdAt"),
-    organizationName: related.one("organization"),
-    user: decodeUser(included.get(`users/${related.one("user")}`)),
-    teamIds: related.many("teams") as TeamId[],
-  }
-}
-
-export const encodeOrganizationMembershipInput = ({
-  teamIds,
-  ...input
-}: OrganizationMembershipInput): RequestDocument =>
-  encodeDocument("organization-memberships", dashedMembers(input), {
-    teams: teamIds && encodeIdentifiers("teams", teamIds),
-  })

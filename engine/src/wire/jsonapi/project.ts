@@ -3,11 +3,8 @@ import { formatInstant } from "../../core/time.ts"
 import { executionModes } from "../../organizations/organization.ts"
 import type { ProjectInput, ProjectPatch } from "../../organizations/project.ts"
 import type { ProjectView } from "../../organizations/projects.ts"
-import type { ProjectId } from "../../core/ids.ts"
-import { readResource } from "./answer.ts"
-import { decodeDocument, encodeDocument, relatedTo, type RequestDocument, type Resource, toOne } from "./document.ts"
+import { decodeDocument, type Resource, toOne } from "./document.ts"
 import { attributePointers } from "./errors.ts"
-import { dashedMembers } from "./member-name.ts"
 import { given } from "./given.ts"
 import { relatedId, toOneSchema } from "./relationship.ts"
 
@@ -101,40 +98,5 @@ function patchOf(attributes: z.infer<typeof settings>, related: z.infer<typeof r
             defaultExecutionMode: overwrites["default-execution-mode"],
             defaultAgentPool: overwrites["default-agent-pool"],
           }),
-  })
-}
-
-/** The other direction of `encodeProject`. */
-export function decodeProject(resource: unknown): ProjectView {
-  const { id, attributes: own, ...related } = readResource(resource, "projects")
-  const overwrites = own.members("settingOverwrites")
-  const permissions = own.members("permissions")
-  return {
-    id: id as ProjectId,
-    organizationName: related.one("organization"),
-    name: own.text("name"),
-    description: own.text("description"),
-    createdAt: own.instant("createdAt"),
-    autoDestroyActivityDuration: own.textOrNull("autoDestroyActivityDuration"),
-    defaultExecutionMode: own.oneOf("defaultExecutionMode", executionModes),
-    defaultAgentPoolId: related.oneOrNull("defaultAgentPool"),
-    settingOverwrites: overwrites.flags(["defaultExecutionMode", "defaultAgentPool"]),
-    permissions: {
-      ...permissions.flags(["canRead", "canUpdate", "canDestroy", "canCreateWorkspace"]),
-      canMoveWorkspaces: permissions.flag("canMoveWorkspace"),
-    },
-    counts: { workspaces: own.number("workspaceCount"), teams: own.number("teamCount") },
-  }
-}
-
-/** Of an input as well as of a patch. */
-export function encodeProjectPatch(patch: ProjectPatch): RequestDocument {
-  const { defaultAgentPoolId, settingOverwrites, ...settings } = patch
-  const attributes = dashedMembers({
-    ...settings,
-    settingOverwrites: settingOverwrites && dashedMembers(settingOverwrites),
-  })
-  return encodeDocument("projects", attributes, {
-    "default-agent-pool": relatedTo("agent-pools", defaultAgentPoolId),
   })
 }

@@ -1,24 +1,13 @@
 import { z } from "zod"
 import { type OrganizationPermission, organizationPermissions } from "../../core/caller.ts"
 import { type TeamInput, type TeamPatch, type TeamView, teamVisibilities } from "../../organizations/team.ts"
-import type { TeamId, UserId } from "../../core/ids.ts"
-import { readResource } from "./answer.ts"
-import {
-  decodeDocument,
-  encodeDocument,
-  encodeIdentifiers,
-  type RequestDocument,
-  type Resource,
-  toMany,
-  toOne,
-} from "./document.ts"
+import { decodeDocument, type Resource, toMany, toOne } from "./document.ts"
 import { attributePointers, renamedPointers } from "./errors.ts"
 import { given, type Given } from "./given.ts"
-import { dashed, dashedMembers } from "./member-name.ts"
+import { dashed } from "./member-name.ts"
 import { decodeIdentifiers } from "./relationship.ts"
 
-export const teamNames = { access: "organizationAccess" }
-export const teamPointers = renamedPointers(attributePointers(), teamNames)
+export const teamPointers = renamedPointers(attributePointers(), { access: "organizationAccess" })
 
 export function encodeTeam(team: TeamView): Resource {
   const { permissions } = team
@@ -84,33 +73,3 @@ const accessOf = (flags: z.infer<typeof access>): Given<Record<OrganizationPermi
 export const decodeUsernames = (body: unknown): string[] => decodeIdentifiers(body, "users")
 
 export const decodeMembershipIds = (body: unknown): string[] => decodeIdentifiers(body, "organization-memberships")
-
-/** The other direction of `encodeTeam`. */
-export function decodeTeam(resource: unknown): TeamView {
-  const { id, attributes: own, ...related } = readResource(resource, "teams")
-  return {
-    id: id as TeamId,
-    organizationName: related.one("organization"),
-    name: own.text("name"),
-    visibility: own.oneOf("visibility", teamVisibilities),
-    access: own.members("organizationAccess").flags(organizationPermissions),
-    permissions: own
-      .members("permissions")
-      .flags([
-        "canUpdateMembership",
-        "canDestroy",
-        "canUpdateOrganizationAccess",
-        "canUpdateApiToken",
-        "canUpdateVisibility",
-        "canUpdateName",
-      ]),
-    userIds: related.many("users") as UserId[],
-  }
-}
-
-/** Of an input as well as of a patch. */
-export const encodeTeamPatch = ({ access: flags, ...settings }: TeamPatch): RequestDocument =>
-  encodeDocument("teams", dashedMembers({ ...settings, [teamNames.access]: flags && dashedMembers(flags) }))
-
-export const encodeUsernames = (usernames: readonly string[]) => encodeIdentifiers("users", usernames)
-export const encodeMembershipIds = (ids: readonly string[]) => encodeIdentifiers("organization-memberships", ids)

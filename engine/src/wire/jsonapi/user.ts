@@ -1,11 +1,8 @@
 import { z } from "zod"
 import type { AccountPatch, UserInput } from "../../organizations/user.ts"
 import type { UserView } from "../../organizations/users.ts"
-import type { UserId } from "../../core/ids.ts"
-import { readResource } from "./answer.ts"
-import { decodeDocument, encodeDocument, type RequestDocument, type Resource } from "./document.ts"
+import { decodeDocument, type Resource } from "./document.ts"
 import { given } from "./given.ts"
-import { dashedMembers } from "./member-name.ts"
 
 export function encodeUser(user: UserView): Resource {
   return {
@@ -18,7 +15,6 @@ export function encodeUser(user: UserView): Resource {
       "avatar-url": null,
       "v2-only": true,
       ...(user.email === null ? {} : { email: user.email }),
-      ...(user.siteAdmin === null ? {} : { "is-site-admin": user.siteAdmin }),
       permissions: { "can-create-organizations": !user.serviceAccount },
     },
     links: { self: `/api/v2/users/${user.id}` },
@@ -32,6 +28,7 @@ export function encodeAccount(user: UserView): Resource {
     ...resource,
     attributes: {
       ...attributes,
+      "is-site-admin": user.siteAdmin,
       "two-factor": { enabled: false, verified: false },
     },
   }
@@ -63,21 +60,3 @@ export function decodeUserInput(body: unknown): UserInput {
   const { username, email, ...flags } = decodeDocument(body, userSchema, options).attributes
   return given({ username, email, siteAdmin: flags["is-admin"], serviceAccount: flags["is-service-account"] })
 }
-
-/** The other direction of `encodeUser`, `encodeAccount` and `encodeAdminUser`. */
-export function decodeUser(resource: unknown): UserView {
-  const { id, attributes: own } = readResource(resource, "users")
-  return {
-    id: id as UserId,
-    username: own.text("username"),
-    serviceAccount: own.flag("isServiceAccount"),
-    email: own.has("email") ? own.text("email") : null,
-    siteAdmin: own.has("isSiteAdmin") ? own.flag("isSiteAdmin") : null,
-  }
-}
-
-export const encodeAccountPatch = (patch: AccountPatch): RequestDocument =>
-  encodeDocument("users", dashedMembers(patch))
-
-export const encodeUserInput = ({ siteAdmin, serviceAccount, ...input }: UserInput): RequestDocument =>
-  encodeDocument("users", dashedMembers({ ...input, isAdmin: siteAdmin, isServiceAccount: serviceAccount }))

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { callers, type Cast, openCast } from "./cast.ts"
+import { readTable } from "./document.ts"
+import { ask, endpoints, generateMatrix, type Matrix, prepare, renderMatrix } from "./matrix.ts"
+import { requests } from "./requests.ts"
+
+/** What a user may do who belongs to no organization. */
+const openToEveryUser = [
+  "GET /account/details",
+  "GET /organizations",
+  "PATCH /account/details",
+  "PATCH /account/update",
+  "POST /organizations",
+]
+const forceDeletes = ["DELETE /organizations/:organization_name/workspaces/:name", "DELETE /workspaces/:workspace_id"]
+
+let cast: Cast
+let matrix: Matrix
+beforeAll(async () => {
+  cast = await openCast()
+  matrix = await generateMatrix(cast)
+}, 60_000)
+afterAll(() => cast[Symbol.asyncDispose]())
+
+const column = (caller: (typeof callers)[number]) =>
+  Object.entries(matrix).map(([endpoint, statuses]) => ({ endpoint, status: statuses[callers.indexOf(caller)] ?? 0 }))
+const endpointsWith = (caller: (typeof callers)[number], status: (code: number) => boolean) =>
+  column(caller)
+    .filter((cell) => status(cell.status))
+    .map((cell) => cell.endpoint)
+    .toSorted()
+const isSuccess = (status: number) => status >= 200 && status < 300
+
+describe("the permission matrix", () => {
+  test("asks every endpoint, and none that is gone", () => {
+    expect(Object.keys(requests).toSorted()).toEqual(endpoints.toSorted())
+  })
+
+  test("is what docs/permissions.md says", async () => {
+    expect(renderMatrix(matrix)).toEqual(await readTable())
+  })
+
+  test("has valid requests: an answer is a success or a refusal of the caller", () => {
+    const others = Object.entries(matrix).filter(([, statuses]) =>
+      statuses.some((status) => !isSuccess(status) && ![401, 403, 404].includes(status)),
+    )
+    expect(others).toEqual([])
+  })
+
+  test("refuses nothing to a site administrator", async () => {
+    const refused: string[] = []
+    for (const endpoint of endpoints) {
+      const ready = await prepare(endpoint, await cast.newSubject(), "site administrator")
+      const { status } = await ask(cast, ready, "site administrator")
+      if (!isSuccess(status)) refused.push(`${endpoint} ${status}`)
+    }
+    expect(refused).toEqual([])
+  })
+
+  test("[W-5-n1] answers 401 everywhere without a token", () => {
+    expect(endpointsWith("no token", (status) => status !== 401)).toEqual([])
+  })
+
+  test("[W-7-r2] answers 404 to strangers, but for what is open to every user", () => {
+    expect(endpointsWith("stranger", isSuccess)).toEqual(openToEveryUser)
+    expect(endpointsWith("stranger", (status) => !isSuccess(status) && status !== 404)).toEqual([])
+  })
+
+  test("[W-5-n7] answers 403 for force delete alone, and elsewhere 404 to whoever lacks the permission", () => {
+    expect(endpointsWith("reader", (status) => status === 403)).toEqual(forceDeletes)
+    const forbidding = Object.entries(matrix).filter(([, statuses]) => statuses.includes(403))
+    expect(forbidding.map(([endpoint]) => endpoint).toSorted()).toEqual(forceDeletes)
+  })
+
+  test("has no endpoint but the administrators' that owners are kept from", () => {
+    const kept = endpointsWith("owner", (status) => !isSuccess(status))
+    expect(kept.filter((endpoint) => !endpoint.includes(" /admin/"))).toEqual([])
+  })
+})

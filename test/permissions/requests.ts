@@ -1,0 +1,15 @@
+import { identityRequests } from "./identity-requests.ts"
+import type { Prepare } from "./prepared-request.ts"
+import { runRequests } from "./run-requests.ts"
+import { stateRequests } from "./state-requests.ts"
+import { tagRequests } from "./tag-requests.ts"
+import { workspaceRequests } from "./workspace-requests.ts"
+
+/** By endpoint, as `METHOD path`. */
+export const requests: Readonly<Record<string, Prepare>> = {
+  ...identityRequests,
+  ...workspaceRequests,
+  ...stateRequests,
+  ...runRequests,
+  ...tagRequests,
+}

@@ -1,0 +1,74 @@
+import { document, type Subject } from "./cast.ts"
+import { nothing, type Prepare } from "./prepared-request.ts"
+
+const runOf = ({ workspaceId }: Subject) =>
+  document("runs", { message: "matrix" }, { workspace: { data: { type: "workspaces", id: workspaceId } } })
+const newRun = async (subject: Subject) => (await subject.root("POST", "/runs", runOf(subject))).body.data
+const step = (status: string) => document("runs", { status })
+/** A run that has got as far as `statuses` say. */
+const aboutRun =
+  (...statuses: readonly string[]): Prepare =>
+  async (subject) => {
+    const { id } = await newRun(subject)
+    for (const status of statuses) await subject.root("POST", `/runs/${id}/actions/transition`, step(status))
+    return { params: { run_id: id } }
+  }
+
+const configuration = document("configuration-versions", {
+  readme: "# Matrix",
+  "ingress-attributes": { branch: "main" },
+})
+const newConfiguration = async ({ root, workspaceId }: Subject): Promise<string> =>
+  (await root("POST", `/workspaces/${workspaceId}/configuration-versions`, configuration)).body.data.id
+const aboutConfiguration: Prepare = async (subject) => ({
+  params: { configuration_version_id: await newConfiguration(subject) },
+})
+
+const assessment = document("assessment-results", { drifted: true, succeeded: true })
+const aboutAssessment: Prepare = async ({ root, workspaceId }) => {
+  const made = await root("POST", `/workspaces/${workspaceId}/assessment-results`, assessment)
+  return { params: { assessment_result_id: made.body.data.id } }
+}
+
+export const runRequests: Readonly<Record<string, Prepare>> = {
+  "POST /runs": (subject) => ({ body: runOf(subject) }),
+  "GET /runs/:run_id": aboutRun(),
+  "GET /workspaces/:workspace_id/runs": nothing,
+  "POST /runs/:run_id/actions/apply": aboutRun("planning", "planned"),
+  "POST /runs/:run_id/actions/discard": aboutRun("planning", "planned"),
+  "POST /runs/:run_id/actions/cancel": aboutRun("planning"),
+  "POST /runs/:run_id/actions/force-cancel": aboutRun("planning"),
+  "POST /runs/:run_id/actions/transition": async (subject, caller) => ({
+    ...(await aboutRun()(subject, caller)),
+    body: step("planning"),
+  }),
+  "GET /runs/:run_id/plan": aboutRun(),
+  "GET /runs/:run_id/apply": aboutRun(),
+  "GET /plans/:plan_id": async (subject) => ({
+    params: { plan_id: (await newRun(subject)).relationships.plan.data.id },
+  }),
+  "GET /applies/:apply_id": async (subject) => ({
+    params: { apply_id: (await newRun(subject)).relationships.apply.data.id },
+  }),
+
+  "POST /workspaces/:workspace_id/configuration-versions": () => ({ body: configuration }),
+  "GET /workspaces/:workspace_id/configuration-versions": nothing,
+  "GET /workspaces/:workspace_id/readme": async (subject) => {
+    await newConfiguration(subject)
+    return {}
+  },
+  "GET /configuration-versions/:configuration_version_id": aboutConfiguration,
+  "GET /configuration-versions/:configuration_version_id/ingress-attributes": aboutConfiguration,
+  // The current one cannot be archived.
+  "POST /configuration-versions/:configuration_version_id/actions/archive": async (subject) => {
+    const before = await newConfiguration(subject)
+    await newConfiguration(subject)
+    return { params: { configuration_version_id: before } }
+  },
+  "DELETE /configuration-versions/:configuration_version_id": aboutConfiguration,
+
+  "POST /workspaces/:workspace_id/assessment-results": () => ({ body: assessment }),
+  "GET /workspaces/:workspace_id/assessment-results": nothing,
+  "GET /assessment-results/:assessment_result_id": aboutAssessment,
+  "DELETE /assessment-results/:assessment_result_id": aboutAssessment,
+}

@@ -1,0 +1,54 @@
+import { createHash } from "node:crypto"
+import { document, type Subject } from "./cast.ts"
+import { nothing, type Prepare } from "./prepared-request.ts"
+
+const state = JSON.stringify({
+  version: 4,
+  terraform_version: "1.11.4",
+  serial: 1,
+  lineage: "matrix",
+  outputs: { address: { value: "10.0.0.1", type: "string" } },
+  resources: [],
+})
+const stateVersion = document("state-versions", {
+  serial: 1,
+  lineage: "matrix",
+  md5: createHash("md5").update(state).digest("hex"),
+  state: Buffer.from(state).toString("base64"),
+  "json-state": Buffer.from("{}").toString("base64"),
+})
+
+const newStateVersion = async ({ root, workspaceId }: Subject) => {
+  await root("POST", `/workspaces/${workspaceId}/actions/lock`)
+  const made = await root("POST", `/workspaces/${workspaceId}/state-versions`, stateVersion)
+  await root("POST", `/workspaces/${workspaceId}/actions/unlock`)
+  return made.body.data
+}
+const withState: Prepare = async (subject) => {
+  await newStateVersion(subject)
+  return {}
+}
+const aboutStateVersion: Prepare = async (subject) => ({
+  params: { state_version_id: (await newStateVersion(subject)).id },
+})
+
+export const stateRequests: Readonly<Record<string, Prepare>> = {
+  // Whoever creates a state version holds the lock.
+  "POST /workspaces/:workspace_id/state-versions": async ({ as, workspaceId }, caller) => {
+    await as(caller, "POST", `/workspaces/${workspaceId}/actions/lock`)
+    return { body: stateVersion }
+  },
+  "GET /workspaces/:workspace_id/state-versions": nothing,
+  "GET /state-versions": ({ organization, workspaceName }) => ({
+    query: `?filter%5Borganization%5D%5Bname%5D=${organization}&filter%5Bworkspace%5D%5Bname%5D=${workspaceName}`,
+  }),
+  "GET /workspaces/:workspace_id/current-state-version": withState,
+  "GET /workspaces/:workspace_id/current-state-version-outputs": withState,
+  "GET /state-versions/:state_version_id": aboutStateVersion,
+  "GET /state-versions/:state_version_id/download": aboutStateVersion,
+  "GET /state-versions/:state_version_id/json-download": aboutStateVersion,
+  "GET /state-versions/:state_version_id/outputs": aboutStateVersion,
+  "GET /state-version-outputs/:output_id": async (subject) => ({
+    params: { output_id: (await newStateVersion(subject)).relationships.outputs.data[0].id },
+  }),
+}
