@@ -1,11 +1,12 @@
-import { writeFile } from "node:fs/promises"
+import { readFile, writeFile } from "node:fs/promises"
 import { connect } from "node:net"
 import { join } from "node:path"
-import { request } from "undici"
+import { fileURLToPath } from "node:url"
+import { Agent, request } from "undici"
 import { expect, test, vi } from "vitest"
 import { defaultOf } from "../../engine/src/cli/setting-options.ts"
 import { environmentNameOf, flagOf, type Setting, settingNames, settings } from "../../engine/src/cli/settings.ts"
-import { run, serve, start, temporaryFolder } from "./chancery.ts"
+import { freePort, run, serve, start, temporaryFolder } from "./chancery.ts"
 
 // Each starts processes.
 vi.setConfig({ testTimeout: 30_000 })
@@ -70,6 +71,24 @@ test("a log that nobody reads any more does not keep the server from stopping", 
   expect((await served.ended).code).toBe(0)
 })
 
+test("with a certificate and its key the server speaks HTTPS, and HTTP no more", async () => {
+  await using folder = await temporaryFolder()
+  const [certificate, key] = ["certificate", "key"].map((name) =>
+    fileURLToPath(new URL(`tls/${name}.pem`, import.meta.url)),
+  )
+  const port = await freePort()
+  const words = ["serve", "--data", folder.path, "--listen", `127.0.0.1:${port}`]
+  const running = start(words, { environment: { CHANCERY_TLS_CERT: certificate ?? "", CHANCERY_TLS_KEY: key ?? "" } })
+  await expect.poll(running.said, { timeout: 10_000 }).toContain(`"url":"https://127.0.0.1:${port}"`)
+  const dispatcher = new Agent({ connect: { ca: await readFile(certificate ?? "", "utf8") } })
+  const { statusCode } = await request(`https://localhost:${port}/readyz`, { dispatcher })
+  expect(statusCode).toBe(200)
+  await dispatcher.close()
+  await expect(request(`http://127.0.0.1:${port}/readyz`)).rejects.toThrow(/socket/)
+  running.child.kill("SIGTERM")
+  expect((await running.ended).code).toBe(0)
+})
+
 test("HTTP that is none does not stop the server", async () => {
   await using folder = await temporaryFolder()
   await using served = await serve(["serve", "--data", folder.path])
@@ -112,6 +131,12 @@ test.each([
     words: ["serve", "--tls-cert", "absent.pem", "--tls-key", "absent.pem"],
     code: 78,
     said: /^chancery: The TLS certificate absent.pem cannot be read; see that the file is there and readable.\n$/,
+  },
+  {
+    why: "a certificate that is none",
+    words: ["serve", "--tls-cert", "/dev/null", "--tls-key", "/dev/null"],
+    code: 78,
+    said: /^chancery: The TLS certificate \/dev\/null holds no PEM; see that the right file is named.\n$/,
   },
   {
     why: "a store in a folder that cannot be",

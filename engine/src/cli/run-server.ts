@@ -57,6 +57,11 @@ async function listening(options: Parameters<typeof startServer>[0]): Promise<Ru
     return await startServer(options)
   } catch (error) {
     if (error instanceof ListenError) throw new CommandError(exitCodes.unavailable, error.message, { cause: error })
+    if (error instanceof Error && "code" in error && String(error.code).startsWith("ERR_OSSL")) {
+      throw configurationError(
+        `The TLS certificate and key cannot be used (${error.message}); see that they are whole and belong together.`,
+      )
+    }
     throw error
   }
 }
@@ -67,9 +72,14 @@ function readTls({ tlsCert, tlsKey }: Settings): { certificate: string; privateK
 }
 
 function readPem(path: string, what: string): string {
+  let text: string
   try {
-    return readFileSync(path, "utf8")
+    text = readFileSync(path, "utf8")
   } catch {
     throw configurationError(`The TLS ${what} ${path} cannot be read; see that the file is there and readable.`)
   }
+  if (!text.includes("-----BEGIN ")) {
+    throw configurationError(`The TLS ${what} ${path} holds no PEM; see that the right file is named.`)
+  }
+  return text
 }
