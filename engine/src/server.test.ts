@@ -1,9 +1,11 @@
 import { connect } from "node:net"
+import { Readable } from "node:stream"
 import { Agent, request } from "undici"
 import { afterEach, expect, test } from "vitest"
 import { systemRuntime } from "./core/runtime.ts"
 import type { App } from "./http/exchange.ts"
-import { type RunningServer, serveApp } from "./server.ts"
+import { openEmbedded } from "./embedded.ts"
+import { type RunningServer, serveApp, startServer } from "./server.ts"
 
 const opened: RunningServer[] = []
 afterEach(async () => {
@@ -72,4 +74,27 @@ test("a client that goes away in the middle of a request leaves the server servi
   socket.destroy()
   release.resolve()
   expect((await request(url)).statusCode).toBe(200)
+})
+
+test.each([
+  { why: "declared", chunked: false },
+  { why: "chunked, so that only counting shows it", chunked: true },
+])("a body over the limit is answered 413 and the server goes on: $why", async ({ chunked }) => {
+  await using engine = await openEmbedded("sqlite::memory:")
+  const { caller } = engine
+  const { secret } = await engine.tokens.createForUser(caller.kind === "user" ? caller.userId : "", {})
+  const server = await startServer({ engine, bodyLimitBytes: 1024, shutdownGraceMs: 100 })
+  opened.push(server)
+  const headers = { authorization: `Bearer ${secret}`, "content-type": "application/vnd.api+json" }
+  const long = "x".repeat(4096)
+  const { statusCode, body } = await request(`${server.url}/api/v2/organizations`, {
+    method: "POST",
+    headers,
+    body: chunked ? Readable.from([long.slice(0, 1000), long.slice(1000)]) : long,
+  })
+  expect(statusCode).toBe(413)
+  expect(await body.json()).toEqual({
+    errors: [{ status: "413", title: "payload too large", detail: "The body is larger than 1024 bytes." }],
+  })
+  expect((await request(`${server.url}/api/v2/organizations`, { headers })).statusCode).toBe(200)
 })

@@ -56,6 +56,11 @@ test.each([
   },
   { words: ["backup", "out"], code: 1, said: "There is no database at DATA/chancery.db." },
   { words: ["restore", "absent"], code: 1, said: "There is no backup at absent." },
+  {
+    words: ["organization", "list", "--seal-key-file", "absent"],
+    code: 78,
+    said: "The seal key file absent cannot be read; see that it is there and that --seal-key-file or CHANCERY_SEAL_KEY_FILE names it.",
+  },
 ])("chancery $words ends with exit code $code: $said", async ({ words, code, said }) => {
   const ended = await chancery(words)
   expect(ended).toMatchObject({ code, out: "", said: expect.stringContaining(`chancery: ${said}`) as string })

@@ -1,14 +1,15 @@
-import { mkdir } from "node:fs/promises"
+import { access, constants, mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import type { Runtime } from "../core/runtime.ts"
 import { isEngineError } from "../core/errors.ts"
 import { openEmbedded } from "../embedded.ts"
 import type { ServedEngine } from "../engine.ts"
-import { CommandError, exitCodeOf, exitCodes } from "./exit-code.ts"
+import { CommandError, configurationError, exitCodeOf, exitCodes } from "./exit-code.ts"
 import type { Settings } from "./settings.ts"
 
 /** The store that the settings name; for the embedded one in the data folder, the folder is made if need be. */
 export async function openStore(settings: Settings, runtime: Runtime): Promise<ServedEngine> {
+  await refuseUnreadable(settings.sealKeyFile)
   if (settings.storage === undefined) await makeDataFolder(settings.data)
   const url = storageUrl(settings)
   try {
@@ -17,6 +18,17 @@ export async function openStore(settings: Settings, runtime: Runtime): Promise<S
     return await openEmbedded(url, { runtime, edition: settings.edition, sealKeys })
   } catch (error) {
     throw storeError(url, error)
+  }
+}
+
+async function refuseUnreadable(sealKeyFile: string | undefined): Promise<void> {
+  if (sealKeyFile === undefined) return
+  try {
+    await access(sealKeyFile, constants.R_OK)
+  } catch {
+    throw configurationError(
+      `The seal key file ${sealKeyFile} cannot be read; see that it is there and that --seal-key-file or CHANCERY_SEAL_KEY_FILE names it.`,
+    )
   }
 }
 
