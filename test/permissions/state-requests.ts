@@ -2,41 +2,46 @@ import { createHash } from "node:crypto"
 import { document, type Subject } from "./cast.ts"
 import { nothing, type Prepare } from "./prepared-request.ts"
 
-const state = JSON.stringify({
-  version: 4,
-  terraform_version: "1.11.4",
-  serial: 1,
-  lineage: "matrix",
-  outputs: { address: { value: "10.0.0.1", type: "string" } },
-  resources: [],
-})
-const stateVersion = document("state-versions", {
-  serial: 1,
-  lineage: "matrix",
-  md5: createHash("md5").update(state).digest("hex"),
-  state: Buffer.from(state).toString("base64"),
-  "json-state": Buffer.from("{}").toString("base64"),
-})
+const newState = (serial: number, resources: readonly unknown[] = []) => {
+  const state = JSON.stringify({
+    version: 4,
+    terraform_version: "1.11.4",
+    serial,
+    lineage: "matrix",
+    outputs: { address: { value: "10.0.0.1", type: "string" } },
+    resources,
+  })
+  return document("state-versions", {
+    serial,
+    lineage: "matrix",
+    md5: createHash("md5").update(state).digest("hex"),
+    state: Buffer.from(state).toString("base64"),
+    "json-state": Buffer.from("{}").toString("base64"),
+  })
+}
 
-const newStateVersion = async ({ root, workspaceId }: Subject) => {
+let serial = 0
+/** By the site administrator. */
+export async function saveState({ root, workspaceId }: Subject, resources: readonly unknown[] = []) {
+  serial += 1
   await root("POST", `/workspaces/${workspaceId}/actions/lock`)
-  const made = await root("POST", `/workspaces/${workspaceId}/state-versions`, stateVersion)
+  const made = await root("POST", `/workspaces/${workspaceId}/state-versions`, newState(serial, resources))
   await root("POST", `/workspaces/${workspaceId}/actions/unlock`)
   return made.body.data
 }
 const withState: Prepare = async (subject) => {
-  await newStateVersion(subject)
+  await saveState(subject)
   return {}
 }
 const aboutStateVersion: Prepare = async (subject) => ({
-  params: { state_version_id: (await newStateVersion(subject)).id },
+  params: { state_version_id: (await saveState(subject)).id },
 })
 
 export const stateRequests: Readonly<Record<string, Prepare>> = {
   // Whoever creates a state version holds the lock.
   "POST /workspaces/:workspace_id/state-versions": async ({ as, workspaceId }, caller) => {
     await as(caller, "POST", `/workspaces/${workspaceId}/actions/lock`)
-    return { body: stateVersion }
+    return { body: newState(1) }
   },
   "GET /workspaces/:workspace_id/state-versions": nothing,
   "GET /state-versions": ({ organization, workspaceName }) => ({
@@ -49,6 +54,6 @@ export const stateRequests: Readonly<Record<string, Prepare>> = {
   "GET /state-versions/:state_version_id/json-download": aboutStateVersion,
   "GET /state-versions/:state_version_id/outputs": aboutStateVersion,
   "GET /state-version-outputs/:output_id": async (subject) => ({
-    params: { output_id: (await newStateVersion(subject)).relationships.outputs.data[0].id },
+    params: { output_id: (await saveState(subject)).relationships.outputs.data[0].id },
   }),
 }

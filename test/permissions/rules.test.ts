@@ -1,0 +1,273 @@
+// Section 5 of the specification, rule by rule. The matrix shows what the cast may do; here rights are given and taken.
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { type CallerName, type Cast, document, openCast, type Subject } from "./cast.ts"
+import { saveState } from "./state-requests.ts"
+
+let cast: Cast
+let subject: Subject
+beforeAll(async () => {
+  cast = await openCast()
+})
+afterAll(() => cast[Symbol.asyncDispose]())
+
+const fresh = async () => (subject = await cast.newSubject())
+const workspace = () => `/workspaces/${subject.workspaceId}`
+const statusAs = async (caller: CallerName, method: string, path: string, body?: unknown) =>
+  (await subject.as(caller, method, path, body)).status
+
+/** The token of a new team, and what it was given on the subject's workspace. */
+async function teamWith(access?: Readonly<Record<string, unknown>>) {
+  const { root, organization, workspaceId } = subject
+  const name = `${subject.unique}-${Object.values(access ?? { access: "none" }).join("-")}`
+  const team = (await root("POST", `/organizations/${organization}/teams`, document("teams", { name }))).body.data.id
+  const token: string = (await root("POST", `/teams/${team}/authentication-token`)).body.data.attributes.token
+  const relationships = {
+    team: { data: { type: "teams", id: team } },
+    workspace: { data: { type: "workspaces", id: workspaceId } },
+  }
+  const grant =
+    access && (await root("POST", "/team-workspaces", document("team-workspaces", access, relationships))).body.data.id
+  return {
+    grant: `/team-workspaces/${grant}`,
+    request: (method: string, path: string, body?: unknown) =>
+      cast.world.request(method, path, { token, ...(body === undefined ? {} : { body }) }),
+  }
+}
+const custom = (parts: Readonly<Record<string, unknown>>) => ({ access: "custom", runs: "read", ...parts })
+
+describe("[W-5-n2] creating a workspace", () => {
+  const create = (caller: CallerName) => {
+    const input = document("workspaces", { name: `${subject.unique}-by-${caller.replaceAll(" ", "-")}` })
+    return statusAs(caller, "POST", `/organizations/${subject.organization}/workspaces`, input)
+  }
+
+  test.each([
+    { caller: "owner", why: "is the team owner" },
+    { caller: "manager", why: "is on a team that manages all workspaces" },
+    { caller: "organization token", why: "is the organization's own token" },
+  ] as const)("is allowed to who $why", async ({ caller }) => {
+    await fresh()
+    expect(await create(caller)).toBe(201)
+  })
+
+  test.each(["stranger", "reader", "locker", "workspace admin"] as const)("is refused to a %s", async (caller) => {
+    await fresh()
+    expect(await create(caller)).toBe(404)
+    const { body } = await subject.root("GET", `/workspaces/${subject.workspaceId}`)
+    expect(body.data.attributes.name).toBe(subject.workspaceName)
+  })
+})
+
+describe("[W-5-n3] viewing a workspace", () => {
+  test("needs a team that may read its runs, from the first request to the last", async () => {
+    await fresh()
+    const without = await teamWith()
+    const team = await teamWith({ access: "read" })
+    const names = async ({ request }: Awaited<ReturnType<typeof teamWith>>) => {
+      const path = `/organizations/${subject.organization}/workspaces?page%5Bsize%5D=100`
+      const listed = (await request("GET", path)).body.data
+      return listed.map((item: { attributes: { name: string } }) => item.attributes.name)
+    }
+    expect((await without.request("GET", workspace())).status).toBe(404)
+    expect(await names(without)).toEqual([])
+    expect((await team.request("GET", workspace())).status).toBe(200)
+    expect(await names(team)).toEqual([subject.workspaceName])
+    await subject.root("DELETE", team.grant)
+    expect((await team.request("GET", workspace())).status).toBe(404)
+    expect(await names(team)).toEqual([])
+  })
+})
+
+describe("[W-5-n4] changing settings and force-unlocking", () => {
+  test.each([
+    { access: { access: "read" }, allowed: false },
+    { access: { access: "plan" }, allowed: false },
+    { access: { access: "write" }, allowed: false },
+    { access: custom({ "workspace-locking": true, "run-tasks": true }), allowed: false },
+    { access: { access: "admin" }, allowed: true },
+  ])("[W-4.7-p1] with $access.access is allowed: $allowed", async ({ access, allowed }) => {
+    await fresh()
+    const { request } = await teamWith(access)
+    await subject.root("POST", `${workspace()}/actions/lock`)
+    const described = document("workspaces", { description: "theirs" })
+    const expected = allowed ? 200 : 404
+    expect((await request("PATCH", workspace(), described)).status).toBe(expected)
+    expect((await request("POST", `${workspace()}/actions/force-unlock`)).status).toBe(expected)
+    const { attributes } = (await subject.root("GET", workspace())).body.data
+    expect(attributes).toMatchObject({ locked: !allowed, description: allowed ? "theirs" : null })
+  })
+})
+
+describe("[W-5-n5] locking and unlocking", () => {
+  test.each([
+    { access: { access: "read" }, allowed: false },
+    { access: { access: "plan" }, allowed: false },
+    { access: custom({ "state-versions": "write", variables: "write" }), allowed: false },
+    { access: custom({ "workspace-locking": true }), allowed: true },
+    { access: { access: "write" }, allowed: true },
+    { access: { access: "admin" }, allowed: true },
+  ])("with $access is allowed: $allowed", async ({ access, allowed }) => {
+    await fresh()
+    const { request } = await teamWith(access)
+    const locked = async () => (await subject.root("GET", workspace())).body.data.attributes.locked
+    const expected = allowed ? 200 : 404
+    expect((await request("POST", `${workspace()}/actions/lock`)).status).toBe(expected)
+    expect(await locked()).toBe(allowed)
+    expect((await request("POST", `${workspace()}/actions/unlock`)).status).toBe(expected)
+    expect(await locked()).toBe(false)
+  })
+})
+
+describe("[W-5-n6] force delete", () => {
+  const forms = [
+    { item: "W-4.6-r3", form: "by id", path: workspace },
+    {
+      item: "W-4.6-r4",
+      form: "by name",
+      path: () => `/organizations/${subject.organization}/workspaces/${subject.workspaceName}`,
+    },
+  ]
+  const allow = (allowed: boolean) => {
+    const input = document("organizations", { "allow-force-delete-workspaces": allowed })
+    return subject.root("PATCH", `/organizations/${subject.organization}`, input)
+  }
+  const cases = [
+    { caller: "owner", usually: 204, switched: 204 },
+    { caller: "workspace admin", usually: 403, switched: 204 },
+    { caller: "manager", usually: 403, switched: 204 },
+    { caller: "organization token", usually: 403, switched: 204 },
+    { caller: "locker", usually: 403, switched: 403 },
+    { caller: "reader", usually: 403, switched: 403 },
+    { caller: "stranger", usually: 404, switched: 404 },
+    { caller: "no token", usually: 401, switched: 401 },
+  ] as const
+
+  describe.each(forms)("$item $form", ({ path }) => {
+    test.each(cases)("answers the $caller $usually, and $switched where admins may", async (row) => {
+      for (const allowed of [false, true]) {
+        await fresh()
+        await allow(allowed)
+        const expected = allowed ? row.switched : row.usually
+        const address = path()
+        expect(await statusAs(row.caller, "DELETE", address)).toBe(expected)
+        await allow(false)
+        const left = await statusAs("site administrator", "GET", address)
+        expect(left).toBe(expected === 204 ? 404 : 200)
+      }
+    })
+  })
+
+  test("[W-7-r1] says 403 in an error document to who may see the workspace", async () => {
+    await fresh()
+    const { status, body } = await subject.as("reader", "DELETE", workspace())
+    expect(status).toBe(403)
+    expect(body.errors).toEqual([
+      { status: "403", title: "forbidden", detail: "You are not authorized to force delete this workspace." },
+    ])
+  })
+})
+
+describe("safe delete", () => {
+  const resources = [
+    {
+      mode: "managed",
+      type: "null_resource",
+      name: "kept",
+      provider: 'provider["registry.example.com/a/null"]',
+      instances: [{ schema_version: 0, attributes: { id: "1" } }],
+    },
+  ]
+  const forms = [
+    { item: "W-4.6-r1", form: "by id", path: workspace },
+    {
+      item: "W-4.6-r2",
+      form: "by name",
+      path: () => `/organizations/${subject.organization}/workspaces/${subject.workspaceName}`,
+    },
+  ]
+
+  test.each(forms)("[$item] $form answers 204, 404 or 409", async ({ path }) => {
+    await fresh()
+    const address = path()
+    const safely = `${address}/actions/safe-delete`
+    await saveState(subject, resources)
+    expect(await statusAs("reader", "POST", safely)).toBe(404)
+    expect(await statusAs("workspace admin", "POST", safely)).toBe(409)
+    expect(await statusAs("workspace admin", "GET", address)).toBe(200)
+    await saveState(subject, [])
+    expect(await statusAs("workspace admin", "POST", safely)).toBe(204)
+    expect(await statusAs("workspace admin", "POST", safely)).toBe(404)
+    expect(await statusAs("owner", "GET", address)).toBe(404)
+  })
+
+  test("[W-4.6-p1] heeds what the workspace manages, which force delete by an owner does not", async () => {
+    await fresh()
+    await saveState(subject, resources)
+    expect(await statusAs("owner", "POST", `${workspace()}/actions/safe-delete`)).toBe(409)
+    expect(await statusAs("workspace admin", "DELETE", workspace())).toBe(403)
+    expect(await statusAs("owner", "DELETE", workspace())).toBe(204)
+    expect(await statusAs("owner", "GET", workspace())).toBe(404)
+  })
+})
+
+describe("[W-5-n7] a missing permission", () => {
+  test("[W-7-r2] looks like a missing workspace, organization or tag", async () => {
+    await fresh()
+    const tag = document("tags", { name: `${subject.unique}-tag` })
+    const { id } = (await subject.root("POST", `/organizations/${subject.organization}/tags`, tag)).body.data
+    const consumers = { data: [{ type: "workspaces", id: subject.workspaceId }] }
+    const pairs = [
+      ["reader", "PATCH", workspace(), "/workspaces/ws-0000000000000000", document("workspaces", {})],
+      ["stranger", "GET", workspace(), "/workspaces/ws-0000000000000000", undefined],
+      ["stranger", "GET", `/organizations/${subject.organization}`, "/organizations/nobody", undefined],
+      [
+        "reader",
+        "POST",
+        `/tags/${id}/relationships/workspaces`,
+        "/tags/tag-0000000000000000/relationships/workspaces",
+        consumers,
+      ],
+    ] as const
+    for (const [caller, method, hidden, missing, body] of pairs) {
+      const refused = await subject.as(caller, method, hidden, body)
+      const absent = await subject.as(caller, method, missing, body)
+      expect(refused.status).toBe(404)
+      expect(refused.body).toEqual(absent.body)
+    }
+  })
+})
+
+describe("moving a workspace", () => {
+  const move = async (access: string | undefined) => {
+    const { root, organization, unique } = await fresh()
+    const { request } = await teamWith({ access: "admin" })
+    const input = document("projects", { name: `${unique}-project` })
+    const project = (await root("POST", `/organizations/${organization}/projects`, input)).body.data.id
+    const team = (await request("GET", "/account/details")).body.data.id
+    for (const id of access === undefined ? [project] : [project, subject.projectId]) {
+      const relationships = { team: { data: { type: "teams", id: team } }, project: { data: { type: "projects", id } } }
+      await root(
+        "POST",
+        "/team-projects",
+        document("team-projects", { access: id === project ? "admin" : access }, relationships),
+      )
+    }
+    const target = { project: { data: { type: "projects", id: project } } }
+    return (await request("PATCH", workspace(), document("workspaces", {}, target))).status
+  }
+
+  test("needs admin on the project it leaves and the one it joins", async () => {
+    expect(await move("admin")).toBe(200)
+    expect(await move("maintain")).not.toBe(200)
+    expect(await move(undefined)).not.toBe(200)
+  })
+
+  test("is not for managers of all workspaces, who administer no project", async () => {
+    const { root, organization, unique } = await fresh()
+    const input = document("projects", { name: `${unique}-project` })
+    const project = (await root("POST", `/organizations/${organization}/projects`, input)).body.data.id
+    const target = { data: [{ type: "workspaces", id: subject.workspaceId }] }
+    expect(await statusAs("manager", "POST", `/projects/${project}/relationships/workspaces`, target)).toBe(404)
+    expect(await statusAs("owner", "POST", `/projects/${project}/relationships/workspaces`, target)).toBe(204)
+  })
+})
