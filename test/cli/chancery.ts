@@ -14,7 +14,8 @@ export interface Ended {
   readonly said: string
 }
 
-export interface Running {
+/** Ends with its scope, whatever the test found. */
+export interface Running extends AsyncDisposable {
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
   /** Everything on standard error so far, where the log goes. */
@@ -41,12 +42,16 @@ export function start(words: readonly string[], { environment = {}, folder }: In
     child.on("error", reject)
     child.on("close", (code) => resolve({ code, out, said }))
   })
-  return { child, ended, said: () => said, out: () => out }
+  const kill = async (): Promise<void> => {
+    child.kill("SIGKILL")
+    await ended
+  }
+  return { child, ended, said: () => said, out: () => out, [Symbol.asyncDispose]: kill }
 }
 
 export const run = (words: readonly string[], invocation?: Invocation): Promise<Ended> => start(words, invocation).ended
 
-export interface Served extends Running, AsyncDisposable {
+export interface Served extends Running {
   readonly url: string
 }
 
@@ -63,14 +68,7 @@ export async function serve(words: readonly string[], invocation: Invocation = {
   for (let attempt = 0; attempt < 400; attempt += 1) {
     if (over) throw new Error(`chancery ${words.join(" ")} ended: ${JSON.stringify(await running.ended)}`)
     if (await isReady(url)) {
-      return {
-        ...running,
-        url,
-        [Symbol.asyncDispose]: async () => {
-          running.child.kill("SIGKILL")
-          await running.ended
-        },
-      }
+      return { ...running, url }
     }
     await new Promise((resolve) => setTimeout(resolve, 25))
   }
