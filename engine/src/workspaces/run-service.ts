@@ -228,7 +228,7 @@ async function configurationOf(
     return current === null ? undefined : configurationVersions.find(current)
   }
   const configuration = await configurationVersions.find(configurationVersionId)
-  const field = ["configurationVersion"]
+  const field = ["configurationVersion", "id"]
   if (configuration?.workspaceId !== workspace.id)
     throw unprocessable("The configuration version does not belong to this workspace.", [
       { field, detail: "configuration-version must be one of this workspace" },

@@ -123,5 +123,5 @@ export const currentFacts = (version: StateVersion) => ({
 /** A run that a state version names must be one of its own workspace. */
 export const foreignRun = () =>
   unprocessable("The run does not belong to this workspace.", [
-    { pointer: "/data/relationships/run/data/id", detail: "run must be a run of this workspace" },
+    { field: ["run", "id"], detail: "run must be a run of this workspace" },
   ])

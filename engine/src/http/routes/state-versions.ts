@@ -45,7 +45,7 @@ export const stateVersionRoutes: readonly Route[] = [
   {
     method: "POST",
     path: "/workspaces/:workspace_id/state-versions",
-    pointers: attributePointers(),
+    pointers: attributePointers(["run"]),
     handle: async (request) => {
       const input = decodeStateVersion(await request.body())
       const version = await request.engine.stateVersions.create(workspaceOf(request), input)

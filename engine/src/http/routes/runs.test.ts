@@ -1,0 +1,350 @@
+import { describe, expect, test } from "vitest"
+import { systemRuntime } from "../../core/runtime.ts"
+import { secondMs } from "../../core/time.ts"
+import { manualClock } from "../../testing/manual-clock.ts"
+import { populatedWorld } from "../../testing/populated-world.ts"
+import { stateFile, stateVersionDocument } from "../../testing/state-file.ts"
+import type { Answer, RequestOptions } from "../../testing/world.ts"
+import type { RunStatus } from "../../workspaces/run-status.ts"
+
+async function runWorld() {
+  const clock = manualClock(Date.UTC(2026, 0, 1))
+  const world = await populatedWorld({ runtime: { ...systemRuntime(), clock } })
+  const id = await world.workspace("web")
+  const { request } = world
+  const advance = (run: string, status: RunStatus, more: RequestOptions = {}) =>
+    request("POST", `/runs/${run}/actions/transition`, { body: { status }, ...more })
+  return Object.assign(world, {
+    id,
+    clock,
+    advance,
+    create: (attributes: Record<string, unknown> = {}, { on = id, ...more }: RequestOptions & { on?: string } = {}) =>
+      request("POST", "/runs", { body: runDocument(on, attributes), ...more }),
+    async queue(attributes: Record<string, unknown> = {}): Promise<string> {
+      return (await request("POST", "/runs", { body: runDocument(id, attributes) })).body.data.id
+    },
+    /** Each status, with the milliseconds spent in it. */
+    async walk(run: string, ...steps: readonly (readonly [RunStatus, number])[]) {
+      for (const [status, durationMs] of steps) {
+        const answer = await advance(run, status)
+        expect([status, answer.status]).toEqual([status, 200])
+        clock.advance(durationMs)
+      }
+    },
+    show: async () => (await request("GET", `/workspaces/${id}`)).body.data,
+    run: async (run: string) => (await request("GET", `/runs/${run}`)).body.data,
+    act: (run: string, action: string, more: RequestOptions = {}) =>
+      request("POST", `/runs/${run}/actions/${action}`, more),
+  })
+}
+
+const runDocument = (workspace: string, attributes: Record<string, unknown>, relationships = {}) => ({
+  data: {
+    type: "runs",
+    attributes,
+    relationships: { workspace: { data: { type: "workspaces", id: workspace } }, ...relationships },
+  },
+})
+
+const detailOf = ({ status, body }: Answer) => [status, body?.errors?.[0]?.detail]
+const applying: readonly RunStatus[] = ["planning", "planned", "confirmed", "applying", "applied"]
+const inNoTime = (...statuses: readonly RunStatus[]) => statuses.map((status) => [status, 0] as const)
+
+describe("a run", () => {
+  test("is pending when it is made, and shows what was asked for", async () => {
+    await using world = await runWorld()
+    const { status, body } = await world.create({ message: "Try", "is-destroy": true, "auto-apply": true })
+    expect(status).toBe(201)
+    expect(body.data).toMatchObject({
+      id: expect.stringMatching(/^run-\w{16}$/),
+      type: "runs",
+      attributes: {
+        status: "pending",
+        message: "Try",
+        "is-destroy": true,
+        "auto-apply": true,
+        "plan-only": false,
+        "created-at": "2026-01-01T00:00:00.000Z",
+        "status-timestamps": { "pending-at": "2026-01-01T00:00:00.000Z" },
+        actions: { "is-cancelable": false, "is-confirmable": false, "is-discardable": true },
+      },
+      relationships: {
+        workspace: { data: { id: world.id } },
+        plan: { data: { id: expect.stringMatching(/^plan-\w{16}$/), type: "plans" } },
+        apply: { data: { id: expect.stringMatching(/^apply-\w{16}$/), type: "applies" } },
+      },
+    })
+    expect(await world.run(body.data.id)).toEqual(body.data)
+  })
+
+  test("is moved along the public statuses, and never back", async () => {
+    await using world = await runWorld()
+    const run = await world.queue()
+    await world.walk(run, ["planning", 3 * secondMs], ["planned", secondMs], ["confirmed", 0], ["applying", 0])
+    expect(detailOf(await world.advance(run, "planned"))).toEqual([
+      409,
+      "The run is applying and cannot become planned.",
+    ])
+    expect((await world.advance(run, "nonsense" as RunStatus)).status).toBe(422)
+    expect((await world.run(run)).attributes["status-timestamps"]).toEqual({
+      "pending-at": "2026-01-01T00:00:00.000Z",
+      "planning-at": "2026-01-01T00:00:00.000Z",
+      "planned-at": "2026-01-01T00:00:03.000Z",
+      "confirmed-at": "2026-01-01T00:00:04.000Z",
+      "applying-at": "2026-01-01T00:00:04.000Z",
+    })
+  })
+
+  test("has a plan and an apply with ids and statuses of their own", async () => {
+    await using world = await runWorld()
+    const run = await world.queue()
+    await world.walk(run, ["planning", 1], ["planned", 1], ["confirmed", 1], ["applying", 1])
+    const plan = await world.request("GET", `/runs/${run}/plan`)
+    expect(plan.body.data).toMatchObject({
+      type: "plans",
+      attributes: { status: "finished", "has-changes": true },
+      relationships: { run: { data: { id: run } } },
+    })
+    expect((await world.request("GET", `/plans/${plan.body.data.id}`)).body).toEqual(plan.body)
+    const apply = await world.request("GET", `/runs/${run}/apply`)
+    expect(apply.body.data).toMatchObject({ type: "applies", attributes: { status: "running" } })
+    expect((await world.request("GET", `/applies/${apply.body.data.id}`)).body).toEqual(apply.body)
+    expect((await world.request("GET", "/plans/plan-1111111111111111")).status).toBe(404)
+  })
+
+  test.each<{ action: string; at: readonly RunStatus[]; becomes: RunStatus | 409 }>([
+    { action: "apply", at: ["planning", "planned"], becomes: "confirmed" },
+    { action: "apply", at: ["planning"], becomes: 409 },
+    { action: "apply", at: applying, becomes: 409 },
+    { action: "discard", at: [], becomes: "discarded" },
+    { action: "discard", at: ["planning", "planned"], becomes: "discarded" },
+    { action: "discard", at: ["planning"], becomes: 409 },
+    { action: "cancel", at: ["planning"], becomes: "canceled" },
+    { action: "cancel", at: ["planning", "planned"], becomes: 409 },
+    { action: "cancel", at: applying, becomes: 409 },
+    { action: "force-cancel", at: ["planning", "planned", "confirmed", "applying"], becomes: "force_canceled" },
+    { action: "force-cancel", at: [], becomes: 409 },
+  ])("$action after $at: $becomes", async ({ action, at, becomes }) => {
+    await using world = await runWorld()
+    const run = await world.queue()
+    await world.walk(run, ...inNoTime(...at))
+    const { status } = await world.act(run, action)
+    const { attributes } = await world.run(run)
+    expect([status, attributes.status]).toEqual(becomes === 409 ? [409, at.at(-1) ?? "pending"] : [202, becomes])
+  })
+
+  test("that only plans is never applied, takes no lock and is never the current run", async () => {
+    await using world = await runWorld()
+    const run = await world.queue({ "plan-only": true })
+    await world.walk(run, ["planning", 0], ["planned", 0])
+    expect((await world.act(run, "apply")).status).toBe(409)
+    const { attributes, relationships } = await world.show()
+    expect([attributes.locked, relationships["current-run"].data]).toEqual([false, null])
+  })
+
+  test("is refused with every fault at once where its document is wrong", async () => {
+    await using world = await runWorld()
+    const body = { data: { type: "run", attributes: { message: 3, "is-destroy": "yes" }, relationships: {} } }
+    const answer = await world.request("POST", "/runs", { body })
+    expect(answer.status).toBe(422)
+    expect(answer.body.errors.map(({ source }: { readonly source: { pointer: string } }) => source.pointer)).toEqual([
+      "/data/type",
+      "/data/attributes/message",
+      "/data/attributes/is-destroy",
+      "/data/relationships/workspace",
+    ])
+  })
+
+  test("uses a configuration version of its own workspace only", async () => {
+    await using world = await runWorld()
+    const other = await world.workspace("other")
+    const made = await world.request("POST", `/workspaces/${other}/configuration-versions`, {
+      body: { data: { type: "configuration-versions" } },
+    })
+    const named = { "configuration-version": { data: { type: "configuration-versions", id: made.body.data.id } } }
+    const answer = await world.request("POST", "/runs", { body: runDocument(world.id, {}, named) })
+    expect([answer.status, answer.body.errors[0].source]).toEqual([
+      422,
+      { pointer: "/data/relationships/configuration-version/data/id" },
+    ])
+    expect((await world.request("POST", "/runs", { body: runDocument(other, {}, named) })).status).toBe(201)
+  })
+
+  test("lists newest first, in pages, by status", async () => {
+    await using world = await runWorld()
+    const runs = []
+    for (let index = 0; index < 3; index += 1) {
+      runs.push(await world.queue())
+      world.clock.advance(1)
+    }
+    await world.act(runs[0] as string, "discard")
+    const path = `/workspaces/${world.id}/runs`
+    const listed = async (query: string) =>
+      (await world.request("GET", `${path}${query}`)).body.data.map(({ id }: { readonly id: string }) => id)
+    expect(await listed("")).toEqual(runs.toReversed())
+    expect(await listed("?filter[status]=discarded,applied")).toEqual([runs[0]])
+    expect(await listed("?page[size]=1&page[number]=2")).toEqual([runs[1]])
+    expect((await world.request("GET", `${path}?filter[status]=gone`)).status).toBe(400)
+  })
+})
+
+describe("the workspace", () => {
+  test("[W-2.5-r3] [W-2.5-r4] [W-9-n2] points at its newest run that may apply, under both names", async () => {
+    await using world = await runWorld()
+    expect((await world.show()).relationships["current-run"].data).toBeNull()
+    await world.queue()
+    const newest = await world.queue()
+    await world.queue({ "plan-only": true })
+    const { relationships } = await world.show()
+    expect(relationships["current-run"]).toEqual({
+      data: { type: "runs", id: newest },
+      links: { related: `/api/v2/runs/${newest}` },
+    })
+    expect(relationships["latest-run"]).toEqual(relationships["current-run"])
+  })
+
+  test("[W-2.5-r15] is locked by a run at work, until it ends", async () => {
+    await using world = await runWorld()
+    const run = await world.queue()
+    expect((await world.show()).relationships["locked-by"].data).toBeNull()
+    await world.walk(run, ["planning", 0])
+    const { attributes, relationships } = await world.show()
+    expect(attributes.locked).toBe(true)
+    expect(relationships["locked-by"]).toEqual({
+      data: { type: "runs", id: run },
+      links: { related: `/api/v2/runs/${run}` },
+    })
+    expect(detailOf(await world.request("POST", `/workspaces/${world.id}/actions/lock`))).toEqual([
+      409,
+      expect.stringContaining(`locked by Run ${run}`),
+    ])
+    expect(detailOf(await world.request("POST", `/workspaces/${world.id}/actions/unlock`))).toEqual([
+      409,
+      `Unable to unlock workspace. The workspace is locked by Run ${run} and may not be unlocked except by them.`,
+    ])
+    await world.walk(run, ["errored", 0])
+    expect((await world.show()).attributes.locked).toBe(false)
+  })
+
+  test("locked by a user keeps a run waiting", async () => {
+    await using world = await runWorld()
+    const run = await world.queue()
+    await world.request("POST", `/workspaces/${world.id}/actions/lock`)
+    expect(detailOf(await world.advance(run, "planning"))).toEqual([
+      409,
+      expect.stringContaining("The run has to wait in pending. The workspace is locked by User user-"),
+    ])
+    expect((await world.run(run)).attributes.status).toBe("pending")
+    await world.request("POST", `/workspaces/${world.id}/actions/unlock`)
+    expect((await world.advance(run, "planning")).status).toBe(200)
+  })
+
+  test("gets the states of a run when the run ends, and loses what had not arrived", async () => {
+    await using world = await runWorld()
+    const run = await world.queue()
+    await world.walk(run, ["planning", 0], ["planned", 0], ["confirmed", 0], ["applying", 0])
+    const put = (serial: number, inline: boolean, named: Record<string, unknown>) => {
+      const document = stateVersionDocument(stateFile({ serial, instances: serial }), { inline, intermediate: true })
+      const body = { data: { ...document.data, relationships: named } }
+      return world.request("POST", `/workspaces/${world.id}/state-versions`, { body })
+    }
+    const ofRun = { run: { data: { type: "runs", id: run } } }
+    expect((await put(1, true, {})).status).toBe(409)
+    expect((await put(2, true, ofRun)).status).toBe(201)
+    const lost = await put(3, false, ofRun)
+    await world.walk(run, ["applied", 0])
+    expect((await world.show()).attributes["resource-count"]).toBe(2)
+    const { data } = (await world.request("GET", `/state-versions/${lost.body.data.id}`)).body
+    expect([data.attributes.status, data.relationships.run.data.id]).toEqual(["discarded", run])
+  })
+
+  test("[W-2.3-p3] [W-2.3-r24] [W-2.3-r25] [W-2.3-r26] [W-2.3-r27] [W-2.3-r28] computes its metrics over runs that errored or were applied", async () => {
+    await using world = await runWorld()
+    const metrics = async () => {
+      const { attributes } = await world.show()
+      return [
+        attributes["apply-duration-average"],
+        attributes["plan-duration-average"],
+        attributes["policy-check-failures"],
+        attributes["run-failures"],
+        attributes["workspace-kpis-runs-count"],
+        attributes["workspace-kpis-run-count"],
+      ]
+    }
+    expect(await metrics()).toEqual([null, null, null, null, null, null])
+    await world.walk(await world.queue(), ["planning", 100], ["planned", 5], ["discarded", 0])
+    expect(await metrics()).toEqual([null, null, null, null, null, null])
+    await world.walk(
+      await world.queue(),
+      ["planning", 100],
+      ["planned", 5],
+      ["policy_checking", 5],
+      ["policy_override", 5],
+      ["policy_checked", 5],
+      ["confirmed", 5],
+      ["applying", 3_000],
+      ["applied", 0],
+    )
+    expect(await metrics()).toEqual([3_000, 100, 1, 0, 1, 1])
+    await world.walk(await world.queue(), ["planning", 300], ["errored", 0])
+    expect(await metrics()).toEqual([3_000, 200, 1, 1, 2, 2])
+  })
+
+  test("[W-8-r4] forgets in its metrics all but the past 30 finished runs", { timeout: 20_000 }, async () => {
+    await using world = await runWorld()
+    for (let index = 0; index < 31; index += 1) {
+      const planMs = index === 0 ? 1_000_000 : 10
+      await world.walk(await world.queue(), ["planning", planMs], ["errored", 1])
+    }
+    const { attributes } = await world.show()
+    expect([attributes["workspace-kpis-runs-count"], attributes["plan-duration-average"]]).toEqual([30, 10])
+  })
+
+  test("is found by the status of its current run", async () => {
+    await using world = await runWorld()
+    await world.workspace("idle")
+    const run = await world.queue()
+    const found = async (status: string) =>
+      (
+        await world.request("GET", `/organizations/acme/workspaces?filter[current-run][status]=${status}`)
+      ).body.data.map(({ attributes }: { readonly attributes: { name: string } }) => attributes.name)
+    expect([await found("pending"), await found("planning")]).toEqual([["web"], []])
+    await world.walk(run, ["planning", 0])
+    expect([await found("pending"), await found("planning")]).toEqual([[], ["web"]])
+  })
+})
+
+describe("who may", () => {
+  test.each<{ who: "stranger" | "read" | "plan" | "write" | "admin"; statuses: readonly number[] }>([
+    { who: "stranger", statuses: [404, 404, 404, 404, 404, 404] },
+    { who: "read", statuses: [200, 404, 404, 404, 404, 404] },
+    { who: "plan", statuses: [200, 201, 404, 201, 200, 404] },
+    { who: "write", statuses: [200, 201, 404, 201, 200, 202] },
+    { who: "admin", statuses: [200, 201, 201, 201, 200, 202] },
+  ])(
+    "$who: show, queue, queue a destroy, plan only, move that along, discard: $statuses",
+    async ({ who, statuses }) => {
+      await using world = await runWorld()
+      const [run, speculative] = [await world.queue(), await world.queue({ "plan-only": true })]
+      const token = await world.token(who === "stranger" ? {} : { on: { [world.id]: who } })
+      const answers = [
+        await world.request("GET", `/runs/${run}`, { token }),
+        await world.create({}, { token }),
+        await world.create({ "is-destroy": true }, { token }),
+        await world.create({ "plan-only": true }, { token }),
+        await world.advance(speculative, "planning", { token }),
+        await world.act(run, "discard", { token }),
+      ]
+      expect(answers.map(({ status }) => status)).toEqual(statuses)
+    },
+  )
+
+  test("queue no destroy where the workspace allows none", async () => {
+    await using world = await runWorld()
+    await world.request("PATCH", `/workspaces/${world.id}`, {
+      body: { data: { type: "workspaces", attributes: { "allow-destroy-plan": false } } },
+    })
+    const answer = await world.create({ "is-destroy": true })
+    expect([answer.status, answer.body.errors[0].source]).toEqual([422, { pointer: "/data/attributes/is-destroy" }])
+  })
+})

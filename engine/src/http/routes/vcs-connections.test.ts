@@ -1,0 +1,153 @@
+import { describe, expect, test } from "vitest"
+import type { OrganizationAccess } from "../../core/caller.ts"
+import { populatedWorld } from "../../testing/populated-world.ts"
+import type { RequestOptions } from "../../testing/world.ts"
+
+const github = {
+  name: "GitHub of acme",
+  "service-provider": "github",
+  "http-url": "https://github.com",
+  "api-url": "https://api.github.com",
+  "oauth-token-string": "ghp-very-secret",
+}
+
+async function vcsWorld() {
+  const world = await populatedWorld()
+  const { request } = world
+  const post = (path: string, type: string, attributes: Record<string, unknown>, more: RequestOptions = {}) =>
+    request("POST", `/organizations/acme/${path}`, { body: { data: { type, attributes } }, ...more })
+  return Object.assign(world, {
+    client: (attributes: Record<string, unknown> = github, more: RequestOptions = {}) =>
+      post("oauth-clients", "oauth-clients", attributes, more),
+    installation: (attributes: Record<string, unknown> = { name: "acme", "installation-id": 42 }, more = {}) =>
+      post("github-app/installations", "github-app-installations", attributes, more),
+    /** A workspace bound to a repository through this connection. */
+    async bound(connection: Record<string, string>): Promise<string> {
+      const attributes = { name: "web", "vcs-repo": { identifier: "acme/web", ...connection } }
+      const answer = await post("workspaces", "workspaces", attributes)
+      expect(answer.status).toBe(201)
+      return answer.body.data.id
+    },
+    repo: async (workspace: string) =>
+      (await request("GET", `/workspaces/${workspace}`)).body.data.attributes["vcs-repo"],
+  })
+}
+
+const pointersOf = (body: { readonly errors: readonly { readonly source: { readonly pointer: string } }[] }) =>
+  body.errors.map(({ source }) => source.pointer)
+
+describe("an OAuth client", () => {
+  test("is made with a token, whose secret is never shown", async () => {
+    await using world = await vcsWorld()
+    const { status, body } = await world.client()
+    expect(status).toBe(201)
+    const { "oauth-token-string": _secret, ...shown } = github
+    expect(body.data).toMatchObject({
+      id: expect.stringMatching(/^oc-\w{16}$/),
+      type: "oauth-clients",
+      attributes: { ...shown, "service-provider-display-name": "GitHub" },
+      relationships: {
+        organization: { data: { type: "organizations", id: "acme" } },
+        "oauth-tokens": { data: [{ type: "oauth-tokens", id: expect.stringMatching(/^ot-\w{16}$/) }] },
+      },
+    })
+    const tokenId = body.data.relationships["oauth-tokens"].data[0].id
+    const answers = [
+      body,
+      (await world.request("GET", `/oauth-clients/${body.data.id}`)).body,
+      (await world.request("GET", "/organizations/acme/oauth-clients")).body,
+      (await world.request("GET", "/organizations/acme/oauth-tokens")).body,
+      (await world.request("GET", `/oauth-tokens/${tokenId}`)).body,
+    ]
+    expect(JSON.stringify(answers)).not.toContain("very-secret")
+    expect(answers[1]).toEqual(body)
+    expect(answers[2].data).toEqual([body.data])
+    expect(answers[3].data).toEqual([answers[4].data])
+    expect(answers[4].data.relationships["oauth-client"].data.id).toBe(body.data.id)
+  })
+
+  test("is refused with every fault at once", async () => {
+    await using world = await vcsWorld()
+    const { status, body } = await world.client({ "service-provider": "cvs", name: 3 })
+    expect([status, pointersOf(body)]).toEqual([
+      422,
+      [
+        "/data/attributes/name",
+        "/data/attributes/service-provider",
+        "/data/attributes/http-url",
+        "/data/attributes/api-url",
+        "/data/attributes/oauth-token-string",
+      ],
+    ])
+    const wrong = await world.client({ ...github, "http-url": "ftp://x", "api-url": "x", "oauth-token-string": "" })
+    expect([wrong.status, pointersOf(wrong.body)]).toEqual([
+      422,
+      ["/data/attributes/http-url", "/data/attributes/api-url", "/data/attributes/oauth-token-string"],
+    ])
+  })
+
+  test.each(["client", "token"])("takes the repository from its workspaces when the %s is deleted", async (what) => {
+    await using world = await vcsWorld()
+    const client = (await world.client()).body.data
+    const tokenId = client.relationships["oauth-tokens"].data[0].id
+    const workspace = await world.bound({ "oauth-token-id": tokenId })
+    expect(await world.repo(workspace)).toMatchObject({ identifier: "acme/web", "oauth-token-id": tokenId })
+    const path = what === "client" ? `/oauth-clients/${client.id}` : `/oauth-tokens/${tokenId}`
+    expect((await world.request("DELETE", path)).status).toBe(204)
+    expect(await world.repo(workspace)).toBeNull()
+    expect((await world.request("GET", path)).status).toBe(404)
+    expect((await world.request("GET", `/oauth-tokens/${tokenId}`)).status).toBe(404)
+  })
+})
+
+describe("an app installation", () => {
+  test("is made, shown, listed and deleted, and takes the repository from its workspaces", async () => {
+    await using world = await vcsWorld()
+    const { status, body } = await world.installation()
+    expect(status).toBe(201)
+    expect(body.data).toMatchObject({
+      id: expect.stringMatching(/^ghain-\w{16}$/),
+      type: "github-app-installations",
+      attributes: { name: "acme", "installation-id": 42 },
+    })
+    const path = `/github-app/installations/${body.data.id}`
+    expect((await world.request("GET", path)).body).toEqual(body)
+    expect((await world.request("GET", "/organizations/acme/github-app/installations")).body.data).toEqual([body.data])
+    const workspace = await world.bound({ "github-app-installation-id": body.data.id })
+    expect((await world.request("DELETE", path)).status).toBe(204)
+    expect([await world.repo(workspace), (await world.request("GET", path)).status]).toEqual([null, 404])
+  })
+
+  test("is refused with every fault at once", async () => {
+    await using world = await vcsWorld()
+    const { status, body } = await world.installation({ name: " ", "installation-id": 0 })
+    expect([status, pointersOf(body)]).toEqual([422, ["/data/attributes/name", "/data/attributes/installation-id"]])
+  })
+})
+
+test.each<{ who: string; organization: Partial<OrganizationAccess>; statuses: readonly number[] }>([
+  { who: "a member", organization: {}, statuses: [404, 404, 404, 404, 404, 404] },
+  {
+    who: "a manager of workspaces",
+    organization: { manageWorkspaces: true },
+    statuses: [404, 404, 404, 404, 404, 404],
+  },
+  {
+    who: "a manager of VCS settings",
+    organization: { manageVcsSettings: true },
+    statuses: [201, 200, 200, 201, 200, 204],
+  },
+])("$who creates, lists, shows and deletes VCS connections: $statuses", async ({ organization, statuses }) => {
+  await using world = await vcsWorld()
+  const { id } = (await world.client()).body.data
+  const token = await world.token({ organization })
+  const answers = [
+    await world.client(github, { token }),
+    await world.request("GET", "/organizations/acme/oauth-clients", { token }),
+    await world.request("GET", `/oauth-clients/${id}`, { token }),
+    await world.installation(undefined, { token }),
+    await world.request("GET", "/organizations/acme/github-app/installations", { token }),
+    await world.request("DELETE", `/oauth-clients/${id}`, { token }),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual(statuses)
+})
