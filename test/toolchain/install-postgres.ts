@@ -12,7 +12,6 @@ export async function installPostgres(): Promise<void> {
 
 async function installAsRoot(): Promise<void> {
   await run("apt-get", ["update", "-qq"])
-  // Tests start servers of their own; a cluster made by the package would only hold memory.
   await run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "postgresql"])
 }
 

@@ -249,6 +249,23 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(counts).toEqual(tables.map(() => 0))
   })
 
+  test("a work asks several things at once, and all it began is done before the commit", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const { database } = temporary
+    const answers = await database.transact(async (session) => {
+      await Promise.all(["a", "b", "c"].map((name) => session.run(setSetting, { name, value: name })))
+      void session.run(setSetting, { name: "d", value: "d" })
+      return Promise.all(["a", "b", "c"].map((name) => session.first(findSetting, { name })))
+    })
+    expect(answers.map((row) => row?.value)).toEqual(["a", "b", "c"])
+    expect(await value(database, "d")).toBe("d")
+    const failing = database.transact((session) =>
+      Promise.all(["e", "a", "f"].map((name) => session.run(setSetting, { name, value: name }))),
+    )
+    await expect(failing).rejects.toBeInstanceOf(UniqueViolation)
+    expect([await value(database, "e"), await value(database, "f")]).toEqual([undefined, undefined])
+  })
+
   test("a work that waits for something else is given up, and the next one is not held up", async () => {
     await using temporary = await temporaryDatabase(kind, { longestWorkMs: 150 })
     const { database } = temporary

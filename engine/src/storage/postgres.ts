@@ -106,10 +106,14 @@ class PostgresStore implements Backend {
     try {
       await client.query(begin)
       const value = await work(session)
+      session.settle()
+      await session.finished()
       if (session.failure !== undefined) throw session.failure.error
       await client.query("commit")
       return { kind: "done", value }
     } catch (error) {
+      session.settle()
+      await session.finished()
       // The work may have wrapped the error: the session knows what the server said.
       const cause = session.failure?.error ?? error
       broken = isConnectionFailure(cause) || !(await rolledBack(client))
@@ -118,7 +122,6 @@ class PostgresStore implements Backend {
       if (runAgainCodes.has(sqlState(cause))) return { kind: "run-again", cause }
       throw error
     } finally {
-      session.settle()
       client.release(broken)
     }
   }
@@ -135,13 +138,29 @@ class PostgresStore implements Backend {
 
 class PostgresSession extends UnitOfWork {
   readonly #client: PoolClient
+  #last: Promise<unknown> = Promise.resolve()
 
   constructor(client: PoolClient) {
     super("postgres")
     this.#client = client
   }
 
-  protected override async execute(fetch: Fetch, { text, values, prepared }: Bound): Promise<unknown> {
+  /** Queries that the work began and did not wait for. */
+  async finished(): Promise<void> {
+    await this.#last
+  }
+
+  // A work may ask several things at once; a connection answers one after another. What follows a failure is not sent.
+  protected override execute(fetch: Fetch, bound: Bound): Promise<unknown> {
+    const answer = this.#last.then(() => {
+      if (this.failure !== undefined) throw new Error("an earlier query of the unit of work failed")
+      return this.#query(fetch, bound)
+    })
+    this.#last = answer.catch(() => {})
+    return answer
+  }
+
+  async #query(fetch: Fetch, { text, values, prepared }: Bound): Promise<unknown> {
     const name = prepared ? preparedName(text) : undefined
     try {
       const { rows, rowCount } = await this.#client.query({ ...(name && { name }), text, values: [...values] })
