@@ -9,6 +9,7 @@ import { bearerToken } from "./authenticate.ts"
 import type { App, Exchange } from "./exchange.ts"
 import type { ApiRequest, ApiResponse, OpenRoute, Route } from "./route.ts"
 import { apiRoutes } from "./routes.ts"
+import { discoveryRoutes } from "./routes/discovery.ts"
 import { stateUploadRoutes } from "./routes/state-versions.ts"
 
 export interface AppOptions {
@@ -28,6 +29,11 @@ export function createApp(options: AppOptions): App {
   const app = new Hono<Served>({ strict: false })
   for (const route of apiRoutes)
     app.on(route.method, `${apiPrefix}${route.path}`, (context) => answer(context, route, options))
+  for (const route of discoveryRoutes)
+    app.on(route.method, route.path, (context) => {
+      context.env.route = route.path
+      return settle(options, context.env, undefined, () => route.handle(requestOf(context, options)))
+    })
   for (const route of [...stateUploadRoutes(options.engine.stateUploads), ...(options.openRoutes ?? [])])
     app.on(route.method, route.path, (context) => {
       context.env.route = route.path

@@ -36,7 +36,7 @@ export interface Route {
   readonly pointers?: Pointers
 }
 
-/** The address itself is the credential (signed uploads and downloads): no token is asked for. */
+/** No token is asked for: the address itself is the credential (signed uploads), or nothing is told that needs one. */
 export interface OpenRoute {
   readonly method: Method
   /** From the root. */
