@@ -3,12 +3,13 @@ import type { Caller } from "./core/caller.ts"
 import type { Edition } from "./core/edition.ts"
 import { type Runtime, systemRuntime } from "./core/runtime.ts"
 import type { Storage } from "./core/storage.ts"
-import type { Engine, ServedEngine } from "./engine.ts"
+import type { ServedEngine, ServingEngine } from "./engine.ts"
 import { type Authenticate, authentication } from "./organizations/authentication.ts"
 import { bootstrap } from "./organizations/bootstrap.ts"
 import { OrganizationMembershipService } from "./organizations/organization-membership-service.ts"
 import { OrganizationService } from "./organizations/organization-service.ts"
 import { ProjectService } from "./organizations/project-service.ts"
+import { SshKeyService } from "./organizations/ssh-key-service.ts"
 import { SiteSettingsService } from "./organizations/site-settings-service.ts"
 import { TeamProjectService } from "./organizations/team-project-service.ts"
 import { TeamService } from "./organizations/team-service.ts"
@@ -30,7 +31,9 @@ import { type StateTools, StateUploadService, StateVersionService } from "./work
 import type { StateUploads } from "./workspaces/state-versions.ts"
 import { projectBindings } from "./tags/project-bindings.ts"
 import { RemoteStateConsumerService } from "./workspaces/remote-state-consumer-service.ts"
+import { AgentPoolService } from "./workspaces/agent-pool-service.ts"
 import { TagService } from "./workspaces/tag-service.ts"
+import { InclusionService } from "./workspaces/inclusion-service.ts"
 import { TeamWorkspaceService } from "./workspaces/team-workspace-service.ts"
 import { VariableService } from "./workspaces/variable-service.ts"
 import { WorkspaceService } from "./workspaces/workspace-service.ts"
@@ -83,7 +86,7 @@ interface Context {
 }
 
 /** Services are made when they are first asked for: a request uses one or two. */
-class CallerEngine implements Engine {
+class CallerEngine implements ServingEngine {
   protected readonly context: Context
   readonly caller: Caller
 
@@ -162,8 +165,20 @@ class CallerEngine implements Engine {
     return new TagService(this.context.storage, this.context.runtime, this.caller)
   }
 
+  get sshKeys() {
+    return new SshKeyService(this.context.storage, this.context.runtime, this.caller)
+  }
+
+  get agentPools() {
+    return new AgentPoolService(this.context.storage, this.context.runtime, this.caller)
+  }
+
   get remoteStateConsumers() {
     return new RemoteStateConsumerService(this.context.storage, this.context.edition, this.caller)
+  }
+
+  get inclusions() {
+    return new InclusionService(this.context.storage, this.caller)
   }
 
   /** Only the engine that opened the store closes it. */
@@ -184,7 +199,7 @@ class EmbeddedEngine extends CallerEngine implements ServedEngine {
     this.#close = close
   }
 
-  as(caller: Caller): Engine {
+  as(caller: Caller): ServingEngine {
     return new CallerEngine(this.context, caller)
   }
 

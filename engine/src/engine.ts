@@ -2,10 +2,12 @@
 // must therefore stand whole in the document on the wire: an organization by its name, no internal fact beside it. Such
 // values are called views (`WorkspaceView`); each family is an interface in a file of its own (`workspaces/workspaces.ts`).
 import type { Caller } from "./core/caller.ts"
+import type { AgentPools } from "./organizations/agent-pool.ts"
 import type { OrganizationMemberships } from "./organizations/organization-memberships.ts"
 import type { Organizations } from "./organizations/organizations.ts"
 import type { Projects } from "./organizations/projects.ts"
 import type { SiteSettingsFamily } from "./organizations/site-settings.ts"
+import type { SshKeys } from "./organizations/ssh-key.ts"
 import type { TeamProjects } from "./organizations/team-project.ts"
 import type { Teams } from "./organizations/teams.ts"
 import type { Tokens } from "./organizations/tokens.ts"
@@ -13,6 +15,7 @@ import type { Users } from "./organizations/users.ts"
 import type { VcsConnections } from "./organizations/vcs-connections.ts"
 import type { Assessments } from "./workspaces/assessments.ts"
 import type { ConfigurationVersions } from "./workspaces/configuration-versions.ts"
+import type { WorkspaceInclusions } from "./workspaces/inclusions.ts"
 import type { Runs } from "./workspaces/runs.ts"
 import type { StateUploads, StateVersions } from "./workspaces/state-versions.ts"
 import type { Tags } from "./tags/tags.ts"
@@ -39,11 +42,18 @@ export interface Engine extends AsyncDisposable {
   readonly assessments: Assessments
   readonly vcsConnections: VcsConnections
   readonly tags: Tags
+  readonly sshKeys: SshKeys
+  readonly agentPools: AgentPools
   readonly remoteStateConsumers: RemoteStateConsumers
 }
 
+/** The engine on the server's side: what stands beside the data of an answer is found there, in one look at the store. */
+export interface ServingEngine extends Engine {
+  readonly inclusions: WorkspaceInclusions
+}
+
 /** What the HTTP server needs on top; only the embedded engine is one. */
-export interface ServedEngine extends Engine {
+export interface ServedEngine extends ServingEngine {
   /** Whom the engine itself acts as: the site administrator. */
   readonly caller: Caller
   /** For those who hold an upload address, whoever they are. */
@@ -51,7 +61,7 @@ export interface ServedEngine extends Engine {
   /** Throws `EngineError("unauthenticated")` unless the token is known, unexpired and has rights on this API. */
   authenticate(token: string): Promise<Caller>
   /** The same engine, acting for a caller. */
-  as(caller: Caller): Engine
+  as(caller: Caller): ServingEngine
   /** Resolves when the store answers. */
   ready(): Promise<void>
 }

@@ -4,12 +4,14 @@ import type { OrganizationMembershipStore } from "./organizations/organization-m
 import type { OrganizationStore } from "./organizations/organization-store.ts"
 import type { ProjectStore } from "./organizations/project-store.ts"
 import type { SettingsStore } from "./organizations/settings-store.ts"
+import type { SshKeyStore } from "./organizations/ssh-key.ts"
 import type { TeamProjectStore } from "./organizations/team-project.ts"
 import type { TeamStore } from "./organizations/team-store.ts"
 import type { TokenStore } from "./organizations/token-store.ts"
 import type { UserStore } from "./organizations/user-store.ts"
 import type { TagStore } from "./tags/tag-store.ts"
 import type { VcsConnectionStore } from "./organizations/vcs-connection-store.ts"
+import type { AgentPoolStore } from "./workspaces/agent-pool-store.ts"
 import type { AccessStore } from "./workspaces/access-store.ts"
 import type { AssessmentStore } from "./workspaces/assessment-store.ts"
 import type { ConfigurationVersionStore } from "./workspaces/configuration-version-store.ts"
@@ -40,5 +42,7 @@ export interface Stores {
   readonly assessments: AssessmentStore
   readonly vcsConnections: VcsConnectionStore
   readonly tags: TagStore
+  readonly sshKeys: SshKeyStore
+  readonly agentPools: AgentPoolStore
   readonly consumers: RemoteStateConsumerStore
 }

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-const main = fileURLToPath(new URL("../../engine/src/cli/main.ts", import.meta.url))
+export const main = fileURLToPath(new URL("../../engine/src/cli/main.ts", import.meta.url))
 
 export interface Ended {
   readonly code: number | null

@@ -1,11 +1,11 @@
-import { execFile } from "node:child_process"
+import { execFile, spawn } from "node:child_process"
 import { readFile, rm, stat } from "node:fs/promises"
 import { connect } from "node:net"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { request } from "undici"
 import { expect, test, vi } from "vitest"
-import { run, serve, temporaryFolder } from "./chancery.ts"
+import { freePort, main, run, serve, temporaryFolder } from "./chancery.ts"
 
 // Each starts processes.
 vi.setConfig({ testTimeout: 30_000 })
@@ -132,4 +132,36 @@ test("SIGTERM lets a request whose body is still on its way finish, durably", as
 
   const { out } = await run(["organization", "list", "--json"], { folder: folder.path })
   expect((JSON.parse(out) as { name: string }[]).map(({ name }) => name)).toEqual(["default", "late"])
+})
+
+test("a server that npm started stops when the shell between them is stopped", async () => {
+  await using folder = await temporaryFolder()
+  const port = await freePort()
+  const script = `"${process.execPath}" "${main}" dev & wait`
+  const shellProcess = spawn("sh", ["-c", script], {
+    cwd: folder.path,
+    env: { npm_lifecycle_event: "start", CHANCERY_LISTEN: `127.0.0.1:${port}` },
+    stdio: ["ignore", "pipe", "ignore"],
+  })
+  await expect
+    .poll(
+      () =>
+        request(`http://127.0.0.1:${port}/healthz`).then(
+          () => "serving",
+          () => "refusing",
+        ),
+      { timeout: 10_000 },
+    )
+    .toBe("serving")
+  shellProcess.kill("SIGTERM")
+  await expect
+    .poll(
+      () =>
+        request(`http://127.0.0.1:${port}/healthz`).then(
+          () => "serving",
+          () => "refusing",
+        ),
+      { timeout: 10_000 },
+    )
+    .toBe("refusing")
 })

@@ -22,7 +22,7 @@ export function devCommand(terminal: Terminal): Command {
   return command.action(async () => {
     const settings = settingsOf(command, terminal, true)
     const tokenFile = join(settings.data, "root-token")
-    await runServer(settings, {
+    await runServer(settings, terminal, {
       async prepare(engine) {
         await makeDataFolder(settings.data)
         await ensureOrganization(engine)

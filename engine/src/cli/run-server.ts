@@ -7,6 +7,7 @@ import { processLog } from "./log.ts"
 import type { Settings } from "./settings.ts"
 import { untilStopped } from "./shutdown.ts"
 import { describeStorage, openStore, storageUrl } from "./store.ts"
+import type { Terminal } from "./terminal.ts"
 
 export interface ServerHooks {
   /** Before the first request. */
@@ -15,14 +16,14 @@ export interface ServerHooks {
 }
 
 /** Serves the store until the process is told to stop; then lets what is in flight finish. */
-export async function runServer(settings: Settings, hooks: ServerHooks = {}): Promise<void> {
+export async function runServer(settings: Settings, terminal: Terminal, hooks: ServerHooks = {}): Promise<void> {
   const log = processLog(settings.logLevel)
   // Node ends the process after such an error; the log's last lines must not be lost with it.
   process.on("uncaughtExceptionMonitor", (error, origin) => {
     log.error("the process fails", { error, origin })
     log.flush()
   })
-  const stopped = untilStopped(log)
+  const stopped = untilStopped(log, terminal)
   const runtime = systemRuntime(log)
   const tls = readTls(settings)
   try {

@@ -7,5 +7,5 @@ import type { Terminal } from "./terminal.ts"
 export function serveCommand(terminal: Terminal): Command {
   const command = new Command("serve").description("Serve the API in production.")
   addSettingOptions(command, { names: settingNames, dev: false })
-  return command.action(() => runServer(settingsOf(command, terminal)))
+  return command.action(() => runServer(settingsOf(command, terminal), terminal))
 }

@@ -1,8 +1,13 @@
 import type { ProcessLog } from "./log.ts"
+import type { Terminal } from "./terminal.ts"
+
+const parentCheckMs = 250
 
 /** Resolves at the first SIGTERM or SIGINT. A second one ends the process at once: whoever sends it does not want to wait. */
-export function untilStopped(log: ProcessLog): Promise<NodeJS.Signals> {
+export function untilStopped(log: ProcessLog, terminal: Terminal): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
+    // npm hands a signal to the shell between it and us, which dies of it and tells nobody.
+    if (terminal.environment["npm_lifecycle_event"] !== undefined) whenOrphaned(() => resolve("SIGTERM"))
     let signals = 0
     const onSignal = (signal: NodeJS.Signals): void => {
       signals += 1
@@ -17,4 +22,14 @@ export function untilStopped(log: ProcessLog): Promise<NodeJS.Signals> {
     process.on("SIGTERM", onSignal)
     process.on("SIGINT", onSignal)
   })
+}
+
+function whenOrphaned(then: () => void): void {
+  const parent = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    then()
+  }, parentCheckMs)
+  timer.unref()
 }

@@ -1,16 +1,49 @@
 // The engine over HTTP: each family turns its verbs into requests and the answers back into values, with the codecs that the
 // server uses the other way round.
 import type { Engine } from "../engine.ts"
+import { remoteAssessments } from "./assessments.ts"
+import { callsOver } from "./calls.ts"
+import { remoteConfigurationVersions } from "./configuration-versions.ts"
+import { remoteOrganizationMemberships } from "./organization-memberships.ts"
+import { remoteOrganizations } from "./organizations.ts"
+import { remoteProjects } from "./projects.ts"
+import { remoteRemoteStateConsumers } from "./remote-state-consumers.ts"
+import { remoteRuns } from "./runs.ts"
+import { remoteSiteSettings } from "./site-settings.ts"
+import { remoteStateVersions } from "./state-versions.ts"
+import { remoteTags } from "./tags.ts"
+import { remoteTeamProjects, remoteTeamWorkspaces } from "./team-access.ts"
+import { remoteTeams } from "./teams.ts"
+import { remoteTokens } from "./tokens.ts"
 import { createTransport, type TransportOptions } from "./transport.ts"
+import { remoteUsers } from "./users.ts"
+import { remoteVariables } from "./variables.ts"
+import { remoteVcsConnections } from "./vcs-connections.ts"
 import { remoteWorkspaces } from "./workspaces.ts"
 
-export type RemoteEngine = Pick<Engine, "workspaces"> & AsyncDisposable
-
 /** `url` is the server's address, with or without the version prefix. Nothing is sent before the first call. */
-export function openRemote(url: string, options: TransportOptions): RemoteEngine {
+export function openRemote(url: string, options: TransportOptions): Engine {
   const transport = createTransport(url, options)
+  const calls = callsOver(transport)
   return {
-    workspaces: remoteWorkspaces(transport),
+    organizations: remoteOrganizations(calls),
+    organizationMemberships: remoteOrganizationMemberships(calls),
+    projects: remoteProjects(calls),
+    users: remoteUsers(calls),
+    teams: remoteTeams(calls),
+    teamProjects: remoteTeamProjects(calls),
+    teamWorkspaces: remoteTeamWorkspaces(calls),
+    tokens: remoteTokens(calls),
+    siteSettings: remoteSiteSettings(calls),
+    workspaces: remoteWorkspaces(calls),
+    stateVersions: remoteStateVersions(calls, transport),
+    runs: remoteRuns(calls),
+    configurationVersions: remoteConfigurationVersions(calls),
+    variables: remoteVariables(calls),
+    assessments: remoteAssessments(calls),
+    vcsConnections: remoteVcsConnections(calls),
+    tags: remoteTags(calls),
+    remoteStateConsumers: remoteRemoteStateConsumers(calls),
     [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
   }
 }

@@ -37,6 +37,8 @@ export interface OutgoingRequest {
   readonly path: string
   readonly query?: URLSearchParams
   readonly document?: unknown
+  /** Members whose wire name is not the domain's, as the endpoint's pointers have them. */
+  readonly names?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
 }
 
@@ -99,7 +101,7 @@ export function createTransport(url: string, options: TransportOptions): Transpo
         body: document === undefined ? null : JSON.stringify(document),
       }),
     )
-    if (answer.statusCode < 200 || answer.statusCode > 299) throw refusalOf(answer)
+    if (answer.statusCode < 200 || answer.statusCode > 299) throw refusalOf(answer, request.names)
     return answer.bytes
   }
 
@@ -209,14 +211,14 @@ function pauseBefore(attempt: number, askedMs: number, random: RandomSource): nu
   return Math.round(least + (Math.min(least, longestPauseMs) / 2) * (draw / 255))
 }
 
-function refusalOf({ statusCode, headers, bytes }: Answered): EngineError {
+function refusalOf({ statusCode, headers, bytes }: Answered, names: OutgoingRequest["names"]): EngineError {
   let document: unknown
   try {
     document = JSON.parse(new TextDecoder().decode(bytes))
   } catch {
     document = undefined
   }
-  return decodeError(statusCode, document, askedPauseMs(statusCode, headers))
+  return decodeError(statusCode, document, { retryAfterMs: askedPauseMs(statusCode, headers), names })
 }
 
 /** `Retry-After` in seconds or as a date, which counts from the answer's own; else the seconds until the rate limit ends. */

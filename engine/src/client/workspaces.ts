@@ -1,69 +1,59 @@
-import { decodeOne, decodePageOf } from "../wire/jsonapi/answer.ts"
-import { identifier } from "../wire/jsonapi/document.ts"
+import { encodeIdentifiers } from "../wire/jsonapi/document.ts"
+import { encodeSshKeyAssignment } from "../wire/jsonapi/ssh-key.ts"
 import { decodeWorkspace, encodeLock } from "../wire/jsonapi/workspace.ts"
 import { encodeWorkspaceInput } from "../wire/jsonapi/workspace-input.ts"
 import { encodeWorkspaceQuery } from "../wire/jsonapi/workspace-query.ts"
 import type { WorkspaceRef } from "../workspaces/workspace.ts"
 import type { WorkspaceView } from "../workspaces/workspace-view.ts"
 import type { Workspaces } from "../workspaces/workspaces.ts"
-import { path, type Transport } from "./transport.ts"
+import type { Calls } from "./calls.ts"
+import { path } from "./transport.ts"
 
-export function remoteWorkspaces({ send }: Transport): Workspaces {
-  const one = async (document: Promise<unknown>): Promise<WorkspaceView> => decodeOne(await document, decodeWorkspace)
-
-  /** Actions are offered by id alone. */
-  async function act(ref: WorkspaceRef, action: string, document?: unknown): Promise<WorkspaceView> {
-    const id = await idOf(ref)
-    return one(
-      send({
-        method: "POST",
-        path: path`/workspaces/${id}/actions/${action}`,
-        ...(document === undefined ? {} : { document }),
-      }),
-    )
-  }
-
-  const get = (ref: WorkspaceRef) => one(send({ method: "GET", path: workspacePath(ref) }))
-  const idOf = async (ref: WorkspaceRef): Promise<string> => ("id" in ref ? ref.id : (await get(ref)).id)
-
-  const actionPath = (ref: WorkspaceRef, action: string) => `${workspacePath(ref)}${path`/actions/${action}`}`
+export function remoteWorkspaces(calls: Calls): Workspaces {
+  const { one, page, done } = calls
+  const act = async (ref: WorkspaceRef, action: string, document?: unknown): Promise<WorkspaceView> =>
+    one(decodeWorkspace, {
+      method: "POST",
+      path: path`/workspaces/${await workspaceId(calls, ref)}/actions/${action}`,
+      document,
+    })
 
   return {
-    create: (organization, input) =>
-      one(
-        send({
-          method: "POST",
-          path: path`/organizations/${organization}/workspaces`,
-          document: encodeWorkspaceInput(input),
-        }),
-      ),
-    list: async (organization, query, page) =>
-      decodePageOf(
-        await send({
-          method: "GET",
-          path: path`/organizations/${organization}/workspaces`,
-          query: encodeWorkspaceQuery(query, page),
-        }),
-        decodeWorkspace,
-      ),
-    get,
-    update: (ref, changes) =>
-      one(send({ method: "PATCH", path: workspacePath(ref), document: encodeWorkspaceInput(changes) })),
-    safeDelete: async (ref) => {
-      await send({ method: "POST", path: actionPath(ref, "safe-delete") })
-    },
-    forceDelete: async (ref) => {
-      await send({ method: "DELETE", path: workspacePath(ref) })
-    },
+    create: async (organization, input) =>
+      one(decodeWorkspace, {
+        method: "POST",
+        path: path`/organizations/${organization}/workspaces`,
+        document: encodeWorkspaceInput(input),
+      }),
+    list: async (organization, query, request) =>
+      page(decodeWorkspace, path`/organizations/${organization}/workspaces`, request, encodeWorkspaceQuery(query)),
+    get: async (ref) => one(decodeWorkspace, { method: "GET", path: workspacePath(ref) }),
+    update: async (ref, changes) =>
+      one(decodeWorkspace, { method: "PATCH", path: workspacePath(ref), document: encodeWorkspaceInput(changes) }),
+    safeDelete: async (ref) => done({ method: "POST", path: `${workspacePath(ref)}/actions/safe-delete` }),
+    forceDelete: async (ref) => done({ method: "DELETE", path: workspacePath(ref) }),
+    assignSshKey: async (ref, sshKeyId) =>
+      one(decodeWorkspace, {
+        method: "PATCH",
+        path: path`/workspaces/${await workspaceId(calls, ref)}/relationships/ssh-key`,
+        document: encodeSshKeyAssignment(sshKeyId),
+      }),
     lock: (ref, input) => act(ref, "lock", encodeLock(input)),
     unlock: (ref) => act(ref, "unlock"),
     forceUnlock: (ref) => act(ref, "force-unlock"),
-    async moveToProject(projectId, workspaceIds) {
-      const document = { data: workspaceIds.map((id) => identifier("workspaces", id)) }
-      await send({ method: "POST", path: path`/projects/${projectId}/relationships/workspaces`, document })
-    },
+    moveToProject: async (projectId, workspaceIds) =>
+      done({
+        method: "POST",
+        path: path`/projects/${projectId}/relationships/workspaces`,
+        document: encodeIdentifiers("workspaces", workspaceIds),
+      }),
   }
 }
 
+/** For the endpoints that exist in both forms (specification 4.5). */
 export const workspacePath = (ref: WorkspaceRef): string =>
   "id" in ref ? path`/workspaces/${ref.id}` : path`/organizations/${ref.organization}/workspaces/${ref.name}`
+
+/** For those that know workspaces by id alone. */
+export const workspaceId = async ({ one }: Calls, ref: WorkspaceRef): Promise<string> =>
+  "id" in ref ? ref.id : (await one(decodeWorkspace, { method: "GET", path: workspacePath(ref) })).id

@@ -1,10 +1,10 @@
 // One endpoint as data. The table of all routes is what the app mounts and what the permission matrix is checked against.
-import type { Engine } from "../engine.ts"
+import type { ServingEngine } from "../engine.ts"
 import type { Pointers } from "../wire/jsonapi/errors.ts"
 
 export interface ApiRequest {
   /** The engine, acting for the caller. */
-  readonly engine: Engine
+  readonly engine: ServingEngine
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   /** The request's absolute address as clients see it. */
@@ -53,4 +53,10 @@ export function param(request: Pick<ApiRequest, "params">, name: string): string
   const value = request.params[name]
   if (value === undefined) throw new Error(`route has no parameter :${name}`)
   return value
+}
+
+/** The server's own address, as the client that asks knows it. */
+export function baseOf({ url }: Pick<ApiRequest, "url">): string {
+  const prefix = url.pathname.slice(0, url.pathname.indexOf("/api/v2/"))
+  return `${url.origin}${prefix}`
 }

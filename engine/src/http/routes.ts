@@ -1,4 +1,5 @@
 import type { Route } from "./route.ts"
+import { agentPoolRoutes } from "./routes/agent-pools.ts"
 import { assessmentRoutes } from "./routes/assessments.ts"
 import { configurationVersionRoutes } from "./routes/configuration-versions.ts"
 import { organizationMembershipRoutes } from "./routes/organization-memberships.ts"
@@ -7,6 +8,7 @@ import { projectRoutes } from "./routes/projects.ts"
 import { remoteStateConsumerRoutes } from "./routes/remote-state-consumers.ts"
 import { siteSettingsRoutes } from "./routes/site-settings.ts"
 import { runRoutes } from "./routes/runs.ts"
+import { sshKeyRoutes } from "./routes/ssh-keys.ts"
 import { stateVersionRoutes } from "./routes/state-versions.ts"
 import { tagRoutes } from "./routes/tags.ts"
 import { teamAccessRoutes } from "./routes/team-access.ts"
@@ -30,6 +32,8 @@ export const apiRoutes: readonly Route[] = [
   ...workspaceRoutes,
   ...stateVersionRoutes,
   ...tagRoutes,
+  ...sshKeyRoutes,
+  ...agentPoolRoutes,
   ...runRoutes,
   ...configurationVersionRoutes,
   ...variableRoutes,

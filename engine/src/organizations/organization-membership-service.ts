@@ -14,9 +14,9 @@ import type {
   OrganizationMembershipView,
 } from "./organization-membership.ts"
 import { permissionsOf } from "./organization-permissions.ts"
-import { refuseLosingLastOwner, seesEveryTeam, seesTeam, type Team, teamPermissions } from "./team.ts"
+import { refuseLosingLastOwner, seesTeam, type Team, teamPermissions } from "./team.ts"
 import { createUser, type User } from "./user.ts"
-import { shownToOthers } from "./user-service.ts"
+import { seesEmail, shownToOthers } from "./user-service.ts"
 
 type UsedStores = Pick<Stores, "identity" | "memberships" | "organizations" | "teams" | "users">
 
@@ -135,13 +135,9 @@ export class OrganizationMembershipService implements OrganizationMemberships {
         const team = teams.get(teamId)
         return team !== undefined && seesTeam(membership, team)
       })
-      const email = this.#seesEmail(user, membership) ? user.email : null
+      const email = seesEmail(this.#caller, membership, user) ? user.email : null
       return [{ id, status, createdAt, organizationName, user: { ...shownToOthers(user), email }, teamIds: visible }]
     })
-  }
-
-  #seesEmail(user: User, membership: Membership): boolean {
-    return seesEveryTeam(membership) || (this.#caller.kind === "user" && this.#caller.userId === user.id)
   }
 }
 

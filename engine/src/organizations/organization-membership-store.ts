@@ -7,6 +7,7 @@ export interface OrganizationMembershipQuery {
   /** Part of the username or email. */
   readonly search?: string
   readonly emails?: readonly string[]
+  readonly status?: string
 }
 
 export interface OrganizationMembershipStore {

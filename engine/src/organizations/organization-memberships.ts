@@ -5,6 +5,7 @@ export interface OrganizationMembershipFilter {
   /** Part of the username or email. */
   readonly search?: string
   readonly emails?: readonly string[]
+  readonly status?: string
 }
 
 /** Who belongs to an organization. */

@@ -92,11 +92,13 @@ export function defaultAgentPoolFaults(
   patch: { readonly defaultAgentPoolId?: string | null; readonly defaultExecutionMode?: ExecutionMode | null },
   ownsAgentPool: boolean,
 ): Fault[] {
-  const field = ["defaultAgentPool"]
+  const field = ["defaultAgentPool", "id"]
   if (after.defaultAgentPoolId === null) {
     const asked = patch.defaultExecutionMode === "agent" || patch.defaultAgentPoolId === null
     if (after.defaultExecutionMode !== "agent" || !asked) return []
-    return [{ field, detail: "Default agent pool must be specified when using 'agent' execution mode" }]
+    return [
+      { field: ["defaultAgentPool"], detail: "Default agent pool must be specified when using 'agent' execution mode" },
+    ]
   }
   if (after.defaultExecutionMode !== "agent")
     return [{ field, detail: "Default agent pool must not be specified unless using 'agent' execution mode" }]

@@ -64,7 +64,7 @@ export class ProjectService implements Projects {
         ...(everything ? {} : { grantedTo: membership.teams }),
       }
       const found = await stores.projects.list(query, page)
-      return pageOf(await this.#views(stores, found.items, organization), page, found.totalCount)
+      return pageOf(await viewProjects(stores, this.#caller, found.items, organization), page, found.totalCount)
     })
   }
 
@@ -110,38 +110,40 @@ export class ProjectService implements Projects {
   }
 
   async #view(stores: UsedStores, project: Project, organization: Organization): Promise<ProjectView> {
-    const [view] = await this.#views(stores, [project], organization)
+    const [view] = await viewProjects(stores, this.#caller, [project], organization)
     return view as ProjectView
   }
+}
 
-  async #views(
-    stores: UsedStores,
-    projects: readonly Project[],
-    organization: Organization,
-  ): Promise<readonly ProjectView[]> {
-    const counts = await stores.projects.countsOf(projects.map(({ id }) => id))
-    const permissions = await permissionsOn(stores, this.#caller, projects)
-    return projects.map((project, index) => {
-      const { id, name, description, createdAt, autoDestroyActivityDuration } = project
-      const defaults = projectDefaults(project, organization)
-      return {
-        id,
-        organizationName: organization.name,
-        name,
-        description,
-        createdAt,
-        autoDestroyActivityDuration,
-        defaultExecutionMode: defaults.executionMode,
-        defaultAgentPoolId: defaults.agentPoolId,
-        settingOverwrites: {
-          defaultExecutionMode: project.defaultExecutionMode !== null,
-          defaultAgentPool: project.defaultAgentPoolId !== null,
-        },
-        permissions: permissions[index] ?? projectPermissions(this.#caller, project, []),
-        counts: counts.get(id) ?? { workspaces: 0, teams: 0 },
-      }
-    })
-  }
+/** What the caller is shown of several projects of one organization. */
+export async function viewProjects(
+  stores: Pick<Stores, "projects">,
+  caller: Caller,
+  projects: readonly Project[],
+  organization: Organization,
+): Promise<readonly ProjectView[]> {
+  const counts = await stores.projects.countsOf(projects.map(({ id }) => id))
+  const permissions = await permissionsOn(stores, caller, projects)
+  return projects.map((project, index) => {
+    const { id, name, description, createdAt, autoDestroyActivityDuration } = project
+    const defaults = projectDefaults(project, organization)
+    return {
+      id,
+      organizationName: organization.name,
+      name,
+      description,
+      createdAt,
+      autoDestroyActivityDuration,
+      defaultExecutionMode: defaults.executionMode,
+      defaultAgentPoolId: defaults.agentPoolId,
+      settingOverwrites: {
+        defaultExecutionMode: project.defaultExecutionMode !== null,
+        defaultAgentPool: project.defaultAgentPoolId !== null,
+      },
+      permissions: permissions[index] ?? projectPermissions(caller, project, []),
+      counts: counts.get(id) ?? { workspaces: 0, teams: 0 },
+    }
+  })
 }
 
 async function organizationOf(stores: UsedStores, project: Project): Promise<Organization> {

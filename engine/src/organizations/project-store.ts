@@ -20,6 +20,7 @@ export interface ProjectCounts {
 
 export interface ProjectStore {
   find(id: string): Promise<Project | undefined>
+  findMany(ids: readonly ProjectId[]): Promise<readonly Project[]>
   defaultOf(organizationId: OrganizationId): Promise<Project>
   list(query: ProjectQuery, page: PageRequest): Promise<Page<Project>>
   /** What these teams were given on these projects. */

@@ -81,8 +81,8 @@ export function changeProject(before: Project, patch: ProjectPatch, context: Pro
   const after: Project = { ...wanted, defaultExecutionMode: ownMode, defaultAgentPoolId: ownPool }
   refuseFaults([
     ...(patch.name === undefined ? [] : projectNameFaults(after.name)),
-    ...descriptionFaults(after.description),
-    ...durationFaults(after.autoDestroyActivityDuration),
+    ...projectDescriptionFaults(after.description),
+    ...(after.autoDestroyActivityDuration === null ? [] : activityDurationFaults(after.autoDestroyActivityDuration)),
     ...overwriteFaults(after, overwrites),
     ...context.bindingFaults,
     ...defaultAgentPoolFaults(
@@ -140,13 +140,13 @@ export function projectNameFaults(name: string): Fault[] {
   return []
 }
 
-const descriptionFaults = (description: string): Fault[] =>
+export const projectDescriptionFaults = (description: string): Fault[] =>
   description.length > descriptionMaximum
     ? [{ field: ["description"], detail: `Description is too long (maximum is ${descriptionMaximum} characters)` }]
     : []
 
-const durationFaults = (duration: string | null): Fault[] =>
-  duration === null || /^(?!0+[dh])\d{1,4}[dh]$/.test(duration)
+export const activityDurationFaults = (duration: string): Fault[] =>
+  /^(?!0+[dh])\d{1,4}[dh]$/.test(duration)
     ? []
     : [
         {

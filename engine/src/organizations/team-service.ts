@@ -21,8 +21,9 @@ import {
   teamPermissions,
   type TeamView,
 } from "./team.ts"
-import type { TeamFilter, TeamMembers, Teams } from "./teams.ts"
+import type { TeamFilter, TeamMember, TeamMembers, Teams } from "./teams.ts"
 import type { User } from "./user.ts"
+import { seesEmail, shownToOthers } from "./user-service.ts"
 
 type UsedStores = Pick<Stores, "identity" | "memberships" | "organizations" | "teams" | "users">
 
@@ -52,7 +53,7 @@ export class TeamService implements Teams {
       const team = createTeam(input, membership, made)
       await stores.teams.insert(team)
       await stores.identity.bumpGeneration()
-      return shown(team, organization.name, membership, [])
+      return viewTeam(team, organization.name, membership, [])
     })
   }
 
@@ -62,7 +63,7 @@ export class TeamService implements Teams {
       const visibility = seesEveryTeam(membership) ? {} : { visibleAnd: membership.teams }
       const found = await stores.teams.list({ organizationId: organization.id, ...filter, ...visibility }, page)
       const members = await stores.teams.membersOf(found.items.map(({ id }) => id))
-      const views = found.items.map((team) => shown(team, organization.name, membership, members.get(team.id) ?? []))
+      const views = found.items.map((team) => viewTeam(team, organization.name, membership, members.get(team.id) ?? []))
       return pageOf(views, page, found.totalCount)
     })
   }
@@ -71,6 +72,23 @@ export class TeamService implements Teams {
     return this.#storage.read(async (stores) => {
       const { team, membership } = await authorizeTeam(stores, this.#caller, id)
       return viewOf(stores, team, membership)
+    })
+  }
+
+  members(id: string): Promise<readonly TeamMember[]> {
+    return this.#storage.read(async (stores) => {
+      const { team, membership } = await authorizeTeam(stores, this.#caller, id)
+      const userIds = (await stores.teams.membersOf([team.id])).get(team.id) ?? []
+      const users = new Map((await stores.users.findMany(userIds)).map((user) => [user.id, user]))
+      const memberships = await stores.memberships.ofUsers(team.organizationId, userIds)
+      return memberships
+        .flatMap(({ id: organizationMembershipId, userId }): TeamMember[] => {
+          const user = users.get(userId)
+          if (user === undefined) return []
+          const email = seesEmail(this.#caller, membership, user) ? user.email : null
+          return [{ organizationMembershipId, user: { ...shownToOthers(user), email } }]
+        })
+        .toSorted((one, other) => (one.user.username < other.user.username ? -1 : 1))
     })
   }
 
@@ -188,10 +206,15 @@ async function viewOf(stores: UsedStores, team: Team, membership: Membership): P
   const organization = await stores.organizations.find(team.organizationId)
   if (organization === undefined) throw notFound(team.id)
   const userIds = (await stores.teams.membersOf([team.id])).get(team.id) ?? []
-  return shown(team, organization.name, membership, userIds)
+  return viewTeam(team, organization.name, membership, userIds)
 }
 
-const shown = (team: Team, organizationName: string, membership: Membership, userIds: readonly UserId[]): TeamView => ({
+export const viewTeam = (
+  team: Team,
+  organizationName: string,
+  membership: Membership,
+  userIds: readonly UserId[],
+): TeamView => ({
   id: team.id,
   name: team.name,
   visibility: team.visibility,

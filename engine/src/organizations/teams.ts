@@ -1,5 +1,6 @@
 import type { Page, PageRequest } from "../core/page.ts"
 import type { TeamInput, TeamPatch, TeamView } from "./team.ts"
+import type { UserView } from "./users.ts"
 
 export interface TeamFilter {
   readonly names?: readonly string[]
@@ -12,12 +13,19 @@ export type TeamMembers =
   | { readonly usernames: readonly string[] }
   | { readonly organizationMembershipIds: readonly string[] }
 
+export interface TeamMember {
+  readonly organizationMembershipId: string
+  readonly user: UserView
+}
+
 /** The team family of the engine. */
 export interface Teams {
   create(organization: string, input: TeamInput): Promise<TeamView>
   /** Those the caller may see. */
   list(organization: string, filter: TeamFilter, page: PageRequest): Promise<Page<TeamView>>
   get(id: string): Promise<TeamView>
+  /** Who is in it, by username. */
+  members(id: string): Promise<readonly TeamMember[]>
   update(id: string, patch: TeamPatch): Promise<TeamView>
   delete(id: string): Promise<void>
   /** Those already in it are passed over. */

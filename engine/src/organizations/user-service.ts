@@ -1,4 +1,4 @@
-import type { Caller } from "../core/caller.ts"
+import type { Caller, Membership } from "../core/caller.ts"
 import { notFound, unprocessable } from "../core/errors.ts"
 import { newId, type UserId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
@@ -6,6 +6,7 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
 import { organizationsOf } from "./organization-service.ts"
+import { seesEveryTeam } from "./team.ts"
 import { type AccountPatch, changeAccount, createUser, isRoot, type User, type UserInput } from "./user.ts"
 import type { Users, UserView } from "./users.ts"
 
@@ -128,6 +129,10 @@ const shown = ({ id, username, serviceAccount, email, siteAdmin }: User): UserVi
 
 /** The email is the user's own and the administrators'. */
 export const shownToOthers = (user: User): UserView => ({ ...shown(user), email: null, siteAdmin: null })
+
+/** Within an organization, also those see it who manage who belongs to it. */
+export const seesEmail = (caller: Caller, membership: Membership, user: User): boolean =>
+  seesEveryTeam(membership) || (caller.kind === "user" && caller.userId === user.id)
 
 const serviceAccount = (id: string, name: string): UserView => ({
   id: id as UserId,

@@ -39,8 +39,9 @@ export class OrganizationMembershipRows implements OrganizationMembershipStore {
 
   list(query: OrganizationMembershipQuery, page: PageRequest): Promise<Page<OrganizationMembership>> {
     const { db, dialect } = this.#session
-    const { search, emails } = query
+    const { search, emails, status } = query
     let selected = rows(db).where("m.organization_id", "=", query.organizationId).orderBy("u.username_folded")
+    if (status !== undefined) selected = selected.where("m.status", "=", status)
     if (emails !== undefined)
       selected = selected.where(
         among(

@@ -24,6 +24,12 @@ export class ProjectRows implements ProjectStore {
     return row && projectOf(row)
   }
 
+  async findMany(ids: readonly ProjectId[]): Promise<readonly Project[]> {
+    const { db, dialect } = this.#session
+    const found = await this.#session.all(rows(db).where(among(dialect, sql.ref("p.id"), ids)))
+    return found.map(projectOf)
+  }
+
   async defaultOf(organizationId: OrganizationId): Promise<Project> {
     const row = await this.#session.first(defaultOf, { organizationId })
     if (row === undefined) throw new Error(`organization ${organizationId} has no default project`)

@@ -6,6 +6,7 @@ import type { RemoteStateConsumerStore } from "../workspaces/remote-state-consum
 import { among } from "./dialect.ts"
 import { selectPage } from "./select-page.ts"
 import { type Session, statement } from "./session.ts"
+import { visible } from "./visible.ts"
 
 /** Pairs of one insert: both dialects bound the parameters of a statement. */
 const rowsPerInsert = 1_000
@@ -52,19 +53,12 @@ export class RemoteStateConsumerRows implements RemoteStateConsumerStore {
 
   #visible(condition: RawBuilder<boolean>, visibility: Visibility, page: PageRequest): Promise<Page<WorkspaceId>> {
     const { db, dialect } = this.#session
-    let query = db
+    const query = db
       .selectFrom("workspaces as w")
       .select("w.id")
-      .where("w.organization_id", "=", visibility.organizationId)
+      .where(visible(dialect, visibility))
       .where(condition)
       .orderBy("w.name_folded")
-    if (!visibility.all) {
-      const ofTeams = among(dialect, sql.ref("team_id"), visibility.teams)
-      query = query.where(
-        sql<boolean>`(w.id in (select workspace_id from team_workspaces where ${ofTeams})
-          or w.project_id in (select project_id from team_projects where ${ofTeams}))`,
-      )
-    }
     return selectPage(this.#session, query, page, ({ id }) => id as WorkspaceId)
   }
 }

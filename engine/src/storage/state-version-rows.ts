@@ -31,6 +31,10 @@ export class StateVersionRows implements StateVersionStore {
     return row && versionOf(row)
   }
 
+  async findMany(ids: readonly StateVersionId[]): Promise<readonly StateVersion[]> {
+    return (await this.#session.all(byIds, { ids })).map(versionOf)
+  }
+
   list(workspaceId: WorkspaceId, { statuses }: StateVersionQuery, page: PageRequest): Promise<Page<StateVersion>> {
     let query = this.#session.db.selectFrom("state_versions").select(columns).where("workspace_id", "=", workspaceId)
     if (statuses !== undefined) query = query.where("status", "in", statuses)
@@ -122,6 +126,10 @@ export class StateVersionRows implements StateVersionStore {
   async outputs(id: StateVersionId): Promise<readonly StateVersionOutput[]> {
     const rows = await this.#session.all(outputsOf, { id })
     return rows.map((row) => this.#outputOf(row))
+  }
+
+  async outputsOf(ids: readonly StateVersionId[]): Promise<readonly StateVersionOutput[]> {
+    return (await this.#session.all(outputsOfMany, { ids })).map((row) => this.#outputOf(row))
   }
 
   async findOutput(
@@ -222,6 +230,20 @@ const documentsOf = statement((db, { ids }: { ids: readonly string[] }, dialect)
 )
 const outputsOf = statement((db, { id }: { id: string }) =>
   db.selectFrom("state_version_outputs").select(outputColumns).where("state_version_id", "=", id).orderBy("position"),
+)
+const outputsOfMany = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
+  db
+    .selectFrom("state_version_outputs")
+    .select(outputColumns)
+    .where(among(dialect, sql.ref("state_version_id"), ids))
+    .orderBy("state_version_id")
+    .orderBy("position"),
+)
+const byIds = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
+  db
+    .selectFrom("state_versions")
+    .select(columns)
+    .where(among(dialect, sql.ref("id"), ids)),
 )
 const outputById = statement((db, { id }: { id: string }) =>
   db.selectFrom("state_version_outputs").select(outputColumns).where("id", "=", id),

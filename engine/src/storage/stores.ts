@@ -1,6 +1,7 @@
 import type { Sealer } from "../core/sealing.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
+import { AgentPoolRows } from "./agent-pool-rows.ts"
 import { AccessRows } from "./access-rows.ts"
 import { AssessmentRows } from "./assessment-rows.ts"
 import { ConfigurationVersionRows } from "./configuration-version-rows.ts"
@@ -19,6 +20,7 @@ import { TeamWorkspaceRows } from "./team-workspace-rows.ts"
 import { TokenRows } from "./token-rows.ts"
 import { UserRows } from "./user-rows.ts"
 import { RemoteStateConsumerRows } from "./remote-state-consumer-rows.ts"
+import { SshKeyRows } from "./ssh-key-rows.ts"
 import { TagRows } from "./tag-rows.ts"
 import { VariableRows } from "./variable-rows.ts"
 import { VcsConnectionRows } from "./vcs-connection-rows.ts"
@@ -91,6 +93,12 @@ class SessionStores implements Stores {
   }
   get tags() {
     return this.#once("tags", TagRows)
+  }
+  get sshKeys() {
+    return this.#once("sshKeys", SshKeyRows)
+  }
+  get agentPools() {
+    return this.#once("agentPools", AgentPoolRows)
   }
   get consumers() {
     return this.#once("consumers", RemoteStateConsumerRows)

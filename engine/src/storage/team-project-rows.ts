@@ -34,7 +34,7 @@ export class TeamProjectRows implements TeamProjectStore {
       custom: null,
     }
     await refuseTaken(() => this.#session.run(this.#session.db.insertInto("team_projects").values(row)), {
-      team: { field: ["team"], detail: "Team has already been given access to the project" },
+      team: { field: ["team", "id"], detail: "Team has already been given access to the project" },
     })
   }
 

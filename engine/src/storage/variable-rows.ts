@@ -1,8 +1,10 @@
+import { sql } from "kysely"
 import { invalid } from "../core/errors.ts"
 import type { OrganizationId, WorkspaceId } from "../core/ids.ts"
 import type { Sealer } from "../core/sealing.ts"
 import type { Variable, VariableCategory } from "../workspaces/variable.ts"
 import type { VariableStore } from "../workspaces/variable-store.ts"
+import { among } from "./dialect.ts"
 import { type Session, UniqueViolation } from "./session.ts"
 import type { VariableRow } from "./tables.ts"
 
@@ -32,6 +34,19 @@ export class VariableRows implements VariableStore {
         .selectFrom("variables")
         .select(columns)
         .where("workspace_id", "=", workspaceId)
+        .orderBy("created_at")
+        .orderBy("id"),
+    )
+    return rows.map((row) => this.#variableOf(row))
+  }
+
+  async listMany(workspaceIds: readonly WorkspaceId[]): Promise<readonly Variable[]> {
+    const { db, dialect } = this.#session
+    const rows = await this.#session.all(
+      db
+        .selectFrom("variables")
+        .select(columns)
+        .where(among(dialect, sql.ref("workspace_id"), workspaceIds))
         .orderBy("created_at")
         .orderBy("id"),
     )

@@ -194,7 +194,8 @@ async function recordEnd(stores: UsedStores, run: Run): Promise<void> {
 }
 
 export function viewRun(run: Run, permissions: WorkspacePermissions): RunView {
-  const { organizationId: _organizationId, policyFailed: _policyFailed, finishedAt: _finishedAt, ...view } = run
+  const { organizationId: _organizationId, policyFailed: _policyFailed, finishedAt: _finishedAt, ...shown } = run
+  const { planDurationMs: _planMs, applyDurationMs: _applyMs, ...view } = shown
   const { canQueueApply } = permissions
   return {
     ...view,

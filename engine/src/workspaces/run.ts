@@ -55,6 +55,9 @@ export interface RunPermissions {
   readonly canForceCancel: boolean
 }
 
-export interface RunView extends Omit<Run, "organizationId" | "policyFailed" | "finishedAt"> {
+export interface RunView extends Omit<
+  Run,
+  "organizationId" | "planDurationMs" | "applyDurationMs" | "policyFailed" | "finishedAt"
+> {
   readonly permissions: RunPermissions
 }

@@ -14,6 +14,7 @@ export interface StateVersionRelated {
 
 export interface StateVersionStore {
   find(id: string): Promise<StateVersion | undefined>
+  findMany(ids: readonly StateVersionId[]): Promise<readonly StateVersion[]>
   /** Newest first. */
   list(workspaceId: WorkspaceId, query: StateVersionQuery, page: PageRequest): Promise<Page<StateVersion>>
   /** The newest of any of these statuses. */
@@ -34,6 +35,8 @@ export interface StateVersionStore {
   saveOutputs(id: StateVersionId, outputs: readonly StateVersionOutput[]): Promise<void>
   /** In the order of the state. */
   outputs(id: StateVersionId): Promise<readonly StateVersionOutput[]>
+  /** Of several versions, each in the order of its state. */
+  outputsOf(ids: readonly StateVersionId[]): Promise<readonly StateVersionOutput[]>
   findOutput(
     id: string,
   ): Promise<{ readonly output: StateVersionOutput; readonly stateVersionId: StateVersionId } | undefined>

@@ -5,6 +5,7 @@ export interface VariableStore {
   find(workspaceId: WorkspaceId, id: string): Promise<Variable | undefined>
   /** All of the workspace, in the order of their creation. */
   list(workspaceId: WorkspaceId): Promise<readonly Variable[]>
+  listMany(workspaceIds: readonly WorkspaceId[]): Promise<readonly Variable[]>
   /** Throws `EngineError("invalid")` on `key` when the category has the key already; `save` too. */
   insert(variable: Variable): Promise<void>
   save(variable: Variable): Promise<void>

@@ -35,7 +35,7 @@ import type { Workspaces } from "./workspaces.ts"
 
 type UsedStores = Pick<
   Stores,
-  "workspaces" | "access" | "organizations" | "projects" | "settings" | "tags" | "stateVersions"
+  "workspaces" | "access" | "organizations" | "projects" | "settings" | "tags" | "stateVersions" | "sshKeys"
 >
 
 export class WorkspaceService implements Workspaces {
@@ -120,6 +120,20 @@ export class WorkspaceService implements Workspaces {
       const change = changesBetween(present, planned.bindings)
       await bind(stores.tags, [{ bearer, change }], { now, random: this.#runtime.random })
       return viewOf(stores, await authorizeWorkspace(stores, this.#caller, { id }), this.#edition)
+    })
+  }
+
+  assignSshKey(ref: WorkspaceRef, sshKeyId: string | null): Promise<WorkspaceView> {
+    const now = this.#runtime.clock.now()
+    return this.#storage.transact(async (stores) => {
+      const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canUpdate")
+      if (sshKeyId !== null) {
+        const key = await stores.sshKeys.find(sshKeyId)
+        if (key?.organizationId !== workspace.organizationId) throw notFound(sshKeyId)
+      }
+      const after = { ...workspace, sshKeyId, updatedAt: now }
+      await stores.workspaces.save(workspace, after)
+      return viewOf(stores, { workspace: after, permissions }, this.#edition)
     })
   }
 

@@ -14,6 +14,8 @@ export interface Workspaces {
   safeDelete(ref: WorkspaceRef): Promise<void>
   /** Looks at nothing but the permission. */
   forceDelete(ref: WorkspaceRef): Promise<void>
+  /** Null takes the key away. */
+  assignSshKey(ref: WorkspaceRef, sshKeyId: string | null): Promise<WorkspaceView>
   lock(ref: WorkspaceRef, input: { readonly reason: string }): Promise<WorkspaceView>
   unlock(ref: WorkspaceRef): Promise<WorkspaceView>
   forceUnlock(ref: WorkspaceRef): Promise<WorkspaceView>

@@ -28,6 +28,7 @@ export const organizationMembershipRoutes: readonly Route[] = [
       const filter = given({
         search: query.get("q") ?? undefined,
         emails: decodeCommaList(query.get("filter[email]")),
+        status: query.get("filter[status]") || undefined,
       })
       const page = await engine.organizationMemberships.list(organizationOf(request), filter, decodePage(query))
       const users = page.items.map(({ user }) => encodeUser(user))

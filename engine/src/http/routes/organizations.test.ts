@@ -66,10 +66,11 @@ describe("organizations", () => {
       faults: { name: "Name can only include letters, numbers, -, and _.", email: "Email is invalid" },
     },
     {
-      why: "types are wrong",
-      attributes: { name: 7, email: "a@b", "allow-force-delete-workspaces": "yes", "default-execution-mode": "warp" },
+      why: "types and texts are wrong",
+      attributes: { name: 7, email: "a b", "allow-force-delete-workspaces": "yes", "default-execution-mode": "warp" },
       faults: {
         name: "name must be a string",
+        email: "Email is invalid",
         "allow-force-delete-workspaces": "allow-force-delete-workspaces must be a boolean",
         "default-execution-mode": 'default-execution-mode must be one of "remote", "local", "agent"',
       },

@@ -12,19 +12,13 @@ import {
 import { type StateDocument, stateDocuments, type StateVersionView } from "../../workspaces/state-version.ts"
 import type { StateUploads } from "../../workspaces/state-versions.ts"
 import type { WorkspaceRef } from "../../workspaces/workspace.ts"
-import { type ApiRequest, created, noContent, ok, type OpenRoute, param, type Route } from "../route.ts"
+import { type ApiRequest, baseOf, created, noContent, ok, type OpenRoute, param, type Route } from "../route.ts"
 
 /** Asks the tool to save its state this often during a long apply (workspace-facts 1.9). */
 const snapshotIntervalSeconds = 60
 
 const workspaceOf = (request: ApiRequest): WorkspaceRef => ({ id: param(request, "workspace_id") })
 const stateVersionId = (request: ApiRequest) => param(request, "state_version_id")
-
-/** The server's own address, as the client that asks knows it. */
-function baseOf({ url }: Pick<ApiRequest, "url">): string {
-  const prefix = url.pathname.slice(0, url.pathname.indexOf("/api/v2/"))
-  return `${url.origin}${prefix}`
-}
 
 const document = (request: ApiRequest, version: StateVersionView) => ({
   data: encodeStateVersion(version, baseOf(request)),

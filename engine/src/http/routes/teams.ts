@@ -1,3 +1,4 @@
+import { badRequest } from "../../core/errors.ts"
 import { listPointers } from "../../wire/jsonapi/errors.ts"
 import { given } from "../../wire/jsonapi/given.ts"
 import { encodePage } from "../../wire/jsonapi/links.ts"
@@ -7,13 +8,24 @@ import {
   decodeTeamInput,
   decodeTeamPatch,
   decodeUsernames,
+  encodeMember,
   encodeTeam,
+  encodeTeamWithMembers,
   teamPointers as pointers,
 } from "../../wire/jsonapi/team.ts"
+import { encodeUser } from "../../wire/jsonapi/user.ts"
 import { type ApiRequest, created, noContent, ok, param, type Route } from "../route.ts"
 
 const organizationOf = (request: ApiRequest) => param(request, "organization_name")
 const idOf = (request: ApiRequest) => param(request, "team_id")
+
+/** How public clients list a team's members. */
+const includable = ["users", "organization-memberships"]
+
+const invalidInclude = (name: string) =>
+  badRequest("The include parameter is not valid.", [
+    { detail: `include parameter "${name}" is not one of ${includable.join(", ")}`, parameter: "include" },
+  ])
 
 export const teamRoutes: readonly Route[] = [
   {
@@ -41,7 +53,20 @@ export const teamRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/teams/:team_id",
-    handle: async (request) => ok({ data: encodeTeam(await request.engine.teams.get(idOf(request))) }),
+    handle: async (request) => {
+      const { teams } = request.engine
+      const team = await teams.get(idOf(request))
+      const include = decodeCommaList(request.query.get("include")) ?? []
+      if (include.length === 0) return ok({ data: encodeTeam(team) })
+      const unknown = include.find((name) => !includable.includes(name))
+      if (unknown !== undefined) throw invalidInclude(unknown)
+      const members = await teams.members(team.id)
+      const included = [
+        ...(include.includes("users") ? members.map(({ user }) => encodeUser(user)) : []),
+        ...(include.includes("organization-memberships") ? members.map((member) => encodeMember(team, member)) : []),
+      ]
+      return ok({ data: encodeTeamWithMembers(team, members), included })
+    },
   },
   {
     method: "PATCH",

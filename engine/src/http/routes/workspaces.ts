@@ -3,9 +3,10 @@ import { decodePage } from "../../wire/jsonapi/query.ts"
 import { decodeLock, encodeWorkspace } from "../../wire/jsonapi/workspace.ts"
 import { decodeWorkspaceInput, workspacePointers as pointers } from "../../wire/jsonapi/workspace-input.ts"
 import { decodeWorkspaceQuery } from "../../wire/jsonapi/workspace-query.ts"
+import { decodeWorkspaceInclude, encodeInclusions } from "../../wire/jsonapi/workspace-include.ts"
 import type { WorkspaceRef } from "../../workspaces/workspace.ts"
 import type { WorkspaceView } from "../../workspaces/workspace-view.ts"
-import { type ApiRequest, created, noContent, ok, param, type Route } from "../route.ts"
+import { type ApiRequest, baseOf, created, noContent, ok, param, type Route } from "../route.ts"
 
 const organizationOf = (request: ApiRequest) => param(request, "organization_name")
 const byId = (request: ApiRequest): WorkspaceRef => ({ id: param(request, "workspace_id") })
@@ -15,6 +16,20 @@ const byName = (request: ApiRequest): WorkspaceRef => ({
 })
 
 const document = (workspace: WorkspaceView) => ({ data: encodeWorkspace(workspace) })
+
+/** The workspaces of an answer with what `include` asks for; undefined when it asks for nothing. */
+async function includedBeside(request: ApiRequest, workspaces: readonly WorkspaceView[]) {
+  const parts = decodeWorkspaceInclude(request.query)
+  if (parts.size === 0) return undefined
+  return encodeInclusions(await request.engine.inclusions.of(workspaces, parts), baseOf(request))
+}
+
+async function show(request: ApiRequest, ref: WorkspaceRef) {
+  decodeWorkspaceInclude(request.query)
+  const workspace = await request.engine.workspaces.get(ref)
+  const included = await includedBeside(request, [workspace])
+  return ok({ ...document(workspace), ...(included === undefined ? {} : { included }) })
+}
 
 /** Both path forms behave identically (specification 4.5). */
 const forms = [
@@ -39,15 +54,16 @@ export const workspaceRoutes: readonly Route[] = [
     handle: async (request) => {
       const { engine, query, url } = request
       const page = decodePage(query)
+      decodeWorkspaceInclude(query)
       const found = await engine.workspaces.list(organizationOf(request), decodeWorkspaceQuery(query), page)
-      return ok(encodePage(found, encodeWorkspace, url))
+      return ok(encodePage(found, encodeWorkspace, url, await includedBeside(request, found.items)))
     },
   },
   ...forms.flatMap(({ path, refOf }): Route[] => [
     {
       method: "GET",
       path,
-      handle: async (request) => ok(document(await request.engine.workspaces.get(refOf(request)))),
+      handle: (request) => show(request, refOf(request)),
     },
     {
       method: "PATCH",

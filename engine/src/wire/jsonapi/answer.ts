@@ -159,37 +159,36 @@ export function readResource(resource: unknown, ...types: readonly string[]): Re
   }
 }
 
+/** Makes a value of a resource; `included` holds what stands beside the data, by type and id: `users/user-1`. */
+export type Decode<T> = (resource: unknown, included: ReadonlyMap<string, unknown>) => T
+
 /** `{ data: { … } }` */
-export function decodeOne<T>(document: unknown, decode: (resource: unknown) => T): T {
+export function decodeOne<T>(document: unknown, decode: Decode<T>): T {
   if (!isObject(document)) throw unreadable("it is no JSON:API document")
-  return decode(document["data"])
+  return decode(document["data"], includedIn(document))
 }
 
 /** `{ data: [ … ] }` without pages. */
-export function decodeAll<T>(document: unknown, decode: (resource: unknown) => T): T[] {
+export function decodeAll<T>(document: unknown, decode: Decode<T>): T[] {
   const data = isObject(document) ? document["data"] : undefined
-  if (!Array.isArray(data)) throw unreadable("its data is not a list")
-  return data.map(decode)
+  if (!isObject(document) || !Array.isArray(data)) throw unreadable("its data is not a list")
+  const included = includedIn(document)
+  return data.map((resource: unknown) => decode(resource, included))
 }
 
 /** One page and where it stands among the others (specification 2.6). */
-export function decodePageOf<T>(document: unknown, decode: (resource: unknown) => T): Page<T> {
+export function decodePageOf<T>(document: unknown, decode: Decode<T>): Page<T> {
   const items = decodeAll(document, decode)
-  const meta = new MembersReader((document as Members)["meta"], "meta").members("pagination")
+  const pagination = new MembersReader((document as Members)["meta"], "meta").members("pagination")
   return {
     items,
-    number: meta.number("currentPage"),
-    size: meta.number("pageSize"),
-    totalCount: meta.number("totalCount"),
+    number: pagination.number("currentPage"),
+    size: pagination.number("pageSize"),
+    totalCount: pagination.number("totalCount"),
   }
 }
 
-/** What stands beside the data, such as the user of a membership. */
-export function includedIn(document: unknown): ReadonlyMap<string, unknown> {
-  const included = isObject(document) && Array.isArray(document["included"]) ? document["included"] : []
-  return new Map(
-    included
-      .filter(isObject)
-      .map((resource: Members) => [`${String(resource["type"])}/${String(resource["id"])}`, resource]),
-  )
+function includedIn({ included }: Members): ReadonlyMap<string, unknown> {
+  const resources = Array.isArray(included) ? included.filter(isObject) : []
+  return new Map(resources.map((resource) => [`${String(resource["type"])}/${String(resource["id"])}`, resource]))
 }

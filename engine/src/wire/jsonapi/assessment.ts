@@ -1,7 +1,9 @@
 import { z } from "zod"
 import { formatInstant } from "../../core/time.ts"
 import type { AssessmentInput, AssessmentView } from "../../workspaces/assessment.ts"
-import { decodeDocument, type Resource, toOne } from "./document.ts"
+import type { WorkspaceId } from "../../core/ids.ts"
+import { readResource } from "./answer.ts"
+import { decodeDocument, encodeDocument, type RequestDocument, type Resource, toOne } from "./document.ts"
 
 const schema = z.object({
   attributes: z.object({
@@ -32,3 +34,20 @@ export const encodeAssessment = (assessment: AssessmentView): Resource => ({
   relationships: { workspace: toOne("workspaces", assessment.workspaceId) },
   links: { self: `/api/v2/assessment-results/${assessment.id}` },
 })
+
+/** The other direction of `encodeAssessment`. */
+export function decodeAssessmentView(resource: unknown): AssessmentView {
+  const { id, attributes: own, ...related } = readResource(resource, "assessment-results")
+  return {
+    id,
+    workspaceId: related.one("workspace") as WorkspaceId,
+    drifted: own.flag("drifted"),
+    succeeded: own.flag("succeeded"),
+    errorMessage: own.textOrNull("errorMsg"),
+    createdAt: own.instant("createdAt"),
+  }
+}
+
+/** The other direction of `decodeAssessment`. */
+export const encodeAssessmentInput = ({ drifted, succeeded, errorMessage }: AssessmentInput): RequestDocument =>
+  encodeDocument("assessment-results", { drifted, succeeded, "error-msg": errorMessage })

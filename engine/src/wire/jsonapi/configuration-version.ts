@@ -1,12 +1,17 @@
 import { z } from "zod"
-import type {
-  ConfigurationVersionInput,
-  ConfigurationVersionView,
-  IngressAttributes,
-  IngressAttributesView,
-  Readme,
+import {
+  type ConfigurationVersionInput,
+  configurationVersionStatuses,
+  type ConfigurationVersionView,
+  type IngressAttributes,
+  type IngressAttributesView,
+  type Readme,
 } from "../../workspaces/configuration-version.ts"
-import { decodeDocument, type Resource, toOne } from "./document.ts"
+import type { ConfigurationVersionId, WorkspaceId } from "../../core/ids.ts"
+import { formatInstant } from "../../core/time.ts"
+import { readResource } from "./answer.ts"
+import { decodeDocument, encodeDocument, type RequestDocument, type Resource, toOne } from "./document.ts"
+import { dashedMembers } from "./member-name.ts"
 
 const text = z.string().max(4_096).nullish()
 const ingressSchema = z.object({
@@ -80,6 +85,7 @@ export function encodeConfigurationVersion(version: ConfigurationVersionView): R
     type: "configuration-versions",
     attributes: {
       source: version.source,
+      "created-at": formatInstant(version.createdAt),
       status: version.status,
       speculative: version.speculative,
       provisional: version.provisional,
@@ -128,3 +134,61 @@ export const encodeReadme = (readme: Readme): Resource => ({
   type: "workspace-readme",
   attributes: { "raw-markdown": readme.markdown },
 })
+
+/** The other direction of `encodeConfigurationVersion`. */
+export function decodeConfigurationVersionView(resource: unknown): ConfigurationVersionView {
+  const { id, attributes: own, ...related } = readResource(resource, "configuration-versions")
+  return {
+    id: id as ConfigurationVersionId,
+    workspaceId: related.one("workspace") as WorkspaceId,
+    source: own.text("source"),
+    status: own.oneOf("status", configurationVersionStatuses),
+    speculative: own.flag("speculative"),
+    provisional: own.flag("provisional"),
+    autoQueueRuns: own.flag("autoQueueRuns"),
+    error: own.textOrNull("error"),
+    errorMessage: own.textOrNull("errorMessage"),
+    createdAt: own.instant("createdAt"),
+    ingressAttributesId: related.oneOrNull("ingressAttributes"),
+  }
+}
+
+/** The other direction of `encodeIngressAttributes`. */
+export function decodeIngressAttributes(resource: unknown): IngressAttributesView {
+  const { id, attributes: own } = readResource(resource, "ingress-attributes")
+  return {
+    id,
+    branch: own.textOrNull("branch"),
+    cloneUrl: own.textOrNull("cloneUrl"),
+    commitSha: own.textOrNull("commitSha"),
+    commitMessage: own.textOrNull("commitMessage"),
+    commitUrl: own.textOrNull("commitUrl"),
+    compareUrl: own.textOrNull("compareUrl"),
+    identifier: own.textOrNull("identifier"),
+    isPullRequest: own.flag("isPullRequest"),
+    onDefaultBranch: own.flag("onDefaultBranch"),
+    pullRequestNumber: own.numberOrNull("pullRequestNumber"),
+    pullRequestTitle: own.textOrNull("pullRequestTitle"),
+    pullRequestUrl: own.textOrNull("pullRequestUrl"),
+    tag: own.textOrNull("tag"),
+    senderUsername: own.textOrNull("senderUsername"),
+    senderAvatarUrl: own.textOrNull("senderAvatarUrl"),
+    senderHtmlUrl: own.textOrNull("senderHtmlUrl"),
+  }
+}
+
+/** The other direction of `encodeReadme`. */
+export function decodeReadme(resource: unknown): Readme {
+  const { id, attributes: own } = readResource(resource, "workspace-readme")
+  return { id, markdown: own.text("rawMarkdown") }
+}
+
+/** The other direction of `decodeConfigurationVersion`. */
+export const encodeConfigurationVersionInput = ({
+  ingressAttributes: ingress,
+  ...input
+}: ConfigurationVersionInput): RequestDocument =>
+  encodeDocument(
+    "configuration-versions",
+    dashedMembers({ ...input, ingressAttributes: ingress && dashedMembers(ingress) }),
+  )

@@ -1,6 +1,7 @@
 // Request documents → typed input, with every fault of the document at once, and the pieces that answers are made of.
 import type { z } from "zod"
 import { badRequest, type Fault, invalid } from "../../core/errors.ts"
+import { wholeSentence } from "./ruled.ts"
 
 export interface ResourceIdentifier {
   readonly type: string
@@ -148,6 +149,8 @@ function describe(name: string, issue: z.core.$ZodIssue): string {
       return `${name} must be one of ${issue.values.map((value) => JSON.stringify(value)).join(", ")}`
     case "too_big":
       return `${name} is too long (maximum is ${issue.maximum})`
+    case "custom":
+      return issue.params === wholeSentence ? issue.message : `${name}: ${issue.message}`
     default:
       return `${name}: ${issue.message}`
   }
@@ -162,3 +165,29 @@ const articles: Record<string, string> = {
   object: "an object",
 }
 const article = (expected: string): string => articles[expected] ?? expected
+
+export interface RequestDocument {
+  readonly data: {
+    readonly type: string
+    readonly attributes: Readonly<Record<string, unknown>>
+    readonly relationships?: Readonly<Record<string, unknown>>
+  }
+}
+
+/** The other direction of `decodeDocument`; relationships that are undefined are left out. */
+export function encodeDocument(
+  type: string,
+  attributes: Readonly<Record<string, unknown>>,
+  relationships: Readonly<Record<string, unknown>> = {},
+): RequestDocument {
+  const given = Object.entries(relationships).filter(([, value]) => value !== undefined)
+  return {
+    data: { type, attributes, ...(given.length === 0 ? {} : { relationships: Object.fromEntries(given) }) },
+  }
+}
+
+/** The other direction of `decodeList` for resources that are only named. */
+export const encodeIdentifiers = (type: string, ids: readonly string[]) => toMany(type, ids)
+/** A to-one relationship of a request; left out when undefined. */
+export const relatedTo = (type: string, id: string | null | undefined) =>
+  id === undefined ? undefined : toOne(type, id)

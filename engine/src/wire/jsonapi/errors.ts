@@ -107,11 +107,20 @@ const codesByStatus = new Map<number, EngineErrorCode>([
   [503, "busy"],
 ])
 
-/** The error a server answered, as the remote engine throws it. */
-export function decodeError(status: number, document: unknown, retryAfterMs?: number): EngineError {
+interface DecodeErrorOptions {
+  readonly retryAfterMs?: number | undefined
+  readonly names?: Readonly<Record<string, string>> | undefined
+}
+
+/** The error a server answered, as the remote engine throws it. `names` is that of the endpoint's `renamedPointers`. */
+export function decodeError(
+  status: number,
+  document: unknown,
+  { retryAfterMs, names = {} }: DecodeErrorOptions = {},
+): EngineError {
   const objects = errorObjects(document)
   const detail = objects.map((object) => object.detail).join("; ") || `The server answered ${status}.`
-  const faults = objects.filter((object) => object.source !== undefined).map(faultOf)
+  const faults = objects.filter((object) => object.source !== undefined).map((object) => faultOf(object, names))
   const isInvalid = status === 422 && objects.some((object) => object.title === statuses.invalid.title)
   const isPending = status === 503 && detail.includes("still pending")
   const code = isInvalid ? "invalid" : isPending ? "pending" : (codesByStatus.get(status) ?? "unavailable")
@@ -123,10 +132,14 @@ function errorObjects(document: unknown): ErrorObject[] {
   return Array.isArray(errors) ? errors.filter((error) => typeof error?.detail === "string") : []
 }
 
-function faultOf({ detail, source = {} as NonNullable<ErrorObject["source"]> }: ErrorObject): Fault {
+function faultOf({ detail, source }: ErrorObject, names: Readonly<Record<string, string>>): Fault {
+  if (source === undefined) return { detail }
   if ("parameter" in source) return { detail, parameter: source.parameter }
   const field = fieldAt(source.pointer)
-  return field === undefined ? { detail, pointer: source.pointer } : { detail, field }
+  if (field === undefined) return { detail, pointer: source.pointer }
+  const [first, ...rest] = field
+  const [own = first] = Object.entries(names).find(([, wire]) => wire === first) ?? []
+  return { detail, field: own === undefined ? field : [own, ...rest] }
 }
 
 /** The field that `attributePointers` or `listPointers` made this pointer of; undefined for any other pointer. */

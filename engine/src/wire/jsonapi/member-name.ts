@@ -6,3 +6,9 @@ export const dashed = (name: string): string => name.replaceAll(/[A-Z]/g, (lette
 /** `auto-destroy-at` → `autoDestroyAt`. */
 export const camelCased = (name: string): string =>
   name.replaceAll(/-([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())
+
+/** Every member under its wire name; those that are undefined are left out. */
+export const dashedMembers = (members: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [[dashed(name), value]])),
+  )

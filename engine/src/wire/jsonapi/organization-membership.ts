@@ -4,14 +4,26 @@ import type {
   OrganizationMembershipInput,
   OrganizationMembershipView,
 } from "../../organizations/organization-membership.ts"
-import { decodeDocument, type Resource, toMany, toOne } from "./document.ts"
-import { attributePointers, type Pointers } from "./errors.ts"
+import type { TeamId } from "../../core/ids.ts"
+import { readResource } from "./answer.ts"
+import {
+  decodeDocument,
+  encodeDocument,
+  encodeIdentifiers,
+  type RequestDocument,
+  type Resource,
+  toMany,
+  toOne,
+} from "./document.ts"
+import { attributePointers } from "./errors.ts"
+import { emailFaults } from "../../organizations/email.ts"
+import { usernameFaults } from "../../organizations/user.ts"
+import { ruled } from "./ruled.ts"
 import { given } from "./given.ts"
+import { dashedMembers } from "./member-name.ts"
+import { decodeUser } from "./user.ts"
 
-const base = attributePointers(["teams"])
-/** `["teams", 0, "id"]` is a member of an identifier, not an attribute. */
-export const organizationMembershipPointers: Pointers = (field) =>
-  field[0] === "teams" && field.length === 3 ? `/data/relationships/teams/data/${field[1]}/${field[2]}` : base(field)
+export const organizationMembershipPointers = attributePointers(["teams"])
 
 export function encodeOrganizationMembership(membership: OrganizationMembershipView): Resource {
   const { user } = membership
@@ -34,7 +46,9 @@ export function encodeOrganizationMembership(membership: OrganizationMembershipV
 }
 
 const schema = z.object({
-  attributes: z.object({ email: z.string().optional(), username: z.string().optional() }).prefault({}),
+  attributes: z
+    .object({ email: ruled(emailFaults).optional(), username: ruled(usernameFaults).optional() })
+    .prefault({}),
   relationships: z.object({ teams: z.object({ data: z.array(z.object({ id: z.string() })) }).optional() }).optional(),
 })
 
@@ -42,3 +56,27 @@ export function decodeOrganizationMembershipInput(body: unknown): OrganizationMe
   const { attributes, relationships } = decodeDocument(body, schema, { types: ["organization-memberships"] })
   return given({ ...attributes, teamIds: relationships?.teams?.data.map(({ id }) => id) })
 }
+
+/** The other direction of `encodeOrganizationMembership`; `included` holds the user. */
+export function decodeOrganizationMembership(
+  resource: unknown,
+  included: ReadonlyMap<string, unknown>,
+): OrganizationMembershipView {
+  const { id, attributes: own, ...related } = readResource(resource, "organization-memberships")
+  return {
+    id,
+    status: own.oneOf("status", ["active"]),
+    createdAt: own.instant("createdAt"),
+    organizationName: related.one("organization"),
+    user: decodeUser(included.get(`users/${related.one("user")}`)),
+    teamIds: related.many("teams") as TeamId[],
+  }
+}
+
+export const encodeOrganizationMembershipInput = ({
+  teamIds,
+  ...input
+}: OrganizationMembershipInput): RequestDocument =>
+  encodeDocument("organization-memberships", dashedMembers(input), {
+    teams: teamIds && encodeIdentifiers("teams", teamIds),
+  })

@@ -5,20 +5,27 @@ import {
   collaboratorAuthPolicies,
   executionModes,
   type OrganizationInput,
+  organizationNameFaults,
   type OrganizationPatch,
   plans,
 } from "../../organizations/organization.ts"
 import { organizationPermissionNames } from "../../organizations/organization-permissions.ts"
 import type { OrganizationView } from "../../organizations/organizations.ts"
-import { decodeDocument, type Resource, toOne } from "./document.ts"
+import type { OrganizationId, ProjectId } from "../../core/ids.ts"
+import { readResource } from "./answer.ts"
+import { decodeDocument, encodeDocument, relatedTo, type RequestDocument, type Resource, toOne } from "./document.ts"
 import { attributePointers, type Pointers, renamedPointers } from "./errors.ts"
 import { given } from "./given.ts"
-import { dashed } from "./member-name.ts"
+import { dashed, dashedMembers } from "./member-name.ts"
+import { emailFaults } from "../../organizations/email.ts"
+import { ruled } from "./ruled.ts"
 import { relatedId, toOneSchema } from "./relationship.ts"
 
-export const organizationPointers: Pointers = renamedPointers(attributePointers(["defaultAgentPool"]), {
-  plan: "planIdentifier",
-})
+export const organizationNames = { plan: "planIdentifier" }
+export const organizationPointers: Pointers = renamedPointers(
+  attributePointers(["defaultAgentPool"]),
+  organizationNames,
+)
 
 export function encodeOrganization(organization: OrganizationView): Resource {
   const { permissions, name } = organization
@@ -87,8 +94,8 @@ export function encodeEntitlements(organization: OrganizationView): Resource {
 }
 
 const settings = z.object({
-  name: z.string().optional(),
-  email: z.string().optional(),
+  name: ruled(organizationNameFaults).optional(),
+  email: ruled(emailFaults).optional(),
   "default-execution-mode": z.enum(executionModes).optional(),
   "allow-force-delete-workspaces": z.boolean().optional(),
   "assessments-enforced": z.boolean().optional(),
@@ -98,7 +105,7 @@ const settings = z.object({
 })
 const relationships = z.object({ "default-agent-pool": toOneSchema.optional() }).optional()
 const createSchema = z.object({
-  attributes: settings.extend({ name: z.string(), email: z.string() }).prefault({} as never),
+  attributes: settings.extend({ name: ruled(organizationNameFaults), email: ruled(emailFaults) }).prefault({} as never),
   relationships,
 })
 const updateSchema = z.object({ attributes: settings.prefault({}), relationships })
@@ -126,3 +133,31 @@ const patchOf = (attributes: z.infer<typeof settings>, related: z.infer<typeof r
     costEstimationEnabled: attributes["cost-estimation-enabled"],
     plan: attributes["plan-identifier"],
   })
+
+/** The other direction of `encodeOrganization`. */
+export function decodeOrganization(resource: unknown): OrganizationView {
+  const { id: name, attributes: own, ...related } = readResource(resource, "organizations")
+  return {
+    id: own.text("externalId") as OrganizationId,
+    name,
+    email: own.text("email"),
+    createdAt: own.instant("createdAt"),
+    defaultProjectId: related.one("defaultProject") as ProjectId,
+    defaultExecutionMode: own.oneOf("defaultExecutionMode", executionModes),
+    defaultAgentPoolId: related.oneOrNull("defaultAgentPool"),
+    allowForceDeleteWorkspaces: own.flag("allowForceDeleteWorkspaces"),
+    assessmentsEnforced: own.flag("assessmentsEnforced"),
+    collaboratorAuthPolicy: own.oneOf("collaboratorAuthPolicy", collaboratorAuthPolicies),
+    costEstimationEnabled: own.flag("costEstimationEnabled"),
+    plan: own.oneOf("planIdentifier", plans),
+    permissions: own.members("permissions").flags(organizationPermissionNames),
+  }
+}
+
+/** Of an input as well as of a patch. */
+export function encodeOrganizationPatch({ plan, defaultAgentPoolId, ...settings }: OrganizationPatch): RequestDocument {
+  const attributes = dashedMembers({ ...settings, [organizationNames.plan]: plan })
+  return encodeDocument("organizations", attributes, {
+    "default-agent-pool": relatedTo("agent-pools", defaultAgentPoolId),
+  })
+}

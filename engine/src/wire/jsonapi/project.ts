@@ -1,11 +1,21 @@
 import { z } from "zod"
 import { formatInstant } from "../../core/time.ts"
 import { executionModes } from "../../organizations/organization.ts"
-import type { ProjectInput, ProjectPatch } from "../../organizations/project.ts"
+import {
+  activityDurationFaults,
+  projectDescriptionFaults,
+  type ProjectInput,
+  projectNameFaults,
+  type ProjectPatch,
+} from "../../organizations/project.ts"
 import type { ProjectView } from "../../organizations/projects.ts"
-import { decodeDocument, type Resource, toOne } from "./document.ts"
+import type { ProjectId } from "../../core/ids.ts"
+import { readResource } from "./answer.ts"
+import { decodeDocument, encodeDocument, relatedTo, type RequestDocument, type Resource, toOne } from "./document.ts"
 import { attributePointers } from "./errors.ts"
+import { dashedMembers } from "./member-name.ts"
 import { given } from "./given.ts"
+import { ruled } from "./ruled.ts"
 import { relatedId, toOneSchema } from "./relationship.ts"
 
 export const projectPointers = attributePointers(["defaultAgentPool", "tagBindings"])
@@ -48,9 +58,9 @@ export function encodeProject(project: ProjectView): Resource {
 }
 
 const settings = z.object({
-  name: z.string().optional(),
-  description: z.string().nullish(),
-  "auto-destroy-activity-duration": z.string().nullish(),
+  name: ruled(projectNameFaults).optional(),
+  description: ruled(projectDescriptionFaults).nullish(),
+  "auto-destroy-activity-duration": ruled(activityDurationFaults).nullish(),
   "default-execution-mode": z.enum(executionModes).nullish(),
   "setting-overwrites": z
     .object({ "default-execution-mode": z.boolean().optional(), "default-agent-pool": z.boolean().optional() })
@@ -66,7 +76,7 @@ const relationships = z
   })
   .optional()
 const createSchema = z.object({
-  attributes: settings.extend({ name: z.string() }).prefault({} as never),
+  attributes: settings.extend({ name: ruled(projectNameFaults) }).prefault({} as never),
   relationships,
 })
 const updateSchema = z.object({ attributes: settings.prefault({}), relationships })
@@ -98,5 +108,40 @@ function patchOf(attributes: z.infer<typeof settings>, related: z.infer<typeof r
             defaultExecutionMode: overwrites["default-execution-mode"],
             defaultAgentPool: overwrites["default-agent-pool"],
           }),
+  })
+}
+
+/** The other direction of `encodeProject`. */
+export function decodeProject(resource: unknown): ProjectView {
+  const { id, attributes: own, ...related } = readResource(resource, "projects")
+  const overwrites = own.members("settingOverwrites")
+  const permissions = own.members("permissions")
+  return {
+    id: id as ProjectId,
+    organizationName: related.one("organization"),
+    name: own.text("name"),
+    description: own.text("description"),
+    createdAt: own.instant("createdAt"),
+    autoDestroyActivityDuration: own.textOrNull("autoDestroyActivityDuration"),
+    defaultExecutionMode: own.oneOf("defaultExecutionMode", executionModes),
+    defaultAgentPoolId: related.oneOrNull("defaultAgentPool"),
+    settingOverwrites: overwrites.flags(["defaultExecutionMode", "defaultAgentPool"]),
+    permissions: {
+      ...permissions.flags(["canRead", "canUpdate", "canDestroy", "canCreateWorkspace"]),
+      canMoveWorkspaces: permissions.flag("canMoveWorkspace"),
+    },
+    counts: { workspaces: own.number("workspaceCount"), teams: own.number("teamCount") },
+  }
+}
+
+/** Of an input as well as of a patch. */
+export function encodeProjectPatch(patch: ProjectPatch): RequestDocument {
+  const { defaultAgentPoolId, settingOverwrites, ...settings } = patch
+  const attributes = dashedMembers({
+    ...settings,
+    settingOverwrites: settingOverwrites && dashedMembers(settingOverwrites),
+  })
+  return encodeDocument("projects", attributes, {
+    "default-agent-pool": relatedTo("agent-pools", defaultAgentPoolId),
   })
 }

@@ -29,3 +29,19 @@ export function decodeCommaList(text: string | null): string[] | undefined {
     .filter((part) => part !== "")
   return parts.length === 0 ? undefined : parts
 }
+
+/** No name holds a slash. */
+const namesNothing = "/"
+
+/** The other direction of `decodeCommaList`. What such a list cannot hold no name holds either, so it matches nothing. */
+export function encodeCommaList(values: readonly string[]): string {
+  const sayable = values.filter((value) => value.trim() === value && value !== "" && !value.includes(","))
+  return sayable.length === 0 ? namesNothing : sayable.join(",")
+}
+
+export function encodePageRequest(page: PageRequest): [string, string][] {
+  return [
+    ["page[number]", String(page.number)],
+    ["page[size]", String(page.size)],
+  ]
+}

@@ -11,12 +11,17 @@ import {
   isDiscardable,
   isRunStatus,
   planStatus,
+  type RunStatus,
   runStatuses,
 } from "../../workspaces/run-status.ts"
 import type { RunQuery } from "../../workspaces/run-store.ts"
-import { decodeBody, decodeDocument, type Resource, toOne } from "./document.ts"
+import { decodeActor } from "./actor.ts"
+import type { ConfigurationVersionId, RunId, WorkspaceId } from "../../core/ids.ts"
+import { type MembersReader, readResource } from "./answer.ts"
+import { decodeBody, decodeDocument, encodeDocument, type RequestDocument, type Resource, toOne } from "./document.ts"
 import { attributePointers } from "./errors.ts"
-import { decodeCommaList } from "./query.ts"
+import { dashedMembers } from "./member-name.ts"
+import { decodeCommaList, encodeCommaList } from "./query.ts"
 import { relatedId, toOneSchema } from "./relationship.ts"
 
 export const runPointers = attributePointers(["configurationVersion", "workspace"])
@@ -158,3 +163,51 @@ const stageTimestamps = (reached: Readonly<Record<string, Instant | undefined>>)
   Object.fromEntries(
     Object.entries(reached).flatMap(([name, at]) => (at === undefined ? [] : [[`${name}-at`, formatInstant(at)]])),
   )
+
+/** The other direction of `encodeRun`. */
+export function decodeRunView(resource: unknown): RunView {
+  const { id, attributes: own, ...related } = readResource(resource, "runs")
+  return {
+    id: id as RunId,
+    workspaceId: related.one("workspace") as WorkspaceId,
+    status: own.oneOf("status", runStatuses),
+    message: own.text("message"),
+    source: own.text("source"),
+    isDestroy: own.flag("isDestroy"),
+    autoApply: own.flag("autoApply"),
+    planOnly: own.flag("planOnly"),
+    refreshOnly: own.flag("refreshOnly"),
+    hasChanges: own.flag("hasChanges"),
+    createdAt: own.instant("createdAt"),
+    createdBy: decodeActor(related.identifierOrNull("createdBy")),
+    statusTimestamps: decodeTimestamps(own.members("statusTimestamps")),
+    configurationVersionId: related.oneOrNull("configurationVersion") as ConfigurationVersionId | null,
+    planId: related.one("plan"),
+    applyId: related.one("apply"),
+    permissions: own.members("permissions").flags(["canApply", "canCancel", "canDiscard", "canForceCancel"]),
+  }
+}
+
+function decodeTimestamps(reached: MembersReader): RunView["statusTimestamps"] {
+  const member = (status: RunStatus) => `${status.replaceAll("_", "-")}-at`
+  return Object.fromEntries(
+    runStatuses
+      .filter((status) => reached.has(member(status)))
+      .map((status) => [status, reached.instant(member(status))]),
+  )
+}
+
+/** The other direction of `decodeRun`. */
+export const encodeRunInput = (workspaceId: string, { configurationVersionId, ...input }: RunInput): RequestDocument =>
+  encodeDocument("runs", dashedMembers(input), {
+    workspace: toOne("workspaces", workspaceId),
+    "configuration-version": toOne("configuration-versions", configurationVersionId),
+  })
+
+/** The other direction of `decodeRunStep`. */
+export const encodeRunStep = (step: RunStep): RequestDocument => encodeDocument("runs", dashedMembers(step))
+
+/** The other direction of `decodeRunQuery`. */
+export const encodeRunQuery = ({ statuses }: RunQuery): readonly (readonly [string, string | undefined])[] => [
+  ["filter[status]", statuses && encodeCommaList(statuses)],
+]

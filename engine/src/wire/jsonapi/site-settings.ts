@@ -1,7 +1,9 @@
 import { z } from "zod"
 import type { SiteSettings } from "../../organizations/site-settings.ts"
-import { decodeDocument, type Resource } from "./document.ts"
+import { readResource } from "./answer.ts"
+import { decodeDocument, encodeDocument, type RequestDocument, type Resource } from "./document.ts"
 import { given } from "./given.ts"
+import { dashedMembers } from "./member-name.ts"
 
 export const encodeSiteSettings = (settings: SiteSettings): Resource => ({
   id: "general-settings",
@@ -31,3 +33,21 @@ export function decodeSiteSettingsPatch(body: unknown): Partial<SiteSettings> {
     engineReleases: attributes["engine-releases"],
   })
 }
+
+/** The other direction of `encodeSiteSettings`. */
+export function decodeSiteSettings(resource: unknown): SiteSettings {
+  const { attributes: own } = readResource(resource, "general-settings")
+  return {
+    defaultGlobalRemoteState: own.flag("defaultRemoteStateAccess"),
+    engineReleases: own.texts("engineReleases"),
+  }
+}
+
+export const encodeSiteSettingsPatch = ({
+  defaultGlobalRemoteState,
+  engineReleases,
+}: Partial<SiteSettings>): RequestDocument =>
+  encodeDocument(
+    "general-settings",
+    dashedMembers({ defaultRemoteStateAccess: defaultGlobalRemoteState, engineReleases }),
+  )

@@ -1,9 +1,12 @@
 // State versions and their outputs as clients of the public API read them (workspace-facts 1.9).
 import { z } from "zod"
 import { badRequest } from "../../core/errors.ts"
+import type { RunId, StateVersionId, WorkspaceId } from "../../core/ids.ts"
 import { formatInstant } from "../../core/time.ts"
+import { outputTypes, type ResourceCounts, type StateResource } from "../../workspaces/state-file.ts"
 import {
   type StateDocument,
+  type StateSummary,
   type StateVersionInput,
   type StateVersionOutput,
   stateVersionStatuses,
@@ -11,8 +14,11 @@ import {
 } from "../../workspaces/state-version.ts"
 import type { StateVersionQuery } from "../../workspaces/state-version-store.ts"
 import { base64Bytes } from "./base64.ts"
-import { decodeDocument, type Resource, toMany, toOne } from "./document.ts"
-import { decodeCommaList } from "./query.ts"
+import { decodeActor } from "./actor.ts"
+import { MembersReader, readResource } from "./answer.ts"
+import { decodeDocument, encodeDocument, type RequestDocument, type Resource, toMany, toOne } from "./document.ts"
+import { dashedMembers } from "./member-name.ts"
+import { decodeCommaList, encodeCommaList } from "./query.ts"
 
 const dataSchema = z.object({
   attributes: z.object({
@@ -153,3 +159,83 @@ export const encodeWorkspaceOutput = (output: StateVersionOutput): Resource => (
     "detailed-type": output.detailedType,
   },
 })
+
+/** The other direction of `encodeStateVersion`. */
+export function decodeStateVersionView(resource: unknown): StateVersionView {
+  const { id, attributes: own, ...related } = readResource(resource, "state-versions")
+  return {
+    id: id as StateVersionId,
+    workspaceId: related.one("workspace") as WorkspaceId,
+    serial: own.number("serial"),
+    lineage: own.textOrNull("lineage"),
+    md5: own.text("md5"),
+    status: own.oneOf("status", stateVersionStatuses),
+    intermediate: own.flag("intermediate"),
+    createdAt: own.instant("createdAt"),
+    createdBy: decodeActor(related.identifierOrNull("createdBy")),
+    runId: related.oneOrNull("run") as RunId | null,
+    summary: own.flag("resourcesProcessed") ? decodeSummary(own) : null,
+    vcsCommitSha: own.textOrNull("vcsCommitSha"),
+    vcsCommitUrl: own.textOrNull("vcsCommitUrl"),
+    outputIds: related.many("outputs"),
+    hasJsonState: !own.isNull("hostedJsonStateDownloadUrl"),
+    uploads: own.isNull("hostedStateUploadUrl")
+      ? null
+      : {
+          state: credentialIn(own.text("hostedStateUploadUrl")),
+          "json-state": credentialIn(own.text("hostedJsonStateUploadUrl")),
+        },
+  }
+}
+
+const credentialIn = (address: string): string => URL.parse(address)?.searchParams.get("credential") ?? ""
+
+const decodeSummary = (own: MembersReader): StateSummary => ({
+  size: own.number("size"),
+  formatVersion: own.number("stateVersion"),
+  terraformVersion: own.textOrNull("terraformVersion"),
+  resourceCount: own.number("resourceCount"),
+  resources: own.list("resources").map(decodeStateResource),
+  modules: own.value("modules") as ResourceCounts,
+  providers: own.value("providers") as ResourceCounts,
+})
+
+function decodeStateResource(item: unknown): StateResource {
+  const own = new MembersReader(item, "resources")
+  return {
+    name: own.text("name"),
+    type: own.text("type"),
+    count: own.number("count"),
+    module: own.text("module"),
+    provider: own.text("provider"),
+  }
+}
+
+/** The other direction of `encodeStateVersionOutput`. */
+export function decodeStateVersionOutput(resource: unknown): StateVersionOutput {
+  const { id, attributes: own } = readResource(resource, "state-version-outputs")
+  return {
+    id,
+    name: own.text("name"),
+    sensitive: own.flag("sensitive"),
+    type: own.oneOf("type", outputTypes),
+    value: own.value("value"),
+    detailedType: own.value("detailedType"),
+  }
+}
+
+/** The other direction of `decodeStateVersion`. */
+export function encodeStateVersionInput({ runId, state, jsonState, ...input }: StateVersionInput): RequestDocument {
+  const attributes = dashedMembers({ ...input, state: base64Of(state), jsonState: base64Of(jsonState) })
+  return encodeDocument("state-versions", attributes, runId === null ? {} : { run: toOne("runs", runId) })
+}
+
+const base64Of = (bytes: Uint8Array | null): string | undefined =>
+  bytes === null ? undefined : Buffer.from(bytes).toString("base64")
+
+/** The other direction of `decodeStateVersionQuery`. */
+export const encodeStateVersionQuery = ({
+  statuses,
+}: StateVersionQuery): readonly (readonly [string, string | undefined])[] => [
+  ["filter[status]", statuses && encodeCommaList(statuses)],
+]

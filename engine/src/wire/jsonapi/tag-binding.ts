@@ -3,6 +3,8 @@ import { z } from "zod"
 import { formatInstant } from "../../core/time.ts"
 import type { Binding, EffectiveTagBinding } from "../../tags/tag-binding.ts"
 import type { TagBindingView } from "../../tags/tags.ts"
+import type { ProjectId } from "../../core/ids.ts"
+import { readResource } from "./answer.ts"
 import { decodeList, type Resource } from "./document.ts"
 
 export const encodeTagBinding = ({ id, key, value, createdAt }: TagBindingView): Resource => ({
@@ -27,3 +29,25 @@ export const decodeTagBindings = (body: unknown): readonly Binding[] =>
     key: attributes.key,
     value: attributes.value ?? "",
   }))
+
+/** The other direction of `encodeTagBinding`. */
+export function decodeTagBinding(resource: unknown): TagBindingView {
+  const { id, attributes: own } = readResource(resource, "tag-bindings")
+  return { id, key: own.text("key"), value: own.text("value"), createdAt: own.instant("createdAt") }
+}
+
+/** The other direction of `encodeEffectiveTagBinding`. */
+export function decodeEffectiveTagBinding(resource: unknown): EffectiveTagBinding {
+  const { attributes: own, links } = readResource(resource, "effective-tag-bindings")
+  const project = links.has("inheritedFrom") ? links.text("inheritedFrom").split("/").at(-1) : undefined
+  return {
+    key: own.text("key"),
+    value: own.text("value"),
+    inheritedFrom: project === undefined ? null : (project as ProjectId),
+  }
+}
+
+/** The other direction of `decodeTagBindings`. */
+export const encodeTagBindings = (bindings: readonly Binding[]) => ({
+  data: bindings.map(({ key, value }) => ({ type: "tag-bindings", attributes: { key, value } })),
+})

@@ -4,8 +4,10 @@ import { invalid, refuseFaults } from "../../core/errors.ts"
 import { formatInstant } from "../../core/time.ts"
 import { flatTagFaults } from "../../tags/tag.ts"
 import type { TagFilter, TagReference, TagView } from "../../tags/tags.ts"
+import type { TagId } from "../../core/ids.ts"
+import { readResource } from "./answer.ts"
 import { decodeDocument, decodeList, type Resource, toOne } from "./document.ts"
-import { decodeCommaList } from "./query.ts"
+import { decodeCommaList, encodeCommaList } from "./query.ts"
 
 export const encodeTag = (tag: TagView): Resource => ({
   id: tag.id,
@@ -60,3 +62,31 @@ export const decodeIdentifiers = (body: unknown, type: string): readonly string[
 
 const isList = (body: unknown): boolean =>
   typeof body === "object" && body !== null && Array.isArray((body as { readonly data?: unknown }).data)
+
+/** The other direction of `encodeTag`. */
+export function decodeTag(resource: unknown): TagView {
+  const { id, attributes: own, ...related } = readResource(resource, "tags")
+  return {
+    id: id as TagId,
+    name: own.text("name"),
+    createdAt: own.instant("createdAt"),
+    instanceCount: own.number("instanceCount"),
+    organizationName: related.one("organization"),
+  }
+}
+
+/** The other direction of `decodeTagFilter`. */
+export const encodeTagFilter = ({
+  search,
+  exceptOf,
+}: TagFilter): readonly (readonly [string, string | undefined])[] => [
+  ["q", search],
+  ["filter[exclude][taggable][id]", exceptOf && encodeCommaList(exceptOf)],
+]
+
+/** The other direction of `decodeTagReferences`, and of `decodeNewTags` in its form for many. */
+export const encodeTagReferences = (tags: readonly TagReference[]) => ({
+  data: tags.map((tag) =>
+    "id" in tag ? { type: "tags", id: tag.id } : { type: "tags", attributes: { name: tag.name } },
+  ),
+})

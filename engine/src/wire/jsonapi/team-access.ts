@@ -9,9 +9,12 @@ import {
   type TeamWorkspaceInput,
   type TeamWorkspacePatch,
 } from "../../workspaces/team-workspace.ts"
-import { decodeDocument, type Resource, toOne } from "./document.ts"
+import type { ProjectId, TeamId, WorkspaceId } from "../../core/ids.ts"
+import { type MembersReader, readResource } from "./answer.ts"
+import { decodeDocument, encodeDocument, type RequestDocument, type Resource, toOne } from "./document.ts"
 import { attributePointers } from "./errors.ts"
 import { given } from "./given.ts"
+import { dashedMembers } from "./member-name.ts"
 
 export const teamAccessPointers = attributePointers(["team", "workspace", "project"])
 
@@ -56,11 +59,15 @@ export function encodeTeamProject(subject: TeamProject): Resource {
   }
 }
 
+const runAccess = ["read", "plan", "apply"] as const
+const variableAccess = ["none", "read", "write"] as const
+const stateVersionAccess = ["none", "read-outputs", "read", "write"] as const
+const sentinelMockAccess = ["none", "read"] as const
 const customParts = {
-  runs: z.enum(["read", "plan", "apply"]).optional(),
-  variables: z.enum(["none", "read", "write"]).optional(),
-  "state-versions": z.enum(["none", "read-outputs", "read", "write"]).optional(),
-  "sentinel-mocks": z.enum(["none", "read"]).optional(),
+  runs: z.enum(runAccess).optional(),
+  variables: z.enum(variableAccess).optional(),
+  "state-versions": z.enum(stateVersionAccess).optional(),
+  "sentinel-mocks": z.enum(sentinelMockAccess).optional(),
   "workspace-locking": z.boolean().optional(),
   "run-tasks": z.boolean().optional(),
 }
@@ -113,3 +120,52 @@ export function decodeTeamProjectInput(body: unknown): TeamProjectInput {
 
 export const decodeTeamProjectPatch = (body: unknown): Partial<Pick<TeamProject, "access">> =>
   given(decodeDocument(body, projectUpdateSchema, projectTypes).attributes)
+
+/** The other direction of `encodeTeamWorkspace`. */
+export function decodeTeamWorkspace(resource: unknown): TeamWorkspace {
+  const { id, attributes: own, ...related } = readResource(resource, "team-workspaces")
+  const subject = {
+    id,
+    teamId: related.one("team") as TeamId,
+    workspaceId: related.one("workspace") as WorkspaceId,
+  }
+  const access = own.oneOf("access", workspaceAccessLevels)
+  return access === "custom" ? { ...subject, access, custom: decodeCustom(own) } : { ...subject, access }
+}
+
+const decodeCustom = (own: MembersReader): CustomAccess => ({
+  runs: own.oneOf("runs", runAccess),
+  variables: own.oneOf("variables", variableAccess),
+  stateVersions: own.oneOf("stateVersions", stateVersionAccess),
+  sentinelMocks: own.oneOf("sentinelMocks", sentinelMockAccess),
+  workspaceLocking: own.flag("workspaceLocking"),
+  runTasks: own.flag("runTasks"),
+})
+
+export const encodeTeamWorkspaceInput = ({ teamId, workspaceId, ...patch }: TeamWorkspaceInput): RequestDocument =>
+  encodeDocument("team-workspaces", attributesOf(patch), {
+    team: toOne("teams", teamId),
+    workspace: toOne("workspaces", workspaceId),
+  })
+
+export const encodeTeamWorkspacePatch = (patch: TeamWorkspacePatch): RequestDocument =>
+  encodeDocument("team-workspaces", attributesOf(patch))
+
+const attributesOf = ({ access, custom }: TeamWorkspacePatch) => dashedMembers({ access, ...custom })
+
+/** The other direction of `encodeTeamProject`. */
+export function decodeTeamProject(resource: unknown): TeamProject {
+  const { id, attributes: own, ...related } = readResource(resource, "team-projects")
+  return {
+    id,
+    teamId: related.one("team") as TeamId,
+    projectId: related.one("project") as ProjectId,
+    access: own.oneOf("access", projectAccessLevels),
+  }
+}
+
+export const encodeTeamProjectInput = ({ access, teamId, projectId }: TeamProjectInput): RequestDocument =>
+  encodeDocument("team-projects", { access }, { team: toOne("teams", teamId), project: toOne("projects", projectId) })
+
+export const encodeTeamProjectPatch = (patch: Partial<Pick<TeamProject, "access">>): RequestDocument =>
+  encodeDocument("team-projects", dashedMembers({ access: patch.access }))

@@ -1,13 +1,32 @@
 import { z } from "zod"
 import { type OrganizationPermission, organizationPermissions } from "../../core/caller.ts"
-import { type TeamInput, type TeamPatch, type TeamView, teamVisibilities } from "../../organizations/team.ts"
-import { decodeDocument, type Resource, toMany, toOne } from "./document.ts"
+import type { TeamId, UserId } from "../../core/ids.ts"
+import { readResource } from "./answer.ts"
+import {
+  decodeDocument,
+  encodeDocument,
+  encodeIdentifiers,
+  type RequestDocument,
+  type Resource,
+  toMany,
+  toOne,
+} from "./document.ts"
 import { attributePointers, renamedPointers } from "./errors.ts"
 import { given, type Given } from "./given.ts"
-import { dashed } from "./member-name.ts"
+import { dashed, dashedMembers } from "./member-name.ts"
+import {
+  type TeamInput,
+  type TeamPatch,
+  teamNameFaults,
+  type TeamView,
+  teamVisibilities,
+} from "../../organizations/team.ts"
+import type { TeamMember } from "../../organizations/teams.ts"
+import { ruled } from "./ruled.ts"
 import { decodeIdentifiers } from "./relationship.ts"
 
-export const teamPointers = renamedPointers(attributePointers(), { access: "organizationAccess" })
+export const teamNames = { access: "organizationAccess" }
+export const teamPointers = renamedPointers(attributePointers(), teamNames)
 
 export function encodeTeam(team: TeamView): Resource {
   const { permissions } = team
@@ -41,15 +60,40 @@ export function encodeTeam(team: TeamView): Resource {
   }
 }
 
+/** With the memberships of the organization that its members have. */
+export function encodeTeamWithMembers(team: TeamView, members: readonly TeamMember[]): Resource {
+  const { relationships, ...resource } = encodeTeam(team)
+  const ids = members.map(({ organizationMembershipId }) => organizationMembershipId)
+  return {
+    ...resource,
+    relationships: { ...relationships, "organization-memberships": toMany("organization-memberships", ids) },
+  }
+}
+
+/** A member as a membership of the organization, without what only that membership's own document holds. */
+export const encodeMember = (team: TeamView, { organizationMembershipId, user }: TeamMember): Resource => ({
+  id: organizationMembershipId,
+  type: "organization-memberships",
+  attributes: {
+    status: "active",
+    username: user.username,
+    ...(user.email === null ? {} : { email: user.email }),
+  },
+  relationships: {
+    organization: toOne("organizations", team.organizationName),
+    user: toOne("users", user.id),
+  },
+})
+
 const access = z.object(
   Object.fromEntries(organizationPermissions.map((member) => [dashed(member), z.boolean().optional()])),
 )
 const settings = z.object({
-  name: z.string().optional(),
+  name: ruled(teamNameFaults).optional(),
   visibility: z.enum(teamVisibilities).optional(),
   "organization-access": access.nullish(),
 })
-const createSchema = z.object({ attributes: settings.extend({ name: z.string() }).prefault({} as never) })
+const createSchema = z.object({ attributes: settings.extend({ name: ruled(teamNameFaults) }).prefault({} as never) })
 const updateSchema = z.object({ attributes: settings.prefault({}) })
 const types = { types: ["teams"] }
 
@@ -73,3 +117,33 @@ const accessOf = (flags: z.infer<typeof access>): Given<Record<OrganizationPermi
 export const decodeUsernames = (body: unknown): string[] => decodeIdentifiers(body, "users")
 
 export const decodeMembershipIds = (body: unknown): string[] => decodeIdentifiers(body, "organization-memberships")
+
+/** The other direction of `encodeTeam`. */
+export function decodeTeam(resource: unknown): TeamView {
+  const { id, attributes: own, ...related } = readResource(resource, "teams")
+  return {
+    id: id as TeamId,
+    organizationName: related.one("organization"),
+    name: own.text("name"),
+    visibility: own.oneOf("visibility", teamVisibilities),
+    access: own.members("organizationAccess").flags(organizationPermissions),
+    permissions: own
+      .members("permissions")
+      .flags([
+        "canUpdateMembership",
+        "canDestroy",
+        "canUpdateOrganizationAccess",
+        "canUpdateApiToken",
+        "canUpdateVisibility",
+        "canUpdateName",
+      ]),
+    userIds: related.many("users") as UserId[],
+  }
+}
+
+/** Of an input as well as of a patch. */
+export const encodeTeamPatch = ({ access: flags, ...settings }: TeamPatch): RequestDocument =>
+  encodeDocument("teams", dashedMembers({ ...settings, [teamNames.access]: flags && dashedMembers(flags) }))
+
+export const encodeUsernames = (usernames: readonly string[]) => encodeIdentifiers("users", usernames)
+export const encodeMembershipIds = (ids: readonly string[]) => encodeIdentifiers("organization-memberships", ids)

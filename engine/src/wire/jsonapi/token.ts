@@ -2,11 +2,15 @@ import { z } from "zod"
 import { formatInstant, parseInstant } from "../../core/time.ts"
 import type { TokenInput } from "../../organizations/token.ts"
 import type { CreatedToken, TokenView } from "../../organizations/tokens.ts"
-import { decodeDocument, type Resource, toOne } from "./document.ts"
+import type { TeamId, UserId } from "../../core/ids.ts"
+import { readResource, type ResourceReader } from "./answer.ts"
+import { decodeDocument, encodeDocument, type RequestDocument, type Resource, toOne } from "./document.ts"
 import { attributePointers, renamedPointers } from "./errors.ts"
 import { given } from "./given.ts"
+import { dashedMembers } from "./member-name.ts"
 
-export const tokenPointers = renamedPointers(attributePointers(), { expiresAt: "expiredAt" })
+export const tokenNames = { expiresAt: "expiredAt" }
+export const tokenPointers = renamedPointers(attributePointers(), tokenNames)
 
 export function encodeToken(token: TokenView): Resource {
   return {
@@ -64,4 +68,36 @@ export function decodeTokenInput(body: unknown): TokenInput {
     typeOptional: true,
   })
   return given({ description: attributes.description ?? undefined, expiresAt: attributes["expired-at"] })
+}
+
+/** The other direction of `encodeToken`. */
+export function decodeToken(resource: unknown): TokenView {
+  const reader = readResource(resource, "authentication-tokens")
+  const { attributes: own } = reader
+  return {
+    id: reader.id,
+    owner: decodeOwner(reader),
+    description: own.textOrNull("description") ?? "",
+    createdBy: reader.oneOrNull("createdBy") as UserId | null,
+    createdAt: own.instant("createdAt"),
+    lastUsedAt: own.instantOrNull("lastUsedAt"),
+    expiresAt: own.instantOrNull("expiredAt"),
+  }
+}
+
+/** The other direction of `encodeCreatedToken`. */
+export const decodeCreatedToken = (resource: unknown): CreatedToken => ({
+  ...decodeToken(resource),
+  secret: readResource(resource, "authentication-tokens").attributes.text("token"),
+})
+
+function decodeOwner(reader: ResourceReader): TokenView["owner"] {
+  if (reader.hasRelationship("user")) return { kind: "user", userId: reader.one("user") as UserId }
+  if (reader.hasRelationship("team")) return { kind: "team", teamId: reader.one("team") as TeamId }
+  return { kind: "organization", organizationName: reader.one("organization") }
+}
+
+export function encodeTokenInput({ description, expiresAt }: TokenInput): RequestDocument {
+  const expiredAt = typeof expiresAt === "number" ? formatInstant(expiresAt) : expiresAt
+  return encodeDocument("authentication-tokens", dashedMembers({ description, [tokenNames.expiresAt]: expiredAt }))
 }

@@ -1,8 +1,13 @@
 import { z } from "zod"
-import type { AccountPatch, UserInput } from "../../organizations/user.ts"
+import { emailFaults } from "../../organizations/email.ts"
+import { type AccountPatch, type UserInput, usernameFaults } from "../../organizations/user.ts"
 import type { UserView } from "../../organizations/users.ts"
-import { decodeDocument, type Resource } from "./document.ts"
+import type { UserId } from "../../core/ids.ts"
+import { readResource } from "./answer.ts"
+import { decodeDocument, encodeDocument, type RequestDocument, type Resource } from "./document.ts"
+import { ruled } from "./ruled.ts"
 import { given } from "./given.ts"
+import { dashedMembers } from "./member-name.ts"
 
 export function encodeUser(user: UserView): Resource {
   return {
@@ -15,6 +20,7 @@ export function encodeUser(user: UserView): Resource {
       "avatar-url": null,
       "v2-only": true,
       ...(user.email === null ? {} : { email: user.email }),
+      ...(user.siteAdmin === null ? {} : { "is-site-admin": user.siteAdmin }),
       permissions: { "can-create-organizations": !user.serviceAccount },
     },
     links: { self: `/api/v2/users/${user.id}` },
@@ -28,7 +34,6 @@ export function encodeAccount(user: UserView): Resource {
     ...resource,
     attributes: {
       ...attributes,
-      "is-site-admin": user.siteAdmin,
       "two-factor": { enabled: false, verified: false },
     },
   }
@@ -44,7 +49,7 @@ export function encodeAdminUser(user: UserView): Resource {
   }
 }
 
-const attributes = z.object({ username: z.string().optional(), email: z.string().optional() })
+const attributes = z.object({ username: ruled(usernameFaults).optional(), email: ruled(emailFaults).optional() })
 const accountSchema = z.object({ attributes: attributes.prefault({}) })
 const userSchema = z.object({
   attributes: attributes
@@ -60,3 +65,21 @@ export function decodeUserInput(body: unknown): UserInput {
   const { username, email, ...flags } = decodeDocument(body, userSchema, options).attributes
   return given({ username, email, siteAdmin: flags["is-admin"], serviceAccount: flags["is-service-account"] })
 }
+
+/** The other direction of `encodeUser`, `encodeAccount` and `encodeAdminUser`. */
+export function decodeUser(resource: unknown): UserView {
+  const { id, attributes: own } = readResource(resource, "users")
+  return {
+    id: id as UserId,
+    username: own.text("username"),
+    serviceAccount: own.flag("isServiceAccount"),
+    email: own.has("email") ? own.text("email") : null,
+    siteAdmin: own.has("isSiteAdmin") ? own.flag("isSiteAdmin") : null,
+  }
+}
+
+export const encodeAccountPatch = (patch: AccountPatch): RequestDocument =>
+  encodeDocument("users", dashedMembers(patch))
+
+export const encodeUserInput = ({ siteAdmin, serviceAccount, ...input }: UserInput): RequestDocument =>
+  encodeDocument("users", dashedMembers({ ...input, isAdmin: siteAdmin, isServiceAccount: serviceAccount }))

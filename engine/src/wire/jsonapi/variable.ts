@@ -6,8 +6,11 @@ import {
   type VariablePatch,
   type VariableView,
 } from "../../workspaces/variable.ts"
-import { decodeDocument, type Resource, toOne } from "./document.ts"
+import type { WorkspaceId } from "../../core/ids.ts"
+import { readResource } from "./answer.ts"
+import { decodeDocument, encodeDocument, type RequestDocument, type Resource, toOne } from "./document.ts"
 import { given } from "./given.ts"
+import { dashedMembers } from "./member-name.ts"
 
 const members = {
   value: z.string().nullish(),
@@ -63,3 +66,24 @@ export const encodeVariable = (variable: VariableView): Resource => ({
   relationships: { configurable: toOne("workspaces", variable.workspaceId) },
   links: { self: `/api/v2/workspaces/${variable.workspaceId}/vars/${variable.id}` },
 })
+
+/** The other direction of `encodeVariable`. */
+export function decodeVariableView(resource: unknown): VariableView {
+  const { id, attributes: own, ...related } = readResource(resource, "vars")
+  return {
+    id,
+    workspaceId: related.one("configurable") as WorkspaceId,
+    key: own.text("key"),
+    value: own.textOrNull("value"),
+    description: own.text("description"),
+    category: own.oneOf("category", variableCategories),
+    hcl: own.flag("hcl"),
+    sensitive: own.flag("sensitive"),
+    versionId: own.text("versionId"),
+    createdAt: own.instant("createdAt"),
+  }
+}
+
+/** Of an input as well as of a patch. */
+export const encodeVariablePatch = (patch: VariablePatch): RequestDocument =>
+  encodeDocument("vars", dashedMembers(patch))

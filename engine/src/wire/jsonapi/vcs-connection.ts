@@ -9,7 +9,9 @@ import {
   type ServiceProvider,
   serviceProviders,
 } from "../../organizations/vcs-connection.ts"
-import { decodeDocument, type Resource, toMany, toOne } from "./document.ts"
+import { readResource } from "./answer.ts"
+import { decodeDocument, encodeDocument, type RequestDocument, type Resource, toMany, toOne } from "./document.ts"
+import { dashedMembers } from "./member-name.ts"
 
 const clientSchema = z.object({
   attributes: z.object({
@@ -98,3 +100,49 @@ export const encodeAppInstallation = (installation: AppInstallationView): Resour
   relationships: { organization: toOne("organizations", installation.organizationName) },
   links: { self: `/api/v2/github-app/installations/${installation.id}` },
 })
+
+/** The other direction of `encodeOauthClient`. */
+export function decodeOauthClientView(resource: unknown): OauthClientView {
+  const { id, attributes: own, ...related } = readResource(resource, "oauth-clients")
+  return {
+    id,
+    organizationName: related.one("organization"),
+    name: own.textOrNull("name"),
+    serviceProvider: own.oneOf("serviceProvider", serviceProviders),
+    httpUrl: own.text("httpUrl"),
+    apiUrl: own.text("apiUrl"),
+    createdAt: own.instant("createdAt"),
+    tokenIds: related.many("oauthTokens"),
+  }
+}
+
+/** The other direction of `decodeOauthClient`. */
+export const encodeOauthClientInput = ({ token, ...input }: OauthClientInput): RequestDocument =>
+  encodeDocument("oauth-clients", dashedMembers({ ...input, oauthTokenString: token }))
+
+/** The other direction of `encodeOauthToken`. */
+export function decodeOauthTokenView(resource: unknown): OauthTokenView {
+  const { id, attributes: own, ...related } = readResource(resource, "oauth-tokens")
+  return {
+    id,
+    oauthClientId: related.one("oauthClient"),
+    serviceProviderUser: own.textOrNull("serviceProviderUser"),
+    createdAt: own.instant("createdAt"),
+  }
+}
+
+/** The other direction of `encodeAppInstallation`. */
+export function decodeAppInstallationView(resource: unknown): AppInstallationView {
+  const { id, attributes: own, ...related } = readResource(resource, "github-app-installations")
+  return {
+    id,
+    organizationName: related.one("organization"),
+    name: own.text("name"),
+    installationId: own.number("installationId"),
+    createdAt: own.instant("createdAt"),
+  }
+}
+
+/** The other direction of `decodeAppInstallation`. */
+export const encodeAppInstallationInput = (input: AppInstallationInput): RequestDocument =>
+  encodeDocument("github-app-installations", dashedMembers(input))

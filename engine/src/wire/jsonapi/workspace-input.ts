@@ -8,7 +8,7 @@ import type { TagInput, WorkspaceInput } from "../../workspaces/workspace-input.
 import { salvageDocument } from "./document.ts"
 import { attributePointers } from "./errors.ts"
 import { given } from "./given.ts"
-import { dashed } from "./member-name.ts"
+import { dashedMembers } from "./member-name.ts"
 
 export const workspacePointers = attributePointers(["project", "tagBindings", "tags"])
 
@@ -180,8 +180,6 @@ function vcsRepoOf(repo: z.infer<typeof vcsRepo> | null | undefined): WorkspaceI
 export function encodeWorkspaceInput(input: WorkspaceInput) {
   const { projectId, tagBindings, tags, faults: _faults, autoDestroyAt, vcsRepo: repo, ...own } = input
   const { settingOverwrites, ...plain } = own
-  const dashedMembers = (members: object) =>
-    Object.fromEntries(Object.entries(members).map(([name, value]) => [dashed(name), value as unknown]))
   return {
     data: {
       type: "workspaces",

@@ -1,9 +1,8 @@
 // The parameters of the list of workspaces (specification 4.4). Unknown ones are ignored; blank ones filter nothing.
 import { badRequest, type Fault } from "../../core/errors.ts"
-import type { PageRequest } from "../../core/page.ts"
 import { type WorkspaceQuery, workspaceSortKeys } from "../../workspaces/query.ts"
 import { given } from "./given.ts"
-import { decodeCommaList } from "./query.ts"
+import { decodeCommaList, encodeCommaList } from "./query.ts"
 
 /** Each filter costs a look into an index; this many are more than any client asks for. */
 const filtersMaximum = 50
@@ -63,23 +62,21 @@ function decodeTagged(query: URLSearchParams, faults: Fault[]): WorkspaceQuery["
   return byIndex.size === 0 ? undefined : [...byIndex.values()]
 }
 
-/** The other direction of `decodeWorkspaceQuery`, with the page. */
-export function encodeWorkspaceQuery(query: WorkspaceQuery, page: PageRequest): URLSearchParams {
-  const { sort } = query
-  const parameters: Record<string, string | undefined> = {
-    "page[number]": String(page.number),
-    "page[size]": String(page.size),
-    "search[name]": query.name,
-    "search[wildcard-name]": query.wildcardName,
-    "search[tags]": query.tags?.join(","),
-    "search[exclude-tags]": query.excludeTags?.join(","),
-    sort: sort && `${sort.descending ? "-" : ""}${sort.key}`,
-    "filter[project][id]": query.projectId,
-    "filter[current-run][status]": query.currentRunStatus?.join(","),
-  }
-  for (const [index, { key, value }] of (query.tagged ?? []).entries()) {
-    parameters[`filter[tagged][${index}][key]`] = key
-    parameters[`filter[tagged][${index}][value]`] = value
-  }
-  return new URLSearchParams(Object.entries(given(parameters)) as [string, string][])
+/** The other direction of `decodeWorkspaceQuery`. */
+export function encodeWorkspaceQuery(query: WorkspaceQuery): readonly (readonly [string, string | undefined])[] {
+  const { sort, tagged = [] } = query
+  const list = (values: readonly string[] | undefined) => values && encodeCommaList(values)
+  return [
+    ["search[name]", query.name],
+    ["search[wildcard-name]", query.wildcardName],
+    ["search[tags]", list(query.tags)],
+    ["search[exclude-tags]", list(query.excludeTags)],
+    ["sort", sort && `${sort.descending ? "-" : ""}${sort.key}`],
+    ["filter[project][id]", query.projectId],
+    ["filter[current-run][status]", list(query.currentRunStatus)],
+    ...tagged.flatMap(({ key, value }, index): (readonly [string, string | undefined])[] => [
+      [`filter[tagged][${index}][key]`, key],
+      [`filter[tagged][${index}][value]`, value],
+    ]),
+  ]
 }

@@ -1,0 +1,40 @@
+import { readResource } from "../wire/jsonapi/answer.ts"
+import { decodeRunView, encodeRunInput, encodeRunQuery, encodeRunStep } from "../wire/jsonapi/run.ts"
+import type { RunView } from "../workspaces/run.ts"
+import type { Runs } from "../workspaces/runs.ts"
+import type { Calls } from "./calls.ts"
+import { path } from "./transport.ts"
+import { workspaceId } from "./workspaces.ts"
+
+export function remoteRuns(calls: Calls): Runs {
+  const { one, page, done } = calls
+  const get = async (id: string): Promise<RunView> => one(decodeRunView, { method: "GET", path: path`/runs/${id}` })
+  const act = async (id: string, action: string): Promise<void> =>
+    done({ method: "POST", path: path`/runs/${id}/actions/${action}` })
+  /** Plans and applies name their run. */
+  const runOf = (type: string) => (resource: unknown) => readResource(resource, type).one("run")
+
+  return {
+    create: async (ref, input) =>
+      one(decodeRunView, {
+        method: "POST",
+        path: "/runs",
+        document: encodeRunInput(await workspaceId(calls, ref), input),
+      }),
+    get,
+    getByPlan: async (planId) => get(await one(runOf("plans"), { method: "GET", path: path`/plans/${planId}` })),
+    getByApply: async (applyId) => get(await one(runOf("applies"), { method: "GET", path: path`/applies/${applyId}` })),
+    list: async (ref, query, request) =>
+      page(decodeRunView, path`/workspaces/${await workspaceId(calls, ref)}/runs`, request, encodeRunQuery(query)),
+    apply: (id) => act(id, "apply"),
+    discard: (id) => act(id, "discard"),
+    cancel: (id) => act(id, "cancel"),
+    forceCancel: (id) => act(id, "force-cancel"),
+    advance: async (id, step) =>
+      one(decodeRunView, {
+        method: "POST",
+        path: path`/runs/${id}/actions/transition`,
+        document: encodeRunStep(step),
+      }),
+  }
+}

@@ -1,0 +1,38 @@
+import type { VcsConnections } from "../organizations/vcs-connections.ts"
+import {
+  decodeAppInstallationView,
+  decodeOauthClientView,
+  decodeOauthTokenView,
+  encodeAppInstallationInput,
+  encodeOauthClientInput,
+} from "../wire/jsonapi/vcs-connection.ts"
+import type { Calls } from "./calls.ts"
+import { path } from "./transport.ts"
+
+export const remoteVcsConnections = ({ one, page, done }: Calls): VcsConnections => ({
+  createClient: async (organization, input) =>
+    one(decodeOauthClientView, {
+      method: "POST",
+      path: path`/organizations/${organization}/oauth-clients`,
+      document: encodeOauthClientInput(input),
+    }),
+  getClient: async (id) => one(decodeOauthClientView, { method: "GET", path: path`/oauth-clients/${id}` }),
+  listClients: async (organization, request) =>
+    page(decodeOauthClientView, path`/organizations/${organization}/oauth-clients`, request),
+  deleteClient: async (id) => done({ method: "DELETE", path: path`/oauth-clients/${id}` }),
+  getToken: async (id) => one(decodeOauthTokenView, { method: "GET", path: path`/oauth-tokens/${id}` }),
+  listTokens: async (organization, request) =>
+    page(decodeOauthTokenView, path`/organizations/${organization}/oauth-tokens`, request),
+  deleteToken: async (id) => done({ method: "DELETE", path: path`/oauth-tokens/${id}` }),
+  createInstallation: async (organization, input) =>
+    one(decodeAppInstallationView, {
+      method: "POST",
+      path: path`/organizations/${organization}/github-app/installations`,
+      document: encodeAppInstallationInput(input),
+    }),
+  getInstallation: async (id) =>
+    one(decodeAppInstallationView, { method: "GET", path: path`/github-app/installations/${id}` }),
+  listInstallations: async (organization, request) =>
+    page(decodeAppInstallationView, path`/organizations/${organization}/github-app/installations`, request),
+  deleteInstallation: async (id) => done({ method: "DELETE", path: path`/github-app/installations/${id}` }),
+})

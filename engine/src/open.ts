@@ -1,0 +1,34 @@
+import { actingFor } from "./acting-for.ts"
+import { openRemote } from "./client/remote.ts"
+import type { TransportOptions } from "./client/transport.ts"
+import { unauthenticated } from "./core/errors.ts"
+import { systemRuntime } from "./core/runtime.ts"
+import { type EmbeddedOptions, openEmbedded } from "./embedded.ts"
+import type { Engine } from "./engine.ts"
+
+export interface EngineOptions extends EmbeddedOptions, Partial<Omit<TransportOptions, "random">> {
+  /**
+   * For whom the engine acts. A remote engine needs one; an embedded engine without one acts as the site administrator `root`.
+   */
+  readonly token?: string
+}
+
+/**
+ * Opens an engine; the URL alone decides which. Both behave alike: the same values, the same errors.
+ *
+ * - `sqlite:PATH`, `sqlite::memory:`, `postgres://…`: embedded in this process, over that store. The options of
+ *   `EmbeddedOptions` count.
+ * - `http://…`, `https://…`: a server elsewhere, with or without `/api/v2` at the end. Nothing is sent before the first call.
+ *   The options of `TransportOptions` count.
+ *
+ * Throws `EngineError("unauthenticated")` for a remote engine without a token. Close it when done: `await using`.
+ */
+export async function openEngine(url: string, options: EngineOptions = {}): Promise<Engine> {
+  const { token } = options
+  if (/^https?:/i.test(url)) {
+    if (token === undefined) throw unauthenticated()
+    return openRemote(url, { ...options, token, random: (options.runtime ?? systemRuntime()).random })
+  }
+  const embedded = await openEmbedded(url, options)
+  return token === undefined ? embedded : actingFor(embedded, token)
+}

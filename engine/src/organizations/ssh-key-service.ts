@@ -1,0 +1,72 @@
+import type { Caller } from "../core/caller.ts"
+import { notFound, refuseFaults } from "../core/errors.ts"
+import { newId } from "../core/ids.ts"
+import { mapPage, type Page, type PageRequest } from "../core/page.ts"
+import type { Runtime } from "../core/runtime.ts"
+import type { Storage } from "../core/storage.ts"
+import type { Stores } from "../stores.ts"
+import { authorizeOrganization } from "./authorization.ts"
+import { type OrganizationPermissionName, permissionsIn } from "./organization-permissions.ts"
+import { type SshKey, sshKeyFaults, type SshKeyInput, type SshKeys, type SshKeyView } from "./ssh-key.ts"
+
+type UsedStores = Pick<Stores, "organizations" | "sshKeys">
+
+/** Members see names, so that they can assign a key; managing keys takes a right of its own. */
+export class SshKeyService implements SshKeys {
+  readonly #storage: Storage<UsedStores>
+  readonly #runtime: Runtime
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
+    this.#storage = storage
+    this.#runtime = runtime
+    this.#caller = caller
+  }
+
+  create(organizationName: string, { name, value }: SshKeyInput): Promise<SshKeyView> {
+    const id = newId("sshkey", this.#runtime.random)
+    const createdAt = this.#runtime.clock.now()
+    return this.#storage.transact(async (stores) => {
+      const { organization } = await authorizeOrganization(stores, this.#caller, organizationName, "canUpdateSshKeys")
+      refuseFaults(sshKeyFaults({ name, value }))
+      await stores.sshKeys.insert({ id, organizationId: organization.id, name, createdAt }, value)
+      return { id, name }
+    })
+  }
+
+  list(organizationName: string, page: PageRequest): Promise<Page<SshKeyView>> {
+    return this.#storage.read(async (stores) => {
+      const { organization } = await authorizeOrganization(stores, this.#caller, organizationName)
+      return mapPage(await stores.sshKeys.list(organization.id, page), viewOf)
+    })
+  }
+
+  get(id: string): Promise<SshKeyView> {
+    return this.#storage.read(async (stores) => viewOf(await this.#authorized(stores, id, "canTraverse")))
+  }
+
+  update(id: string, patch: Partial<SshKeyInput>): Promise<SshKeyView> {
+    return this.#storage.transact(async (stores) => {
+      const key = await this.#authorized(stores, id, "canUpdateSshKeys")
+      refuseFaults(sshKeyFaults(patch))
+      const after = { ...key, name: patch.name ?? key.name }
+      await stores.sshKeys.save(after, patch.value)
+      return viewOf(after)
+    })
+  }
+
+  delete(id: string): Promise<void> {
+    return this.#storage.transact(async (stores) => {
+      await this.#authorized(stores, id, "canUpdateSshKeys")
+      await stores.sshKeys.remove(id)
+    })
+  }
+
+  async #authorized({ sshKeys }: UsedStores, id: string, permission: OrganizationPermissionName): Promise<SshKey> {
+    const key = await sshKeys.find(id)
+    if (key === undefined || !permissionsIn(this.#caller, key.organizationId)?.[permission]) throw notFound(id)
+    return key
+  }
+}
+
+const viewOf = ({ id, name }: SshKey): SshKeyView => ({ id, name })

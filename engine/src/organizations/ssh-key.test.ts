@@ -1,0 +1,34 @@
+import { expect, test } from "vitest"
+import { sshKeyFaults } from "./ssh-key.ts"
+
+const pem = (label: string, body = "c2VjcmV0\nc2VjcmV0\n") => `-----BEGIN ${label}-----\n${body}-----END ${label}-----`
+
+test.each([
+  { value: pem("OPENSSH PRIVATE KEY") },
+  { value: pem("RSA PRIVATE KEY", "Proc-Type: 4,ENCRYPTED\n\nc2VjcmV0\n") },
+  { value: pem("EC PRIVATE KEY") },
+  { value: `${pem("PRIVATE KEY")}\n` },
+  { value: pem("PRIVATE KEY").replaceAll("\n", "\r\n") },
+])("a private key in PEM format is accepted", ({ value }) => {
+  expect(sshKeyFaults({ name: "deploy", value })).toEqual([])
+})
+
+test.each([
+  { value: "", detail: "Value can't be blank" },
+  { value: "  \n", detail: "Value can't be blank" },
+  { value: "hunter2", detail: "Value must be a private key in PEM format" },
+  { value: pem("CERTIFICATE"), detail: "Value must be a private key in PEM format" },
+  { value: pem("RSA PRIVATE KEY").replace("END RSA", "END EC"), detail: "Value must be a private key in PEM format" },
+  { value: pem("PUBLIC KEY"), detail: "Value is a public key; the private key in PEM format is needed" },
+  { value: "ssh-ed25519 AAAA me", detail: "Value is a public key; the private key in PEM format is needed" },
+  { value: pem("PRIVATE KEY", `${"A".repeat(65_536)}\n`), detail: "Value is too long (maximum is 65536 characters)" },
+])("a value is refused: $detail", ({ value, detail }) => {
+  expect(sshKeyFaults({ value })).toEqual([{ field: ["value"], detail }])
+})
+
+test.each([
+  { name: " ", detail: "Name can't be blank" },
+  { name: "n".repeat(256), detail: "Name is too long (maximum is 255 characters)" },
+])("a name is refused: $detail", ({ name, detail }) => {
+  expect(sshKeyFaults({ name })).toEqual([{ field: ["name"], detail }])
+})

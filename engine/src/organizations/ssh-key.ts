@@ -1,0 +1,67 @@
+// Keys that fetch private modules. The key itself is written and never read back: it leaves the store only to be used.
+import type { Fault } from "../core/errors.ts"
+import type { OrganizationId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import type { Instant } from "../core/time.ts"
+
+export interface SshKey {
+  readonly id: string
+  readonly organizationId: OrganizationId
+  readonly name: string
+  readonly createdAt: Instant
+}
+
+/** What a caller is shown of a key. */
+export type SshKeyView = Pick<SshKey, "id" | "name">
+
+export interface SshKeyInput {
+  readonly name: string
+  readonly value: string
+}
+
+/** The SSH keys of an organization. */
+export interface SshKeys {
+  create(organization: string, input: SshKeyInput): Promise<SshKeyView>
+  list(organization: string, page: PageRequest): Promise<Page<SshKeyView>>
+  get(id: string): Promise<SshKeyView>
+  update(id: string, patch: Partial<SshKeyInput>): Promise<SshKeyView>
+  /** Workspaces that use it have none afterwards. */
+  delete(id: string): Promise<void>
+}
+
+export interface SshKeyStore {
+  find(id: string): Promise<SshKey | undefined>
+  list(organizationId: OrganizationId, page: PageRequest): Promise<Page<SshKey>>
+  /** Both throw `EngineError("invalid")` on `name` when the organization has a key of that name. */
+  insert(key: SshKey, value: string): Promise<void>
+  /** Keeps the value when none is given. */
+  save(key: SshKey, value: string | undefined): Promise<void>
+  remove(id: string): Promise<void>
+}
+
+const nameMaximum = 255
+const valueMaximum = 65_536
+/** PKCS#1, PKCS#8, SEC 1 and OpenSSH keys alike (RFC 7468, section 2). */
+const privateKey = /^-----BEGIN ((?:[A-Z0-9]+ )*PRIVATE KEY)-----\r?\n[A-Za-z0-9+/=:,\r\n -]+-----END \1-----$/
+
+/** Of the members that are given. */
+export function sshKeyFaults({ name, value }: Partial<SshKeyInput>): Fault[] {
+  return [...(name === undefined ? [] : nameFaults(name)), ...(value === undefined ? [] : valueFaults(value))]
+}
+
+function nameFaults(name: string): Fault[] {
+  const field = ["name"]
+  if (name.trim() === "") return [{ field, detail: "Name can't be blank" }]
+  return name.length > nameMaximum ? [{ field, detail: `Name is too long (maximum is ${nameMaximum} characters)` }] : []
+}
+
+// No detail repeats the value: what was sent here by mistake may be another secret.
+function valueFaults(value: string): Fault[] {
+  const field = ["value"]
+  if (value.trim() === "") return [{ field, detail: "Value can't be blank" }]
+  if (value.length > valueMaximum)
+    return [{ field, detail: `Value is too long (maximum is ${valueMaximum} characters)` }]
+  if (/^(ssh-|ecdsa-|-----BEGIN [A-Z0-9 ]*PUBLIC KEY)/.test(value.trim()))
+    return [{ field, detail: "Value is a public key; the private key in PEM format is needed" }]
+  return privateKey.test(value.trim()) ? [] : [{ field, detail: "Value must be a private key in PEM format" }]
+}

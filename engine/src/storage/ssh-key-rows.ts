@@ -1,0 +1,66 @@
+import type { OrganizationId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import type { Sealer } from "../core/sealing.ts"
+import type { SshKey, SshKeyStore } from "../organizations/ssh-key.ts"
+import { selectPage } from "./select-page.ts"
+import type { Session } from "./session.ts"
+import type { SshKeyRow } from "./tables.ts"
+import { nameTaken, refuseTaken } from "./taken.ts"
+
+export class SshKeyRows implements SshKeyStore {
+  readonly #session: Session
+  readonly #sealer: Sealer
+
+  constructor(session: Session, sealer: Sealer) {
+    this.#session = session
+    this.#sealer = sealer
+  }
+
+  async find(id: string): Promise<SshKey | undefined> {
+    const row = await this.#session.first(this.#session.db.selectFrom("ssh_keys").select(columns).where("id", "=", id))
+    return row && keyOf(row)
+  }
+
+  list(organizationId: OrganizationId, page: PageRequest): Promise<Page<SshKey>> {
+    const query = this.#session.db
+      .selectFrom("ssh_keys")
+      .select(columns)
+      .where("organization_id", "=", organizationId)
+      .orderBy("name")
+    return selectPage(this.#session, query, page, keyOf)
+  }
+
+  async insert(key: SshKey, value: string): Promise<void> {
+    const row: SshKeyRow = {
+      id: key.id,
+      organization_id: key.organizationId,
+      name: key.name,
+      value_sealed: this.#seal(key.id, value),
+      created_at: key.createdAt,
+    }
+    await refuseTaken(() => this.#session.run(this.#session.db.insertInto("ssh_keys").values(row)), { name: nameTaken })
+  }
+
+  async save(key: SshKey, value: string | undefined): Promise<void> {
+    const changes = { name: key.name, ...(value === undefined ? {} : { value_sealed: this.#seal(key.id, value) }) }
+    const update = this.#session.db.updateTable("ssh_keys").set(changes).where("id", "=", key.id)
+    await refuseTaken(() => this.#session.run(update), { name: nameTaken })
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#session.run(this.#session.db.deleteFrom("ssh_keys").where("id", "=", id))
+  }
+
+  #seal(id: string, value: string): Uint8Array {
+    return this.#sealer.seal(`ssh-keys/${id}`, Buffer.from(value))
+  }
+}
+
+const columns = ["id", "organization_id", "name", "created_at"] as const
+
+const keyOf = (row: Omit<SshKeyRow, "value_sealed">): SshKey => ({
+  id: row.id,
+  organizationId: row.organization_id as OrganizationId,
+  name: row.name,
+  createdAt: row.created_at,
+})

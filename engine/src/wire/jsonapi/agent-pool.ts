@@ -1,0 +1,41 @@
+import { z } from "zod"
+import { formatInstant } from "../../core/time.ts"
+import type { AgentPoolInput, AgentPoolView } from "../../organizations/agent-pool.ts"
+import { decodeDocument, type Resource, toMany, toOne } from "./document.ts"
+import { given } from "./given.ts"
+
+export const encodeAgentPool = (pool: AgentPoolView): Resource => ({
+  id: pool.id,
+  type: "agent-pools",
+  attributes: {
+    name: pool.name,
+    "created-at": formatInstant(pool.createdAt),
+    "organization-scoped": true,
+    // No agent can connect: runs are records (workspace-facts 1.10).
+    "agent-count": 0,
+  },
+  relationships: {
+    organization: toOne("organizations", pool.organizationName),
+    workspaces: toMany("workspaces", pool.workspaceIds),
+    "allowed-workspaces": toMany("workspaces", []),
+  },
+  links: { self: `/api/v2/agent-pools/${pool.id}` },
+})
+
+const input = z.object({
+  attributes: z.object({ name: z.string(), "organization-scoped": z.boolean().nullish() }),
+})
+const patch = z.object({
+  attributes: z.object({ name: z.string().optional(), "organization-scoped": z.boolean().nullish() }).prefault({}),
+})
+const types = { types: ["agent-pools"] }
+
+export function decodeAgentPoolInput(body: unknown): AgentPoolInput {
+  const { name, "organization-scoped": scoped } = decodeDocument(body, input, types).attributes
+  return { name, ...given({ organizationScoped: scoped ?? undefined }) }
+}
+
+export function decodeAgentPoolPatch(body: unknown): Partial<AgentPoolInput> {
+  const { name, "organization-scoped": scoped } = decodeDocument(body, patch, types).attributes
+  return given({ name, organizationScoped: scoped ?? undefined })
+}

@@ -1,0 +1,16 @@
+// The parameter `include`: which related resources stand beside the data of an answer.
+import { badRequest } from "../../core/errors.ts"
+import { decodeCommaList } from "./query.ts"
+
+const parameter = "include"
+
+/** The text of the refusal is contract: clients look for "include parameter" in it (workspace-facts 1.3). */
+export function decodeInclude<Part extends string>(query: URLSearchParams, known: readonly Part[]): ReadonlySet<Part> {
+  const wanted = decodeCommaList(query.get(parameter)) ?? []
+  const unknown = wanted.filter((part) => !known.includes(part as Part))
+  if (unknown.length > 0)
+    throw badRequest("Invalid include parameter.", [
+      { detail: `Invalid include parameter: it may name ${known.join(", ")}`, parameter },
+    ])
+  return new Set(wanted as Part[])
+}

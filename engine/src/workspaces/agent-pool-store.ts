@@ -1,0 +1,16 @@
+import type { OrganizationId, WorkspaceId } from "../core/ids.ts"
+import type { Page, PageRequest } from "../core/page.ts"
+import type { AgentPool, AgentPoolUses } from "../organizations/agent-pool.ts"
+import type { Visibility } from "./query.ts"
+
+export interface AgentPoolStore {
+  find(id: string): Promise<AgentPool | undefined>
+  list(organizationId: OrganizationId, search: string | undefined, page: PageRequest): Promise<Page<AgentPool>>
+  /** The visible workspaces whose own setting names each of these pools, by name. */
+  workspacesOf(ids: readonly string[], visibility: Visibility): Promise<ReadonlyMap<string, readonly WorkspaceId[]>>
+  usesOf(id: string): Promise<AgentPoolUses>
+  /** Both throw `EngineError("invalid")` on `name` when the organization has a pool of that name. */
+  insert(pool: AgentPool): Promise<void>
+  save(pool: AgentPool): Promise<void>
+  remove(id: string): Promise<void>
+}

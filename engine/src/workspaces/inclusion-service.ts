@@ -1,0 +1,205 @@
+import { type Caller, membershipIn } from "../core/caller.ts"
+import type { RunId, StateVersionId, TeamId, UserId } from "../core/ids.ts"
+import type { Storage } from "../core/storage.ts"
+import { permissionsIn } from "../organizations/organization-permissions.ts"
+import type { Organization } from "../organizations/organization.ts"
+import { viewProjects } from "../organizations/project-service.ts"
+import { viewTeam } from "../organizations/team-service.ts"
+import { shownToOthers } from "../organizations/user-service.ts"
+import type { Stores } from "../stores.ts"
+import { viewConfigurationVersion } from "./configuration-version-service.ts"
+import type { Inclusions, WorkspaceInclusions, WorkspacePart } from "./inclusions.ts"
+import type { WorkspacePermission } from "./permissions.ts"
+import { viewRun } from "./run-service.ts"
+import { viewVariable } from "./variable.ts"
+import type { Actor } from "./workspace.ts"
+import type { WorkspaceView } from "./workspace-view.ts"
+
+type UsedStores = Pick<
+  Stores,
+  "configurationVersions" | "organizations" | "projects" | "runs" | "stateVersions" | "teams" | "users" | "variables"
+>
+
+export class InclusionService implements WorkspaceInclusions {
+  readonly #storage: Storage<UsedStores>
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedStores>, caller: Caller) {
+    this.#storage = storage
+    this.#caller = caller
+  }
+
+  /** Whoever sees a workspace sees its runs and configuration; outputs and variables ask for a permission each. */
+  of(workspaces: readonly WorkspaceView[], parts: ReadonlySet<WorkspacePart>): Promise<Inclusions> {
+    const wants = (...names: readonly WorkspacePart[]) => names.some((name) => parts.has(name))
+    const holding = (permission: WorkspacePermission) => workspaces.filter(({ permissions }) => permissions[permission])
+    const holders = wants("locked_by") ? workspaces.flatMap(({ lock }) => (lock.held ? [lock.by] : [])) : []
+    return this.#storage.read(async (stores) => {
+      const runs = wants("current_run", "latest_run", ...ofRun) ? await this.#runs(stores, workspaces) : []
+      const lockers = await this.#lockingRuns(stores, workspaces, holders)
+      const versions = await versionsOf(stores, workspaces, runs, parts)
+      const organizations = await this.#organizations(stores, workspaces, wants("organization", "project", "locked_by"))
+      const outputs = wants("outputs") ? await outputsOf(stores, holding("canReadStateOutputs")) : []
+      const variables = wants("vars")
+        ? await stores.variables.listMany(holding("canReadVariable").map(({ id }) => id))
+        : []
+      return {
+        runs: [...new Map([...runs, ...lockers].map((run) => [run.id, run])).values()],
+        plans: wants("current_run.plan") ? runs : [],
+        applies: wants("current_run.apply") ? runs : [],
+        ...versions,
+        outputs,
+        stateVersions: wants("current_state_version")
+          ? await stateVersionsOf(stores, holding("canReadStateVersions"))
+          : [],
+        variables: variables.map(viewVariable),
+        users: (await stores.users.findMany(idsOf<UserId>(holders, "users"))).map(shownToOthers),
+        teams: await this.#teams(stores, organizations, idsOf<TeamId>(holders, "teams")),
+        organizations: wants("organization")
+          ? organizations.flatMap((organization) => {
+              const permissions = permissionsIn(this.#caller, organization.id)
+              return permissions === undefined ? [] : [{ ...organization, permissions }]
+            })
+          : [],
+        projects: wants("project") ? await this.#projects(stores, workspaces, organizations) : [],
+      }
+    })
+  }
+
+  async #runs(stores: UsedStores, workspaces: readonly WorkspaceView[]) {
+    const ids = workspaces.flatMap(({ currentRunId }) => (currentRunId === null ? [] : [currentRunId]))
+    return this.#viewRuns(stores, workspaces, ids)
+  }
+
+  #lockingRuns(stores: UsedStores, workspaces: readonly WorkspaceView[], holders: readonly Actor[]) {
+    return this.#viewRuns(stores, workspaces, idsOf<RunId>(holders, "runs"))
+  }
+
+  async #viewRuns(stores: UsedStores, workspaces: readonly WorkspaceView[], ids: readonly RunId[]) {
+    const permissions = new Map(workspaces.map((workspace) => [workspace.id, workspace.permissions]))
+    const runs = ids.length === 0 ? [] : await stores.runs.findMany(ids)
+    return runs.flatMap((run) => {
+      const held = permissions.get(run.workspaceId)
+      return held === undefined ? [] : [viewRun(run, held)]
+    })
+  }
+
+  async #organizations(
+    { organizations }: UsedStores,
+    workspaces: readonly WorkspaceView[],
+    isWanted: boolean,
+  ): Promise<readonly Organization[]> {
+    if (!isWanted) return []
+    const found: Organization[] = []
+    // A page of workspaces is of one organization.
+    for (const name of new Set(workspaces.map(({ organizationName }) => organizationName))) {
+      const organization = await organizations.findByName(name)
+      if (organization !== undefined) found.push(organization)
+    }
+    return found
+  }
+
+  async #projects(
+    stores: UsedStores,
+    workspaces: readonly WorkspaceView[],
+    organizations: readonly Organization[],
+  ): Promise<Inclusions["projects"]> {
+    const projects = await stores.projects.findMany([...new Set(workspaces.map(({ projectId }) => projectId))])
+    const views = await Promise.all(
+      organizations.map((organization) =>
+        viewProjects(
+          stores,
+          this.#caller,
+          projects.filter(({ organizationId }) => organizationId === organization.id),
+          organization,
+        ),
+      ),
+    )
+    return views.flat()
+  }
+
+  async #teams(
+    stores: UsedStores,
+    organizations: readonly Organization[],
+    ids: readonly TeamId[],
+  ): Promise<Inclusions["teams"]> {
+    if (ids.length === 0) return []
+    const teams = await stores.teams.findMany(ids)
+    const members = await stores.teams.membersOf(ids)
+    return teams.flatMap((team) => {
+      const organization = organizations.find(({ id }) => id === team.organizationId)
+      const membership = membershipIn(this.#caller, team.organizationId)
+      if (organization === undefined || membership === undefined) return []
+      return [viewTeam(team, organization.name, membership, members.get(team.id) ?? [])]
+    })
+  }
+}
+
+const ofRun = [
+  "current_run.apply",
+  "current_run.plan",
+  "current_run.configuration_version",
+  "current_run.configuration_version.ingress_attributes",
+] as const satisfies readonly WorkspacePart[]
+
+const idsOf = <Id extends string>(holders: readonly Actor[], kind: Actor["kind"]): Id[] => [
+  ...new Set(holders.flatMap((holder) => (holder.kind === kind ? [holder.id as Id] : []))),
+]
+
+/** Configuration versions of the workspaces and of their runs, with what hangs on them. */
+async function versionsOf(
+  { configurationVersions }: UsedStores,
+  workspaces: readonly WorkspaceView[],
+  runs: Inclusions["runs"],
+  parts: ReadonlySet<WorkspacePart>,
+): Promise<Pick<Inclusions, "configurationVersions" | "ingressAttributes" | "readmes">> {
+  const has = (...names: readonly WorkspacePart[]) => names.some((name) => parts.has(name))
+  const own = new Set(workspaces.flatMap(({ currentConfigurationVersionId: id }) => id ?? []))
+  const ofRuns = new Set(runs.flatMap(({ configurationVersionId: id }) => id ?? []))
+  const shown = new Set([
+    ...(has("current_configuration_version", "current_configuration_version.ingress_attributes") ? own : []),
+    ...(has("current_run.configuration_version", "current_run.configuration_version.ingress_attributes") ? ofRuns : []),
+  ])
+  const ids = new Set([...shown, ...(has("readme") ? own : [])])
+  if (ids.size === 0) return { configurationVersions: [], ingressAttributes: [], readmes: [] }
+  const versions = await configurationVersions.findMany([...ids])
+  const withIngress = new Set([
+    ...(has("current_configuration_version.ingress_attributes") ? own : []),
+    ...(has("current_run.configuration_version.ingress_attributes") ? ofRuns : []),
+  ])
+  return {
+    configurationVersions: versions.filter(({ id }) => shown.has(id)).map(viewConfigurationVersion),
+    ingressAttributes: versions.flatMap(({ id, ingress }) =>
+      ingress !== null && withIngress.has(id) ? [{ id: ingress.id, ...ingress.attributes }] : [],
+    ),
+    readmes: versions.flatMap(({ id, readme }) => (readme !== null && has("readme") && own.has(id) ? [readme] : [])),
+  }
+}
+
+const currentStateIds = (workspaces: readonly WorkspaceView[]): StateVersionId[] =>
+  workspaces.flatMap(({ currentStateVersionId: id }) => (id === null ? [] : [id]))
+
+/** Current ones have arrived, so there is no address to upload them to. */
+async function stateVersionsOf(
+  { stateVersions }: UsedStores,
+  workspaces: readonly WorkspaceView[],
+): Promise<Inclusions["stateVersions"]> {
+  const ids = currentStateIds(workspaces)
+  if (ids.length === 0) return []
+  const related = await stateVersions.related(ids)
+  const versions = await stateVersions.findMany(ids)
+  return versions.map(({ organizationId: _organizationId, lockNumber: _lockNumber, ...version }) => ({
+    ...version,
+    outputIds: related.get(version.id)?.outputIds ?? [],
+    hasJsonState: related.get(version.id)?.hasJsonState ?? false,
+    uploads: null,
+  }))
+}
+
+async function outputsOf(
+  { stateVersions }: UsedStores,
+  workspaces: readonly WorkspaceView[],
+): Promise<Inclusions["outputs"]> {
+  const ids = currentStateIds(workspaces)
+  return ids.length === 0 ? [] : stateVersions.outputsOf(ids)
+}

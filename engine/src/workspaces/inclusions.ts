@@ -1,0 +1,51 @@
+import type { OrganizationView } from "../organizations/organizations.ts"
+import type { ProjectView } from "../organizations/projects.ts"
+import type { TeamView } from "../organizations/team.ts"
+import type { UserView } from "../organizations/users.ts"
+import type { ConfigurationVersionView, IngressAttributesView, Readme } from "./configuration-version.ts"
+import type { RunView } from "./run.ts"
+import type { StateVersionOutput, StateVersionView } from "./state-version.ts"
+import type { VariableView } from "./variable.ts"
+import type { WorkspaceView } from "./workspace-view.ts"
+
+/** What a workspace can bring along (specification 4.12), and a few more that public clients ask for (workspace-facts 1.5). */
+export const workspaceParts = [
+  "current_configuration_version",
+  "current_configuration_version.ingress_attributes",
+  "current_run",
+  "current_run.apply",
+  "current_run.configuration_version",
+  "current_run.configuration_version.ingress_attributes",
+  "current_run.plan",
+  "current_state_version",
+  "latest_run",
+  "locked_by",
+  "organization",
+  "outputs",
+  "project",
+  "readme",
+  "vars",
+] as const
+export type WorkspacePart = (typeof workspaceParts)[number]
+
+export interface Inclusions {
+  readonly configurationVersions: readonly ConfigurationVersionView[]
+  readonly ingressAttributes: readonly IngressAttributesView[]
+  readonly runs: readonly RunView[]
+  /** Runs whose plan, or apply, comes along. */
+  readonly plans: readonly RunView[]
+  readonly applies: readonly RunView[]
+  readonly stateVersions: readonly StateVersionView[]
+  readonly outputs: readonly StateVersionOutput[]
+  readonly users: readonly UserView[]
+  readonly teams: readonly TeamView[]
+  readonly organizations: readonly OrganizationView[]
+  readonly projects: readonly ProjectView[]
+  readonly readmes: readonly Readme[]
+  readonly variables: readonly VariableView[]
+}
+
+/** What stands beside workspaces in an answer: as few queries for a page of them as for one. */
+export interface WorkspaceInclusions {
+  of(workspaces: readonly WorkspaceView[], parts: ReadonlySet<WorkspacePart>): Promise<Inclusions>
+}
