@@ -14,10 +14,11 @@ export const remoteOrganizationMemberships = ({ one, page, done }: Calls): Organ
       path: path`/organizations/${organization}/organization-memberships`,
       document: encodeOrganizationMembershipInput(input),
     }),
-  list: async (organization, { search, emails }, request) =>
+  list: async (organization, { search, emails, status }, request) =>
     page(decodeOrganizationMembership, path`/organizations/${organization}/organization-memberships`, request, [
       ["q", search],
       ["filter[email]", emails && encodeCommaList(emails)],
+      ["filter[status]", status],
     ]),
   get: async (id) => one(decodeOrganizationMembership, { method: "GET", path: path`/organization-memberships/${id}` }),
   delete: async (id) => done({ method: "DELETE", path: path`/organization-memberships/${id}` }),

@@ -1,6 +1,7 @@
 // The engine over HTTP: each family turns its verbs into requests and the answers back into values, with the codecs that the
 // server uses the other way round.
 import type { Engine } from "../engine.ts"
+import { remoteAgentPools } from "./agent-pools.ts"
 import { remoteAssessments } from "./assessments.ts"
 import { callsOver } from "./calls.ts"
 import { remoteConfigurationVersions } from "./configuration-versions.ts"
@@ -10,6 +11,7 @@ import { remoteProjects } from "./projects.ts"
 import { remoteRemoteStateConsumers } from "./remote-state-consumers.ts"
 import { remoteRuns } from "./runs.ts"
 import { remoteSiteSettings } from "./site-settings.ts"
+import { remoteSshKeys } from "./ssh-keys.ts"
 import { remoteStateVersions } from "./state-versions.ts"
 import { remoteTags } from "./tags.ts"
 import { remoteTeamProjects, remoteTeamWorkspaces } from "./team-access.ts"
@@ -44,6 +46,8 @@ export function openRemote(url: string, options: TransportOptions): Engine {
     vcsConnections: remoteVcsConnections(calls),
     tags: remoteTags(calls),
     remoteStateConsumers: remoteRemoteStateConsumers(calls),
+    sshKeys: remoteSshKeys(calls),
+    agentPools: remoteAgentPools(calls),
     [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
   }
 }

@@ -2,12 +2,13 @@ import type { TeamMembers, Teams } from "../organizations/teams.ts"
 import { encodeCommaList } from "../wire/jsonapi/query.ts"
 import {
   decodeTeam,
+  decodeTeamMembers,
   encodeMembershipIds,
   encodeTeamPatch,
   encodeUsernames,
   teamNames as names,
 } from "../wire/jsonapi/team.ts"
-import type { Calls } from "./calls.ts"
+import { type Calls, queryOf } from "./calls.ts"
 import { path } from "./transport.ts"
 
 export function remoteTeams({ one, page, done }: Calls): Teams {
@@ -34,6 +35,12 @@ export function remoteTeams({ one, page, done }: Calls): Teams {
         ["filter[names]", filter.names && encodeCommaList(filter.names)],
       ]),
     get: async (id) => one(decodeTeam, { method: "GET", path: path`/teams/${id}` }),
+    members: async (id) =>
+      one(decodeTeamMembers, {
+        method: "GET",
+        path: path`/teams/${id}`,
+        query: queryOf([["include", "users,organization-memberships"]]),
+      }),
     update: async (id, patch) =>
       one(decodeTeam, { method: "PATCH", path: path`/teams/${id}`, document: encodeTeamPatch(patch), names }),
     delete: async (id) => done({ method: "DELETE", path: path`/teams/${id}` }),

@@ -1,8 +1,11 @@
 import { z } from "zod"
 import { formatInstant } from "../../core/time.ts"
 import type { AgentPoolInput, AgentPoolView } from "../../organizations/agent-pool.ts"
-import { decodeDocument, type Resource, toMany, toOne } from "./document.ts"
+import type { WorkspaceId } from "../../core/ids.ts"
+import { readResource } from "./answer.ts"
+import { decodeDocument, encodeDocument, type RequestDocument, type Resource, toMany, toOne } from "./document.ts"
 import { given } from "./given.ts"
+import { dashedMembers } from "./member-name.ts"
 
 export const encodeAgentPool = (pool: AgentPoolView): Resource => ({
   id: pool.id,
@@ -39,3 +42,19 @@ export function decodeAgentPoolPatch(body: unknown): Partial<AgentPoolInput> {
   const { name, "organization-scoped": scoped } = decodeDocument(body, patch, types).attributes
   return given({ name, organizationScoped: scoped ?? undefined })
 }
+
+/** The other direction of `encodeAgentPool`. */
+export function decodeAgentPool(resource: unknown): AgentPoolView {
+  const { id, attributes: own, ...related } = readResource(resource, "agent-pools")
+  return {
+    id,
+    organizationName: related.one("organization"),
+    name: own.text("name"),
+    createdAt: own.instant("createdAt"),
+    workspaceIds: related.many("workspaces") as WorkspaceId[],
+  }
+}
+
+/** Of an input as well as of a patch. */
+export const encodeAgentPoolPatch = (patch: Partial<AgentPoolInput>): RequestDocument =>
+  encodeDocument("agent-pools", dashedMembers(patch))

@@ -2,8 +2,10 @@
 import { z } from "zod"
 import { badRequest, invalid } from "../../core/errors.ts"
 import type { SshKeyInput, SshKeyView } from "../../organizations/ssh-key.ts"
-import { decodeDocument, type Resource } from "./document.ts"
+import { readResource } from "./answer.ts"
+import { decodeDocument, encodeDocument, type RequestDocument, type Resource } from "./document.ts"
 import { type Given, given } from "./given.ts"
+import { dashedMembers } from "./member-name.ts"
 
 export const encodeSshKey = ({ id, name }: SshKeyView): Resource => ({
   id,
@@ -48,3 +50,13 @@ export function decodeSshKeyAssignment(body: unknown): string | null {
 export const encodeSshKeyAssignment = (sshKeyId: string | null) => ({
   data: { type: "workspaces", attributes: { id: sshKeyId } },
 })
+
+/** The other direction of `encodeSshKey`. */
+export function decodeSshKey(resource: unknown): SshKeyView {
+  const { id, attributes: own } = readResource(resource, "ssh-keys")
+  return { id, name: own.text("name") }
+}
+
+/** Of an input as well as of a patch. */
+export const encodeSshKeyPatch = (patch: Partial<SshKeyInput>): RequestDocument =>
+  encodeDocument("ssh-keys", dashedMembers(patch))

@@ -24,6 +24,7 @@ import {
 import type { TeamMember } from "../../organizations/teams.ts"
 import { ruled } from "./ruled.ts"
 import { decodeIdentifiers } from "./relationship.ts"
+import { decodeUser } from "./user.ts"
 
 export const teamNames = { access: "organizationAccess" }
 export const teamPointers = renamedPointers(attributePointers(), teamNames)
@@ -147,3 +148,13 @@ export const encodeTeamPatch = ({ access: flags, ...settings }: TeamPatch): Requ
 
 export const encodeUsernames = (usernames: readonly string[]) => encodeIdentifiers("users", usernames)
 export const encodeMembershipIds = (ids: readonly string[]) => encodeIdentifiers("organization-memberships", ids)
+
+/** The other direction of `encodeTeamWithMembers`, with its members and their users beside it. */
+export const decodeTeamMembers = (resource: unknown, included: ReadonlyMap<string, unknown>): TeamMember[] =>
+  readResource(resource, "teams")
+    .many("organizationMemberships")
+    .map((organizationMembershipId) => {
+      const membership = included.get(`organization-memberships/${organizationMembershipId}`)
+      const userId = readResource(membership, "organization-memberships").one("user")
+      return { organizationMembershipId, user: decodeUser(included.get(`users/${userId}`)) }
+    })
