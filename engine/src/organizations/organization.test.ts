@@ -1,0 +1,119 @@
+import { describe, expect, test } from "vitest"
+import { isEngineError } from "../core/errors.ts"
+import type { OrganizationId, ProjectId } from "../core/ids.ts"
+import {
+  changeOrganization,
+  createOrganization,
+  type OrganizationInput,
+  organizationNameFaults,
+} from "./organization.ts"
+
+const made = { id: "org-1" as OrganizationId, defaultProjectId: "prj-1" as ProjectId, now: 1 }
+const input: OrganizationInput = { name: "acme", email: "a@b" }
+const before = createOrganization(input, { siteAdmin: false }, made)
+const nobody = { siteAdmin: false, ownsAgentPool: false }
+const poolOwner = { siteAdmin: false, ownsAgentPool: true }
+
+function faultsOf(work: () => unknown): unknown {
+  try {
+    return work()
+  } catch (error) {
+    if (isEngineError(error, "invalid"))
+      return error.faults.map(({ field, detail }) => `${field?.join(".")}: ${detail}`)
+    throw error
+  }
+}
+
+test.each([
+  { name: "acme", valid: true },
+  { name: "Acme_2-x", valid: true },
+  { name: "a".repeat(40), valid: true },
+  { name: "a".repeat(41), valid: false },
+  { name: "", valid: false },
+  { name: "a b", valid: false },
+  { name: "a/b", valid: false },
+  { name: "é", valid: false },
+])('the name "$name" is allowed: $valid', ({ name, valid }) => {
+  expect(organizationNameFaults(name)).toHaveLength(valid ? 0 : 1)
+})
+
+test("a new organization has the public defaults", () => {
+  expect(before).toEqual({
+    id: made.id,
+    defaultProjectId: made.defaultProjectId,
+    name: "acme",
+    email: "a@b",
+    createdAt: 1,
+    defaultExecutionMode: "remote",
+    defaultAgentPoolId: null,
+    allowForceDeleteWorkspaces: false,
+    assessmentsEnforced: false,
+    plan: "plus",
+    costEstimationEnabled: false,
+    collaboratorAuthPolicy: "password",
+  })
+})
+
+describe("the default agent pool", () => {
+  const withPool = changeOrganization(
+    before,
+    { defaultExecutionMode: "agent", defaultAgentPoolId: "apool-1" },
+    poolOwner,
+  )
+
+  test("comes with agent execution and is let go when that ends", () => {
+    expect(withPool).toMatchObject({ defaultExecutionMode: "agent", defaultAgentPoolId: "apool-1" })
+    expect(changeOrganization(withPool, { email: "c@d" }, nobody).defaultAgentPoolId).toBe("apool-1")
+    expect(changeOrganization(withPool, { defaultExecutionMode: "local" }, nobody)).toMatchObject({
+      defaultExecutionMode: "local",
+      defaultAgentPoolId: null,
+    })
+  })
+
+  const unlessAgent = "Default agent pool must not be specified unless using 'agent' execution mode"
+  const needed = "Default agent pool must be specified when using 'agent' execution mode"
+  test.each([
+    {
+      why: "remote execution",
+      of: before,
+      patch: { defaultAgentPoolId: "apool-1" },
+      fault: `defaultAgentPool.id: ${unlessAgent}`,
+    },
+    {
+      why: "leaving agent execution with a pool named",
+      of: withPool,
+      patch: { defaultExecutionMode: "local", defaultAgentPoolId: "apool-1" },
+      fault: `defaultAgentPool.id: ${unlessAgent}`,
+    },
+    {
+      why: "agents without a pool",
+      of: before,
+      patch: { defaultExecutionMode: "agent" },
+      fault: `defaultAgentPool: ${needed}`,
+    },
+    {
+      why: "taking the pool from agents",
+      of: withPool,
+      patch: { defaultAgentPoolId: null },
+      fault: `defaultAgentPool: ${needed}`,
+    },
+  ] as const)("is refused: $why", ({ of, patch, fault }) => {
+    expect(faultsOf(() => changeOrganization(of, patch, poolOwner))).toEqual([fault])
+  })
+
+  test("of another organization does not exist", () => {
+    const patch = { defaultExecutionMode: "agent", defaultAgentPoolId: "apool-1" } as const
+    expect(faultsOf(() => changeOrganization(before, patch, nobody))).toEqual([
+      "defaultAgentPool.id: Default agent pool does not exist in this organization",
+    ])
+  })
+})
+
+test("the plan is a site administrator's to change; naming the present one is no change", () => {
+  expect(faultsOf(() => changeOrganization(before, { plan: "free", email: "x" }, nobody))).toEqual([
+    "email: Email is invalid",
+    "plan: Plan identifier can only be set by a site administrator",
+  ])
+  expect(changeOrganization(before, { plan: "plus" }, nobody).plan).toBe("plus")
+  expect(changeOrganization(before, { plan: "free" }, { ...nobody, siteAdmin: true }).plan).toBe("free")
+})
