@@ -89,10 +89,10 @@ function errorResponse(error: EngineError, pointers?: Pointers): Response {
   return response({ status: statusOf(error.code), document: encodeError(error, pointers), headers })
 }
 
-function response({ status, document, bytes, headers }: ApiResponse): Response {
-  if (document === undefined)
+function response({ status, document, text, bytes, headers }: ApiResponse): Response {
+  if (document === undefined && text === undefined)
     return new Response(bytes === undefined ? null : Uint8Array.from(bytes), { status, ...(headers && { headers }) })
-  return new Response(JSON.stringify(document), {
+  return new Response(text ?? JSON.stringify(document), {
     status,
     headers: { "content-type": "application/vnd.api+json", ...headers },
   })
@@ -108,7 +108,7 @@ function requestOf(context: Context<Served>, options: AppOptions): Omit<ApiReque
       return absolute()
     },
     get query() {
-      return absolute().searchParams
+      return queryOf(context.req.url)
     },
     get headers() {
       return raw.headers
@@ -116,6 +116,12 @@ function requestOf(context: Context<Served>, options: AppOptions): Omit<ApiReque
     bytes: () => boundedBytes(context, options.bodyLimitBytes ?? defaultBodyLimitBytes),
     body: () => jsonBody(context, options.bodyLimitBytes ?? defaultBodyLimitBytes),
   }
+}
+
+/** Without taking the whole address apart: most requests have no query, and are done before anything asks for their URL. */
+function queryOf(address: string): URLSearchParams {
+  const start = address.indexOf("?")
+  return new URLSearchParams(start < 0 ? "" : address.slice(start + 1))
 }
 
 function publicAddress(address: string, publicUrl: URL | undefined): URL {

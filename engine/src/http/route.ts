@@ -18,8 +18,10 @@ export interface ApiRequest {
 
 export interface ApiResponse {
   readonly status: number
-  /** JSON:API document; absent means no body. */
+  /** JSON:API document; absent, unless there is `text`, means no body. */
   readonly document?: unknown
+  /** The same, written already. */
+  readonly text?: string
   /** Anything else, with its content type in `headers`. */
   readonly bytes?: Uint8Array
   readonly headers?: Readonly<Record<string, string>>

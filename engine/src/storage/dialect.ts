@@ -57,6 +57,7 @@ export interface Bound {
   readonly values: readonly unknown[]
   /** Of a `Statement`: worth preparing. */
   readonly prepared: boolean
+  readonly interned: boolean
 }
 
 export const isStatement = (query: object): query is Statement<unknown, unknown> => "build" in query
@@ -68,7 +69,12 @@ export function bind(
 ): Bound {
   if (!isStatement(query)) {
     const compiled = (query as Compilable<unknown>).compile(coldKysely[dialect])
-    return { text: compiled.sql, values: compiled.parameters.map((value) => checked(value)), prepared: false }
+    return {
+      text: compiled.sql,
+      values: compiled.parameters.map((value) => checked(value)),
+      prepared: false,
+      interned: false,
+    }
   }
   const compiled = (query.compiled[dialect] ??= compile(dialect, query))
   const values: unknown[] = []
@@ -80,7 +86,7 @@ export function bind(
       ),
     )
   }
-  return { text: compiled.sql, values, prepared: true }
+  return { text: compiled.sql, values, prepared: true, interned: query.interned }
 }
 
 function compile(dialect: DialectName, query: Statement<unknown, unknown>) {

@@ -10,6 +10,7 @@ import { busy } from "../core/errors.ts"
 import { type Backend, type BackendOptions, defaultLongestWorkMs } from "./backend.ts"
 import { backOff } from "./backoff.ts"
 import type { Bound } from "./dialect.ts"
+import { InternedRows } from "./interned-rows.ts"
 import { ReferenceViolation, UniqueViolation, type Session } from "./session.ts"
 import { UnitOfWork, type Fetch } from "./unit-of-work.ts"
 
@@ -255,9 +256,13 @@ class SqliteSession extends UnitOfWork {
     this.#connection = connection
   }
 
-  protected override execute(fetch: Fetch, { text, values }: Bound): unknown {
+  protected override execute(fetch: Fetch, { text, values, interned }: Bound): unknown {
     const parameters = values.map((value) => (Array.isArray(value) ? JSON.stringify(value) : value)) as SQLInputValue[]
     try {
+      if (interned) {
+        const rows = this.#connection.internedRows(text, parameters)
+        return fetch === "all" ? rows : rows[0]
+      }
       const statement = this.#connection.prepare(text)
       if (fetch === "all") return statement.all(...parameters)
       if (fetch === "first") return statement.get(...parameters)
@@ -271,6 +276,9 @@ class SqliteSession extends UnitOfWork {
 class Connection {
   readonly #database: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
+  /** There are few of them, and they are never dropped. */
+  readonly #interned = new Map<string, { readonly statement: StatementSync; readonly columns: readonly string[] }>()
+  readonly #rows = new InternedRows()
 
   constructor(database: DatabaseSync) {
     this.#database = database
@@ -294,12 +302,25 @@ class Connection {
     return statement
   }
 
+  internedRows(text: string, values: readonly SQLInputValue[]): readonly object[] {
+    let known = this.#interned.get(text)
+    if (known === undefined) {
+      const statement = this.#database.prepare(text)
+      statement.setReturnArrays(true)
+      known = { statement, columns: statement.columns().map(({ name }) => name) }
+      this.#interned.set(text, known)
+    }
+    const cells = known.statement.all(...values) as unknown as readonly (readonly unknown[])[]
+    return this.#rows.rowsOf(text, values, known.columns, cells)
+  }
+
   command(text: string): void {
     this.prepare(text).run()
   }
 
   close(): void {
     this.#statements.clear()
+    this.#interned.clear()
     this.#database.close()
   }
 }

@@ -6,9 +6,10 @@ import type { LockChange } from "../workspaces/lock.ts"
 import type { Actor, Lock, SituatedWorkspace, VcsRepo, Workspace, WorkspaceRef } from "../workspaces/workspace.ts"
 import type { Visibility, WorkspaceQuery } from "../workspaces/query.ts"
 import type { ReferencedIds, ReferenceFacts, WorkspaceRelated, WorkspaceStore } from "../workspaces/workspace-store.ts"
+import { derived } from "../core/derived.ts"
 import { among } from "./dialect.ts"
 import { indexName, removeName } from "./name-search.ts"
-import { type Session, statement, UniqueViolation } from "./session.ts"
+import { type DialectName, type Session, statement, UniqueViolation } from "./session.ts"
 import type { Flag, Tables, WorkspaceRow } from "./tables.ts"
 import { listWorkspaceIds } from "./workspace-list.ts"
 import type { ExecutionMode, Plan } from "../organizations/organization.ts"
@@ -46,20 +47,20 @@ export class WorkspaceRows implements WorkspaceStore {
     workspaces: readonly Pick<Workspace, "id" | "currentStateVersionId">[],
   ): Promise<ReadonlyMap<WorkspaceId, WorkspaceRelated>> {
     const ids = workspaces.map(({ id }) => id)
-    const tags = await this.#session.all(tagNamesOf, { ids })
-    const variables = await this.#session.all(variableIdsOf, { ids })
     const stateVersionIds = workspaces.flatMap(({ currentStateVersionId: id }) => (id === null ? [] : [id]))
-    const outputs = stateVersionIds.length === 0 ? [] : await this.#session.all(outputIdsOf, { stateVersionIds })
-    const related = new Map<string, { tagNames: string[]; variableIds: string[]; outputIds: string[] }>()
-    for (const id of ids) related.set(id, { tagNames: [], variableIds: [], outputIds: [] })
-    for (const { workspace_id, key } of tags) related.get(workspace_id)?.tagNames.push(key)
-    for (const { workspace_id, id } of variables) related.get(workspace_id)?.variableIds.push(id)
-    const workspaceOf = new Map(
-      workspaces.map((workspace) => [workspace.currentStateVersionId as string, workspace.id]),
+    const [only] = ids
+    if (only !== undefined && ids.length === 1)
+      return new Map([[only, relatedOf(await this.#session.all(relatedToOne, { ids, stateVersionIds }))]])
+    const rows = Map.groupBy(
+      await this.#session.all(relatedToMany, { ids, stateVersionIds }),
+      ({ owner }): string => owner,
     )
-    for (const { state_version_id, id } of outputs)
-      related.get(workspaceOf.get(state_version_id) ?? "")?.outputIds.push(id)
-    return related as ReadonlyMap<string, WorkspaceRelated> as ReadonlyMap<WorkspaceId, WorkspaceRelated>
+    return new Map(
+      workspaces.map(({ id, currentStateVersionId }) => [
+        id,
+        groupRelated([...(rows.get(id) ?? []), ...(rows.get(currentStateVersionId ?? "") ?? [])]),
+      ]),
+    )
   }
 
   async list(query: WorkspaceQuery, visibility: Visibility, page: PageRequest): Promise<Page<SituatedWorkspace>> {
@@ -236,37 +237,49 @@ const workspaceColumns = [
   "kpis_runs_count",
 ] as const satisfies readonly (keyof WorkspaceRow)[]
 
-const byId = statement((db, { id }: { id: string }) => situatedRows(db).where("w.id", "=", id))
-const byName = statement((db, { organization, name }: { organization: string; name: string }) =>
-  situatedRows(db).where("o.name_folded", "=", organization).where("w.name_folded", "=", name),
+const byId = statement((db, { id }: { id: string }) => situatedRows(db).where("w.id", "=", id), { interned: true })
+const byName = statement(
+  (db, { organization, name }: { organization: string; name: string }) =>
+    situatedRows(db).where("o.name_folded", "=", organization).where("w.name_folded", "=", name),
+  { interned: true },
 )
 const byIds = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
   situatedRows(db).where(among(dialect, sql.ref("w.id"), ids)),
 )
-const tagNamesOf = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
-  db
-    .selectFrom("workspace_bindings as b")
-    .select(["b.workspace_id", "b.key"])
-    .where(among(dialect, sql.ref("b.workspace_id"), ids))
-    .where("b.value", "=", "")
-    .orderBy("b.workspace_id")
-    .orderBy("b.key_folded"),
-)
-const variableIdsOf = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
-  db
-    .selectFrom("variables as v")
-    .select(["v.workspace_id", "v.id"])
-    .where(among(dialect, sql.ref("v.workspace_id"), ids))
-    .orderBy("v.created_at")
-    .orderBy("v.id"),
-)
-const outputIdsOf = statement((db, { stateVersionIds }: { stateVersionIds: readonly string[] }, dialect) =>
-  db
-    .selectFrom("state_version_outputs as out")
-    .select(["out.state_version_id", "out.id"])
-    .where(among(dialect, sql.ref("out.state_version_id"), stateVersionIds))
-    .orderBy("out.position"),
-)
+interface RelatedParameters {
+  readonly ids: readonly string[]
+  readonly stateVersionIds: readonly string[]
+}
+
+/** `owner` is the workspace, or the state version that an output belongs to. */
+interface RelatedRow {
+  readonly owner: string
+  readonly kind: "tag" | "variable" | "output"
+  readonly text: string
+}
+
+/** One query for all that hangs on workspaces, because each costs more to ask than to answer. */
+const relatedRows = (
+  _db: Kysely<Tables>,
+  { ids, stateVersionIds }: RelatedParameters,
+  dialect: DialectName,
+) => sql<RelatedRow>`
+  select b.workspace_id as owner, 'tag' as kind, b.key as text, 0 as place, b.key_folded as sorted
+    from workspace_bindings as b where ${among(dialect, sql.ref("b.workspace_id"), ids)} and b.value = ''
+  union all select v.workspace_id, 'variable', v.id, v.created_at, v.id
+    from variables as v where ${among(dialect, sql.ref("v.workspace_id"), ids)}
+  union all select o.state_version_id, 'output', o.id, o.position, o.id
+    from state_version_outputs as o where ${among(dialect, sql.ref("o.state_version_id"), stateVersionIds)}
+  order by place, sorted`
+const relatedToMany = statement(relatedRows)
+const relatedToOne = statement(relatedRows, { interned: true })
+
+const relatedOf = derived((rows: readonly RelatedRow[]) => groupRelated(rows))
+
+function groupRelated(rows: readonly RelatedRow[]): WorkspaceRelated {
+  const texts = (kind: RelatedRow["kind"]) => rows.filter((row) => row.kind === kind).map(({ text }) => text)
+  return { tagNames: texts("tag"), variableIds: texts("variable"), outputIds: texts("output") }
+}
 
 type LockColumns = Pick<WorkspaceRow, "locked_at" | "locked_by_kind" | "locked_by_id" | "locked_reason">
 const updateLock = statement((db, change: LockColumns & { id: string; lock_number: number }) =>
@@ -301,40 +314,8 @@ type SituatedRow = Pick<WorkspaceRow, (typeof workspaceColumns)[number]> & {
   retention_policy_kind: string | null
 }
 
-function situatedOf(row: SituatedRow): SituatedWorkspace {
-  return {
-    ...workspaceOf(row),
-    organization: {
-      name: row.organization_name,
-      defaultExecutionMode: row.organization_execution_mode as ExecutionMode,
-      defaultAgentPoolId: row.organization_agent_pool_id,
-      allowForceDeleteWorkspaces: row.allow_force_delete_workspaces === 1,
-      assessmentsEnforced: row.assessments_enforced === 1,
-      plan: row.plan as Plan,
-    },
-    project: {
-      defaultExecutionMode: row.project_execution_mode as ExecutionMode | null,
-      defaultAgentPoolId: row.project_agent_pool_id,
-      autoDestroyActivityDuration: row.project_auto_destroy_activity_duration,
-    },
-    vcsConnection: connectionOf(row),
-    readmeId: row.readme_id,
-    retentionPolicy:
-      row.retention_policy_id === null
-        ? null
-        : { id: row.retention_policy_id, kind: row.retention_policy_kind as "delete-older" | "dont-delete" },
-  }
-}
-
-function connectionOf(row: SituatedRow): SituatedWorkspace["vcsConnection"] {
-  if (row.service_provider !== null)
-    return { name: row.oauth_client_name, serviceProvider: row.service_provider, httpUrl: row.http_url ?? "" }
-  if (row.app_installation_name !== null)
-    return { name: row.app_installation_name, serviceProvider: "github_app", httpUrl: "https://github.com" }
-  return null
-}
-
-export function workspaceOf(row: Pick<WorkspaceRow, (typeof workspaceColumns)[number]>): Workspace {
+/** One literal: copying sixty members from one object to the next costs more than the query. */
+const situatedOf = derived((row: SituatedRow): SituatedWorkspace => {
   return {
     id: row.id as Workspace["id"],
     organizationId: row.organization_id as Workspace["organizationId"],
@@ -388,7 +369,34 @@ export function workspaceOf(row: Pick<WorkspaceRow, (typeof workspaceColumns)[nu
       runFailures: row.run_failures,
       runsCount: row.kpis_runs_count,
     },
+    organization: {
+      name: row.organization_name,
+      defaultExecutionMode: row.organization_execution_mode as ExecutionMode,
+      defaultAgentPoolId: row.organization_agent_pool_id,
+      allowForceDeleteWorkspaces: row.allow_force_delete_workspaces === 1,
+      assessmentsEnforced: row.assessments_enforced === 1,
+      plan: row.plan as Plan,
+    },
+    project: {
+      defaultExecutionMode: row.project_execution_mode as ExecutionMode | null,
+      defaultAgentPoolId: row.project_agent_pool_id,
+      autoDestroyActivityDuration: row.project_auto_destroy_activity_duration,
+    },
+    vcsConnection: connectionOf(row),
+    readmeId: row.readme_id,
+    retentionPolicy:
+      row.retention_policy_id === null
+        ? null
+        : { id: row.retention_policy_id, kind: row.retention_policy_kind as "delete-older" | "dont-delete" },
   }
+})
+
+function connectionOf(row: SituatedRow): SituatedWorkspace["vcsConnection"] {
+  if (row.service_provider !== null)
+    return { name: row.oauth_client_name, serviceProvider: row.service_provider, httpUrl: row.http_url ?? "" }
+  if (row.app_installation_name !== null)
+    return { name: row.app_installation_name, serviceProvider: "github_app", httpUrl: "https://github.com" }
+  return null
 }
 
 /** The columns of a workspace that a workspace value decides; pointers to the current run carry their status beside them. */

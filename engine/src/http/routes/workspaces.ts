@@ -1,3 +1,4 @@
+import { derived } from "../../core/derived.ts"
 import { encodePage } from "../../wire/jsonapi/links.ts"
 import { decodePage } from "../../wire/jsonapi/query.ts"
 import { decodeLock, encodeWorkspace } from "../../wire/jsonapi/workspace.ts"
@@ -17,6 +18,9 @@ const byName = (request: ApiRequest): WorkspaceRef => ({
 
 const document = (workspace: WorkspaceView) => ({ data: encodeWorkspace(workspace) })
 
+/** Of a view that was written before, the text of that time: clients poll what seldom changes. */
+const writtenDocument = derived((workspace: WorkspaceView) => JSON.stringify(document(workspace)))
+
 /** The workspaces of an answer with what `include` asks for; undefined when it asks for nothing. */
 async function includedBeside(request: ApiRequest, workspaces: readonly WorkspaceView[]) {
   const parts = decodeWorkspaceInclude(request.query)
@@ -28,7 +32,8 @@ async function show(request: ApiRequest, ref: WorkspaceRef) {
   decodeWorkspaceInclude(request.query)
   const workspace = await request.engine.workspaces.get(ref)
   const included = await includedBeside(request, [workspace])
-  return ok({ ...document(workspace), ...(included === undefined ? {} : { included }) })
+  if (included === undefined) return { status: 200, text: writtenDocument(workspace) }
+  return ok({ ...document(workspace), included })
 }
 
 /** Both path forms behave identically (specification 4.5). */

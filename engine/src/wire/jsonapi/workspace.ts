@@ -3,7 +3,7 @@ import { z } from "zod"
 import { unavailable } from "../../core/errors.ts"
 import type { ConfigurationVersionId, ProjectId, RunId, StateVersionId, WorkspaceId } from "../../core/ids.ts"
 import { formatInstant, type Instant } from "../../core/time.ts"
-import { workspacePermissionNames } from "../../workspaces/permissions.ts"
+import { type WorkspacePermissions, workspacePermissionNames } from "../../workspaces/permissions.ts"
 import { executionModes } from "../../organizations/organization.ts"
 import { actorKinds, type Lock } from "../../workspaces/workspace.ts"
 import type { VcsRepoView, WorkspaceView } from "../../workspaces/workspace-view.ts"
@@ -12,6 +12,17 @@ import { decodeBody, type Resource, toMany, toOne } from "./document.ts"
 import { dashed } from "./member-name.ts"
 
 const permissionMembers = workspacePermissionNames.map((name) => [name, dashed(name)] as const)
+
+// Callers mostly hold a whole access level, and each level is one object.
+const encodedPermissions = new WeakMap<WorkspacePermissions, Readonly<Record<string, boolean>>>()
+
+function encodePermissions(permissions: WorkspacePermissions): Readonly<Record<string, boolean>> {
+  const known = encodedPermissions.get(permissions)
+  if (known !== undefined) return known
+  const encoded = Object.fromEntries(permissionMembers.map(([name, member]) => [member, permissions[name]]))
+  encodedPermissions.set(permissions, encoded)
+  return encoded
+}
 
 export function encodeWorkspace(workspace: WorkspaceView): Resource {
   const { metrics, lock, permissions } = workspace
@@ -43,7 +54,7 @@ export function encodeWorkspace(workspace: WorkspaceView): Resource {
       "locked-at": lock.held ? formatInstant(lock.since) : null,
       "oauth-client-name": workspace.oauthClientName,
       operations: workspace.executionMode !== "local",
-      permissions: Object.fromEntries(permissionMembers.map(([name, member]) => [member, permissions[name]])),
+      permissions: encodePermissions(permissions),
       "apply-duration-average": metrics.applyDurationAverageMs,
       "plan-duration-average": metrics.planDurationAverageMs,
       "policy-check-failures": metrics.policyCheckFailures,

@@ -1,0 +1,51 @@
+// Answers that were given before. Most reads of a workspace find it as it was: then the very same rows are handed out
+// again, and whatever was derived from them still holds (`derived`). The database is asked every time; only the making of
+// objects is saved, which costs more than the query.
+
+const rememberedMaximum = 2_000
+
+interface Answer {
+  readonly cells: readonly (readonly unknown[])[]
+  readonly rows: readonly object[]
+}
+
+export class InternedRows {
+  /** By statement text, then by parameters; the oldest are forgotten. */
+  readonly #answers = new Map<string, Map<string, Answer>>()
+
+  /** The rows of an answer, one array of cells each: those of the last time when every cell is the same. */
+  rowsOf(
+    text: string,
+    values: readonly unknown[],
+    columns: readonly string[],
+    cells: readonly (readonly unknown[])[],
+  ): readonly object[] {
+    const answers = this.#answers.get(text) ?? new Map<string, Answer>()
+    if (answers.size === 0) this.#answers.set(text, answers)
+    const key = values.join("\0")
+    const known = answers.get(key)
+    if (known !== undefined && isSame(known.cells, cells)) return known.rows
+    const rows = cells.map((row) =>
+      Object.freeze(Object.fromEntries(columns.map((column, index) => [column, row[index]]))),
+    )
+    if (known === undefined && answers.size >= rememberedMaximum) {
+      for (const oldest of answers.keys()) {
+        answers.delete(oldest)
+        break
+      }
+    }
+    answers.set(key, { cells, rows: Object.freeze(rows) })
+    return rows
+  }
+}
+
+/** Bytes are never the same: comparing them would cost what is to be saved. */
+function isSame(before: readonly (readonly unknown[])[], now: readonly (readonly unknown[])[]): boolean {
+  if (before.length !== now.length) return false
+  for (let row = 0; row < now.length; row += 1) {
+    const a = before[row] ?? []
+    const b = now[row] ?? []
+    for (let column = 0; column < b.length; column += 1) if (a[column] !== b[column]) return false
+  }
+  return true
+}

@@ -1,0 +1,111 @@
+// The built server as a user runs it, in a process of its own, and what the benches ask of it.
+import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
+import { readFileSync } from "node:fs"
+import { type AddressInfo, createServer } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { Agent, request } from "undici"
+
+export const main = fileURLToPath(new URL("../../engine/dist/cli/main.js", import.meta.url))
+
+export interface RunningChancery extends AsyncDisposable {
+  readonly port: number
+  readonly token: string
+  readonly organization: string
+  /** From the start of the process to the first 200 of /readyz. */
+  readonly readyAfterMs: number
+  // oxlint-disable-next-line typescript/no-explicit-any
+  send(
+    method: "GET" | "POST" | "PATCH",
+    path: string,
+    document?: unknown,
+  ): Promise<{ status: number; body: any; bytes: number }>
+  /** The most memory the process has held, MiB. */
+  peakMemoryMiB(): number
+}
+
+/** Serves the embedded store of a folder, made on the spot where there is none. */
+export async function startChancery(folder: string): Promise<RunningChancery> {
+  const env = { ...process.env, CHANCERY_DATA: folder }
+  const run = (...args: string[]) => execFileSync(process.execPath, [main, ...args], { env, encoding: "utf8" })
+  const organization = "bench"
+  const { token } = JSON.parse(run("token", "create", "--user", "root", "--json")) as { token: string }
+  const known = run("organization", "list", "--json")
+  if (!known.includes(`"${organization}"`)) run("organization", "create", organization, "--email", "bench@example.com")
+
+  const port = await freePort()
+  const began = performance.now()
+  const child = spawn(
+    process.execPath,
+    [
+      main,
+      "serve",
+      "--listen",
+      `127.0.0.1:${port}`,
+      "--rate-limit",
+      "off",
+      "--log-level",
+      "warn",
+      "--access-log",
+      "off",
+    ],
+    { env, stdio: ["ignore", "inherit", "inherit"] },
+  )
+  await untilReady(port, child)
+  const readyAfterMs = performance.now() - began
+  const agent = new Agent({ connections: 64 })
+  return {
+    port,
+    token,
+    organization,
+    readyAfterMs,
+    async send(method, path, document) {
+      const answer = await request(`http://127.0.0.1:${port}/api/v2${path}`, {
+        method,
+        dispatcher: agent,
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/vnd.api+json" },
+        ...(document === undefined ? {} : { body: JSON.stringify(document) }),
+      })
+      const text = await answer.body.text()
+      if (answer.statusCode >= 300) throw new Error(`${method} ${path} answers ${answer.statusCode}: ${text}`)
+      return { status: answer.statusCode, body: text === "" ? undefined : JSON.parse(text), bytes: text.length }
+    },
+    peakMemoryMiB() {
+      const status = readFileSync(`/proc/${child.pid}/status`, "utf8")
+      return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024
+    },
+    async [Symbol.asyncDispose]() {
+      await agent.close()
+      if (child.exitCode !== null) return
+      const ended = once(child, "exit")
+      child.kill("SIGTERM")
+      await ended
+    },
+  }
+}
+
+async function untilReady(port: number, child: ChildProcess): Promise<void> {
+  for (let attempt = 0; attempt < 6_000; attempt += 1) {
+    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`)
+    try {
+      const { statusCode, body } = await request(`http://127.0.0.1:${port}/readyz`)
+      await body.dump()
+      if (statusCode === 200) return
+    } catch {
+      // Not listening yet.
+    }
+    await sleep(5)
+  }
+  throw new Error("the server was not ready within 30 s")
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1")
+  await once(probe, "listening")
+  const { port } = probe.address() as AddressInfo
+  const closed = once(probe, "close")
+  probe.close()
+  await closed
+  return port
+}

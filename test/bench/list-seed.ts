@@ -1,0 +1,41 @@
+// Fills a data folder with one organization of many workspaces: 5 of 200 tags and 3 bindings over 20 keys each. The same
+// 60 of them, however many there are, match the narrow filters of the list bench.
+import { openEmbedded } from "../../engine/src/embedded.ts"
+import { seededRandom } from "../../engine/src/testing/seeded-random.ts"
+
+export const plantedCount = 60
+const tagCount = 200
+const keyCount = 20
+const valueCount = 150
+const concurrency = 200
+
+export async function seedWorkspaces(file: string, organization: string, count: number): Promise<void> {
+  await using engine = await openEmbedded(`sqlite:${file}`)
+  await engine.organizations.create({ name: organization, email: "bench@example.com" })
+  const source = seededRandom(count)
+  const random = (limit: number) => new DataView(source.bytes(4).buffer).getUint32(0) % limit
+  const distinct = (wanted: number, limit: number, from = 0) => {
+    const chosen = new Set<number>()
+    while (chosen.size < wanted) chosen.add(from + random(limit - from))
+    return [...chosen]
+  }
+  const every = Math.floor(count / plantedCount)
+  let next = 0
+  const worker = async () => {
+    while (next < count) {
+      const index = next
+      next += 1
+      const planted = index % every === 0 && index / every < plantedCount
+      // Of the two tags and the two values that are searched for together, everyone else has one at the most.
+      const tags = planted ? [0, 1, ...distinct(3, tagCount, 2)] : distinct(5, tagCount, random(2))
+      const keys = planted ? [0, 1, ...distinct(1, keyCount, 2)] : distinct(3, keyCount)
+      const values = keys.map((key) => (planted && key < 2 ? "planted" : `value-${random(valueCount)}`))
+      await engine.workspaces.create(organization, {
+        name: `app-${String(index).padStart(6, "0")}-${planted ? "needle" : "plain"}-${index % 7}`,
+        tags: tags.map((tag) => ({ name: `tag-${tag}` })),
+        tagBindings: keys.map((key, position) => ({ key: `key-${key}`, value: values[position] ?? "" })),
+      })
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, worker))
+}

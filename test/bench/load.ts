@@ -1,0 +1,93 @@
+// A load generator that costs little: prepared bytes on keep-alive sockets, one request in flight on each. It runs in a
+// process of its own (`measureLoad`), so that it takes no time from the server's.
+import { fork } from "node:child_process"
+import { once } from "node:events"
+import { connect, type Socket } from "node:net"
+import { fileURLToPath } from "node:url"
+
+export interface Load {
+  readonly port: number
+  /** Requests of each client, sent round and round. */
+  readonly clients: readonly (readonly string[])[]
+  readonly seconds: number
+}
+
+export interface LoadResult {
+  readonly requestsPerSecond: number
+  /** Answers whose status was not 2xx. */
+  readonly refused: number
+}
+
+export async function measureLoad(load: Load): Promise<LoadResult> {
+  const child = fork(fileURLToPath(import.meta.url), { execArgv: [] })
+  child.send(load)
+  const [result] = (await once(child, "message")) as [LoadResult]
+  child.disconnect()
+  return result
+}
+
+/** The bytes of one request. */
+export function rawRequest(method: string, path: string, token: string, body?: string): string {
+  const headers = [
+    `${method} ${path} HTTP/1.1`,
+    "Host: 127.0.0.1",
+    `Authorization: Bearer ${token}`,
+    ...(body === undefined
+      ? ["Content-Length: 0"]
+      : ["Content-Type: application/vnd.api+json", `Content-Length: ${Buffer.byteLength(body)}`]),
+  ]
+  return `${headers.join("\r\n")}\r\n\r\n${body ?? ""}`
+}
+
+async function run({ port, clients, seconds }: Load): Promise<LoadResult> {
+  let completed = 0
+  let refused = 0
+  let running = true
+  const sockets = clients.map((requests) => {
+    const socket = connect({ port, host: "127.0.0.1", noDelay: true })
+    let next = 0
+    const send = () => {
+      socket.write(requests[next % requests.length] ?? "")
+      next += 1
+    }
+    socket.once("connect", send)
+    onAnswer(socket, (status) => {
+      completed += 1
+      if (status < 200 || status >= 300) refused += 1
+      if (running) send()
+    })
+    return socket
+  })
+  const began = performance.now()
+  await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+  running = false
+  const elapsed = (performance.now() - began) / 1000
+  const result = { requestsPerSecond: completed / elapsed, refused }
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  for (const socket of sockets) socket.destroy()
+  return result
+}
+
+/** Every answer of these servers has a Content-Length, or no body. */
+function onAnswer(socket: Socket, answered: (status: number) => void): void {
+  let pending: Buffer = Buffer.alloc(0)
+  socket.on("data", (chunk: Buffer) => {
+    pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
+    for (;;) {
+      const end = pending.indexOf("\r\n\r\n")
+      if (end < 0) return
+      const head = pending.toString("latin1", 0, end)
+      const length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
+      const total = end + 4 + length
+      if (pending.length < total) return
+      pending = pending.subarray(total)
+      answered(Number(head.slice(9, 12)))
+    }
+  })
+}
+
+if (process.send !== undefined) {
+  process.once("message", (load) => {
+    void run(load as Load).then((result) => process.send?.(result))
+  })
+}

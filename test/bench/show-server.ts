@@ -1,0 +1,76 @@
+// The server of the show bench: the real front and app, and beside it, on the same front, a handler that makes the same
+// SELECTs and answers a constant of the same size, and one that answers nothing.
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { CompiledQuery } from "kysely"
+import { systemRuntime } from "../../engine/src/core/runtime.ts"
+import { openEmbedded } from "../../engine/src/embedded.ts"
+import { createApp } from "../../engine/src/http/app.ts"
+import { openDatabase } from "../../engine/src/storage/database.ts"
+import { serveApp } from "../../engine/src/server.ts"
+import { recordSelects } from "./recorded-selects.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "chancery-bench-"))
+const file = join(folder, "chancery.db")
+const runtime = systemRuntime()
+const engine = await openEmbedded(`sqlite:${file}`, { runtime })
+if (engine.caller.kind !== "user") throw new Error("the engine acts as a user")
+const { secret } = await engine.tokens.createForUser(engine.caller.userId, { description: "bench" })
+await engine.organizations.create({ name: "bench", email: "bench@example.com" })
+const workspace = await engine.workspaces.create("bench", {
+  name: "shown",
+  description: "The workspace that is shown.",
+  tags: ["a", "b", "c", "d", "e"].map((name) => ({ name })),
+  tagBindings: ["f", "g", "h"].map((key) => ({ key, value: "value" })),
+})
+
+const app = createApp({ engine, runtime })
+const showPath = `/api/v2/workspaces/${workspace.id}`
+const show = () =>
+  Promise.resolve(
+    app.fetch(new Request(`http://127.0.0.1${showPath}`, { headers: { authorization: `Bearer ${secret}` } }), {
+      requestId: "bench",
+      route: undefined,
+    }),
+  )
+const answer = await show()
+const constant = await answer.text()
+if (answer.status !== 200) throw new Error(`show answers ${answer.status}: ${constant}`)
+const selects = await recordSelects(show)
+// As any handler of this server would read: who asks in one snapshot, what is shown in another.
+const database = await openDatabase(`sqlite:${file}`)
+const [whoAsks, ...whatIsShown] = selects.map(({ text, values }) => {
+  const query = CompiledQuery.raw(text, [...values])
+  return { compile: () => query }
+})
+if (whoAsks === undefined) throw new Error("a show asks the database nothing")
+const headers = { "content-type": "application/vnd.api+json" }
+
+const server = await serveApp(
+  {
+    async fetch(request, exchange) {
+      const { pathname } = new URL(request.url)
+      if (pathname === "/empty") return new Response(null, { status: 204 })
+      if (pathname !== "/selects") return app.fetch(request, exchange)
+      await database.read((session) => session.all(whoAsks))
+      await database.read(async (session) => {
+        for (const select of whatIsShown) await session.all(select)
+      })
+      return new Response(constant, { headers })
+    },
+  },
+  { runtime, ready: () => engine.ready() },
+)
+
+process.on("disconnect", () => {
+  rmSync(folder, { recursive: true, force: true })
+  process.exit(0)
+})
+process.send?.({
+  port: Number(new URL(server.url).port),
+  token: secret,
+  showPath,
+  selects: selects.length,
+  bytes: constant.length,
+})
