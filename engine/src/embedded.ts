@@ -32,6 +32,7 @@ import type { StateUploads } from "./workspaces/state-versions.ts"
 import { projectBindings } from "./tags/project-bindings.ts"
 import { RemoteStateConsumerService } from "./workspaces/remote-state-consumer-service.ts"
 import { AgentPoolService } from "./workspaces/agent-pool-service.ts"
+import { RetentionPolicyService } from "./workspaces/retention-policy-service.ts"
 import { TagService } from "./workspaces/tag-service.ts"
 import { InclusionService } from "./workspaces/inclusion-service.ts"
 import { TeamWorkspaceService } from "./workspaces/team-workspace-service.ts"
@@ -171,6 +172,11 @@ class CallerEngine implements ServingEngine {
 
   get agentPools() {
     return new AgentPoolService(this.context.storage, this.context.runtime, this.caller)
+  }
+
+  get retentionPolicies() {
+    const { storage, runtime, edition } = this.context
+    return new RetentionPolicyService(storage, runtime, edition, this.caller)
   }
 
   get remoteStateConsumers() {

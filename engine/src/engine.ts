@@ -20,6 +20,7 @@ import type { Runs } from "./workspaces/runs.ts"
 import type { StateUploads, StateVersions } from "./workspaces/state-versions.ts"
 import type { Tags } from "./tags/tags.ts"
 import type { RemoteStateConsumers } from "./workspaces/remote-state-consumers.ts"
+import type { RetentionPolicies } from "./workspaces/retention-policy.ts"
 import type { TeamWorkspaces } from "./workspaces/team-workspace.ts"
 import type { Variables } from "./workspaces/variables.ts"
 import type { Workspaces } from "./workspaces/workspaces.ts"
@@ -45,6 +46,7 @@ export interface Engine extends AsyncDisposable {
   readonly sshKeys: SshKeys
   readonly agentPools: AgentPools
   readonly remoteStateConsumers: RemoteStateConsumers
+  readonly retentionPolicies: RetentionPolicies
 }
 
 /** The engine on the server's side: what stands beside the data of an answer is found there, in one look at the store. */

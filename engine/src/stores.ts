@@ -19,6 +19,7 @@ import type { RunStore } from "./workspaces/run-store.ts"
 import type { StateVersionStore } from "./workspaces/state-version-store.ts"
 import type { VariableStore } from "./workspaces/variable-store.ts"
 import type { RemoteStateConsumerStore } from "./workspaces/remote-state-consumers.ts"
+import type { RetentionPolicyStore } from "./workspaces/retention-policy.ts"
 import type { TeamWorkspaceStore } from "./workspaces/team-workspace.ts"
 import type { WorkspaceStore } from "./workspaces/workspace-store.ts"
 
@@ -45,4 +46,5 @@ export interface Stores {
   readonly sshKeys: SshKeyStore
   readonly agentPools: AgentPoolStore
   readonly consumers: RemoteStateConsumerStore
+  readonly retentionPolicies: RetentionPolicyStore
 }

@@ -9,6 +9,7 @@ import { remoteOrganizationMemberships } from "./organization-memberships.ts"
 import { remoteOrganizations } from "./organizations.ts"
 import { remoteProjects } from "./projects.ts"
 import { remoteRemoteStateConsumers } from "./remote-state-consumers.ts"
+import { remoteRetentionPolicies } from "./retention-policies.ts"
 import { remoteRuns } from "./runs.ts"
 import { remoteSiteSettings } from "./site-settings.ts"
 import { remoteSshKeys } from "./ssh-keys.ts"
@@ -46,6 +47,7 @@ export function openRemote(url: string, options: TransportOptions): Engine {
     vcsConnections: remoteVcsConnections(calls),
     tags: remoteTags(calls),
     remoteStateConsumers: remoteRemoteStateConsumers(calls),
+    retentionPolicies: remoteRetentionPolicies(calls),
     sshKeys: remoteSshKeys(calls),
     agentPools: remoteAgentPools(calls),
     [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),

@@ -6,6 +6,7 @@ import { organizationMembershipRoutes } from "./routes/organization-memberships.
 import { organizationRoutes } from "./routes/organizations.ts"
 import { projectRoutes } from "./routes/projects.ts"
 import { remoteStateConsumerRoutes } from "./routes/remote-state-consumers.ts"
+import { retentionPolicyRoutes } from "./routes/retention-policies.ts"
 import { siteSettingsRoutes } from "./routes/site-settings.ts"
 import { runRoutes } from "./routes/runs.ts"
 import { sshKeyRoutes } from "./routes/ssh-keys.ts"
@@ -40,4 +41,5 @@ export const apiRoutes: readonly Route[] = [
   ...assessmentRoutes,
   ...vcsConnectionRoutes,
   ...remoteStateConsumerRoutes,
+  ...retentionPolicyRoutes,
 ]

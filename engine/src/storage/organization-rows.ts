@@ -68,6 +68,7 @@ export class OrganizationRows implements OrganizationStore {
   async remove(id: OrganizationId): Promise<void> {
     const { db } = this.#session
     await removeNamesOf(this.#session, id)
+    await this.#session.run(removePoliciesOfWorkspaces, { id })
     // Projects and pools go by cascade as well; workspaces point at them and so go first.
     await this.#session.run(db.deleteFrom("workspaces").where("organization_id", "=", id))
     await this.#session.run(
@@ -96,6 +97,12 @@ const rows = (db: Kysely<Tables>) =>
       "p.id as default_project_id",
     ])
 
+const removePoliciesOfWorkspaces = statement((db, { id }: { id: string }) =>
+  db
+    .deleteFrom("retention_policies")
+    .where("target_kind", "=", "workspace")
+    .where("target_id", "in", (eb) => eb.selectFrom("workspaces").select("id").where("organization_id", "=", id)),
+)
 const byName = statement((db, { name }: { name: string }) => rows(db).where("o.name_folded", "=", name))
 const byId = statement((db, { id }: { id: string }) => rows(db).where("o.id", "=", id))
 const agentPool = statement((db, { id, agentPoolId }: { id: string; agentPoolId: string }) =>

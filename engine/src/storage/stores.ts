@@ -21,6 +21,7 @@ import { TokenRows } from "./token-rows.ts"
 import { UserRows } from "./user-rows.ts"
 import { RemoteStateConsumerRows } from "./remote-state-consumer-rows.ts"
 import { SshKeyRows } from "./ssh-key-rows.ts"
+import { RetentionPolicyRows } from "./retention-policy-rows.ts"
 import { TagRows } from "./tag-rows.ts"
 import { VariableRows } from "./variable-rows.ts"
 import { VcsConnectionRows } from "./vcs-connection-rows.ts"
@@ -102,6 +103,9 @@ class SessionStores implements Stores {
   }
   get consumers() {
     return this.#once("consumers", RemoteStateConsumerRows)
+  }
+  get retentionPolicies() {
+    return this.#once("retentionPolicies", RetentionPolicyRows)
   }
 
   #once<T>(name: keyof Stores, Rows: new (session: Session, sealer: Sealer) => T): T {

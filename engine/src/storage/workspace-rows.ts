@@ -106,6 +106,7 @@ export class WorkspaceRows implements WorkspaceStore {
 
   async remove(id: WorkspaceId): Promise<void> {
     await removeName(this.#session, id)
+    await this.#session.run(removePolicy, { id })
     await this.#session.run(this.#session.db.deleteFrom("workspaces").where("id", "=", id))
   }
 }
@@ -242,6 +243,9 @@ const byName = statement(
   (db, { organization, name }: { organization: string; name: string }) =>
     situatedRows(db).where("o.name_folded", "=", organization).where("w.name_folded", "=", name),
   { interned: true },
+)
+const removePolicy = statement((db, { id }: { id: string }) =>
+  db.deleteFrom("retention_policies").where("target_kind", "=", "workspace").where("target_id", "=", id),
 )
 const byIds = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
   situatedRows(db).where(among(dialect, sql.ref("w.id"), ids)),

@@ -98,7 +98,8 @@ function makeView(
     resourceCount: situated.resourceCount,
     metrics: situated.metrics,
     readmeId: situated.readmeId,
-    retentionPolicy: situated.retentionPolicy,
+    // Left from before the edition was changed, it would have no effect and no endpoint.
+    retentionPolicy: edition === "hosted" ? null : situated.retentionPolicy,
     executionMode: mode,
     agentPoolId,
     autoDestroyAt: autoDestroy.at,

@@ -10,6 +10,7 @@ import type { VcsRepoView, WorkspaceView } from "../../workspaces/workspace-view
 import { type MembersReader, readResource } from "./answer.ts"
 import { decodeBody, type Resource, toMany, toOne } from "./document.ts"
 import { dashed } from "./member-name.ts"
+import { retentionTypes } from "./retention-policy.ts"
 
 const permissionMembers = workspacePermissionNames.map((name) => [name, dashed(name)] as const)
 
@@ -225,11 +226,6 @@ function decodeRetention(
 }
 
 export const encodeLock = (input: { readonly reason: string }) => ({ reason: input.reason })
-
-const retentionTypes = {
-  "delete-older": "data-retention-policy-delete-olders",
-  "dont-delete": "data-retention-policy-dont-deletes",
-} as const
 
 const optionalInstant = (instant: Instant | null) => (instant === null ? null : formatInstant(instant))
 const related = (id: string | null, type: string) => ({ related: id === null ? null : `/api/v2/${type}/${id}` })

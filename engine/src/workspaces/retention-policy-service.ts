@@ -1,0 +1,102 @@
+import type { Caller } from "../core/caller.ts"
+import type { Edition } from "../core/edition.ts"
+import { notFound, refuseFaults } from "../core/errors.ts"
+import { newId } from "../core/ids.ts"
+import type { Runtime } from "../core/runtime.ts"
+import type { Storage } from "../core/storage.ts"
+import { authorizeOrganization } from "../organizations/authorization.ts"
+import type { Stores } from "../stores.ts"
+import { authorizeWorkspace } from "./authorization.ts"
+import {
+  type RetentionPolicies,
+  retentionFaults,
+  type RetentionPolicyView,
+  type RetentionRule,
+  type RetentionSubject,
+  type RetentionTarget,
+  setPolicy,
+} from "./retention-policy.ts"
+
+type UsedStores = Pick<Stores, "access" | "organizations" | "retentionPolicies" | "workspaces">
+
+interface Candidate {
+  readonly subject: RetentionSubject
+  readonly target: RetentionTarget
+}
+
+/** Whoever sees the target sees its policy; who may change its settings may change it. */
+export class RetentionPolicyService implements RetentionPolicies {
+  readonly #storage: Storage<UsedStores>
+  readonly #runtime: Runtime
+  readonly #edition: Edition
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedStores>, runtime: Runtime, edition: Edition, caller: Caller) {
+    this.#storage = storage
+    this.#runtime = runtime
+    this.#edition = edition
+    this.#caller = caller
+  }
+
+  get(target: RetentionTarget): Promise<RetentionPolicyView> {
+    return this.#storage.read(async (stores) => {
+      for (const candidate of await this.#authorized(stores, target, "see")) {
+        const policy = await stores.retentionPolicies.find(candidate.subject)
+        if (policy !== undefined) return { ...policy, target: candidate.target }
+      }
+      throw notFound()
+    })
+  }
+
+  set(target: RetentionTarget, rule: RetentionRule): Promise<RetentionPolicyView> {
+    const id = newId("drp", this.#runtime.random)
+    return this.#storage.transact(async (stores) => {
+      const [own] = await this.#authorized(stores, target, "change")
+      refuseFaults(retentionFaults(target.kind, rule))
+      const policy = setPolicy(await stores.retentionPolicies.find(own.subject), rule, id)
+      await stores.retentionPolicies.put(own.subject, policy)
+      return { ...policy, target: own.target }
+    })
+  }
+
+  delete(target: RetentionTarget): Promise<void> {
+    return this.#storage.transact(async (stores) => {
+      const [own] = await this.#authorized(stores, target, "change")
+      if ((await stores.retentionPolicies.find(own.subject)) === undefined) throw notFound()
+      await stores.retentionPolicies.remove(own.subject)
+    })
+  }
+
+  /** The target itself, then what its policy falls back on. */
+  async #authorized(
+    stores: UsedStores,
+    target: RetentionTarget,
+    verb: "see" | "change",
+  ): Promise<readonly [Candidate, ...Candidate[]]> {
+    if (this.#edition === "hosted") throw notFound()
+    switch (target.kind) {
+      case "workspace": {
+        const needed = verb === "change" ? (["canUpdate"] as const) : []
+        const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: target.id }, ...needed)
+        return [
+          { subject: { kind: "workspace", id: workspace.id }, target },
+          {
+            subject: { kind: "organization", id: workspace.organizationId },
+            target: { kind: "organization", name: workspace.organization.name },
+          },
+        ]
+      }
+      case "organization": {
+        const needed = verb === "change" ? (["canUpdate"] as const) : []
+        const { organization } = await authorizeOrganization(stores, this.#caller, target.name, ...needed)
+        const { id, name } = organization
+        return [{ subject: { kind: "organization", id }, target: { kind: "organization", name } }]
+      }
+      case "site":
+        if (this.#caller.kind !== "user" || !this.#caller.siteAdmin) throw notFound()
+        return [{ subject: { kind: "site", id: "" }, target }]
+      default:
+        return target satisfies never
+    }
+  }
+}
