@@ -27,7 +27,7 @@ export interface Surroundings extends VcsConnectionFacts {
   readonly agentPoolExists: boolean
 }
 
-export const workspaceNameMaximum = 90
+const workspaceNameMaximum = 90
 const descriptionMaximum = 10_000
 const sourceNameMaximum = 255
 const sourceUrlMaximum = 2_048
@@ -41,7 +41,10 @@ export function createWorkspace(
   surroundings: Surroundings,
   now: Instant,
 ): Workspace {
-  const { value, faults } = changeSettings(newSettings(surroundings), { name: "", ...input }, surroundings)
+  // A name of the wrong type is already refused; that it is missing as well would be said twice.
+  const isNameRefused = (input.faults ?? []).some(({ field }) => field?.[0] === "name")
+  const named = isNameRefused ? input : { name: "", ...input }
+  const { value, faults } = changeSettings(newSettings(surroundings), named, surroundings)
   refuseFaults([...(input.faults ?? []), ...faults])
   return {
     ...place,
@@ -169,6 +172,12 @@ function changeSettings(before: Settings, input: WorkspaceInput, surroundings: S
 
 const given = <T>(value: T | undefined, before: T): T => (value === undefined ? before : value)
 
+const nameCharacters = /^[a-zA-Z0-9_-]+$/
+
+/** Whether a workspace can have the name at all, whoever else has it. */
+export const isWorkspaceName = (name: string): boolean =>
+  name.length <= workspaceNameMaximum && nameCharacters.test(name)
+
 function nameFaults(name: string | undefined, isTaken: boolean): Fault[] {
   if (name === undefined) return []
   const field = ["name"]
@@ -176,8 +185,7 @@ function nameFaults(name: string | undefined, isTaken: boolean): Fault[] {
   const faults: Fault[] = []
   if (name.length > workspaceNameMaximum)
     faults.push({ field, detail: `Name is too long (maximum is ${workspaceNameMaximum} characters)` })
-  if (!/^[a-zA-Z0-9_-]+$/.test(name))
-    faults.push({ field, detail: "Name can only include letters, numbers, -, and _." })
+  if (!nameCharacters.test(name)) faults.push({ field, detail: "Name can only include letters, numbers, -, and _." })
   return faults.length === 0 && isTaken ? [{ field, detail: "Name has already been taken" }] : faults
 }
 

@@ -26,7 +26,7 @@ import { executionDefaults } from "./execution.ts"
 import { forceUnlock, lock, type LockChange, unlock } from "./lock.ts"
 import { moveToProject } from "./project-move.ts"
 import type { WorkspaceQuery } from "./query.ts"
-import { changeWorkspace, createWorkspace, type Surroundings } from "./settings.ts"
+import { changeWorkspace, createWorkspace, isWorkspaceName, type Surroundings } from "./settings.ts"
 import { discardAndPromote, promote } from "./state-settlement.ts"
 import type { WorkspaceInput } from "./workspace-input.ts"
 import type { Workspace, WorkspaceRef } from "./workspace.ts"
@@ -209,7 +209,7 @@ export class WorkspaceService implements Workspaces {
   ): Promise<Surroundings> {
     const { organization, project, id } = place
     const named =
-      input.name === undefined
+      input.name === undefined || !isWorkspaceName(input.name)
         ? undefined
         : await stores.workspaces.find({ organization: organization.name, name: input.name })
     const settings = await stores.settings.get()

@@ -14,14 +14,15 @@ export const workspacePointers = attributePointers(["project", "tagBindings", "t
 
 // Many clients write null for "not set": where null says nothing else, it leaves the attribute out.
 const flag = z.boolean().nullish()
-const text = z.string().nullish()
-const texts = z.array(z.string()).max(1_000).nullish()
+const written = z.string().refine((text) => !text.includes("\0"), "must not contain the character U+0000")
+const text = written.nullish()
+const texts = z.array(written).max(1_000).nullish()
 const instant = z
   .string()
   .nullish()
-  .transform((written, context) => {
-    if (written === null || written === undefined) return written
-    const parsed = parseInstant(written)
+  .transform((timestamp, context) => {
+    if (timestamp === null || timestamp === undefined) return timestamp
+    const parsed = parseInstant(timestamp)
     if (parsed === undefined) context.addIssue({ code: "custom", message: "must be an ISO 8601 timestamp with a zone" })
     return parsed ?? null
   })
@@ -34,7 +35,7 @@ const vcsRepo = z.object({
   "tags-regex": text,
 })
 const attributes = z.object({
-  name: z.string().optional(),
+  name: written.optional(),
   description: text,
   "execution-mode": z.enum(executionModes).nullish(),
   operations: flag,
@@ -146,9 +147,15 @@ export function decodeWorkspaceInput(body: unknown): WorkspaceInput {
     projectId: project?.data?.id,
     tagBindings: bindings?.map(({ attributes: { key, value: written } }) => ({ key, value: written ?? "" })),
     tags,
-    faults: faults.length + version.faults.length === 0 ? undefined : [...faults, ...version.faults],
+    faults: faults.length + version.faults.length === 0 ? undefined : [...faults.map(named), ...version.faults],
   })
 }
+
+const namePointer = "/data/attributes/name"
+
+/** The rules must know that the name was refused, and they know it by its field. */
+const named = ({ detail, ...fault }: Fault): Fault =>
+  fault.pointer === namePointer ? { detail, field: ["name"] } : { detail, ...fault }
 
 /** Two spellings of one attribute (architecture 0.2): both may be written, but not to differ. */
 function versionOf(own: Attributes): {
