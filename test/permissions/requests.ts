@@ -1,4 +1,3 @@
-import { assignedRequests } from "./assigned-requests.ts"
 import { identityRequests } from "./identity-requests.ts"
 import type { Prepare } from "./prepared-request.ts"
 import { runRequests } from "./run-requests.ts"
@@ -13,5 +12,4 @@ export const requests: Readonly<Record<string, Prepare>> = {
   ...stateRequests,
   ...runRequests,
   ...tagRequests,
-  ...assignedRequests,
 }

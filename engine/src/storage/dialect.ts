@@ -101,6 +101,10 @@ function checked(value: unknown, parameter?: unknown): unknown {
     if (value.includes("\0")) throw badRequest("Text must not contain the character U+0000.")
     return value
   }
+  if (Array.isArray(value)) {
+    for (const item of value) checked(item, parameter)
+    return value
+  }
   if (value === undefined || typeof value === "boolean" || value instanceof Placeholder) {
     const name = parameter instanceof Placeholder ? ` "${parameter.name}"` : ""
     throw new TypeError(`a query parameter${name} is ${value instanceof Placeholder ? "a placeholder" : String(value)}`)

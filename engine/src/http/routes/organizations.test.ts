@@ -1,22 +1,11 @@
 import { describe, expect, test } from "vitest"
-import { openWorld, type World } from "../../testing/world.ts"
+import { document, made, newMember, newOrganization, newTeam, newUser, one } from "../../testing/people.ts"
+import { openWorld } from "../../testing/world.ts"
 
 const organization = (attributes: object, relationships?: object) => ({
   data: { type: "organizations", attributes, ...(relationships && { relationships }) },
 })
 const acme = organization({ name: "acme", email: "admin@acme.example" })
-
-/** A user who belongs to nothing, and their token. */
-async function newUser(world: World, username: string): Promise<{ readonly id: string; readonly token: string }> {
-  const user = await world.request("POST", "/admin/users", {
-    body: { data: { type: "users", attributes: { username } } },
-  })
-  const { id } = user.body.data
-  const token = await world.request("POST", `/users/${id}/authentication-tokens`, {
-    body: { data: { type: "authentication-token", attributes: { description: "test" } } },
-  })
-  return { id, token: token.body.data.attributes.token }
-}
 
 describe("organizations", () => {
   test("any user creates one and owns it, with a team of owners and a default project", async () => {
@@ -96,5 +85,102 @@ describe("organizations", () => {
         })),
       ),
     )
+  })
+
+  test("only a user creates one, and only those who belong to it see it", async () => {
+    await using world = await openWorld()
+    const ada = await newUser(world, "ada")
+    await newOrganization(world, "acme", ada)
+    await newOrganization(world, "beta")
+    const names = async (token: string, query = "") =>
+      (await made(world, "GET", `/organizations${query}`, undefined, token)).map(({ id }: { id: string }) => id)
+    const organizationToken = (await made(world, "POST", "/organizations/acme/authentication-token")).attributes.token
+    expect(await names(ada.token)).toEqual(["acme"])
+    expect(await names(organizationToken)).toEqual(["acme"])
+    expect(await names(world.rootToken)).toEqual(["acme", "beta"])
+    expect(await names(world.rootToken, "?q=ET")).toEqual(["beta"])
+    const page = await world.request("GET", "/organizations?page%5Bsize%5D=1&page%5Bnumber%5D=9")
+    expect(page.body).toMatchObject({ data: [], meta: { pagination: { "current-page": 9, "total-count": 2 } } })
+    const strangers = [
+      await world.request("GET", "/organizations/beta", { token: ada.token }),
+      await world.request("GET", "/organizations/beta/entitlement-set", { token: ada.token }),
+      await world.request("PATCH", "/organizations/beta", { token: ada.token, body: organization({}) }),
+      await world.request("DELETE", "/organizations/beta", { token: ada.token }),
+      await world.request("GET", "/organizations/nothing", { token: ada.token }),
+    ]
+    expect(strangers.map(({ status, body }) => [status, body.errors[0].title])).toEqual(
+      Array.from({ length: 5 }, () => [404, "not found"]),
+    )
+  })
+
+  test("are changed by owners and organization tokens, the plan by site administrators alone", async () => {
+    await using world = await openWorld()
+    const ada = await newUser(world, "ada")
+    await newOrganization(world, "acme", ada)
+    const manager = await newMember(world, "acme", "manager")
+    await newTeam(world, "acme", "managers", { access: { "manage-workspaces": true }, members: [manager] })
+    const token = (await made(world, "POST", "/organizations/acme/authentication-token")).attributes.token
+    const patch = async (attributes: object, as: string) =>
+      world.request("PATCH", "/organizations/acme", { token: as, body: organization(attributes) })
+    expect(await patch({ email: "x@y" }, manager.token)).toMatchObject({ status: 404 })
+    expect((await patch({ email: "x@y", "assessments-enforced": true }, ada.token)).body.data.attributes).toMatchObject(
+      {
+        email: "x@y",
+        "assessments-enforced": true,
+        "cost-estimation-enabled": false,
+      },
+    )
+    expect(await patch({ "allow-force-delete-workspaces": true }, token)).toMatchObject({ status: 200 })
+    expect(await patch({ "plan-identifier": "free" }, ada.token)).toMatchObject({
+      status: 422,
+      body: { errors: [{ source: { pointer: "/data/attributes/plan-identifier" } }] },
+    })
+    expect((await patch({ "plan-identifier": "free" }, world.rootToken)).body.data.attributes["plan-identifier"]).toBe(
+      "free",
+    )
+  })
+
+  test("have a default agent pool of their own while they execute by agents", async () => {
+    await using world = await openWorld()
+    await newOrganization(world, "acme")
+    await newOrganization(world, "beta")
+    const newPool = async (of: string) =>
+      (await made(world, "POST", `/organizations/${of}/agent-pools`, document("agent-pools", { name: "pool" }))).id
+    const [own, foreign] = [await newPool("acme"), await newPool("beta")]
+    const patch = (attributes: object, pool?: string) =>
+      world.request("PATCH", "/organizations/acme", {
+        body: organization(attributes, pool === undefined ? {} : { "default-agent-pool": one("agent-pools", pool) }),
+      })
+    const pointer = "/data/relationships/default-agent-pool/data/id"
+    expect(await patch({}, own)).toMatchObject({ status: 422, body: { errors: [{ source: { pointer } }] } })
+    expect(await patch({ "default-execution-mode": "agent" }, foreign)).toMatchObject({
+      status: 422,
+      body: { errors: [{ detail: "Default agent pool does not exist in this organization", source: { pointer } }] },
+    })
+    const changed = await patch({ "default-execution-mode": "agent" }, own)
+    expect(changed.body.data.relationships["default-agent-pool"]).toEqual(one("agent-pools", own))
+    const projects = await made(world, "GET", "/organizations/acme/projects")
+    expect(projects[0].relationships["default-agent-pool"]).toEqual(one("agent-pools", own))
+    const local = await patch({ "default-execution-mode": "local" })
+    expect(local.body.data.relationships["default-agent-pool"]).toEqual({ data: null })
+  })
+
+  test("are renamed and deleted with everything in them", async () => {
+    await using world = await openWorld()
+    await newOrganization(world, "acme")
+    const workspace = await made(
+      world,
+      "POST",
+      "/organizations/acme/workspaces",
+      document("workspaces", { name: "shop" }),
+    )
+    await made(world, "PATCH", "/organizations/acme", organization({ name: "apex" }))
+    expect(await world.request("GET", "/organizations/acme")).toMatchObject({ status: 404 })
+    expect(await world.request("GET", "/organizations/APEX/workspaces/shop")).toMatchObject({ status: 200 })
+    expect(await world.request("DELETE", "/organizations/apex")).toMatchObject({ status: 204 })
+    expect(await world.request("GET", `/workspaces/${workspace.id}`)).toMatchObject({ status: 404 })
+    // The name is free again, and nothing of the old one shows in it.
+    await newOrganization(world, "apex")
+    expect(await made(world, "GET", "/organizations/apex/workspaces?search%5Bname%5D=shop")).toEqual([])
   })
 })

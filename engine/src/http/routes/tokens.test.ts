@@ -212,6 +212,11 @@ describe("whose tokens one may make, see and revoke", () => {
     const path = "/organizations/acme/authentication-token"
     expect(await world.request("POST", path, { token: manager.token })).toMatchObject({ status: 404 })
     expect(await world.request("GET", path)).toMatchObject({ status: 404 })
+    for (const method of ["POST", "GET", "DELETE"])
+      expect(await world.request(method, `${path}?token=audit-trails`)).toMatchObject({
+        status: 400,
+        body: { errors: [{ source: { parameter: "token" } }] },
+      })
     const first = await made(world, "POST", path)
     const second = await made(world, "POST", path, tokenDocument({ "expired-at": "2999-01-01T00:00:00.000Z" }))
     expect(second.attributes["expired-at"]).toBe("2999-01-01T00:00:00.000Z")

@@ -1,3 +1,4 @@
+import { badRequest } from "../../core/errors.ts"
 import { encodePage } from "../../wire/jsonapi/links.ts"
 import { decodePage } from "../../wire/jsonapi/query.ts"
 import {
@@ -12,6 +13,16 @@ const userOf = (request: ApiRequest) => param(request, "user_id")
 const teamOf = (request: ApiRequest) => param(request, "team_id")
 const organizationOf = (request: ApiRequest) => param(request, "organization_name")
 const idOf = (request: ApiRequest) => param(request, "token_id")
+
+/** A client that asks for a token of a lesser kind must not be handed this one. */
+function organizationAsked(request: ApiRequest): string {
+  const kind = request.query.get("token")
+  if (kind !== null && kind !== "")
+    throw badRequest("The kind of token is not offered.", [
+      { detail: `token of the kind "${kind}" is not offered`, parameter: "token" },
+    ])
+  return organizationOf(request)
+}
 
 export const tokenRoutes: readonly Route[] = [
   {
@@ -37,7 +48,7 @@ export const tokenRoutes: readonly Route[] = [
     pointers,
     handle: async (request) => {
       const input = decodeTokenInput(await request.body())
-      const token = await request.engine.tokens.createForOrganization(organizationOf(request), input)
+      const token = await request.engine.tokens.createForOrganization(organizationAsked(request), input)
       return created({ data: encodeCreatedToken(token) })
     },
   },
@@ -45,13 +56,13 @@ export const tokenRoutes: readonly Route[] = [
     method: "GET",
     path: "/organizations/:organization_name/authentication-token",
     handle: async (request) =>
-      ok({ data: encodeToken(await request.engine.tokens.getForOrganization(organizationOf(request))) }),
+      ok({ data: encodeToken(await request.engine.tokens.getForOrganization(organizationAsked(request))) }),
   },
   {
     method: "DELETE",
     path: "/organizations/:organization_name/authentication-token",
     handle: async (request) => {
-      await request.engine.tokens.deleteForOrganization(organizationOf(request))
+      await request.engine.tokens.deleteForOrganization(organizationAsked(request))
       return noContent
     },
   },

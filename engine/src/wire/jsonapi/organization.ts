@@ -89,7 +89,7 @@ export function encodeEntitlements(organization: OrganizationView): Resource {
       "user-limit": null,
       "vcs-integrations": true,
     },
-    links: { self: `/api/v2/entitlement-sets/${organization.id}` },
+    links: { self: `/api/v2/organizations/${organization.name}/entitlement-set` },
   }
 }
 

@@ -62,6 +62,11 @@ const settings = z.object({
   description: ruled(projectDescriptionFaults).nullish(),
   "auto-destroy-activity-duration": ruled(activityDurationFaults).nullish(),
   "default-execution-mode": z.enum(executionModes).nullish(),
+  // Where some clients put what others name as a relationship.
+  "default-agent-pool-id": z
+    .string()
+    .nullish()
+    .transform((id) => (id === "" ? null : id)),
   "setting-overwrites": z
     .object({ "default-execution-mode": z.boolean().optional(), "default-agent-pool": z.boolean().optional() })
     .nullish(),
@@ -94,12 +99,13 @@ export function decodeProjectPatch(body: unknown): ProjectPatch {
 
 function patchOf(attributes: z.infer<typeof settings>, related: z.infer<typeof relationships>): ProjectPatch {
   const overwrites = attributes["setting-overwrites"]
+  const pool = related?.["default-agent-pool"]
   return given({
     name: attributes.name,
     description: attributes.description === null ? "" : attributes.description,
     autoDestroyActivityDuration: attributes["auto-destroy-activity-duration"],
     defaultExecutionMode: attributes["default-execution-mode"],
-    defaultAgentPoolId: relatedId(related?.["default-agent-pool"]),
+    defaultAgentPoolId: pool === undefined ? attributes["default-agent-pool-id"] : relatedId(pool),
     tagBindings: related?.["tag-bindings"]?.data.map(({ attributes: { key, value } }) => ({ key, value: value ?? "" })),
     settingOverwrites:
       overwrites === undefined || overwrites === null
