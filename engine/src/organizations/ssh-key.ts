@@ -52,6 +52,7 @@ export function sshKeyFaults({ name, value }: Partial<SshKeyInput>): Fault[] {
 function nameFaults(name: string): Fault[] {
   const field = ["name"]
   if (name.trim() === "") return [{ field, detail: "Name can't be blank" }]
+  if (/\p{Cc}/u.test(name)) return [{ field, detail: "Name can't hold control characters" }]
   return name.length > nameMaximum ? [{ field, detail: `Name is too long (maximum is ${nameMaximum} characters)` }] : []
 }
 

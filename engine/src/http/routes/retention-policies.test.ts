@@ -2,7 +2,6 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { openDatabase } from "../../storage/database.ts"
 import { type PopulatedWorld, populatedWorld } from "../../testing/populated-world.ts"
 import { openWorld } from "../../testing/world.ts"
 
@@ -117,27 +116,6 @@ describe("the policy of a workspace", () => {
     const answer = await world.request("POST", ofWorkspace(workspace), { body })
     expect([answer.status, answer.body.errors[0].source]).toEqual([422, { pointer }])
     expect((await world.request("GET", ofWorkspace(workspace))).status).toBe(404)
-  })
-
-  test("goes with its workspace, and with its organization", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "chancery-"))
-    const url = `sqlite:${join(folder, "chancery.db")}`
-    try {
-      await using world = await populatedWorld({ url })
-      const ids = [await world.workspace("one"), await world.workspace("two")] as const
-      await world.request("POST", ofAcme, { body: keep })
-      for (const id of ids) await world.request("POST", ofWorkspace(id), { body: older(5) })
-      await world.engine.workspaces.forceDelete({ id: ids[0] })
-      expect((await world.request("GET", ofWorkspace(ids[0]))).status).toBe(404)
-      await using database = await openDatabase(url)
-      const left = () =>
-        database.read((session) => session.all(session.db.selectFrom("retention_policies").select("target_kind")))
-      expect((await left()).map(({ target_kind }) => target_kind).toSorted()).toEqual(["organization", "workspace"])
-      await world.engine.organizations.delete("acme")
-      expect(await left()).toEqual([])
-    } finally {
-      await rm(folder, { recursive: true, force: true })
-    }
   })
 
   test("[W-1-n5] is not shown after the edition was changed to the hosted one", async () => {
