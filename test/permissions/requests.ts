@@ -1,3 +1,4 @@
+import { assignedRequests } from "./assigned-requests.ts"
 import { identityRequests } from "./identity-requests.ts"
 import type { Prepare } from "./prepared-request.ts"
 import { runRequests } from "./run-requests.ts"
@@ -12,4 +13,5 @@ export const requests: Readonly<Record<string, Prepare>> = {
   ...stateRequests,
   ...runRequests,
   ...tagRequests,
+  ...assignedRequests,
 }
