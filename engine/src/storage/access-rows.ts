@@ -1,7 +1,7 @@
 import { sql } from "kysely"
 import type { TeamId, WorkspaceId } from "../core/ids.ts"
 import { type ProjectAccessLevel, workspaceAccessOfProject } from "../organizations/project-permissions.ts"
-import type { AccessStore } from "../workspaces/access-store.ts"
+import type { AccessStore, StateProducer } from "../workspaces/access-store.ts"
 import type { CustomAccess, Grant, WorkspaceAccessLevel } from "../workspaces/permissions.ts"
 import { among } from "./dialect.ts"
 import { type Session, statement } from "./session.ts"
@@ -24,13 +24,42 @@ export class AccessRows implements AccessStore {
     }
     const ids = workspaceIds
     for (const row of await this.#session.all(direct, { ids, teams })) add(row.workspace_id, directGrant(row))
-    for (const row of await this.#session.all(throughProject, { ids, teams })) {
-      const access = workspaceAccessOfProject[row.access as ProjectAccessLevel]
-      add(row.workspace_id, { teamId: row.team_id as TeamId, access })
-    }
+    for (const row of await this.#session.all(throughProject, { ids, teams })) add(row.workspace_id, projectGrant(row))
     return grants
   }
+
+  async grantsOnConsumersOf(
+    { id, organizationId, globalRemoteState }: StateProducer,
+    teams: readonly TeamId[],
+  ): Promise<readonly Grant[]> {
+    const { db, dialect } = this.#session
+    const consumes = globalRemoteState
+      ? sql<boolean>`w.organization_id = ${organizationId} and w.id <> ${id}`
+      : sql<boolean>`w.id in (select consumer_id from remote_state_consumers where workspace_id = ${id})`
+    const own = db
+      .selectFrom("workspaces as w")
+      .innerJoin("team_workspaces as g", "g.workspace_id", "w.id")
+      .select(["g.team_id", "g.access", "g.custom"])
+      .where(among(dialect, sql.ref("g.team_id"), teams))
+      .where(consumes)
+    const inherited = db
+      .selectFrom("workspaces as w")
+      .innerJoin("team_projects as g", "g.project_id", "w.project_id")
+      .select(["g.team_id", "g.access"])
+      .distinct()
+      .where(among(dialect, sql.ref("g.team_id"), teams))
+      .where(consumes)
+    return [
+      ...(await this.#session.all(own)).map(directGrant),
+      ...(await this.#session.all(inherited)).map(projectGrant),
+    ]
+  }
 }
+
+const projectGrant = (row: { readonly team_id: string; readonly access: string }): Grant => ({
+  teamId: row.team_id as TeamId,
+  access: workspaceAccessOfProject[row.access as ProjectAccessLevel],
+})
 
 function directGrant(row: {
   readonly team_id: string

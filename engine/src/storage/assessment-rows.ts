@@ -2,7 +2,7 @@ import type { OrganizationId, WorkspaceId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Assessment } from "../workspaces/assessment.ts"
 import type { AssessmentStore } from "../workspaces/assessment-store.ts"
-import { paged } from "./paged.ts"
+import { selectPage } from "./select-page.ts"
 import type { Session } from "./session.ts"
 import type { AssessmentResultRow } from "./tables.ts"
 
@@ -27,7 +27,7 @@ export class AssessmentRows implements AssessmentStore {
       .where("workspace_id", "=", workspaceId)
       .orderBy("created_at", "desc")
       .orderBy("id", "desc")
-    return paged(this.#session, query, page, assessmentOf)
+    return selectPage(this.#session, query, page, assessmentOf)
   }
 
   async insert(assessment: Assessment): Promise<void> {

@@ -8,7 +8,7 @@ import type {
 } from "../workspaces/configuration-version.ts"
 import type { ConfigurationVersionStore } from "../workspaces/configuration-version-store.ts"
 import { among } from "./dialect.ts"
-import { paged } from "./paged.ts"
+import { selectPage } from "./select-page.ts"
 import { type Session, statement } from "./session.ts"
 import type { ConfigurationVersionRow } from "./tables.ts"
 
@@ -40,7 +40,7 @@ export class ConfigurationVersionRows implements ConfigurationVersionStore {
       .where("workspace_id", "=", workspaceId)
       .orderBy("created_at", "desc")
       .orderBy("id", "desc")
-    return paged(this.#session, query, page, versionOf)
+    return selectPage(this.#session, query, page, versionOf)
   }
 
   async insert(version: ConfigurationVersion): Promise<void> {

@@ -29,10 +29,6 @@ export class RemoteStateConsumerRows implements RemoteStateConsumerStore {
     return this.#visible(sql<boolean>`w.id <> ${workspaceId}`, visibility, page)
   }
 
-  async has(workspaceId: WorkspaceId, consumerId: WorkspaceId): Promise<boolean> {
-    return (await this.#session.first(onList, { workspaceId, consumerId })) !== undefined
-  }
-
   async add(workspaceId: WorkspaceId, consumerIds: readonly WorkspaceId[]): Promise<void> {
     for (let start = 0; start < consumerIds.length; start += rowsPerInsert) {
       const rows = consumerIds
@@ -63,13 +59,6 @@ export class RemoteStateConsumerRows implements RemoteStateConsumerStore {
   }
 }
 
-const onList = statement((db, { workspaceId, consumerId }: { workspaceId: string; consumerId: string }) =>
-  db
-    .selectFrom("remote_state_consumers")
-    .select("consumer_id")
-    .where("workspace_id", "=", workspaceId)
-    .where("consumer_id", "=", consumerId),
-)
 const removeThese = statement(
   (db, { workspaceId, consumerIds }: { workspaceId: string; consumerIds: readonly string[] }, dialect) =>
     db

@@ -5,7 +5,7 @@ import type { RunStatus } from "../workspaces/run-status.ts"
 import type { RunQuery, RunStore } from "../workspaces/run-store.ts"
 import type { Actor } from "../workspaces/workspace.ts"
 import { among } from "./dialect.ts"
-import { paged } from "./paged.ts"
+import { selectPage } from "./select-page.ts"
 import { type Session, statement } from "./session.ts"
 import type { RunRow } from "./tables.ts"
 import { sql } from "kysely"
@@ -39,7 +39,7 @@ export class RunRows implements RunStore {
   list(workspaceId: WorkspaceId, { statuses }: RunQuery, page: PageRequest): Promise<Page<Run>> {
     let query = this.#session.db.selectFrom("runs").select(columns).where("workspace_id", "=", workspaceId)
     if (statuses !== undefined) query = query.where("status", "in", statuses)
-    return paged(this.#session, query.orderBy("created_at", "desc").orderBy("id", "desc"), page, runOf)
+    return selectPage(this.#session, query.orderBy("created_at", "desc").orderBy("id", "desc"), page, runOf)
   }
 
   async measured(workspaceId: WorkspaceId, count: number): Promise<readonly Run[]> {

@@ -13,7 +13,7 @@ import type {
 import type { StateVersionQuery, StateVersionRelated, StateVersionStore } from "../workspaces/state-version-store.ts"
 import type { Actor } from "../workspaces/workspace.ts"
 import { among } from "./dialect.ts"
-import { paged } from "./paged.ts"
+import { selectPage } from "./select-page.ts"
 import { type Session, statement } from "./session.ts"
 import type { StateVersionOutputRow, StateVersionRow } from "./tables.ts"
 
@@ -38,7 +38,7 @@ export class StateVersionRows implements StateVersionStore {
   list(workspaceId: WorkspaceId, { statuses }: StateVersionQuery, page: PageRequest): Promise<Page<StateVersion>> {
     let query = this.#session.db.selectFrom("state_versions").select(columns).where("workspace_id", "=", workspaceId)
     if (statuses !== undefined) query = query.where("status", "in", statuses)
-    return paged(this.#session, query.orderBy("created_at", "desc"), page, versionOf)
+    return selectPage(this.#session, query.orderBy("created_at", "desc"), page, versionOf)
   }
 
   async newest(workspaceId: WorkspaceId, statuses: readonly StateVersionStatus[]): Promise<StateVersion | undefined> {

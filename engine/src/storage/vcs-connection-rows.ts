@@ -5,7 +5,7 @@ import type { Sealer } from "../core/sealing.ts"
 import type { AppInstallation, OauthClient, OauthToken, ServiceProvider } from "../organizations/vcs-connection.ts"
 import type { VcsConnectionStore } from "../organizations/vcs-connection-store.ts"
 import { among } from "./dialect.ts"
-import { paged } from "./paged.ts"
+import { selectPage } from "./select-page.ts"
 import type { Session } from "./session.ts"
 import type { AppInstallationRow, OauthClientRow, OauthTokenRow } from "./tables.ts"
 
@@ -32,7 +32,7 @@ export class VcsConnectionRows implements VcsConnectionStore {
       .where("organization_id", "=", organizationId)
       .orderBy("created_at")
       .orderBy("id")
-    return paged(this.#session, query, page, clientOf)
+    return selectPage(this.#session, query, page, clientOf)
   }
 
   async tokenIdsOf(clientIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -82,7 +82,7 @@ export class VcsConnectionRows implements VcsConnectionStore {
       .where("organization_id", "=", organizationId)
       .orderBy("created_at")
       .orderBy("id")
-    return paged(this.#session, query, page, tokenOf)
+    return selectPage(this.#session, query, page, tokenOf)
   }
 
   async insertToken(token: OauthToken, secret: string): Promise<void> {
@@ -120,7 +120,7 @@ export class VcsConnectionRows implements VcsConnectionStore {
       .where("organization_id", "=", organizationId)
       .orderBy("created_at")
       .orderBy("id")
-    return paged(this.#session, query, page, installationOf)
+    return selectPage(this.#session, query, page, installationOf)
   }
 
   async insertInstallation(installation: AppInstallation): Promise<void> {

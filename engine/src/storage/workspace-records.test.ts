@@ -101,6 +101,33 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect((await engine.workspaces.get(ref)).lock).toMatchObject({ held: true, reason: `lock ${winner}` })
   })
 
+  test.each(["own", "project"])("whoever may run in a consumer reads the state: by $0 access", async (through) => {
+    await using records = await recordsOn(kind)
+    const { engine, ref, put } = records
+    await engine.workspaces.lock(ref, { reason: "" })
+    const { id } = await put({})
+    const consumer = await engine.workspaces.create("acme", { name: "consumer" })
+    const team = await engine.teams.create("acme", { name: "runners" })
+    const read = async () => {
+      const { secret } = await engine.tokens.createForTeam(team.id, {})
+      return engine.as(await engine.authenticate(secret)).stateVersions.current(ref)
+    }
+    await engine.remoteStateConsumers.add(ref.id, [consumer.id])
+    await expect(read()).rejects.toMatchObject({ code: "not-found" })
+    if (through === "own")
+      await engine.teamWorkspaces.create({ teamId: team.id, workspaceId: consumer.id, access: "plan" })
+    else {
+      const project = await engine.projects.create("acme", { name: "elsewhere" })
+      await engine.workspaces.update({ id: consumer.id }, { projectId: project.id })
+      await engine.teamProjects.create({ teamId: team.id, projectId: project.id, access: "write" })
+    }
+    expect((await read()).id).toBe(id)
+    await engine.remoteStateConsumers.remove(ref.id, [consumer.id])
+    await expect(read()).rejects.toMatchObject({ code: "not-found" })
+    await engine.workspaces.update(ref, { globalRemoteState: true })
+    expect((await read()).id).toBe(id)
+  })
+
   test("of several uploads at once one is finalized, and all of them agree", async () => {
     await using records = await recordsOn(kind)
     const { engine, ref, announce } = records

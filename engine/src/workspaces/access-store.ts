@@ -1,5 +1,6 @@
 import type { TeamId, WorkspaceId } from "../core/ids.ts"
 import type { Grant } from "./permissions.ts"
+import type { Workspace } from "./workspace.ts"
 
 /** What teams were given on single workspaces. */
 export interface AccessStore {
@@ -8,4 +9,8 @@ export interface AccessStore {
     workspaceIds: readonly WorkspaceId[],
     teams: readonly TeamId[],
   ): Promise<ReadonlyMap<WorkspaceId, readonly Grant[]>>
+  /** Those on the workspaces that may consume this one's state: the listed ones, or all others of its organization. */
+  grantsOnConsumersOf(producer: StateProducer, teams: readonly TeamId[]): Promise<readonly Grant[]>
 }
+
+export type StateProducer = Pick<Workspace, "id" | "organizationId" | "globalRemoteState">

@@ -67,7 +67,8 @@ export async function withPermissions(
   })
 }
 
-const teamsOf = (caller: Caller, organizationId: OrganizationId) => membershipIn(caller, organizationId)?.teams ?? []
+export const teamsOf = (caller: Caller, organizationId: OrganizationId) =>
+  membershipIn(caller, organizationId)?.teams ?? []
 
 /** Which workspaces a list may show; undefined for a stranger, to whom the organization does not exist. */
 export function visibilityIn(caller: Caller, organizationId: OrganizationId): Visibility | undefined {

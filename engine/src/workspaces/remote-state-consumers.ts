@@ -22,7 +22,6 @@ export interface RemoteStateConsumerStore {
   listed(workspaceId: WorkspaceId, visibility: Visibility, page: PageRequest): Promise<Page<WorkspaceId>>
   /** Every other visible workspace of the organization, by name. */
   others(workspaceId: WorkspaceId, visibility: Visibility, page: PageRequest): Promise<Page<WorkspaceId>>
-  has(workspaceId: WorkspaceId, consumerId: WorkspaceId): Promise<boolean>
   add(workspaceId: WorkspaceId, consumerIds: readonly WorkspaceId[]): Promise<void>
   remove(workspaceId: WorkspaceId, consumerIds: readonly WorkspaceId[]): Promise<void>
   /** The whole list. */
@@ -49,15 +48,4 @@ export function refuseOwnState({ id }: Pick<Producer, "id">, consumerIds: readon
       : [],
   )
   if (faults.length > 0) throw unprocessable("A workspace cannot be a remote state consumer of itself", faults)
-}
-
-/** Whether work in one workspace may read the state of another; `isListed` says whether it is on the producer's list. */
-export function mayConsumeState(
-  producer: Producer,
-  consumer: Pick<Producer, "id" | "organizationId">,
-  isListed: boolean,
-): boolean {
-  if (consumer.id === producer.id) return true
-  if (consumer.organizationId !== producer.organizationId) return false
-  return producer.globalRemoteState || isListed
 }

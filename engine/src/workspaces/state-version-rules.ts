@@ -112,8 +112,6 @@ const uploadRefusals: Record<Exclude<StateVersionStatus, "pending">, string> = {
   discarded: "This state version was discarded and takes no upload.",
 }
 
-export const discard = (version: StateVersion): StateVersion => ({ ...version, status: "discarded" })
-
 /** What a workspace remembers of its current state. */
 export const currentFacts = (version: StateVersion) => ({
   currentStateVersionId: version.id,

@@ -7,9 +7,9 @@ import type { Signer } from "../core/signing.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
 import { actorOf, authorizeWorkspace } from "./authorization.ts"
-import type { WorkspacePermission } from "./permissions.ts"
 import { type StateArchive, stateBytesMaximum } from "./state-archive.ts"
 import { parseStateFile, type StateOutput } from "./state-file.ts"
+import { authorizeStateReading, type StatePermission } from "./state-reading.ts"
 import {
   type StateDocument,
   type StateVersion,
@@ -87,13 +87,13 @@ export class StateVersionService implements StateVersions {
 
   get(id: string): Promise<StateVersionView> {
     return this.#storage.read(async (stores) =>
-      this.#view(stores, await this.#authorized(stores, id, "canReadStateVersions")),
+      this.#view(stores, await this.#readable(stores, id, "canReadStateVersions")),
     )
   }
 
   current(ref: WorkspaceRef): Promise<StateVersionView> {
     return this.#storage.read(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canReadStateVersions")
+      const { workspace } = await authorizeStateReading(stores, this.#caller, ref, "canReadStateVersions")
       return this.#view(stores, await currentVersion(stores, workspace))
     })
   }
@@ -109,7 +109,7 @@ export class StateVersionService implements StateVersions {
 
   async download(id: string, document: StateDocument): Promise<Uint8Array> {
     const { version, chunks } = await this.#storage.read(async (stores) => {
-      const version = await this.#authorized(stores, id, "canReadStateVersions")
+      const version = await this.#readable(stores, id, "canReadStateVersions")
       return { version, chunks: await stores.stateVersions.content(version.id, document) }
     })
     if (version.status !== "finalized" || chunks.length === 0) throw notFound(id)
@@ -118,7 +118,7 @@ export class StateVersionService implements StateVersions {
 
   outputs(id: string, page: PageRequest): Promise<Page<StateVersionOutput>> {
     return this.#storage.read(async (stores) => {
-      const version = await this.#authorized(stores, id, "canReadStateOutputs")
+      const version = await this.#readable(stores, id, "canReadStateOutputs")
       const outputs = await stores.stateVersions.outputs(version.id)
       return pageOf(outputs.slice(offsetOf(page), offsetOf(page) + page.size), page, outputs.length)
     })
@@ -126,7 +126,7 @@ export class StateVersionService implements StateVersions {
 
   currentOutputs(ref: WorkspaceRef): Promise<readonly StateVersionOutput[]> {
     return this.#storage.read(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canReadStateOutputs")
+      const { workspace } = await authorizeStateReading(stores, this.#caller, ref, "canReadStateOutputs")
       const version = await currentVersion(stores, workspace)
       return (await stores.stateVersions.outputs(version.id)).map(withoutSecret)
     })
@@ -136,15 +136,17 @@ export class StateVersionService implements StateVersions {
     return this.#storage.read(async (stores) => {
       const found = await stores.stateVersions.findOutput(id)
       if (found === undefined) throw notFound(id)
-      await this.#authorized(stores, found.stateVersionId, "canReadStateOutputs")
+      await this.#readable(stores, found.stateVersionId, "canReadStateOutputs")
       return found.output
     })
   }
 
-  async #authorized(stores: UsedStores, id: string, permission: WorkspacePermission): Promise<StateVersion> {
+  async #readable(stores: UsedStores, id: string, permission: StatePermission): Promise<StateVersion> {
     const version = await stores.stateVersions.find(id)
     if (version === undefined) throw notFound(id)
-    await authorizeWorkspace(stores, this.#caller, { id: version.workspaceId }, permission)
+    const ref = { id: version.workspaceId }
+    const { workspace, currentStateOnly } = await authorizeStateReading(stores, this.#caller, ref, permission)
+    if (currentStateOnly && workspace.currentStateVersionId !== version.id) throw notFound(id)
     return version
   }
 

@@ -27,6 +27,7 @@ import { forceUnlock, lock, type LockChange, unlock } from "./lock.ts"
 import { moveToProject } from "./project-move.ts"
 import type { WorkspaceQuery } from "./query.ts"
 import { changeWorkspace, createWorkspace, isWorkspaceName, type Surroundings } from "./settings.ts"
+import { authorizeStateReading } from "./state-reading.ts"
 import { discardAndPromote, promote } from "./state-settlement.ts"
 import type { WorkspaceInput } from "./workspace-input.ts"
 import type { Workspace, WorkspaceRef } from "./workspace.ts"
@@ -53,7 +54,7 @@ export class WorkspaceService implements Workspaces {
 
   get(ref: WorkspaceRef): Promise<WorkspaceView> {
     return this.#storage.read(async (stores) =>
-      viewOf(stores, await authorizeWorkspace(stores, this.#caller, ref), this.#edition),
+      viewOf(stores, await authorizeStateReading(stores, this.#caller, ref), this.#edition),
     )
   }
 

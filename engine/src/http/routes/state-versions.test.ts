@@ -470,6 +470,93 @@ describe("who may", () => {
   })
 })
 
+describe("whoever may run in another workspace", () => {
+  test.each<{ access: "read" | "plan" | "write"; consumer: "listed" | "another" | "global"; status: number }>([
+    { access: "plan", consumer: "listed", status: 200 },
+    { access: "write", consumer: "listed", status: 200 },
+    { access: "read", consumer: "listed", status: 404 },
+    { access: "plan", consumer: "another", status: 404 },
+    { access: "plan", consumer: "global", status: 200 },
+    { access: "read", consumer: "global", status: 404 },
+  ])("and has $access access there ($consumer) reads the current state: $status", async (row) => {
+    await using world = await stateWorld()
+    await world.lock()
+    const earlier = await world.put({ serial: 1 })
+    const version = await world.put({ serial: 2, outputs: { a: { value: 1, type: "number" } } })
+    const output = (await world.show()).relationships.outputs.data[0].id
+    const consumer = await world.workspace("consumer")
+    if (row.consumer === "listed")
+      await world.request("POST", `/workspaces/${world.id}/relationships/remote-state-consumers`, {
+        body: { data: [{ type: "workspaces", id: consumer }] },
+      })
+    if (row.consumer === "global")
+      await world.request("PATCH", `/workspaces/${world.id}`, {
+        body: { data: { type: "workspaces", attributes: { "global-remote-state": true } } },
+      })
+    const token = await world.token({ on: { [consumer]: row.access } })
+    const statusOf = async (path: string) => [path, (await world.request("GET", path, { token })).status]
+    const open = [
+      `/workspaces/${world.id}`,
+      "/organizations/acme/workspaces/web",
+      `/workspaces/${world.id}/current-state-version`,
+      `/workspaces/${world.id}/current-state-version-outputs`,
+      `/state-versions/${version}`,
+      `/state-versions/${version}/download`,
+      `/state-versions/${version}/outputs`,
+      `/state-version-outputs/${output}`,
+    ]
+    const closed = [
+      `/state-versions/${earlier}`,
+      `/workspaces/${world.id}/state-versions`,
+      `/workspaces/${world.id}/runs`,
+      `/workspaces/${world.id}/vars`,
+      `/workspaces/${world.id}/relationships/tags`,
+      `/workspaces/${world.id}/readme`,
+    ]
+    for (const path of open) expect(await statusOf(path)).toEqual([path, row.status])
+    for (const path of closed) expect(await statusOf(path)).toEqual([path, 404])
+    expect((await world.unlock({ token })).status).toBe(404)
+  })
+
+  test("reads it no longer once that workspace is taken off the list", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    await world.put({})
+    const consumer = await world.workspace("consumer")
+    const token = await world.token({ on: { [consumer]: "plan" } })
+    const body = { data: [{ type: "workspaces", id: consumer }] }
+    const list = `/workspaces/${world.id}/relationships/remote-state-consumers`
+    const read = async () =>
+      (await world.request("GET", `/workspaces/${world.id}/current-state-version`, { token })).status
+    await world.request("POST", list, { body })
+    expect(await read()).toBe(200)
+    await world.request("DELETE", list, { body })
+    expect(await read()).toBe(404)
+  })
+
+  test("reads it through a project as well, and never across organizations", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    await world.put({})
+    await world.request("PATCH", `/workspaces/${world.id}`, {
+      body: { data: { type: "workspaces", attributes: { "global-remote-state": true } } },
+    })
+    const project = await world.engine.projects.create("acme", { name: "other" })
+    await world.workspace("consumer", { projectId: project.id })
+    const team = await world.engine.teams.create("acme", { name: "inside" })
+    await world.engine.teamProjects.create({ teamId: team.id, projectId: project.id, access: "write" })
+    await world.organization("elsewhere")
+    const strangers = await world.engine.teams.create("elsewhere", { name: "outside" })
+    const foreign = await world.workspace("foreign", { organization: "elsewhere" })
+    await world.engine.teamWorkspaces.create({ teamId: strangers.id, workspaceId: foreign, access: "admin" })
+    const statusFor = async (teamId: string) => {
+      const token = (await world.engine.tokens.createForTeam(teamId, {})).secret
+      return (await world.request("GET", `/workspaces/${world.id}/current-state-version`, { token })).status
+    }
+    expect([await statusFor(team.id), await statusFor(strangers.id)]).toEqual([200, 404])
+  })
+})
+
 describe("the list", () => {
   test("is newest first, in pages, by status", async () => {
     await using world = await stateWorld()

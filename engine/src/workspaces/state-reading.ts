@@ -1,0 +1,42 @@
+// Who may read a workspace's current state: those with the permission, and those who may run in a workspace that consumes it,
+// because whatever runs there reads that state on their behalf (specification 2.3 `global-remote-state` and 4.9). To find the
+// state they may also look the workspace up (workspace-facts 2.4); its earlier states, runs and variables stay closed.
+import type { Caller } from "../core/caller.ts"
+import { notFound } from "../core/errors.ts"
+import type { Stores } from "../stores.ts"
+import { type AuthorizedWorkspace, teamsOf, withPermissions } from "./authorization.ts"
+import { isVisible, type WorkspacePermission, workspacePermissions } from "./permissions.ts"
+import type { SituatedWorkspace, WorkspaceRef } from "./workspace.ts"
+
+type UsedStores = Pick<Stores, "workspaces" | "access">
+export type StatePermission = Extract<WorkspacePermission, "canReadStateVersions" | "canReadStateOutputs">
+
+/** Not found unless the caller may read the workspace itself (`needed` empty) or what is named of its state. */
+export async function authorizeStateReading(
+  stores: UsedStores,
+  caller: Caller,
+  ref: WorkspaceRef,
+  ...needed: readonly StatePermission[]
+): Promise<AuthorizedWorkspace & { readonly currentStateOnly: boolean }> {
+  const workspace = await stores.workspaces.find(ref)
+  if (workspace === undefined) throw notFound("id" in ref ? ref.id : `${ref.organization}/${ref.name}`)
+  const [authorized] = await withPermissions(stores, caller, [workspace])
+  const { permissions } = authorized as AuthorizedWorkspace
+  if (isVisible(permissions) && needed.every((name) => permissions[name]))
+    return { workspace, permissions, currentStateOnly: false }
+  if (!(await runsInConsumer(stores, caller, workspace))) throw notFound(workspace.id)
+  const granted = { ...permissions, canReadStateVersions: true, canReadStateOutputs: true }
+  return { workspace, permissions: granted, currentStateOnly: true }
+}
+
+async function runsInConsumer(
+  { access }: Pick<UsedStores, "access">,
+  caller: Caller,
+  workspace: SituatedWorkspace,
+): Promise<boolean> {
+  const teams = teamsOf(caller, workspace.organizationId)
+  if (teams.length === 0) return false
+  const { allowForceDeleteWorkspaces } = workspace.organization
+  const organization = { id: workspace.organizationId, allowForceDeleteWorkspaces }
+  return workspacePermissions(caller, organization, await access.grantsOnConsumersOf(workspace, teams)).canQueueRun
+}
