@@ -155,6 +155,27 @@ describe("a run", () => {
     ])
   })
 
+  test("brings along what include asks for, and nothing else", async () => {
+    await using world = await runWorld()
+    const attributes = { "ingress-attributes": { branch: "main" } }
+    await world.request("POST", `/workspaces/${world.id}/configuration-versions`, {
+      body: { data: { type: "configuration-versions", attributes } },
+    })
+    const run = await world.queue()
+    const types = async (parts: string) =>
+      (await world.request("GET", `/runs/${run}?include=${parts}`)).body.included?.map(
+        ({ type }: { readonly type: string }) => type,
+      )
+    expect(await types("plan,apply,created_by,workspace")).toEqual(["plans", "applies", "users", "workspaces"])
+    expect(await types("configuration_version")).toEqual(["configuration-versions"])
+    expect(await types("configuration_version.ingress_attributes")).toEqual([
+      "configuration-versions",
+      "ingress-attributes",
+    ])
+    expect(await types("")).toBeUndefined()
+    expect((await world.request("GET", `/runs/${run}?include=logs`)).status).toBe(400)
+  })
+
   test("uses a configuration version of its own workspace only", async () => {
     await using world = await runWorld()
     const other = await world.workspace("other")

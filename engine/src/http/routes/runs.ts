@@ -1,3 +1,4 @@
+import { decodeInclude } from "../../wire/jsonapi/include.ts"
 import { encodePage } from "../../wire/jsonapi/links.ts"
 import { decodePage } from "../../wire/jsonapi/query.ts"
 import {
@@ -11,6 +12,7 @@ import {
 } from "../../wire/jsonapi/run.ts"
 import type { Runs } from "../../workspaces/runs.ts"
 import { type ApiRequest, type ApiResponse, created, ok, param, type Route } from "../route.ts"
+import { besideRun, runParts } from "./run-inclusions.ts"
 
 const idOf = (request: ApiRequest) => param(request, "run_id")
 
@@ -38,7 +40,12 @@ export const runRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/runs/:run_id",
-    handle: async (request) => ok({ data: encodeRun(await request.engine.runs.get(idOf(request))) }),
+    handle: async (request) => {
+      const parts = decodeInclude(request.query, runParts)
+      const run = await request.engine.runs.get(idOf(request))
+      const data = encodeRun(run)
+      return ok(parts.size === 0 ? { data } : { data, included: await besideRun(request.engine, run, parts) })
+    },
   },
   {
     method: "GET",

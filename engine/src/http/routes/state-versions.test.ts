@@ -434,6 +434,58 @@ describe("outputs", () => {
   })
 })
 
+describe("include", () => {
+  test("brings outputs, whoever made the state, and the run with its maker and configuration", async () => {
+    await using world = await stateWorld()
+    const configuration = await world.request("POST", `/workspaces/${world.id}/configuration-versions`, {
+      body: { data: { type: "configuration-versions" } },
+    })
+    const run = await world.request("POST", "/runs", {
+      body: {
+        data: { type: "runs", relationships: { workspace: { data: { type: "workspaces", id: world.id } } } },
+      },
+    })
+    await world.lock()
+    const outputs = Object.fromEntries(
+      Array.from({ length: 101 }, (_, index) => [`output-${index}`, { value: index, type: "number" }]),
+    )
+    const document = stateVersionDocument(stateFile({ outputs }), { inline: true })
+    const relationships = { run: { data: { type: "runs", id: run.body.data.id } } }
+    const made = await world.request("POST", `/workspaces/${world.id}/state-versions`, {
+      body: { data: { ...document.data, relationships } },
+    })
+    const path = `/state-versions/${made.body.data.id}`
+    const included = async (at: string, parts: string) =>
+      (await world.request("GET", `${at}?include=${parts}`)).body.included.map(
+        ({ type, id }: { readonly type: string; readonly id: string }) => `${type} ${id}`,
+      )
+    const creator = `users ${made.body.data.relationships["created-by"].data.id}`
+    const runs = `runs ${run.body.data.id}`
+    const configurations = `configuration-versions ${configuration.body.data.id}`
+    expect(await included(path, "created_by")).toEqual([creator])
+    expect(await included(path, "run")).toEqual([runs])
+    expect(await included(path, "created_by,run.created_by,run.configuration_version")).toEqual([
+      creator,
+      runs,
+      configurations,
+    ])
+    expect(await included(path, "run.created_by")).toEqual([runs, creator])
+    const current = `/workspaces/${world.id}/current-state-version`
+    expect(await included(current, "outputs")).toEqual(
+      made.body.data.relationships.outputs.data.map(({ id }: { readonly id: string }) => `state-version-outputs ${id}`),
+    )
+  })
+
+  test("of something else is refused", async () => {
+    await using world = await stateWorld()
+    const answer = await world.request("GET", `/workspaces/${world.id}/current-state-version?include=secrets`)
+    expect([answer.status, faultsOf(answer)]).toEqual([
+      400,
+      [["include", expect.stringContaining("include parameter")]],
+    ])
+  })
+})
+
 describe("who may", () => {
   test.each<{ who: "stranger" | "read" | "plan" | "write"; read: number; create: number; unlocks: number }>([
     { who: "stranger", read: 404, create: 404, unlocks: 404 },

@@ -1,5 +1,6 @@
 import { notFound } from "../../core/errors.ts"
 import { attributePointers } from "../../wire/jsonapi/errors.ts"
+import { decodeInclude } from "../../wire/jsonapi/include.ts"
 import { encodePage } from "../../wire/jsonapi/links.ts"
 import { decodePage } from "../../wire/jsonapi/query.ts"
 import {
@@ -13,6 +14,7 @@ import { type StateDocument, stateDocuments, type StateVersionView } from "../..
 import type { StateUploads } from "../../workspaces/state-versions.ts"
 import type { WorkspaceRef } from "../../workspaces/workspace.ts"
 import { type ApiRequest, baseOf, created, noContent, ok, type OpenRoute, param, type Route } from "../route.ts"
+import { besideStateVersion, stateVersionParts } from "./run-inclusions.ts"
 
 /** Asks the tool to save its state this often during a long apply (workspace-facts 1.9). */
 const snapshotIntervalSeconds = 60
@@ -23,6 +25,14 @@ const stateVersionId = (request: ApiRequest) => param(request, "state_version_id
 const document = (request: ApiRequest, version: StateVersionView) => ({
   data: encodeStateVersion(version, baseOf(request)),
 })
+
+/** One version, with what `include` asks for; the parameter is read first, so that a wrong one costs nothing. */
+async function show(request: ApiRequest, find: () => Promise<StateVersionView>) {
+  const parts = decodeInclude(request.query, stateVersionParts)
+  const version = await find()
+  if (parts.size === 0) return ok(document(request, version))
+  return ok({ ...document(request, version), included: await besideStateVersion(request.engine, version, parts) })
+}
 
 async function list(request: ApiRequest, workspace: WorkspaceRef) {
   const query = decodeStateVersionQuery(request.query)
@@ -62,7 +72,7 @@ export const stateVersionRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/workspaces/:workspace_id/current-state-version",
-    handle: async (request) => ok(document(request, await request.engine.stateVersions.current(workspaceOf(request)))),
+    handle: (request) => show(request, () => request.engine.stateVersions.current(workspaceOf(request))),
   },
   {
     method: "GET",
@@ -75,7 +85,7 @@ export const stateVersionRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/state-versions/:state_version_id",
-    handle: async (request) => ok(document(request, await request.engine.stateVersions.get(stateVersionId(request)))),
+    handle: (request) => show(request, () => request.engine.stateVersions.get(stateVersionId(request))),
   },
   {
     method: "GET",
