@@ -15,11 +15,11 @@ export interface RunningChancery extends AsyncDisposable {
   readonly organization: string
   /** From the start of the process to the first 200 of /readyz. */
   readonly readyAfterMs: number
-  // oxlint-disable-next-line typescript/no-explicit-any
   send(
     method: "GET" | "POST" | "PATCH",
     path: string,
     document?: unknown,
+    // oxlint-disable-next-line typescript/no-explicit-any
   ): Promise<{ status: number; body: any; bytes: number }>
   /** The most memory the process has held, MiB. */
   peakMemoryMiB(): number

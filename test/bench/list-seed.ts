@@ -20,16 +20,20 @@ export async function seedWorkspaces(file: string, organization: string, count: 
     return [...chosen]
   }
   const every = Math.floor(count / plantedCount)
+  /** What is searched for together, tags 0 and 1 or keys 0 and 1, only the planted have together. */
+  const notBoth = (draw: () => number[]): number[] => {
+    const drawn = draw()
+    return drawn.includes(0) && drawn.includes(1) ? notBoth(draw) : drawn
+  }
   let next = 0
   const worker = async () => {
     while (next < count) {
       const index = next
       next += 1
       const planted = index % every === 0 && index / every < plantedCount
-      // Of the two tags and the two values that are searched for together, everyone else has one at the most.
-      const tags = planted ? [0, 1, ...distinct(3, tagCount, 2)] : distinct(5, tagCount, random(2))
-      const keys = planted ? [0, 1, ...distinct(1, keyCount, 2)] : distinct(3, keyCount)
-      const values = keys.map((key) => (planted && key < 2 ? "planted" : `value-${random(valueCount)}`))
+      const tags = planted ? [0, 1, ...distinct(3, tagCount, 2)] : notBoth(() => distinct(5, tagCount))
+      const keys = planted ? [0, 1, ...distinct(1, keyCount, 2)] : notBoth(() => distinct(3, keyCount))
+      const values = keys.map((key) => `value-${planted && key < 2 ? 0 : random(valueCount)}`)
       await engine.workspaces.create(organization, {
         name: `app-${String(index).padStart(6, "0")}-${planted ? "needle" : "plain"}-${index % 7}`,
         tags: tags.map((tag) => ({ name: `tag-${tag}` })),

@@ -23,7 +23,7 @@ const narrow = {
   "two tags": "search[tags]=tag-0,tag-1",
   "search[wildcard-name]": "search[wildcard-name]=*-needle-*",
   "two filter[tagged]":
-    "filter[tagged][0][key]=key-0&filter[tagged][0][value]=planted&filter[tagged][1][key]=key-1&filter[tagged][1][value]=planted",
+    "filter[tagged][0][key]=key-0&filter[tagged][0][value]=value-0&filter[tagged][1][key]=key-1&filter[tagged][1][value]=value-0",
   "search[name]": "search[name]=needle",
 }
 /** Each matches most of the workspaces. */

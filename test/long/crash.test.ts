@@ -1,0 +1,366 @@
+// Kills the real server (SIGKILL) at random moments while many writers write, and looks for lost or half-written changes
+// after each restart. Every writer knows what was acknowledged and which one change was in flight: the workspace must
+// show the former, or the former and the latter whole.
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { createHash } from "node:crypto"
+import { mkdtemp, rm } from "node:fs/promises"
+import { createServer } from "node:net"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { Agent, request } from "undici"
+import { expect, test } from "vitest"
+import { seededRandom } from "../../engine/src/testing/seeded-random.ts"
+
+const kills = 100
+const writerCount = 12
+const longestRunMs = 250
+const seed = Number(process.env["CHANCERY_SEED"] ?? Date.now() % 1_000_000)
+
+const main = fileURLToPath(new URL("../../engine/src/cli/main.ts", import.meta.url))
+
+test(`${kills} kills under ${writerCount} writers lose no acknowledged write and leave none half-written (seed ${seed})`, async () => {
+  const random = randomIntegers(seed)
+  const folder = await mkdtemp(join(tmpdir(), "chancery-crash-"))
+  const server = await CrashingServer.prepare(folder)
+  try {
+    const token = await server.rootToken()
+    const writers: Writer[] = []
+    let acknowledged = 0
+    for (let round = 0; round <= kills; round += 1) {
+      await server.start()
+      const client = new Client(server.url, token)
+      if (round === 0)
+        for (let index = 0; index < writerCount; index += 1) writers.push(await Writer.create(client, index))
+      for (const writer of writers) await writer.verify(client)
+      if (round === kills) break
+      const stop = new AbortController()
+      const writing = writers.map((writer) => writer.write(client, stop.signal))
+      await sleep(random(longestRunMs))
+      await server.kill()
+      stop.abort()
+      acknowledged += (await Promise.all(writing)).reduce((sum, count) => sum + count, 0)
+      await client.close()
+    }
+    await server.kill()
+    expect(acknowledged).toBeGreaterThan(kills * writerCount)
+    using database = new DatabaseSync(join(folder, "chancery.db"))
+    expect(database.prepare("pragma integrity_check").all()).toEqual([{ integrity_check: "ok" }])
+    expect(database.prepare("pragma foreign_key_check").all()).toEqual([])
+  } finally {
+    await server.kill()
+    await rm(folder, { recursive: true, force: true })
+  }
+}, 900_000)
+
+/** What a writer's workspace must show; `version` stands in two tables, so that half a change would be seen. */
+interface Model {
+  readonly version: number
+  readonly lockedReason: string | null
+  readonly serial: number
+  readonly created: readonly string[]
+}
+
+interface Change {
+  readonly send: (client: Client) => Promise<number>
+  readonly after: (model: Model) => Model
+}
+
+class Writer {
+  readonly #index: number
+  readonly #id: string
+  #model: Model = { version: 0, lockedReason: null, serial: 0, created: [] }
+  #inFlight: Change | undefined
+
+  private constructor(index: number, id: string) {
+    this.#index = index
+    this.#id = id
+  }
+
+  static async create(client: Client, index: number): Promise<Writer> {
+    const { status, body } = await client.send("POST", "/organizations/default/workspaces", {
+      data: {
+        type: "workspaces",
+        attributes: { name: `writer-${index}`, description: "0" },
+        relationships: versionBinding(0),
+      },
+    })
+    expect(status).toBe(201)
+    return new Writer(index, body.data.id)
+  }
+
+  /** Writes until the server is gone; counts what was acknowledged. */
+  async write(client: Client, signal: AbortSignal): Promise<number> {
+    let acknowledged = 0
+    while (!signal.aborted) {
+      const change = this.#next()
+      this.#inFlight = change
+      let status: number
+      try {
+        status = await change.send(client)
+      } catch {
+        return acknowledged
+      }
+      expect(status).toBeGreaterThanOrEqual(200)
+      expect(status).toBeLessThan(300)
+      this.#model = change.after(this.#model)
+      this.#inFlight = undefined
+      acknowledged += 1
+    }
+    return acknowledged
+  }
+
+  /** Update → lock → state → unlock → create, round and round. */
+  #next(): Change {
+    const model = this.#model
+    const path = `/workspaces/${this.#id}`
+    if (model.lockedReason !== null && model.serial < model.version) {
+      const serial = model.version
+      return {
+        send: (client) => client.status("POST", `${path}/state-versions`, stateVersion(serial)),
+        after: (before) => ({ ...before, serial }),
+      }
+    }
+    if (model.lockedReason !== null)
+      return {
+        send: (client) => client.status("POST", `${path}/actions/unlock`),
+        after: (before) => ({ ...before, lockedReason: null }),
+      }
+    if (model.created.length < model.version / 4) {
+      const name = `created-${this.#index}-${model.created.length}`
+      return {
+        send: (client) => client.status("POST", "/organizations/default/workspaces", newWorkspace(name)),
+        after: (before) => ({ ...before, created: [...before.created, name] }),
+      }
+    }
+    if (model.version > model.serial) {
+      const reason = `version ${model.version}`
+      return {
+        send: (client) => client.status("POST", `${path}/actions/lock`, { reason }),
+        after: (before) => ({ ...before, lockedReason: reason }),
+      }
+    }
+    const version = model.version + 1
+    return {
+      send: (client) =>
+        client.status("PATCH", path, {
+          data: {
+            type: "workspaces",
+            attributes: { description: String(version) },
+            relationships: versionBinding(version),
+          },
+        }),
+      after: (before) => ({ ...before, version }),
+    }
+  }
+
+  /** The workspace shows what was acknowledged, or that and the change in flight; from then on, what it shows holds. */
+  async verify(client: Client): Promise<void> {
+    const acceptable = [this.#model, ...(this.#inFlight === undefined ? [] : [this.#inFlight.after(this.#model)])]
+    const found = await this.#observe(client, acceptable.at(-1)?.created ?? [])
+    expect(acceptable).toContainEqual(found)
+    this.#model = found
+    this.#inFlight = undefined
+  }
+
+  async #observe(client: Client, names: readonly string[]): Promise<Model> {
+    const { body: workspace } = await client.send("GET", `/workspaces/${this.#id}`)
+    const { attributes } = workspace.data
+    const { body: bindings } = await client.send("GET", `/workspaces/${this.#id}/tag-bindings`)
+    expect(bindings.data.map((binding: { attributes: unknown }) => binding.attributes)).toMatchObject([
+      { key: "version", value: attributes.description },
+    ])
+    const state = await client.send("GET", `/workspaces/${this.#id}/current-state-version?include=outputs`)
+    const serial: number = state.status === 404 ? 0 : state.body.data.attributes.serial
+    expect(attributes["resource-count"]).toBe(resourcesAt(serial))
+    if (serial > 0) {
+      const { body: outputs } = await client.send("GET", `/workspaces/${this.#id}/current-state-version-outputs`)
+      expect(outputs.data[0].attributes.value).toBe(serial)
+    }
+    const last = names.at(-1)
+    const created = last === undefined || (await this.#createdWhole(client, last)) ? names : names.slice(0, -1)
+    return { version: Number(attributes.description), lockedReason: attributes["locked-reason"], serial, created }
+  }
+
+  async #createdWhole(client: Client, name: string): Promise<boolean> {
+    const { status, body } = await client.send("GET", `/organizations/default/workspaces/${name}`)
+    if (status === 404) return false
+    expect(body.data.attributes["tag-names"]).toEqual(["crash"])
+    const { body: bindings } = await client.send("GET", `/workspaces/${body.data.id}/tag-bindings`)
+    const pairs = bindings.data.map(({ attributes }: { attributes: { key: string; value: string } }) => [
+      attributes.key,
+      attributes.value,
+    ])
+    expect(pairs).toEqual(
+      expect.arrayContaining([
+        ["name", name],
+        ["crash", ""],
+      ]),
+    )
+    const { body: found } = await client.send("GET", `/organizations/default/workspaces?search%5Bname%5D=${name}`)
+    expect(found.data.map((workspace: { id: string }) => workspace.id)).toContain(body.data.id)
+    return true
+  }
+}
+
+const versionBinding = (version: number) => ({
+  "tag-bindings": { data: [{ type: "tag-bindings", attributes: { key: "version", value: String(version) } }] },
+})
+
+const newWorkspace = (name: string) => ({
+  data: {
+    type: "workspaces",
+    attributes: { name },
+    relationships: {
+      "tag-bindings": { data: [{ type: "tag-bindings", attributes: { key: "name", value: name } }] },
+      tags: { data: [{ type: "tags", attributes: { name: "crash" } }] },
+    },
+  },
+})
+
+const resourcesAt = (serial: number): number => serial % 4
+
+function stateVersion(serial: number) {
+  const state = JSON.stringify({
+    version: 4,
+    terraform_version: "1.11.4",
+    serial,
+    lineage: "crash",
+    outputs: { serial: { value: serial, type: "number" } },
+    resources: Array.from({ length: resourcesAt(serial) }, (_, index) => ({
+      mode: "managed",
+      type: "null_resource",
+      name: `r${index}`,
+      provider: 'provider["registry.terraform.io/hashicorp/null"]',
+      instances: [{ schema_version: 0, attributes: { id: String(index) } }],
+    })),
+  })
+  return {
+    data: {
+      type: "state-versions",
+      attributes: {
+        serial,
+        lineage: "crash",
+        md5: createHash("md5").update(state).digest("hex"),
+        state: Buffer.from(state).toString("base64"),
+      },
+    },
+  }
+}
+
+class Client {
+  readonly #url: string
+  readonly #token: string
+  readonly #agent = new Agent({ connections: writerCount, headersTimeout: 30_000 })
+
+  constructor(url: string, token: string) {
+    this.#url = url
+    this.#token = token
+  }
+
+  // oxlint-disable-next-line typescript/no-explicit-any
+  async send(method: string, path: string, document?: unknown): Promise<{ status: number; body: any }> {
+    const { statusCode, body } = await request(`${this.#url}/api/v2${path}`, {
+      method: method as "GET",
+      dispatcher: this.#agent,
+      headers: { authorization: `Bearer ${this.#token}`, "content-type": "application/vnd.api+json" },
+      ...(document === undefined ? {} : { body: JSON.stringify(document) }),
+    })
+    const text = await body.text()
+    return { status: statusCode, body: text === "" ? undefined : JSON.parse(text) }
+  }
+
+  async status(method: string, path: string, document?: unknown): Promise<number> {
+    return (await this.send(method, path, document)).status
+  }
+
+  close(): Promise<void> {
+    return this.#agent.destroy()
+  }
+}
+
+class CrashingServer {
+  readonly url: string
+  readonly #folder: string
+  readonly #port: number
+  #process: ChildProcess | undefined
+
+  private constructor(folder: string, port: number) {
+    this.#folder = folder
+    this.#port = port
+    this.url = `http://127.0.0.1:${port}`
+  }
+
+  static async prepare(folder: string): Promise<CrashingServer> {
+    const probe = createServer().listen(0, "127.0.0.1")
+    await once(probe, "listening")
+    const { port } = probe.address() as AddressInfo
+    probe.close()
+    return new CrashingServer(folder, port)
+  }
+
+  async rootToken(): Promise<string> {
+    await chancery(this.#folder, "organization", "create", "default", "--email", "crash@example.com")
+    const { token } = JSON.parse(await chancery(this.#folder, "token", "create", "--user", "root", "--json"))
+    return token
+  }
+
+  async start(): Promise<void> {
+    const child = spawn(
+      process.execPath,
+      [main, "serve", "--listen", `127.0.0.1:${this.#port}`, "--rate-limit", "off", "--log-level", "error"],
+      {
+        env: { ...process.env, CHANCERY_DATA: this.#folder },
+        stdio: ["ignore", "ignore", "inherit"],
+      },
+    )
+    this.#process = child
+    for (let attempt = 0; attempt < 3_000; attempt += 1) {
+      expect(child.exitCode, "the server ends by itself").toBeNull()
+      if (await isReady(this.url)) return
+      await sleep(10)
+    }
+    throw new Error("the server was not ready within 30 s")
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#process
+    if (child === undefined) return
+    this.#process = undefined
+    const ended = once(child, "exit")
+    child.kill("SIGKILL")
+    await ended
+  }
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    const { statusCode, body } = await request(`${url}/readyz`)
+    await body.dump()
+    return statusCode === 200
+  } catch {
+    return false
+  }
+}
+
+async function chancery(folder: string, ...args: string[]): Promise<string> {
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { ...process.env, CHANCERY_DATA: folder },
+    stdio: ["ignore", "pipe", "inherit"],
+  })
+  let output = ""
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (output += chunk))
+  const [code] = (await once(child, "close")) as [number]
+  expect(code).toBe(0)
+  return output
+}
+
+/** From 0 to `limit` - 1. */
+function randomIntegers(from: number): (limit: number) => number {
+  const source = seededRandom(from)
+  return (limit) => new DataView(source.bytes(4).buffer).getUint32(0) % limit
+}
