@@ -490,3 +490,122 @@ describe("include", () => {
     expect(JSON.stringify(asReader.body.included)).not.toContain("@")
   })
 })
+
+describe("the wire format", () => {
+  test("[W-1-n3] is JSON:API: documents come and go as application/vnd.api+json", async () => {
+    const { world } = shown
+    const answer = await world.request("POST", "/organizations/acme/workspaces", {
+      body: document("workspaces", { name: "typed" }),
+      headers: { "content-type": "application/vnd.api+json; charset=utf-8" },
+    })
+    expect(answer.status).toBe(201)
+    expect(answer.headers.get("content-type")).toBe("application/vnd.api+json")
+    expect(Object.keys(answer.body)).toEqual(["data"])
+    const list = await world.request("GET", "/organizations/acme/workspaces")
+    expect(Object.keys(list.body).toSorted()).toEqual(["data", "links", "meta"])
+    const refused = await world.request("POST", "/organizations/acme/workspaces", {
+      body: "name=typed",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+    })
+    expect(refused.status).toBe(415)
+  })
+
+  test("[W-7-p1] an error document names status, title and detail as text, and where the fault stands", async () => {
+    const refused = await shown.world.request("POST", "/organizations/acme/workspaces", {
+      body: document("workspaces", { name: "full" }),
+    })
+    expect(refused.body).toEqual({
+      errors: [
+        {
+          status: "422",
+          title: "invalid attribute",
+          detail: "Name has already been taken",
+          source: { pointer: "/data/attributes/name" },
+        },
+      ],
+    })
+    const missing = await shown.world.request("GET", "/workspaces/ws-1111111111111111")
+    expect(missing.body).toEqual({ errors: [{ status: "404", title: "not found", detail: expect.any(String) }] })
+  })
+
+  test("[W-9-p1] what is deprecated is still answered beside what replaces it", () => {
+    const { attributes, relationships } = shown.full
+    expect(attributes["operations"]).toBe(attributes["execution-mode"] !== "local")
+    expect(relationships["latest-run"]).toEqual(relationships["current-run"])
+  })
+
+  test("[W-4.12-p2] create answers 201, update, list, show, the tag lists and the SSH key 200; what is missing 404, what is wrong 422", async () => {
+    await using world = await populatedWorld()
+    const base = "/organizations/acme/workspaces"
+    const created = await world.request("POST", base, { body: document("workspaces", { name: "web" }) })
+    expect(created.status).toBe(201)
+    const one = `/workspaces/${created.body.data.id}`
+    const key = await made(
+      world,
+      "POST",
+      "/organizations/acme/ssh-keys",
+      document("ssh-keys", {
+        name: "deploy",
+        value: "-----BEGIN OPENSSH PRIVATE KEY-----\nkey\n-----END OPENSSH PRIVATE KEY-----",
+      }),
+    )
+    const sshKey = (id: string | null) => ({ body: document("workspaces", { id }) })
+    const statusOf = async (method: string, path: string, options = {}) =>
+      (await world.request(method, path, options)).status
+    expect(await statusOf("PATCH", one, { body: document("workspaces", { description: "x" }) })).toBe(200)
+    expect(await statusOf("GET", base)).toBe(200)
+    expect(await statusOf("GET", one)).toBe(200)
+    for (const list of ["relationships/tags", "tag-bindings", "effective-tag-bindings"]) {
+      expect(await statusOf("GET", `${one}/${list}`)).toBe(200)
+      expect(await statusOf("GET", `/workspaces/ws-1111111111111111/${list}`)).toBe(404)
+    }
+    expect(await statusOf("PATCH", `${one}/relationships/ssh-key`, sshKey(key.id))).toBe(200)
+    expect(await statusOf("PATCH", `${one}/relationships/ssh-key`, sshKey("sshkey-1111111111111111"))).toBe(404)
+    const assigned = await made(world, "GET", one)
+    expect(assigned.relationships["ssh-key"].data).toEqual({ type: "ssh-keys", id: key.id })
+    expect(await statusOf("PATCH", `${one}/relationships/ssh-key`, sshKey(null))).toBe(200)
+    expect(await statusOf("POST", base, { body: document("workspaces", { name: "a b" }) })).toBe(422)
+    expect(await statusOf("PATCH", one, { body: document("workspaces", { name: "a b" }) })).toBe(422)
+    expect(await statusOf("GET", "/organizations/nobody/workspaces")).toBe(404)
+  })
+
+  test("[W-2.5-r14] ssh-key names the key and where to find it, or null", async () => {
+    await using world = await populatedWorld()
+    const id = await world.workspace("web")
+    const key = await made(
+      world,
+      "POST",
+      "/organizations/acme/ssh-keys",
+      document("ssh-keys", {
+        name: "deploy",
+        value: "-----BEGIN OPENSSH PRIVATE KEY-----\nkey\n-----END OPENSSH PRIVATE KEY-----",
+      }),
+    )
+    const relationship = async () => (await made(world, "GET", `/workspaces/${id}`)).relationships["ssh-key"]
+    expect(await relationship()).toEqual({ data: null, links: { related: null } })
+    await made(world, "PATCH", `/workspaces/${id}/relationships/ssh-key`, document("workspaces", { id: key.id }))
+    expect(await relationship()).toEqual({
+      data: { type: "ssh-keys", id: key.id },
+      links: { related: `/api/v2/ssh-keys/${key.id}` },
+    })
+  })
+
+  test("[W-2.5-p2] the retention policy is a relationship of its concrete type, there only while one is set on the workspace", async () => {
+    await using world = await populatedWorld()
+    const id = await world.workspace("web")
+    const policyOf = async () => (await made(world, "GET", `/workspaces/${id}`)).relationships["data-retention-policy"]
+    expect(await policyOf()).toBeUndefined()
+    const path = `/workspaces/${id}/relationships/data-retention-policy`
+    const older = await made(
+      world,
+      "POST",
+      path,
+      document("data-retention-policy-delete-olders", { "delete-older-than-n-days": 30 }),
+    )
+    expect(await policyOf()).toEqual({ data: { type: "data-retention-policy-delete-olders", id: older.id } })
+    const never = await made(world, "POST", path, document("data-retention-policy-dont-deletes", {}))
+    expect(await policyOf()).toEqual({ data: { type: "data-retention-policy-dont-deletes", id: never.id } })
+    expect((await world.request("DELETE", path)).status).toBe(204)
+    expect(await policyOf()).toBeUndefined()
+  })
+})
