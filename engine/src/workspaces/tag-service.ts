@@ -62,9 +62,10 @@ export class TagService implements Tags {
     return this.#storage.transact(async (stores) => {
       const { organization } = await authorizeOrganization(stores, this.#caller, organizationName, "canManageTags")
       refuseFaults(flatTagFaults(names, prefix))
-      const drafts = new Map(names.map((name) => [foldTag(name), name]))
+      const firstSpellings = new Map<string, string>()
+      for (const name of names) if (!firstSpellings.has(foldTag(name))) firstSpellings.set(foldTag(name), name)
       const tags = await stores.tags.ensure(
-        [...drafts.values()].map((name) => ({
+        [...firstSpellings.values()].map((name) => ({
           id: newId("tag", this.#runtime.random),
           organizationId: organization.id,
           name,
@@ -105,14 +106,13 @@ export class TagService implements Tags {
       const changes = bearers.map((bearer) => {
         const before = present.get(bearer.id) ?? []
         const { bindings, faults } = addFlat(before, [tag.name], prefix)
-        const index = workspaceIds.indexOf(bearer.id)
-        return { change: { bearer, change: changesBetween(before, bindings) }, index, faults }
+        return { change: { bearer, change: changesBetween(before, bindings) }, faults }
       })
       refuseFaults(
-        changes.flatMap(({ index, faults }) =>
+        changes.flatMap(({ change: { bearer }, faults }) =>
           faults.map(({ detail }) => ({
-            field: [...prefix, index, "id"],
-            detail: `${workspaceIds[index]}: ${detail}`,
+            field: [...prefix, workspaceIds.indexOf(bearer.id), "id"],
+            detail: `${bearer.id}: ${detail}`,
           })),
         ),
       )

@@ -2,7 +2,7 @@ import type { RemoteStateConsumers } from "../../workspaces/remote-state-consume
 import { listPointers } from "../../wire/jsonapi/errors.ts"
 import { encodePage } from "../../wire/jsonapi/links.ts"
 import { decodePage } from "../../wire/jsonapi/query.ts"
-import { decodeIdentifiers } from "../../wire/jsonapi/tag.ts"
+import { decodeIdentifiers } from "../../wire/jsonapi/relationship.ts"
 import { encodeWorkspace } from "../../wire/jsonapi/workspace.ts"
 import { type Method, noContent, ok, param, type Route } from "../route.ts"
 

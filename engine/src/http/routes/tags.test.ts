@@ -105,9 +105,9 @@ describe("the pool of an organization", () => {
     expect(one.status).toBe(201)
     expect(one.body.data).toMatchObject({ type: "tags", attributes: { name: "Prod", "instance-count": 0 } })
     const many = await world.request("POST", pool, { body: named("dev", "prod", "DEV") })
-    expect([many.status, namesOf(many.body)]).toEqual([201, ["DEV", "Prod"]])
+    expect([many.status, namesOf(many.body)]).toEqual([201, ["dev", "Prod"]])
     expect(many.body.data[1].id).toBe(one.body.data.id)
-    expect(await world.pool()).toEqual(["DEV", "Prod"])
+    expect(await world.pool()).toEqual(["dev", "Prod"])
   })
 
   test("a direct tag stays until it leaves its last workspace", async () => {

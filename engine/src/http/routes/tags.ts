@@ -1,13 +1,8 @@
 import { listPointers } from "../../wire/jsonapi/errors.ts"
 import { encodePage } from "../../wire/jsonapi/links.ts"
+import { decodeIdentifiers } from "../../wire/jsonapi/relationship.ts"
 import { decodePage } from "../../wire/jsonapi/query.ts"
-import {
-  decodeIdentifiers,
-  decodeNewTags,
-  decodeTagFilter,
-  decodeTagReferences,
-  encodeTag,
-} from "../../wire/jsonapi/tag.ts"
+import { decodeNewTags, decodeTagFilter, decodeTagReferences, encodeTag } from "../../wire/jsonapi/tag.ts"
 import { decodeTagBindings, encodeEffectiveTagBinding, encodeTagBinding } from "../../wire/jsonapi/tag-binding.ts"
 import { type ApiRequest, created, type Method, noContent, ok, param, type Route } from "../route.ts"
 

@@ -31,7 +31,6 @@ export function decodeTagFilter(query: URLSearchParams): TagFilter {
 
 const named = z.object({ attributes: z.object({ name: z.string() }) })
 const referring = z.object({ id: z.string().nullish(), attributes: z.object({ name: z.string().nullish() }).nullish() })
-const identified = z.object({ id: z.string() })
 const types = ["tags"]
 
 /** One tag or a list of them; the answer has the same form. */
@@ -55,10 +54,6 @@ export function decodeTagReferences(body: unknown): readonly TagReference[] {
   if (faults.length > 0) throw invalid(faults)
   return elements.map(({ id, attributes }) => (id ? { id } : { name: attributes?.name ?? "" }))
 }
-
-/** `data[]` of `{ type, id }`. */
-export const decodeIdentifiers = (body: unknown, type: string): readonly string[] =>
-  decodeList(body, identified, { types: [type] }).map(({ id }) => id)
 
 const isList = (body: unknown): boolean =>
   typeof body === "object" && body !== null && Array.isArray((body as { readonly data?: unknown }).data)
