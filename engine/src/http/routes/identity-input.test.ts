@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest"
 import { databaseKinds } from "../../storage/temporary-database.ts"
 import { made, newOrganization, newTeam, newUser } from "../../testing/people.ts"
-import { openWorld } from "../../testing/world.ts"
+import { type Answer, openWorld } from "../../testing/world.ts"
 
 const typed = (type: string, data: object) => ({ data: { type, ...data } })
 
@@ -44,6 +44,20 @@ const bodies = (type: string): readonly unknown[] => [
   "\ufeff{}",
 ]
 
+/** No server error; a refusal is a document of errors, each with text and its status, and any source names one place. */
+function isSound({ status, body }: Answer): boolean {
+  if (status < 400) return true
+  if (status >= 500 || !Array.isArray(body?.errors) || body.errors.length === 0) return false
+  return body.errors.every((error: Record<string, unknown>) => {
+    const source = Object.entries(error["source"] ?? {})
+    const isPlaced = source.every(
+      ([name, place]) => ["pointer", "parameter"].includes(name) && typeof place === "string",
+    )
+    const isWorded = [error["title"], error["detail"]].every((text) => typeof text === "string" && text !== "")
+    return error["status"] === String(status) && isWorded && isPlaced && source.length <= 1
+  })
+}
+
 // What one database takes, another may not: text with U+0000, halves of characters.
 const kinds = databaseKinds.filter(({ name, available }) => available && name !== "SQLite file")
 
@@ -75,24 +89,20 @@ describe.each(kinds)("$name", (kind) => {
       ["POST", `/users/${user}/authentication-tokens`, "authentication-tokens"],
       ["POST", `/teams/${team}/authentication-tokens`, "authentication-tokens"],
     ] as const
-    for (const [method, path, type] of endpoints) {
+    const broken: string[] = []
+    for (const [method, path, type] of endpoints)
       for (const body of bodies(type)) {
         const answer = await world.request(method, path, { body })
-        const sent = `${method} ${path} ${JSON.stringify(body).slice(0, 120)} → ${answer.status} ${JSON.stringify(answer.body)}`
-        expect(answer.status, sent).toBeLessThan(500)
-        for (const error of answer.status < 400 ? [] : answer.body.errors)
-          expect(error, sent).toEqual({
-            status: String(answer.status),
-            title: expect.any(String),
-            detail: expect.any(String),
-            ...(error.source && { source: { pointer: expect.stringMatching(/^(\/data.*)?$/) } }),
-          })
+        if (!isSound(answer))
+          broken.push(
+            `${method} ${path} ${JSON.stringify(body).slice(0, 120)} → ${answer.status} ${JSON.stringify(answer.body)}`,
+          )
       }
-    }
+    expect(broken).toEqual([])
     expect((await made(world, "GET", "/account/details")).attributes.username).toBe("root")
   })
 
-  test("no query makes a server error", async () => {
+  test("no query and no id makes a server error", async () => {
     await using place = await kind.place()
     await using world = await openWorld({ url: place.url })
     await newOrganization(world, "acme")
@@ -115,22 +125,26 @@ describe.each(kinds)("$name", (kind) => {
       "/team-workspaces",
       "/team-projects",
     ]
-    for (const path of paths)
-      for (const name of names)
-        for (const value of values) {
-          const answer = await world.request("GET", `${path}?${name}=${value}`)
-          expect(answer.status, `${path}?${name}=${value.slice(0, 40)}`).toBeLessThan(500)
-        }
-    for (const id of ["%00", "%ED%A0%80", "..", "a".repeat(5_000), "%2F", "__proto__"])
-      for (const path of [
-        `/organizations/${id}`,
-        `/teams/${id}`,
-        `/projects/${id}`,
-        `/users/${id}`,
-        `/authentication-tokens/${id}`,
-        `/organization-memberships/${id}`,
-        `/team-projects/${id}`,
-      ])
-        expect((await world.request("GET", path)).status, path).toBeLessThan(500)
+    const ids = ["%00", "%ED%A0%80", "..", "a".repeat(5_000), "%2F", "__proto__"]
+    const subjects = [
+      "/organizations",
+      "/teams",
+      "/projects",
+      "/users",
+      "/authentication-tokens",
+      "/organization-memberships",
+      "/team-projects",
+      "/team-workspaces",
+    ]
+    const addresses = [
+      ...paths.flatMap((path) => names.flatMap((name) => values.map((value) => `${path}?${name}=${value}`))),
+      ...subjects.flatMap((path) => ids.map((id) => `${path}/${id}`)),
+    ]
+    const broken: string[] = []
+    for (const address of addresses) {
+      const answer = await world.request("GET", address)
+      if (!isSound(answer)) broken.push(`${address.slice(0, 120)} → ${answer.status} ${JSON.stringify(answer.body)}`)
+    }
+    expect(broken).toEqual([])
   })
 })
