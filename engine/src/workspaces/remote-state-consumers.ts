@@ -49,18 +49,3 @@ export function refuseOwnState({ id }: Pick<Producer, "id">, consumerIds: readon
   )
   if (faults.length > 0) throw unprocessable("A workspace cannot be a remote state consumer of itself", faults)
 }
-
-/**
- * Whether work in one workspace may read the state of another; `isListed` says whether it is on the producer's list. What a
- * user, team or organization token reads is decided by permissions; this is for who acts as a workspace.
- * @public
- */
-export function mayConsumeState(
-  producer: Producer,
-  consumer: Pick<Producer, "id" | "organizationId">,
-  isListed: boolean,
-): boolean {
-  if (consumer.id === producer.id) return true
-  if (consumer.organizationId !== producer.organizationId) return false
-  return producer.globalRemoteState || isListed
-}
