@@ -103,7 +103,11 @@ describe("a field over the wire", () => {
     )
   })
 
-  test.each(["/data/type", "", "/meta", "/data/relationships/x"])("is none for the pointer %j", (pointer) => {
+  test("is beside the attributes where the resource itself is named", () => {
+    expect(fieldAt("/data/type")).toEqual(["type"])
+  })
+
+  test.each(["/data/attributes", "", "/meta", "/data/relationships/x"])("is none for the pointer %j", (pointer) => {
     expect(fieldAt(pointer)).toBeUndefined()
   })
 })

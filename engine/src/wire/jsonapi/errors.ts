@@ -146,7 +146,8 @@ function faultOf({ detail, source }: ErrorObject, names: Readonly<Record<string,
 export function fieldAt(pointer: string): FieldPath | undefined {
   const list = /^\/data(?:\/(\d+)(?:\/attributes)?(\/.+)?)?$/.exec(pointer)
   if (list !== null) return ["data", ...numbers(list[1]), ...path(list[2])]
-  const attribute = /^\/data\/attributes(\/.+)$/.exec(pointer)
+  // Of one resource, `id` and `type` stand beside the attributes.
+  const attribute = /^\/data(?:\/attributes)?(\/id|\/type|(?<=\/attributes)\/.+)$/.exec(pointer)
   if (attribute !== null) return path(attribute[1])
   const related = /^\/data\/relationships\/([^/]+)\/data(?:\/(\d+))?(?:\/attributes)?(\/.+)?$/.exec(pointer)
   if (related !== null) return [camelCased(related[1] ?? ""), ...numbers(related[2]), ...path(related[3])]

@@ -1,0 +1,51 @@
+// What every engine does, whichever way it is reached: the same values, the same refusals.
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { identityCases } from "./identity-cases.ts"
+import { methodCases } from "./method-cases.ts"
+import type { OpenedEngine } from "./engines.ts"
+import { methodsOf } from "./methods.ts"
+import { recordCases } from "./record-cases.ts"
+import { stateCases } from "./state-cases.ts"
+import { tagCases } from "./tag-cases.ts"
+import { workspaceCases } from "./workspace-cases.ts"
+
+export function engineContract(open: () => Promise<OpenedEngine>): void {
+  let opened: OpenedEngine | undefined
+  beforeAll(async () => {
+    opened = await open()
+  })
+  afterAll(() => opened?.[Symbol.asyncDispose]())
+
+  const engine = (): OpenedEngine => {
+    if (opened === undefined) throw new Error("the engine did not open")
+    return opened
+  }
+
+  describe("organizations, people and their rights:", () => {
+    identityCases(engine)
+  })
+  describe("workspaces:", () => {
+    workspaceCases(engine)
+  })
+  describe("tags:", () => {
+    tagCases(engine)
+  })
+  describe("state versions and runs:", () => {
+    stateCases(engine)
+  })
+  describe("variables, connections, keys, pools and assessments:", () => {
+    recordCases(engine)
+  })
+  describe("every method", () => {
+    methodCases(engine)
+  })
+
+  // Last: the cases above have been recorded by now.
+  test("every method has a case that is answered and one that is refused", () => {
+    const { root, answered, refused } = engine()
+    const methods = methodsOf(root)
+    expect(methods.length).toBeGreaterThan(100)
+    expect(methods.filter((method) => !answered.has(method))).toEqual([])
+    expect(methods.filter((method) => !refused.has(method))).toEqual([])
+  })
+}

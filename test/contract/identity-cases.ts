@@ -1,0 +1,340 @@
+import { beforeAll, describe, expect, test } from "vitest"
+import { firstPage } from "../../engine/src/core/page.ts"
+import { type Cast, newCast } from "./cast.ts"
+import type { OpenedEngine } from "./engines.ts"
+import { notFound, refused } from "./refusals.ts"
+
+export function identityCases(engine: () => OpenedEngine): void {
+  let cast: Cast
+  beforeAll(async () => {
+    cast = await newCast(engine())
+  })
+
+  describe("an organization", () => {
+    test("is made by a user, who owns it, and read as it was made", async () => {
+      const { engine: user } = await cast.newPerson()
+      const name = cast.newName("made")
+      const made = await user.organizations.create({
+        name,
+        email: "a@example.com",
+        allowForceDeleteWorkspaces: true,
+        defaultExecutionMode: "local",
+      })
+      expect(made).toMatchObject({
+        name,
+        email: "a@example.com",
+        allowForceDeleteWorkspaces: true,
+        defaultExecutionMode: "local",
+        defaultAgentPoolId: null,
+        permissions: { canUpdate: true, canDestroy: true, canCreateWorkspace: true },
+      })
+      expect(await user.organizations.get(name)).toEqual(made)
+      expect((await user.organizations.list(name.slice(1), firstPage)).items).toEqual([made])
+      const changed = await user.organizations.update(name, { email: "b@example.com", plan: "plus" })
+      expect(changed).toEqual({ ...made, email: "b@example.com" })
+      await user.organizations.delete(name)
+      await expect(user.organizations.get(name)).rejects.toMatchObject(notFound)
+    })
+
+    test("names every fault of its input", async () => {
+      const { organizations } = cast.owner.engine
+      await expect(organizations.create({ name: "no spaces", email: "nobody" })).rejects.toMatchObject(
+        refused("invalid", ["name"], ["email"]),
+      )
+      await expect(
+        organizations.create({ name: cast.organization.toUpperCase(), email: "a@example.com" }),
+      ).rejects.toMatchObject(refused("invalid", ["name"]))
+      await expect(organizations.update(cast.organization, { defaultAgentPoolId: "apool-none" })).rejects.toMatchObject(
+        refused("invalid", ["defaultAgentPool", "id"]),
+      )
+      await expect(organizations.update(cast.organization, { plan: "free" })).rejects.toMatchObject(
+        refused("invalid", ["plan"]),
+      )
+    })
+
+    test("is changed by its owners only", async () => {
+      const { engine: member } = await cast.newMember()
+      expect(await member.organizations.get(cast.organization)).toMatchObject({ permissions: { canUpdate: false } })
+      await expect(member.organizations.update(cast.organization, { email: "c@example.com" })).rejects.toMatchObject(
+        notFound,
+      )
+      await expect(member.organizations.delete(cast.organization)).rejects.toMatchObject(notFound)
+    })
+
+    test.each(["", ".", "..", "a/b", "%", "none"])("called %j does not exist", async (name) => {
+      await expect(cast.root.organizations.get(name)).rejects.toMatchObject(notFound)
+    })
+  })
+
+  describe("a project", () => {
+    test("is made, listed, changed and deleted", async () => {
+      const { projects } = cast.owner.engine
+      const made = await projects.create(cast.organization, { name: "Network of acme", description: "all of it" })
+      expect(made).toMatchObject({
+        name: "Network of acme",
+        description: "all of it",
+        organizationName: cast.organization,
+        defaultExecutionMode: "remote",
+        settingOverwrites: { defaultExecutionMode: false, defaultAgentPool: false },
+        counts: { workspaces: 0, teams: 0 },
+      })
+      expect(await projects.get(made.id)).toEqual(made)
+      expect((await projects.list(cast.organization, { names: ["network of ACME"] }, firstPage)).items).toEqual([made])
+      expect((await projects.list(cast.organization, { search: "work of" }, firstPage)).items).toEqual([made])
+      const changed = await projects.update(made.id, {
+        defaultExecutionMode: "local",
+        autoDestroyActivityDuration: "3d",
+      })
+      expect(changed).toEqual({
+        ...made,
+        defaultExecutionMode: "local",
+        autoDestroyActivityDuration: "3d",
+        settingOverwrites: { ...made.settingOverwrites, defaultExecutionMode: true },
+      })
+      await projects.delete(made.id)
+      await expect(projects.get(made.id)).rejects.toMatchObject(notFound)
+    })
+
+    test("names its faults, and one that is needed stays", async () => {
+      const { projects, organizations } = cast.owner.engine
+      const { defaultProjectId } = await organizations.get(cast.organization)
+      await expect(projects.create(cast.organization, { name: " x" })).rejects.toMatchObject(
+        refused("invalid", ["name"]),
+      )
+      await expect(projects.update(defaultProjectId, { autoDestroyActivityDuration: "forever" })).rejects.toMatchObject(
+        refused("invalid", ["autoDestroyActivityDuration"]),
+      )
+      await expect(projects.delete(defaultProjectId)).rejects.toMatchObject(refused("conflict"))
+    })
+  })
+
+  describe("a user", () => {
+    test("is made, found, promoted and deleted by a site administrator", async () => {
+      const { users } = cast.root
+      const username = cast.newName("ada")
+      const made = await users.create({ username, email: `${username}@example.com`, serviceAccount: true })
+      expect(made).toMatchObject({ username, serviceAccount: true, siteAdmin: false })
+      expect(await users.getAsAdministrator(made.id)).toEqual(made)
+      expect(await users.get(made.id)).toEqual(made)
+      expect(await users.findByUsername(username.toUpperCase())).toEqual(made)
+      expect(await users.findByUsername(username.slice(0, -1))).toBeUndefined()
+      expect((await users.list(username, firstPage)).items).toEqual([made])
+      expect(await users.setSiteAdmin(made.id, true)).toEqual({ ...made, siteAdmin: true })
+      await users.delete(made.id)
+      await expect(users.getAsAdministrator(made.id)).rejects.toMatchObject(notFound)
+      await expect(users.create({ username: cast.owner.username })).rejects.toMatchObject(
+        refused("invalid", ["username"]),
+      )
+    })
+
+    test("sees and changes their own account, and of others not what is theirs", async () => {
+      const { engine: person, id, username } = await cast.newMember()
+      const account = await person.users.account()
+      expect(account).toMatchObject({ id, username, email: `${username}@example.com`, siteAdmin: false })
+      expect(await person.users.get(id)).toEqual(account)
+      expect(await person.users.get(cast.owner.id)).toMatchObject({ email: null, siteAdmin: null })
+      expect(await person.users.updateAccount({ email: "new@example.com" })).toEqual({
+        ...account,
+        email: "new@example.com",
+      })
+      await expect(person.users.updateAccount({ email: "no email", username: "" })).rejects.toMatchObject(
+        refused("invalid", ["username"], ["email"]),
+      )
+      await expect(person.users.setSiteAdmin(id, true)).rejects.toMatchObject(notFound)
+    })
+
+    test("root stays a site administrator", async () => {
+      const root = await cast.root.users.account()
+      await expect(cast.root.users.setSiteAdmin(root.id, false)).rejects.toMatchObject(refused("unprocessable"))
+      await expect(cast.root.users.delete(root.id)).rejects.toMatchObject(refused("unprocessable"))
+    })
+  })
+
+  describe("a membership", () => {
+    test("is made, listed and ended, with its user", async () => {
+      const { organizationMemberships: memberships, teams } = cast.owner.engine
+      const { username, id: userId, engine: person } = await cast.newPerson()
+      const team = await teams.create(cast.organization, { name: cast.newName("team") })
+      const made = await memberships.create(cast.organization, { username, teamIds: [team.id] })
+      expect(made).toMatchObject({
+        organizationName: cast.organization,
+        status: "active",
+        user: { id: userId, username },
+        teamIds: [team.id],
+      })
+      expect(await memberships.get(made.id)).toEqual(made)
+      expect((await memberships.list(cast.organization, { search: username }, firstPage)).items).toEqual([made])
+      await memberships.delete(made.id)
+      await expect(memberships.get(made.id)).rejects.toMatchObject(notFound)
+      await expect(person.organizations.get(cast.organization)).rejects.toMatchObject(notFound)
+    })
+
+    test("names what it cannot hold", async () => {
+      const { organizationMemberships: memberships } = cast.owner.engine
+      const { username } = await cast.newMember()
+      await expect(memberships.create(cast.organization, { username })).rejects.toMatchObject(
+        refused("invalid", ["username"]),
+      )
+      await expect(
+        memberships.create(cast.organization, { username: cast.newName("new"), teamIds: ["team-none"] }),
+      ).rejects.toMatchObject(refused("invalid", ["teams", 0, "id"]))
+    })
+  })
+
+  describe("a team", () => {
+    test("is made, listed, changed and deleted", async () => {
+      const { teams } = cast.owner.engine
+      const name = cast.newName("network")
+      const made = await teams.create(cast.organization, { name, access: { manageWorkspaces: true } })
+      expect(made).toMatchObject({
+        name,
+        organizationName: cast.organization,
+        visibility: "secret",
+        access: { manageWorkspaces: true, manageTeams: false },
+        permissions: { canDestroy: true },
+        userIds: [],
+      })
+      expect(await teams.get(made.id)).toEqual(made)
+      expect((await teams.list(cast.organization, { names: [name] }, firstPage)).items).toEqual([made])
+      expect((await teams.list(cast.organization, { search: name.slice(2) }, firstPage)).items).toEqual([made])
+      const changed = await teams.update(made.id, { visibility: "organization", access: { manageTeams: true } })
+      expect(changed).toEqual({ ...made, visibility: "organization", access: { ...made.access, manageTeams: true } })
+      await teams.delete(made.id)
+      await expect(teams.get(made.id)).rejects.toMatchObject(notFound)
+    })
+
+    test("takes members and lets them go, by name and by membership", async () => {
+      const { teams, organizationMemberships: memberships } = cast.owner.engine
+      const [first, second] = [await cast.newMember(), await cast.newMember()]
+      const { items } = await memberships.list(cast.organization, { search: second.username }, firstPage)
+      const team = await teams.create(cast.organization, { name: cast.newName("team") })
+      await teams.addMembers(team.id, { usernames: [first.username] })
+      await teams.addMembers(team.id, { organizationMembershipIds: items.map(({ id }) => id) })
+      expect((await teams.members(team.id)).map(({ user }) => user.username)).toEqual([first.username, second.username])
+      expect((await teams.get(team.id)).userIds.toSorted()).toEqual([first.id, second.id].toSorted())
+      await teams.removeMembers(team.id, { usernames: [first.username, first.username] })
+      expect((await teams.get(team.id)).userIds).toEqual([second.id])
+      await expect(teams.addMembers(team.id, { usernames: [first.username, "none"] })).rejects.toMatchObject(
+        refused("invalid", ["data", 1, "id"]),
+      )
+    })
+
+    test("names its faults, and the owners keep an owner", async () => {
+      const { teams } = cast.owner.engine
+      await expect(teams.create(cast.organization, { name: "a b" })).rejects.toMatchObject(refused("invalid", ["name"]))
+      const [owners] = (await teams.list(cast.organization, { names: ["owners"] }, firstPage)).items
+      await expect(
+        teams.update(owners?.id ?? "", { name: "others", access: { manageTeams: false } }),
+      ).rejects.toMatchObject(refused("invalid", ["name"], ["access"]))
+      await expect(teams.removeMembers(owners?.id ?? "", { usernames: [cast.owner.username] })).rejects.toMatchObject(
+        refused("unprocessable"),
+      )
+      await expect(teams.delete(owners?.id ?? "")).rejects.toMatchObject(refused("unprocessable"))
+    })
+  })
+
+  describe("access of a team", () => {
+    test("to a project is given, changed and taken", async () => {
+      const { teamProjects, projects } = cast.owner.engine
+      const { teamId } = await cast.newMember()
+      const { id: projectId } = await projects.create(cast.organization, { name: cast.newName("project") })
+      const made = await teamProjects.create({ teamId, projectId, access: "read" })
+      expect(made).toMatchObject({ teamId, projectId, access: "read" })
+      expect(await teamProjects.get(made.id)).toEqual(made)
+      expect((await teamProjects.list(projectId, firstPage)).items).toEqual([made])
+      expect(await teamProjects.update(made.id, { access: "maintain" })).toEqual({ ...made, access: "maintain" })
+      await expect(teamProjects.create({ teamId, projectId, access: "read" })).rejects.toMatchObject(
+        refused("invalid", ["team", "id"]),
+      )
+      await teamProjects.delete(made.id)
+      await expect(teamProjects.get(made.id)).rejects.toMatchObject(notFound)
+    })
+
+    test("to a workspace is given whole or in parts, changed and taken", async () => {
+      const { teamWorkspaces } = cast.owner.engine
+      const { teamId } = await cast.newMember()
+      const { id: workspaceId } = await cast.newWorkspace()
+      const made = await teamWorkspaces.create({ teamId, workspaceId, access: "write" })
+      expect(made).toEqual({ id: made.id, teamId, workspaceId, access: "write" })
+      expect(await teamWorkspaces.get(made.id)).toEqual(made)
+      const changed = await teamWorkspaces.update(made.id, {
+        access: "custom",
+        custom: { runs: "plan", stateVersions: "read-outputs", workspaceLocking: true },
+      })
+      expect(changed).toMatchObject({
+        access: "custom",
+        custom: { runs: "plan", stateVersions: "read-outputs", workspaceLocking: true, runTasks: false },
+      })
+      expect((await teamWorkspaces.list(workspaceId, firstPage)).items).toEqual([changed])
+      await expect(teamWorkspaces.create({ teamId: "team-none", workspaceId, access: "read" })).rejects.toMatchObject(
+        refused("invalid", ["team", "id"]),
+      )
+      await teamWorkspaces.delete(made.id)
+      await expect(teamWorkspaces.get(made.id)).rejects.toMatchObject(notFound)
+    })
+  })
+
+  describe("a token", () => {
+    test("of a user is made, shown without its secret, and revoked", async () => {
+      const { tokens } = cast.owner.engine
+      const expiresAt = Date.UTC(2099, 0, 1)
+      const { secret, ...made } = await tokens.createForUser(cast.owner.id, { description: "laptop", expiresAt })
+      expect(made).toMatchObject({
+        owner: { kind: "user", userId: cast.owner.id },
+        description: "laptop",
+        expiresAt,
+        createdBy: cast.owner.id,
+        lastUsedAt: null,
+      })
+      expect(await tokens.get(made.id)).toEqual(made)
+      expect((await tokens.listForUser(cast.owner.id, firstPage)).items).toContainEqual(made)
+      const laptop = await engine().as(secret)
+      expect(await laptop.users.account()).toMatchObject({ id: cast.owner.id })
+      await tokens.delete(made.id)
+      await expect(laptop.users.account()).rejects.toMatchObject(refused("unauthenticated"))
+      await expect(
+        tokens.createForUser(cast.owner.id, { description: "x".repeat(256), expiresAt: 1 }),
+      ).rejects.toMatchObject(refused("invalid", ["description"], ["expiresAt"]))
+    })
+
+    test("of an organization acts for the organization", async () => {
+      const { tokens } = cast.owner.engine
+      const { secret, ...made } = await tokens.createForOrganization(cast.organization, {})
+      expect(made).toMatchObject({
+        owner: { kind: "organization", organizationName: cast.organization },
+        description: "",
+      })
+      expect(await tokens.getForOrganization(cast.organization)).toEqual(made)
+      const machine = await engine().as(secret)
+      expect(await machine.users.account()).toMatchObject({ serviceAccount: true })
+      expect((await machine.organizations.list(undefined, firstPage)).items.map(({ name }) => name)).toEqual([
+        cast.organization,
+      ])
+      await tokens.deleteForOrganization(cast.organization)
+      await expect(tokens.getForOrganization(cast.organization)).rejects.toMatchObject(notFound)
+    })
+
+    test("of a team is one, or several with descriptions", async () => {
+      const { tokens } = cast.owner.engine
+      const { teamId } = await cast.newMember()
+      const { secret: _one, ...one } = await tokens.createForTeam(teamId, {})
+      const { secret: _more, ...more } = await tokens.addForTeam(teamId, { description: "pipeline" })
+      expect(await tokens.getForTeam(teamId)).toEqual(one)
+      expect((await tokens.listForTeam(teamId, firstPage)).items.map(({ id }) => id).toSorted()).toEqual(
+        [one.id, more.id].toSorted(),
+      )
+      await tokens.deleteForTeam(teamId)
+      await expect(tokens.getForTeam(teamId)).rejects.toMatchObject(notFound)
+    })
+  })
+
+  test("the settings of the site are the administrators'", async () => {
+    const { siteSettings } = cast.root
+    const before = await siteSettings.get()
+    const changed = await siteSettings.update({ defaultGlobalRemoteState: true, engineReleases: ["99.0.1"] })
+    expect(changed).toEqual({ defaultGlobalRemoteState: true, engineReleases: ["99.0.1"] })
+    expect(await siteSettings.get()).toEqual(changed)
+    await siteSettings.update(before)
+    await expect(cast.owner.engine.siteSettings.get()).rejects.toMatchObject(notFound)
+  })
+}

@@ -1,0 +1,259 @@
+// Every method, asked by people who must get nothing: a stranger finds nothing, and a token that was revoked is nobody's.
+import { beforeAll, expect, test } from "vitest"
+import { firstPage as page } from "../../engine/src/core/page.ts"
+import type { Engine } from "../../engine/src/engine.ts"
+import { type Cast, newCast } from "./cast.ts"
+import type { OpenedEngine } from "./engines.ts"
+import { methodsOf } from "./methods.ts"
+import { newAssessment, newConfiguration, newOauthClient, newSshKey, newVariable } from "./new-records.ts"
+import { notFound, refused } from "./refusals.ts"
+import { newRunInput, newStateInput } from "./state-cases.ts"
+
+type Subject = Awaited<ReturnType<typeof newSubject>>
+type Call = (engine: Engine, subject: Subject) => Promise<unknown>
+
+/** Names of methods, each with a call that the owner of everything in `subject` could make. */
+const calls: Readonly<Record<string, Call>> = {
+  "organizations.create": ({ organizations }) => organizations.create({ name: "any", email: "any@example.com" }),
+  "organizations.list": ({ organizations }) => organizations.list(undefined, page),
+  "organizations.get": ({ organizations }, { organization }) => organizations.get(organization),
+  "organizations.update": ({ organizations }, { organization }) => organizations.update(organization, {}),
+  "organizations.delete": ({ organizations }, { organization }) => organizations.delete(organization),
+  "organizationMemberships.create": ({ organizationMemberships }, { organization, username }) =>
+    organizationMemberships.create(organization, { username }),
+  "organizationMemberships.list": ({ organizationMemberships }, { organization }) =>
+    organizationMemberships.list(organization, {}, page),
+  "organizationMemberships.get": ({ organizationMemberships }, { membershipId }) =>
+    organizationMemberships.get(membershipId),
+  "organizationMemberships.delete": ({ organizationMemberships }, { membershipId }) =>
+    organizationMemberships.delete(membershipId),
+  "projects.create": ({ projects }, { organization }) => projects.create(organization, { name: "any" }),
+  "projects.list": ({ projects }, { organization }) => projects.list(organization, {}, page),
+  "projects.get": ({ projects }, { projectId }) => projects.get(projectId),
+  "projects.update": ({ projects }, { projectId }) => projects.update(projectId, { description: "" }),
+  "projects.delete": ({ projects }, { projectId }) => projects.delete(projectId),
+  "users.get": ({ users }, { userId }) => users.get(userId),
+  "users.account": ({ users }) => users.account(),
+  "users.updateAccount": ({ users }) => users.updateAccount({}),
+  "users.create": ({ users }) => users.create({ username: "any" }),
+  "users.getAsAdministrator": ({ users }, { userId }) => users.getAsAdministrator(userId),
+  "users.list": ({ users }) => users.list(undefined, page),
+  "users.findByUsername": ({ users }, { username }) => users.findByUsername(username),
+  "users.setSiteAdmin": ({ users }, { userId }) => users.setSiteAdmin(userId, true),
+  "users.delete": ({ users }, { userId }) => users.delete(userId),
+  "teams.create": ({ teams }, { organization }) => teams.create(organization, { name: "any" }),
+  "teams.list": ({ teams }, { organization }) => teams.list(organization, {}, page),
+  "teams.get": ({ teams }, { teamId }) => teams.get(teamId),
+  "teams.members": ({ teams }, { teamId }) => teams.members(teamId),
+  "teams.update": ({ teams }, { teamId }) => teams.update(teamId, {}),
+  "teams.delete": ({ teams }, { teamId }) => teams.delete(teamId),
+  "teams.addMembers": ({ teams }, { teamId, username }) => teams.addMembers(teamId, { usernames: [username] }),
+  "teams.removeMembers": ({ teams }, { teamId, username }) => teams.removeMembers(teamId, { usernames: [username] }),
+  "teamProjects.create": ({ teamProjects }, { teamId, projectId }) =>
+    teamProjects.create({ teamId, projectId, access: "read" }),
+  "teamProjects.list": ({ teamProjects }, { projectId }) => teamProjects.list(projectId, page),
+  "teamProjects.get": ({ teamProjects }, { teamProjectId }) => teamProjects.get(teamProjectId),
+  "teamProjects.update": ({ teamProjects }, { teamProjectId }) => teamProjects.update(teamProjectId, {}),
+  "teamProjects.delete": ({ teamProjects }, { teamProjectId }) => teamProjects.delete(teamProjectId),
+  "teamWorkspaces.create": ({ teamWorkspaces }, { teamId, workspaceId }) =>
+    teamWorkspaces.create({ teamId, workspaceId, access: "read" }),
+  "teamWorkspaces.list": ({ teamWorkspaces }, { workspaceId }) => teamWorkspaces.list(workspaceId, page),
+  "teamWorkspaces.get": ({ teamWorkspaces }, { teamWorkspaceId }) => teamWorkspaces.get(teamWorkspaceId),
+  "teamWorkspaces.update": ({ teamWorkspaces }, { teamWorkspaceId }) => teamWorkspaces.update(teamWorkspaceId, {}),
+  "teamWorkspaces.delete": ({ teamWorkspaces }, { teamWorkspaceId }) => teamWorkspaces.delete(teamWorkspaceId),
+  "tokens.createForUser": ({ tokens }, { userId }) => tokens.createForUser(userId, {}),
+  "tokens.listForUser": ({ tokens }, { userId }) => tokens.listForUser(userId, page),
+  "tokens.createForOrganization": ({ tokens }, { organization }) => tokens.createForOrganization(organization, {}),
+  "tokens.getForOrganization": ({ tokens }, { organization }) => tokens.getForOrganization(organization),
+  "tokens.deleteForOrganization": ({ tokens }, { organization }) => tokens.deleteForOrganization(organization),
+  "tokens.createForTeam": ({ tokens }, { teamId }) => tokens.createForTeam(teamId, {}),
+  "tokens.getForTeam": ({ tokens }, { teamId }) => tokens.getForTeam(teamId),
+  "tokens.deleteForTeam": ({ tokens }, { teamId }) => tokens.deleteForTeam(teamId),
+  "tokens.addForTeam": ({ tokens }, { teamId }) => tokens.addForTeam(teamId, { description: "any" }),
+  "tokens.listForTeam": ({ tokens }, { teamId }) => tokens.listForTeam(teamId, page),
+  "tokens.get": ({ tokens }, { tokenId }) => tokens.get(tokenId),
+  "tokens.delete": ({ tokens }, { tokenId }) => tokens.delete(tokenId),
+  "siteSettings.get": ({ siteSettings }) => siteSettings.get(),
+  "siteSettings.update": ({ siteSettings }) => siteSettings.update({}),
+  "workspaces.create": ({ workspaces }, { organization }) => workspaces.create(organization, { name: "any" }),
+  "workspaces.list": ({ workspaces }, { organization }) => workspaces.list(organization, {}, page),
+  "workspaces.get": ({ workspaces }, { workspace }) => workspaces.get(workspace),
+  "workspaces.update": ({ workspaces }, { workspace }) => workspaces.update(workspace, {}),
+  "workspaces.safeDelete": ({ workspaces }, { workspace }) => workspaces.safeDelete(workspace),
+  "workspaces.forceDelete": ({ workspaces }, { workspace }) => workspaces.forceDelete(workspace),
+  "workspaces.assignSshKey": ({ workspaces }, { workspace }) => workspaces.assignSshKey(workspace, null),
+  "workspaces.lock": ({ workspaces }, { workspace }) => workspaces.lock(workspace, { reason: "" }),
+  "workspaces.unlock": ({ workspaces }, { workspace }) => workspaces.unlock(workspace),
+  "workspaces.forceUnlock": ({ workspaces }, { workspace }) => workspaces.forceUnlock(workspace),
+  "workspaces.moveToProject": ({ workspaces }, { projectId, workspaceId }) =>
+    workspaces.moveToProject(projectId, [workspaceId]),
+  "stateVersions.create": ({ stateVersions }, { workspace }) => stateVersions.create(workspace, newStateInput(2)),
+  "stateVersions.get": ({ stateVersions }, { stateVersionId }) => stateVersions.get(stateVersionId),
+  "stateVersions.current": ({ stateVersions }, { workspace }) => stateVersions.current(workspace),
+  "stateVersions.list": ({ stateVersions }, { workspace }) => stateVersions.list(workspace, {}, page),
+  "stateVersions.download": ({ stateVersions }, { stateVersionId }) => stateVersions.download(stateVersionId, "state"),
+  "stateVersions.outputs": ({ stateVersions }, { stateVersionId }) => stateVersions.outputs(stateVersionId, page),
+  "stateVersions.currentOutputs": ({ stateVersions }, { workspace }) => stateVersions.currentOutputs(workspace),
+  "stateVersions.output": ({ stateVersions }, { outputId }) => stateVersions.output(outputId),
+  "runs.create": ({ runs }, { workspace }) => runs.create(workspace, newRunInput()),
+  "runs.get": ({ runs }, { runId }) => runs.get(runId),
+  "runs.getByPlan": ({ runs }, { planId }) => runs.getByPlan(planId),
+  "runs.getByApply": ({ runs }, { applyId }) => runs.getByApply(applyId),
+  "runs.list": ({ runs }, { workspace }) => runs.list(workspace, {}, page),
+  "runs.apply": ({ runs }, { runId }) => runs.apply(runId),
+  "runs.discard": ({ runs }, { runId }) => runs.discard(runId),
+  "runs.cancel": ({ runs }, { runId }) => runs.cancel(runId),
+  "runs.forceCancel": ({ runs }, { runId }) => runs.forceCancel(runId),
+  "runs.advance": ({ runs }, { runId }) => runs.advance(runId, { status: "planning", hasChanges: null }),
+  "configurationVersions.create": ({ configurationVersions }, { workspace }) =>
+    configurationVersions.create(workspace, newConfiguration),
+  "configurationVersions.get": ({ configurationVersions }, { configurationId }) =>
+    configurationVersions.get(configurationId),
+  "configurationVersions.list": ({ configurationVersions }, { workspace }) =>
+    configurationVersions.list(workspace, page),
+  "configurationVersions.archive": ({ configurationVersions }, { configurationId }) =>
+    configurationVersions.archive(configurationId),
+  "configurationVersions.delete": ({ configurationVersions }, { configurationId }) =>
+    configurationVersions.delete(configurationId),
+  "configurationVersions.ingressAttributes": ({ configurationVersions }, { configurationId }) =>
+    configurationVersions.ingressAttributes(configurationId),
+  "configurationVersions.readme": ({ configurationVersions }, { workspace }) => configurationVersions.readme(workspace),
+  "variables.create": ({ variables }, { workspace }) => variables.create(workspace, { ...newVariable, key: "other" }),
+  "variables.get": ({ variables }, { workspace, variableId }) => variables.get(workspace, variableId),
+  "variables.list": ({ variables }, { workspace }) => variables.list(workspace),
+  "variables.update": ({ variables }, { workspace, variableId }) => variables.update(workspace, variableId, {}),
+  "variables.delete": ({ variables }, { workspace, variableId }) => variables.delete(workspace, variableId),
+  "assessments.create": ({ assessments }, { workspace }) => assessments.create(workspace, newAssessment),
+  "assessments.get": ({ assessments }, { assessmentId }) => assessments.get(assessmentId),
+  "assessments.list": ({ assessments }, { workspace }) => assessments.list(workspace, page),
+  "assessments.delete": ({ assessments }, { assessmentId }) => assessments.delete(assessmentId),
+  "vcsConnections.createClient": ({ vcsConnections }, { organization }) =>
+    vcsConnections.createClient(organization, newOauthClient),
+  "vcsConnections.getClient": ({ vcsConnections }, { clientId }) => vcsConnections.getClient(clientId),
+  "vcsConnections.listClients": ({ vcsConnections }, { organization }) =>
+    vcsConnections.listClients(organization, page),
+  "vcsConnections.deleteClient": ({ vcsConnections }, { clientId }) => vcsConnections.deleteClient(clientId),
+  "vcsConnections.getToken": ({ vcsConnections }, { oauthTokenId }) => vcsConnections.getToken(oauthTokenId),
+  "vcsConnections.listTokens": ({ vcsConnections }, { organization }) => vcsConnections.listTokens(organization, page),
+  "vcsConnections.deleteToken": ({ vcsConnections }, { oauthTokenId }) => vcsConnections.deleteToken(oauthTokenId),
+  "vcsConnections.createInstallation": ({ vcsConnections }, { organization }) =>
+    vcsConnections.createInstallation(organization, { name: "other", installationId: 2 }),
+  "vcsConnections.getInstallation": ({ vcsConnections }, { installationId }) =>
+    vcsConnections.getInstallation(installationId),
+  "vcsConnections.listInstallations": ({ vcsConnections }, { organization }) =>
+    vcsConnections.listInstallations(organization, page),
+  "vcsConnections.deleteInstallation": ({ vcsConnections }, { installationId }) =>
+    vcsConnections.deleteInstallation(installationId),
+  "tags.list": ({ tags }, { organization }) => tags.list(organization, {}, page),
+  "tags.create": ({ tags }, { organization }) => tags.create(organization, ["any"]),
+  "tags.delete": ({ tags }, { organization, tagId }) => tags.delete(organization, [tagId]),
+  "tags.apply": ({ tags }, { tagId, workspaceId }) => tags.apply(tagId, [workspaceId]),
+  "tags.ofWorkspace": ({ tags }, { workspaceId }) => tags.ofWorkspace(workspaceId, page),
+  "tags.add": ({ tags }, { workspaceId }) => tags.add(workspaceId, [{ name: "any" }]),
+  "tags.remove": ({ tags }, { workspaceId }) => tags.remove(workspaceId, [{ name: "any" }]),
+  "tags.bindings": ({ tags }, { workspaceId }) => tags.bindings(workspaceId),
+  "tags.effectiveBindings": ({ tags }, { workspaceId }) => tags.effectiveBindings(workspaceId),
+  "tags.bind": ({ tags }, { workspaceId }) => tags.bind(workspaceId, []),
+  "tags.projectBindings": ({ tags }, { projectId }) => tags.projectBindings(projectId),
+  "tags.bindProject": ({ tags }, { projectId }) => tags.bindProject(projectId, []),
+  "remoteStateConsumers.list": ({ remoteStateConsumers }, { workspaceId }) =>
+    remoteStateConsumers.list(workspaceId, page),
+  "remoteStateConsumers.replace": ({ remoteStateConsumers }, { workspaceId }) =>
+    remoteStateConsumers.replace(workspaceId, []),
+  "remoteStateConsumers.add": ({ remoteStateConsumers }, { workspaceId }) => remoteStateConsumers.add(workspaceId, []),
+  "remoteStateConsumers.remove": ({ remoteStateConsumers }, { workspaceId }) =>
+    remoteStateConsumers.remove(workspaceId, []),
+  "retentionPolicies.get": ({ retentionPolicies }, { workspaceId: id }) =>
+    retentionPolicies.get({ kind: "workspace", id }),
+  "retentionPolicies.set": ({ retentionPolicies }, { organization: name }) =>
+    retentionPolicies.set({ kind: "organization", name }, { kind: "dont-delete" }),
+  "retentionPolicies.delete": ({ retentionPolicies }) => retentionPolicies.delete({ kind: "site" }),
+  "sshKeys.create": ({ sshKeys }, { organization }) => sshKeys.create(organization, { ...newSshKey, name: "other" }),
+  "sshKeys.list": ({ sshKeys }, { organization }) => sshKeys.list(organization, page),
+  "sshKeys.get": ({ sshKeys }, { sshKeyId }) => sshKeys.get(sshKeyId),
+  "sshKeys.update": ({ sshKeys }, { sshKeyId }) => sshKeys.update(sshKeyId, {}),
+  "sshKeys.delete": ({ sshKeys }, { sshKeyId }) => sshKeys.delete(sshKeyId),
+  "agentPools.create": ({ agentPools }, { organization }) => agentPools.create(organization, { name: "other" }),
+  "agentPools.list": ({ agentPools }, { organization }) => agentPools.list(organization, undefined, page),
+  "agentPools.get": ({ agentPools }, { agentPoolId }) => agentPools.get(agentPoolId),
+  "agentPools.update": ({ agentPools }, { agentPoolId }) => agentPools.update(agentPoolId, {}),
+  "agentPools.delete": ({ agentPools }, { agentPoolId }) => agentPools.delete(agentPoolId),
+}
+
+/** What anybody with a token may do: of their own, or of nothing yet. */
+const openToStrangers = new Set(["organizations.create", "organizations.list", "users.account", "users.updateAccount"])
+
+/** One of everything, in one organization. */
+async function newSubject({ organization, owner, newMember, newWorkspace }: Cast) {
+  const { engine } = owner
+  const { id: workspaceId } = await newWorkspace({ tags: [{ name: "net" }] })
+  const workspace = { id: workspaceId }
+  const member = await newMember()
+  const project = await engine.projects.create(organization, { name: "subject" })
+  const {
+    items: [membership],
+  } = await engine.organizationMemberships.list(organization, { search: member.username }, page)
+  await engine.workspaces.lock(workspace, { reason: "" })
+  const stateVersion = await engine.stateVersions.create(workspace, newStateInput(1))
+  await engine.workspaces.unlock(workspace)
+  const run = await engine.runs.create(workspace, newRunInput())
+  const client = await engine.vcsConnections.createClient(organization, newOauthClient)
+  const installation = await engine.vcsConnections.createInstallation(organization, { name: "app", installationId: 1 })
+  return {
+    organization,
+    workspace,
+    workspaceId,
+    projectId: project.id,
+    userId: member.id,
+    username: member.username,
+    membershipId: membership?.id ?? "",
+    teamId: member.teamId,
+    teamProjectId: (await engine.teamProjects.create({ teamId: member.teamId, projectId: project.id, access: "read" }))
+      .id,
+    teamWorkspaceId: (await engine.teamWorkspaces.create({ teamId: member.teamId, workspaceId, access: "read" })).id,
+    tokenId: (await engine.tokens.createForUser(owner.id, {})).id,
+    stateVersionId: stateVersion.id,
+    outputId: stateVersion.outputIds[0] ?? "",
+    runId: run.id,
+    planId: run.planId,
+    applyId: run.applyId,
+    configurationId: (await engine.configurationVersions.create(workspace, newConfiguration)).id,
+    variableId: (await engine.variables.create(workspace, newVariable)).id,
+    assessmentId: (await engine.assessments.create(workspace, newAssessment)).id,
+    clientId: client.id,
+    oauthTokenId: client.tokenIds[0] ?? "",
+    installationId: installation.id,
+    tagId: (await engine.tags.create(organization, ["net"]))[0]?.id ?? "",
+    sshKeyId: (await engine.sshKeys.create(organization, newSshKey)).id,
+    agentPoolId: (await engine.agentPools.create(organization, { name: "pool" })).id,
+  }
+}
+
+export function methodCases(engine: () => OpenedEngine): void {
+  let cast: Cast
+  let subject: Subject
+  let nobody: Engine
+  beforeAll(async () => {
+    cast = await newCast(engine())
+    subject = await newSubject(cast)
+    const { token, engine: somebody } = await cast.newPerson()
+    const [{ id } = { id: "" }] = (await somebody.tokens.listForUser((await somebody.users.account()).id, page)).items
+    await somebody.tokens.delete(id)
+    nobody = await engine().as(token)
+  })
+
+  test("is in the table of these cases, and no other is", () => {
+    expect(methodsOf(engine().root)).toEqual(Object.keys(calls).toSorted())
+  })
+
+  test.each(Object.entries(calls).filter(([name]) => !openToStrangers.has(name)))(
+    "finds nothing for a stranger: %s",
+    async (_name, call) => {
+      await expect(call(cast.stranger.engine, subject)).rejects.toMatchObject(notFound)
+    },
+  )
+
+  test.each(Object.entries(calls))("is refused to a token that was revoked: %s", async (_name, call) => {
+    await expect(call(nobody, subject)).rejects.toMatchObject(refused("unauthenticated"))
+  })
+}

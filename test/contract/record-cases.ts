@@ -1,0 +1,168 @@
+import { beforeAll, describe, expect, test } from "vitest"
+import { firstPage } from "../../engine/src/core/page.ts"
+import { type Cast, newCast } from "./cast.ts"
+import type { OpenedEngine } from "./engines.ts"
+import { newAssessment, newOauthClient, newSshKey, newVariable } from "./new-records.ts"
+import { notFound, refused } from "./refusals.ts"
+
+export function recordCases(engine: () => OpenedEngine): void {
+  let cast: Cast
+  beforeAll(async () => {
+    cast = await newCast(engine())
+  })
+
+  describe("a variable", () => {
+    test("is made, listed, changed and deleted, and keeps its secret", async () => {
+      const { variables, workspaces } = cast.owner.engine
+      const { id, name } = await cast.newWorkspace()
+      const ref = { organization: cast.organization, name }
+      const plain = await variables.create(ref, newVariable)
+      expect(plain).toMatchObject({ ...newVariable, workspaceId: id })
+      const secret = await variables.create(ref, { ...newVariable, key: "password", sensitive: true })
+      expect(secret).toMatchObject({ key: "password", sensitive: true, value: null })
+      expect(await variables.get({ id }, plain.id)).toEqual(plain)
+      expect(await variables.list({ id })).toEqual(expect.arrayContaining([plain, secret]))
+      expect((await workspaces.get({ id })).variableIds.toSorted()).toEqual([plain.id, secret.id].toSorted())
+      expect(await variables.update({ id }, plain.id, { value: "us", hcl: true })).toMatchObject({
+        id: plain.id,
+        key: newVariable.key,
+        value: "us",
+        hcl: true,
+      })
+      await variables.delete({ id }, plain.id)
+      await expect(variables.get({ id }, plain.id)).rejects.toMatchObject(notFound)
+    })
+
+    test("names every fault, and cannot be made readable again", async () => {
+      const { variables } = cast.owner.engine
+      const { id } = await cast.newWorkspace()
+      await expect(
+        variables.create({ id }, { ...newVariable, key: " ", description: "x".repeat(513) }),
+      ).rejects.toMatchObject(refused("invalid", ["key"], ["description"]))
+      const secret = await variables.create({ id }, { ...newVariable, sensitive: true })
+      await expect(variables.update({ id }, secret.id, { sensitive: false })).rejects.toMatchObject(
+        refused("invalid", ["sensitive"]),
+      )
+      await expect(variables.create({ id }, newVariable)).rejects.toMatchObject(refused("invalid", ["key"]))
+    })
+
+    test("are all listed, however many", async () => {
+      const { variables } = cast.owner.engine
+      const { id } = await cast.newWorkspace()
+      const keys = Array.from({ length: 25 }, (_, index) => `key_${String(index).padStart(2, "0")}`)
+      for (const key of keys) await variables.create({ id }, { ...newVariable, key })
+      expect((await variables.list({ id })).map(({ key }) => key).toSorted()).toEqual(keys)
+    })
+  })
+
+  test("an assessment is made, listed, remembered by its workspace and deleted", async () => {
+    const { assessments, workspaces } = cast.owner.engine
+    const { id } = await cast.newWorkspace()
+    const made = await assessments.create({ id }, { ...newAssessment, errorMessage: "no credentials" })
+    expect(made).toMatchObject({ workspaceId: id, drifted: true, succeeded: true, errorMessage: "no credentials" })
+    expect(await assessments.get(made.id)).toEqual(made)
+    expect((await assessments.list({ id }, firstPage)).items).toEqual([made])
+    expect(await workspaces.get({ id })).toMatchObject({
+      currentAssessmentResultId: made.id,
+      lastAssessmentResultAt: made.createdAt,
+    })
+    await assessments.delete(made.id)
+    await expect(assessments.get(made.id)).rejects.toMatchObject(notFound)
+  })
+
+  test("a connection to a forge is made with its token, listed and deleted", async () => {
+    const { vcsConnections: vcs } = cast.owner.engine
+    const client = await vcs.createClient(cast.organization, newOauthClient)
+    const { token: _token, ...shown } = newOauthClient
+    expect(client).toMatchObject({ ...shown, organizationName: cast.organization, tokenIds: [expect.any(String)] })
+    expect(await vcs.getClient(client.id)).toEqual(client)
+    expect((await vcs.listClients(cast.organization, firstPage)).items).toEqual([client])
+    const token = await vcs.getToken(client.tokenIds[0] ?? "")
+    expect(token).toMatchObject({ oauthClientId: client.id })
+    expect((await vcs.listTokens(cast.organization, firstPage)).items).toEqual([token])
+    await vcs.deleteToken(token.id)
+    await vcs.deleteClient(client.id)
+    await expect(vcs.getClient(client.id)).rejects.toMatchObject(notFound)
+    await expect(
+      vcs.createClient(cast.organization, { ...newOauthClient, httpUrl: "ftp://x", apiUrl: "nothing" }),
+    ).rejects.toMatchObject(refused("invalid", ["httpUrl"], ["apiUrl"]))
+  })
+
+  test("an installed app is made, listed and deleted", async () => {
+    const { vcsConnections: vcs } = cast.owner.engine
+    const made = await vcs.createInstallation(cast.organization, { name: "app", installationId: 42 })
+    expect(made).toMatchObject({ name: "app", installationId: 42, organizationName: cast.organization })
+    expect(await vcs.getInstallation(made.id)).toEqual(made)
+    expect((await vcs.listInstallations(cast.organization, firstPage)).items).toEqual([made])
+    await vcs.deleteInstallation(made.id)
+    await expect(vcs.getInstallation(made.id)).rejects.toMatchObject(notFound)
+  })
+
+  test("an SSH key is made, listed, renamed and deleted, and never read back", async () => {
+    const { sshKeys } = cast.owner.engine
+    const made = await sshKeys.create(cast.organization, newSshKey)
+    expect(made).toEqual({ id: made.id, name: newSshKey.name })
+    expect(await sshKeys.get(made.id)).toEqual(made)
+    expect((await sshKeys.list(cast.organization, firstPage)).items).toEqual([made])
+    expect(await sshKeys.update(made.id, { name: "renamed" })).toEqual({ ...made, name: "renamed" })
+    await expect(sshKeys.create(cast.organization, { name: "", value: "no key" })).rejects.toMatchObject(
+      refused("invalid", ["name"], ["value"]),
+    )
+    await sshKeys.delete(made.id)
+    await expect(sshKeys.get(made.id)).rejects.toMatchObject(notFound)
+  })
+
+  test("an agent pool is made, found, named by a workspace, and deleted once nothing names it", async () => {
+    const { agentPools, workspaces } = cast.owner.engine
+    const made = await agentPools.create(cast.organization, { name: "edge" })
+    expect(made).toMatchObject({ name: "edge", organizationName: cast.organization, workspaceIds: [] })
+    expect((await agentPools.list(cast.organization, "DG", firstPage)).items).toEqual([made])
+    const workspace = await cast.newWorkspace({ executionMode: "agent", agentPoolId: made.id })
+    expect(workspace).toMatchObject({ executionMode: "agent", agentPoolId: made.id })
+    expect(await agentPools.get(made.id)).toEqual({ ...made, workspaceIds: [workspace.id] })
+    await expect(agentPools.delete(made.id)).rejects.toMatchObject(refused("conflict"))
+    await workspaces.forceDelete(workspace)
+    expect(await agentPools.update(made.id, { name: "core" })).toEqual({ ...made, name: "core" })
+    await agentPools.delete(made.id)
+    await expect(agentPools.get(made.id)).rejects.toMatchObject(notFound)
+    await expect(agentPools.create(cast.organization, { name: "" })).rejects.toMatchObject(refused("invalid", ["name"]))
+  })
+
+  describe("a retention policy", () => {
+    test("of a workspace stands before that of its organization", async () => {
+      const { retentionPolicies: policies, workspaces } = cast.owner.engine
+      const { id } = await cast.newWorkspace()
+      const workspace = { kind: "workspace", id } as const
+      const organization = { kind: "organization", name: cast.organization } as const
+      await expect(policies.get(workspace)).rejects.toMatchObject(notFound)
+      const general = await policies.set(organization, { kind: "dont-delete" })
+      expect(general).toEqual({ id: general.id, rule: { kind: "dont-delete" }, target: organization })
+      expect(await policies.get(workspace)).toEqual(general)
+      const own = await policies.set(workspace, { kind: "delete-older", days: 30 })
+      expect(await policies.get(workspace)).toEqual(own)
+      expect(await policies.set(workspace, { kind: "delete-older", days: 7 })).toEqual({
+        id: own.id,
+        rule: { kind: "delete-older", days: 7 },
+        target: workspace,
+      })
+      expect((await workspaces.get({ id })).retentionPolicy).toEqual({ id: own.id, kind: "delete-older" })
+      await policies.delete(workspace)
+      await expect(policies.delete(workspace)).rejects.toMatchObject(notFound)
+      await expect(policies.set(workspace, { kind: "delete-older", days: 0 })).rejects.toMatchObject(
+        refused("invalid", ["deleteOlderThanNDays"]),
+      )
+      await policies.delete(organization)
+    })
+
+    test("of the site is the administrators', and deletes", async () => {
+      const { retentionPolicies: policies } = cast.root
+      const site = { kind: "site" } as const
+      await expect(policies.set(site, { kind: "dont-delete" })).rejects.toMatchObject(refused("invalid", ["type"]))
+      const made = await policies.set(site, { kind: "delete-older", days: 365 })
+      expect(await policies.get(site)).toEqual(made)
+      await policies.delete(site)
+      await expect(policies.get(site)).rejects.toMatchObject(notFound)
+      await expect(cast.owner.engine.retentionPolicies.get(site)).rejects.toMatchObject(notFound)
+    })
+  })
+}

@@ -1,0 +1,243 @@
+import { createHash } from "node:crypto"
+import { beforeAll, describe, expect, test } from "vitest"
+import { firstPage } from "../../engine/src/core/page.ts"
+import type { Engine } from "../../engine/src/engine.ts"
+import type { RunInput } from "../../engine/src/workspaces/run.ts"
+import type { RunStatus } from "../../engine/src/workspaces/run-status.ts"
+import type { StateVersionInput, StateVersionView } from "../../engine/src/workspaces/state-version.ts"
+import { type Cast, newCast } from "./cast.ts"
+import type { OpenedEngine } from "./engines.ts"
+import { newConfiguration } from "./new-records.ts"
+import { notFound, refused } from "./refusals.ts"
+
+/** A state with one resource and two outputs, one of them secret. */
+export function newStateInput(serial: number): StateVersionInput {
+  const text = JSON.stringify({
+    version: 4,
+    terraform_version: "1.9.0",
+    serial,
+    lineage: "contract",
+    outputs: {
+      address: { value: { host: "10.0.0.1", ports: [80, null] }, type: ["object", { host: "string" }] },
+      password: { value: "secret", type: "string", sensitive: true },
+    },
+    resources: [
+      {
+        mode: "managed",
+        type: "null_resource",
+        name: "one",
+        provider: 'provider["registry.example.com/x/null"]',
+        instances: [{}, {}],
+      },
+    ],
+  })
+  return {
+    serial,
+    md5: createHash("md5").update(text).digest("hex"),
+    lineage: "contract",
+    force: false,
+    intermediate: false,
+    runId: null,
+    state: Buffer.from(text),
+    jsonState: Buffer.from('{"format_version":"1.0"}'),
+  }
+}
+
+export const newRunInput = (): RunInput => ({
+  message: "contract",
+  isDestroy: false,
+  autoApply: null,
+  planOnly: false,
+  refreshOnly: false,
+  configurationVersionId: null,
+})
+
+export function stateCases(engine: () => OpenedEngine): void {
+  let cast: Cast
+  beforeAll(async () => {
+    cast = await newCast(engine())
+  })
+
+  async function saved(id: string, input: StateVersionInput): Promise<StateVersionView> {
+    const { workspaces, stateVersions } = cast.owner.engine
+    await workspaces.lock({ id }, { reason: "" })
+    const version = await stateVersions.create({ id }, input)
+    await workspaces.unlock({ id })
+    return version
+  }
+
+  describe("a state version", () => {
+    test("is made under the lock, becomes current, and says what its state says", async () => {
+      const { stateVersions, workspaces } = cast.owner.engine
+      const { id, name } = await cast.newWorkspace()
+      await expect(stateVersions.current({ id })).rejects.toMatchObject(notFound)
+      const made = await saved(id, newStateInput(1))
+      expect(made).toMatchObject({
+        workspaceId: id,
+        serial: 1,
+        lineage: "contract",
+        md5: newStateInput(1).md5,
+        status: "finalized",
+        intermediate: false,
+        createdBy: { kind: "users", id: cast.owner.id },
+        hasJsonState: true,
+        uploads: null,
+        summary: {
+          formatVersion: 4,
+          terraformVersion: "1.9.0",
+          resourceCount: 2,
+          resources: [{ name: "one", type: "null_resource", count: 2, module: "root" }],
+        },
+      })
+      expect(await stateVersions.get(made.id)).toEqual(made)
+      expect(await stateVersions.current({ organization: cast.organization, name })).toEqual(made)
+      expect(await workspaces.get({ id })).toMatchObject({ currentStateVersionId: made.id, resourceCount: 2 })
+      expect(Buffer.from(await stateVersions.download(made.id, "state"))).toEqual(newStateInput(1).state)
+      expect(Buffer.from(await stateVersions.download(made.id, "json-state")).toString()).toBe(
+        '{"format_version":"1.0"}',
+      )
+    })
+
+    test("is listed, newest first, by status and in pages", async () => {
+      const { stateVersions } = cast.owner.engine
+      const { id } = await cast.newWorkspace()
+      const one = await saved(id, newStateInput(1))
+      const two = await saved(id, newStateInput(2))
+      expect((await stateVersions.list({ id }, {}, firstPage)).items).toEqual([two, one])
+      expect(await stateVersions.list({ id }, { statuses: ["finalized"] }, { number: 2, size: 1 })).toEqual({
+        items: [one],
+        number: 2,
+        size: 1,
+        totalCount: 2,
+      })
+      expect((await stateVersions.list({ id }, { statuses: ["pending"] }, firstPage)).totalCount).toBe(0)
+    })
+
+    test("shows its outputs, and of the current ones no secret", async () => {
+      const { stateVersions } = cast.owner.engine
+      const { id } = await cast.newWorkspace()
+      const { id: versionId } = await saved(id, newStateInput(1))
+      const { items } = await stateVersions.outputs(versionId, firstPage)
+      const password = items.find(({ name }) => name === "password")
+      expect(items).toContainEqual({
+        id: expect.any(String),
+        name: "address",
+        sensitive: false,
+        type: "map",
+        value: { host: "10.0.0.1", ports: [80, null] },
+        detailedType: ["object", { host: "string" }],
+      })
+      expect(password).toMatchObject({ sensitive: true, value: "secret" })
+      expect(await stateVersions.output(password?.id ?? "")).toEqual(password)
+      expect((await stateVersions.currentOutputs({ id })).find(({ name }) => name === "password")?.value).toBeNull()
+    })
+
+    test("waits for its bytes when it comes without them", async () => {
+      const { stateVersions, workspaces } = cast.owner.engine
+      const { id } = await cast.newWorkspace()
+      await workspaces.lock({ id }, { reason: "" })
+      const made = await stateVersions.create({ id }, { ...newStateInput(1), state: null, jsonState: null })
+      expect(made).toMatchObject({
+        status: "pending",
+        summary: null,
+        hasJsonState: false,
+        uploads: { state: expect.stringMatching(/./), "json-state": expect.stringMatching(/./) },
+      })
+      await expect(stateVersions.download(made.id, "state")).rejects.toMatchObject(notFound)
+    })
+
+    test("is refused without the lock, with another checksum, and to readers", async () => {
+      const { stateVersions, workspaces } = cast.owner.engine
+      const { id } = await cast.newWorkspace()
+      await expect(stateVersions.create({ id }, newStateInput(1))).rejects.toMatchObject(refused("conflict"))
+      await workspaces.lock({ id }, { reason: "" })
+      await expect(stateVersions.create({ id }, { ...newStateInput(1), md5: "0".repeat(32) })).rejects.toMatchObject({
+        name: "EngineError",
+      })
+      const { engine: reader } = await cast.newMemberOn(id, { access: "read" })
+      await expect(reader.stateVersions.create({ id }, newStateInput(1))).rejects.toMatchObject(notFound)
+    })
+  })
+
+  async function newRun(
+    steps: readonly RunStatus[] = [],
+  ): Promise<{ readonly runs: Engine["runs"]; readonly id: string }> {
+    const { runs } = cast.owner.engine
+    const { id } = await runs.create({ id: (await cast.newWorkspace()).id }, newRunInput())
+    for (const status of steps) await runs.advance(id, { status, hasChanges: null })
+    return { runs, id }
+  }
+
+  describe("a run", () => {
+    test("is made, found by its plan and apply, and moved along to its end", async () => {
+      const { runs, workspaces, configurationVersions } = cast.owner.engine
+      const { id: workspaceId } = await cast.newWorkspace()
+      const configuration = await configurationVersions.create({ id: workspaceId }, newConfiguration)
+      const made = await runs.create({ id: workspaceId }, newRunInput())
+      expect(made).toMatchObject({
+        workspaceId,
+        status: "pending",
+        message: "contract",
+        createdBy: { kind: "users", id: cast.owner.id },
+        configurationVersionId: configuration.id,
+        permissions: { canApply: true, canCancel: true, canDiscard: true, canForceCancel: true },
+      })
+      expect(await runs.get(made.id)).toEqual(made)
+      expect(await runs.getByPlan(made.planId)).toEqual(made)
+      expect(await runs.getByApply(made.applyId)).toEqual(made)
+      expect((await runs.list({ id: workspaceId }, { statuses: ["pending"] }, firstPage)).items).toEqual([made])
+      await runs.advance(made.id, { status: "planning", hasChanges: null })
+      expect((await workspaces.get({ id: workspaceId })).lock).toMatchObject({ by: { kind: "runs", id: made.id } })
+      const planned = await runs.advance(made.id, { status: "planned", hasChanges: true })
+      expect(Object.keys(planned.statusTimestamps)).toEqual(expect.arrayContaining(["pending", "planning", "planned"]))
+      await runs.apply(made.id)
+      for (const status of ["applying", "applied"] as const)
+        await runs.advance(made.id, { status, hasChanges: null }).catch((error: unknown) => {
+          throw new Error(`the run could not become ${status}`, { cause: error })
+        })
+      expect(await workspaces.get({ id: workspaceId })).toMatchObject({
+        currentRunId: made.id,
+        lock: { held: false },
+        metrics: { runsCount: 1 },
+      })
+    })
+
+    test("is discarded, canceled and stopped, and not twice", async () => {
+      const planned = await newRun(["planning", "planned"])
+      await planned.runs.discard(planned.id)
+      await expect(planned.runs.discard(planned.id)).rejects.toMatchObject(refused("conflict"))
+      await expect(planned.runs.apply(planned.id)).rejects.toMatchObject(refused("conflict"))
+      const planning = await newRun(["planning"])
+      await planning.runs.cancel(planning.id)
+      await expect(planning.runs.cancel(planning.id)).rejects.toMatchObject(refused("conflict"))
+      const stuck = await newRun(["planning"])
+      await stuck.runs.forceCancel(stuck.id)
+      await expect(stuck.runs.advance(stuck.id, { status: "planned", hasChanges: null })).rejects.toMatchObject(
+        refused("conflict"),
+      )
+    })
+  })
+
+  describe("a configuration version", () => {
+    test("is made, read with its origin and readme, archived and deleted", async () => {
+      const { configurationVersions: versions, workspaces } = cast.owner.engine
+      const { id } = await cast.newWorkspace()
+      await expect(versions.readme({ id })).rejects.toMatchObject(notFound)
+      const made = await versions.create({ id }, newConfiguration)
+      expect(made).toMatchObject({ workspaceId: id, speculative: false, autoQueueRuns: true, error: null })
+      expect(await versions.get(made.id)).toEqual(made)
+      expect(await versions.ingressAttributes(made.id)).toEqual({
+        ...newConfiguration.ingressAttributes,
+        id: made.ingressAttributesId,
+      })
+      expect(await versions.readme({ id })).toMatchObject({ markdown: "# Network" })
+      expect((await workspaces.get({ id })).currentConfigurationVersionId).toBe(made.id)
+      await expect(versions.archive(made.id)).rejects.toMatchObject(refused("conflict"))
+      const newer = await versions.create({ id }, { ...newConfiguration, ingressAttributes: null, readme: null })
+      await versions.archive(made.id)
+      expect((await versions.list({ id }, firstPage)).items).toEqual([newer, { ...made, status: "archived" }])
+      await versions.delete(newer.id)
+      await expect(versions.get(newer.id)).rejects.toMatchObject(notFound)
+    })
+  })
+}

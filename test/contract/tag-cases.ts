@@ -1,0 +1,127 @@
+import { beforeAll, describe, expect, test } from "vitest"
+import { firstPage } from "../../engine/src/core/page.ts"
+import { type Cast, newCast } from "./cast.ts"
+import type { OpenedEngine } from "./engines.ts"
+import { notFound, refused } from "./refusals.ts"
+
+export function tagCases(engine: () => OpenedEngine): void {
+  let cast: Cast
+  beforeAll(async () => {
+    cast = await newCast(engine())
+  })
+  const namesOf = (tags: readonly { readonly name: string }[]) => tags.map(({ name }) => name).toSorted()
+
+  describe("the pool", () => {
+    test("takes tags once, whatever their case, and is searched and paged", async () => {
+      const { tags } = cast.owner.engine
+      const [first, second] = await tags.create(cast.organization, ["Blue", "bluish"])
+      expect(first).toMatchObject({ name: "Blue", instanceCount: 0, organizationName: cast.organization })
+      expect(await tags.create(cast.organization, ["blue"])).toEqual([first])
+      expect((await tags.list(cast.organization, { search: "BLU" }, firstPage)).items).toEqual([first, second])
+      expect(await tags.list(cast.organization, { search: "blu" }, { number: 2, size: 1 })).toEqual({
+        items: [second],
+        number: 2,
+        size: 1,
+        totalCount: 2,
+      })
+      await expect(tags.create(cast.organization, ["fine", "not fine"])).rejects.toMatchObject(
+        refused("invalid", ["data", 1, "name"]),
+      )
+    })
+
+    test("gives one tag to many workspaces, leaves out what they carry, and takes it from all", async () => {
+      const { tags, workspaces } = cast.owner.engine
+      const [one, two] = [await cast.newWorkspace(), await cast.newWorkspace()]
+      const [tag] = await tags.create(cast.organization, ["shared"])
+      const id = tag?.id ?? ""
+      await expect(tags.apply(id, [one.id, "ws-none"])).rejects.toMatchObject({ name: "EngineError" })
+      await tags.apply(id, [one.id, two.id])
+      expect((await workspaces.get(one)).tagNames).toEqual(["shared"])
+      const left = await tags.list(cast.organization, { exceptOf: [one.id] }, firstPage)
+      expect(namesOf(left.items)).not.toContain("shared")
+      const [counted] = (await tags.list(cast.organization, { search: "shared" }, firstPage)).items
+      expect(counted).toMatchObject({ id, instanceCount: 2 })
+      await tags.delete(cast.organization, [id])
+      expect((await workspaces.get(two)).tagNames).toEqual([])
+      await expect(tags.delete(cast.organization, [id])).rejects.toMatchObject(notFound)
+    })
+
+    test("makes one tag of many who ask for it at once", async () => {
+      const { tags } = cast.owner.engine
+      const workspaces = await Promise.all(Array.from({ length: 6 }, () => cast.newWorkspace()))
+      await Promise.all(workspaces.map(({ id }) => tags.add(id, [{ name: "race" }])))
+      expect((await tags.list(cast.organization, { search: "race" }, firstPage)).items).toMatchObject([
+        { name: "race", instanceCount: 6 },
+      ])
+    })
+  })
+
+  describe("flat tags", () => {
+    test("are added by name and by id, listed, and gone with their last workspace", async () => {
+      const { tags } = cast.owner.engine
+      const { id } = await cast.newWorkspace()
+      await tags.add(id, [{ name: "left" }, { name: "right" }])
+      const { items } = await tags.ofWorkspace(id, firstPage)
+      expect(namesOf(items)).toEqual(["left", "right"])
+      const left = items.find(({ name }) => name === "left")?.id ?? ""
+      await tags.remove(id, [{ id: left }, { name: "unknown" }])
+      expect(namesOf((await tags.ofWorkspace(id, firstPage)).items)).toEqual(["right"])
+      expect((await tags.list(cast.organization, { search: "left" }, firstPage)).items).toEqual([])
+      await expect(tags.add(id, [{ name: "fine" }, { id: "tag-none" }])).rejects.toMatchObject(notFound)
+      await expect(tags.add(id, [{ name: "-" }])).rejects.toMatchObject(refused("invalid", ["data", 0, "name"]))
+    })
+
+    test("are not for readers to change", async () => {
+      const { id } = await cast.newWorkspace({ tags: [{ name: "seen" }] })
+      const { engine: reader } = await cast.newMemberOn(id, { access: "read" })
+      expect(namesOf((await reader.tags.ofWorkspace(id, firstPage)).items)).toEqual(["seen"])
+      await expect(reader.tags.add(id, [{ name: "more" }])).rejects.toMatchObject(notFound)
+    })
+  })
+
+  describe("bindings", () => {
+    test("are added and changed, and a flat tag is one with no value", async () => {
+      const { tags } = cast.owner.engine
+      const { id } = await cast.newWorkspace({ tags: [{ name: "flat" }] })
+      const bound = await tags.bind(id, [
+        { key: "env", value: "prod" },
+        { key: "team", value: "net" },
+      ])
+      const pairs = (bindings: readonly { readonly key: string; readonly value: string }[]) =>
+        bindings.map(({ key, value }) => `${key}=${value}`).toSorted()
+      expect(pairs(bound)).toEqual(["env=prod", "flat=", "team=net"])
+      expect(pairs(await tags.bind(id, [{ key: "env", value: "test" }]))).toEqual(["env=test", "flat=", "team=net"])
+      expect(pairs(await tags.bindings(id))).toEqual(["env=test", "flat=", "team=net"])
+      await expect(
+        tags.bind(id, [
+          { key: "fine", value: "" },
+          { key: "not fine", value: "x" },
+        ]),
+      ).rejects.toMatchObject(refused("invalid", ["data", 1, "key"]))
+    })
+
+    test("of a project reach its workspaces, whose own win", async () => {
+      const { tags, projects } = cast.owner.engine
+      const project = await projects.create(cast.organization, { name: cast.newName("project") })
+      const bound = await tags.bindProject(project.id, [
+        { key: "env", value: "prod" },
+        { key: "cost", value: "42" },
+      ])
+      expect(await tags.projectBindings(project.id)).toEqual(bound)
+      const { id } = await cast.newWorkspace({ projectId: project.id, tagBindings: [{ key: "env", value: "own" }] })
+      const effective = await tags.effectiveBindings(id)
+      expect(effective).toHaveLength(2)
+      expect(effective).toEqual(
+        expect.arrayContaining([
+          { key: "cost", value: "42", inheritedFrom: project.id },
+          { key: "env", value: "own", inheritedFrom: null },
+        ]),
+      )
+      const many = Array.from({ length: 11 }, (_, index) => ({ key: `k${index}`, value: "v" }))
+      await expect(tags.bindProject(project.id, many)).rejects.toMatchObject({
+        code: "invalid",
+        message: expect.stringContaining("cannot exceed 10 bindings per resource"),
+      })
+    })
+  })
+}

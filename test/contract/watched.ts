@@ -1,0 +1,67 @@
+// Writes down what is called and how it ends; a remote engine is held against the engine behind it as well.
+import { expect } from "vitest"
+import { isEngineError } from "../../engine/src/core/errors.ts"
+import type { Engine } from "../../engine/src/engine.ts"
+
+export interface CallRecord {
+  readonly answered: Set<string>
+  readonly refused: Set<string>
+}
+
+type Method = (...args: readonly unknown[]) => Promise<unknown>
+
+export function watched(engine: Engine, record: CallRecord, behind?: Engine): Engine {
+  return new Proxy(engine, {
+    get(target, family) {
+      const value: unknown = Reflect.get(target, family, target)
+      if (typeof family === "symbol" || typeof value !== "object" || value === null)
+        return typeof value === "function" ? value.bind(target) : value
+      return new Proxy(value, {
+        get(methods, name) {
+          const method: unknown = Reflect.get(methods, name, methods)
+          if (typeof method !== "function" || typeof name === "symbol") return method
+          const twin = behind && memberOf(memberOf(behind, family), name)
+          return watch(`${family}.${name}`, method.bind(methods), record, twin as Method | undefined)
+        },
+      })
+    },
+  })
+}
+
+function memberOf(holder: unknown, name: string): unknown {
+  return (holder as Record<string, unknown>)[name]
+}
+
+const isRead = (method: string): boolean =>
+  /\.(get|list|find|current|account|output|bindings|effective|members|of)/.test(method)
+
+function watch(method: string, call: Method, { answered, refused }: CallRecord, twin: Method | undefined): Method {
+  return async (...args) => {
+    try {
+      const value = await call(...args)
+      answered.add(method)
+      if (twin !== undefined && isRead(method))
+        expect({ method, value }).toEqual({ method, value: await twin(...args) })
+      return value
+    } catch (error) {
+      if (!isEngineError(error)) throw error
+      refused.add(method)
+      // Nothing was changed, so asking the engine behind changes nothing either.
+      if (twin !== undefined) {
+        const said = await twin(...args).catch((refusal: unknown) => refusal)
+        expect({ method, ...spoken(error) }).toEqual({ method, ...spoken(said) })
+      }
+      throw error
+    }
+  }
+}
+
+/** Where faults are named they stand for the sentence above them, on the wire as well. */
+const spoken = (error: unknown) =>
+  isEngineError(error)
+    ? {
+        code: error.code,
+        faults: error.faults.map(({ detail, field, parameter }) => ({ detail, field, parameter })),
+        ...(error.faults.length > 0 ? {} : { message: error.message }),
+      }
+    : { answered: error }

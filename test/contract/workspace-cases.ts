@@ -1,0 +1,357 @@
+import { beforeAll, describe, expect, test } from "vitest"
+import { firstPage } from "../../engine/src/core/page.ts"
+import { type Cast, newCast } from "./cast.ts"
+import type { OpenedEngine } from "./engines.ts"
+import { newOauthClient, newSshKey } from "./new-records.ts"
+import { notFound, refused } from "./refusals.ts"
+import { newStateInput } from "./state-cases.ts"
+
+const locking = { access: "custom", custom: { workspaceLocking: true } } as const
+
+export function workspaceCases(engine: () => OpenedEngine): void {
+  let cast: Cast
+  beforeAll(async () => {
+    cast = await newCast(engine())
+  })
+
+  describe("a workspace", () => {
+    test("is made with defaults, and read by id and by name as it was made", async () => {
+      const name = cast.newName("plain")
+      const { workspaces } = cast.owner.engine
+      const made = await workspaces.create(cast.organization, { name })
+      expect(made).toMatchObject({
+        name,
+        organizationName: cast.organization,
+        description: null,
+        executionMode: "remote",
+        agentPoolId: null,
+        settingOverwrites: { executionMode: false, agentPool: false },
+        lock: { held: false },
+        allowDestroyPlan: true,
+        globalRemoteState: false,
+        vcsRepo: null,
+        tagNames: [],
+        resourceCount: 0,
+        isDestroyable: true,
+        permissions: { canUpdate: true, canForceDelete: true },
+      })
+      expect(await workspaces.get({ id: made.id })).toEqual(made)
+      expect(await workspaces.get({ organization: cast.organization, name })).toEqual(made)
+      expect(await workspaces.get({ organization: cast.organization.toUpperCase(), name })).toEqual(made)
+    })
+
+    test("is made with everything, and changed member by member", async () => {
+      const { workspaces, vcsConnections, projects } = cast.owner.engine
+      const client = await vcsConnections.createClient(cast.organization, newOauthClient)
+      const project = await projects.create(cast.organization, { name: cast.newName("project") })
+      const input = {
+        name: cast.newName("full"),
+        description: "ünïcode ☂",
+        executionMode: "local",
+        allowDestroyPlan: false,
+        autoApply: true,
+        autoApplyRunTrigger: true,
+        autoDestroyAt: Date.UTC(2099, 1, 2, 3, 4, 5, 678),
+        fileTriggersEnabled: true,
+        globalRemoteState: true,
+        queueAllRuns: true,
+        speculativeEnabled: false,
+        structuredRunOutputEnabled: false,
+        engineVersion: "1.9.0",
+        triggerPatterns: ["/a/**/*", "/b"],
+        workingDirectory: "net",
+        sourceName: "contract",
+        sourceUrl: "https://example.com/contract",
+        projectId: project.id,
+        vcsRepo: {
+          identifier: "acme/net",
+          oauthTokenId: client.tokenIds[0] ?? "",
+          branch: "main",
+          ingressSubmodules: true,
+        },
+      } as const
+      const made = await workspaces.create(cast.organization, {
+        ...input,
+        tagBindings: [{ key: "env", value: "prod" }],
+        tags: [{ name: "net" }],
+      })
+      const { vcsRepo, ...plain } = input
+      expect(made).toMatchObject({
+        ...plain,
+        tagNames: ["net"],
+        vcsRepo: { ...vcsRepo, githubAppInstallationId: null, tagsRegex: null, serviceProvider: "github" },
+      })
+      expect(await workspaces.get(made)).toEqual(made)
+      const changed = await workspaces.update(made, {
+        name: `${input.name}-2`,
+        description: null,
+        autoDestroyAt: null,
+        vcsRepo: null,
+        triggerPatterns: [],
+      })
+      expect(changed).toEqual({
+        ...made,
+        name: `${input.name}-2`,
+        description: null,
+        autoDestroyAt: null,
+        vcsRepo: null,
+        oauthClientName: null,
+        triggerPatterns: [],
+        updatedAt: changed.updatedAt,
+      })
+      expect(changed.updatedAt).toBeGreaterThanOrEqual(made.updatedAt)
+    })
+
+    test("names every fault of its input", async () => {
+      const { workspaces } = cast.owner.engine
+      await expect(
+        workspaces.create(cast.organization, {
+          name: "no spaces",
+          autoDestroyActivityDuration: "soon",
+          engineVersion: "nonsense",
+          tagBindings: [{ key: "", value: "x" }],
+        }),
+      ).rejects.toMatchObject({
+        code: "invalid",
+        faults: expect.arrayContaining(
+          [["name"], ["autoDestroyActivityDuration"], ["engineVersion"], ["tagBindings", 0, "key"]].map((field) =>
+            expect.objectContaining({ field }),
+          ),
+        ),
+      })
+      const { id, name } = await cast.newWorkspace()
+      await expect(workspaces.create(cast.organization, { name })).rejects.toMatchObject(refused("invalid", ["name"]))
+      await expect(workspaces.update({ id }, { vcsRepo: { identifier: "acme/net" } })).rejects.toMatchObject({
+        code: "invalid",
+      })
+    })
+
+    test.each(["", ".", "..", "a/b", "a%2Fb", "none"])("called %j does not exist", async (name) => {
+      const { workspaces } = cast.owner.engine
+      await expect(workspaces.get({ organization: cast.organization, name })).rejects.toMatchObject(notFound)
+      await expect(workspaces.get({ id: name })).rejects.toMatchObject(notFound)
+    })
+
+    test("is read, not changed, by who may read it", async () => {
+      const { id } = await cast.newWorkspace()
+      const { engine: reader } = await cast.newMemberOn(id, { access: "read" })
+      expect(await reader.workspaces.get({ id })).toMatchObject({
+        id,
+        permissions: { canUpdate: false, canLock: false },
+      })
+      await expect(reader.workspaces.update({ id }, { autoApply: true })).rejects.toMatchObject(notFound)
+      await expect(reader.workspaces.lock({ id }, { reason: "" })).rejects.toMatchObject(notFound)
+      await expect(reader.workspaces.safeDelete({ id })).rejects.toMatchObject(notFound)
+      await expect(reader.workspaces.create(cast.organization, { name: "any" })).rejects.toMatchObject(notFound)
+    })
+
+    test("takes and loses an SSH key", async () => {
+      const { workspaces, sshKeys } = cast.owner.engine
+      const { id } = await cast.newWorkspace()
+      const key = await sshKeys.create(cast.organization, { ...newSshKey, name: cast.newName("key") })
+      expect(await workspaces.assignSshKey({ id }, key.id)).toMatchObject({ id, sshKeyId: key.id })
+      expect(await workspaces.assignSshKey({ id }, null)).toMatchObject({ id, sshKeyId: null })
+      await expect(workspaces.assignSshKey({ id }, "sshkey-none")).rejects.toMatchObject(notFound)
+    })
+
+    test("moves to a project with others, or not at all", async () => {
+      const { workspaces, projects } = cast.owner.engine
+      const project = await projects.create(cast.organization, { name: cast.newName("project") })
+      const [one, two] = [await cast.newWorkspace(), await cast.newWorkspace()]
+      await expect(workspaces.moveToProject(project.id, [one.id, "ws-none"])).rejects.toMatchObject({
+        name: "EngineError",
+      })
+      expect((await workspaces.get(one)).projectId).toBe(one.projectId)
+      await workspaces.moveToProject(project.id, [one.id, two.id])
+      expect((await projects.get(project.id)).counts.workspaces).toBe(2)
+    })
+  })
+
+  describe("the list", () => {
+    let list: Cast
+    const all = ["alpha-net", "alpha-web", "beta-net", "gamma"]
+    beforeAll(async () => {
+      list = await newCast(engine())
+      for (const name of all.toReversed())
+        await list.newWorkspace({
+          name,
+          tags: [{ name: name.split("-")[0] ?? "" }],
+          tagBindings: [{ key: "part", value: name.split("-")[1] ?? "none" }],
+        })
+    })
+
+    test.each([
+      { query: {}, names: all },
+      { query: { name: "NET" }, names: ["alpha-net", "beta-net"] },
+      { query: { wildcardName: "*-net" }, names: ["alpha-net", "beta-net"] },
+      { query: { wildcardName: "alpha-*" }, names: ["alpha-net", "alpha-web"] },
+      { query: { tags: ["alpha"] }, names: ["alpha-net", "alpha-web"] },
+      { query: { tags: ["alpha", "part"] }, names: ["alpha-net", "alpha-web"] },
+      { query: { tags: ["alpha", "beta"] }, names: [] },
+      { query: { excludeTags: ["alpha", "beta"] }, names: ["gamma"] },
+      { query: { tagged: [{ key: "part", value: "net" }] }, names: ["alpha-net", "beta-net"] },
+      { query: { tagged: [{ key: "part" }, { value: "web" }] }, names: ["alpha-web"] },
+      { query: { projectId: "prj-none" }, names: [] },
+      { query: { currentRunStatus: ["applied"] }, names: [] },
+      { query: { name: "none" }, names: [] },
+    ])("answers $names to $query", async ({ query, names }) => {
+      const page = await list.owner.engine.workspaces.list(
+        list.organization,
+        { ...query, sort: { key: "name", descending: false } },
+        firstPage,
+      )
+      expect(page.items.map(({ name }) => name)).toEqual(names)
+      expect(page).toMatchObject({ number: 1, size: 20, totalCount: names.length })
+    })
+
+    test("turns around, and comes in pages", async () => {
+      const { workspaces } = list.owner.engine
+      const sort = { key: "name", descending: true } as const
+      const names = async (number: number) => {
+        const page = await workspaces.list(list.organization, { sort }, { number, size: 3 })
+        expect(page).toMatchObject({ number, size: 3, totalCount: 4 })
+        return page.items.map(({ name }) => name)
+      }
+      expect(await names(1)).toEqual(["gamma", "beta-net", "alpha-web"])
+      expect(await names(2)).toEqual(["alpha-net"])
+      expect(await names(3)).toEqual([])
+    })
+
+    test("shows each caller what they may read", async () => {
+      const [first] = (await list.owner.engine.workspaces.list(list.organization, {}, firstPage)).items
+      const { engine: reader } = await list.newMemberOn(first?.id ?? "", { access: "read" })
+      const seen = await reader.workspaces.list(list.organization, {}, firstPage)
+      expect(seen.items.map(({ id }) => id)).toEqual([first?.id])
+    })
+  })
+
+  describe("a lock", () => {
+    test("is taken with a reason, refused to a second, and given back by its holder", async () => {
+      const { id, name } = await cast.newWorkspace()
+      const holder = await cast.newMemberOn(id, locking)
+      const other = await cast.newMemberOn(id, locking)
+      const locked = await holder.engine.workspaces.lock({ organization: cast.organization, name }, { reason: "mine" })
+      expect(locked.lock).toEqual({
+        held: true,
+        by: { kind: "users", id: holder.id },
+        reason: "mine",
+        since: expect.any(Number),
+      })
+      await expect(other.engine.workspaces.lock({ id }, { reason: "" })).rejects.toMatchObject(refused("conflict"))
+      await expect(holder.engine.workspaces.lock({ id }, { reason: "" })).rejects.toMatchObject(refused("conflict"))
+      await expect(other.engine.workspaces.unlock({ id })).rejects.toMatchObject(refused("conflict"))
+      await expect(other.engine.workspaces.forceUnlock({ id })).rejects.toMatchObject(notFound)
+      expect((await holder.engine.workspaces.unlock({ id })).lock).toEqual({ held: false })
+      await expect(holder.engine.workspaces.unlock({ id })).rejects.toMatchObject(refused("conflict"))
+    })
+
+    test("is broken by an administrator of the workspace", async () => {
+      const { id } = await cast.newWorkspace()
+      const holder = await cast.newMemberOn(id, locking)
+      await holder.engine.workspaces.lock({ id }, { reason: "" })
+      const admin = await cast.newMemberOn(id, { access: "admin" })
+      expect((await admin.engine.workspaces.forceUnlock({ id })).lock).toEqual({ held: false })
+      await expect(admin.engine.workspaces.forceUnlock({ id })).rejects.toMatchObject(refused("conflict"))
+    })
+
+    test("of a team is held by the team", async () => {
+      const { id } = await cast.newWorkspace()
+      const { teamId } = await cast.newMemberOn(id, locking)
+      const { secret } = await cast.owner.engine.tokens.createForTeam(teamId, {})
+      const team = await engine().as(secret)
+      expect((await team.workspaces.lock({ id }, { reason: "" })).lock).toMatchObject({
+        by: { kind: "teams", id: teamId },
+      })
+    })
+
+    test("asked for by many at once is taken by one", async () => {
+      const { id } = await cast.newWorkspace()
+      const lockers = await Promise.all([1, 2, 3].map(() => cast.newMemberOn(id, locking)))
+      const asked = [...lockers, ...lockers, ...lockers, ...lockers]
+      const outcomes = await Promise.allSettled(
+        asked.map(({ engine: it }) => it.workspaces.lock({ id }, { reason: "" })),
+      )
+      expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1)
+      const reasons = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []))
+      expect(reasons).toEqual(reasons.map(() => expect.objectContaining({ code: "conflict" })))
+    })
+
+    test("cannot be given back while a state is on its way", async () => {
+      const { workspaces, stateVersions } = cast.owner.engine
+      const { id } = await cast.newWorkspace()
+      await workspaces.lock({ id }, { reason: "" })
+      await stateVersions.create({ id }, { ...newStateInput(1), state: null, jsonState: null })
+      await expect(workspaces.unlock({ id })).rejects.toMatchObject({
+        ...refused("pending"),
+        message: expect.stringContaining("still pending"),
+      })
+      expect((await workspaces.forceUnlock({ id })).lock).toEqual({ held: false })
+    })
+  })
+
+  describe("deletion", () => {
+    test("is safe while nothing is managed", async () => {
+      const { workspaces, stateVersions } = cast.owner.engine
+      const empty = await cast.newWorkspace()
+      await workspaces.lock(empty, { reason: "" })
+      await expect(workspaces.safeDelete(empty)).rejects.toMatchObject(refused("conflict"))
+      await workspaces.unlock(empty)
+      await workspaces.safeDelete({ organization: cast.organization, name: empty.name })
+      await expect(workspaces.get(empty)).rejects.toMatchObject(notFound)
+
+      const managing = await cast.newWorkspace()
+      await workspaces.lock(managing, { reason: "" })
+      await stateVersions.create(managing, newStateInput(1))
+      await workspaces.unlock(managing)
+      await expect(workspaces.safeDelete(managing)).rejects.toMatchObject(refused("conflict"))
+      await workspaces.forceDelete(managing)
+      await expect(workspaces.get(managing)).rejects.toMatchObject(notFound)
+    })
+
+    test("by force is forbidden, not hidden, to who may only read", async () => {
+      const { id } = await cast.newWorkspace()
+      const { engine: admin } = await cast.newMemberOn(id, { access: "admin" })
+      await expect(admin.workspaces.forceDelete({ id })).rejects.toMatchObject(refused("forbidden"))
+    })
+
+    test("asked for by many at once happens once", async () => {
+      const { id } = await cast.newWorkspace()
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 6 }, () => cast.owner.engine.workspaces.forceDelete({ id })),
+      )
+      expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1)
+    })
+  })
+
+  describe("the consumers of a state", () => {
+    test("are added, replaced and removed, and seen in pages", async () => {
+      const { remoteStateConsumers: consumers } = cast.owner.engine
+      const [producer, a, b] = [await cast.newWorkspace(), await cast.newWorkspace(), await cast.newWorkspace()]
+      const listed = async () => (await consumers.list(producer.id, firstPage)).items.map(({ id }) => id).toSorted()
+      await consumers.add(producer.id, [a.id, b.id])
+      await consumers.add(producer.id, [a.id])
+      expect(await listed()).toEqual([a.id, b.id].toSorted())
+      expect(await consumers.list(producer.id, { number: 2, size: 1 })).toMatchObject({
+        totalCount: 2,
+        number: 2,
+        size: 1,
+      })
+      await consumers.remove(producer.id, [a.id, a.id])
+      expect(await listed()).toEqual([b.id])
+      await consumers.replace(producer.id, [a.id])
+      expect(await listed()).toEqual([a.id])
+    })
+
+    test("are refused where they make no sense", async () => {
+      const { remoteStateConsumers: consumers, workspaces } = cast.owner.engine
+      const [producer, a] = [await cast.newWorkspace(), await cast.newWorkspace()]
+      await expect(consumers.add(producer.id, [a.id, producer.id])).rejects.toMatchObject(
+        refused("unprocessable", ["data", 1, "id"]),
+      )
+      await expect(consumers.add(producer.id, ["ws-none"])).rejects.toMatchObject(notFound)
+      await workspaces.update(producer, { globalRemoteState: true })
+      await expect(consumers.replace(producer.id, [a.id])).rejects.toMatchObject(refused("unprocessable"))
+      expect((await consumers.list(producer.id, firstPage)).totalCount).toBeGreaterThan(1)
+    })
+  })
+}
