@@ -164,6 +164,16 @@ describe("a state file", () => {
       fault: 'State output "a" is malformed',
     },
     {
+      what: "an output named with half a character",
+      value: stateFile({ outputs: { "\ud800": { value: 1, type: "number" } } }),
+      fault: 'State output "\\ud800" is malformed',
+    },
+    {
+      what: "an output named with a null character",
+      value: stateFile({ outputs: { "\0": { value: 1, type: "number" } } }),
+      fault: 'State output "\\u0000" is malformed',
+    },
+    {
       what: "an output nested beyond the bound",
       value: `{"version":4,"serial":1,"outputs":{"a":{"type":"dynamic","value":${nested(100_000)}}}}`,
       fault: 'State output "a" is malformed',

@@ -131,6 +131,7 @@ function parseOutput(name: string, output: unknown, faults: string[]): StateOutp
   const detailedType = isObject(output) ? output["type"] : undefined
   const sensitive = isObject(output) ? (output["sensitive"] ?? false) : undefined
   if (
+    !storable(name) ||
     typeof sensitive !== "boolean" ||
     value === undefined ||
     depthOf(value) > outputDepthMaximum ||
@@ -140,6 +141,9 @@ function parseOutput(name: string, output: unknown, faults: string[]): StateOutp
     faults.push(`State output ${JSON.stringify(name)} is malformed`)
   return { name, sensitive: sensitive === true, type: outputType(detailedType, value), value, detailedType }
 }
+
+/** Half a character is none: two of them would be stored as the same name. */
+const storable = (name: string): boolean => !/[\0\p{Surrogate}]/u.test(name)
 
 /** The tool knows more kinds than clients are shown. */
 export function outputType(detailedType: unknown, value: unknown): OutputType {
