@@ -6,6 +6,7 @@ type Numbers = readonly [number, number, number]
 
 /** Every release this installation knows, oldest first: the committed ones and those an administrator added. */
 export function knownReleases(added: readonly string[] = []): readonly string[] {
+  if (added.length === 0) return engineReleases
   const known = new Set([...engineReleases, ...added.filter((text) => exact(text) !== undefined)])
   return [...known].toSorted((a, b) => compare(exact(a) as Numbers, exact(b) as Numbers))
 }

@@ -4,7 +4,7 @@ import type { Edition } from "../core/edition.ts"
 import { type Fault, refuseFaults } from "../core/errors.ts"
 import type { OrganizationId, ProjectId, WorkspaceId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
-import { type Plan, topPlan } from "../organizations/organization.ts"
+import { type ExecutionMode, type Plan, topPlan } from "../organizations/organization.ts"
 import { changeAutoDestroy } from "./auto-destroy.ts"
 import type { Checked } from "./checked.ts"
 import { isAtLeast, latestRelease, resolveEngineVersion } from "./engine-version.ts"
@@ -194,20 +194,34 @@ function lengthFaults(field: string, noun: string, text: string | null | undefin
   return [{ field: [field], detail: `${noun} is too long (maximum is ${maximum} characters)` }]
 }
 
+/** What keeps a workspace from being assessed (specification 4.2); `version` is the one its constraint means. */
+export function assessmentObstacles(workspace: {
+  readonly plan: Plan
+  readonly mode: ExecutionMode
+  readonly version: string | undefined
+}): string[] {
+  const { plan, mode, version } = workspace
+  return [
+    ...(plan === topPlan ? [] : [`Assessments are only available on the ${topPlan} plan`]),
+    ...(version === undefined || isAtLeast(version, assessmentsMinimumVersion)
+      ? []
+      : [`Assessments need engine version ${assessmentsMinimumVersion} or newer`]),
+    ...(mode === "remote" ? [] : ["Assessments need 'remote' execution mode"]),
+  ]
+}
+
 /** An installation of the self-hosted edition has no assessments: the attribute is ignored there (specification 1, item 5). */
 function changeAssessments(
   before: Settings,
   input: WorkspaceInput,
   { edition, plan }: Surroundings,
-  { mode, version }: { readonly mode: string; readonly version: string | undefined },
+  { mode, version }: { readonly mode: ExecutionMode; readonly version: string | undefined },
 ): Checked<boolean> {
   if (edition === "self-hosted") return { value: before.assessmentsEnabled, faults: [] }
-  const field = ["assessmentsEnabled"]
-  const obstacles: Fault[] = []
-  if (plan !== topPlan) obstacles.push({ field, detail: `Assessments are only available on the ${topPlan} plan` })
-  if (version !== undefined && !isAtLeast(version, assessmentsMinimumVersion))
-    obstacles.push({ field, detail: `Assessments need engine version ${assessmentsMinimumVersion} or newer` })
-  if (mode !== "remote") obstacles.push({ field, detail: "Assessments need 'remote' execution mode" })
+  const obstacles = assessmentObstacles({ plan, mode, version }).map((detail) => ({
+    field: ["assessmentsEnabled"],
+    detail,
+  }))
   // Asked for, an obstacle is a fault; met later, by a change of mode or version, it ends the assessments.
   if (input.assessmentsEnabled === true) return { value: true, faults: obstacles }
   return { value: (input.assessmentsEnabled ?? before.assessmentsEnabled) && obstacles.length === 0, faults: [] }

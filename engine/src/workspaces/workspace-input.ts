@@ -55,7 +55,7 @@ export interface WorkspaceInput {
   readonly projectId?: string | null
   /** Bindings with a value; at update they replace those the workspace has. */
   readonly tagBindings?: readonly TagBindingInput[]
-  /** Flat tags, at create. */
+  /** Flat tags that join those the workspace has. */
   readonly tags?: readonly TagInput[]
   /** What the reader of the document already found wrong; reported together with what the rules find. */
   readonly faults?: readonly Fault[]

@@ -99,7 +99,8 @@ export class WorkspaceService implements Workspaces {
   update(ref: WorkspaceRef, changes: WorkspaceInput): Promise<WorkspaceView> {
     const now = this.#runtime.clock.now()
     return this.#storage.transact(async (stores) => {
-      const needed = changes.tagBindings === undefined ? [] : (["canManageTags"] as const)
+      const changesTags = changes.tagBindings !== undefined || changes.tags !== undefined
+      const needed = changesTags ? (["canManageTags"] as const) : []
       const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canUpdate", ...needed)
       const { id, organizationId } = workspace
       const projectId = await this.#destination(stores, workspace, changes.projectId)

@@ -1,8 +1,11 @@
 // What a caller is shown of a workspace: all of it stands in the document on the wire, so that the embedded and the remote
 // engine return the same value.
 import type { Edition } from "../core/edition.ts"
+import type { ExecutionMode } from "../organizations/organization.ts"
 import { effectiveAutoDestroy } from "./auto-destroy.ts"
+import { knownReleases, resolveEngineVersion } from "./engine-version.ts"
 import type { WorkspacePermissions } from "./permissions.ts"
+import { assessmentObstacles } from "./settings.ts"
 import { effectiveExecution, type SituatedWorkspace, type VcsRepo, type Workspace } from "./workspace.ts"
 import type { WorkspaceRelated } from "./workspace-store.ts"
 
@@ -114,8 +117,17 @@ function makeView(
     outputIds: related.outputIds,
   }
   if (edition === "self-hosted") return view
-  return { ...view, assessmentsEnabled: situated.assessmentsEnabled || organization.assessmentsEnforced }
+  return { ...view, assessmentsEnabled: situated.assessmentsEnabled || isEnforced(situated, mode) }
 }
+
+/** An organization enforces assessments on every workspace that can be assessed. */
+const isEnforced = ({ organization, engineVersion }: SituatedWorkspace, mode: ExecutionMode): boolean =>
+  organization.assessmentsEnforced &&
+  assessmentObstacles({
+    plan: organization.plan,
+    mode,
+    version: resolveEngineVersion(engineVersion, knownReleases()),
+  }).length === 0
 
 function viewVcsRepo(repo: VcsRepo, connection: SituatedWorkspace["vcsConnection"]): VcsRepoView {
   if (connection === null) return { ...repo, repositoryHttpUrl: null, serviceProvider: null }

@@ -344,10 +344,13 @@ describe("create", () => {
     const former = await made(hosted, "POST", collection, workspaces({ name: "former", "drift-detection": true }))
     expect(former.attributes["assessments-enabled"]).toBe(true)
     const plain = await made(hosted, "POST", collection, workspaces({ name: "plain" }))
+    const local = await made(hosted, "POST", collection, workspaces({ name: "local", "execution-mode": "local" }))
     expect(plain.attributes["assessments-enabled"]).toBe(false)
     await made(hosted, "PATCH", "/organizations/acme", document("organizations", { "assessments-enforced": true }))
     const enforced = await made(hosted, "GET", `/workspaces/${plain.id}`)
     expect(enforced.attributes["assessments-enabled"]).toBe(true)
+    const impossible = await made(hosted, "GET", `/workspaces/${local.id}`)
+    expect(impossible.attributes["assessments-enabled"]).toBe(false)
   })
 
   test.each<[why: string, attributes: object]>([
