@@ -52,7 +52,7 @@ const pendingVersion = {
 describe("a workspace", () => {
   test("[W-3-p1] is unlocked, or locked with a reason and a holder", async () => {
     const id = await newWorkspace()
-    const shown = async () => (await made(world, "GET", `/workspaces/${id}`)) as Answer["body"]
+    const shown = async () => await made(world, "GET", `/workspaces/${id}`)
     expect((await shown()).attributes).toMatchObject({ locked: false, "locked-reason": null })
     expect((await shown()).relationships["locked-by"].data).toBeNull()
     await act(id, "lock", holder.token, { reason: "migration" })
