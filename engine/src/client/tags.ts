@@ -27,8 +27,8 @@ export const remoteTags = ({ all, page, done }: Calls): Tags => ({
       document: encodeIdentifiers("workspaces", workspaceIds),
     }),
 
-  ofWorkspace: async (workspaceId, request) =>
-    page(decodeTag, path`/workspaces/${workspaceId}/relationships/tags`, request),
+  ofWorkspace: async (workspaceId, request, { search } = {}) =>
+    page(decodeTag, path`/workspaces/${workspaceId}/relationships/tags`, request, [["name", search]]),
   add: async (workspaceId, tags) =>
     done({
       method: "POST",

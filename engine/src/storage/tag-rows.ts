@@ -93,18 +93,17 @@ export class TagRows implements TagStore {
     return found
   }
 
-  tagsOf(workspaceId: WorkspaceId, page: PageRequest): Promise<Page<CountedTag>> {
-    const { db } = this.#session
-    return this.#page(
-      db.selectFrom("tags as t").where("t.id", "in", (eb) =>
-        eb
-          .selectFrom("workspace_bindings as b")
-          .select(sql<string>`b.tag_id`.as("tag_id"))
-          .where("b.workspace_id", "=", workspaceId)
-          .where("b.tag_id", "is not", null),
-      ),
-      page,
+  tagsOf(workspaceId: WorkspaceId, page: PageRequest, search?: string): Promise<Page<CountedTag>> {
+    const { db, dialect } = this.#session
+    const carried = db.selectFrom("tags as t").where("t.id", "in", (eb) =>
+      eb
+        .selectFrom("workspace_bindings as b")
+        .select(sql<string>`b.tag_id`.as("tag_id"))
+        .where("b.workspace_id", "=", workspaceId)
+        .where("b.tag_id", "is not", null),
     )
+    if (search === undefined) return this.#page(carried, page)
+    return this.#page(carried.where(containing(dialect, sql.ref("t.name_folded"), foldTag(search))), page)
   }
 
   async insertBindings(bindings: readonly (TagBinding & { readonly bearer: Bearer })[]): Promise<void> {

@@ -114,16 +114,16 @@ export function changesBetween(before: readonly TagBinding[], after: readonly Bi
 }
 
 /** Direct bindings, and those of the project whose key the workspace does not bind itself. */
-export function effectiveBindings(
-  own: readonly Binding[],
-  project: { readonly id: ProjectId; readonly bindings: readonly Binding[] },
-): EffectiveTagBinding[] {
+export function effectiveBindings<B extends Binding>(
+  own: readonly B[],
+  project: { readonly id: ProjectId; readonly bindings: readonly B[] },
+): (B & EffectiveTagBinding)[] {
   const keys = new Set(own.map(({ key }) => foldTag(key)))
   return [
-    ...own.map(({ key, value }) => ({ key, value, inheritedFrom: null })),
+    ...own.map((binding) => ({ ...binding, inheritedFrom: null })),
     ...project.bindings
       .filter(({ key }) => !keys.has(foldTag(key)))
-      .map(({ key, value }) => ({ key, value, inheritedFrom: project.id })),
+      .map((binding) => ({ ...binding, inheritedFrom: project.id })),
   ]
 }
 

@@ -35,7 +35,7 @@ export interface TagStore {
 
   bindingsOf(bearers: readonly Bearer[]): Promise<ReadonlyMap<string, readonly TagBinding[]>>
   /** Flat tags of one workspace. */
-  tagsOf(workspaceId: WorkspaceId, page: PageRequest): Promise<Page<CountedTag>>
+  tagsOf(workspaceId: WorkspaceId, page: PageRequest, search?: string): Promise<Page<CountedTag>>
   insertBindings(bindings: readonly (TagBinding & { readonly bearer: Bearer })[]): Promise<void>
   updateBinding(bearer: Bearer, binding: TagBinding): Promise<void>
   removeBindings(bearer: Bearer["kind"], ids: readonly string[]): Promise<void>

@@ -37,7 +37,7 @@ export interface Tags {
   apply(tagId: string, workspaceIds: readonly string[]): Promise<void>
 
   /** Flat tags of a workspace. */
-  ofWorkspace(workspaceId: string, page: PageRequest): Promise<Page<TagView>>
+  ofWorkspace(workspaceId: string, page: PageRequest, filter?: Pick<TagFilter, "search">): Promise<Page<TagView>>
   add(workspaceId: string, tags: readonly TagReference[]): Promise<void>
   remove(workspaceId: string, tags: readonly TagReference[]): Promise<void>
 

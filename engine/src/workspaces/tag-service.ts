@@ -123,10 +123,14 @@ export class TagService implements Tags {
     })
   }
 
-  ofWorkspace(workspaceId: string, page: PageRequest): Promise<Page<TagView>> {
+  ofWorkspace(
+    workspaceId: string,
+    page: PageRequest,
+    { search }: Pick<TagFilter, "search"> = {},
+  ): Promise<Page<TagView>> {
     return this.#storage.read(async (stores) => {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId })
-      const found = await stores.tags.tagsOf(workspace.id, page)
+      const found = await stores.tags.tagsOf(workspace.id, page, search)
       return mapPage(found, (tag) => viewOf(tag, workspace.organization.name))
     })
   }
@@ -161,7 +165,11 @@ export class TagService implements Tags {
         { kind: "project", id: projectId, organizationId },
       ])
       const project = { id: projectId, bindings: present.get(projectId) ?? [] }
-      return effectiveBindings(present.get(workspace.id) ?? [], project)
+      return effectiveBindings(present.get(workspace.id) ?? [], project).map(({ key, value, inheritedFrom }) => ({
+        key,
+        value,
+        inheritedFrom,
+      }))
     })
   }
 

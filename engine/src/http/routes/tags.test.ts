@@ -247,6 +247,18 @@ describe("flat tags of a workspace", () => {
     expect([all.body.data.length, all.body.meta]).toEqual([23, undefined])
   })
 
+  test("are searched by a part of the name, whatever its case", async () => {
+    await using world = await tagWorld()
+    const id = await world.workspace("one")
+    await world.add(id, "env:Prod", "env:test", "web")
+    const found = async (name: string) =>
+      namesOf((await world.request("GET", `/workspaces/${id}/relationships/tags?name=${name}`)).body)
+    expect(await found("pROD")).toEqual(["env:Prod"])
+    expect(await found("env")).toEqual(["env:Prod", "env:test"])
+    expect(await found("nothing")).toEqual([])
+    expect(await found("")).toHaveLength(3)
+  })
+
   test("[W-4.10-r4] are added by name or id; those carried already are passed over", async () => {
     await using world = await tagWorld()
     const [workspace, other] = [await world.workspace("one"), await world.workspace("two")]

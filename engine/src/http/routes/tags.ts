@@ -1,4 +1,5 @@
 import { listPointers } from "../../wire/jsonapi/errors.ts"
+import { given } from "../../wire/jsonapi/given.ts"
 import { encodePage } from "../../wire/jsonapi/links.ts"
 import { decodeIdentifiers } from "../../wire/jsonapi/relationship.ts"
 import { decodePage } from "../../wire/jsonapi/query.ts"
@@ -52,8 +53,11 @@ export const tagRoutes: readonly Route[] = [
     method: "GET",
     path: "/workspaces/:workspace_id/relationships/tags",
     handle: async (request) => {
-      const page = decodePage(request.query)
-      return ok(encodePage(await request.engine.tags.ofWorkspace(workspace(request), page), encodeTag, request.url))
+      const { engine, query, url } = request
+      // How public clients name the search in this list.
+      const filter = given({ search: query.get("name") || undefined })
+      const page = await engine.tags.ofWorkspace(workspace(request), decodePage(query), filter)
+      return ok(encodePage(page, encodeTag, url))
     },
   },
   {
