@@ -7,6 +7,8 @@ import { viewProjects } from "../organizations/project-service.ts"
 import { viewTeam } from "../organizations/team-service.ts"
 import { shownToOthers } from "../organizations/user-service.ts"
 import type { Stores } from "../stores.ts"
+import { effectiveBindings } from "../tags/tag-binding.ts"
+import type { Bearer } from "../tags/tag-store.ts"
 import { viewConfigurationVersion } from "./configuration-version-service.ts"
 import type { Inclusions, WorkspaceInclusions, WorkspacePart } from "./inclusions.ts"
 import type { WorkspacePermission } from "./permissions.ts"
@@ -17,7 +19,15 @@ import type { WorkspaceView } from "./workspace-view.ts"
 
 type UsedStores = Pick<
   Stores,
-  "configurationVersions" | "organizations" | "projects" | "runs" | "stateVersions" | "teams" | "users" | "variables"
+  | "configurationVersions"
+  | "organizations"
+  | "projects"
+  | "runs"
+  | "stateVersions"
+  | "tags"
+  | "teams"
+  | "users"
+  | "variables"
 >
 
 export class InclusionService implements WorkspaceInclusions {
@@ -62,6 +72,9 @@ export class InclusionService implements WorkspaceInclusions {
             })
           : [],
         projects: wants("project") ? await this.#projects(stores, workspaces, organizations) : [],
+        effectiveTagBindings: wants("effective_tag_bindings")
+          ? await this.#effectiveTagBindings(stores, workspaces)
+          : new Map(),
       }
     })
   }
@@ -84,8 +97,31 @@ export class InclusionService implements WorkspaceInclusions {
     })
   }
 
+  async #effectiveTagBindings(
+    { organizations, tags }: UsedStores,
+    workspaces: readonly WorkspaceView[],
+  ): Promise<Inclusions["effectiveTagBindings"]> {
+    const found = await this.#organizations({ organizations }, workspaces, true)
+    const bearers = found.flatMap(({ id: organizationId, name }) =>
+      workspaces
+        .filter(({ organizationName }) => organizationName === name)
+        .flatMap(({ id, projectId }): Bearer[] => [
+          { kind: "workspace", id, organizationId },
+          { kind: "project", id: projectId, organizationId },
+        ]),
+    )
+    const unique = [...new Map(bearers.map((bearer) => [bearer.id, bearer])).values()]
+    const bindings = await tags.bindingsOf(unique)
+    return new Map(
+      workspaces.map(({ id, projectId }) => [
+        id,
+        effectiveBindings(bindings.get(id) ?? [], { id: projectId, bindings: bindings.get(projectId) ?? [] }),
+      ]),
+    )
+  }
+
   async #organizations(
-    { organizations }: UsedStores,
+    { organizations }: Pick<UsedStores, "organizations">,
     workspaces: readonly WorkspaceView[],
     isWanted: boolean,
   ): Promise<readonly Organization[]> {

@@ -1,5 +1,8 @@
 import type { OrganizationView } from "../organizations/organizations.ts"
 import type { ProjectView } from "../organizations/projects.ts"
+import type { WorkspaceId } from "../core/ids.ts"
+import type { EffectiveTagBinding } from "../tags/tag-binding.ts"
+import type { TagBindingView } from "../tags/tags.ts"
 import type { TeamView } from "../organizations/team.ts"
 import type { UserView } from "../organizations/users.ts"
 import type { ConfigurationVersionView, IngressAttributesView, Readme } from "./configuration-version.ts"
@@ -18,6 +21,7 @@ export const workspaceParts = [
   "current_run.configuration_version.ingress_attributes",
   "current_run.plan",
   "current_state_version",
+  "effective_tag_bindings",
   "latest_run",
   "locked_by",
   "organization",
@@ -43,6 +47,8 @@ export interface Inclusions {
   readonly projects: readonly ProjectView[]
   readonly readmes: readonly Readme[]
   readonly variables: readonly VariableView[]
+  /** Of each workspace, when they are asked for. */
+  readonly effectiveTagBindings: ReadonlyMap<WorkspaceId, readonly (TagBindingView & EffectiveTagBinding)[]>
 }
 
 /** What stands beside workspaces in an answer: as few queries for a page of them as for one. */

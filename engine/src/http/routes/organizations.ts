@@ -7,9 +7,29 @@ import {
   organizationPointers as pointers,
 } from "../../wire/jsonapi/organization.ts"
 import { decodePage } from "../../wire/jsonapi/query.ts"
+import { encodeProject } from "../../wire/jsonapi/project.ts"
+import { decodeInclude } from "../../wire/jsonapi/include.ts"
+import type { Engine } from "../../engine.ts"
+import type { OrganizationView } from "../../organizations/organizations.ts"
+import { type Resource, toOne } from "../../wire/jsonapi/document.ts"
+import { encodeRetentionPolicy } from "../../wire/jsonapi/retention-policy.ts"
+import { readable } from "../included.ts"
 import { type ApiRequest, created, noContent, ok, param, type Route } from "../route.ts"
 
 const nameOf = (request: ApiRequest) => param(request, "organization_name")
+
+/** Clients ask for the policy itself only where the organization names one (workspace-facts 1.8). */
+async function shown(engine: Engine, organization: OrganizationView): Promise<Resource> {
+  const data = encodeOrganization(organization)
+  const [policy] = await readable([organization.name], (name) =>
+    engine.retentionPolicies.get({ kind: "organization", name }),
+  )
+  if (policy === undefined) return data
+  const { type, id } = encodeRetentionPolicy(policy)
+  return { ...data, relationships: { ...data.relationships, "data-retention-policy": toOne(type, id) } }
+}
+
+const organizationParts = ["default_project", "entitlement_set"] as const
 
 /** Organizations, and what clients ask about one before anything else (workspace-facts 2.1). */
 export const organizationRoutes: readonly Route[] = [
@@ -33,8 +53,18 @@ export const organizationRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/organizations/:organization_name",
-    handle: async (request) =>
-      ok({ data: encodeOrganization(await request.engine.organizations.get(nameOf(request))) }),
+    handle: async (request) => {
+      const { engine, query } = request
+      const parts = decodeInclude(query, organizationParts)
+      const organization = await engine.organizations.get(nameOf(request))
+      const data = await shown(engine, organization)
+      if (parts.size === 0) return ok({ data })
+      const projects = parts.has("default_project")
+        ? await readable([organization.defaultProjectId], (id) => engine.projects.get(id))
+        : []
+      const entitlements = parts.has("entitlement_set") ? [encodeEntitlements(organization)] : []
+      return ok({ data, included: [...projects.map(encodeProject), ...entitlements] })
+    },
   },
   {
     method: "PATCH",

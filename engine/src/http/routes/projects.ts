@@ -8,10 +8,43 @@ import {
 } from "../../wire/jsonapi/project.ts"
 import { decodeCommaList, decodePage } from "../../wire/jsonapi/query.ts"
 import { given } from "../../wire/jsonapi/given.ts"
+import { decodeInclude } from "../../wire/jsonapi/include.ts"
+import { linked } from "../../wire/jsonapi/document.ts"
+import { encodeOrganization } from "../../wire/jsonapi/organization.ts"
+import { encodeIdentifiedBindings } from "../../wire/jsonapi/tag-binding.ts"
+import type { ProjectView } from "../../organizations/projects.ts"
+import type { TagBindingView } from "../../tags/tags.ts"
+import { readable } from "../included.ts"
 import { type ApiRequest, created, noContent, ok, param, type Route } from "../route.ts"
 
 const organizationOf = (request: ApiRequest) => param(request, "organization_name")
 const idOf = (request: ApiRequest) => param(request, "project_id")
+
+const projectParts = ["effective_tag_bindings", "organization"] as const
+
+/** A project whose bindings come along names them: elsewhere its document only links to them. */
+async function besideProjects({ engine, query }: ApiRequest, projects: readonly ProjectView[]) {
+  const parts = decodeInclude(query, projectParts)
+  if (parts.size === 0) return { encode: encodeProject }
+  const bindings = new Map<string, readonly TagBindingView[]>()
+  if (parts.has("effective_tag_bindings"))
+    for (const { id } of projects) bindings.set(id, await engine.tags.projectBindings(id))
+  const organizations = parts.has("organization")
+    ? await readable(
+        projects.map(({ organizationName }) => organizationName),
+        (name) => engine.organizations.get(name),
+      )
+    : []
+  const effective = [...bindings.values()].flat().map((binding) => ({ ...binding, inheritedFrom: null }))
+  return {
+    encode: (project: ProjectView) => {
+      const own = bindings.get(project.id)
+      const resource = encodeProject(project)
+      return own === undefined ? resource : linked(resource, "effective-tag-bindings", own)
+    },
+    included: [...encodeIdentifiedBindings(effective), ...organizations.map(encodeOrganization)],
+  }
+}
 
 export const projectRoutes: readonly Route[] = [
   {
@@ -24,7 +57,8 @@ export const projectRoutes: readonly Route[] = [
         search: query.get("q") ?? undefined,
       })
       const page = await engine.projects.list(organizationOf(request), filter, decodePage(query))
-      return ok(encodePage(page, encodeProject, url))
+      const beside = await besideProjects(request, page.items)
+      return ok(encodePage(page, beside.encode, url, beside.included))
     },
   },
   {
@@ -39,7 +73,11 @@ export const projectRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/projects/:project_id",
-    handle: async (request) => ok({ data: encodeProject(await request.engine.projects.get(idOf(request))) }),
+    handle: async (request) => {
+      const project = await request.engine.projects.get(idOf(request))
+      const { encode, included } = await besideProjects(request, [project])
+      return ok({ data: encode(project), ...(included && { included }) })
+    },
   },
   {
     method: "PATCH",

@@ -11,8 +11,8 @@ import {
   runPointers as pointers,
 } from "../../wire/jsonapi/run.ts"
 import type { Runs } from "../../workspaces/runs.ts"
+import { besideRuns, runParts } from "../included.ts"
 import { type ApiRequest, type ApiResponse, created, ok, param, type Route } from "../route.ts"
-import { besideRun, runParts } from "./run-inclusions.ts"
 
 const idOf = (request: ApiRequest) => param(request, "run_id")
 
@@ -44,7 +44,7 @@ export const runRoutes: readonly Route[] = [
       const parts = decodeInclude(request.query, runParts)
       const run = await request.engine.runs.get(idOf(request))
       const data = encodeRun(run)
-      return ok(parts.size === 0 ? { data } : { data, included: await besideRun(request.engine, run, parts) })
+      return ok(parts.size === 0 ? { data } : { data, included: await besideRuns(request.engine, [run], parts) })
     },
   },
   {
@@ -53,8 +53,10 @@ export const runRoutes: readonly Route[] = [
     handle: async (request) => {
       const { engine, query, url } = request
       const workspace = { id: param(request, "workspace_id") }
+      const parts = decodeInclude(query, runParts)
       const page = await engine.runs.list(workspace, decodeRunQuery(query), decodePage(query))
-      return ok(encodePage(page, encodeRun, url))
+      const included = parts.size === 0 ? undefined : await besideRuns(engine, page.items, parts)
+      return ok(encodePage(page, encodeRun, url, included))
     },
   },
   action("apply", (runs, id) => runs.apply(id)),

@@ -13,8 +13,8 @@ import {
 import { type StateDocument, stateDocuments, type StateVersionView } from "../../workspaces/state-version.ts"
 import type { StateUploads } from "../../workspaces/state-versions.ts"
 import type { WorkspaceRef } from "../../workspaces/workspace.ts"
+import { besideStateVersions, stateVersionParts } from "../included.ts"
 import { type ApiRequest, baseOf, created, noContent, ok, type OpenRoute, param, type Route } from "../route.ts"
-import { besideStateVersion, stateVersionParts } from "./run-inclusions.ts"
 
 /** Asks the tool to save its state this often during a long apply (workspace-facts 1.9). */
 const snapshotIntervalSeconds = 60
@@ -31,13 +31,15 @@ async function show(request: ApiRequest, find: () => Promise<StateVersionView>) 
   const parts = decodeInclude(request.query, stateVersionParts)
   const version = await find()
   if (parts.size === 0) return ok(document(request, version))
-  return ok({ ...document(request, version), included: await besideStateVersion(request.engine, version, parts) })
+  return ok({ ...document(request, version), included: await besideStateVersions(request.engine, [version], parts) })
 }
 
 async function list(request: ApiRequest, workspace: WorkspaceRef) {
+  const parts = decodeInclude(request.query, stateVersionParts)
   const query = decodeStateVersionQuery(request.query)
   const page = await request.engine.stateVersions.list(workspace, query, decodePage(request.query))
-  return ok(encodePage(page, (version) => encodeStateVersion(version, baseOf(request)), request.url))
+  const included = parts.size === 0 ? undefined : await besideStateVersions(request.engine, page.items, parts)
+  return ok(encodePage(page, (version) => encodeStateVersion(version, baseOf(request)), request.url, included))
 }
 
 async function download(request: ApiRequest, name: StateDocument) {

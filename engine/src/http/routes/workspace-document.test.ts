@@ -459,6 +459,38 @@ describe("include", () => {
     ])
   })
 
+  test("effective tag bindings come with ids that the workspace names, and say where they are inherited from", async () => {
+    const { world } = shown
+    const project = await world.engine.projects.create("acme", {
+      name: "inheriting",
+      tagBindings: [{ key: "region", value: "eu" }],
+    })
+    const tagBindings = [{ key: "team", value: "core" }]
+    for (const name of ["heir-1", "heir-2"]) await world.workspace(name, { projectId: project.id, tagBindings })
+    const { body } = await world.request(
+      "GET",
+      `/organizations/acme/workspaces?include=effective_tag_bindings&filter[project][id]=${project.id}`,
+    )
+    const inherited = { "inherited-from": `/api/v2/projects/${project.id}` }
+    const bindings = new Map<string, Loose>(body.included.map((binding: Loose) => [binding.id, binding]))
+    expect(bindings.size).toBe(body.included.length)
+    expect(body.data).toHaveLength(2)
+    for (const { relationships } of body.data)
+      expect(relationships["effective-tag-bindings"].data.map(({ id }: Loose) => bindings.get(id))).toMatchObject([
+        { type: "effective-tag-bindings", attributes: { key: "team", value: "core" } },
+        { attributes: { key: "region", value: "eu" }, links: inherited },
+      ])
+  })
+
+  test("an organization and a project that come together do not lead to each other for ever", async () => {
+    const { body } = await including("organization,project")
+    const [organization, project] = body.included
+    expect(organization.relationships).not.toHaveProperty("default-project")
+    expect(project.relationships.organization.data).toEqual({ type: "organizations", id: "acme" })
+    const alone = await including("organization")
+    expect(alone.body.included[0].relationships["default-project"].data).toEqual({ type: "projects", id: project.id })
+  })
+
   test("without it nothing is included", async () => {
     expect((await shown.world.request("GET", "/organizations/acme/workspaces/full")).body).not.toHaveProperty(
       "included",

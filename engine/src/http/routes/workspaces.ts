@@ -4,7 +4,7 @@ import { decodePage } from "../../wire/jsonapi/query.ts"
 import { decodeLock, encodeWorkspace } from "../../wire/jsonapi/workspace.ts"
 import { decodeWorkspaceInput, workspacePointers as pointers } from "../../wire/jsonapi/workspace-input.ts"
 import { decodeWorkspaceQuery } from "../../wire/jsonapi/workspace-query.ts"
-import { decodeWorkspaceInclude, encodeInclusions } from "../../wire/jsonapi/workspace-include.ts"
+import { decodeWorkspaceInclude, encodeInclusions, encodeWorkspaceWith } from "../../wire/jsonapi/workspace-include.ts"
 import type { WorkspaceRef } from "../../workspaces/workspace.ts"
 import type { WorkspaceView } from "../../workspaces/workspace-view.ts"
 import { type ApiRequest, baseOf, created, noContent, ok, param, type Route } from "../route.ts"
@@ -21,19 +21,18 @@ const document = (workspace: WorkspaceView) => ({ data: encodeWorkspace(workspac
 /** Of a view that was written before, the text of that time: clients poll what seldom changes. */
 const writtenDocument = derived((workspace: WorkspaceView) => JSON.stringify(document(workspace)))
 
-/** The workspaces of an answer with what `include` asks for; undefined when it asks for nothing. */
-async function includedBeside(request: ApiRequest, workspaces: readonly WorkspaceView[]) {
+/** What `include` asks for; undefined when it asks for nothing. */
+async function inclusionsOf(request: ApiRequest, workspaces: readonly WorkspaceView[]) {
   const parts = decodeWorkspaceInclude(request.query)
-  if (parts.size === 0) return undefined
-  return encodeInclusions(await request.engine.inclusions.of(workspaces, parts), baseOf(request))
+  return parts.size === 0 ? undefined : request.engine.inclusions.of(workspaces, parts)
 }
 
 async function show(request: ApiRequest, ref: WorkspaceRef) {
   decodeWorkspaceInclude(request.query)
   const workspace = await request.engine.workspaces.get(ref)
-  const included = await includedBeside(request, [workspace])
+  const included = await inclusionsOf(request, [workspace])
   if (included === undefined) return { status: 200, text: writtenDocument(workspace) }
-  return ok({ ...document(workspace), included })
+  return ok({ data: encodeWorkspaceWith(workspace, included), included: encodeInclusions(included, baseOf(request)) })
 }
 
 /** Both path forms behave identically (specification 4.5). */
@@ -61,7 +60,15 @@ export const workspaceRoutes: readonly Route[] = [
       const page = decodePage(query)
       decodeWorkspaceInclude(query)
       const found = await engine.workspaces.list(organizationOf(request), decodeWorkspaceQuery(query), page)
-      return ok(encodePage(found, encodeWorkspace, url, await includedBeside(request, found.items)))
+      const included = await inclusionsOf(request, found.items)
+      return ok(
+        encodePage(
+          found,
+          (workspace) => encodeWorkspaceWith(workspace, included),
+          url,
+          included && encodeInclusions(included, baseOf(request)),
+        ),
+      )
     },
   },
   ...forms.flatMap(({ path, refOf }): Route[] => [

@@ -4,9 +4,12 @@ import { decodeCommaList } from "./query.ts"
 
 const parameter = "include"
 
-/** The text of the refusal is contract: clients look for "include parameter" in it (workspace-facts 1.3). */
+/**
+ * Public clients write some of these names with dashes and some with underscores. The text of the refusal is contract: they
+ * look for "include parameter" in it (workspace-facts 1.3).
+ */
 export function decodeInclude<Part extends string>(query: URLSearchParams, known: readonly Part[]): ReadonlySet<Part> {
-  const wanted = decodeCommaList(query.get(parameter)) ?? []
+  const wanted = (decodeCommaList(query.get(parameter)) ?? []).map((part) => part.replaceAll("-", "_"))
   const unknown = wanted.filter((part) => !known.includes(part as Part))
   if (unknown.length > 0)
     throw badRequest("Invalid include parameter.", [

@@ -19,6 +19,15 @@ export const encodeEffectiveTagBinding = ({ key, value, inheritedFrom }: Effecti
   ...(inheritedFrom === null ? {} : { links: { "inherited-from": `/api/v2/projects/${inheritedFrom}` } }),
 })
 
+/** As resources beside others, which linkage has to find: with ids, and each once. */
+export const encodeIdentifiedBindings = (
+  bindings: readonly (Pick<TagBindingView, "id"> & EffectiveTagBinding)[],
+): Resource[] => [
+  ...new Map(
+    bindings.map((binding) => [binding.id, { id: binding.id, ...encodeEffectiveTagBinding(binding) }]),
+  ).values(),
+]
+
 /** `{ type, attributes: { key, value } }`; clients leave an empty value out. */
 export const tagBindingSchema = z.object({
   attributes: z.object({ key: z.string(), value: z.string().nullish() }),

@@ -1,17 +1,27 @@
 import { type Inclusions, type WorkspacePart, workspaceParts } from "../../workspaces/inclusions.ts"
+import type { WorkspaceView } from "../../workspaces/workspace-view.ts"
 import { encodeConfigurationVersion, encodeIngressAttributes, encodeReadme } from "./configuration-version.ts"
-import type { Resource } from "./document.ts"
+import { linked, type Resource } from "./document.ts"
 import { decodeInclude } from "./include.ts"
 import { encodeOrganization } from "./organization.ts"
 import { encodeProject } from "./project.ts"
 import { encodeApply, encodePlan, encodeRun } from "./run.ts"
 import { encodeStateVersion, encodeWorkspaceOutput } from "./state-version.ts"
+import { encodeIdentifiedBindings } from "./tag-binding.ts"
 import { encodeTeam } from "./team.ts"
 import { encodeUser } from "./user.ts"
 import { encodeVariable } from "./variable.ts"
+import { encodeWorkspace } from "./workspace.ts"
 
 export const decodeWorkspaceInclude = (query: URLSearchParams): ReadonlySet<WorkspacePart> =>
   decodeInclude(query, workspaceParts)
+
+/** A workspace whose bindings come along names them: elsewhere its document only links to them. */
+export function encodeWorkspaceWith(workspace: WorkspaceView, included: Inclusions | undefined): Resource {
+  const resource = encodeWorkspace(workspace)
+  const bindings = included?.effectiveTagBindings.get(workspace.id)
+  return bindings === undefined ? resource : linked(resource, "effective-tag-bindings", bindings)
+}
 
 /** Each resource once, whatever brought it; `base` is the server's own address. */
 export const encodeInclusions = (included: Inclusions, base: string): Resource[] => [
@@ -24,8 +34,21 @@ export const encodeInclusions = (included: Inclusions, base: string): Resource[]
   ...included.outputs.map(encodeWorkspaceOutput),
   ...included.users.map(encodeUser),
   ...included.teams.map(encodeTeam),
-  ...included.organizations.map(encodeOrganization),
+  ...encodeOrganizations(included),
   ...included.projects.map(encodeProject),
   ...included.readmes.map(encodeReadme),
   ...included.variables.map(encodeVariable),
+  ...encodeIdentifiedBindings([...included.effectiveTagBindings.values()].flat()),
 ]
+
+/**
+ * The public Go client follows linkage between included resources without an end in sight. A project names its organization,
+ * so beside projects an organization does not name its default project.
+ */
+const encodeOrganizations = ({ organizations, projects }: Inclusions): Resource[] =>
+  organizations.map((organization) => {
+    const resource = encodeOrganization(organization)
+    if (projects.length === 0) return resource
+    const { "default-project": _, ...relationships } = resource.relationships ?? {}
+    return { ...resource, relationships }
+  })

@@ -1,0 +1,115 @@
+// What stands beside runs and state versions when `include` asks for it. Each resource is read through the caller's own
+// engine, so that nothing comes along that the caller could not have read, and comes once, whatever brought it.
+import { isEngineError } from "../core/errors.ts"
+import { maximumPageSize } from "../core/page.ts"
+import type { Engine } from "../engine.ts"
+import { encodeConfigurationVersion, encodeIngressAttributes } from "../wire/jsonapi/configuration-version.ts"
+import type { Resource } from "../wire/jsonapi/document.ts"
+import { encodeApply, encodePlan, encodeRun } from "../wire/jsonapi/run.ts"
+import { encodeStateVersionOutput } from "../wire/jsonapi/state-version.ts"
+import { encodeTeam } from "../wire/jsonapi/team.ts"
+import { encodeUser } from "../wire/jsonapi/user.ts"
+import { encodeWorkspace } from "../wire/jsonapi/workspace.ts"
+import type { RunView } from "../workspaces/run.ts"
+import type { StateVersionView } from "../workspaces/state-version.ts"
+import type { Actor } from "../workspaces/workspace.ts"
+
+/** Clients ask for estimates and tasks with the rest; no run here has any. */
+export const runParts = [
+  "apply",
+  "configuration_version",
+  "configuration_version.ingress_attributes",
+  "cost_estimate",
+  "created_by",
+  "plan",
+  "task_stages",
+  "workspace",
+] as const
+type RunParts = ReadonlySet<(typeof runParts)[number]>
+
+export const stateVersionParts = [
+  "created_by",
+  "outputs",
+  "run",
+  "run.configuration_version",
+  "run.created_by",
+] as const
+type StateVersionParts = ReadonlySet<(typeof stateVersionParts)[number]>
+
+export async function besideRuns(engine: Engine, runs: readonly RunView[], parts: RunParts): Promise<Resource[]> {
+  const versions = runs.map(({ configurationVersionId }) => configurationVersionId)
+  const workspaces = parts.has("workspace") ? runs.map(({ workspaceId }) => workspaceId) : []
+  const ingress = parts.has("configuration_version.ingress_attributes")
+  return [
+    ...(parts.has("plan") ? runs.map(encodePlan) : []),
+    ...(parts.has("apply") ? runs.map(encodeApply) : []),
+    ...(ingress || parts.has("configuration_version") ? await configurations(engine, versions) : []),
+    ...(ingress ? await ingressAttributes(engine, versions) : []),
+    ...(parts.has("created_by") ? await creators(engine, runs) : []),
+    ...(await readable(workspaces, (id) => engine.workspaces.get({ id }))).map(encodeWorkspace),
+  ]
+}
+
+export async function besideStateVersions(
+  engine: Engine,
+  versions: readonly StateVersionView[],
+  parts: StateVersionParts,
+): Promise<Resource[]> {
+  const ofRun: RunParts = new Set([
+    ...(parts.has("run.configuration_version") ? (["configuration_version"] as const) : []),
+    ...(parts.has("run.created_by") ? (["created_by"] as const) : []),
+  ])
+  const runIds = parts.has("run") || ofRun.size > 0 ? versions.map(({ runId }) => runId) : []
+  const runs = await readable(runIds, (id) => engine.runs.get(id))
+  const resources = [
+    ...(parts.has("outputs") ? await outputsOf(engine, versions) : []),
+    ...(parts.has("created_by") ? await creators(engine, versions) : []),
+    ...runs.map(encodeRun),
+    ...(await besideRuns(engine, runs, ofRun)),
+  ]
+  return [...new Map(resources.map((resource) => [resource.id, resource])).values()]
+}
+
+/** Each once; what the caller may not see, or what is gone by now, is left out. */
+export async function readable<Id extends string, T>(
+  ids: readonly (Id | null)[],
+  read: (id: Id) => Promise<T>,
+): Promise<T[]> {
+  const found: T[] = []
+  for (const id of new Set(ids)) {
+    if (id === null) continue
+    try {
+      found.push(await read(id))
+    } catch (error) {
+      if (!isEngineError(error, "not-found")) throw error
+    }
+  }
+  return found
+}
+
+async function creators(engine: Engine, made: readonly { readonly createdBy: Actor | null }[]): Promise<Resource[]> {
+  const idsOf = (kind: Actor["kind"]) => made.map(({ createdBy }) => (createdBy?.kind === kind ? createdBy.id : null))
+  return [
+    ...(await readable(idsOf("users"), (id) => engine.users.get(id))).map(encodeUser),
+    ...(await readable(idsOf("teams"), (id) => engine.teams.get(id))).map(encodeTeam),
+  ]
+}
+
+const configurations = async ({ configurationVersions }: Engine, ids: readonly (string | null)[]) =>
+  (await readable(ids, (id) => configurationVersions.get(id))).map(encodeConfigurationVersion)
+
+const ingressAttributes = async ({ configurationVersions }: Engine, ids: readonly (string | null)[]) =>
+  (await readable(ids, (id) => configurationVersions.ingressAttributes(id))).map(encodeIngressAttributes)
+
+async function outputsOf({ stateVersions }: Engine, versions: readonly StateVersionView[]): Promise<Resource[]> {
+  const all = versions.map(async ({ id, outputIds }) => {
+    const resources: Resource[] = []
+    for (let number = 1; resources.length < outputIds.length; number += 1) {
+      const { items } = await stateVersions.outputs(id, { number, size: maximumPageSize })
+      if (items.length === 0) break
+      resources.push(...items.map(encodeStateVersionOutput))
+    }
+    return resources
+  })
+  return (await Promise.all(all)).flat()
+}
