@@ -1,5 +1,6 @@
 // Finds the real programs that tests talk to, or installs them, and prints which were chosen. Fails when one is missing
 // in the end.
+import { buildGoProgram, findGoProgram, goInstallation, goTfeFolder } from "./go-modules.ts"
 import { installPostgres } from "./install-postgres.ts"
 import { dockerAnswers, findPostgresBinaries, postgresInstallation, postgresVariable } from "./postgres.ts"
 
@@ -7,12 +8,18 @@ interface Tool {
   readonly name: string
   /** What the tests will use, in words. */
   find(): Promise<string | undefined>
-  install(): Promise<void>
+  install(): Promise<unknown>
   readonly advice: string
 }
 
 const tools: readonly Tool[] = [
   { name: "PostgreSQL", find: findPostgres, install: installPostgres, advice: postgresInstallation },
+  {
+    name: "go-tfe client",
+    find: () => findGoProgram(goTfeFolder),
+    install: () => buildGoProgram(goTfeFolder),
+    advice: goInstallation,
+  },
 ]
 
 for (const tool of tools) {

@@ -1,0 +1,71 @@
+// Builds Go programs that tests run, into the cache and keyed by their sources, so that an unchanged one is built once.
+import { execFile } from "node:child_process"
+import { createHash, type Hash } from "node:crypto"
+import { existsSync } from "node:fs"
+import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises"
+import { basename, join } from "node:path"
+import { promisify } from "node:util"
+import { cacheFolder } from "./cache.ts"
+
+const run = promisify(execFile)
+
+/** The public Go client of the workspace API, and what walks through the API with it. */
+export const goTfeFolder = join(import.meta.dirname, "../clients/go-tfe")
+
+export const goInstallation =
+  "Go was not found, so the suites that run public Go clients do not run. Install Go 1.24 or newer (https://go.dev/dl) and " +
+  "build them with `npm run toolchain`."
+
+/** The binary built from just these sources; undefined where it has not been built. */
+export async function findGoProgram(folder: string): Promise<string | undefined> {
+  const program = await addressOf(folder)
+  return existsSync(program) ? program : undefined
+}
+
+/** The binary; where there is none and none can be built, that is said loudly, and in CI it is an error. */
+export async function goProgram(folder: string): Promise<string | undefined> {
+  try {
+    return (await findGoProgram(folder)) ?? (await buildGoProgram(folder))
+  } catch (error) {
+    if (process.env["CI"] === "true") throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    process.stderr.write(`\n${"!".repeat(80)}\n${reason}\n${"!".repeat(80)}\n\n`)
+    return undefined
+  }
+}
+
+export async function buildGoProgram(folder: string): Promise<string> {
+  if (!(await goAnswers())) throw new Error(goInstallation)
+  const program = await addressOf(folder)
+  await mkdir(cacheFolder("go"), { recursive: true })
+  // Under another name until it is whole: several test runs may build at once.
+  const unfinished = `${program}.${process.pid}`
+  try {
+    await run("go", ["build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-o", unfinished, "."], {
+      cwd: folder,
+      // Without a C compiler the build is the same everywhere.
+      env: { ...process.env, CGO_ENABLED: "0" },
+    })
+    await rename(unfinished, program)
+  } finally {
+    await rm(unfinished, { force: true })
+  }
+  return program
+}
+
+const goAnswers = (): Promise<boolean> =>
+  run("go", ["version"]).then(
+    () => true,
+    () => false,
+  )
+
+async function addressOf(folder: string): Promise<string> {
+  const hash = createHash("sha256").update(`${process.platform} ${process.arch}\n`)
+  for (const name of (await readdir(folder)).toSorted()) await addFile(hash, folder, name)
+  return join(cacheFolder("go"), `${basename(folder)}-${hash.digest("hex").slice(0, 16)}`)
+}
+
+async function addFile(hash: Hash, folder: string, name: string): Promise<void> {
+  const content = await readFile(join(folder, name))
+  hash.update(`${name} ${content.length}\n`).update(content)
+}
