@@ -1,0 +1,70 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { firstPage } from "./core/page.ts"
+import { openEmbedded } from "./embedded.ts"
+import { openEngine } from "./open.ts"
+import { startServer } from "./server.ts"
+
+let folder = ""
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "chancery-open-"))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const store = () => `sqlite:${join(folder, "chancery.db")}`
+
+describe("an engine opened by the URL of a store", () => {
+  test("acts as the site administrator, and keeps what it is given", async () => {
+    {
+      await using engine = await openEngine(store())
+      expect(await engine.users.account()).toMatchObject({ username: "root", siteAdmin: true })
+      await engine.organizations.create({ name: "acme", email: "admin@acme.example" })
+    }
+    await using again = await openEngine(store())
+    expect(await again.organizations.get("acme")).toMatchObject({ name: "acme" })
+  })
+
+  test("acts for the owner of a token where one is given, until it is revoked", async () => {
+    const ids = { user: "", token: "" }
+    let secret = ""
+    {
+      await using engine = await openEngine(store())
+      ids.user = (await engine.users.create({ username: "ada" })).id
+      const token = await engine.tokens.createForUser(ids.user, {})
+      ids.token = token.id
+      secret = token.secret
+    }
+    await using engine = await openEngine(store(), { token: secret })
+    expect(await engine.users.account()).toMatchObject({ id: ids.user, siteAdmin: false })
+    await expect(engine.users.list(undefined, firstPage)).rejects.toMatchObject({ code: "not-found" })
+    await engine.tokens.delete(ids.token)
+    await expect(engine.users.account()).rejects.toMatchObject({ code: "unauthenticated" })
+  })
+})
+
+describe("an engine opened by the address of a server", () => {
+  test("acts for the owner of the token", async () => {
+    await using served = await openEmbedded(store())
+    const server = await startServer({ engine: served })
+    try {
+      const root = await served.users.account()
+      const { secret: token } = await served.tokens.createForUser(root.id, {})
+      await using engine = await openEngine(`${server.url}/api/v2`, { token })
+      expect(await engine.users.account()).toEqual(root)
+    } finally {
+      await server.close()
+    }
+  })
+
+  test("needs a token", async () => {
+    await expect(openEngine("https://chancery.example")).rejects.toMatchObject({ code: "unauthenticated" })
+  })
+})
+
+test("any other URL is refused without what may be secret in it", async () => {
+  const refusal = await openEngine("mysql://user:password@db").catch(String)
+  expect(refusal).toContain('Storage "mysql:…" is not known')
+  expect(refusal).not.toContain("password")
+})

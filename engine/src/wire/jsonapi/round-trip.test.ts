@@ -1,0 +1,493 @@
+// What the engine says is what arrives, whatever it says: each value through its document and back.
+import {
+  type Arbitrary,
+  array,
+  assert,
+  boolean,
+  constant,
+  constantFrom,
+  date,
+  double,
+  nat,
+  oneof,
+  option,
+  property,
+  record,
+  string,
+  stringMatching,
+} from "fast-check"
+import { describe, expect, test } from "vitest"
+import { organizationPermissions } from "../../core/caller.ts"
+import { collaboratorAuthPolicies, executionModes, plans } from "../../organizations/organization.ts"
+import { organizationPermissionNames } from "../../organizations/organization-permissions.ts"
+import { serviceProviders } from "../../organizations/vcs-connection.ts"
+import { teamVisibilities } from "../../organizations/team.ts"
+import { workspacePermissionNames } from "../../workspaces/permissions.ts"
+import { type RunStatus, runStatuses } from "../../workspaces/run-status.ts"
+import { outputTypes } from "../../workspaces/state-file.ts"
+import { workspaceSortKeys } from "../../workspaces/query.ts"
+import { variableCategories } from "../../workspaces/variable.ts"
+import { actorKinds } from "../../workspaces/workspace.ts"
+import { decodeAgentPool, encodeAgentPool } from "./agent-pool.ts"
+import { decodeAssessment, decodeAssessmentView, encodeAssessment, encodeAssessmentInput } from "./assessment.ts"
+import { given } from "./given.ts"
+import {
+  decodeOrganization,
+  decodeOrganizationPatch,
+  encodeOrganization,
+  encodeOrganizationPatch,
+} from "./organization.ts"
+import { decodeProject, decodeProjectPatch, encodeProject, encodeProjectPatch } from "./project.ts"
+import { decodeRun, decodeRunView, encodeRun, encodeRunInput } from "./run.ts"
+import { decodeStateVersionOutput, encodeStateVersionOutput } from "./state-version.ts"
+import { decodeTag, decodeTagReferences, encodeTag, encodeTagReferences } from "./tag.ts"
+import {
+  decodeEffectiveTagBinding,
+  decodeTagBinding,
+  decodeTagBindings,
+  encodeEffectiveTagBinding,
+  encodeTagBinding,
+  encodeTagBindings,
+} from "./tag-binding.ts"
+import { decodeTeam, decodeTeamPatch, encodeTeam, encodeTeamPatch } from "./team.ts"
+import { decodeCreatedToken, encodeCreatedToken } from "./token.ts"
+import { decodeUser, encodeUser } from "./user.ts"
+import { decodeVariable, decodeVariableView, encodeVariable, encodeVariablePatch } from "./variable.ts"
+import { decodeOauthClientView, encodeOauthClient } from "./vcs-connection.ts"
+import { decodeWorkspace, encodeWorkspace } from "./workspace.ts"
+import { decodeWorkspaceInput, encodeWorkspaceInput } from "./workspace-input.ts"
+import { decodeWorkspaceQuery, encodeWorkspaceQuery } from "./workspace-query.ts"
+
+const text = string({ unit: "binary" })
+/** Requests hold no U+0000, which PostgreSQL cannot keep. */
+const said = text.filter((value) => !value.includes("\u0000"))
+const filled = string({ unit: "grapheme", minLength: 1 })
+const id = stringMatching(/^[a-z]{2,5}-[a-zA-Z0-9]{16}$/)
+const word = stringMatching(/^[a-z][a-z0-9_-]{0,20}$/)
+const instant = date({
+  min: new Date("0001-01-01T00:00:00Z"),
+  max: new Date("9999-12-31T23:59:59Z"),
+  noInvalidDate: true,
+}).map((at) => at.getTime())
+const orNull = <T>(values: Arbitrary<T>): Arbitrary<T | null> => option(values, { nil: null })
+const flags = <Name extends string>(names: readonly Name[]) =>
+  record(Object.fromEntries(names.map((name) => [name, boolean()])) as Record<Name, Arbitrary<boolean>>)
+const actor = record({ kind: constantFrom(...actorKinds), id })
+const duration = orNull(double({ min: 0, max: 1e12, noNaN: true }).map((value) => value + 0))
+/** Members that are left out, never undefined. */
+const some = <T>(members: { [name in keyof T]: Arbitrary<T[name]> }) => record(members, { requiredKeys: [] })
+
+const workspace = record(
+  {
+    id,
+    organizationName: word,
+    projectId: id,
+    name: word,
+    description: orNull(text),
+    isDestroyable: boolean(),
+    allowDestroyPlan: boolean(),
+    assessmentsEnabled: boolean(),
+    autoApply: boolean(),
+    autoApplyRunTrigger: boolean(),
+    autoDestroyAt: orNull(instant),
+    autoDestroyStatus: orNull(text),
+    autoDestroyActivityDuration: orNull(text),
+    inheritsProjectAutoDestroy: boolean(),
+    createdAt: instant,
+    updatedAt: instant,
+    latestChangeAt: instant,
+    lastAssessmentResultAt: orNull(instant),
+    environment: text,
+    executionMode: constantFrom(...executionModes),
+    agentPoolId: orNull(id),
+    settingOverwrites: flags(["executionMode", "agentPool"]),
+    fileTriggersEnabled: boolean(),
+    globalRemoteState: boolean(),
+    lock: oneof(
+      constant({ held: false } as const),
+      record({ held: constant(true as const), by: actor, reason: text, since: instant }),
+    ),
+    oauthClientName: orNull(text),
+    permissions: flags(workspacePermissionNames),
+    metrics: record({
+      applyDurationAverageMs: duration,
+      planDurationAverageMs: duration,
+      policyCheckFailures: orNull(nat()),
+      runFailures: orNull(nat()),
+      runsCount: orNull(nat()),
+    }),
+    queueAllRuns: boolean(),
+    resourceCount: nat(),
+    source: text,
+    sourceName: orNull(text),
+    sourceUrl: orNull(text),
+    speculativeEnabled: boolean(),
+    structuredRunOutputEnabled: boolean(),
+    tagNames: array(word),
+    engineVersion: text,
+    triggerPrefixes: array(text),
+    triggerPatterns: array(text),
+    vcsRepo: orNull(
+      record({
+        identifier: text,
+        oauthTokenId: orNull(id),
+        githubAppInstallationId: orNull(id),
+        branch: text,
+        ingressSubmodules: boolean(),
+        tagsRegex: orNull(filled),
+        repositoryHttpUrl: orNull(filled),
+        serviceProvider: orNull(filled),
+      }),
+    ),
+    workingDirectory: orNull(text),
+    currentConfigurationVersionId: orNull(id),
+    currentRunId: orNull(id),
+    currentStateVersionId: orNull(id),
+    currentAssessmentResultId: orNull(id),
+    outputIds: array(id),
+    readmeId: orNull(id),
+    sshKeyId: orNull(id),
+    variableIds: array(id),
+    retentionPolicy: orNull(record({ id, kind: constantFrom("delete-older", "dont-delete") })),
+  },
+  { noNullPrototype: true },
+)
+
+const project = record({
+  id,
+  organizationName: word,
+  name: text,
+  description: text,
+  createdAt: instant,
+  autoDestroyActivityDuration: orNull(text),
+  defaultExecutionMode: constantFrom(...executionModes),
+  defaultAgentPoolId: orNull(id),
+  settingOverwrites: flags(["defaultExecutionMode", "defaultAgentPool"]),
+  permissions: flags(["canRead", "canUpdate", "canDestroy", "canCreateWorkspace", "canMoveWorkspaces"]),
+  counts: record({ workspaces: nat(), teams: nat() }),
+})
+
+const teamPermissions = [
+  "canUpdateMembership",
+  "canDestroy",
+  "canUpdateOrganizationAccess",
+  "canUpdateApiToken",
+  "canUpdateVisibility",
+  "canUpdateName",
+] as const
+
+type Codec = readonly [
+  values: Arbitrary<unknown>,
+  encode: (value: never) => unknown,
+  decode: (document: unknown) => unknown,
+]
+const codec = <T>(values: Arbitrary<unknown>, encode: (value: T) => unknown, decode: (document: unknown) => unknown) =>
+  [values, encode, decode] as Codec
+
+const answers: Readonly<Record<string, Codec>> = {
+  workspace: codec(workspace, encodeWorkspace, decodeWorkspace),
+  organization: codec(
+    record({
+      id,
+      name: word,
+      email: text,
+      createdAt: instant,
+      defaultProjectId: id,
+      defaultExecutionMode: constantFrom(...executionModes),
+      defaultAgentPoolId: orNull(id),
+      allowForceDeleteWorkspaces: boolean(),
+      assessmentsEnforced: boolean(),
+      collaboratorAuthPolicy: constantFrom(...collaboratorAuthPolicies),
+      costEstimationEnabled: boolean(),
+      plan: constantFrom(...plans),
+      permissions: flags(organizationPermissionNames),
+    }),
+    encodeOrganization,
+    decodeOrganization,
+  ),
+  project: codec(project, encodeProject, decodeProject),
+  team: codec(
+    record({
+      id,
+      organizationName: word,
+      name: text,
+      visibility: constantFrom(...teamVisibilities),
+      access: flags(organizationPermissions),
+      permissions: flags(teamPermissions),
+      userIds: array(id),
+    }),
+    encodeTeam,
+    decodeTeam,
+  ),
+  user: codec(
+    record({ id, username: word, serviceAccount: boolean(), email: orNull(text), siteAdmin: orNull(boolean()) }),
+    encodeUser,
+    decodeUser,
+  ),
+  token: codec(
+    record({
+      id,
+      owner: oneof(
+        record({ kind: constant("user"), userId: id }),
+        record({ kind: constant("team"), teamId: id }),
+        record({ kind: constant("organization"), organizationName: word }),
+      ),
+      description: text,
+      createdBy: orNull(id),
+      createdAt: instant,
+      lastUsedAt: orNull(instant),
+      expiresAt: orNull(instant),
+      secret: word,
+    }),
+    encodeCreatedToken,
+    decodeCreatedToken,
+  ),
+  tag: codec(
+    record({ id, name: word, createdAt: instant, instanceCount: nat(), organizationName: word }),
+    encodeTag,
+    decodeTag,
+  ),
+  "tag binding": codec(record({ id, key: text, value: text, createdAt: instant }), encodeTagBinding, decodeTagBinding),
+  "effective tag binding": codec(
+    record({ key: text, value: text, inheritedFrom: orNull(id) }),
+    encodeEffectiveTagBinding,
+    decodeEffectiveTagBinding,
+  ),
+  run: codec(
+    record({
+      id,
+      workspaceId: id,
+      status: constantFrom(...runStatuses),
+      message: text,
+      source: text,
+      isDestroy: boolean(),
+      autoApply: boolean(),
+      planOnly: boolean(),
+      refreshOnly: boolean(),
+      hasChanges: boolean(),
+      createdAt: instant,
+      createdBy: orNull(actor),
+      statusTimestamps: some(
+        Object.fromEntries(runStatuses.map((status) => [status, instant])) as Record<RunStatus, Arbitrary<number>>,
+      ),
+      configurationVersionId: orNull(id),
+      planId: id,
+      applyId: id,
+      permissions: flags(["canApply", "canCancel", "canDiscard", "canForceCancel"]),
+    }),
+    encodeRun,
+    decodeRunView,
+  ),
+  variable: codec(
+    record({
+      id,
+      workspaceId: id,
+      key: text,
+      value: orNull(text),
+      description: text,
+      category: constantFrom(...variableCategories),
+      hcl: boolean(),
+      sensitive: boolean(),
+      versionId: text,
+      createdAt: instant,
+    }),
+    encodeVariable,
+    decodeVariableView,
+  ),
+  assessment: codec(
+    record({
+      id,
+      workspaceId: id,
+      drifted: boolean(),
+      succeeded: boolean(),
+      errorMessage: orNull(text),
+      createdAt: instant,
+    }),
+    encodeAssessment,
+    decodeAssessmentView,
+  ),
+  "OAuth client": codec(
+    record({
+      id,
+      organizationName: word,
+      name: orNull(text),
+      serviceProvider: constantFrom(...serviceProviders),
+      httpUrl: text,
+      apiUrl: text,
+      createdAt: instant,
+      tokenIds: array(id),
+    }),
+    encodeOauthClient,
+    decodeOauthClientView,
+  ),
+  "agent pool": codec(
+    record({ id, organizationName: word, name: text, createdAt: instant, workspaceIds: array(id) }),
+    encodeAgentPool,
+    decodeAgentPool,
+  ),
+  "state output": codec(
+    record({
+      id,
+      name: text,
+      sensitive: boolean(),
+      type: constantFrom(...outputTypes),
+      value: oneof(text, boolean(), constant(null), array(nat())),
+      detailedType: oneof(text, array(text)),
+    }),
+    encodeStateVersionOutput,
+    decodeStateVersionOutput,
+  ),
+}
+
+const bindings = array(record({ key: text, value: text }))
+const organizationPatch = some({
+  name: word,
+  email: stringMatching(/^[a-z]{1,9}@[a-z]{1,9}\.example$/),
+  defaultExecutionMode: constantFrom(...executionModes),
+  defaultAgentPoolId: orNull(id),
+  allowForceDeleteWorkspaces: boolean(),
+  assessmentsEnforced: boolean(),
+  plan: constantFrom(...plans),
+  costEstimationEnabled: boolean(),
+  collaboratorAuthPolicy: constantFrom(...collaboratorAuthPolicies),
+})
+
+const requests: Readonly<Record<string, Codec>> = {
+  "change of a workspace": codec(
+    some({
+      name: word,
+      description: orNull(said),
+      executionMode: constantFrom(...executionModes),
+      operations: boolean(),
+      agentPoolId: orNull(id),
+      settingOverwrites: some({ executionMode: boolean(), agentPool: boolean() }),
+      allowDestroyPlan: boolean(),
+      assessmentsEnabled: boolean(),
+      autoApply: boolean(),
+      autoApplyRunTrigger: boolean(),
+      autoDestroyAt: orNull(instant),
+      autoDestroyActivityDuration: orNull(filled),
+      inheritsProjectAutoDestroy: boolean(),
+      fileTriggersEnabled: boolean(),
+      globalRemoteState: boolean(),
+      queueAllRuns: boolean(),
+      speculativeEnabled: boolean(),
+      structuredRunOutputEnabled: boolean(),
+      engineVersion: filled,
+      triggerPatterns: array(said),
+      triggerPrefixes: array(said),
+      vcsRepo: orNull(
+        some({
+          identifier: orNull(said),
+          oauthTokenId: orNull(id),
+          githubAppInstallationId: orNull(id),
+          branch: orNull(said),
+          ingressSubmodules: boolean(),
+          tagsRegex: orNull(said),
+        }),
+      ),
+      workingDirectory: orNull(said),
+      sourceName: orNull(said),
+      sourceUrl: orNull(said),
+      projectId: id,
+      tagBindings: bindings,
+      tags: array(oneof(record({ name: word }), record({ id }))),
+    }),
+    encodeWorkspaceInput,
+    decodeWorkspaceInput,
+  ),
+  "change of an organization": codec(organizationPatch, encodeOrganizationPatch, decodeOrganizationPatch),
+  "change of a project": codec(
+    some({
+      name: word,
+      description: stringMatching(/^[a-z ]{0,30}$/),
+      autoDestroyActivityDuration: orNull(stringMatching(/^[1-9][0-9]{0,3}[dh]$/)),
+      defaultExecutionMode: orNull(constantFrom(...executionModes)),
+      defaultAgentPoolId: orNull(id),
+      settingOverwrites: some({ defaultExecutionMode: boolean(), defaultAgentPool: boolean() }),
+    }),
+    encodeProjectPatch,
+    decodeProjectPatch,
+  ),
+  "change of a team": codec(
+    some({
+      name: word,
+      visibility: constantFrom(...teamVisibilities),
+      access: some(
+        Object.fromEntries(organizationPermissions.map((name) => [name, boolean()])) as Record<
+          (typeof organizationPermissions)[number],
+          Arbitrary<boolean>
+        >,
+      ),
+    }),
+    encodeTeamPatch,
+    decodeTeamPatch,
+  ),
+  "list of tag bindings": codec(bindings, encodeTagBindings, decodeTagBindings),
+  "list of tags": codec(array(oneof(record({ name: word }), record({ id }))), encodeTagReferences, decodeTagReferences),
+  variable: codec(
+    record({
+      key: text,
+      value: text,
+      description: text,
+      category: constantFrom(...variableCategories),
+      hcl: boolean(),
+      sensitive: boolean(),
+    }),
+    encodeVariablePatch,
+    decodeVariable,
+  ),
+  run: codec(
+    record({
+      message: orNull(text),
+      isDestroy: boolean(),
+      autoApply: orNull(boolean()),
+      planOnly: boolean(),
+      refreshOnly: boolean(),
+      configurationVersionId: orNull(id),
+    }),
+    (input: Parameters<typeof encodeRunInput>[1]) => encodeRunInput("ws-1", input),
+    (body) => decodeRun(body).input,
+  ),
+  assessment: codec(
+    record({ drifted: boolean(), succeeded: boolean(), errorMessage: orNull(text) }),
+    encodeAssessmentInput,
+    decodeAssessment,
+  ),
+}
+
+describe.each([
+  { what: "an answer", codecs: answers },
+  { what: "a request", codecs: requests },
+])("$what", ({ codecs }) => {
+  test.each(Object.entries(codecs))("arrives as it was sent: %s", (_name, [values, encode, decode]) => {
+    assert(
+      property(values, (value) => {
+        const sent: unknown = JSON.parse(JSON.stringify(encode(value as never)))
+        expect(decode(sent)).toEqual(value)
+      }),
+    )
+  })
+})
+
+test("a query of workspaces arrives as it was asked", () => {
+  const query = some({
+    name: word,
+    wildcardName: word,
+    tags: array(word, { minLength: 1, maxLength: 5 }),
+    excludeTags: array(word, { minLength: 1, maxLength: 5 }),
+    sort: record({ key: constantFrom(...workspaceSortKeys), descending: boolean() }),
+    projectId: id,
+    currentRunStatus: array(constantFrom(...runStatuses), { minLength: 1, maxLength: 5 }),
+    tagged: array(oneof(record({ key: filled }), record({ value: filled }), record({ key: filled, value: filled })), {
+      minLength: 1,
+      maxLength: 5,
+    }),
+  })
+  assert(
+    property(query, (asked) => {
+      const sent = new URLSearchParams(Object.entries(given(Object.fromEntries(encodeWorkspaceQuery(asked)))) as [])
+      expect(decodeWorkspaceQuery(new URLSearchParams(sent.toString()))).toEqual(asked)
+    }),
+  )
+})
