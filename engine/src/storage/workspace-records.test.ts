@@ -51,7 +51,10 @@ const noConfiguration = {
   readme: null,
 }
 
-describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind) => {
+// PostgreSQL has other work while the whole suite runs.
+const patience = { timeout: 30_000 }
+
+describe.each(databaseKinds.filter(({ available }) => available))("$name", patience, (kind) => {
   test("a state of many chunks comes back as it went in", async () => {
     await using records = await recordsOn(kind)
     const { engine, ref, put } = records
@@ -220,7 +223,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
 
 // A second connection to a database in memory would see another one.
 const lasting = databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory")
-test.each(lasting)("$name holds no secret as it was written", async (kind) => {
+test.each(lasting)("$name holds no secret as it was written", patience, async (kind) => {
   await using records = await recordsOn(kind)
   const { engine, ref, put } = records
   await engine.workspaces.lock(ref, { reason: "" })

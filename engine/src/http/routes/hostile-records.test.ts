@@ -95,3 +95,48 @@ test.each(subjects)("$path answers no hostile document with a 5xx", { timeout: 3
   }
   expect(failures).toEqual([])
 })
+
+const identified = [
+  "/state-versions/:id",
+  "/state-versions/:id/download",
+  "/state-versions/:id/outputs",
+  "/state-version-outputs/:id",
+  "/workspaces/:id/state-versions",
+  "/workspaces/:id/current-state-version",
+  "/runs/:id",
+  "/plans/:id",
+  "/applies/:id",
+  "/workspaces/:id/runs",
+  "/configuration-versions/:id",
+  "/configuration-versions/:id/ingress-attributes",
+  "/workspaces/:id/readme",
+  "/workspaces/:id/vars",
+  "/assessment-results/:id",
+  "/oauth-clients/:id",
+  "/oauth-tokens/:id",
+  "/github-app/installations/:id",
+]
+const hostileIds = ["%00", "%ED%A0%80", "%25_'", "__proto__", "a".repeat(5_000), "%2F"]
+const hostileValues = ["", "%00", "%ED%A0%80", ",,,", "1e3", "-1", "99999999999999999999", "a".repeat(5_000)]
+const parameters = ["filter%5Bstatus%5D", "page%5Bnumber%5D", "page%5Bsize%5D", "include"]
+
+test("no id and no parameter makes a 5xx", { timeout: 30_000 }, async () => {
+  await using world = await populatedWorld()
+  const workspace = await world.workspace("web")
+  const listed = ["state-versions", "runs", "configuration-versions", "vars", "assessment-results"]
+  const addresses = [
+    ...identified.flatMap((path) => hostileIds.map((id) => path.replace(":id", id))),
+    ...listed.flatMap((list) =>
+      parameters.flatMap((name) => hostileValues.map((value) => `/workspaces/${workspace}/${list}?${name}=${value}`)),
+    ),
+    ...hostileValues.map((value) => `/state-versions?filter[organization][name]=${value}&filter[workspace][name]=x`),
+    ...hostileValues.map((value) => `http://chancery.test/uploads/state-versions/sv-1/state?credential=${value}`),
+  ]
+  const failures = []
+  for (const address of addresses) {
+    const method = address.startsWith("http") ? "PUT" : "GET"
+    const { status } = await world.request(method, address, method === "PUT" ? { token: null, body: "{}" } : {})
+    if (status >= 500) failures.push([status, address.slice(0, 200)])
+  }
+  expect(failures).toEqual([])
+})
