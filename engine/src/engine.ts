@@ -25,6 +25,22 @@ import type { TeamWorkspaces } from "./workspaces/team-workspace.ts"
 import type { Variables } from "./workspaces/variables.ts"
 import type { Workspaces } from "./workspaces/workspaces.ts"
 
+/**
+ * What Chancery does, as the caller whom this engine acts for. Instants are milliseconds since the Unix epoch, lists come in
+ * pages of at most 100 (`PageRequest`), and a page past the end is empty.
+ *
+ * A method that refuses throws `EngineError`; its `code` says why, the same in every implementation:
+ * - `not-found`: missing, or the caller may not see it or do that to it; never told apart (specification, section 5)
+ * - `invalid`: rules broken by the input, all at once, one fault per field in `faults`
+ * - `bad-request`: input that no field explains, such as a character that no store can hold
+ * - `conflict`, `unprocessable`: the input is fine, the present state or a rule across objects refuses it
+ * - `unauthenticated`: the token is unknown, expired or revoked
+ * - `busy`, `rate-limited`: nothing was done; try again after `retryAfterMs`
+ * - `unavailable`: of a remote engine only; no usable answer came, and a change may have been made all the same
+ * - `too-large`: of a remote engine only; the request is larger than its server accepts
+ *
+ * Close it when done; the engine that opened a store or a connection is the one to close.
+ */
 export interface Engine extends AsyncDisposable {
   readonly organizations: Organizations
   readonly organizationMemberships: OrganizationMemberships

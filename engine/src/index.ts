@@ -12,26 +12,73 @@ export type {
   OrganizationMembershipView,
 } from "./organizations/organization-membership.ts"
 export type { OrganizationMembershipFilter, OrganizationMemberships } from "./organizations/organization-memberships.ts"
+export type { AgentPoolInput, AgentPools, AgentPoolView } from "./organizations/agent-pool.ts"
 export type { ExecutionMode, OrganizationInput, OrganizationPatch, Plan } from "./organizations/organization.ts"
 export type { Organizations, OrganizationView } from "./organizations/organizations.ts"
 export type { ProjectAccessLevel } from "./organizations/project-permissions.ts"
 export type { ProjectInput, ProjectPatch } from "./organizations/project.ts"
 export type { ProjectFilter, Projects, ProjectView } from "./organizations/projects.ts"
 export type { SiteSettings, SiteSettingsFamily } from "./organizations/site-settings.ts"
+export type { SshKeyInput, SshKeys, SshKeyView } from "./organizations/ssh-key.ts"
 export type { TeamProject, TeamProjectInput, TeamProjects } from "./organizations/team-project.ts"
 export type { TeamInput, TeamPatch, TeamView } from "./organizations/team.ts"
-export type { TeamFilter, TeamMembers, Teams } from "./organizations/teams.ts"
+export type { TeamFilter, TeamMember, TeamMembers, Teams } from "./organizations/teams.ts"
 export type { TokenInput } from "./organizations/token.ts"
 export type { CreatedToken, Tokens, TokenView } from "./organizations/tokens.ts"
 export type { AccountPatch, UserInput } from "./organizations/user.ts"
 export type { Users, UserView } from "./organizations/users.ts"
+export type {
+  AppInstallationInput,
+  AppInstallationView,
+  OauthClientInput,
+  OauthClientView,
+  OauthTokenView,
+  ServiceProvider,
+} from "./organizations/vcs-connection.ts"
+export type { VcsConnections } from "./organizations/vcs-connections.ts"
+export type { Binding, EffectiveTagBinding } from "./tags/tag-binding.ts"
+export type { TagBindingView, TagFilter, TagReference, Tags, TagView } from "./tags/tags.ts"
+export type { AssessmentInput, AssessmentView } from "./workspaces/assessment.ts"
+export type { Assessments } from "./workspaces/assessments.ts"
+export type {
+  ConfigurationVersionInput,
+  ConfigurationVersionView,
+  IngressAttributes,
+  IngressAttributesView,
+  Readme,
+} from "./workspaces/configuration-version.ts"
+export type { ConfigurationVersions } from "./workspaces/configuration-versions.ts"
 export type { CustomAccess, WorkspaceAccessLevel, WorkspacePermissions } from "./workspaces/permissions.ts"
+export type { WorkspaceQuery, WorkspaceSortKey } from "./workspaces/query.ts"
+export type { RemoteStateConsumers } from "./workspaces/remote-state-consumers.ts"
+export type {
+  RetentionPolicies,
+  RetentionPolicyView,
+  RetentionRule,
+  RetentionTarget,
+} from "./workspaces/retention-policy.ts"
+export type { RunStatus } from "./workspaces/run-status.ts"
+export type { RunQuery } from "./workspaces/run-store.ts"
+export type { RunInput, RunStep, RunView } from "./workspaces/run.ts"
+export type { Runs } from "./workspaces/runs.ts"
+export type { StateVersionQuery } from "./workspaces/state-version-store.ts"
+export type {
+  StateDocument,
+  StateVersionInput,
+  StateVersionOutput,
+  StateVersionStatus,
+  StateVersionView,
+} from "./workspaces/state-version.ts"
+export type { StateVersions } from "./workspaces/state-versions.ts"
 export type {
   TeamWorkspace,
   TeamWorkspaceInput,
   TeamWorkspacePatch,
   TeamWorkspaces,
 } from "./workspaces/team-workspace.ts"
+export type { VariableInput, VariablePatch, VariableView } from "./workspaces/variable.ts"
+export type { Variables } from "./workspaces/variables.ts"
+export type { TagBindingInput, TagInput, VcsRepoInput, WorkspaceInput } from "./workspaces/workspace-input.ts"
 export type { Actor, Lock, WorkspaceRef } from "./workspaces/workspace.ts"
-export type { WorkspaceView } from "./workspaces/workspace-view.ts"
+export type { VcsRepoView, WorkspaceView } from "./workspaces/workspace-view.ts"
 export type { Workspaces } from "./workspaces/workspaces.ts"

@@ -29,7 +29,7 @@ export interface AgentPools {
   list(organization: string, search: string | undefined, page: PageRequest): Promise<Page<AgentPoolView>>
   get(id: string): Promise<AgentPoolView>
   update(id: string, patch: Partial<AgentPoolInput>): Promise<AgentPoolView>
-  /** Refused while something names it. */
+  /** Refused with `conflict` while something names it. */
   delete(id: string): Promise<void>
 }
 

@@ -10,7 +10,7 @@ export interface OrganizationMembershipFilter {
 
 /** Who belongs to an organization. */
 export interface OrganizationMemberships {
-  /** Makes the user first when nobody has that name or email. */
+  /** Refused with `invalid` for who is a member already. Makes the user first when nobody has that name or email. */
   create(organization: string, input: OrganizationMembershipInput): Promise<OrganizationMembershipView>
   list(
     organization: string,

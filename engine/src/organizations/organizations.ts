@@ -9,11 +9,13 @@ export interface OrganizationView extends Organization {
 
 /** The organization family of the engine; organizations are named, as in every path. */
 export interface Organizations {
+  /** The caller becomes its first owner. Refuses with `invalid` a name that is taken, in any case of its letters. */
   create(input: OrganizationInput): Promise<OrganizationView>
   /** Those the caller belongs to; `search` is part of the name. */
   list(search: string | undefined, page: PageRequest): Promise<Page<OrganizationView>>
   get(name: string): Promise<OrganizationView>
+  /** For owners; members left out keep their values. The plan is a site administrator's to set. */
   update(name: string, patch: OrganizationPatch): Promise<OrganizationView>
-  /** With everything in it. */
+  /** With everything in it; for owners. */
   delete(name: string): Promise<void>
 }

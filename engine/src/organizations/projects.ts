@@ -31,10 +31,13 @@ export interface ProjectFilter {
 
 /** The project family of the engine. */
 export interface Projects {
+  /** Refuses with `invalid` a name that the organization has already, in any case of its letters. */
   create(organization: string, input: ProjectInput): Promise<ProjectView>
+  /** Those the caller may see. */
   list(organization: string, filter: ProjectFilter, page: PageRequest): Promise<Page<ProjectView>>
   get(id: string): Promise<ProjectView>
+  /** Members left out keep their values; null inherits the organization's default again. */
   update(id: string, patch: ProjectPatch): Promise<ProjectView>
-  /** Refused for the default project and for one that holds workspaces. */
+  /** Refused with `conflict` for the default project and for one that holds workspaces. */
   delete(id: string): Promise<void>
 }

@@ -19,7 +19,7 @@ export interface SshKeyInput {
   readonly value: string
 }
 
-/** The SSH keys of an organization. */
+/** The SSH keys of an organization; the key itself is written and never read back. */
 export interface SshKeys {
   create(organization: string, input: SshKeyInput): Promise<SshKeyView>
   list(organization: string, page: PageRequest): Promise<Page<SshKeyView>>

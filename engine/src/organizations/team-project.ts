@@ -16,8 +16,9 @@ export interface TeamProjectInput {
   readonly access: ProjectAccessLevel
 }
 
-/** Team access to projects. */
+/** Team access to projects: what the team then has on every workspace inside. For administrators of the project. */
 export interface TeamProjects {
+  /** Refused with `invalid` for a team that has access already; change that. */
   create(input: TeamProjectInput): Promise<TeamProject>
   list(projectId: string, page: PageRequest): Promise<Page<TeamProject>>
   get(id: string): Promise<TeamProject>

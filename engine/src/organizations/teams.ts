@@ -20,16 +20,19 @@ export interface TeamMember {
 
 /** The team family of the engine. */
 export interface Teams {
+  /** Nobody gives a team more than they hold themselves. */
   create(organization: string, input: TeamInput): Promise<TeamView>
   /** Those the caller may see. */
   list(organization: string, filter: TeamFilter, page: PageRequest): Promise<Page<TeamView>>
   get(id: string): Promise<TeamView>
   /** Who is in it, by username. */
   members(id: string): Promise<readonly TeamMember[]>
+  /** Members left out keep their values; the team `owners` keeps its name and its rights. */
   update(id: string, patch: TeamPatch): Promise<TeamView>
+  /** Refused with `unprocessable` for the team `owners`. */
   delete(id: string): Promise<void>
   /** Those already in it are passed over. */
   addMembers(id: string, members: TeamMembers): Promise<void>
-  /** Those not in it are passed over. */
+  /** Those not in it are passed over. Refused with `unprocessable` when `owners` would lose its last member. */
   removeMembers(id: string, members: TeamMembers): Promise<void>
 }

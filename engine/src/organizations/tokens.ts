@@ -15,16 +15,21 @@ export interface CreatedToken extends TokenView {
   readonly secret: string
 }
 
-/** The API tokens of users, teams and organizations. */
+/**
+ * The API tokens of users, teams and organizations. The secret is in the answer that makes a token and nowhere else; a token
+ * that expires does so at the instant `expiresAt`.
+ */
 export interface Tokens {
   createForUser(userId: string, input: TokenInput): Promise<CreatedToken>
   listForUser(userId: string, page: PageRequest): Promise<Page<TokenView>>
   /** The one token of an organization; making it anew revokes the one before. */
   createForOrganization(organization: string, input: TokenInput): Promise<CreatedToken>
+  /** Not found while there is none. */
   getForOrganization(organization: string): Promise<TokenView>
   deleteForOrganization(organization: string): Promise<void>
   /** The team's token without a description; making it anew revokes the one before. */
   createForTeam(teamId: string, input: TokenInput): Promise<CreatedToken>
+  /** Not found while there is none. */
   getForTeam(teamId: string): Promise<TokenView>
   deleteForTeam(teamId: string): Promise<void>
   /** One more token of a team, told apart by its description. */

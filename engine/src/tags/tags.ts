@@ -26,7 +26,11 @@ export interface TagFilter {
   readonly exceptOf?: readonly string[]
 }
 
-/** The tag family of the engine: the pool of each organization, and what workspaces and projects carry. */
+/**
+ * The tag family of the engine: the pool of each organization (specification 4.1), and what workspaces and projects carry
+ * (4.10). A flat tag and a binding without a value are one thing seen twice (architecture 0.16); names keep their case and
+ * are compared without it.
+ */
 export interface Tags {
   list(organizationName: string, filter: TagFilter, page: PageRequest): Promise<Page<TagView>>
   /** Puts tags into the pool; those that are there already are answered as they are. */
@@ -36,14 +40,16 @@ export interface Tags {
   /** Gives one tag to many workspaces, all or none. */
   apply(tagId: string, workspaceIds: readonly string[]): Promise<void>
 
-  /** Flat tags of a workspace. */
+  /** Flat tags of a workspace; a tag that is new enters the pool, and leaves it with its last workspace. */
   ofWorkspace(workspaceId: string, page: PageRequest, filter?: Pick<TagFilter, "search">): Promise<Page<TagView>>
   add(workspaceId: string, tags: readonly TagReference[]): Promise<void>
   remove(workspaceId: string, tags: readonly TagReference[]): Promise<void>
 
+  /** The workspace's own. */
   bindings(workspaceId: string): Promise<readonly TagBindingView[]>
+  /** With those of its project, of which the workspace's own win. */
   effectiveBindings(workspaceId: string): Promise<readonly EffectiveTagBinding[]>
-  /** Adds and changes; answers all there are. */
+  /** Adds and changes; answers all there are. Refused with `invalid` beyond ten bindings with a value. */
   bind(workspaceId: string, bindings: readonly Binding[]): Promise<readonly TagBindingView[]>
 
   projectBindings(projectId: string): Promise<readonly TagBindingView[]>

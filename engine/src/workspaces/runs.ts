@@ -10,9 +10,11 @@ export interface Runs {
   getByPlan(planId: string): Promise<RunView>
   getByApply(applyId: string): Promise<RunView>
   list(ref: WorkspaceRef, query: RunQuery, page: PageRequest): Promise<Page<RunView>>
+  /** These four are refused with `conflict` in a status that does not allow them. */
   apply(id: string): Promise<void>
   discard(id: string): Promise<void>
   cancel(id: string): Promise<void>
   forceCancel(id: string): Promise<void>
+  /** To a status that can follow the present one, else `conflict`; takes and releases the workspace's lock as it goes. */
   advance(id: string, step: RunStep): Promise<RunView>
 }

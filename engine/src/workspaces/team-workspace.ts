@@ -25,8 +25,9 @@ export interface TeamWorkspaceInput extends TeamWorkspacePatch {
   readonly workspaceId: string
 }
 
-/** Team access to workspaces. */
+/** Team access to workspaces (architecture 0.13). For administrators of the workspace. */
 export interface TeamWorkspaces {
+  /** Refused with `invalid` for a team that has access already; change that. */
   create(input: TeamWorkspaceInput): Promise<TeamWorkspace>
   list(workspaceId: string, page: PageRequest): Promise<Page<TeamWorkspace>>
   get(id: string): Promise<TeamWorkspace>

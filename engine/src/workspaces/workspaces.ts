@@ -6,18 +6,27 @@ import type { WorkspaceView } from "./workspace-view.ts"
 
 /** The workspace family of the engine; embedded and remote behave alike. */
 export interface Workspaces {
+  /** Specification 4.2; refuses with `invalid` a name that the organization has already, in any case of its letters. */
   create(organization: string, input: WorkspaceInput): Promise<WorkspaceView>
+  /** Specification 4.4: those the caller may read; all filters combine with AND. */
   list(organization: string, query: WorkspaceQuery, page: PageRequest): Promise<Page<WorkspaceView>>
   get(ref: WorkspaceRef): Promise<WorkspaceView>
+  /**
+   * Specification 4.3: members left out keep their values, null removes, bindings replace those there are. Moving to another
+   * project needs administrators' rights on both.
+   */
   update(ref: WorkspaceRef, changes: WorkspaceInput): Promise<WorkspaceView>
-  /** Refused while it is locked, its state is being processed, or it manages resources. */
+  /** Refused with `conflict` while it is locked, its state is being processed, or it manages resources. */
   safeDelete(ref: WorkspaceRef): Promise<void>
-  /** Looks at nothing but the permission. */
+  /** Looks at nothing but the permission: `forbidden`, not `not-found`, to who can read the workspace (section 5). */
   forceDelete(ref: WorkspaceRef): Promise<void>
   /** Null takes the key away. */
   assignSshKey(ref: WorkspaceRef, sshKeyId: string | null): Promise<WorkspaceView>
+  /** Refused with `conflict` while anybody holds the lock, the caller included (specification, section 3). */
   lock(ref: WorkspaceRef, input: { readonly reason: string }): Promise<WorkspaceView>
+  /** By who holds the lock: `conflict` to anybody else, `pending` while the newest state of this lock is on its way. */
   unlock(ref: WorkspaceRef): Promise<WorkspaceView>
+  /** By administrators of the workspace; discards a state that is on its way. */
   forceUnlock(ref: WorkspaceRef): Promise<WorkspaceView>
   /** Many at once, all or none. */
   moveToProject(projectId: string, workspaceIds: readonly string[]): Promise<void>
