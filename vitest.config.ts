@@ -6,5 +6,8 @@ export default defineConfig({
     // These take minutes and have a configuration of their own.
     exclude: ["**/node_modules/**", "test/long/**"],
     globalSetup: ["test/toolchain/global-setup.ts"],
+    // Nothing here measures time; a busy machine must not fail what only takes longer there.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
   },
 })

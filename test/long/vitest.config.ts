@@ -5,5 +5,7 @@ export default defineConfig({
   test: {
     include: ["test/long/**/*.test.ts"],
     globalSetup: ["test/toolchain/global-setup.ts"],
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
   },
 })
