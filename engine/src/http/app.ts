@@ -5,6 +5,7 @@ import { EngineError, badRequest, isEngineError, notFound } from "../core/errors
 import type { Runtime } from "../core/runtime.ts"
 import type { ServedEngine } from "../engine.ts"
 import { encodeError, type Pointers, statusOf } from "../wire/jsonapi/errors.ts"
+import { refuseUnstorableQuery } from "../wire/jsonapi/storable-text.ts"
 import { bearerToken } from "./authenticate.ts"
 import type { App, Exchange } from "./exchange.ts"
 import type { ApiRequest, ApiResponse, OpenRoute, Route } from "./route.ts"
@@ -32,13 +33,13 @@ export function createApp(options: AppOptions): App {
   for (const route of discoveryRoutes)
     app.on(route.method, route.path, (context) => {
       context.env.route = route.path
-      return settle(options, context.env, undefined, () => route.handle(requestOf(context, options)))
+      return settle(options, context.env, undefined, async () => route.handle(requestOf(context, options)))
     })
   for (const route of [...stateUploadRoutes(options.engine.stateUploads), ...(options.openRoutes ?? [])])
     app.on(route.method, route.path, (context) => {
       context.env.route = route.path
       context.env.secretPath = true
-      return settle(options, context.env, undefined, () => route.handle(requestOf(context, options)))
+      return settle(options, context.env, undefined, async () => route.handle(requestOf(context, options)))
     })
   app.notFound(() => errorResponse(notFound()))
   app.onError((error, context) => failed(error, options, context.env, undefined))
@@ -100,6 +101,7 @@ function response({ status, document, text, bytes, headers }: ApiResponse): Resp
 
 function requestOf(context: Context<Served>, options: AppOptions): Omit<ApiRequest, "engine"> {
   const raw = context.req.raw
+  if (context.req.url.includes("%00")) refuseUnstorable(context.req.param(), queryOf(context.req.url))
   let url: URL | undefined
   const absolute = () => (url ??= publicAddress(context.req.url, options.publicUrl))
   return {
@@ -122,6 +124,12 @@ function requestOf(context: Context<Served>, options: AppOptions): Omit<ApiReque
 function queryOf(address: string): URLSearchParams {
   const start = address.indexOf("?")
   return new URLSearchParams(start < 0 ? "" : address.slice(start + 1))
+}
+
+/** No record has U+0000 in its name, and not every store can be asked for one. */
+function refuseUnstorable(params: Readonly<Record<string, string>>, query: URLSearchParams): void {
+  if (Object.values(params).some((value) => value.includes("\0"))) throw notFound()
+  refuseUnstorableQuery(query)
 }
 
 function publicAddress(address: string, publicUrl: URL | undefined): URL {

@@ -1,6 +1,7 @@
 // Request documents → typed input, with every fault of the document at once, and the pieces that answers are made of.
 import type { z } from "zod"
 import { badRequest, type Fault, invalid } from "../../core/errors.ts"
+import { unstorableFaults } from "./storable-text.ts"
 import { wholeSentence } from "./ruled.ts"
 
 export interface ResourceIdentifier {
@@ -42,21 +43,10 @@ export function linked(resource: Resource, name: string, to: readonly { readonly
  * because public clients send one (workspace-facts 2.3).
  */
 export function decodeDocument<T>(body: unknown, schema: z.ZodType<T>, options: DocumentTypes): T {
-  if (!isObject(body) || !isObject(body["data"]))
-    throw badRequest("The document has no data object.", [{ detail: "data must be an object", pointer: "/data" }])
-  const { data } = body
-  const faults: Fault[] = []
-  const { type } = data
-  const typeMissing = type === undefined || type === ""
-  if (!(typeMissing && options.typeOptional === true) && !(typeof type === "string" && options.types.includes(type)))
-    faults.push({
-      detail: `type must be ${options.types.map((name) => `"${name}"`).join(" or ")}`,
-      pointer: "/data/type",
-    })
-  const parsed = schema.safeParse(data, { reportInput: true })
-  if (!parsed.success) faults.push(...parsed.error.issues.flatMap((issue) => faultsOf(issue, "/data")))
-  if (faults.length > 0) throw invalid(faults)
-  return parsed.data as T
+  const { data, faults } = readData(body, options)
+  const parsed = parse(schema, data, "/data")
+  if (faults.length > 0 || !parsed.success) throw invalid([...faults, ...parsed.faults])
+  return parsed.value
 }
 
 /**
@@ -125,9 +115,9 @@ export function decodeList<T>(
         detail: `type must be ${options.types.map((name) => `"${name}"`).join(" or ")}`,
         pointer: `${at}/type`,
       })
-    const parsed = schema.safeParse(element, { reportInput: true })
-    if (parsed.success) elements.push(parsed.data)
-    else faults.push(...parsed.error.issues.flatMap((issue) => faultsOf(issue, at)))
+    const parsed = parse(schema, element, at)
+    if (parsed.success) elements.push(parsed.value)
+    else faults.push(...parsed.faults)
   })
   if (faults.length > 0) throw invalid(faults)
   return elements
@@ -135,9 +125,28 @@ export function decodeList<T>(
 
 /** Reads any body with a schema of its own; faults point from the root. */
 export function decodeBody<T>(body: unknown, schema: z.ZodType<T>): T {
-  const parsed = schema.safeParse(body, { reportInput: true })
-  if (!parsed.success) throw invalid(parsed.error.issues.flatMap((issue) => faultsOf(issue, "")))
-  return parsed.data
+  const parsed = parse(schema, body, "")
+  if (!parsed.success) throw invalid(parsed.faults)
+  return parsed.value
+}
+
+/** What is refused anyway is not searched for ever. */
+const refusedValuesMaximum = 10_000
+
+type Parsed<T> =
+  | { readonly success: true; readonly value: T; readonly faults: readonly [] }
+  | { readonly success: false; readonly faults: readonly Fault[] }
+
+function parse<T>(schema: z.ZodType<T>, value: unknown, base: string): Parsed<T> {
+  const parsed = schema.safeParse(value, { reportInput: true })
+  const faults = parsed.success ? [] : parsed.error.issues.flatMap((issue) => faultsOf(issue, base))
+  // Of a document that is well formed only what is kept: members nobody knows are ignored, whatever they hold.
+  const unstorable = parsed.success
+    ? unstorableFaults(parsed.data, base)
+    : unstorableFaults(value, base, refusedValuesMaximum)
+  const unnamed = unstorable.filter(({ pointer }) => faults.every((fault) => fault.pointer !== pointer))
+  if (parsed.success && unnamed.length === 0) return { success: true, value: parsed.data, faults: [] }
+  return { success: false, faults: [...faults, ...unnamed] }
 }
 
 const listMaximum = 10_000

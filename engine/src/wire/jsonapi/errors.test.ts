@@ -69,6 +69,13 @@ describe("an error document", () => {
   ])("points into a list to $pointer", ({ field, pointer }) => {
     expect(listPointers(field)).toBe(pointer)
   })
+
+  test("repeats no more of what was sent than a person reads", () => {
+    const long = "💥".repeat(100_000)
+    const document = encodeError(invalid([{ detail: `${long} is not a member`, field: ["name"] }]))
+    expect(document.errors[0]?.detail).toHaveLength(1_001)
+    expect(document.errors[0]?.detail).toMatch(/^💥.*…$/u)
+  })
 })
 
 const memberName = stringMatching(/^[a-z]{1,6}([A-Z][a-z]{1,5}){0,2}$/).filter((name) => !["id", "type"].includes(name))

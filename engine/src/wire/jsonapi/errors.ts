@@ -40,11 +40,17 @@ export const statusOf = (code: EngineErrorCode): number => statuses[code].status
 export function encodeError(error: EngineError, pointers: Pointers = attributePointers()): ErrorDocument {
   const { status, title } = statuses[error.code]
   const common = { status: String(status), title }
-  if (error.faults.length === 0) return { errors: [{ ...common, detail: error.message }] }
+  if (error.faults.length === 0) return { errors: [{ ...common, detail: shortened(error.message) }] }
   return {
-    errors: error.faults.map((fault) => ({ ...common, detail: fault.detail, ...sourceOf(fault, pointers) })),
+    errors: error.faults.map((fault) => ({ ...common, detail: shortened(fault.detail), ...sourceOf(fault, pointers) })),
   }
 }
+
+const detailMaximum = 1_000
+
+/** A detail may repeat what was sent, which may be long. */
+const shortened = (detail: string): string =>
+  detail.length <= detailMaximum ? detail : `${detail.slice(0, detailMaximum).toWellFormed()}…`
 
 function sourceOf(fault: Fault, pointers: Pointers): Pick<ErrorObject, "source"> {
   if (fault.parameter !== undefined) return { source: { parameter: fault.parameter } }

@@ -19,6 +19,7 @@ import { attributePointers } from "./errors.ts"
 import { emailFaults } from "../../organizations/email.ts"
 import { usernameFaults } from "../../organizations/user.ts"
 import { ruled } from "./ruled.ts"
+import { toManySchema } from "./relationship.ts"
 import { given } from "./given.ts"
 import { dashedMembers } from "./member-name.ts"
 import { decodeUser } from "./user.ts"
@@ -49,7 +50,7 @@ const schema = z.object({
   attributes: z
     .object({ email: ruled(emailFaults).optional(), username: ruled(usernameFaults).optional() })
     .prefault({}),
-  relationships: z.object({ teams: z.object({ data: z.array(z.object({ id: z.string() })) }).optional() }).optional(),
+  relationships: z.object({ teams: toManySchema(z.object({ id: z.string() })).optional() }).optional(),
 })
 
 export function decodeOrganizationMembershipInput(body: unknown): OrganizationMembershipInput {

@@ -16,7 +16,7 @@ import { attributePointers } from "./errors.ts"
 import { dashedMembers } from "./member-name.ts"
 import { given } from "./given.ts"
 import { ruled } from "./ruled.ts"
-import { relatedId, toOneSchema } from "./relationship.ts"
+import { relatedId, toManySchema, toOneSchema } from "./relationship.ts"
 
 export const projectPointers = attributePointers(["defaultAgentPool", "tagBindings"])
 
@@ -77,7 +77,7 @@ const binding = z.object({
 const relationships = z
   .object({
     "default-agent-pool": toOneSchema.optional(),
-    "tag-bindings": z.object({ data: z.array(binding) }).optional(),
+    "tag-bindings": toManySchema(binding).optional(),
   })
   .optional()
 const createSchema = z.object({

@@ -7,6 +7,12 @@ const identifierSchema = z.object({ id: z.string() })
 export const decodeIdentifiers = (body: unknown, type: string): string[] =>
   decodeList(body, identifierSchema, { types: [type] }).map(({ id }) => id)
 
+const relatedMaximum = 1_000
+
+/** A to-many relationship of a request. Its length is looked at first: each element may have faults of its own. */
+export const toManySchema = <T extends z.ZodType>(element: T) =>
+  z.object({ data: z.array(z.unknown()).max(relatedMaximum).pipe(z.array(element)) })
+
 /** A to-one relationship of a request; an empty id is how some clients say "none" (workspace-facts 1.4). */
 export const toOneSchema = z.object({ data: z.object({ id: z.string() }).nullable() })
 

@@ -8,13 +8,17 @@ import type { TagInput, WorkspaceInput } from "../../workspaces/workspace-input.
 import { salvageDocument } from "./document.ts"
 import { attributePointers } from "./errors.ts"
 import { given } from "./given.ts"
+import { textProblem } from "./storable-text.ts"
 import { dashedMembers } from "./member-name.ts"
 
 export const workspacePointers = attributePointers(["project", "tagBindings", "tags"])
 
 // Many clients write null for "not set": where null says nothing else, it leaves the attribute out.
 const flag = z.boolean().nullish()
-const written = z.string().refine((text) => !text.includes("\0"), "must not contain the character U+0000")
+const written = z.string().superRefine((text, context) => {
+  const problem = textProblem(text)
+  if (problem !== undefined) context.addIssue({ code: "custom", message: problem })
+})
 const text = written.nullish()
 const texts = z.array(written).max(1_000).nullish()
 const instant = z
