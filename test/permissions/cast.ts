@@ -106,7 +106,9 @@ export async function openCast(options: WorldOptions = {}): Promise<Cast> {
   await send(tokens["stranger"] ?? null)("POST", "/organizations", home)
 
   async function newWorkspace(name: string) {
-    const made = await root("POST", `/organizations/${organization}/workspaces`, document("workspaces", { name }))
+    // Said, because the site's default may be another.
+    const input = document("workspaces", { name, "global-remote-state": false })
+    const made = await root("POST", `/organizations/${organization}/workspaces`, input)
     const { id, relationships } = made.body.data
     for (const [member, access] of Object.entries(workspaceAccess)) {
       const team = { data: { type: "teams", id: teams[member] } }

@@ -39,7 +39,7 @@ const aboutToken: Prepare = async ({ root, users }) => {
 }
 const changedAccount: Prepare = ({ unique }) => ({ body: document("users", { email: `${unique}@example.com` }) })
 
-/** Would end the organization of all cells, or the token that asks in it. */
+/** What would disturb the organization of all cells, or the token that asks in it. */
 const inAnOrganizationOfItsOwn = async ({ newOrganization, unique }: Subject, caller: CallerName) => {
   const { name, organizationToken } = await newOrganization(`${unique}-organization`)
   const params = { organization_name: name }
@@ -73,8 +73,9 @@ export const identityRequests: Readonly<Record<string, Prepare>> = {
     body: document("organizations", { name: `${unique}-new`, email: "new@example.com" }),
   }),
   "GET /organizations/:organization_name": nothing,
-  "PATCH /organizations/:organization_name": ({ unique }) => ({
-    body: document("organizations", { email: `${unique}@example.com` }),
+  "PATCH /organizations/:organization_name": async (subject, caller) => ({
+    ...(await inAnOrganizationOfItsOwn(subject, caller)),
+    body: document("organizations", { email: `${subject.unique}@example.com` }),
   }),
   "DELETE /organizations/:organization_name": inAnOrganizationOfItsOwn,
   "GET /organizations/:organization_name/entitlement-set": nothing,
@@ -172,10 +173,16 @@ export const identityRequests: Readonly<Record<string, Prepare>> = {
 
   "POST /users/:user_id/authentication-tokens": ({ users }) => ({ params: { user_id: users.owner.id }, body: token }),
   "GET /users/:user_id/authentication-tokens": aboutOwner,
-  "POST /organizations/:organization_name/authentication-token": inAnOrganizationOfItsOwn,
+  "POST /organizations/:organization_name/authentication-token": async (subject, caller) => ({
+    ...(await inAnOrganizationOfItsOwn(subject, caller)),
+    body: token,
+  }),
   "GET /organizations/:organization_name/authentication-token": nothing,
   "DELETE /organizations/:organization_name/authentication-token": inAnOrganizationOfItsOwn,
-  "POST /teams/:team_id/authentication-token": aboutTeam,
+  "POST /teams/:team_id/authentication-token": async (subject, caller) => ({
+    ...(await aboutTeam(subject, caller)),
+    body: token,
+  }),
   "GET /teams/:team_id/authentication-token": aboutTeamToken,
   "DELETE /teams/:team_id/authentication-token": aboutTeamToken,
   "POST /teams/:team_id/authentication-tokens": async (subject) => ({

@@ -33,7 +33,7 @@ export const workspaceRequests: Readonly<Record<string, Prepare>> = {
   "PATCH /organizations/:organization_name/workspaces/:name": changed,
   "DELETE /organizations/:organization_name/workspaces/:name": nothing,
   "POST /organizations/:organization_name/workspaces/:name/actions/safe-delete": nothing,
-  "POST /workspaces/:workspace_id/actions/lock": nothing,
+  "POST /workspaces/:workspace_id/actions/lock": () => ({ body: { reason: "matrix" } }),
   "POST /workspaces/:workspace_id/actions/unlock": locked,
   "POST /workspaces/:workspace_id/actions/force-unlock": async ({ root, workspaceId }) => {
     await root("POST", `/workspaces/${workspaceId}/actions/lock`)
