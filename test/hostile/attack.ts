@@ -1,0 +1,185 @@
+// Requests nobody should send, and what must hold of every answer: it is no fault of the server, a refusal says why in a
+// JSON:API error document, and what was refused has changed nothing.
+import { createHash } from "node:crypto"
+import { DatabaseSync } from "node:sqlite"
+import { Client } from "pg"
+import { sqliteFile } from "../../engine/src/storage/database.ts"
+import type { DatabaseKind } from "../../engine/src/storage/temporary-database.ts"
+import { origin } from "../../engine/src/testing/world.ts"
+import { type Cast, openCast } from "../permissions/cast.ts"
+
+export interface Attack {
+  readonly method: string
+  /** Relative to `/api/v2`, as it goes over the wire. */
+  readonly address: string
+  /** Text goes as it is, anything else as JSON. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string | null>>
+  /** Of another app around the same engine. */
+  readonly fetch?: Cast["world"]["app"]["fetch"]
+}
+
+export interface Verdict {
+  readonly status: number
+  readonly text: string
+  /** What is wrong with the answer; empty when nothing is. */
+  readonly complaints: readonly string[]
+}
+
+export interface Target extends AsyncDisposable {
+  readonly cast: Cast
+  attack(attack: Attack): Promise<Verdict>
+}
+
+export async function openTarget(kind: DatabaseKind): Promise<Target> {
+  const place = await kind.place()
+  const cast = await openCast({ url: place.url })
+  const store = await openStore(place.url)
+  return {
+    cast,
+    async attack(attack) {
+      const digest = await store.digest()
+      const { status, text } = await send(cast, attack)
+      const complaints = complaintsAbout(attack, status, text)
+      if (status >= 400 && (await store.digest()) !== digest) complaints.push("something has changed")
+      return { status, text, complaints }
+    },
+    async [Symbol.asyncDispose]() {
+      await store.close()
+      await cast[Symbol.asyncDispose]()
+      await place[Symbol.asyncDispose]()
+    },
+  }
+}
+
+async function send({ world }: Cast, { method, address, body, headers = {}, fetch = world.app.fetch }: Attack) {
+  const all: Record<string, string | null> = {
+    authorization: `Bearer ${world.rootToken}`,
+    ...(body === undefined ? {} : { "content-type": "application/vnd.api+json" }),
+    ...headers,
+  }
+  const request = new Request(`${origin}/api/v2${address}`, {
+    method,
+    headers: Object.entries(all).filter((header): header is [string, string] => header[1] !== null),
+    ...(body === undefined ? {} : { body: encoded(body) }),
+  })
+  const response = await fetch(request, { requestId: "hostile", route: undefined })
+  return { status: response.status, text: await response.text() }
+}
+
+function encoded(body: unknown): string | Uint8Array<ArrayBuffer> {
+  return typeof body === "string" || body instanceof Uint8Array
+    ? (body as string | Uint8Array<ArrayBuffer>)
+    : JSON.stringify(body)
+}
+
+function complaintsAbout({ method, address }: Attack, status: number, text: string): string[] {
+  if (status < 400) return []
+  const complaints: string[] = []
+  const pendingUnlock = status === 503 && address.endsWith("/actions/unlock")
+  if (status >= 500 && !pendingUnlock) complaints.push(`answered ${status}: ${text}`)
+  if (method === "HEAD") return text === "" ? complaints : [...complaints, "HEAD has a body"]
+  let errors: unknown
+  try {
+    errors = (JSON.parse(text) as { readonly errors?: unknown } | null)?.errors
+  } catch {
+    return [...complaints, `answered ${status} with something that is not JSON`]
+  }
+  if (!Array.isArray(errors) || errors.length === 0) return [...complaints, `answered ${status} without errors`]
+  for (const error of errors as readonly Record<string, unknown>[])
+    complaints.push(...complaintsAboutError(error, status))
+  return complaints
+}
+
+function complaintsAboutError({ status, title, detail, source }: Record<string, unknown>, expected: number): string[] {
+  const complaints: string[] = []
+  if (status !== String(expected)) complaints.push(`status is ${JSON.stringify(status)}, not "${expected}"`)
+  for (const [name, text] of Object.entries({ title, detail }))
+    if (typeof text !== "string" || text === "") complaints.push(`${name} is ${JSON.stringify(text)}`)
+  if (typeof detail === "string" && detail.length > 2_000) complaints.push(`detail has ${detail.length} characters`)
+  if (source === undefined) {
+    if (title === "invalid attribute") complaints.push(`no source for "${String(detail)}"`)
+    return complaints
+  }
+  const { pointer, parameter } = source as Record<string, unknown>
+  const named = [pointer, parameter].filter((place) => typeof place === "string")
+  if (named.length !== 1) complaints.push(`source is ${JSON.stringify(source)}`)
+  if (typeof pointer === "string" && pointer !== "" && !pointer.startsWith("/"))
+    complaints.push(`pointer is ${JSON.stringify(pointer)}`)
+  return complaints
+}
+
+interface Store {
+  /** Of all rows, but for the time a token was last used. */
+  digest(): Promise<string>
+  close(): Promise<void>
+}
+
+async function openStore(url: string): Promise<Store> {
+  const file = sqliteFile(url)
+  return file === undefined ? openPostgresStore(url) : openSqliteStore(file)
+}
+
+const unwatched = new Set(["generations"])
+const withoutUse = ({ last_used_at: _use, ...row }: Record<string, unknown>) => row
+const digestOf = (tables: readonly (readonly [string, readonly unknown[]])[]) => {
+  const hash = createHash("sha256")
+  for (const [table, rows] of tables) {
+    hash.update(table)
+    for (const row of rows.map((row) => JSON.stringify(withoutUse(row as Record<string, unknown>))).toSorted())
+      hash.update(row)
+  }
+  return hash.digest("hex")
+}
+
+function openSqliteStore(file: string): Store {
+  const database = new DatabaseSync(file, { readOnly: true })
+  const version = database.prepare("pragma data_version")
+  const tables = database
+    .prepare(
+      "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and sql not like '%fts5%'",
+    )
+    .all()
+    .map((row) => String(row["name"]))
+    .filter((name) => !unwatched.has(name))
+  return {
+    digest: remembering(
+      () => Promise.resolve(String(version.get()?.["data_version"])),
+      () =>
+        Promise.resolve(tables.map((table) => [table, database.prepare(`select * from "${table}"`).all()] as const)),
+    ),
+    close: () => Promise.resolve(database.close()),
+  }
+}
+
+async function openPostgresStore(url: string): Promise<Store> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  const query = async (text: string) => (await client.query<Record<string, unknown>>(text)).rows
+  const found = await query("select tablename from pg_tables where schemaname = current_schema()")
+  const tables = found.map((row) => String(row["tablename"])).filter((name) => !unwatched.has(name))
+  return {
+    digest: remembering(
+      async () => String((await query("select pg_current_wal_insert_lsn() as at"))[0]?.["at"]),
+      async () => {
+        const rows: [string, unknown[]][] = []
+        for (const table of tables) rows.push([table, await query(`select * from "${table}"`)])
+        return rows
+      },
+    ),
+    close: () => client.end(),
+  }
+}
+
+/** Reading every row after every request would take long: `version` tells whether anything at all was written since. */
+function remembering(
+  version: () => Promise<string>,
+  rows: () => Promise<readonly (readonly [string, readonly unknown[]])[]>,
+): () => Promise<string> {
+  let remembered: { readonly version: string; readonly digest: string } | undefined
+  return async () => {
+    const now = await version()
+    if (remembered?.version !== now) remembered = { version: now, digest: digestOf(await rows()) }
+    return remembered.digest
+  }
+}
