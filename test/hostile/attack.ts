@@ -1,10 +1,7 @@
 // Requests nobody should send, and what must hold of every answer: it is no fault of the server, a refusal says why in a
 // JSON:API error document, and what was refused has changed nothing.
-import { createHash } from "node:crypto"
-import { DatabaseSync } from "node:sqlite"
-import { Client } from "pg"
-import { sqliteFile } from "../../engine/src/storage/database.ts"
 import type { DatabaseKind } from "../../engine/src/storage/temporary-database.ts"
+import { watchStore } from "../../engine/src/storage/watched-store.ts"
 import { origin } from "../../engine/src/testing/world.ts"
 import { type Cast, openCast } from "../permissions/cast.ts"
 
@@ -34,7 +31,7 @@ export interface Target extends AsyncDisposable {
 export async function openTarget(kind: DatabaseKind): Promise<Target> {
   const place = await kind.place()
   const cast = await openCast({ url: place.url })
-  const store = await openStore(place.url)
+  const store = await watchStore(place.url)
   return {
     cast,
     async attack(attack) {
@@ -107,79 +104,4 @@ function complaintsAboutError({ status, title, detail, source }: Record<string, 
   if (typeof pointer === "string" && pointer !== "" && !pointer.startsWith("/"))
     complaints.push(`pointer is ${JSON.stringify(pointer)}`)
   return complaints
-}
-
-interface Store {
-  /** Of all rows, but for the time a token was last used. */
-  digest(): Promise<string>
-  close(): Promise<void>
-}
-
-async function openStore(url: string): Promise<Store> {
-  const file = sqliteFile(url)
-  return file === undefined ? openPostgresStore(url) : openSqliteStore(file)
-}
-
-const unwatched = new Set(["generations"])
-const withoutUse = ({ last_used_at: _use, ...row }: Record<string, unknown>) => row
-const digestOf = (tables: readonly (readonly [string, readonly unknown[]])[]) => {
-  const hash = createHash("sha256")
-  for (const [table, rows] of tables) {
-    hash.update(table)
-    for (const row of rows.map((row) => JSON.stringify(withoutUse(row as Record<string, unknown>))).toSorted())
-      hash.update(row)
-  }
-  return hash.digest("hex")
-}
-
-function openSqliteStore(file: string): Store {
-  const database = new DatabaseSync(file, { readOnly: true })
-  const version = database.prepare("pragma data_version")
-  const tables = database
-    .prepare(
-      "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and sql not like '%fts5%'",
-    )
-    .all()
-    .map((row) => String(row["name"]))
-    .filter((name) => !unwatched.has(name))
-  return {
-    digest: remembering(
-      () => Promise.resolve(String(version.get()?.["data_version"])),
-      () =>
-        Promise.resolve(tables.map((table) => [table, database.prepare(`select * from "${table}"`).all()] as const)),
-    ),
-    close: () => Promise.resolve(database.close()),
-  }
-}
-
-async function openPostgresStore(url: string): Promise<Store> {
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  const query = async (text: string) => (await client.query<Record<string, unknown>>(text)).rows
-  const found = await query("select tablename from pg_tables where schemaname = current_schema()")
-  const tables = found.map((row) => String(row["tablename"])).filter((name) => !unwatched.has(name))
-  return {
-    digest: remembering(
-      async () => String((await query("select pg_current_wal_insert_lsn() as at"))[0]?.["at"]),
-      async () => {
-        const rows: [string, unknown[]][] = []
-        for (const table of tables) rows.push([table, await query(`select * from "${table}"`)])
-        return rows
-      },
-    ),
-    close: () => client.end(),
-  }
-}
-
-/** Reading every row after every request would take long: `version` tells whether anything at all was written since. */
-function remembering(
-  version: () => Promise<string>,
-  rows: () => Promise<readonly (readonly [string, readonly unknown[]])[]>,
-): () => Promise<string> {
-  let remembered: { readonly version: string; readonly digest: string } | undefined
-  return async () => {
-    const now = await version()
-    if (remembered?.version !== now) remembered = { version: now, digest: digestOf(await rows()) }
-    return remembered.digest
-  }
 }

@@ -59,7 +59,7 @@ import { decodeWorkspaceInput, encodeWorkspaceInput } from "./workspace-input.ts
 import { decodeWorkspaceQuery, encodeWorkspaceQuery } from "./workspace-query.ts"
 
 const text = string({ unit: "binary" })
-/** Requests hold no U+0000, which PostgreSQL cannot keep. */
+/** A request that holds U+0000 is refused: no store keeps it. */
 const said = text.filter((value) => !value.includes("\u0000"))
 const filled = string({ unit: "grapheme", minLength: 1 })
 const id = stringMatching(/^[a-z]{2,5}-[a-zA-Z0-9]{16}$/)
@@ -339,7 +339,7 @@ const answers: Readonly<Record<string, Codec>> = {
   ),
 }
 
-const bindings = array(record({ key: text, value: text }))
+const bindings = array(record({ key: said, value: said }))
 const organizationPatch = some({
   name: word,
   email: stringMatching(/^[a-z]{1,9}@[a-z]{1,9}\.example$/),
@@ -427,9 +427,9 @@ const requests: Readonly<Record<string, Codec>> = {
   "list of tags": codec(array(oneof(record({ name: word }), record({ id }))), encodeTagReferences, decodeTagReferences),
   variable: codec(
     record({
-      key: text,
-      value: text,
-      description: text,
+      key: said,
+      value: said,
+      description: said,
       category: constantFrom(...variableCategories),
       hcl: boolean(),
       sensitive: boolean(),
@@ -439,7 +439,7 @@ const requests: Readonly<Record<string, Codec>> = {
   ),
   run: codec(
     record({
-      message: orNull(text),
+      message: orNull(said),
       isDestroy: boolean(),
       autoApply: orNull(boolean()),
       planOnly: boolean(),
@@ -450,7 +450,7 @@ const requests: Readonly<Record<string, Codec>> = {
     (body) => decodeRun(body).input,
   ),
   assessment: codec(
-    record({ drifted: boolean(), succeeded: boolean(), errorMessage: orNull(text) }),
+    record({ drifted: boolean(), succeeded: boolean(), errorMessage: orNull(said) }),
     encodeAssessmentInput,
     decodeAssessment,
   ),
