@@ -37,7 +37,7 @@ import type { Workspaces } from "./workspaces/workspaces.ts"
  * - `unauthenticated`: the token is unknown, expired or revoked
  * - `busy`, `rate-limited`: nothing was done; try again after `retryAfterMs`
  * - `unavailable`: of a remote engine only; no usable answer came, and a change may have been made all the same
- * - `too-large`: of a remote engine only; the request is larger than its server accepts
+ * - `too-large`: a state, or a request to a remote engine, of more bytes than are taken at once
  *
  * Close it when done; the engine that opened a store or a connection is the one to close.
  */

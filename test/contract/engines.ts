@@ -1,5 +1,6 @@
 // Every implementation of the engine, opened on a place of its own.
 import { actingFor } from "../../engine/src/acting-for.ts"
+import type { Edition } from "../../engine/src/core/edition.ts"
 import { openEmbedded } from "../../engine/src/embedded.ts"
 import type { Engine, ServedEngine } from "../../engine/src/engine.ts"
 import { openEngine } from "../../engine/src/open.ts"
@@ -32,14 +33,20 @@ export const implementations: readonly Implementation[] = [
     available: kindOf("PostgreSQL").available,
     open: () => openEmbeddedOn("PostgreSQL"),
   },
-  { name: "remote", available: true, open: openRemotely },
+  { name: "remote", available: true, open: () => openRemotely() },
+]
+
+/** The editions differ in a member of a document and in a family; these two are enough to see it arrive. */
+export const hosted: readonly Implementation[] = [
+  { name: "embedded", available: true, open: () => openEmbeddedOn("SQLite file", "hosted") },
+  { name: "remote", available: true, open: () => openRemotely("hosted") },
 ]
 
 const sealKeys = { text: Buffer.alloc(32, "contract").toString("base64") }
 
-async function openEmbeddedOn(name: string): Promise<OpenedEngine> {
+async function openEmbeddedOn(name: string, edition?: Edition): Promise<OpenedEngine> {
   const closing = new AsyncDisposableStack()
-  const served = await openOn(name, closing)
+  const served = await openOn(name, closing, edition)
   const record = newRecord()
   return {
     ...record,
@@ -50,9 +57,9 @@ async function openEmbeddedOn(name: string): Promise<OpenedEngine> {
 }
 
 /** Over a real listener, and held against the engine behind it: both must say the same. */
-async function openRemotely(): Promise<OpenedEngine> {
+async function openRemotely(edition?: Edition): Promise<OpenedEngine> {
   const closing = new AsyncDisposableStack()
-  const served = await openOn("SQLite file", closing)
+  const served = await openOn("SQLite file", closing, edition)
   const server = await startServer({ engine: served })
   closing.defer(async () => void (await server.close()))
   const record = newRecord()
@@ -65,9 +72,13 @@ async function openRemotely(): Promise<OpenedEngine> {
   return { ...record, root: await as(await rootToken(served)), as, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
 
-async function openOn(name: string, closing: AsyncDisposableStack): Promise<ServedEngine> {
+async function openOn(
+  name: string,
+  closing: AsyncDisposableStack,
+  edition: Edition = "self-hosted",
+): Promise<ServedEngine> {
   const place = closing.use(await kindOf(name).place())
-  return closing.use(await openEmbedded(place.url, { sealKeys }))
+  return closing.use(await openEmbedded(place.url, { sealKeys, edition }))
 }
 
 const newRecord = () => ({ answered: new Set<string>(), refused: new Set<string>() })

@@ -80,6 +80,8 @@ export function identityCases(engine: () => OpenedEngine): void {
       })
       expect(await projects.get(made.id)).toEqual(made)
       expect((await projects.list(cast.organization, { names: ["network of ACME"] }, firstPage)).items).toEqual([made])
+      expect((await projects.list(cast.organization, { names: [] }, firstPage)).totalCount).toBe(0)
+      expect((await projects.list(cast.organization, { names: ["a,b", ""] }, firstPage)).totalCount).toBe(0)
       expect((await projects.list(cast.organization, { search: "work of" }, firstPage)).items).toEqual([made])
       const changed = await projects.update(made.id, {
         defaultExecutionMode: "local",
@@ -164,6 +166,10 @@ export function identityCases(engine: () => OpenedEngine): void {
       })
       expect(await memberships.get(made.id)).toEqual(made)
       expect((await memberships.list(cast.organization, { search: username }, firstPage)).items).toEqual([made])
+      const emails = [`${username}@example.com`, "a,b@example.com"]
+      expect((await memberships.list(cast.organization, { emails }, firstPage)).items).toEqual([made])
+      expect((await memberships.list(cast.organization, { emails: [] }, firstPage)).totalCount).toBe(0)
+      expect((await memberships.list(cast.organization, { status: "invited" }, firstPage)).totalCount).toBe(0)
       await memberships.delete(made.id)
       await expect(memberships.get(made.id)).rejects.toMatchObject(notFound)
       await expect(person.organizations.get(cast.organization)).rejects.toMatchObject(notFound)
@@ -196,6 +202,7 @@ export function identityCases(engine: () => OpenedEngine): void {
       })
       expect(await teams.get(made.id)).toEqual(made)
       expect((await teams.list(cast.organization, { names: [name] }, firstPage)).items).toEqual([made])
+      expect((await teams.list(cast.organization, { names: [] }, firstPage)).totalCount).toBe(0)
       expect((await teams.list(cast.organization, { search: name.slice(2) }, firstPage)).items).toEqual([made])
       const changed = await teams.update(made.id, { visibility: "organization", access: { manageTeams: true } })
       expect(changed).toEqual({ ...made, visibility: "organization", access: { ...made.access, manageTeams: true } })
@@ -212,6 +219,7 @@ export function identityCases(engine: () => OpenedEngine): void {
       await teams.addMembers(team.id, { organizationMembershipIds: items.map(({ id }) => id) })
       expect((await teams.members(team.id)).map(({ user }) => user.username)).toEqual([first.username, second.username])
       expect((await teams.get(team.id)).userIds.toSorted()).toEqual([first.id, second.id].toSorted())
+      await teams.addMembers(team.id, { usernames: [] })
       await teams.removeMembers(team.id, { usernames: [first.username, first.username] })
       expect((await teams.get(team.id)).userIds).toEqual([second.id])
       await expect(teams.addMembers(team.id, { usernames: [first.username, "none"] })).rejects.toMatchObject(

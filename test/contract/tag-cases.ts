@@ -24,6 +24,8 @@ export function tagCases(engine: () => OpenedEngine): void {
         size: 1,
         totalCount: 2,
       })
+      expect(await tags.create(cast.organization, [])).toEqual([])
+      await tags.delete(cast.organization, [])
       await expect(tags.create(cast.organization, ["fine", "not fine"])).rejects.toMatchObject(
         refused("invalid", ["data", 1, "name"]),
       )
@@ -64,6 +66,7 @@ export function tagCases(engine: () => OpenedEngine): void {
       const { items } = await tags.ofWorkspace(id, firstPage)
       expect(namesOf(items)).toEqual(["left", "right"])
       const left = items.find(({ name }) => name === "left")?.id ?? ""
+      await tags.add(id, [])
       await tags.remove(id, [{ id: left }, { name: "unknown" }])
       expect(namesOf((await tags.ofWorkspace(id, firstPage)).items)).toEqual(["right"])
       expect((await tags.list(cast.organization, { search: "left" }, firstPage)).items).toEqual([])

@@ -126,11 +126,14 @@ export function workspaceCases(engine: () => OpenedEngine): void {
       })
     })
 
-    test.each(["", ".", "..", "a/b", "a%2Fb", "none"])("called %j does not exist", async (name) => {
-      const { workspaces } = cast.owner.engine
-      await expect(workspaces.get({ organization: cast.organization, name })).rejects.toMatchObject(notFound)
-      await expect(workspaces.get({ id: name })).rejects.toMatchObject(notFound)
-    })
+    test.each(["", ".", "..", "a/b", "a%2Fb", "ünïcode", "\ud800", "x".repeat(20_000), "none"])(
+      "called %j does not exist",
+      async (name) => {
+        const { workspaces } = cast.owner.engine
+        await expect(workspaces.get({ organization: cast.organization, name })).rejects.toMatchObject(notFound)
+        await expect(workspaces.get({ id: name })).rejects.toMatchObject(notFound)
+      },
+    )
 
     test("is read, not changed, by who may read it", async () => {
       const { id } = await cast.newWorkspace()
@@ -194,6 +197,13 @@ export function workspaceCases(engine: () => OpenedEngine): void {
       { query: { projectId: "prj-none" }, names: [] },
       { query: { currentRunStatus: ["applied"] }, names: [] },
       { query: { name: "none" }, names: [] },
+      { query: { name: "%" }, names: [] },
+      { query: { tags: [] }, names: all },
+      { query: { tags: ["alpha", "no,tag"] }, names: [] },
+      { query: { excludeTags: [] }, names: all },
+      { query: { excludeTags: ["no,tag", "alpha", "beta"] }, names: ["gamma"] },
+      { query: { currentRunStatus: [] }, names: [] },
+      { query: { tagged: [] }, names: all },
     ])("answers $names to $query", async ({ query, names }) => {
       const page = await list.owner.engine.workspaces.list(
         list.organization,
@@ -330,6 +340,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
       const listed = async () => (await consumers.list(producer.id, firstPage)).items.map(({ id }) => id).toSorted()
       await consumers.add(producer.id, [a.id, b.id])
       await consumers.add(producer.id, [a.id])
+      await consumers.remove(producer.id, [])
       expect(await listed()).toEqual([a.id, b.id].toSorted())
       expect(await consumers.list(producer.id, { number: 2, size: 1 })).toMatchObject({
         totalCount: 2,

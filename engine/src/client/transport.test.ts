@@ -118,7 +118,7 @@ describe("a path", () => {
     )
   })
 
-  test.each(["", ".", "..", "\ud800"])("cannot hold %j, which names nothing", (name) => {
+  test.each(["", ".", "..", "\ud800", "x".repeat(1_001)])("cannot hold %j, which names nothing", (name) => {
     expect(() => path`/workspaces/${name}`).toThrow(expect.objectContaining({ code: "not-found" }))
   })
 })

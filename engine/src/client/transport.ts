@@ -54,9 +54,12 @@ export function path(parts: TemplateStringsArray, ...values: readonly string[]):
   return parts.reduce((text, part, index) => text + segment(values[index - 1] ?? "") + part)
 }
 
+const longestSegment = 1_000
+
 function segment(value: string): string {
-  // Dots would be folded away on the road, a lone surrogate has no UTF-8.
-  if (value === "" || value === "." || value === ".." || !value.isWellFormed()) throw notFound()
+  // Dots would be folded away on the road, a lone surrogate has no UTF-8, and no id or name is as long as that.
+  if (value.length > longestSegment || value === "" || value === "." || value === ".." || !value.isWellFormed())
+    throw notFound()
   return encodeURIComponent(value)
 }
 

@@ -6,6 +6,7 @@ import { stateFile, type StateOptions } from "../testing/state-file.ts"
 import { openWorld } from "../testing/world.ts"
 import { openDatabase } from "./database.ts"
 import { databaseKinds, type DatabaseKind } from "./temporary-database.ts"
+import type { StateVersionQuery } from "../workspaces/state-version-store.ts"
 
 async function recordsOn(kind: DatabaseKind) {
   const place = await kind.place()
@@ -80,7 +81,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", patie
     await announce(stateFile({ serial: 2 }))
     const state = stateFile({ serial: 3, instances: 2 })
     const { id, uploads } = await announce(state)
-    const listed = async (statuses?: readonly ("pending" | "finalized" | "discarded")[]) =>
+    const listed = async (statuses?: StateVersionQuery["statuses"]) =>
       (await engine.stateVersions.list(ref, statuses === undefined ? {} : { statuses }, page)).items.map(
         ({ serial, status }) => `${serial} ${status}`,
       )

@@ -4,7 +4,8 @@ import type { Run } from "./run.ts"
 import type { RunStatus } from "./run-status.ts"
 
 export interface RunQuery {
-  readonly statuses?: readonly RunStatus[]
+  /** At least one. */
+  readonly statuses?: readonly [RunStatus, ...RunStatus[]]
 }
 
 export interface RunStore {

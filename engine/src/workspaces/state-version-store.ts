@@ -3,7 +3,8 @@ import type { Page, PageRequest } from "../core/page.ts"
 import type { StateDocument, StateVersion, StateVersionOutput, StateVersionStatus } from "./state-version.ts"
 
 export interface StateVersionQuery {
-  readonly statuses?: readonly StateVersionStatus[]
+  /** At least one. */
+  readonly statuses?: readonly [StateVersionStatus, ...StateVersionStatus[]]
 }
 
 /** What stands beside a version in its document. */

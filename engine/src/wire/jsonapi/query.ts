@@ -33,10 +33,19 @@ export function decodeCommaList(text: string | null): string[] | undefined {
 /** No name holds a slash. */
 const namesNothing = "/"
 
-/** The other direction of `decodeCommaList`. What such a list cannot hold no name holds either, so it matches nothing. */
+/** What a list with commas cannot hold no name holds either, so it matches nothing. */
+const isSayable = (value: string): boolean => value.trim() === value && value !== "" && !value.includes(",")
+
+/** The other direction of `decodeCommaList`, for a list of which any one may match; none of an empty list does. */
 export function encodeCommaList(values: readonly string[]): string {
-  const sayable = values.filter((value) => value.trim() === value && value !== "" && !value.includes(","))
+  const sayable = values.filter(isSayable)
   return sayable.length === 0 ? namesNothing : sayable.join(",")
+}
+
+/** The same for a list of which every one must match; an empty list asks for nothing. */
+export function encodeEvery(values: readonly string[]): string | undefined {
+  if (values.length === 0) return undefined
+  return values.every(isSayable) ? values.join(",") : namesNothing
 }
 
 export function encodePageRequest(page: PageRequest): [string, string][] {

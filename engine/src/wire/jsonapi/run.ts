@@ -76,7 +76,8 @@ export function decodeRunQuery(query: URLSearchParams): RunQuery {
     throw badRequest("The status filter is not valid.", [
       { detail: `${parameter} must be among ${runStatuses.join(", ")}`, parameter },
     ])
-  return { statuses: known }
+  const [first, ...rest] = known
+  return first === undefined ? {} : { statuses: [first, ...rest] }
 }
 
 export function encodeRun(run: RunView): Resource {

@@ -60,12 +60,12 @@ export function decodeStateVersionQuery(query: URLSearchParams): StateVersionQue
   const parameter = "filter[status]"
   const statuses = decodeCommaList(query.get(parameter))
   if (statuses === undefined) return {}
-  const unknown = statuses.filter((status) => !(stateVersionStatuses as readonly string[]).includes(status))
-  if (unknown.length > 0)
+  const [first, ...rest] = stateVersionStatuses.filter((status) => statuses.includes(status))
+  if (first === undefined || statuses.some((status) => !(stateVersionStatuses as readonly string[]).includes(status)))
     throw badRequest("The status filter is not valid.", [
       { detail: `${parameter} must be among ${stateVersionStatuses.join(", ")}`, parameter },
     ])
-  return { statuses: statuses as NonNullable<StateVersionQuery["statuses"]> }
+  return { statuses: [first, ...rest] }
 }
 
 /** Both names are needed: a state version belongs to one workspace. */

@@ -2,7 +2,7 @@
 import { badRequest, type Fault } from "../../core/errors.ts"
 import { type WorkspaceQuery, workspaceSortKeys } from "../../workspaces/query.ts"
 import { given } from "./given.ts"
-import { decodeCommaList, encodeCommaList } from "./query.ts"
+import { decodeCommaList, encodeCommaList, encodeEvery } from "./query.ts"
 
 /** Each filter costs a look into an index; this many are more than any client asks for. */
 const filtersMaximum = 50
@@ -69,7 +69,7 @@ export function encodeWorkspaceQuery(query: WorkspaceQuery): readonly (readonly 
   return [
     ["search[name]", query.name],
     ["search[wildcard-name]", query.wildcardName],
-    ["search[tags]", list(query.tags)],
+    ["search[tags]", query.tags && encodeEvery(query.tags)],
     ["search[exclude-tags]", list(query.excludeTags)],
     ["sort", sort && `${sort.descending ? "-" : ""}${sort.key}`],
     ["filter[project][id]", query.projectId],
