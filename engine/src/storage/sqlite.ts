@@ -263,10 +263,9 @@ class SqliteSession extends UnitOfWork {
         const rows = this.#connection.internedRows(text, parameters)
         return fetch === "all" ? rows : rows[0]
       }
-      const statement = this.#connection.prepare(text)
-      if (fetch === "all") return statement.all(...parameters)
-      if (fetch === "first") return statement.get(...parameters)
-      return Number(statement.run(...parameters).changes)
+      if (fetch === "all") return this.#connection.prepare(text).all(...parameters)
+      if (fetch === "first") return this.#connection.prepare(text).get(...parameters)
+      return this.#connection.change(text, parameters)
     } catch (error) {
       throw translated(error)
     }
@@ -276,6 +275,7 @@ class SqliteSession extends UnitOfWork {
 class Connection {
   readonly #database: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
+  readonly #changes = new Map<string, StatementSync>()
   /** There are few of them, and they are never dropped. */
   readonly #interned = new Map<string, { readonly statement: StatementSync; readonly columns: readonly string[] }>()
   readonly #rows = new InternedRows()
@@ -289,16 +289,34 @@ class Connection {
   }
 
   prepare(text: string): StatementSync {
-    const known = this.#statements.get(text)
+    return this.#cached(this.#statements, text)
+  }
+
+  /**
+   * How many rows the statement changed. With every such answer SQLite also tells the last row id, and the name index has row
+   * ids above 2^53 of its own (the marks of deleted names), for which a plain number would throw after the work was done.
+   */
+  change(text: string, values: readonly SQLInputValue[]): number {
+    const statement = this.#cached(this.#changes, text, (made) => made.setReadBigInts(true))
+    return Number(statement.run(...values).changes)
+  }
+
+  #cached(
+    statements: Map<string, StatementSync>,
+    text: string,
+    setUp: (statement: StatementSync) => void = () => {},
+  ): StatementSync {
+    const known = statements.get(text)
     if (known !== undefined) return known
     const statement = this.#database.prepare(text)
-    if (this.#statements.size >= cachedStatements) {
-      for (const oldest of this.#statements.keys()) {
-        this.#statements.delete(oldest)
+    setUp(statement)
+    if (statements.size >= cachedStatements) {
+      for (const oldest of statements.keys()) {
+        statements.delete(oldest)
         break
       }
     }
-    this.#statements.set(text, statement)
+    statements.set(text, statement)
     return statement
   }
 
@@ -315,11 +333,12 @@ class Connection {
   }
 
   command(text: string): void {
-    this.prepare(text).run()
+    this.change(text, [])
   }
 
   close(): void {
     this.#statements.clear()
+    this.#changes.clear()
     this.#interned.clear()
     this.#database.close()
   }
