@@ -342,6 +342,9 @@ export function identityCases(engine: () => OpenedEngine): void {
     const changed = await siteSettings.update({ defaultGlobalRemoteState: true, engineReleases: ["99.0.1"] })
     expect(changed).toEqual({ defaultGlobalRemoteState: true, engineReleases: ["99.0.1"] })
     expect(await siteSettings.get()).toEqual(changed)
+    await expect(siteSettings.update({ engineReleases: ["1.2.3", "newest"] })).rejects.toMatchObject(
+      refused("invalid", ["engineReleases", 1]),
+    )
     await siteSettings.update(before)
     await expect(cast.owner.engine.siteSettings.get()).rejects.toMatchObject(notFound)
   })

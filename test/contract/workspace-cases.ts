@@ -126,7 +126,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
       })
     })
 
-    test.each(["", ".", "..", "a/b", "a%2Fb", "ünïcode", "\ud800", "x".repeat(20_000), "none"])(
+    test.each(["", ".", "..", "a/b", "a%2Fb", "ünïcode", "x".repeat(20_000), "none"])(
       "called %j does not exist",
       async (name) => {
         const { workspaces } = cast.owner.engine
@@ -134,6 +134,16 @@ export function workspaceCases(engine: () => OpenedEngine): void {
         await expect(workspaces.get({ id: name })).rejects.toMatchObject(notFound)
       },
     )
+
+    test.each(["a\0b", "a\ud800b"])("holds no text that no store can keep: %j", async (text) => {
+      const { workspaces } = cast.owner.engine
+      const { id } = await cast.newWorkspace()
+      const unkeepable = refused("bad-request")
+      await expect(workspaces.update({ id }, { description: text })).rejects.toMatchObject(unkeepable)
+      await expect(workspaces.get({ id: text })).rejects.toMatchObject(unkeepable)
+      await expect(workspaces.get({ organization: cast.organization, name: text })).rejects.toMatchObject(unkeepable)
+      await expect(workspaces.list(cast.organization, { name: text }, firstPage)).rejects.toMatchObject(unkeepable)
+    })
 
     test("is read, not changed, by who may read it", async () => {
       const { id } = await cast.newWorkspace()

@@ -118,8 +118,22 @@ describe("a path", () => {
     )
   })
 
-  test.each(["", ".", "..", "\ud800", "x".repeat(1_001)])("cannot hold %j, which names nothing", (name) => {
+  test.each(["", ".", "..", "x".repeat(1_001)])("cannot hold %j, which names nothing", (name) => {
     expect(() => path`/workspaces/${name}`).toThrow(expect.objectContaining({ code: "not-found" }))
+  })
+})
+
+describe("text that no store can keep", () => {
+  test.each([
+    { name: "U+0000", text: "a\0b" },
+    { name: "half of a surrogate pair", text: "a\ud800b" },
+  ])("is not sent: $name", async ({ text }) => {
+    const { seen, transport } = await serving([fine])
+    expect(() => path`/workspaces/${text}`).toThrow(expect.objectContaining({ code: "bad-request" }))
+    await expect(transport.send({ ...lock, document: { data: [{ reason: text }] } })).rejects.toMatchObject({
+      code: "bad-request",
+    })
+    expect(seen).toEqual([])
   })
 })
 

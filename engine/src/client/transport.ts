@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { Agent, type Dispatcher } from "undici"
 import { type EngineError, isEngineError, notFound, unauthenticated, unavailable } from "../core/errors.ts"
 import type { RandomSource } from "../core/random.ts"
+import { refuseUnstorableText } from "../core/text.ts"
 import { decodeError } from "../wire/jsonapi/errors.ts"
 
 export interface TransportOptions {
@@ -57,10 +58,16 @@ export function path(parts: TemplateStringsArray, ...values: readonly string[]):
 const longestSegment = 1_000
 
 function segment(value: string): string {
-  // Dots would be folded away on the road, a lone surrogate has no UTF-8, and no id or name is as long as that.
-  if (value.length > longestSegment || value === "" || value === "." || value === ".." || !value.isWellFormed())
-    throw notFound()
+  refuseUnstorableText(value)
+  // Dots would be folded away on the road, and no id or name is as long as that.
+  if (value.length > longestSegment || value === "" || value === "." || value === "..") throw notFound()
   return encodeURIComponent(value)
+}
+
+function eachText(value: unknown, look: (text: string) => void): void {
+  if (typeof value === "string") look(value)
+  else if (typeof value === "object" && value !== null)
+    for (const member of Object.values(value)) eachText(member, look)
 }
 
 const apiPrefix = "/api/v2"
@@ -88,6 +95,9 @@ export function createTransport(url: string, options: TransportOptions): Transpo
 
   async function once(request: OutgoingRequest, signal: AbortSignal): Promise<Uint8Array> {
     const { method, document, query } = request
+    // As an embedded engine's store does; the server would name the pointers of a document that nobody here wrote.
+    eachText(document, refuseUnstorableText)
+    for (const value of query?.values() ?? []) refuseUnstorableText(value)
     const search = query === undefined || query.size === 0 ? "" : `?${query.toString()}`
     const answer = await answered(base, () =>
       agent.request({

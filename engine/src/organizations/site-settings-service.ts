@@ -1,8 +1,8 @@
 import type { Caller } from "../core/caller.ts"
-import { notFound } from "../core/errors.ts"
+import { notFound, refuseFaults } from "../core/errors.ts"
 import type { Storage } from "../core/storage.ts"
 import type { SettingsStore } from "./settings-store.ts"
-import type { SiteSettings, SiteSettingsFamily } from "./site-settings.ts"
+import { type SiteSettings, type SiteSettingsFamily, siteSettingsFaults } from "./site-settings.ts"
 
 interface UsedStores {
   readonly settings: SettingsStore
@@ -24,6 +24,7 @@ export class SiteSettingsService implements SiteSettingsFamily {
 
   async update(patch: Partial<SiteSettings>): Promise<SiteSettings> {
     this.#requireSiteAdmin()
+    refuseFaults(siteSettingsFaults(patch))
     return this.#storage.transact(async ({ settings }) => {
       const after = { ...(await settings.get()), ...patch }
       await settings.save(after)

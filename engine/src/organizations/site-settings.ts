@@ -1,3 +1,5 @@
+import type { Fault } from "../core/errors.ts"
+
 /** What administrators choose for the whole site. */
 export interface SiteSettings {
   /** What `global-remote-state` becomes when a new workspace leaves it out (specification 4.2, self-hosted edition). */
@@ -5,6 +7,18 @@ export interface SiteSettings {
   /** Releases of the infrastructure tool beyond those this program knows, as exact versions. */
   readonly engineReleases: readonly string[]
 }
+
+export function siteSettingsFaults({ engineReleases = [] }: Partial<SiteSettings>): Fault[] {
+  if (engineReleases.length > releasesMaximum)
+    return [{ field: ["engineReleases"], detail: `Engine releases are too many (maximum is ${releasesMaximum})` }]
+  return engineReleases.flatMap((release, index) =>
+    /^\d{1,5}\.\d{1,5}\.\d{1,5}$/.test(release)
+      ? []
+      : [{ field: ["engineReleases", index], detail: "Engine release must be an exact version" }],
+  )
+}
+
+const releasesMaximum = 1_000
 
 export const initialSiteSettings: SiteSettings = { defaultGlobalRemoteState: false, engineReleases: [] }
 

@@ -11,7 +11,7 @@ import {
   type Expression,
   type RawBuilder,
 } from "kysely"
-import { badRequest } from "../core/errors.ts"
+import { refuseUnstorableText } from "../core/text.ts"
 import { Placeholder, placeholders, type Compilable, type DialectName, type Statement } from "./session.ts"
 import type { Tables } from "./tables.ts"
 
@@ -95,10 +95,10 @@ function compile(dialect: DialectName, query: Statement<unknown, unknown>) {
   return { sql: text, parameters }
 }
 
-/** Both dialects refuse the same values: PostgreSQL holds no U+0000, and `undefined` is a forgotten parameter. */
+/** Both dialects refuse the same values: text that one of them cannot keep; `undefined` is a forgotten parameter. */
 function checked(value: unknown, parameter?: unknown): unknown {
   if (typeof value === "string") {
-    if (value.includes("\0")) throw badRequest("Text must not contain the character U+0000.")
+    refuseUnstorableText(value)
     return value
   }
   if (Array.isArray(value)) {

@@ -18,10 +18,7 @@ const schema = z.object({
   attributes: z
     .object({
       "default-remote-state-access": z.boolean().optional(),
-      "engine-releases": z
-        .array(z.string().regex(/^\d{1,5}\.\d{1,5}\.\d{1,5}$/, "must be an exact version"))
-        .max(1_000)
-        .optional(),
+      "engine-releases": z.array(z.string()).optional(),
     })
     .prefault({}),
 })

@@ -1,11 +1,7 @@
 // Text that a store cannot keep as it is: PostgreSQL refuses U+0000, and half a surrogate pair has no UTF-8. JSON can spell
 // both. Refused before any rule sees them, so that every store answers alike.
 import { badRequest, type Fault } from "../../core/errors.ts"
-
-export function textProblem(text: string): string | undefined {
-  if (text.includes("\0")) return "must not contain the character U+0000"
-  return text.isWellFormed() ? undefined : "must not contain half of a surrogate pair"
-}
+import { textProblem } from "../../core/text.ts"
 
 const faultsMaximum = 100
 

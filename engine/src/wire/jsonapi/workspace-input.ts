@@ -8,7 +8,7 @@ import type { TagInput, WorkspaceInput } from "../../workspaces/workspace-input.
 import { salvageDocument } from "./document.ts"
 import { attributePointers } from "./errors.ts"
 import { given } from "./given.ts"
-import { textProblem } from "./storable-text.ts"
+import { textProblem } from "../../core/text.ts"
 import { dashedMembers } from "./member-name.ts"
 
 export const workspacePointers = attributePointers(["project", "tagBindings", "tags"])
