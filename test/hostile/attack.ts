@@ -7,8 +7,10 @@ import { type Cast, openCast } from "../permissions/cast.ts"
 
 export interface Attack {
   readonly method: string
-  /** Relative to `/api/v2`, as it goes over the wire. */
+  /** Relative to `base`, as it goes over the wire. */
   readonly address: string
+  /** Of the interface for tokens unless given. */
+  readonly base?: string
   /** Text goes as it is, anything else as JSON. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string | null>>
@@ -49,13 +51,16 @@ export async function openTarget(kind: DatabaseKind): Promise<Target> {
   }
 }
 
-async function send({ world }: Cast, { method, address, body, headers = {}, fetch = world.app.fetch }: Attack) {
+async function send(
+  { world }: Cast,
+  { method, address, base = "/api/v2", body, headers = {}, fetch = world.app.fetch }: Attack,
+) {
   const all: Record<string, string | null> = {
     authorization: `Bearer ${world.rootToken}`,
     ...(body === undefined ? {} : { "content-type": "application/vnd.api+json" }),
     ...headers,
   }
-  const request = new Request(`${origin}/api/v2${address}`, {
+  const request = new Request(`${origin}${base}${address}`, {
     method,
     headers: Object.entries(all).filter((header): header is [string, string] => header[1] !== null),
     ...(body === undefined ? {} : { body: encoded(body) }),

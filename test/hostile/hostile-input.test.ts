@@ -15,7 +15,7 @@ import {
   wrongPaths,
   wrongQueries,
 } from "./campaign.ts"
-import { deeplyNested } from "./hostile-values.ts"
+import { deeplyNested, wrongPathSegments } from "./hostile-values.ts"
 
 const seed = 8420
 let target: Target
@@ -217,6 +217,45 @@ describe("an address", () => {
     ] as const) {
       const { status, text } = await target.attack({ method: "HEAD", address })
       expect([status, text]).toEqual([expected, ""])
+    }
+  })
+})
+
+describe("an upload", () => {
+  const upload = (address: string, body: unknown) =>
+    target.attack({
+      method: "PUT",
+      base: "/uploads/state-versions",
+      address,
+      body,
+      headers: { authorization: null, "content-type": "application/octet-stream" },
+    })
+
+  test("changes nothing and tells nothing without the credential of its own document", async () => {
+    const { as, workspaceId } = await target.cast.newSubject()
+    await as("owner", "POST", `/workspaces/${workspaceId}/actions/lock`)
+    const made = await as("owner", "POST", `/workspaces/${workspaceId}/state-versions`, {
+      data: { type: "state-versions", attributes: { serial: 1, md5: "0".repeat(32) } },
+    })
+    const { id, attributes } = made.body.data
+    const given = new URL(attributes["hosted-state-upload-url"]).search
+    const credentials = ["", "?credential=", "?credential=x", "?credential=%00", "?credential=%ZZ", `${given}x`]
+    const addresses = [
+      ...credentials.map((credential) => `/${id}/state${credential}`),
+      ...wrongPathSegments.map((segment) => `/${segment}/state${given}`),
+      ...wrongPathSegments.map((segment) => `/${id}/${segment}${given}`),
+      `/${id}/json-state${given}`,
+    ]
+    for (const address of addresses)
+      for (const body of ["{}", "", Buffer.from([0, 255, 254])]) {
+        const { status, complaints } = await upload(address, body)
+        expect(complaints).toEqual([])
+        expect([400, 404], address).toContain(status)
+      }
+    for (const body of ["", "{", "null", "[]", "5", '{"version":4}', deeplyNested, Buffer.from([0, 255, 254])]) {
+      const { status, complaints } = await upload(`/${id}/state${given}`, body)
+      expect(complaints).toEqual([])
+      expect(status).toBe(422)
     }
   })
 })

@@ -30,10 +30,9 @@ const digestOf = (tables: readonly (readonly [string, readonly unknown[]])[]) =>
 function openSqliteStore(file: string): WatchedStore {
   const database = new DatabaseSync(file, { readOnly: true })
   const version = database.prepare("pragma data_version")
+  // A search index keeps tables of its own, with numbers of 64 bits; what it says follows from the rest.
   const tables = database
-    .prepare(
-      "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and sql not like '%fts5%'",
-    )
+    .prepare("select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite_%'")
     .all()
     .map((row) => String(row["name"]))
     .filter((name) => !unwatched.has(name))
