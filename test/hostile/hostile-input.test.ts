@@ -56,6 +56,24 @@ test("a refusal that changes something, or says nothing, would be noticed", asyn
   ])
 })
 
+// What one store keeps another may refuse: PostgreSQL knows no U+0000, and SQLite does not mind.
+test.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL" && available))(
+  "no character U+0000 gets as far as $name",
+  async (kind) => {
+    await using server = await openTarget(kind)
+    const complaints: string[] = []
+    for (const endpoint of endpoints) {
+      const valid = await validRequest(server, endpoint)
+      const attacks = [...wrongMembers(valid), ...wrongPaths(endpoint, valid), ...wrongQueries(valid)].filter(
+        ({ address, body }) => address.includes("%00") || JSON.stringify(body)?.includes(String.raw`"\u0000"`),
+      )
+      complaints.push(...(await complaintsOf(server, sampled(attacks, 6, seed))))
+    }
+    expect(complaints).toEqual([])
+  },
+  60_000,
+)
+
 /** To the endpoint whose document is read the most closely. */
 async function createWorkspace(body: unknown, rest: Omit<Partial<Attack>, "body"> = {}) {
   const attack = { method: "POST", address: "/organizations/matrix/workspaces", body, ...rest }
