@@ -3,11 +3,11 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { CompiledQuery } from "kysely"
 import { systemRuntime } from "../../engine/src/core/runtime.ts"
 import { openEmbedded } from "../../engine/src/embedded.ts"
 import { createApp } from "../../engine/src/http/app.ts"
 import { openDatabase } from "../../engine/src/storage/database.ts"
+import type { Compilable } from "../../engine/src/storage/session.ts"
 import { serveApp } from "../../engine/src/server.ts"
 import { recordSelects } from "./recorded-selects.ts"
 
@@ -41,7 +41,7 @@ const selects = await recordSelects(show)
 // As any handler of this server would read: who asks in one snapshot, what is shown in another.
 const database = await openDatabase(`sqlite:${file}`)
 const [whoAsks, ...whatIsShown] = selects.map(({ text, values }) => {
-  const query = CompiledQuery.raw(text, [...values])
+  const query = { sql: text, parameters: values } as unknown as ReturnType<Compilable<unknown>["compile"]>
   return { compile: () => query }
 })
 if (whoAsks === undefined) throw new Error("a show asks the database nothing")
