@@ -66,6 +66,8 @@ export function recordCases(engine: () => OpenedEngine): void {
       currentAssessmentResultId: made.id,
       lastAssessmentResultAt: made.createdAt,
     })
+    const tooLong = { ...newAssessment, errorMessage: "x".repeat(65_537) }
+    await expect(assessments.create({ id }, tooLong)).rejects.toMatchObject(refused("invalid", ["errorMsg"]))
     await assessments.delete(made.id)
     await expect(assessments.get(made.id)).rejects.toMatchObject(notFound)
   })

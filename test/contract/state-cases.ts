@@ -154,6 +154,9 @@ export function stateCases(engine: () => OpenedEngine): void {
       await expect(stateVersions.create({ id }, { ...newStateInput(1), md5: "0".repeat(32) })).rejects.toMatchObject({
         name: "EngineError",
       })
+      await expect(
+        stateVersions.create({ id }, { ...newStateInput(1), serial: -1, md5: "none", lineage: "x".repeat(256) }),
+      ).rejects.toMatchObject(refused("invalid", ["serial"], ["md5"], ["lineage"]))
       const { engine: reader } = await cast.newMemberOn(id, { access: "read" })
       await expect(reader.stateVersions.create({ id }, newStateInput(1))).rejects.toMatchObject(notFound)
     })
@@ -202,6 +205,12 @@ export function stateCases(engine: () => OpenedEngine): void {
       })
     })
 
+    test("has a message that is not too long", async () => {
+      const { id } = await cast.newWorkspace()
+      const input = { ...newRunInput(), message: "x".repeat(10_001) }
+      await expect(cast.owner.engine.runs.create({ id }, input)).rejects.toMatchObject(refused("invalid", ["message"]))
+    })
+
     test("is discarded, canceled and stopped, and not twice", async () => {
       const planned = await newRun(["planning", "planned"])
       await planned.runs.discard(planned.id)
@@ -232,6 +241,17 @@ export function stateCases(engine: () => OpenedEngine): void {
       })
       expect(await versions.readme({ id })).toMatchObject({ markdown: "# Network" })
       expect((await workspaces.get({ id })).currentConfigurationVersionId).toBe(made.id)
+      const { ingressAttributes } = newConfiguration
+      await expect(
+        versions.create(
+          { id },
+          {
+            ...newConfiguration,
+            ingressAttributes: { ...ingressAttributes, commitMessage: "x".repeat(4_097) },
+            readme: "x".repeat(1024 * 1024 + 1),
+          },
+        ),
+      ).rejects.toMatchObject(refused("invalid", ["ingressAttributes", "commitMessage"], ["readme"]))
       await expect(versions.archive(made.id)).rejects.toMatchObject(refused("conflict"))
       const newer = await versions.create({ id }, { ...newConfiguration, ingressAttributes: null, readme: null })
       await versions.archive(made.id)

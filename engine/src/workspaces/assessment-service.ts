@@ -1,11 +1,17 @@
 import type { Caller } from "../core/caller.ts"
-import { notFound } from "../core/errors.ts"
+import { notFound, refuseFaults } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
-import { type Assessment, type AssessmentInput, type AssessmentView, currentAssessmentFacts } from "./assessment.ts"
+import {
+  type Assessment,
+  errorMessageFaults,
+  type AssessmentInput,
+  type AssessmentView,
+  currentAssessmentFacts,
+} from "./assessment.ts"
 import type { Assessments } from "./assessments.ts"
 import { type AuthorizedWorkspace, authorizeWorkspace } from "./authorization.ts"
 import type { WorkspacePermission } from "./permissions.ts"
@@ -29,6 +35,7 @@ export class AssessmentService implements Assessments {
     const createdAt = this.#runtime.clock.now()
     return this.#storage.transact(async (stores) => {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canManageAssessments")
+      refuseFaults(errorMessageFaults(input.errorMessage ?? ""))
       const assessment = {
         ...input,
         id,

@@ -1,3 +1,4 @@
+import type { Fault } from "../core/errors.ts"
 import type { OrganizationId, WorkspaceId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
 
@@ -14,6 +15,13 @@ export interface Assessment {
 
 export type AssessmentInput = Pick<Assessment, "drifted" | "succeeded" | "errorMessage">
 export type AssessmentView = Omit<Assessment, "organizationId">
+
+const errorMessageMaximum = 65_536
+
+export const errorMessageFaults = (text: string): Fault[] =>
+  text.length <= errorMessageMaximum
+    ? []
+    : [{ field: ["errorMsg"], detail: `Error msg is too long (maximum is ${errorMessageMaximum} characters)` }]
 
 /** What a workspace remembers of its newest assessment. */
 export const currentAssessmentFacts = (newest: Assessment | undefined) => ({

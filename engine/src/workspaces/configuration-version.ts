@@ -67,9 +67,21 @@ export interface IngressAttributesView extends IngressAttributes {
 
 export const readmeBytesMaximum = 1024 * 1024
 
-export function configurationVersionFaults({ readme }: ConfigurationVersionInput): Fault[] {
-  if (readme === null || new TextEncoder().encode(readme).length <= readmeBytesMaximum) return []
-  return [{ field: ["readme"], detail: `readme is too long (maximum is ${readmeBytesMaximum} bytes)` }]
+const ingressTextMaximum = 4_096
+
+export function configurationVersionFaults({ readme, ingressAttributes }: ConfigurationVersionInput): Fault[] {
+  const faults = Object.entries(ingressAttributes ?? {}).flatMap(([name, value]): Fault[] =>
+    typeof value === "string" && value.length > ingressTextMaximum
+      ? [
+          {
+            field: ["ingressAttributes", name],
+            detail: `An ingress attribute is too long (maximum is ${ingressTextMaximum} characters)`,
+          },
+        ]
+      : [],
+  )
+  if (readme === null || new TextEncoder().encode(readme).length <= readmeBytesMaximum) return faults
+  return [...faults, { field: ["readme"], detail: `readme is too long (maximum is ${readmeBytesMaximum} bytes)` }]
 }
 
 /** The newest that is neither speculative nor provisional is the workspace's current one. */

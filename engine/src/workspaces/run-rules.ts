@@ -1,9 +1,16 @@
-import { conflict } from "../core/errors.ts"
+import { conflict, type Fault } from "../core/errors.ts"
 import type { Instant } from "../core/time.ts"
 import { describe } from "./lock.ts"
 import type { Run, RunStep } from "./run.ts"
 import { holdsLock, isApplyStatus, isFinal, mayBecome, type RunStatus } from "./run-status.ts"
 import type { Actor, Lock, Workspace } from "./workspace.ts"
+
+const messageMaximum = 10_000
+
+export const messageFaults = (message: string): Fault[] =>
+  message.length <= messageMaximum
+    ? []
+    : [{ field: ["message"], detail: `Message is too long (maximum is ${messageMaximum} characters)` }]
 
 /** The run one step further. Conflicts name both statuses: whoever drives runs has lost track of one. */
 export function advance(run: Run, { status, hasChanges }: RunStep, now: Instant): Run {

@@ -1,5 +1,5 @@
 import type { Caller } from "../core/caller.ts"
-import { conflict, notFound, unprocessable } from "../core/errors.ts"
+import { conflict, notFound, refuseFaults, unprocessable } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
@@ -12,7 +12,7 @@ import { lock } from "./lock.ts"
 import type { WorkspacePermission, WorkspacePermissions } from "./permissions.ts"
 import type { Run, RunInput, RunStep, RunView } from "./run.ts"
 import { measuredRunsMaximum, runMetrics } from "./run-metrics.ts"
-import { advance, lockStep, runActor } from "./run-rules.ts"
+import { advance, lockStep, messageFaults, runActor } from "./run-rules.ts"
 import { isCancelable, isConfirmable, isDiscardable, isFinal, isMeasured, type RunStatus } from "./run-status.ts"
 import type { RunQuery } from "./run-store.ts"
 import type { Runs } from "./runs.ts"
@@ -38,6 +38,7 @@ export class RunService implements Runs {
     const now = clock.now()
     return this.#storage.transact(async (stores) => {
       const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canQueueRun")
+      refuseFaults(messageFaults(input.message ?? ""))
       if (input.isDestroy) requireDestroyable(workspace, permissions)
       const configuration = await configurationOf(stores, workspace, input)
       const run: Run = {

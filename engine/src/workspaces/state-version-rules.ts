@@ -14,6 +14,25 @@ export interface EarlierVersions {
   readonly newestFinalized: StateVersion | undefined
 }
 
+const lineageMaximum = 255
+
+export function stateVersionFaults({ serial, md5, lineage }: Omit<StateVersionInput, "state" | "jsonState">): Fault[] {
+  return [...serialFaults(serial), ...md5Faults(md5), ...(lineage === null ? [] : lineageFaults(lineage))]
+}
+
+export const serialFaults = (serial: number): Fault[] =>
+  Number.isSafeInteger(serial) && serial >= 0
+    ? []
+    : [{ field: ["serial"], detail: "Serial must be an integer that is not negative" }]
+
+export const md5Faults = (md5: string): Fault[] =>
+  /^[0-9a-f]{32}$/.test(md5) ? [] : [{ field: ["md5"], detail: "MD5 must be that of the state, in hex" }]
+
+export const lineageFaults = (lineage: string): Fault[] =>
+  lineage.length <= lineageMaximum
+    ? []
+    : [{ field: ["lineage"], detail: `Lineage is too long (maximum is ${lineageMaximum} characters)` }]
+
 /** A pending version, or why the workspace does not take one. */
 export function admit(
   workspace: Workspace,

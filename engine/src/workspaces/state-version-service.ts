@@ -1,5 +1,5 @@
 import type { Caller } from "../core/caller.ts"
-import { EngineError, notFound } from "../core/errors.ts"
+import { EngineError, notFound, refuseFaults } from "../core/errors.ts"
 import { newId, type StateVersionId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest, pageOf, offsetOf } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
@@ -26,6 +26,7 @@ import {
   foreignRun,
   requireNotDiscarded,
   requirePending,
+  stateVersionFaults,
 } from "./state-version-rules.ts"
 import type { StateUploads, StateVersions } from "./state-versions.ts"
 import { grantUpload, requireUploadGrant } from "./upload-grants.ts"
@@ -55,6 +56,7 @@ export class StateVersionService implements StateVersions {
   async create(ref: WorkspaceRef, input: StateVersionInput): Promise<StateVersionView> {
     // First, so that nobody makes the server read a state for a workspace they may not write.
     await this.#storage.read((stores) => authorizeWorkspace(stores, this.#caller, ref, "canCreateStateVersions"))
+    refuseFaults(stateVersionFaults(input))
     const { random, clock } = this.#runtime
     const id = newId("sv", random)
     const state = input.state === null ? null : await received(this.#tools.archive, id, input.state)

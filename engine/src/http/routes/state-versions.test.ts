@@ -182,7 +182,7 @@ describe("a state version in one step", () => {
       [
         ["/data/type", 'type must be "state-versions"'],
         ["/data/attributes/serial", "serial can't be blank"],
-        ["/data/attributes/md5", "md5: must be the MD5 of the state, in hex"],
+        ["/data/attributes/md5", "MD5 must be that of the state, in hex"],
         ["/data/attributes/force", "force must be a boolean"],
         ["/data/attributes/state", "state: must be base64"],
       ],

@@ -1,15 +1,16 @@
 import { z } from "zod"
 import { formatInstant } from "../../core/time.ts"
-import type { AssessmentInput, AssessmentView } from "../../workspaces/assessment.ts"
+import { type AssessmentInput, type AssessmentView, errorMessageFaults } from "../../workspaces/assessment.ts"
 import type { WorkspaceId } from "../../core/ids.ts"
 import { readResource } from "./answer.ts"
+import { ruled } from "./ruled.ts"
 import { decodeDocument, encodeDocument, type RequestDocument, type Resource, toOne } from "./document.ts"
 
 const schema = z.object({
   attributes: z.object({
     drifted: z.boolean(),
     succeeded: z.boolean(),
-    "error-msg": z.string().max(65_536).nullish(),
+    "error-msg": ruled(errorMessageFaults).nullish(),
   }),
 })
 

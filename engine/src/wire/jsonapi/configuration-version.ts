@@ -13,7 +13,7 @@ import { readResource } from "./answer.ts"
 import { decodeDocument, encodeDocument, type RequestDocument, type Resource, toOne } from "./document.ts"
 import { dashedMembers } from "./member-name.ts"
 
-const text = z.string().max(4_096).nullish()
+const text = z.string().nullish()
 const ingressSchema = z.object({
   branch: text,
   "clone-url": text,

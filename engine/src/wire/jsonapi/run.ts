@@ -14,6 +14,7 @@ import {
   type RunStatus,
   runStatuses,
 } from "../../workspaces/run-status.ts"
+import { messageFaults } from "../../workspaces/run-rules.ts"
 import type { RunQuery } from "../../workspaces/run-store.ts"
 import { decodeActor } from "./actor.ts"
 import type { ConfigurationVersionId, RunId, WorkspaceId } from "../../core/ids.ts"
@@ -22,6 +23,7 @@ import { decodeBody, decodeDocument, encodeDocument, type RequestDocument, type 
 import { attributePointers } from "./errors.ts"
 import { dashedMembers } from "./member-name.ts"
 import { decodeCommaList, encodeCommaList } from "./query.ts"
+import { ruled } from "./ruled.ts"
 import { relatedId, toOneSchema } from "./relationship.ts"
 
 export const runPointers = attributePointers(["configurationVersion", "workspace"])
@@ -29,7 +31,7 @@ export const runPointers = attributePointers(["configurationVersion", "workspace
 const runSchema = z.object({
   attributes: z
     .object({
-      message: z.string().max(10_000).nullish(),
+      message: ruled(messageFaults).nullish(),
       "is-destroy": z.boolean().nullish(),
       "auto-apply": z.boolean().nullish(),
       "plan-only": z.boolean().nullish(),

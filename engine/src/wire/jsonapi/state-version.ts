@@ -13,21 +13,21 @@ import {
   type StateVersionView,
 } from "../../workspaces/state-version.ts"
 import type { StateVersionQuery } from "../../workspaces/state-version-store.ts"
+import { lineageFaults, md5Faults, serialFaults } from "../../workspaces/state-version-rules.ts"
 import { base64Bytes } from "./base64.ts"
 import { decodeActor } from "./actor.ts"
 import { MembersReader, readResource } from "./answer.ts"
 import { decodeDocument, encodeDocument, type RequestDocument, type Resource, toMany, toOne } from "./document.ts"
 import { dashedMembers } from "./member-name.ts"
+import { ruled, ruledNumber } from "./ruled.ts"
 import { decodeCommaList, encodeCommaList } from "./query.ts"
 
 const dataSchema = z.object({
   attributes: z.object({
-    serial: z.int().nonnegative(),
-    md5: z
-      .string()
-      .regex(/^[0-9a-fA-F]{32}$/, "must be the MD5 of the state, in hex")
-      .transform((text) => text.toLowerCase()),
-    lineage: z.string().max(255).nullish(),
+    serial: ruledNumber(serialFaults),
+    // Either case of hex is in use.
+    md5: ruled((text) => md5Faults(text.toLowerCase())).transform((text) => text.toLowerCase()),
+    lineage: ruled(lineageFaults).nullish(),
     force: z.boolean().nullish(),
     intermediate: z.boolean().nullish(),
     state: base64Bytes.nullish(),
