@@ -150,3 +150,26 @@ test.each([
   expect([status, body.errors[0].source]).toEqual([400, { parameter: "include" }])
   expect(body.errors[0].detail).toContain("include parameter")
 })
+
+test("who may only read the state of a workspace, for a consumer, is brought nothing else of it", async () => {
+  await using world = await shown()
+  const { workspace } = world.ids
+  const consumer = await world.workspace("consumer")
+  await world.request("POST", `/workspaces/${workspace}/relationships/remote-state-consumers`, {
+    body: { data: [{ type: "workspaces", id: consumer }] },
+  })
+  const parts = [
+    "current_run.plan",
+    "current_configuration_version.ingress_attributes",
+    "current_state_version",
+    "effective_tag_bindings",
+    "outputs",
+    "vars",
+  ]
+  const path = `/workspaces/${workspace}?include=${parts.join(",")}`
+  const token = await world.token({ on: { [consumer]: "plan" } })
+  expect(await brought(world, path, { token })).toEqual(["state-versions", "workspace-outputs"])
+  expect(await brought(world, path)).toEqual(
+    expect.arrayContaining(["configuration-versions", "effective-tag-bindings", "plans"]),
+  )
+})

@@ -11,7 +11,7 @@ import { effectiveBindings } from "../tags/tag-binding.ts"
 import type { Bearer } from "../tags/tag-store.ts"
 import { viewConfigurationVersion } from "./configuration-version-service.ts"
 import type { Inclusions, WorkspaceInclusions, WorkspacePart } from "./inclusions.ts"
-import type { WorkspacePermission } from "./permissions.ts"
+import { isVisible, type WorkspacePermission } from "./permissions.ts"
 import { viewRun } from "./run-service.ts"
 import { viewVariable } from "./variable.ts"
 import type { Actor } from "./workspace.ts"
@@ -39,15 +39,19 @@ export class InclusionService implements WorkspaceInclusions {
     this.#caller = caller
   }
 
-  /** Whoever sees a workspace sees its runs and configuration; outputs and variables ask for a permission each. */
+  /**
+   * Whoever sees a workspace sees its runs, configuration and bindings; who may only look it up because a consumer reads its
+   * state does not. Outputs, states and variables ask for a permission each.
+   */
   of(workspaces: readonly WorkspaceView[], parts: ReadonlySet<WorkspacePart>): Promise<Inclusions> {
     const wants = (...names: readonly WorkspacePart[]) => names.some((name) => parts.has(name))
     const holding = (permission: WorkspacePermission) => workspaces.filter(({ permissions }) => permissions[permission])
     const holders = wants("locked_by") ? workspaces.flatMap(({ lock }) => (lock.held ? [lock.by] : [])) : []
+    const seen = workspaces.filter(({ permissions }) => isVisible(permissions))
     return this.#storage.read(async (stores) => {
-      const runs = wants("current_run", "latest_run", ...ofRun) ? await this.#runs(stores, workspaces) : []
-      const lockers = await this.#lockingRuns(stores, workspaces, holders)
-      const versions = await versionsOf(stores, workspaces, runs, parts)
+      const runs = wants("current_run", "latest_run", ...ofRun) ? await this.#runs(stores, seen) : []
+      const lockers = await this.#lockingRuns(stores, seen, holders)
+      const versions = await versionsOf(stores, seen, runs, parts)
       const organizations = await this.#organizations(stores, workspaces, wants("organization", "project", "locked_by"))
       const outputs = wants("outputs") ? await outputsOf(stores, holding("canReadStateOutputs")) : []
       const variables = wants("vars")
@@ -73,7 +77,7 @@ export class InclusionService implements WorkspaceInclusions {
           : [],
         projects: wants("project") ? await this.#projects(stores, workspaces, organizations) : [],
         effectiveTagBindings: wants("effective_tag_bindings")
-          ? await this.#effectiveTagBindings(stores, workspaces)
+          ? await this.#effectiveTagBindings(stores, seen)
           : new Map(),
       }
     })
