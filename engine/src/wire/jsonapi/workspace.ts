@@ -1,12 +1,12 @@
 // The workspace document (specification 2.3 to 2.5), with the members existing clients also read (workspace-facts 1.5).
 import { z } from "zod"
-import { unavailable } from "../../core/errors.ts"
 import type { ConfigurationVersionId, ProjectId, RunId, StateVersionId, WorkspaceId } from "../../core/ids.ts"
 import { formatInstant, type Instant } from "../../core/time.ts"
 import { type WorkspacePermissions, workspacePermissionNames } from "../../workspaces/permissions.ts"
 import { executionModes } from "../../organizations/organization.ts"
-import { actorKinds, type Lock } from "../../workspaces/workspace.ts"
+import type { Actor, Lock } from "../../workspaces/workspace.ts"
 import type { VcsRepoView, WorkspaceView } from "../../workspaces/workspace-view.ts"
+import { decodeActor } from "./actor.ts"
 import { type MembersReader, readResource } from "./answer.ts"
 import { decodeBody, type Resource, toMany, toOne } from "./document.ts"
 import { dashed } from "./member-name.ts"
@@ -158,7 +158,7 @@ export function decodeWorkspace(resource: unknown): WorkspaceView {
     settingOverwrites: { executionMode: overwrites.flag("executionMode"), agentPool: overwrites.flag("agentPool") },
     fileTriggersEnabled: own.flag("fileTriggersEnabled"),
     globalRemoteState: own.flag("globalRemoteState"),
-    lock: decodeHolder(own, related.identifierOrNull("lockedBy")),
+    lock: decodeLockOf(own, decodeActor(related.identifierOrNull("lockedBy"))),
     oauthClientName: own.textOrNull("oauthClientName"),
     permissions: own.members("permissions").flags(workspacePermissionNames),
     metrics: {
@@ -195,13 +195,11 @@ export function decodeWorkspace(resource: unknown): WorkspaceView {
   }
 }
 
-function decodeHolder(own: MembersReader, holder: { readonly type: string; readonly id: string } | null): Lock {
-  if (!own.flag("locked")) return { held: false }
-  const kind = actorKinds.find((name) => name === holder?.type)
-  if (kind === undefined || holder === null) throw unavailable("The server's answer names no holder of the lock.")
+function decodeLockOf(own: MembersReader, by: Actor | null): Lock {
+  if (by === null) return { held: false }
   return {
     held: true,
-    by: { kind, id: holder.id },
+    by,
     reason: own.text("lockedReason"),
     since: own.instant("lockedAt"),
   }
