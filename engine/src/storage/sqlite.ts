@@ -259,7 +259,7 @@ class SqliteSession extends UnitOfWork {
   protected override execute(fetch: Fetch, { text, values, interned }: Bound): unknown {
     const parameters = values.map((value) => (Array.isArray(value) ? JSON.stringify(value) : value)) as SQLInputValue[]
     try {
-      if (interned) {
+      if (interned && this.#connection.interns) {
         const rows = this.#connection.internedRows(text, parameters)
         return fetch === "all" ? rows : rows[0]
       }
@@ -274,14 +274,17 @@ class SqliteSession extends UnitOfWork {
 
 class Connection {
   readonly #database: DatabaseSync
+  /** What a writer reads it is about to change: remembering that would be work for nothing. */
+  readonly interns: boolean
   readonly #statements = new Map<string, StatementSync>()
   readonly #changes = new Map<string, StatementSync>()
   /** There are few of them, and they are never dropped. */
   readonly #interned = new Map<string, { readonly statement: StatementSync; readonly columns: readonly string[] }>()
   readonly #rows = new InternedRows()
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, kind: "writer" | "reader") {
     this.#database = database
+    this.interns = kind === "reader"
   }
 
   get inTransaction(): boolean {
@@ -368,7 +371,7 @@ async function openConnection(
     const database = new DatabaseSync(path, { readOnly: kind === "reader", timeout: 0 })
     try {
       for (const pragma of pragmas[kind]) database.exec(`pragma ${pragma}`)
-      return new Connection(database)
+      return new Connection(database, kind)
     } catch (error) {
       database.close()
       if (!isBusy(error)) throw error
