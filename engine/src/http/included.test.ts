@@ -173,3 +173,15 @@ test("who may only read the state of a workspace, for a consumer, is brought not
     expect.arrayContaining(["configuration-versions", "effective-tag-bindings", "plans"]),
   )
 })
+
+test("a secret team that holds the lock is brought to those only who see the team", async () => {
+  await using world = await shown()
+  const { workspace } = world.ids
+  const [holder, reader] = await Promise.all(
+    ["write", "read"].map((access) => world.token({ on: { [workspace]: access as "write" | "read" } })),
+  )
+  await world.request("POST", `/workspaces/${workspace}/actions/lock`, { token: holder ?? "" })
+  const path = `/workspaces/${workspace}?include=locked_by`
+  expect(await brought(world, path, { token: holder })).toEqual(["teams"])
+  expect(await brought(world, path, { token: reader })).toEqual([])
+})

@@ -4,6 +4,7 @@ import type { Storage } from "../core/storage.ts"
 import { permissionsIn } from "../organizations/organization-permissions.ts"
 import type { Organization } from "../organizations/organization.ts"
 import { viewProjects } from "../organizations/project-service.ts"
+import { seesTeam } from "../organizations/team.ts"
 import { viewTeam } from "../organizations/team-service.ts"
 import { shownToOthers } from "../organizations/user-service.ts"
 import type { Stores } from "../stores.ts"
@@ -169,7 +170,7 @@ export class InclusionService implements WorkspaceInclusions {
     return teams.flatMap((team) => {
       const organization = organizations.find(({ id }) => id === team.organizationId)
       const membership = membershipIn(this.#caller, team.organizationId)
-      if (organization === undefined || membership === undefined) return []
+      if (organization === undefined || membership === undefined || !seesTeam(membership, team)) return []
       return [viewTeam(team, organization.name, membership, members.get(team.id) ?? [])]
     })
   }
