@@ -83,35 +83,37 @@ export class StateVersionService implements StateVersions {
         latestChangeAt: pending.createdAt,
         ...(finalized === undefined ? {} : becomingCurrent(finalized)),
       })
-      return this.#view(stores, finalized ?? pending)
+      return this.#view(stores, finalized ?? pending, true)
     })
   }
 
   get(id: string): Promise<StateVersionView> {
-    return this.#storage.read(async (stores) =>
-      this.#view(stores, await this.#readable(stores, id, "canReadStateVersions")),
-    )
+    return this.#storage.read(async (stores) => {
+      const { version, mayUpload } = await this.#readable(stores, id, "canReadStateVersions")
+      return this.#view(stores, version, mayUpload)
+    })
   }
 
   current(ref: WorkspaceRef): Promise<StateVersionView> {
     return this.#storage.read(async (stores) => {
       const { workspace } = await authorizeStateReading(stores, this.#caller, ref, "canReadStateVersions")
-      return this.#view(stores, await currentVersion(stores, workspace))
+      return this.#view(stores, await currentVersion(stores, workspace), false)
     })
   }
 
   list(ref: WorkspaceRef, query: StateVersionQuery, page: PageRequest): Promise<Page<StateVersionView>> {
     return this.#storage.read(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canReadStateVersions")
+      const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canReadStateVersions")
       const versions = await stores.stateVersions.list(workspace.id, query, page)
       const related = await stores.stateVersions.related(versions.items.map(({ id }) => id))
-      return mapPage(versions, (version) => this.#viewOf(version, related.get(version.id)))
+      const mayUpload = permissions.canCreateStateVersions
+      return mapPage(versions, (version) => this.#viewOf(version, mayUpload, related.get(version.id)))
     })
   }
 
   async download(id: string, document: StateDocument): Promise<Uint8Array> {
     const { version, chunks } = await this.#storage.read(async (stores) => {
-      const version = await this.#readable(stores, id, "canReadStateVersions")
+      const { version } = await this.#readable(stores, id, "canReadStateVersions")
       return { version, chunks: await stores.stateVersions.content(version.id, document) }
     })
     if (version.status !== "finalized" || chunks.length === 0) throw notFound(id)
@@ -120,7 +122,7 @@ export class StateVersionService implements StateVersions {
 
   outputs(id: string, page: PageRequest): Promise<Page<StateVersionOutput>> {
     return this.#storage.read(async (stores) => {
-      const version = await this.#readable(stores, id, "canReadStateOutputs")
+      const { version } = await this.#readable(stores, id, "canReadStateOutputs")
       const outputs = await stores.stateVersions.outputs(version.id)
       return pageOf(outputs.slice(offsetOf(page), offsetOf(page) + page.size), page, outputs.length)
     })
@@ -143,21 +145,32 @@ export class StateVersionService implements StateVersions {
     })
   }
 
-  async #readable(stores: UsedStores, id: string, permission: StatePermission): Promise<StateVersion> {
+  async #readable(
+    stores: UsedStores,
+    id: string,
+    permission: StatePermission,
+  ): Promise<{ readonly version: StateVersion; readonly mayUpload: boolean }> {
     const version = await stores.stateVersions.find(id)
     if (version === undefined) throw notFound(id)
     const ref = { id: version.workspaceId }
-    const { workspace, currentStateOnly } = await authorizeStateReading(stores, this.#caller, ref, permission)
+    const { workspace, permissions, currentStateOnly } = await authorizeStateReading(
+      stores,
+      this.#caller,
+      ref,
+      permission,
+    )
     if (currentStateOnly && workspace.currentStateVersionId !== version.id) throw notFound(id)
-    return version
+    return { version, mayUpload: permissions.canCreateStateVersions }
   }
 
-  async #view(stores: UsedStores, version: StateVersion): Promise<StateVersionView> {
-    return this.#viewOf(version, (await stores.stateVersions.related([version.id])).get(version.id))
+  async #view(stores: UsedStores, version: StateVersion, mayUpload: boolean): Promise<StateVersionView> {
+    return this.#viewOf(version, mayUpload, (await stores.stateVersions.related([version.id])).get(version.id))
   }
 
+  /** An upload address lets whoever has it write the state, so readers are not given one. */
   #viewOf(
     { organizationId: _organizationId, lockNumber: _lockNumber, ...version }: StateVersion,
+    mayUpload: boolean,
     related: { readonly outputIds: readonly string[]; readonly hasJsonState: boolean } = nothingRelated,
   ): StateVersionView {
     const now = this.#runtime.clock.now()
@@ -165,7 +178,8 @@ export class StateVersionService implements StateVersions {
     return {
       ...version,
       ...related,
-      uploads: version.status === "pending" ? { state: grant("state"), "json-state": grant("json-state") } : null,
+      uploads:
+        mayUpload && version.status === "pending" ? { state: grant("state"), "json-state": grant("json-state") } : null,
     }
   }
 }

@@ -515,6 +515,23 @@ describe("who may", () => {
     expect((await world.unlock({ token })).status).toBe(unlocks)
   })
 
+  test.each<{ access: "read" | "plan" | "write"; address: unknown }>([
+    { access: "read", address: null },
+    { access: "plan", address: null },
+    { access: "write", address: expect.stringContaining("/uploads/state-versions/") },
+  ])("an address to upload to is shown with $access access: $address", async ({ access, address }) => {
+    await using world = await stateWorld()
+    await world.lock()
+    const version = (await world.announce()).body.data.id
+    const token = await world.token({ on: { [world.id]: access } })
+    const shown = await world.request("GET", `/state-versions/${version}`, { token })
+    const listed = await world.request("GET", `/workspaces/${world.id}/state-versions`, { token })
+    for (const { attributes } of [shown.body.data, listed.body.data[0]]) {
+      expect(attributes).toMatchObject({ status: "pending", "hosted-state-upload-url": address })
+      expect(attributes).toMatchObject({ "hosted-json-state-upload-url": address })
+    }
+  })
+
   test("an organization token creates none", async () => {
     await using world = await stateWorld()
     const token = (await world.engine.tokens.createForOrganization("acme", {})).secret
