@@ -3,6 +3,7 @@ import type { Caller } from "./core/caller.ts"
 import type { Edition } from "./core/edition.ts"
 import { type Runtime, systemRuntime } from "./core/runtime.ts"
 import type { Storage } from "./core/storage.ts"
+import type { StorageActivity } from "./core/storage-activity.ts"
 import type { ServedEngine, ServingEngine } from "./engine.ts"
 import { type Authenticate, authentication } from "./organizations/authentication.ts"
 import { bootstrap } from "./organizations/bootstrap.ts"
@@ -67,7 +68,13 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
       signer: await openSigner(database, sealer, runtime.random),
     }
     const root = await bootstrap(storage, runtime)
-    const context: Context = { storage, runtime, stateTools, edition: options.edition ?? "self-hosted" }
+    const context: Context = {
+      storage,
+      storageActivity: database.activity,
+      runtime,
+      stateTools,
+      edition: options.edition ?? "self-hosted",
+    }
     const uses = tokenUses(storage, runtime)
     return new EmbeddedEngine(context, root, authentication(storage, runtime, uses), async () => {
       await uses.settled()
@@ -81,6 +88,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
 
 interface Context {
   readonly storage: Storage<Stores>
+  readonly storageActivity: StorageActivity
   readonly runtime: Runtime
   readonly stateTools: StateTools
   readonly edition: Edition
@@ -207,6 +215,10 @@ class EmbeddedEngine extends CallerEngine implements ServedEngine {
 
   as(caller: Caller): ServingEngine {
     return new CallerEngine(this.context, caller)
+  }
+
+  get storageActivity(): StorageActivity {
+    return this.context.storageActivity
   }
 
   ready(): Promise<void> {

@@ -1,6 +1,7 @@
 // The one port callers see. Two implementations: embedded (over storage) and remote (over HTTP). Whatever a method returns
 // must therefore stand whole in the document on the wire: an organization by its name, no internal fact beside it. Such
 // values are called views (`WorkspaceView`); each family is an interface in a file of its own (`workspaces/workspaces.ts`).
+import type { StorageActivity } from "./core/storage-activity.ts"
 import type { Caller } from "./core/caller.ts"
 import type { AgentPools } from "./organizations/agent-pool.ts"
 import type { OrganizationMemberships } from "./organizations/organization-memberships.ts"
@@ -82,4 +83,6 @@ export interface ServedEngine extends ServingEngine {
   as(caller: Caller): ServingEngine
   /** Resolves when the store answers. */
   ready(): Promise<void>
+  /** For metrics: the same object at every time, counting on. */
+  readonly storageActivity: StorageActivity
 }

@@ -98,3 +98,33 @@ test.each([
   })
   expect((await request(`${server.url}/api/v2/organizations`, { headers })).statusCode).toBe(200)
 })
+
+test("/metrics counts what the store does, by kind and outcome", async () => {
+  await using engine = await openEmbedded("sqlite::memory:")
+  const server = await startServer({ engine })
+  opened.push(server)
+  const metrics = async () => {
+    const text = await (await request(`${server.url}/metrics`)).body.text()
+    return (line: string) =>
+      Number(
+        text
+          .split("\n")
+          .find((one) => one.startsWith(`${line} `))
+          ?.slice(line.length + 1),
+      )
+  }
+  const before = await metrics()
+  await engine.organizations.create({ name: "acme", email: "a@example.com" })
+  await engine.organizations.create({ name: "acme", email: "a@example.com" }).catch(() => {})
+  await engine.organizations.get("acme")
+  const after = await metrics()
+  const grown = (line: string) => after(line) - before(line)
+
+  expect(grown('chancery_storage_transactions_total{kind="write",outcome="done"}')).toBe(1)
+  expect(grown('chancery_storage_transactions_total{kind="write",outcome="refused"}')).toBe(1)
+  expect(grown('chancery_storage_transactions_total{kind="read",outcome="done"}')).toBeGreaterThanOrEqual(1)
+  expect(grown("chancery_storage_commits_total")).toBeGreaterThanOrEqual(2)
+  expect(grown('chancery_storage_wait_seconds_total{kind="write"}')).toBeGreaterThan(0)
+  expect(after('chancery_storage_waiting{kind="write"}')).toBe(0)
+  expect(after("chancery_storage_retries_total")).toBe(0)
+})

@@ -1,6 +1,7 @@
 // An engine behind a socket: the app, everything around it, and an orderly end. The package's "./server".
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Runtime } from "./core/runtime.ts"
+import type { StorageActivity } from "./core/storage-activity.ts"
 import { systemRuntime } from "./core/runtime.ts"
 import type { ServedEngine } from "./engine.ts"
 import { createApp } from "./http/app.ts"
@@ -46,20 +47,24 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(bodyLimitBytes === undefined ? {} : { bodyLimitBytes }),
   })
-  return serveApp(app, { ...options, runtime, ready: () => engine.ready() })
+  return serveApp(app, { ...options, runtime, ready: () => engine.ready(), storageActivity: engine.storageActivity })
 }
 
 /** The same around any app. */
 export async function serveApp(
   app: App,
-  options: Omit<ServerOptions, "engine"> & { readonly runtime: Runtime; readonly ready: () => Promise<void> },
+  options: Omit<ServerOptions, "engine"> & {
+    readonly runtime: Runtime
+    readonly ready: () => Promise<void>
+    readonly storageActivity?: StorageActivity
+  },
 ): Promise<RunningServer> {
   const { runtime, tls, bodyLimitBytes } = options
   let draining = false
   const serve = createFront({
     app,
     runtime,
-    metrics: createMetrics(),
+    metrics: createMetrics(options.storageActivity),
     rateLimiter: options.rateLimit === undefined ? undefined : rateLimiter(options.rateLimit),
     accessLog: options.accessLog ?? "off",
     ready: () => answeringInTime(options.ready()),

@@ -1,4 +1,5 @@
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client"
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client"
+import type { StorageActivity } from "../core/storage-activity.ts"
 
 export interface Metrics {
   readonly registry: Registry
@@ -9,7 +10,7 @@ export interface Metrics {
   expose(): Promise<{ readonly contentType: string; readonly text: string }>
 }
 
-export function createMetrics(): Metrics {
+export function createMetrics(storage?: StorageActivity): Metrics {
   const registry = new Registry()
   const durations = new Histogram({
     name: "chancery_http_request_duration_seconds",
@@ -29,6 +30,7 @@ export function createMetrics(): Metrics {
       },
     }),
   )
+  if (storage !== undefined) registerStorage(registry, storage)
   // Looking a label set up costs more than the observation itself, so each is looked up once.
   const observers = new Map<string, Histogram.Internal<"method" | "route" | "status">>()
 
@@ -52,6 +54,62 @@ export function createMetrics(): Metrics {
       return { contentType: merged.contentType, text: await merged.metrics() }
     },
   }
+}
+
+const storageKinds = ["read", "write"] as const
+
+/** The store counts for itself; its numbers are copied when they are asked for. */
+function registerStorage(registry: Registry, storage: StorageActivity): void {
+  const registers = [registry]
+  new Counter({
+    name: "chancery_storage_transactions_total",
+    help: "Units of work, by kind (read, write) and outcome (done, refused by a rule, busy, failed).",
+    labelNames: ["kind", "outcome"],
+    registers,
+    collect() {
+      this.reset()
+      for (const kind of storageKinds) {
+        for (const [outcome, count] of Object.entries(storage[kind].settled)) this.inc({ kind, outcome }, count)
+      }
+    },
+  })
+  new Counter({
+    name: "chancery_storage_wait_seconds_total",
+    help: "Time that units of work waited for the writer, a reader or a connection, by kind.",
+    labelNames: ["kind"],
+    registers,
+    collect() {
+      this.reset()
+      for (const kind of storageKinds) this.inc({ kind }, storage[kind].waitedMs / 1000)
+    },
+  })
+  new Gauge({
+    name: "chancery_storage_waiting",
+    help: "Units of work that wait for the writer, a reader or a connection now, by kind.",
+    labelNames: ["kind"],
+    registers,
+    collect() {
+      for (const kind of storageKinds) this.set({ kind }, storage[kind].waitingCount)
+    },
+  })
+  new Counter({
+    name: "chancery_storage_commits_total",
+    help: "Durable commits; writes done divided by it is how many share one.",
+    registers,
+    collect() {
+      this.reset()
+      this.inc(storage.commitCount)
+    },
+  })
+  new Counter({
+    name: "chancery_storage_retries_total",
+    help: "Attempts beyond the first that contention made necessary.",
+    registers,
+    collect() {
+      this.reset()
+      this.inc(storage.retryCount)
+    },
+  })
 }
 
 let shared: Registry | undefined

@@ -1,5 +1,6 @@
 import type { RandomSource } from "../core/random.ts"
 import type { Log } from "../core/runtime.ts"
+import type { StorageActivity } from "../core/storage-activity.ts"
 import type { DialectName, Session } from "./session.ts"
 
 export const defaultLongestWorkMs = 10_000
@@ -7,6 +8,7 @@ export const defaultLongestWorkMs = 10_000
 /** What a dialect must be able to do; `database.ts` builds the rest on it. */
 export interface Backend {
   readonly dialect: DialectName
+  readonly activity: StorageActivity
   read<T>(work: (session: Session) => Promise<T>): Promise<T>
   transact<T>(work: (session: Session) => Promise<T>): Promise<T>
   /** One transaction that no other process or replica runs beside; for migrations. */
@@ -19,6 +21,8 @@ export interface BackendOptions {
   /** Jitters retries. */
   readonly random: RandomSource
   readonly log: Log
+  /** Milliseconds with fractions, for durations only. */
+  readonly stopwatch: () => number
   /** How many reads run beside each other: reader connections of SQLite, the whole pool of PostgreSQL. */
   readonly connections?: number | undefined
   /** How often a contended transaction is tried before the caller hears `busy`. */

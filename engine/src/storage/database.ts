@@ -1,5 +1,7 @@
 import { systemRuntime, type Log } from "../core/runtime.ts"
 import type { RandomSource } from "../core/random.ts"
+import { isEngineError } from "../core/errors.ts"
+import type { StorageActivity, UnitsOfWork } from "../core/storage-activity.ts"
 import type { Backend } from "./backend.ts"
 import { migrate, type Migration } from "./migrate.ts"
 import { migrations } from "./migrations/index.ts"
@@ -9,6 +11,7 @@ import { openSqlite } from "./sqlite.ts"
 
 export interface Database extends AsyncDisposable {
   readonly dialect: DialectName
+  readonly activity: StorageActivity
   /** One consistent snapshot; writes are refused. */
   read<T>(work: (session: Session) => Promise<T>): Promise<T>
   /**
@@ -40,15 +43,29 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     connections: options.connections,
     attempts: options.attempts,
     longestWorkMs: options.longestWorkMs,
+    stopwatch: () => performance.now(),
   })
   return {
     dialect: backend.dialect,
-    read: (work) => backend.read(work),
-    transact: (work) => backend.transact(work),
+    activity: backend.activity,
+    read: (work) => counted(backend.activity.read, backend.read(work)),
+    transact: (work) => counted(backend.activity.write, backend.transact(work)),
     migrate: () => backend.exclusively((session) => migrate(session, options.migrations ?? migrations)),
     close: () => backend.close(),
     [Symbol.asyncDispose]: () => backend.close(),
   }
+}
+
+// Beside the answer and not around it: the caller waits for no further promise.
+function counted<T>({ settled }: UnitsOfWork, answer: Promise<T>): Promise<T> {
+  answer.then(
+    () => (settled.done += 1),
+    (error: unknown) => {
+      if (isEngineError(error)) settled[error.code === "busy" ? "busy" : "refused"] += 1
+      else settled.failed += 1
+    },
+  )
+  return answer
 }
 
 /** The file of a `sqlite:` URL; undefined for memory and for other stores. */

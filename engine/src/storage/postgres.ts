@@ -2,6 +2,7 @@
 // so; reads are one repeatable-read snapshot. Statements are prepared once per connection, under a stable name.
 import { DatabaseError, Pool, types, type PoolClient } from "pg"
 import { busy } from "../core/errors.ts"
+import { noStorageActivity, type UnitsOfWork } from "../core/storage-activity.ts"
 import { type Backend, type BackendOptions, defaultLongestWorkMs } from "./backend.ts"
 import { backOff } from "./backoff.ts"
 import type { Bound } from "./dialect.ts"
@@ -37,6 +38,7 @@ const typeParserOf: (oid: number, format?: "text" | "binary") => (value: string)
 
 class PostgresStore implements Backend {
   readonly dialect = "postgres"
+  readonly activity = noStorageActivity()
   readonly #pool: Pool
   readonly #options: BackendOptions
   /** Set per transaction, because connection poolers refuse such settings at the start of a connection. */
@@ -52,16 +54,17 @@ class PostgresStore implements Backend {
   }
 
   read<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#tracked(`begin isolation level repeatable read read only; ${this.#limits}`, work)
+    return this.#tracked(`begin isolation level repeatable read read only; ${this.#limits}`, this.activity.read, work)
   }
 
   transact<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#tracked(`begin isolation level serializable; ${this.#limits}`, work)
+    return this.#tracked(`begin isolation level serializable; ${this.#limits}`, this.activity.write, work)
   }
 
   // Read committed: a snapshot taken while waiting for the lock would not show what its last holder did.
   exclusively<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#tracked(`begin isolation level read committed; select pg_advisory_xact_lock(${migrationLock})`, work)
+    const begin = `begin isolation level read committed; select pg_advisory_xact_lock(${migrationLock})`
+    return this.#tracked(begin, this.activity.write, work)
   }
 
   close(): Promise<void> {
@@ -74,9 +77,9 @@ class PostgresStore implements Backend {
     await this.#pool.end()
   }
 
-  async #tracked<T>(begin: string, work: (session: Session) => Promise<T>): Promise<T> {
+  async #tracked<T>(begin: string, units: UnitsOfWork, work: (session: Session) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) throw new Error("the database is closed")
-    const outcome = this.#retrying(begin, work)
+    const outcome = this.#retrying(begin, units, work)
     this.#running.add(outcome)
     try {
       return await outcome
@@ -85,22 +88,24 @@ class PostgresStore implements Backend {
     }
   }
 
-  async #retrying<T>(begin: string, work: (session: Session) => Promise<T>): Promise<T> {
+  async #retrying<T>(begin: string, units: UnitsOfWork, work: (session: Session) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
-      const outcome = await this.#once(begin, work)
+      const outcome = await this.#once(begin, units, work)
       if (outcome.kind === "done") return outcome.value
       if (attempt >= (this.#options.attempts ?? defaultAttempts)) {
         throw busy("The change could not be made beside concurrent ones in time.", outcome.cause)
       }
+      this.activity.retryCount += 1
       await backOff(attempt, this.#options.random)
     }
   }
 
   async #once<T>(
     begin: string,
+    units: UnitsOfWork,
     work: (session: Session) => Promise<T>,
   ): Promise<{ readonly kind: "done"; readonly value: T } | { readonly kind: "run-again"; readonly cause: unknown }> {
-    const client = await this.#connect()
+    const client = await this.#connect(units)
     const session = new PostgresSession(client)
     let broken = false
     try {
@@ -110,6 +115,7 @@ class PostgresStore implements Backend {
       await session.finished()
       if (session.failure !== undefined) throw session.failure.error
       await client.query("commit")
+      if (units === this.activity.write) this.activity.commitCount += 1
       return { kind: "done", value }
     } catch (error) {
       session.settle()
@@ -126,12 +132,17 @@ class PostgresStore implements Backend {
     }
   }
 
-  async #connect(): Promise<PoolClient> {
+  async #connect(units: UnitsOfWork): Promise<PoolClient> {
+    const began = this.#options.stopwatch()
+    units.waitingCount += 1
     try {
       return await this.#pool.connect()
     } catch (error) {
       if (isRefusal(error)) throw error
       throw unreachableDatabase(error)
+    } finally {
+      units.waitingCount -= 1
+      units.waitedMs += this.#options.stopwatch() - began
     }
   }
 }

@@ -7,6 +7,7 @@ import { dirname } from "node:path"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 import { setImmediate as nextTurn } from "node:timers/promises"
 import { busy } from "../core/errors.ts"
+import { noStorageActivity, type StorageActivity } from "../core/storage-activity.ts"
 import { type Backend, type BackendOptions, defaultLongestWorkMs } from "./backend.ts"
 import { backOff } from "./backoff.ts"
 import type { Bound } from "./dialect.ts"
@@ -56,12 +57,14 @@ async function openFile(file: string, options: BackendOptions): Promise<SqliteSt
 /** One opener's hold on a store that others may hold too. */
 class SharedStore implements Backend {
   readonly dialect = "sqlite"
+  readonly activity: StorageActivity
   readonly #store: SqliteStore
   readonly #leave: () => Promise<void>
   #closed: Promise<void> | undefined
 
   constructor(store: SqliteStore, leave: () => Promise<void>) {
     this.#store = store
+    this.activity = store.activity
     this.#leave = leave
   }
 
@@ -85,6 +88,7 @@ class SharedStore implements Backend {
 }
 
 interface Job {
+  readonly queuedAt: number
   readonly work: (session: Session) => Promise<unknown>
   readonly readOnly: boolean
   readonly resolve: (value: unknown) => void
@@ -93,6 +97,7 @@ interface Job {
 
 class SqliteStore implements Backend {
   readonly dialect = "sqlite"
+  readonly activity = noStorageActivity()
   readonly #options: BackendOptions
   readonly #writer: Connection
   readonly #queue: Job[] = []
@@ -121,7 +126,7 @@ class SqliteStore implements Backend {
   async read<T>(work: (session: Session) => Promise<T>): Promise<T> {
     if (this.#readers.length === 0) return this.#enqueue(work, true)
     if (this.#closed) throw closedError()
-    const reader = this.#idle.pop() ?? (await new Promise<Connection>((resolve) => this.#waiting.push(resolve)))
+    const reader = this.#idle.pop() ?? (await this.#nextReader())
     try {
       for (let attempt = 1; ; attempt += 1) {
         try {
@@ -130,6 +135,7 @@ class SqliteStore implements Backend {
           // Another process may be recovering the write-ahead log or leaving it.
           if (!isBusy(error)) throw error
           if (attempt >= (this.#options.attempts ?? defaultAttempts)) throw busyDatabase(error)
+          this.activity.retryCount += 1
           await backOff(attempt, this.#options.random)
         }
       }
@@ -138,6 +144,16 @@ class SqliteStore implements Backend {
       if (next === undefined) this.#idle.push(reader)
       else next(reader)
     }
+  }
+
+  async #nextReader(): Promise<Connection> {
+    const { read } = this.activity
+    const began = this.#options.stopwatch()
+    read.waitingCount += 1
+    const reader = await new Promise<Connection>((resolve) => this.#waiting.push(resolve))
+    read.waitingCount -= 1
+    read.waitedMs += this.#options.stopwatch() - began
+    return reader
   }
 
   async close(): Promise<void> {
@@ -152,10 +168,24 @@ class SqliteStore implements Backend {
   #enqueue<T>(work: (session: Session) => Promise<T>, readOnly: boolean): Promise<T> {
     if (this.#closed) return Promise.reject(closedError())
     return new Promise<unknown>((resolve, reject) => {
-      this.#queue.push({ work, readOnly, resolve, reject })
+      this.#queue.push({ work, readOnly, resolve, reject, queuedAt: this.#options.stopwatch() })
+      this.#activityOf(readOnly).waitingCount += 1
       // At the end of this turn, so that all its requests share one commit.
       this.#drained ??= nextTurn().then(() => this.#drain())
     }) as Promise<T>
+  }
+
+  #activityOf(readOnly: boolean) {
+    return readOnly ? this.activity.read : this.activity.write
+  }
+
+  #nextJob(): Job | undefined {
+    const job = this.#queue.shift()
+    if (job === undefined) return undefined
+    const units = this.#activityOf(job.readOnly)
+    units.waitingCount -= 1
+    units.waitedMs += this.#options.stopwatch() - job.queuedAt
+    return job
   }
 
   async #drain(): Promise<void> {
@@ -170,7 +200,7 @@ class SqliteStore implements Backend {
     try {
       await this.#begin()
     } catch (error) {
-      for (const job of this.#queue.splice(0)) job.reject(error)
+      for (let job = this.#nextJob(); job !== undefined; job = this.#nextJob()) job.reject(error)
       return
     }
     const settlements: { readonly job: Job; readonly settle: () => void }[] = []
@@ -183,11 +213,12 @@ class SqliteStore implements Backend {
     patience.promise.catch(() => {})
     try {
       for (let count = 0; count < largestBatch && this.#writer.inTransaction && !patience.over; count += 1) {
-        const job = this.#queue.shift()
+        const job = this.#nextJob()
         if (job === undefined) break
         settlements.push({ job, settle: await this.#attempt(job, patience.promise) })
       }
       this.#writer.command("commit")
+      this.activity.commitCount += 1
     } catch (error) {
       if (this.#writer.inTransaction) this.#writer.command("rollback")
       for (const { job } of settlements) job.reject(error)
@@ -206,6 +237,7 @@ class SqliteStore implements Backend {
       } catch (error) {
         if (!isBusy(error)) throw error
         if (attempt >= (this.#options.attempts ?? defaultAttempts)) throw busyDatabase(error)
+        this.activity.retryCount += 1
         await backOff(attempt, this.#options.random)
       }
     }
