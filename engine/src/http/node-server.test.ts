@@ -1,4 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -151,5 +153,28 @@ test("a unix socket serves too", async () => {
     dispatcher: new Agent({ connect: { socketPath: path } }),
   })
   expect(statusCode).toBe(201)
+  await rm(folder, { recursive: true })
+})
+
+test("a socket that a killed server left behind is taken over; one in use and a plain file are not", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "chancery-"))
+  const path = join(folder, "chancery.sock")
+  const killed = spawn(process.execPath, [
+    "-e",
+    "require('node:net').createServer().listen(process.argv[1], () => console.log('up'))",
+    path,
+  ])
+  await once(killed.stdout, "data")
+  killed.kill("SIGKILL")
+  await once(killed, "exit")
+
+  const server = createNodeServer(ok)
+  opened.push(server)
+  expect(await server.listen({ path })).toEqual({ path })
+  await expect(createNodeServer(ok).listen({ path })).rejects.toThrow("already in use")
+  const file = join(folder, "file")
+  await writeFile(file, "kept")
+  await expect(createNodeServer(ok).listen({ path: file })).rejects.toThrow("already in use")
+  expect(await readFile(file, "utf8")).toBe("kept")
   await rm(folder, { recursive: true })
 })

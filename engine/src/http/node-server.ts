@@ -1,8 +1,9 @@
 // Serves a fetch function on a socket: limits and timeouts against slow or hostile peers, TLS, and an end that loses nothing.
+import { statSync, unlinkSync } from "node:fs"
 import { createServer as createHttpServer } from "node:http"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import { createServer as createHttpsServer } from "node:https"
-import type { Socket } from "node:net"
+import { connect, type Socket } from "node:net"
 import { getRequestListener } from "@hono/node-server"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Serve } from "./exchange.ts"
@@ -108,18 +109,36 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
   }
 
   return {
-    listen: (address) =>
-      new Promise((resolve, reject) => {
+    async listen(address) {
+      if ("path" in address) await removeAbandoned(address.path)
+      return new Promise((resolve, reject) => {
         server.once("error", (error) => reject(listenError(address, error)))
         server.listen(address, () => {
           server.removeAllListeners("error")
           const bound = server.address()
           resolve(bound === null || typeof bound === "string" ? address : { host: bound.address, port: bound.port })
         })
-      }),
+      })
+    },
     close: (graceMs) => (closing ??= drain(graceMs)),
   }
 }
+
+/** A server that was killed leaves its socket behind; nobody answers there any more. */
+async function removeAbandoned(path: string): Promise<void> {
+  const abandoned = await new Promise<boolean>((resolve) => {
+    const socket = connect(path)
+    socket.once("connect", () => {
+      socket.destroy()
+      resolve(false)
+    })
+    // A plain file of that name refuses in the same way, and stays.
+    socket.once("error", (error: NodeJS.ErrnoException) => resolve(error.code === "ECONNREFUSED" && isSocket(path)))
+  })
+  if (abandoned) unlinkSync(path)
+}
+
+const isSocket = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isSocket() === true
 
 const unreadable: Readonly<Record<string, readonly [status: number, title: string, detail: string]>> = {
   HPE_HEADER_OVERFLOW: [431, "request header fields too large", "The request's headers are too large."],
