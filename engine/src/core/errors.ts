@@ -78,8 +78,3 @@ export function refuseFaults(faults: readonly Fault[]): void {
 
 export const isEngineError = (error: unknown, code?: EngineErrorCode): error is EngineError =>
   error instanceof EngineError && (code === undefined || error.code === code)
-
-/** The default branch of an exhaustive `switch`. */
-export function unreachable(value: never): never {
-  throw new Error(`unreachable: ${JSON.stringify(value)}`)
-}

@@ -60,7 +60,3 @@ export function newId<P extends IdPrefix>(prefix: P, random: RandomSource): Id<P
   }
   return `${prefix}-${text}` as Id<P>
 }
-
-export function isId<P extends IdPrefix>(prefix: P, text: string): text is Id<P> {
-  return text.startsWith(`${prefix}-`) && /^[a-zA-Z0-9]{16}$/.test(text.slice(prefix.length + 1))
-}
