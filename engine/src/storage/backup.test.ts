@@ -175,6 +175,20 @@ describe("restore", () => {
     expect(await readdir(folder)).toEqual(["backup"])
   })
 
+  test("names the backup, not its copy, when it is cut short or no database", async () => {
+    await using temporary = await temporaryDatabase(file)
+    const folder = await temporaryFolder()
+    const target = join(folder, "cut")
+    await backUp({ file: sqliteFile(temporary.url) ?? "", target })
+    await truncate(target, 20_000)
+    const other = join(folder, "other")
+    await writeFile(other, "no database")
+    for (const backup of [target, other]) {
+      const restored = restore({ backup, file: join(folder, "restored") })
+      await expect(restored).rejects.toThrow(`${backup} is not a whole SQLite database`)
+    }
+  })
+
   test("refuses a backup of a newer release", async () => {
     await using temporary = await temporaryDatabase(file)
     const target = join(await temporaryFolder(), "backup")

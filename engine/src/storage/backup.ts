@@ -71,7 +71,7 @@ export async function restore({ backup: source, file, overwrite, progress }: Res
     // The copy is checked, not the backup: checking a database may write beside it, and the medium may be read-only.
     closeSync(openSync(partial, "w", 0o600))
     await copyFile(source, partial)
-    const content = verifyBackup(partial)
+    const content = verifyBackup(partial, source)
     // Asked again, as late as can be: the copy took time.
     if (occupied) refuseLive(file)
     // The log of the database that leaves must not be replayed over the one that comes.
@@ -85,21 +85,21 @@ export async function restore({ backup: source, file, overwrite, progress }: Res
   }
 }
 
-/** Throws `BackupRefused` unless the file is whole, and of this release or an older one. */
-export function verifyBackup(file: string): BackupContent {
-  const database = openBackup(file)
+/** `named` is what the person calls the file. Throws `BackupRefused` unless the file is whole, and of this release or an older one. */
+export function verifyBackup(file: string, named = file): BackupContent {
+  const database = openBackup(file, named)
   try {
     const problems = texts(database, "pragma integrity_check").filter((text) => text !== "ok")
-    if (problems.length > 0) throw new BackupRefused(`${file} is damaged: ${problems.slice(0, 3).join("; ")}`)
+    if (problems.length > 0) throw new BackupRefused(`${named} is damaged: ${problems.slice(0, 3).join("; ")}`)
     if (database.prepare("pragma foreign_key_check").get() !== undefined) {
-      throw new BackupRefused(`${file} is damaged: rows refer to rows that are not there.`)
+      throw new BackupRefused(`${named} is damaged: rows refer to rows that are not there.`)
     }
     const applied = texts(database, "select name from migrations order by position")
     refuseNewer(applied, migrations)
     return { bytes: statSync(file).size, schema: applied.at(-1) ?? "", rows: countRows(database) }
   } catch (error) {
     if (error instanceof BackupRefused || !isSqliteError(error)) throw error
-    throw new BackupRefused(`${file} is not a whole Chancery database: ${error.message}`)
+    throw new BackupRefused(`${named} is not a whole Chancery database: ${error.message}`)
   } finally {
     database.close()
   }
@@ -134,7 +134,7 @@ async function copySnapshot(file: string, partial: string, progress: BackupProgr
 }
 
 /** Opened for writing once, to leave write-ahead mode: a backup is one file. */
-function openBackup(file: string): DatabaseSync {
+function openBackup(file: string, named: string): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: 5_000 })
   try {
     database.exec("pragma journal_mode = delete")
@@ -142,7 +142,7 @@ function openBackup(file: string): DatabaseSync {
   } catch (error) {
     database.close()
     if (!isSqliteError(error)) throw error
-    throw new BackupRefused(`${file} is not a SQLite database: ${error.message}`)
+    throw new BackupRefused(`${named} is not a whole SQLite database: ${error.message}`)
   }
 }
 
