@@ -7,6 +7,13 @@ export interface Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
+// Whoever reads may stop reading: `chancery --help | head`. What is said after that reaches nobody, and hurts nobody.
+const ignoreClosed = (error: NodeJS.ErrnoException): void => {
+  if (error.code !== "EPIPE") throw error
+}
+process.stdout.on("error", ignoreClosed)
+process.stderr.on("error", ignoreClosed)
+
 export const processTerminal: Terminal = {
   out: (text) => void process.stdout.write(`${text}\n`),
   say: (text) => void process.stderr.write(`${text}\n`),
