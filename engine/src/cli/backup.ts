@@ -1,14 +1,12 @@
 import { Command } from "commander"
 import { backUp, BackupRefused } from "../storage/backup.ts"
 import { sqliteFile } from "../storage/database.ts"
-import { defaultSealKeySources } from "../storage/seal-keys.ts"
-import { systemRuntime } from "../core/runtime.ts"
 import { CommandError, configurationError, exitCodes } from "./exit-code.ts"
 import { progressLine } from "./progress.ts"
 import { json } from "./report.ts"
 import { settingsOf } from "./setting-options.ts"
 import type { Settings } from "./settings.ts"
-import { describeStorage, storageUrl } from "./store.ts"
+import { describeStorage, sealKeyFileOf, storageUrl } from "./store.ts"
 import type { Terminal } from "./terminal.ts"
 import { addStoreOptions } from "./with-engine.ts"
 
@@ -52,16 +50,6 @@ export function embeddedFile(settings: Settings): string {
       `The store ${describeStorage(url)} is not a file; back up and restore a PostgreSQL database with pg_dump and pg_restore.`,
     )
   }
-  return file
-}
-
-function sealKeyFileOf(settings: Settings): string {
-  if (settings.sealKey !== undefined) {
-    throw configurationError("The seal key is in CHANCERY_SEAL_KEY and not in a file; leave --with-seal-key out.")
-  }
-  const { defaultFile } = defaultSealKeySources(storageUrl(settings), systemRuntime().random)
-  const file = settings.sealKeyFile ?? defaultFile
-  if (file === undefined) throw configurationError("There is no seal key file; leave --with-seal-key out.")
   return file
 }
 

@@ -6,6 +6,7 @@ import { backupCommand } from "./backup.ts"
 import { devCommand } from "./dev.ts"
 import { organizationCommand } from "./organization.ts"
 import { restoreCommand } from "./restore.ts"
+import { sealKeyCommand } from "./seal-key.ts"
 import { serveCommand } from "./serve.ts"
 import type { Terminal } from "./terminal.ts"
 import { tokenCommand } from "./token.ts"
@@ -20,6 +21,7 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(tokenCommand(terminal))
     .addCommand(backupCommand(terminal))
     .addCommand(restoreCommand(terminal))
+    .addCommand(sealKeyCommand(terminal))
   for (const command of [program, ...descendants(program)]) {
     command.exitOverride().configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),

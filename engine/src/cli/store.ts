@@ -1,8 +1,11 @@
-import { access, constants, mkdir } from "node:fs/promises"
-import { join } from "node:path"
+import { existsSync } from "node:fs"
+import { access, constants, mkdir, stat } from "node:fs/promises"
+import { dirname, join, resolve } from "node:path"
 import type { Runtime } from "../core/runtime.ts"
 import { isEngineError } from "../core/errors.ts"
 import { openEmbedded } from "../embedded.ts"
+import { sqliteFile } from "../storage/database.ts"
+import { UnusableStore } from "../storage/unusable-store.ts"
 import type { ServedEngine } from "../engine.ts"
 import { CommandError, configurationError, exitCodeOf, exitCodes } from "./exit-code.ts"
 import type { Settings } from "./settings.ts"
@@ -14,11 +17,27 @@ export async function openStore(settings: Settings, runtime: Runtime): Promise<S
   const url = storageUrl(settings)
   try {
     const { sealKey: text, sealKeyFile: file } = settings
-    const sealKeys = { text, file, defaultFile: join(settings.data, "seal-key") }
+    const sealKeys = { text, file, defaultFile: defaultSealKeyFile(settings) }
     return await openEmbedded(url, { runtime, edition: settings.edition, sealKeys })
   } catch (error) {
     throw storeError(url, error)
   }
+}
+
+/** Servers of a database that many use must have one key: only beside an embedded store is it made unasked. */
+const defaultSealKeyFile = (settings: Settings): string | undefined =>
+  sqliteFile(storageUrl(settings)) === undefined ? undefined : join(settings.data, "seal-key")
+
+/** For commands that work on the key file itself. */
+export function sealKeyFileOf(settings: Settings): string {
+  if (settings.sealKey !== undefined) {
+    throw configurationError("The seal key is in CHANCERY_SEAL_KEY and not in a file; change it where that is set.")
+  }
+  const file = settings.sealKeyFile ?? defaultSealKeyFile(settings)
+  if (file === undefined) {
+    throw configurationError("There is no seal key file; name it with --seal-key-file or CHANCERY_SEAL_KEY_FILE.")
+  }
+  return file
 }
 
 async function refuseUnreadable(sealKeyFile: string | undefined): Promise<void> {
@@ -47,7 +66,7 @@ export function describeStorage(url: string): string {
 /** Only its owner may look into it: it holds the store, the key that seals it, and in dev the root token. */
 export async function makeDataFolder(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await makeFolders(resolve(folder))
   } catch (error) {
     throw new CommandError(
       exitCodes.configuration,
@@ -56,8 +75,23 @@ export async function makeDataFolder(folder: string): Promise<void> {
   }
 }
 
+// Not `recursive`: where a file system says that a folder it will not make is missing, as /proc does, Node asks for ever.
+async function makeFolders(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === "EEXIST" && (await stat(folder)).isDirectory()) return
+    if (code !== "ENOENT" || existsSync(dirname(folder))) throw error
+    await makeFolders(dirname(folder))
+    await mkdir(folder, { mode: 0o700 })
+  }
+}
+
 function storeError(url: string, error: unknown): unknown {
   if (error instanceof CommandError) return error
+  if (error instanceof UnusableStore)
+    return configurationError(`The store ${describeStorage(url)} cannot be opened. ${error.message}`)
   // A store that is reached but does not answer in time is busy; one that is not reached is unavailable.
   const cause = isEngineError(error, "busy") ? error.cause : error
   const code = exitCodeOf(cause)

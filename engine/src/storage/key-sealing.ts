@@ -6,6 +6,7 @@ import { createCipheriv, createDecipheriv, hash } from "node:crypto"
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import type { RandomSource } from "../core/random.ts"
 import type { Sealer } from "../core/sealing.ts"
+import { UnusableStore } from "./unusable-store.ts"
 
 export interface SealKey {
   /** Hex of the first 8 bytes of a digest of the key: it tells keys apart and gives nothing of them away. */
@@ -35,7 +36,7 @@ export function parseKeyRing(text: string): KeyRing {
     .filter((word) => word !== "")
   const keys = words.map((word, index) => parseKey(word, index))
   const [current] = keys
-  if (current === undefined) throw new Error("No seal key was given: it is the base64 of 32 random bytes.")
+  if (current === undefined) throw new UnusableStore("No seal key was given: it is the base64 of 32 random bytes.")
   return { current, keys: new Map(keys.map((key) => [key.id, key])) }
 }
 
@@ -114,7 +115,7 @@ function parseKey(word: string, index: number): SealKey {
   const secret = Buffer.from(word, "base64")
   // Node skips what is not base64; a key that does not come back the same was mistyped.
   if (secret.length !== keyBytes || secret.toString("base64").replaceAll("=", "") !== word.replaceAll("=", "")) {
-    throw new Error(`Seal key ${index + 1} is not the base64 of ${keyBytes} bytes.`)
+    throw new UnusableStore(`Seal key ${index + 1} is not the base64 of ${keyBytes} bytes.`)
   }
   return {
     id: hash("sha256", Buffer.concat([Buffer.from("chancery seal key\0"), secret])).slice(0, idBytes * 2),

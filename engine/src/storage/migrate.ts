@@ -2,6 +2,7 @@
 // that of two replicas that start together one applies them and the other finds them applied.
 import { sql } from "kysely"
 import type { Session } from "./session.ts"
+import { UnusableStore } from "./unusable-store.ts"
 
 export interface Migration {
   readonly name: string
@@ -33,13 +34,14 @@ export function refuseNewer(applied: readonly string[], migrations: readonly Mig
   if (unknown !== undefined) throw new NewerDatabase(unknown)
 }
 
-export class NewerDatabase extends Error {
+export class NewerDatabase extends UnusableStore {
+  override readonly name = "NewerDatabase"
+
   constructor(migration: string) {
     super(
       `The database was written by a newer release of Chancery (it has the migration "${migration}", ` +
         "which this release does not know). Start that release or a later one, or restore a backup.",
     )
-    this.name = "NewerDatabase"
   }
 }
 

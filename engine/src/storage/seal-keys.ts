@@ -8,6 +8,7 @@ import { sqliteFile, type Database } from "./database.ts"
 import { writeDurably } from "./durable-file.ts"
 import { newKeyText, parseKeyRing, type KeyRing } from "./key-sealing.ts"
 import { statement } from "./session.ts"
+import { UnusableStore } from "./unusable-store.ts"
 
 export interface SealKeySources {
   /** Key text from the environment; used alone when present. */
@@ -63,7 +64,9 @@ async function load(
   if (text !== undefined) return { ring: parseKeyRing(text), createdFile: undefined }
   if (file !== undefined) return { ring: parseKeyRing(await readFile(file, "utf8")), createdFile: undefined }
   if (defaultFile === undefined) {
-    throw new Error("No seal key was given: name its file or put it into the environment.")
+    throw new UnusableStore(
+      "No seal key was given: name its file with --seal-key-file, or put it into CHANCERY_SEAL_KEY.",
+    )
   }
   const existing = await readIfPresent(defaultFile)
   if (existing !== undefined) {
@@ -71,7 +74,7 @@ async function load(
     return { ring: parseKeyRing(existing), createdFile: undefined }
   }
   if (used.length > 0) {
-    throw new Error(
+    throw new UnusableStore(
       `The database holds values sealed under key ${used.join(", ")}, but ${defaultFile} is missing. ` +
         "Put it back; without it those values cannot be opened.",
     )
@@ -85,7 +88,7 @@ async function load(
 function refuseMissing(used: readonly string[], ring: KeyRing): void {
   const missing = used.filter((id) => !ring.keys.has(id))
   if (missing.length === 0) return
-  throw new Error(
+  throw new UnusableStore(
     `The database holds values sealed under key ${missing.join(", ")}, which is not among the seal keys given. ` +
       "Add it after the current one.",
   )
