@@ -17,5 +17,11 @@ export const formatInstant = (instant: Instant): string => new Date(instant).toI
 export function parseInstant(text: string): Instant | undefined {
   if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/.test(text)) return undefined
   const instant = Date.parse(text)
-  return Number.isNaN(instant) ? undefined : instant
+  return Number.isNaN(instant) || !isDate(text.slice(0, 10)) ? undefined : instant
+}
+
+/** The parser takes 30 February for 2 March. */
+function isDate(date: string): boolean {
+  const midnight = Date.parse(`${date}T00:00:00Z`)
+  return !Number.isNaN(midnight) && formatInstant(midnight).startsWith(date)
 }

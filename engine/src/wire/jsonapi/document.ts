@@ -156,7 +156,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 function faultsOf(issue: z.core.$ZodIssue, base: string): Fault[] {
   const path = issue.path.map(String)
-  const name = path.at(-1) ?? "data"
+  const last = issue.path.at(-1)
+  const name = typeof last === "number" ? `item ${last} of ${path.at(-2) ?? "data"}` : (path.at(-1) ?? "data")
   return [{ detail: describe(name, issue), pointer: [base, ...path].join("/") }]
 }
 
@@ -166,7 +167,12 @@ function describe(name: string, issue: z.core.$ZodIssue): string {
       return issue.input === undefined ? `${name} can't be blank` : `${name} must be ${article(issue.expected)}`
     case "invalid_value":
       return `${name} must be one of ${issue.values.map((value) => JSON.stringify(value)).join(", ")}`
+    case "too_small":
+      return isNumeric(issue.origin)
+        ? `${name} is too small (minimum is ${issue.minimum})`
+        : `${name} is too short (minimum is ${issue.minimum})`
     case "too_big":
+      if (isNumeric(issue.origin)) return `${name} is too large (maximum is ${issue.maximum})`
       return `${name} is too long (maximum is ${issue.maximum})`
     case "custom":
       return issue.params === wholeSentence ? issue.message : `${name}: ${issue.message}`
@@ -174,6 +180,8 @@ function describe(name: string, issue: z.core.$ZodIssue): string {
       return `${name}: ${issue.message}`
   }
 }
+
+const isNumeric = (origin: string): boolean => origin === "number" || origin === "int"
 
 const articles: Record<string, string> = {
   string: "a string",
