@@ -134,7 +134,7 @@ export function projectNameFaults(name: string): Fault[] {
     return [
       {
         field,
-        detail: "Name can only include letters, numbers, spaces, -, and _, and can neither begin nor end with a space.",
+        detail: "Name may only contain letters, numbers, spaces, -, and _, and can neither begin nor end with a space.",
       },
     ]
   return []

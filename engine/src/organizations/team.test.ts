@@ -198,8 +198,15 @@ describe("changing a team", () => {
       why: "names follow their rule",
       membership: ownerMembership,
       of: team(),
-      patch: { name: "a b" },
+      patch: { name: " a b" },
       code: "invalid",
+    },
+    {
+      why: "and may hold spaces",
+      membership: ownerMembership,
+      of: team(),
+      patch: { name: "a b" },
+      code: "done",
     },
   ])("$why: $code", ({ membership, of, patch, code }) => {
     expect(codeOf(() => changeTeam(of, patch, membership))).toBe(code)

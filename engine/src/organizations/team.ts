@@ -149,7 +149,13 @@ export function teamNameFaults(name: string): Fault[] {
   if (name === "") return [{ field, detail: "Name can't be blank" }]
   if (name.length > teamNameMaximum)
     return [{ field, detail: `Name is too long (maximum is ${teamNameMaximum} characters)` }]
-  if (!/^[a-zA-Z0-9_-]+$/.test(name)) return [{ field, detail: "Name can only include letters, numbers, -, and _." }]
+  if (!/^[a-zA-Z0-9_-]([a-zA-Z0-9 _-]*[a-zA-Z0-9_-])?$/.test(name))
+    return [
+      {
+        field,
+        detail: "Name can only include letters, numbers, spaces, -, and _, and can neither begin nor end with a space.",
+      },
+    ]
   return []
 }
 

@@ -1,5 +1,5 @@
 import { type Caller, membershipIn } from "../core/caller.ts"
-import { invalid, notFound } from "../core/errors.ts"
+import { invalid, notFound, refuseFaults } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
@@ -8,6 +8,7 @@ import { seesTeam } from "../organizations/team.ts"
 import type { Stores } from "../stores.ts"
 import { authorizeWorkspace } from "./authorization.ts"
 import {
+  accessFaults,
   changeAccess,
   type TeamWorkspace,
   type TeamWorkspaceInput,
@@ -38,7 +39,9 @@ export class TeamWorkspaceService implements TeamWorkspaces {
       const membership = membershipIn(this.#caller, workspace.organizationId)
       if (team?.organizationId !== workspace.organizationId || membership === undefined || !seesTeam(membership, team))
         throw invalid([{ field: ["team", "id"], detail: "Team does not exist in this organization" }])
-      const made: TeamWorkspace = { id, teamId: team.id, workspaceId: workspace.id, ...changeAccess(undefined, input) }
+      const access = changeAccess(undefined, input)
+      refuseFaults(accessFaults(access, input))
+      const made: TeamWorkspace = { id, teamId: team.id, workspaceId: workspace.id, ...access }
       await stores.teamWorkspaces.insert(made)
       return made
     })
@@ -59,7 +62,9 @@ export class TeamWorkspaceService implements TeamWorkspaces {
     return this.#storage.transact(async (stores) => {
       const found = await this.#authorized(stores, id, "canUpdate")
       const { teamId, workspaceId } = found
-      const after: TeamWorkspace = { id: found.id, teamId, workspaceId, ...changeAccess(found, patch) }
+      const access = changeAccess(found, patch)
+      refuseFaults(accessFaults(access, patch))
+      const after: TeamWorkspace = { id: found.id, teamId, workspaceId, ...access }
       await stores.teamWorkspaces.save(after)
       return after
     })

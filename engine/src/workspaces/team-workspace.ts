@@ -1,3 +1,4 @@
+import type { Fault } from "../core/errors.ts"
 import type { TeamId, WorkspaceId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { CustomAccess, WorkspaceAccessLevel } from "./permissions.ts"
@@ -60,6 +61,25 @@ export function changeAccess(before: TeamWorkspaceAccess | undefined, patch: Tea
   if (access !== "custom") return { access }
   const kept = before?.access === "custom" ? before.custom : leastCustom
   return { access, custom: { ...kept, ...patch.custom } }
+}
+
+/** A part beside a named level may repeat what the level says, not differ from it: nobody shall believe it was given. */
+export function accessFaults(after: TeamWorkspaceAccess, { custom = {} }: TeamWorkspacePatch): Fault[] {
+  const parts = customOf(after)
+  const differing = (Object.keys(custom) as (keyof CustomAccess)[]).filter((part) => custom[part] !== parts[part])
+  return differing.map((part) => ({
+    field: [part],
+    detail: `${partNames[part]} is read-only when access level is '${after.access}'; use the 'custom' access level to set this attribute.`,
+  }))
+}
+
+const partNames: Record<keyof CustomAccess, string> = {
+  runs: "Runs",
+  variables: "Variables",
+  stateVersions: "State versions",
+  sentinelMocks: "Sentinel mocks",
+  workspaceLocking: "Workspace locking",
+  runTasks: "Run tasks",
 }
 
 /** The parts as clients read them, whatever the level. */

@@ -166,9 +166,11 @@ func projects(s *story) {
 		succeeds(err)
 		equal("the bindings", pairs(none), []string{})
 	})
-	s.step("refuses a project of the same name", func() {
+	s.step("refuses a project of the same name, and a name that is none", func() {
 		_, err := s.client.Projects.Create(s.ctx, s.organization, tfe.ProjectCreateOptions{Name: "billing"})
 		failsSaying(err, "taken")
+		_, err = s.client.Projects.Create(s.ctx, s.organization, tfe.ProjectCreateOptions{Name: "not / ok"})
+		failsSaying(err, "invalid attribute\n\nName may only contain")
 	})
 	s.step("keeps a project that has workspaces, and deletes an empty one", func() {
 		workspace, err := s.client.Workspaces.Create(s.ctx, s.organization, tfe.WorkspaceCreateOptions{Name: tfe.String("inside"), Project: project})

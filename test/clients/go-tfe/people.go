@@ -32,10 +32,10 @@ func teams(s *story) {
 	})
 	s.step("updates a team", func() {
 		updated, err := s.client.Teams.Update(s.ctx, team.ID, tfe.TeamUpdateOptions{
-			Name: tfe.String("makers"), OrganizationAccess: &tfe.OrganizationAccessOptions{ManageWorkspaces: tfe.Bool(false)},
+			Name: tfe.String("our makers"), OrganizationAccess: &tfe.OrganizationAccessOptions{ManageWorkspaces: tfe.Bool(false)},
 		})
 		succeeds(err)
-		equal("the name", updated.Name, "makers")
+		equal("the name", updated.Name, "our makers")
 		equal("manage-workspaces", updated.OrganizationAccess.ManageWorkspaces, false)
 	})
 	var membership *tfe.OrganizationMembership
@@ -52,6 +52,11 @@ func teams(s *story) {
 		succeeds(err)
 		equal("the email", read.Email, membership.Email)
 		isTrue("the user has a name", present("user", read.User).Username != "")
+		equal("the team's name", read.Teams[0].Name, "our makers")
+		_, err = s.client.OrganizationMemberships.ReadWithOptions(s.ctx, membership.ID, tfe.OrganizationMembershipReadOptions{
+			Include: []tfe.OrgMembershipIncludeOpt{"nonsense"},
+		})
+		failsWith(err, tfe.ErrInvalidIncludeValue)
 		list, err := s.client.OrganizationMemberships.List(s.ctx, s.organization, &tfe.OrganizationMembershipListOptions{Emails: []string{membership.Email}})
 		succeeds(err)
 		equal("the memberships", mapped(list.Items, func(m *tfe.OrganizationMembership) string { return m.ID }), []string{membership.ID})
@@ -96,6 +101,8 @@ func teams(s *story) {
 		equal("the runs", custom.Runs, runs)
 		equal("the state versions", custom.StateVersions, state)
 		equal("workspace-locking", custom.WorkspaceLocking, true)
+		_, err = s.client.TeamAccess.Update(s.ctx, access.ID, tfe.TeamAccessUpdateOptions{Access: accessOf(tfe.AccessRead), Runs: &runs})
+		failsSaying(err, "Runs is read-only when access level is 'read'")
 		list, err := s.client.TeamAccess.List(s.ctx, &tfe.TeamAccessListOptions{WorkspaceID: workspace.ID})
 		succeeds(err)
 		equal("the accesses", mapped(list.Items, func(a *tfe.TeamAccess) string { return a.ID }), []string{access.ID})

@@ -53,6 +53,12 @@ func variables(s *story) {
 		equal("the description", updated.Description, "where")
 		isTrue("the version is another", updated.VersionID != variable.VersionID)
 	})
+	s.step("takes an update that changes nothing", func() {
+		same, err := s.client.Variables.Update(s.ctx, workspace.ID, variable.ID, tfe.VariableUpdateOptions{})
+		succeeds(err)
+		equal("the key", same.Key, "zone")
+		equal("the value", same.Value, "[1]")
+	})
 	s.step("refuses a second variable of the key", func() {
 		_, err := s.client.Variables.Create(s.ctx, workspace.ID, tfe.VariableCreateOptions{Key: tfe.String("zone"), Category: &category})
 		isTrue("it is refused", err != nil)

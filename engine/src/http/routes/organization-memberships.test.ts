@@ -32,6 +32,12 @@ describe("memberships", () => {
     expect((await made(world, "GET", `/teams/${team}`)).relationships.users).toEqual(many("users", [userId]))
     const shown = await made(world, "GET", `/organization-memberships/${created.body.data.id}`)
     expect(shown).toEqual(created.body.data)
+    const path = `/organization-memberships/${created.body.data.id}`
+    expect((await world.request("GET", `${path}?include=user,teams`)).body.included).toMatchObject([
+      { type: "users", id: userId },
+      { type: "teams", id: team },
+    ])
+    expect((await world.request("GET", `${path}?include=nonsense`)).status).toBe(400)
 
     // The same name before another @ gets a number.
     const second = await made(

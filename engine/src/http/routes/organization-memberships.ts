@@ -1,4 +1,7 @@
 import type { OrganizationMembershipView } from "../../organizations/organization-membership.ts"
+import { decodeInclude } from "../../wire/jsonapi/include.ts"
+import { encodeTeam } from "../../wire/jsonapi/team.ts"
+import { readable } from "../included.ts"
 import { given } from "../../wire/jsonapi/given.ts"
 import { encodePage } from "../../wire/jsonapi/links.ts"
 import {
@@ -18,6 +21,8 @@ const document = (membership: OrganizationMembershipView) => ({
   data: encodeOrganizationMembership(membership),
   included: [encodeUser(membership.user)],
 })
+
+const membershipParts = ["teams", "user"] as const
 
 export const organizationMembershipRoutes: readonly Route[] = [
   {
@@ -47,7 +52,14 @@ export const organizationMembershipRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/organization-memberships/:membership_id",
-    handle: async (request) => ok(document(await request.engine.organizationMemberships.get(idOf(request)))),
+    handle: async (request) => {
+      const { engine, query } = request
+      const parts = decodeInclude(query, membershipParts)
+      const membership = await engine.organizationMemberships.get(idOf(request))
+      const teams = parts.has("teams") ? await readable(membership.teamIds, (id) => engine.teams.get(id)) : []
+      const { data, included } = document(membership)
+      return ok({ data, included: [...included, ...teams.map(encodeTeam)] })
+    },
   },
   {
     method: "DELETE",

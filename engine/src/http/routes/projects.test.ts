@@ -118,7 +118,7 @@ describe("projects", () => {
       faults: [
         [
           "/data/attributes/name",
-          "Name can only include letters, numbers, spaces, -, and _, and can neither begin nor end with a space.",
+          "Name may only contain letters, numbers, spaces, -, and _, and can neither begin nor end with a space.",
         ],
         ["/data/attributes/description", "Description is too long (maximum is 256 characters)"],
         [

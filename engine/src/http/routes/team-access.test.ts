@@ -91,6 +91,14 @@ describe("team access to workspaces", () => {
     expect(await faults(grant(at, { access: "read" }))).toEqual([
       ["/data/relationships/team/data/id", "Team has already been given access to the workspace"],
     ])
+    expect(
+      await faults(grant({ ...at, team: await newTeam(world, "acme", "late") }, { access: "read", runs: "apply" })),
+    ).toEqual([
+      [
+        "/data/attributes/runs",
+        "Runs is read-only when access level is 'read'; use the 'custom' access level to set this attribute.",
+      ],
+    ])
     expect(await faults(grant({ ...at, team: foreign }, { access: "read" }))).toEqual([
       ["/data/relationships/team/data/id", "Team does not exist in this organization"],
     ])

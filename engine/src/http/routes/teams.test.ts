@@ -71,9 +71,9 @@ describe("teams", () => {
     { why: "no name", attributes: {}, faults: { name: "name can't be blank" } },
     {
       why: "wrong types and a bad name",
-      attributes: { name: "a b", visibility: "hidden", "organization-access": { "manage-teams": "yes" } },
+      attributes: { name: "a/b", visibility: "hidden", "organization-access": { "manage-teams": "yes" } },
       faults: {
-        name: "Name can only include letters, numbers, -, and _.",
+        name: "Name can only include letters, numbers, spaces, -, and _, and can neither begin nor end with a space.",
         visibility: 'visibility must be one of "secret", "organization"',
         "organization-access/manage-teams": "manage-teams must be a boolean",
       },

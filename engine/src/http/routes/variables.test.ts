@@ -43,6 +43,8 @@ describe("a variable", () => {
     const changed = await world.update(body.data.id, { value: "us", hcl: true })
     expect(changed.body.data.attributes).toMatchObject({ key: "region", value: "us", hcl: true })
     expect(changed.body.data.attributes["version-id"]).not.toBe(body.data.attributes["version-id"])
+    const unchanged = await world.request("PATCH", path, { body: { data: { type: "vars", id: body.data.id } } })
+    expect([unchanged.status, unchanged.body.data.attributes.value]).toEqual([200, "us"])
     expect((await world.request("DELETE", path)).status).toBe(204)
     expect((await world.request("GET", path)).status).toBe(404)
     expect((await world.request("DELETE", path)).status).toBe(404)

@@ -21,8 +21,11 @@ const members = {
 const createSchema = z.object({
   attributes: z.object({ key: z.string(), category: z.enum(variableCategories), ...members }),
 })
+// A client that changes nothing leaves the attributes out.
 const patchSchema = z.object({
-  attributes: z.object({ key: z.string().optional(), category: z.enum(variableCategories).optional(), ...members }),
+  attributes: z
+    .object({ key: z.string().optional(), category: z.enum(variableCategories).optional(), ...members })
+    .prefault({}),
 })
 
 export function decodeVariable(body: unknown): VariableInput {
