@@ -185,3 +185,24 @@ test("a secret team that holds the lock is brought to those only who see the tea
   expect(await brought(world, path, { token: holder })).toEqual(["teams"])
   expect(await brought(world, path, { token: reader })).toEqual([])
 })
+
+test("a workspace brings the agent pool it uses, its own or the one it inherits, once", async () => {
+  await using world = await shown()
+  const { id } = (
+    await world.request("POST", "/organizations/acme/agent-pools", {
+      body: { data: { type: "agent-pools", attributes: { name: "linux" } } },
+    })
+  ).body.data
+  const own = await world.workspace("own", { executionMode: "agent", agentPoolId: id })
+  const list = "/organizations/acme/workspaces?include=agent_pool"
+  const poolsOf = async (path: string, options = {}) => (await world.request("GET", path, options)).body.included
+  expect(await poolsOf(`/workspaces/${own}?include=agent_pool`)).toMatchObject([
+    { id, type: "agent-pools", attributes: { name: "linux" }, relationships: { workspaces: { data: [{ id: own }] } } },
+  ])
+  expect(await poolsOf(`/workspaces/${world.ids.workspace}?include=agent_pool`)).toEqual([])
+  await world.engine.organizations.update("acme", { defaultExecutionMode: "agent", defaultAgentPoolId: id })
+  expect(await poolsOf(list)).toMatchObject([{ id, type: "agent-pools" }])
+  const [organization, pool] = await poolsOf(`/workspaces/${own}?include=agent_pool,organization`)
+  expect(organization.relationships).not.toHaveProperty("default-agent-pool")
+  expect(pool).toMatchObject({ id, relationships: { organization: { data: { id: "acme" } } } })
+})

@@ -27,6 +27,16 @@ export class AgentPoolRows implements AgentPoolStore {
     return row && poolOf(row)
   }
 
+  async findMany(ids: readonly string[]): Promise<readonly AgentPool[]> {
+    if (ids.length === 0) return []
+    const { db, dialect } = this.#session
+    const query = db
+      .selectFrom("agent_pools")
+      .select(columns)
+      .where(among(dialect, sql.ref("id"), ids))
+    return (await this.#session.all(query)).map(poolOf)
+  }
+
   list(organizationId: OrganizationId, search: string | undefined, page: PageRequest): Promise<Page<AgentPool>> {
     const { db, dialect } = this.#session
     let query = db.selectFrom("agent_pools").select(columns).where("organization_id", "=", organizationId)

@@ -99,24 +99,30 @@ export class AgentPoolService implements AgentPools {
     return view as AgentPoolView
   }
 
-  async #views(
-    { agentPools }: UsedStores,
-    pools: readonly AgentPool[],
-    organization: Organization,
-  ): Promise<readonly AgentPoolView[]> {
-    const visibility = visibilityIn(this.#caller, organization.id)
-    const workspaces =
-      visibility &&
-      (await agentPools.workspacesOf(
-        pools.map(({ id }) => id),
-        visibility,
-      ))
-    return pools.map(({ id, name, createdAt }) => ({
-      id,
-      name,
-      createdAt,
-      organizationName: organization.name,
-      workspaceIds: workspaces?.get(id) ?? [],
-    }))
+  #views(stores: UsedStores, pools: readonly AgentPool[], organization: Organization) {
+    return viewAgentPools(stores, this.#caller, pools, organization)
   }
+}
+
+/** Each with those of its workspaces that the caller sees. */
+export async function viewAgentPools(
+  { agentPools }: Pick<Stores, "agentPools">,
+  caller: Caller,
+  pools: readonly AgentPool[],
+  organization: Organization,
+): Promise<readonly AgentPoolView[]> {
+  const visibility = visibilityIn(caller, organization.id)
+  const workspaces =
+    visibility &&
+    (await agentPools.workspacesOf(
+      pools.map(({ id }) => id),
+      visibility,
+    ))
+  return pools.map(({ id, name, createdAt }) => ({
+    id,
+    name,
+    createdAt,
+    organizationName: organization.name,
+    workspaceIds: workspaces?.get(id) ?? [],
+  }))
 }

@@ -5,6 +5,7 @@ import type { Visibility } from "./query.ts"
 
 export interface AgentPoolStore {
   find(id: string): Promise<AgentPool | undefined>
+  findMany(ids: readonly string[]): Promise<readonly AgentPool[]>
   list(organizationId: OrganizationId, search: string | undefined, page: PageRequest): Promise<Page<AgentPool>>
   /** The visible workspaces whose own setting names each of these pools, by name. */
   workspacesOf(ids: readonly string[], visibility: Visibility): Promise<ReadonlyMap<string, readonly WorkspaceId[]>>

@@ -10,6 +10,7 @@ import { shownToOthers } from "../organizations/user-service.ts"
 import type { Stores } from "../stores.ts"
 import { effectiveBindings } from "../tags/tag-binding.ts"
 import type { Bearer } from "../tags/tag-store.ts"
+import { viewAgentPools } from "./agent-pool-service.ts"
 import { viewConfigurationVersion } from "./configuration-version-service.ts"
 import type { Inclusions, WorkspaceInclusions, WorkspacePart } from "./inclusions.ts"
 import { isVisible, type WorkspacePermission } from "./permissions.ts"
@@ -20,6 +21,7 @@ import type { WorkspaceView } from "./workspace-view.ts"
 
 type UsedStores = Pick<
   Stores,
+  | "agentPools"
   | "configurationVersions"
   | "organizations"
   | "projects"
@@ -53,7 +55,11 @@ export class InclusionService implements WorkspaceInclusions {
       const runs = wants("current_run", "latest_run", ...ofRun) ? await this.#runs(stores, seen) : []
       const lockers = await this.#lockingRuns(stores, seen, holders)
       const versions = await versionsOf(stores, seen, runs, parts)
-      const organizations = await this.#organizations(stores, workspaces, wants("organization", "project", "locked_by"))
+      const organizations = await this.#organizations(
+        stores,
+        workspaces,
+        wants("agent_pool", "organization", "project", "locked_by"),
+      )
       const outputs = wants("outputs") ? await outputsOf(stores, holding("canReadStateOutputs")) : []
       const variables = wants("vars")
         ? await stores.variables.listMany(holding("canReadVariable").map(({ id }) => id))
@@ -77,6 +83,7 @@ export class InclusionService implements WorkspaceInclusions {
             })
           : [],
         projects: wants("project") ? await this.#projects(stores, workspaces, organizations) : [],
+        agentPools: wants("agent_pool") ? await this.#agentPools(stores, seen, organizations) : [],
         effectiveTagBindings: wants("effective_tag_bindings")
           ? await this.#effectiveTagBindings(stores, seen)
           : new Map(),
@@ -138,6 +145,19 @@ export class InclusionService implements WorkspaceInclusions {
       if (organization !== undefined) found.push(organization)
     }
     return found
+  }
+
+  async #agentPools(
+    stores: UsedStores,
+    workspaces: readonly WorkspaceView[],
+    organizations: readonly Organization[],
+  ): Promise<Inclusions["agentPools"]> {
+    const pools = await stores.agentPools.findMany([...new Set(workspaces.flatMap(({ agentPoolId: id }) => id ?? []))])
+    const views = organizations.map((organization) => {
+      const own = pools.filter(({ organizationId }) => organizationId === organization.id)
+      return viewAgentPools(stores, this.#caller, own, organization)
+    })
+    return (await Promise.all(views)).flat()
   }
 
   async #projects(

@@ -1,3 +1,4 @@
+import type { AgentPoolView } from "../organizations/agent-pool.ts"
 import type { OrganizationView } from "../organizations/organizations.ts"
 import type { ProjectView } from "../organizations/projects.ts"
 import type { WorkspaceId } from "../core/ids.ts"
@@ -13,6 +14,7 @@ import type { WorkspaceView } from "./workspace-view.ts"
 
 /** What a workspace can bring along (specification 4.12), and a few more that public clients ask for (workspace-facts 1.5). */
 export const workspaceParts = [
+  "agent_pool",
   "current_configuration_version",
   "current_configuration_version.ingress_attributes",
   "current_run",
@@ -45,6 +47,7 @@ export interface Inclusions {
   readonly teams: readonly TeamView[]
   readonly organizations: readonly OrganizationView[]
   readonly projects: readonly ProjectView[]
+  readonly agentPools: readonly AgentPoolView[]
   readonly readmes: readonly Readme[]
   readonly variables: readonly VariableView[]
   /** Of each workspace, when they are asked for. */

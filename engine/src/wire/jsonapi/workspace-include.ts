@@ -1,5 +1,6 @@
 import { type Inclusions, type WorkspacePart, workspaceParts } from "../../workspaces/inclusions.ts"
 import type { WorkspaceView } from "../../workspaces/workspace-view.ts"
+import { encodeAgentPool } from "./agent-pool.ts"
 import { encodeConfigurationVersion, encodeIngressAttributes, encodeReadme } from "./configuration-version.ts"
 import { linked, type Resource } from "./document.ts"
 import { decodeInclude } from "./include.ts"
@@ -36,19 +37,20 @@ export const encodeInclusions = (included: Inclusions, base: string): Resource[]
   ...included.teams.map(encodeTeam),
   ...encodeOrganizations(included),
   ...included.projects.map(encodeProject),
+  ...included.agentPools.map(encodeAgentPool),
   ...included.readmes.map(encodeReadme),
   ...included.variables.map(encodeVariable),
   ...encodeIdentifiedBindings([...included.effectiveTagBindings.values()].flat()),
 ]
 
 /**
- * The public Go client follows linkage between included resources without an end in sight. A project names its organization,
- * so beside projects an organization does not name its default project.
+ * The public Go client follows linkage between included resources without an end in sight. Projects and agent pools name their
+ * organization, so beside them an organization does not name its defaults.
  */
-const encodeOrganizations = ({ organizations, projects }: Inclusions): Resource[] =>
+const encodeOrganizations = ({ organizations, projects, agentPools }: Inclusions): Resource[] =>
   organizations.map((organization) => {
     const resource = encodeOrganization(organization)
-    if (projects.length === 0) return resource
-    const { "default-project": _, ...relationships } = resource.relationships ?? {}
+    if (projects.length + agentPools.length === 0) return resource
+    const { "default-project": _project, "default-agent-pool": _pool, ...relationships } = resource.relationships ?? {}
     return { ...resource, relationships }
   })
