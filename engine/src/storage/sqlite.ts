@@ -203,7 +203,8 @@ class SqliteStore implements Backend {
       for (let job = this.#nextJob(); job !== undefined; job = this.#nextJob()) job.reject(error)
       return
     }
-    const settlements: { readonly job: Job; readonly settle: () => void }[] = []
+    const taken: Job[] = []
+    const settlements: (() => void)[] = []
     // A work that waits only for its session is done before a timer can fire, however many there are in the batch.
     const patience = { ...Promise.withResolvers<never>(), over: false }
     const timer = setTimeout(() => {
@@ -215,18 +216,20 @@ class SqliteStore implements Backend {
       for (let count = 0; count < largestBatch && this.#writer.inTransaction && !patience.over; count += 1) {
         const job = this.#nextJob()
         if (job === undefined) break
-        settlements.push({ job, settle: await this.#attempt(job, patience.promise) })
+        taken.push(job)
+        settlements.push(await this.#attempt(job, patience.promise))
       }
       this.#writer.command("commit")
       this.activity.commitCount += 1
     } catch (error) {
       if (this.#writer.inTransaction) this.#writer.command("rollback")
-      for (const { job } of settlements) job.reject(error)
+      // Also the one whose attempt could not even be undone: nobody is left waiting.
+      for (const job of taken) job.reject(error)
       return
     } finally {
       clearTimeout(timer)
     }
-    for (const { settle } of settlements) settle()
+    for (const settle of settlements) settle()
   }
 
   async #begin(): Promise<void> {
