@@ -60,56 +60,65 @@ const storageKinds = ["read", "write"] as const
 
 /** The store counts for itself; its numbers are copied when they are asked for. */
 function registerStorage(registry: Registry, storage: StorageActivity): void {
-  const registers = [registry]
-  new Counter({
-    name: "chancery_storage_transactions_total",
-    help: "Units of work, by kind (read, write) and outcome (done, refused by a rule, busy, failed).",
-    labelNames: ["kind", "outcome"],
-    registers,
-    collect() {
-      this.reset()
-      for (const kind of storageKinds) {
-        for (const [outcome, count] of Object.entries(storage[kind].settled)) this.inc({ kind, outcome }, count)
-      }
-    },
-  })
-  new Counter({
-    name: "chancery_storage_wait_seconds_total",
-    help: "Time that units of work waited for the writer, a reader or a connection, by kind.",
-    labelNames: ["kind"],
-    registers,
-    collect() {
-      this.reset()
-      for (const kind of storageKinds) this.inc({ kind }, storage[kind].waitedMs / 1000)
-    },
-  })
-  new Gauge({
-    name: "chancery_storage_waiting",
-    help: "Units of work that wait for the writer, a reader or a connection now, by kind.",
-    labelNames: ["kind"],
-    registers,
-    collect() {
-      for (const kind of storageKinds) this.set({ kind }, storage[kind].waitingCount)
-    },
-  })
-  new Counter({
-    name: "chancery_storage_commits_total",
-    help: "Durable commits; writes done divided by it is how many share one.",
-    registers,
-    collect() {
-      this.reset()
-      this.inc(storage.commitCount)
-    },
-  })
-  new Counter({
-    name: "chancery_storage_retries_total",
-    help: "Attempts beyond the first that contention made necessary.",
-    registers,
-    collect() {
-      this.reset()
-      this.inc(storage.retryCount)
-    },
-  })
+  registry.registerMetric(
+    new Counter({
+      name: "chancery_storage_transactions_total",
+      help: "Units of work, by kind (read, write) and outcome (done, refused by a rule, busy, failed).",
+      labelNames: ["kind", "outcome"],
+      registers: [],
+      collect() {
+        this.reset()
+        for (const kind of storageKinds) {
+          for (const [outcome, count] of Object.entries(storage[kind].settled)) this.inc({ kind, outcome }, count)
+        }
+      },
+    }),
+  )
+  registry.registerMetric(
+    new Counter({
+      name: "chancery_storage_wait_seconds_total",
+      help: "Time that units of work waited for the writer, a reader or a connection, by kind.",
+      labelNames: ["kind"],
+      registers: [],
+      collect() {
+        this.reset()
+        for (const kind of storageKinds) this.inc({ kind }, storage[kind].waitedMs / 1000)
+      },
+    }),
+  )
+  registry.registerMetric(
+    new Gauge({
+      name: "chancery_storage_waiting",
+      help: "Units of work that wait for the writer, a reader or a connection now, by kind.",
+      labelNames: ["kind"],
+      registers: [],
+      collect() {
+        for (const kind of storageKinds) this.set({ kind }, storage[kind].waitingCount)
+      },
+    }),
+  )
+  registry.registerMetric(
+    new Counter({
+      name: "chancery_storage_commits_total",
+      help: "Durable commits; writes done divided by it is how many share one.",
+      registers: [],
+      collect() {
+        this.reset()
+        this.inc(storage.commitCount)
+      },
+    }),
+  )
+  registry.registerMetric(
+    new Counter({
+      name: "chancery_storage_retries_total",
+      help: "Attempts beyond the first that contention made necessary.",
+      registers: [],
+      collect() {
+        this.reset()
+        this.inc(storage.retryCount)
+      },
+    }),
+  )
 }
 
 let shared: Registry | undefined
