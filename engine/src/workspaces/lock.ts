@@ -1,5 +1,5 @@
 // The lock of a workspace (specification, section 3). The texts are contract: clients match on parts of them (workspace-facts 1.3).
-import { conflict, pending } from "../core/errors.ts"
+import { conflict, invalid, pending } from "../core/errors.ts"
 import type { Instant } from "../core/time.ts"
 import type { Actor, Lock, Workspace } from "./workspace.ts"
 
@@ -8,7 +8,12 @@ export interface LockChange {
   readonly lockNumber: number
 }
 
+/** It stands in every document of the workspace, in lists too. */
+const reasonMaximum = 10_000
+
 export function lock(workspace: Workspace, by: Actor, reason: string, now: Instant): LockChange {
+  if (reason.length > reasonMaximum)
+    throw invalid([{ field: ["reason"], detail: `Reason is too long (maximum is ${reasonMaximum} characters)` }])
   if (workspace.lock.held)
     throw conflict(`Unable to lock workspace. The workspace is already locked by ${describe(workspace.lock.by)}.`, {
       subject: workspace.id,

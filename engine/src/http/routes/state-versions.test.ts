@@ -332,6 +332,17 @@ describe("the end of a lock", () => {
     expect((await world.current()).body.data.attributes.serial).toBe(9)
   })
 
+  test("a reason to lock is at most 10000 characters long", async () => {
+    await using world = await stateWorld()
+    const refused = await world.lock({ body: { data: { attributes: { reason: "r".repeat(10_001) } } } })
+    expect([refused.status, faultsOf(refused)]).toEqual([
+      422,
+      [["/data/attributes/reason", "Reason is too long (maximum is 10000 characters)"]],
+    ])
+    const locked = await world.lock({ body: { reason: "r".repeat(10_000) } })
+    expect([locked.status, locked.body.data.attributes["locked-reason"].length]).toEqual([200, 10_000])
+  })
+
   test("32 parallel locks give exactly one lock", async () => {
     await using world = await stateWorld()
     const answers = await Promise.all(Array.from({ length: 32 }, () => world.lock()))
