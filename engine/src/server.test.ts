@@ -2,7 +2,7 @@ import { connect } from "node:net"
 import { Readable } from "node:stream"
 import { Agent, request } from "undici"
 import { afterEach, expect, test } from "vitest"
-import { systemRuntime } from "./core/runtime.ts"
+import { silentLog, systemRuntime } from "./core/runtime.ts"
 import type { App } from "./http/exchange.ts"
 import { openEmbedded } from "./embedded.ts"
 import { type RunningServer, serveApp, startServer } from "./server.ts"
@@ -127,4 +127,28 @@ test("/metrics counts what the store does, by kind and outcome", async () => {
   expect(grown('chancery_storage_wait_seconds_total{kind="write"}')).toBeGreaterThan(0)
   expect(after('chancery_storage_waiting{kind="write"}')).toBe(0)
   expect(after("chancery_storage_retries_total")).toBe(0)
+})
+
+test.each([
+  { name: "with a declared length", header: "Content-Length: 100", body: "{" },
+  { name: "in chunks", header: "Transfer-Encoding: chunked", body: "1\r\n{\r\n" },
+])("a client that leaves in the middle of its body, sent $name, counts as its own fault", async ({ header, body }) => {
+  const failures: string[] = []
+  const runtime = systemRuntime({ ...silentLog, error: (event) => void failures.push(event) })
+  await using engine = await openEmbedded("sqlite::memory:", { runtime })
+  await engine.organizations.create({ name: "acme", email: "a@example.com" })
+  if (engine.caller.kind !== "user") throw new Error("not a user")
+  const { secret } = await engine.tokens.createForUser(engine.caller.userId, { description: "test" })
+  const server = await startServer({ engine, runtime })
+  opened.push(server)
+  const socket = connect(Number(new URL(server.url).port), "127.0.0.1")
+  socket.write(
+    `POST /api/v2/organizations/acme/workspaces HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n` +
+      `Content-Type: application/vnd.api+json\r\n${header}\r\n\r\n${body}`,
+    () => setTimeout(() => socket.destroy(), 100),
+  )
+  await expect
+    .poll(async () => (await request(`${server.url}/metrics`)).body.text())
+    .toMatch(/chancery_http_request_duration_seconds_count\{method="POST",route="[^"]*\/workspaces",status="400"\} 1/)
+  expect(failures).toEqual([])
 })

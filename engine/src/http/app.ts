@@ -159,15 +159,25 @@ async function boundedBytes(context: Context<Served>, limitBytes: number): Promi
   const declared = context.req.header("content-length")
   if (declared !== undefined && Number(declared) > limitBytes) throw tooLarge()
   // With a declared length the parser delivers no more than that, so the bound above holds and the fast path is safe.
-  if (declared !== undefined) return new Uint8Array(await context.req.arrayBuffer())
+  if (declared !== undefined) return new Uint8Array(await context.req.arrayBuffer().catch(bodyCutShort))
   const stream = context.req.raw.body
   if (stream === null) return new Uint8Array()
   const chunks: Uint8Array[] = []
   let total = 0
-  for await (const chunk of stream as unknown as AsyncIterable<Uint8Array>) {
-    total += chunk.length
-    if (total > limitBytes) throw tooLarge()
-    chunks.push(chunk)
+  const reader = stream.getReader() as ReadableStreamDefaultReader<Uint8Array>
+  for (;;) {
+    const { done, value } = await reader.read().catch(bodyCutShort)
+    if (done) return Buffer.concat(chunks)
+    total += value.length
+    if (total > limitBytes) {
+      await reader.cancel()
+      throw tooLarge()
+    }
+    chunks.push(value)
   }
-  return Buffer.concat(chunks)
+}
+
+/** Whoever sent it is gone, or was cut off at the end: nothing of ours has failed. */
+function bodyCutShort(): never {
+  throw badRequest("The body ended before it was complete.")
 }
