@@ -32,7 +32,6 @@ export interface Tables {
   configuration_versions: ConfigurationVersionRow
   variables: VariableRow
   assessment_results: AssessmentResultRow
-  leases: LeaseRow
 }
 
 /** One row per family of cached facts; whoever changes such a fact bumps its number (architecture 0.23). */
@@ -415,11 +414,4 @@ export interface AssessmentResultRow {
   succeeded: Flag
   error_message: string | null
   created_at: number
-}
-
-export interface LeaseRow {
-  name: string
-  holder: string
-  fence: number
-  expires_at: number
 }

@@ -62,12 +62,6 @@ const tables = ({ text, integer, flag, blob, keyed, plain, workspaceNumber, work
     name ${text} not null primary key,
     value ${text} not null
   ) ${keyed}`,
-  `create table leases (
-    name ${text} not null primary key,
-    holder ${text} not null,
-    fence ${integer} not null,
-    expires_at ${integer} not null
-  ) ${keyed}`,
   `create table organizations (
     id ${text} not null primary key,
     name ${text} not null,
