@@ -27,6 +27,7 @@ test("the packed engine installs into an empty folder and loads", { timeout: 300
     expect(contents.filter((path) => !path.startsWith("dist/")).toSorted()).toEqual([
       "LICENSE",
       "README.md",
+      "bin/chancery.js",
       "package.json",
     ])
     expect(contents.filter((path) => path.includes(".test."))).toEqual([])
