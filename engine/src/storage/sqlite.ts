@@ -11,7 +11,7 @@ import { noStorageActivity, type StorageActivity } from "../core/storage-activit
 import { type Backend, type BackendOptions, defaultLongestWorkMs } from "./backend.ts"
 import { backOff } from "./backoff.ts"
 import type { Bound } from "./dialect.ts"
-import { InternedRows } from "./interned-rows.ts"
+import { InternedRows, rowOf } from "./interned-rows.ts"
 import { ReferenceViolation, UniqueViolation, type Session } from "./session.ts"
 import { UnitOfWork, type Fetch } from "./unit-of-work.ts"
 
@@ -294,7 +294,7 @@ class SqliteSession extends UnitOfWork {
   protected override execute(fetch: Fetch, { text, values, interned }: Bound): unknown {
     const parameters = values.map((value) => (Array.isArray(value) ? JSON.stringify(value) : value)) as SQLInputValue[]
     try {
-      if (interned && this.#connection.interns) {
+      if (interned) {
         const rows = this.#connection.internedRows(text, parameters)
         return fetch === "all" ? rows : rows[0]
       }
@@ -310,7 +310,7 @@ class SqliteSession extends UnitOfWork {
 class Connection {
   readonly #database: DatabaseSync
   /** What a writer reads it is about to change: remembering that would be work for nothing. */
-  readonly interns: boolean
+  readonly #interns: boolean
   readonly #statements = new Map<string, StatementSync>()
   readonly #changes = new Map<string, StatementSync>()
   /** There are few of them, and they are never dropped. */
@@ -319,7 +319,7 @@ class Connection {
 
   constructor(database: DatabaseSync, kind: "writer" | "reader") {
     this.#database = database
-    this.interns = kind === "reader"
+    this.#interns = kind === "reader"
   }
 
   get inTransaction(): boolean {
@@ -367,7 +367,8 @@ class Connection {
       this.#interned.set(text, known)
     }
     const cells = known.statement.all(...values) as unknown as readonly (readonly unknown[])[]
-    return this.#rows.rowsOf(text, values, known.columns, cells)
+    const { columns } = known
+    return this.#interns ? this.#rows.rowsOf(text, values, columns, cells) : cells.map((row) => rowOf(columns, row))
   }
 
   command(text: string): void {
