@@ -9,11 +9,11 @@ import type { ReferencedIds, ReferenceFacts, WorkspaceRelated, WorkspaceStore } 
 import { derived } from "../core/derived.ts"
 import { among } from "./dialect.ts"
 import { indexName, removeName } from "./name-search.ts"
-import { type DialectName, type Session, statement, UniqueViolation } from "./session.ts"
+import { type Session, statement, UniqueViolation } from "./session.ts"
 import type { Flag, Tables, WorkspaceRow } from "./tables.ts"
 import { listWorkspaceIds } from "./workspace-list.ts"
 import type { ExecutionMode, Plan } from "../organizations/organization.ts"
-import { type Kysely, sql } from "kysely"
+import { type Kysely, type RawBuilder, sql } from "kysely"
 
 export class WorkspaceRows implements WorkspaceStore {
   readonly #session: Session
@@ -46,11 +46,14 @@ export class WorkspaceRows implements WorkspaceStore {
   async related(
     workspaces: readonly Pick<Workspace, "id" | "currentStateVersionId">[],
   ): Promise<ReadonlyMap<WorkspaceId, WorkspaceRelated>> {
+    const [only] = workspaces
+    if (only !== undefined && workspaces.length === 1) {
+      const { id, currentStateVersionId } = only
+      const rows = await this.#session.all(relatedToOne, { id, stateVersionId: currentStateVersionId ?? "" })
+      return new Map([[id, relatedOf(rows)]])
+    }
     const ids = workspaces.map(({ id }) => id)
     const stateVersionIds = workspaces.flatMap(({ currentStateVersionId: id }) => (id === null ? [] : [id]))
-    const [only] = ids
-    if (only !== undefined && ids.length === 1)
-      return new Map([[only, relatedOf(await this.#session.all(relatedToOne, { ids, stateVersionIds }))]])
     const rows = Map.groupBy(
       await this.#session.all(relatedToMany, { ids, stateVersionIds }),
       ({ owner }): string => owner,
@@ -250,11 +253,6 @@ const removePolicy = statement((db, { id }: { id: string }) =>
 const byIds = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
   situatedRows(db).where(among(dialect, sql.ref("w.id"), ids)),
 )
-interface RelatedParameters {
-  readonly ids: readonly string[]
-  readonly stateVersionIds: readonly string[]
-}
-
 /** `owner` is the workspace, or the state version that an output belongs to. */
 interface RelatedRow {
   readonly owner: string
@@ -262,21 +260,42 @@ interface RelatedRow {
   readonly text: string
 }
 
+interface RelatedConditions {
+  /** On `b`, the bindings, `v`, the variables, and `o`, the outputs. */
+  readonly bindings: RawBuilder<boolean>
+  readonly variables: RawBuilder<boolean>
+  readonly outputs: RawBuilder<boolean>
+}
+
 /** One query for all that hangs on workspaces, because each costs more to ask than to answer. */
-const relatedRows = (
-  _db: Kysely<Tables>,
-  { ids, stateVersionIds }: RelatedParameters,
-  dialect: DialectName,
-) => sql<RelatedRow>`
+const relatedRows = ({ bindings, variables, outputs }: RelatedConditions) => sql<RelatedRow>`
   select b.workspace_id as owner, 'tag' as kind, b.key as text, 0 as place, b.key_folded as sorted
-    from workspace_bindings as b where ${among(dialect, sql.ref("b.workspace_id"), ids)} and b.value = ''
-  union all select v.workspace_id, 'variable', v.id, v.created_at, v.id
-    from variables as v where ${among(dialect, sql.ref("v.workspace_id"), ids)}
-  union all select o.state_version_id, 'output', o.id, o.position, o.id
-    from state_version_outputs as o where ${among(dialect, sql.ref("o.state_version_id"), stateVersionIds)}
+    from workspace_bindings as b where ${bindings} and b.value = ''
+  union all select v.workspace_id, 'variable', v.id, v.created_at, v.id from variables as v where ${variables}
+  union all select o.state_version_id, 'output', o.id, o.position, o.id from state_version_outputs as o where ${outputs}
   order by place, sorted`
-const relatedToMany = statement(relatedRows)
-const relatedToOne = statement(relatedRows, { interned: true })
+
+interface ManyParameters {
+  readonly ids: readonly string[]
+  readonly stateVersionIds: readonly string[]
+}
+const relatedToMany = statement((_db, { ids, stateVersionIds }: ManyParameters, dialect) =>
+  relatedRows({
+    bindings: among(dialect, sql.ref("b.workspace_id"), ids),
+    variables: among(dialect, sql.ref("v.workspace_id"), ids),
+    outputs: among(dialect, sql.ref("o.state_version_id"), stateVersionIds),
+  }),
+)
+/** A state version that there is not has the id "". */
+const relatedToOne = statement(
+  (_db, { id, stateVersionId }: { readonly id: string; readonly stateVersionId: string }) =>
+    relatedRows({
+      bindings: sql`b.workspace_id = ${id}`,
+      variables: sql`v.workspace_id = ${id}`,
+      outputs: sql`o.state_version_id = ${stateVersionId}`,
+    }),
+  { interned: true },
+)
 
 const relatedOf = derived((rows: readonly RelatedRow[]) => groupRelated(rows))
 
