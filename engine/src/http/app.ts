@@ -8,7 +8,7 @@ import { encodeError, type Pointers, statusOf } from "../wire/jsonapi/errors.ts"
 import { refuseUnstorableQuery } from "../wire/jsonapi/storable-text.ts"
 import { bearerToken } from "./authenticate.ts"
 import type { App, Exchange } from "./exchange.ts"
-import type { ApiRequest, ApiResponse, OpenRoute, Route } from "./route.ts"
+import type { ApiRequest, ApiResponse, Route } from "./route.ts"
 import { apiRoutes } from "./routes.ts"
 import { discoveryRoutes } from "./routes/discovery.ts"
 import { stateUploadRoutes } from "./routes/state-versions.ts"
@@ -19,7 +19,6 @@ export interface AppOptions {
   /** Where clients reach this server; the request's own address when absent. */
   readonly publicUrl?: URL
   readonly bodyLimitBytes?: number
-  readonly openRoutes?: readonly OpenRoute[]
 }
 
 export const apiPrefix = "/api/v2"
@@ -35,7 +34,7 @@ export function createApp(options: AppOptions): App {
       context.env.route = route.path
       return settle(options, context.env, undefined, async () => route.handle(requestOf(context, options)))
     })
-  for (const route of [...stateUploadRoutes(options.engine.stateUploads), ...(options.openRoutes ?? [])])
+  for (const route of stateUploadRoutes(options.engine.stateUploads))
     app.on(route.method, route.path, (context) => {
       context.env.route = route.path
       context.env.secretPath = true

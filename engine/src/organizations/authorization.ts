@@ -31,3 +31,8 @@ export async function authorizeOrganization(
   for (const permission of needed) requireOrganization(permissions, permission, name)
   return { organization, membership, permissions }
 }
+
+/** What only site administrators may do does not exist for anyone else. */
+export function requireSiteAdmin(caller: Caller): void {
+  if (caller.kind !== "user" || !caller.siteAdmin) throw notFound()
+}

@@ -1,6 +1,7 @@
 import type { Caller } from "../core/caller.ts"
-import { notFound, refuseFaults } from "../core/errors.ts"
+import { refuseFaults } from "../core/errors.ts"
 import type { Storage } from "../core/storage.ts"
+import { requireSiteAdmin } from "./authorization.ts"
 import type { SettingsStore } from "./settings-store.ts"
 import { type SiteSettings, type SiteSettingsFamily, siteSettingsFaults } from "./site-settings.ts"
 
@@ -18,21 +19,17 @@ export class SiteSettingsService implements SiteSettingsFamily {
   }
 
   async get(): Promise<SiteSettings> {
-    this.#requireSiteAdmin()
+    requireSiteAdmin(this.#caller)
     return this.#storage.read(({ settings }) => settings.get())
   }
 
   async update(patch: Partial<SiteSettings>): Promise<SiteSettings> {
-    this.#requireSiteAdmin()
+    requireSiteAdmin(this.#caller)
     refuseFaults(siteSettingsFaults(patch))
     return this.#storage.transact(async ({ settings }) => {
       const after = { ...(await settings.get()), ...patch }
       await settings.save(after)
       return after
     })
-  }
-
-  #requireSiteAdmin(): void {
-    if (this.#caller.kind !== "user" || !this.#caller.siteAdmin) throw notFound()
   }
 }

@@ -5,6 +5,7 @@ import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
+import { requireSiteAdmin } from "./authorization.ts"
 import { organizationsOf } from "./organization-service.ts"
 import { seesEveryTeam } from "./team.ts"
 import { type AccountPatch, changeAccount, createUser, isRoot, type User, type UserInput } from "./user.ts"
@@ -59,24 +60,24 @@ export class UserService implements Users {
   }
 
   async create(input: UserInput): Promise<UserView> {
-    this.#requireSiteAdmin()
+    requireSiteAdmin(this.#caller)
     const user = createUser(input, { id: newId("user", this.#runtime.random), now: this.#runtime.clock.now() })
     await this.#storage.transact(({ users }) => users.insert(user))
     return shown(user)
   }
 
   async getAsAdministrator(id: string): Promise<UserView> {
-    this.#requireSiteAdmin()
+    requireSiteAdmin(this.#caller)
     return this.#storage.read(async (stores) => shown(await existing(stores, id)))
   }
 
   async list(search: string | undefined, page: PageRequest): Promise<Page<UserView>> {
-    this.#requireSiteAdmin()
+    requireSiteAdmin(this.#caller)
     return this.#storage.read(async ({ users }) => mapPage(await users.list(search, page), shown))
   }
 
   async findByUsername(username: string): Promise<UserView | undefined> {
-    this.#requireSiteAdmin()
+    requireSiteAdmin(this.#caller)
     return this.#storage.read(async ({ users }) => {
       const user = await users.findByUsername(username)
       return user && shown(user)
@@ -84,7 +85,7 @@ export class UserService implements Users {
   }
 
   async setSiteAdmin(id: string, siteAdmin: boolean): Promise<UserView> {
-    this.#requireSiteAdmin()
+    requireSiteAdmin(this.#caller)
     return this.#storage.transact(async (stores) => {
       const user = await existing(stores, id)
       if (isRoot(user) && !siteAdmin) throw unprocessable("The user root is always a site administrator")
@@ -96,7 +97,7 @@ export class UserService implements Users {
   }
 
   async delete(id: string): Promise<void> {
-    this.#requireSiteAdmin()
+    requireSiteAdmin(this.#caller)
     return this.#storage.transact(async (stores) => {
       const user = await existing(stores, id)
       if (isRoot(user)) throw unprocessable("The user root cannot be deleted")
@@ -106,10 +107,6 @@ export class UserService implements Users {
       await stores.users.remove(user.id)
       await stores.identity.bumpGeneration()
     })
-  }
-
-  #requireSiteAdmin(): void {
-    if (this.#caller.kind !== "user" || !this.#caller.siteAdmin) throw notFound()
   }
 }
 

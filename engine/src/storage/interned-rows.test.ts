@@ -35,3 +35,13 @@ test("what is handed out cannot be changed by one who holds it", () => {
   const [row] = new InternedRows().rowsOf("select a", [], columns, [["ws-1", "web"]])
   expect(Object.isFrozen(row)).toBe(true)
 })
+
+test("of many answers the oldest is forgotten, and the newest kept", () => {
+  const interned = new InternedRows()
+  const rows = (id: number) => interned.rowsOf("select a", [id], ["id"], [[id]])
+  const oldest = rows(0)
+  for (let id = 1; id < 1_000; id += 1) rows(id)
+  const newest = rows(999)
+  expect(rows(999)).toBe(newest)
+  expect(rows(0)).not.toBe(oldest)
+})

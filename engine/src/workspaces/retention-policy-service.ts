@@ -4,7 +4,7 @@ import { notFound, refuseFaults } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
-import { authorizeOrganization } from "../organizations/authorization.ts"
+import { authorizeOrganization, requireSiteAdmin } from "../organizations/authorization.ts"
 import type { Stores } from "../stores.ts"
 import { authorizeWorkspace } from "./authorization.ts"
 import {
@@ -93,7 +93,7 @@ export class RetentionPolicyService implements RetentionPolicies {
         return [{ subject: { kind: "organization", id }, target: { kind: "organization", name } }]
       }
       case "site":
-        if (this.#caller.kind !== "user" || !this.#caller.siteAdmin) throw notFound()
+        requireSiteAdmin(this.#caller)
         return [{ subject: { kind: "site", id: "" }, target }]
       default:
         return target satisfies never
