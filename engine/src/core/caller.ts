@@ -1,3 +1,4 @@
+import { type AccessHolder, noAccess } from "./access.ts"
 import type { OrganizationId, TeamId, UserId } from "./ids.ts"
 
 /** What a team may do across its organization; the union over a caller's teams is what counts. */
@@ -25,9 +26,12 @@ export interface Membership {
 
 /**
  * Who asks. Resolved once per request from the token; nothing in it may outlive the request unless its
- * identity generation is checked again (architecture 0.23).
+ * identity generation is checked again (architecture 0.23). Memberships count for organizations and what is in them, `acl`
+ * for certificates; neither says anything about the other (architecture 0.11).
  */
-export type Caller =
+export type Caller = AccessHolder & Standing
+
+type Standing =
   | {
       readonly kind: "user"
       readonly tokenId: string | undefined
@@ -43,6 +47,12 @@ export type Caller =
       readonly membership: Membership
     }
   | { readonly kind: "organization"; readonly tokenId: string; readonly organizationId: OrganizationId }
+  /** The holder of a service token, who belongs to no organization. */
+  | { readonly kind: "service"; readonly tokenId: string }
+  /** Whoever sends no token. */
+  | { readonly kind: "anonymous" }
+
+export const anonymous: Caller = { kind: "anonymous", acl: noAccess }
 
 /** Standing in an organization, or undefined for a stranger to it. Site administrators stand as owners everywhere. */
 export function membershipIn(caller: Caller, organizationId: OrganizationId): Membership | undefined {
@@ -53,6 +63,9 @@ export function membershipIn(caller: Caller, organizationId: OrganizationId): Me
       return caller.organizationId === organizationId ? caller.membership : undefined
     case "organization":
       return caller.organizationId === organizationId ? organizationTokenMembership : undefined
+    case "service":
+    case "anonymous":
+      return undefined
     default:
       return caller satisfies never
   }

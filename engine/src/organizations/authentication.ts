@@ -1,5 +1,6 @@
 // From a token to a caller. Callers are kept per token for as long as the identity generation stands still; that number is
 // read first in every request, so a revoked token or a left team counts at once on every replica (architecture 0.23).
+import { fullAccess, noAccess } from "../core/access.ts"
 import type { Caller } from "../core/caller.ts"
 import { unauthenticated } from "../core/errors.ts"
 import type { Runtime } from "../core/runtime.ts"
@@ -62,14 +63,16 @@ async function resolve(identity: IdentityStore, record: TokenRecord): Promise<Ca
       const user = await identity.findUser(owner.userId)
       if (user === undefined) return undefined
       const memberships = await identity.membershipsOfUser(user.id)
-      return { kind: "user", tokenId: record.id, userId: user.id, siteAdmin: user.siteAdmin, memberships }
+      const { id: userId, siteAdmin } = user
+      const acl = siteAdmin ? fullAccess : noAccess
+      return { kind: "user", tokenId: record.id, userId, siteAdmin, memberships, acl }
     }
     case "team": {
       const team = await identity.membershipOfTeam(owner.teamId)
-      return team && { kind: "team", tokenId: record.id, teamId: owner.teamId, ...team }
+      return team && { kind: "team", tokenId: record.id, teamId: owner.teamId, ...team, acl: noAccess }
     }
     case "organization":
-      return { kind: "organization", tokenId: record.id, organizationId: owner.organizationId }
+      return { kind: "organization", tokenId: record.id, organizationId: owner.organizationId, acl: noAccess }
     case "service": // rights on certificates only (architecture 0.11)
       return undefined
     default:

@@ -1,3 +1,4 @@
+import { fullAccess } from "../core/access.ts"
 import type { Caller } from "../core/caller.ts"
 import { newId } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
@@ -16,5 +17,5 @@ export async function bootstrap(
   const userId = await storage.transact(({ identity }) =>
     identity.ensureAdministrator({ id, username: rootUsername, now }),
   )
-  return { kind: "user", tokenId: undefined, userId, siteAdmin: true, memberships: new Map() }
+  return { kind: "user", tokenId: undefined, userId, siteAdmin: true, memberships: new Map(), acl: fullAccess }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { type Caller, type Membership, noOrganizationAccess, ownerMembership } from "../core/caller.ts"
+import { fullAccess, noAccess } from "../core/access.ts"
+import { anonymous, type Caller, type Membership, noOrganizationAccess, ownerMembership } from "../core/caller.ts"
 import type { OrganizationId, TeamId, UserId } from "../core/ids.ts"
 import {
   organizationPermissionNames,
@@ -16,6 +17,7 @@ const user = (membership: Membership | undefined, siteAdmin = false): Caller => 
   userId: "user-1" as UserId,
   siteAdmin,
   memberships: new Map(membership ? [[organizationId, membership]] : []),
+  acl: noAccess,
 })
 const member = (access: Partial<typeof noOrganizationAccess> = {}): Membership => ({
   owner: false,
@@ -58,7 +60,7 @@ describe("organization permissions", () => {
     },
     {
       who: "an organization token",
-      caller: { kind: "organization", tokenId: "at-1", organizationId },
+      caller: { kind: "organization", tokenId: "at-1", organizationId, acl: noAccess },
       held: organizationPermissionNames.filter((name) => name !== "canDestroy" && name !== "canUpdateApiToken"),
     },
   ])("$who holds exactly what its standing gives", ({ caller, held }) => {
@@ -70,12 +72,21 @@ describe("organization permissions", () => {
     ["a user without membership", user(undefined)],
     [
       "a team token of another organization",
-      { kind: "team", tokenId: "at-1", teamId: "team-9" as TeamId, organizationId: elsewhere, membership: member() },
+      {
+        kind: "team",
+        tokenId: "at-1",
+        teamId: "team-9" as TeamId,
+        organizationId: elsewhere,
+        membership: member(),
+        acl: noAccess,
+      },
     ],
     [
       "an organization token of another organization",
-      { kind: "organization", tokenId: "at-1", organizationId: elsewhere },
+      { kind: "organization", tokenId: "at-1", organizationId: elsewhere, acl: noAccess },
     ],
+    ["a service token, whatever its policies", { kind: "service", tokenId: "at-1", acl: fullAccess }],
+    ["whoever sends no token", anonymous],
   ])("to %s the organization does not exist", (_who, caller) => {
     expect(permissionsIn(caller, organizationId)).toBeUndefined()
   })

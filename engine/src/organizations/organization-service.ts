@@ -100,6 +100,16 @@ export class OrganizationService implements Organizations {
 }
 
 export function organizationsOf(caller: Caller): readonly OrganizationId[] | "all" {
-  if (caller.kind !== "user") return [caller.organizationId]
-  return caller.siteAdmin ? "all" : [...caller.memberships.keys()]
+  switch (caller.kind) {
+    case "user":
+      return caller.siteAdmin ? "all" : [...caller.memberships.keys()]
+    case "team":
+    case "organization":
+      return [caller.organizationId]
+    case "service":
+    case "anonymous":
+      return []
+    default:
+      return caller satisfies never
+  }
 }

@@ -87,6 +87,9 @@ export function actorOf(caller: Caller): Actor {
       return { kind: "teams", id: caller.teamId }
     case "organization":
       return { kind: "organizations", id: caller.organizationId }
+    case "service":
+    case "anonymous":
+      throw notFound()
     default:
       return caller satisfies never
   }

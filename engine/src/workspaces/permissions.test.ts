@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { noAccess } from "../core/access.ts"
 import { type Caller, type Membership, noOrganizationAccess, type OrganizationAccess } from "../core/caller.ts"
 import type { OrganizationId, TeamId, UserId, WorkspaceId } from "../core/ids.ts"
 import { isEngineError } from "../core/errors.ts"
@@ -24,6 +25,7 @@ const member = (access: Partial<OrganizationAccess> = {}, owner = false): Caller
     userId: "user-1" as UserId,
     siteAdmin: false,
     memberships: new Map([[organizationId, membership]]),
+    acl: noAccess,
   }
 }
 const stranger: Caller = {
@@ -32,9 +34,10 @@ const stranger: Caller = {
   userId: "user-2" as UserId,
   siteAdmin: false,
   memberships: new Map(),
+  acl: noAccess,
 }
 const siteAdmin: Caller = { ...stranger, siteAdmin: true }
-const organizationToken: Caller = { kind: "organization", tokenId: "at-3", organizationId }
+const organizationToken: Caller = { kind: "organization", tokenId: "at-3", organizationId, acl: noAccess }
 const custom = (parts: Partial<CustomAccess>): Grant => ({
   teamId,
   access: "custom",

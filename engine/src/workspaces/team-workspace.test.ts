@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { noAccess } from "../core/access.ts"
 import { workspacePermissions } from "./permissions.ts"
 import { changeAccess, customOf } from "./team-workspace.ts"
 import { type Caller, noOrganizationAccess } from "../core/caller.ts"
@@ -58,6 +59,7 @@ test.each(["read", "plan", "write"] as const)(
       userId: "user-1" as UserId,
       siteAdmin: false,
       memberships,
+      acl: noAccess,
     }
     const organization = { id: organizationId, allowForceDeleteWorkspaces: false }
     const custom = customOf({ access })
