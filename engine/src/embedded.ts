@@ -1,10 +1,17 @@
 // The composition root: the only file that sees storage, services and jobs together.
 import type { Caller } from "./core/caller.ts"
 import type { Edition } from "./core/edition.ts"
+import { newId } from "./core/ids.ts"
+import type { JobActivities } from "./core/job-activity.ts"
+import type { Exclusively } from "./core/leases.ts"
 import { type Runtime, systemRuntime } from "./core/runtime.ts"
 import type { Storage } from "./core/storage.ts"
 import type { StorageActivity } from "./core/storage-activity.ts"
+import { systemTimers } from "./core/timers.ts"
 import type { ServedEngine, ServingEngine } from "./engine.ts"
+import { exclusively } from "./jobs/exclusively.ts"
+import type { Job } from "./jobs/job.ts"
+import { startJobs } from "./jobs/runner.ts"
 import { type Authenticate, authentication } from "./organizations/authentication.ts"
 import { bootstrap } from "./organizations/bootstrap.ts"
 import { OrganizationMembershipService } from "./organizations/organization-membership-service.ts"
@@ -20,6 +27,7 @@ import { UserService } from "./organizations/user-service.ts"
 import { VcsConnectionService } from "./organizations/vcs-connection-service.ts"
 import { openDatabase } from "./storage/database.ts"
 import { keySealer } from "./storage/key-sealing.ts"
+import { leasesOver } from "./storage/leases.ts"
 import { defaultSealKeySources, findSealKeys, type SealKeySources } from "./storage/seal-keys.ts"
 import { openSigner } from "./storage/signing-key.ts"
 import { sealedStateArchive } from "./storage/state-archive.ts"
@@ -45,6 +53,8 @@ export interface EmbeddedOptions {
   readonly edition?: Edition
   /** Where the keys are that seal secrets; the file `seal-key` beside an embedded database when left out. */
   readonly sealKeys?: SealKeySources
+  /** Whether this engine does the work that needs no request (CRLs, tidying) when its turn comes; true when left out. */
+  readonly jobs?: boolean
 }
 
 /** Opens the store, brings it up to date and makes sure that the user `root` exists; acts as that user. */
@@ -68,15 +78,29 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
       signer: await openSigner(database, sealer, runtime.random),
     }
     const root = await bootstrap(storage, runtime)
+    const stopping = new AbortController()
+    const [timers, stopped] = [systemTimers, stopping.signal]
+    const holder = newId("eng", runtime.random)
     const context: Context = {
       storage,
       storageActivity: database.activity,
       runtime,
       stateTools,
       edition: options.edition ?? "self-hosted",
+      exclusively: exclusively({ leases: leasesOver(database), holder, runtime, timers, stopped }),
+      wakeJob: (name) => jobs.wake(name),
     }
+    const jobs = startJobs(options.jobs === false ? [] : jobsOver(context), {
+      exclusively: context.exclusively,
+      runtime,
+      timers,
+      stopped,
+    })
     const uses = tokenUses(storage, runtime)
-    return new EmbeddedEngine(context, root, authentication(storage, runtime, uses), async () => {
+    const authenticate = authentication(storage, runtime, uses)
+    return new EmbeddedEngine(context, root, authenticate, jobs.activities, async () => {
+      stopping.abort(new Error("the engine closes"))
+      await jobs.idle()
       await uses.settled()
       await database.close()
     })
@@ -92,7 +116,13 @@ interface Context {
   readonly runtime: Runtime
   readonly stateTools: StateTools
   readonly edition: Edition
+  /** For work that one server does at a time. */
+  readonly exclusively: Exclusively
+  /** Starts a job at once, by its name, for what a request has left to it. */
+  readonly wakeJob: (name: string) => void
 }
+
+const jobsOver = (_context: Context): readonly Job[] => []
 
 /** Services are made when they are first asked for: a request uses one or two. */
 class CallerEngine implements ServingEngine {
@@ -204,11 +234,19 @@ class CallerEngine implements ServingEngine {
 class EmbeddedEngine extends CallerEngine implements ServedEngine {
   readonly authenticate: Authenticate
   readonly stateUploads: StateUploads
+  readonly jobActivities: JobActivities
   readonly #close: () => Promise<void>
 
-  constructor(context: Context, root: Caller, authenticate: Authenticate, close: () => Promise<void>) {
+  constructor(
+    context: Context,
+    root: Caller,
+    authenticate: Authenticate,
+    jobActivities: JobActivities,
+    close: () => Promise<void>,
+  ) {
     super(context, root)
     this.authenticate = authenticate
+    this.jobActivities = jobActivities
     this.stateUploads = new StateUploadService(context.storage, context.runtime, context.stateTools)
     this.#close = close
   }

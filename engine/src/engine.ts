@@ -1,6 +1,7 @@
 // The one port callers see. Two implementations: embedded (over storage) and remote (over HTTP). Whatever a method returns
 // must therefore stand whole in the document on the wire: an organization by its name, no internal fact beside it. Such
 // values are called views (`WorkspaceView`); each family is an interface in a file of its own (`workspaces/workspaces.ts`).
+import type { JobActivities } from "./core/job-activity.ts"
 import type { StorageActivity } from "./core/storage-activity.ts"
 import type { Caller } from "./core/caller.ts"
 import type { AgentPools } from "./organizations/agent-pool.ts"
@@ -85,4 +86,6 @@ export interface ServedEngine extends ServingEngine {
   ready(): Promise<void>
   /** For metrics: the same object at every time, counting on. */
   readonly storageActivity: StorageActivity
+  /** The same for the work that needs no request. */
+  readonly jobActivities: JobActivities
 }

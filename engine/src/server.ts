@@ -1,5 +1,6 @@
 // An engine behind a socket: the app, everything around it, and an orderly end. The package's "./server".
 import { setTimeout as sleep } from "node:timers/promises"
+import type { JobActivities } from "./core/job-activity.ts"
 import type { Runtime } from "./core/runtime.ts"
 import type { StorageActivity } from "./core/storage-activity.ts"
 import { systemRuntime } from "./core/runtime.ts"
@@ -47,7 +48,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(bodyLimitBytes === undefined ? {} : { bodyLimitBytes }),
   })
-  return serveApp(app, { ...options, runtime, ready: () => engine.ready(), storageActivity: engine.storageActivity })
+  const { storageActivity, jobActivities } = engine
+  return serveApp(app, { ...options, runtime, ready: () => engine.ready(), storageActivity, jobActivities })
 }
 
 /** The same around any app. */
@@ -57,6 +59,7 @@ export async function serveApp(
     readonly runtime: Runtime
     readonly ready: () => Promise<void>
     readonly storageActivity?: StorageActivity
+    readonly jobActivities?: JobActivities
   },
 ): Promise<RunningServer> {
   const { runtime, tls, bodyLimitBytes } = options
@@ -64,7 +67,7 @@ export async function serveApp(
   const serve = createFront({
     app,
     runtime,
-    metrics: createMetrics(options.storageActivity),
+    metrics: createMetrics(options.storageActivity, options.jobActivities),
     rateLimiter: options.rateLimit === undefined ? undefined : rateLimiter(options.rateLimit),
     accessLog: options.accessLog ?? "off",
     ready: () => answeringInTime(options.ready()),

@@ -27,7 +27,7 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
   const runtime = systemRuntime(log)
   const tls = readTls(settings)
   try {
-    await using engine = await openStore(settings, runtime)
+    await using engine = await openStore(settings, runtime, { jobs: true })
     await hooks.prepare?.(engine)
     const server = await listening({
       engine,

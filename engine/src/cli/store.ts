@@ -10,15 +10,19 @@ import type { ServedEngine } from "../engine.ts"
 import { CommandError, configurationError, exitCodeOf, exitCodes } from "./exit-code.ts"
 import type { Settings } from "./settings.ts"
 
-/** The store that the settings name; for the embedded one in the data folder, the folder is made if need be. */
-export async function openStore(settings: Settings, runtime: Runtime): Promise<ServedEngine> {
+/** The store that the settings name; for the embedded one in the data folder, the folder is made if need be. Servers run jobs. */
+export async function openStore(
+  settings: Settings,
+  runtime: Runtime,
+  { jobs }: { readonly jobs: boolean },
+): Promise<ServedEngine> {
   await refuseUnreadable(settings.sealKeyFile)
   if (settings.storage === undefined) await makeDataFolder(settings.data)
   const url = storageUrl(settings)
   try {
     const { sealKey: text, sealKeyFile: file } = settings
     const sealKeys = { text, file, defaultFile: defaultSealKeyFile(settings) }
-    return await openEmbedded(url, { runtime, edition: settings.edition, sealKeys })
+    return await openEmbedded(url, { runtime, edition: settings.edition, sealKeys, jobs })
   } catch (error) {
     throw storeError(url, error)
   }

@@ -30,6 +30,7 @@ export type IdPrefix =
   | "readme"
   | "var"
   | "asmtres"
+  | "eng"
 
 declare const brand: unique symbol
 /** A text id that cannot be passed where another kind's id is meant. */

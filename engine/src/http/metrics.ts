@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client"
+import type { JobActivities } from "../core/job-activity.ts"
 import type { StorageActivity } from "../core/storage-activity.ts"
 
 export interface Metrics {
@@ -10,7 +11,7 @@ export interface Metrics {
   expose(): Promise<{ readonly contentType: string; readonly text: string }>
 }
 
-export function createMetrics(storage?: StorageActivity): Metrics {
+export function createMetrics(storage?: StorageActivity, jobs?: JobActivities): Metrics {
   const registry = new Registry()
   const durations = new Histogram({
     name: "chancery_http_request_duration_seconds",
@@ -31,6 +32,7 @@ export function createMetrics(storage?: StorageActivity): Metrics {
     }),
   )
   if (storage !== undefined) registerStorage(registry, storage)
+  if (jobs !== undefined) registerJobs(registry, jobs)
   // Looking a label set up costs more than the observation itself, so each is looked up once.
   const observers = new Map<string, Histogram.Internal<"method" | "route" | "status">>()
 
@@ -116,6 +118,59 @@ function registerStorage(registry: Registry, storage: StorageActivity): void {
       collect() {
         this.reset()
         this.inc(storage.retryCount)
+      },
+    }),
+  )
+}
+
+function registerJobs(registry: Registry, jobs: JobActivities): void {
+  registry.registerMetric(
+    new Counter({
+      name: "chancery_job_runs_total",
+      help: "Runs of background jobs by this server, by job and outcome (done, failed).",
+      labelNames: ["job", "outcome"],
+      registers: [],
+      collect() {
+        this.reset()
+        for (const [job, { runCount, failureCount }] of jobs) {
+          this.inc({ job, outcome: "done" }, runCount - failureCount)
+          this.inc({ job, outcome: "failed" }, failureCount)
+        }
+      },
+    }),
+  )
+  registry.registerMetric(
+    new Counter({
+      name: "chancery_job_duration_seconds_total",
+      help: "Time that this server has spent on background jobs, by job.",
+      labelNames: ["job"],
+      registers: [],
+      collect() {
+        this.reset()
+        for (const [job, { durationMs }] of jobs) this.inc({ job }, durationMs / 1000)
+      },
+    }),
+  )
+  registry.registerMetric(
+    new Gauge({
+      name: "chancery_job_last_success_timestamp_seconds",
+      help: "When this server last brought a background job to a good end, by job; absent before the first time.",
+      labelNames: ["job"],
+      registers: [],
+      collect() {
+        for (const [job, { lastSuccessAt }] of jobs)
+          if (lastSuccessAt !== undefined) this.set({ job }, lastSuccessAt / 1000)
+      },
+    }),
+  )
+  registry.registerMetric(
+    new Gauge({
+      name: "chancery_job_running",
+      help: "1 while this server runs the background job.",
+      labelNames: ["job"],
+      registers: [],
+      collect() {
+        for (const [job, { running }] of jobs) this.set({ job }, running ? 1 : 0)
       },
     }),
   )

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { backUp, BackupRefused, restore, verifyBackup } from "./backup.ts"
+import { migrations } from "./migrations/index.ts"
 import { openDatabase, sqliteFile, type Database } from "./database.ts"
 import { statement } from "./session.ts"
 import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
@@ -38,7 +39,11 @@ describe("backup", () => {
     const target = join(folder, "chancery.backup")
     await write(temporary.database, ["a", "b"])
     const report = await backUp({ file: sqliteFile(temporary.url) ?? "", target })
-    expect(report).toMatchObject({ file: target, schema: "0001-workspaces", rows: { settings: 2, generations: 1 } })
+    expect(report).toMatchObject({
+      file: target,
+      schema: migrations.at(-1)?.name,
+      rows: { settings: 2, generations: 1 },
+    })
     expect(report.bytes).toBe((await stat(target)).size)
     expect((await stat(target)).mode & 0o777).toBe(0o600)
     expect(await readdir(folder)).toEqual(["chancery.backup"])
@@ -193,7 +198,9 @@ describe("restore", () => {
     await using temporary = await temporaryDatabase(file)
     const target = join(await temporaryFolder(), "backup")
     await temporary.database.transact((session) =>
-      session.run(sql`insert into migrations (position, name) values (2, '0002-from-the-future')`),
+      session.run(
+        sql`insert into migrations (position, name) values (${migrations.length + 1}, '9999-from-the-future')`,
+      ),
     )
     await expect(backUp({ file: sqliteFile(temporary.url) ?? "", target })).rejects.toThrow("newer release")
   })
@@ -205,7 +212,7 @@ describe("restore", () => {
     await backUp({ file: sqliteFile(temporary.url) ?? "", target })
     await writeFile(broken, "not a database at all".repeat(1_000))
     await restore({ backup: target, file: broken, overwrite: true })
-    expect(verifyBackup(broken).schema).toBe("0001-workspaces")
+    expect(verifyBackup(broken).schema).toBe(migrations.at(-1)?.name)
   })
 })
 

@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest"
 import { isEngineError } from "../core/errors.ts"
 import { openDatabase, sqliteFile, type Database } from "./database.ts"
 import { among } from "./dialect.ts"
+import { migrations } from "./migrations/index.ts"
 import { ReferenceViolation, statement, UniqueViolation, type Session } from "./session.ts"
 import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
 
@@ -43,7 +44,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
   test("the schema is applied once, and then there is nothing to apply", async () => {
     await using place = await kind.place()
     await using database = await openDatabase(place.url)
-    expect(await database.migrate()).toEqual(["0001-workspaces"])
+    expect(await database.migrate()).toEqual(migrations.map(({ name }) => name))
     expect(await database.migrate()).toEqual([])
     expect(await generation(database)).toBe(0)
   })
@@ -52,9 +53,11 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
     await database.transact((session) =>
-      session.run(sql`insert into migrations (position, name) values (2, '0002-from-the-future')`),
+      session.run(
+        sql`insert into migrations (position, name) values (${migrations.length + 1}, '9999-from-the-future')`,
+      ),
     )
-    await expect(database.migrate()).rejects.toThrow(/newer release of Chancery.*"0002-from-the-future"/)
+    await expect(database.migrate()).rejects.toThrow(/newer release of Chancery.*"9999-from-the-future"/)
   })
 
   test("what a transaction wrote is read, with every column type as it was given", async () => {

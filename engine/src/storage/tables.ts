@@ -32,6 +32,7 @@ export interface Tables {
   configuration_versions: ConfigurationVersionRow
   variables: VariableRow
   assessment_results: AssessmentResultRow
+  leases: LeaseRow
 }
 
 /** One row per family of cached facts; whoever changes such a fact bumps its number (architecture 0.23). */
@@ -414,4 +415,14 @@ export interface AssessmentResultRow {
   succeeded: Flag
   error_message: string | null
   created_at: number
+}
+
+export interface LeaseRow {
+  name: string
+  holder: string
+  fence: number
+  /** 0 while nobody holds it. */
+  expires_at: number
+  /** When what it covers was last begun and came to a good end. */
+  done_at: number | null
 }

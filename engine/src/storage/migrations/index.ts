@@ -1,5 +1,6 @@
 import type { Migration } from "../migrate.ts"
 import { workspacesMigration } from "./0001-workspaces.ts"
+import { leasesMigration } from "./0005-leases.ts"
 
 /** In order of application; a released one is never changed. */
-export const migrations: readonly Migration[] = [workspacesMigration]
+export const migrations: readonly Migration[] = [workspacesMigration, leasesMigration]

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest"
+import type { JobActivity } from "../core/job-activity.ts"
+import { createMetrics } from "./metrics.ts"
+
+test("jobs are counted by name and outcome, and one that never succeeded claims no time of success", async () => {
+  const tidy: JobActivity = {
+    runCount: 5,
+    failureCount: 2,
+    durationMs: 1_500,
+    lastSuccessAt: 1_700_000_000_000,
+    running: true,
+  }
+  const crl: JobActivity = { ...tidy, runCount: 1, failureCount: 1, lastSuccessAt: undefined, running: false }
+  const metrics = createMetrics(
+    undefined,
+    new Map([
+      ["tidy", tidy],
+      ["crl", crl],
+    ]),
+  )
+  const samples = async () =>
+    (await metrics.expose()).text.split("\n").filter((line) => line.startsWith("chancery_job"))
+  expect(await samples()).toEqual([
+    'chancery_job_runs_total{job="tidy",outcome="done"} 3',
+    'chancery_job_runs_total{job="tidy",outcome="failed"} 2',
+    'chancery_job_runs_total{job="crl",outcome="done"} 0',
+    'chancery_job_runs_total{job="crl",outcome="failed"} 1',
+    'chancery_job_duration_seconds_total{job="tidy"} 1.5',
+    'chancery_job_duration_seconds_total{job="crl"} 1.5',
+    'chancery_job_last_success_timestamp_seconds{job="tidy"} 1700000000',
+    'chancery_job_running{job="tidy"} 1',
+    'chancery_job_running{job="crl"} 0',
+  ])
+  tidy.running = false
+  tidy.runCount += 1
+  expect((await samples())[0]).toBe('chancery_job_runs_total{job="tidy",outcome="done"} 4')
+})

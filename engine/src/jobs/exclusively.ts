@@ -1,0 +1,100 @@
+import { type Exclusively, type ExclusiveTask, type Held, type Lease, type Leases } from "../core/leases.ts"
+import type { Runtime } from "../core/runtime.ts"
+import { minuteMs, secondMs } from "../core/time.ts"
+import type { Timers } from "../core/timers.ts"
+
+export interface ExclusivelyOptions {
+  readonly leases: Leases
+  /** Tells this engine from all others, in this process too. */
+  readonly holder: string
+  readonly runtime: Pick<Runtime, "clock" | "log">
+  readonly timers: Timers
+  /** When the engine closes. */
+  readonly stopped: AbortSignal
+}
+
+/** A lease outlives the time its work is given by this much: work that obeys its signal never outlasts its lease. */
+const marginMs = 30 * secondMs
+/** Longer ones are renewed while their work runs, so that after a crash nobody waits longer than this. */
+const longestTtlMs = minuteMs
+
+export function exclusively(options: ExclusivelyOptions): Exclusively {
+  return async (task, work) => {
+    const { leases, holder, runtime } = options
+    const began = runtime.clock.now()
+    const ttlMs = Math.min(task.timeoutMs + marginMs, longestTtlMs)
+    const { name, unlessDoneAfter } = task
+    const lease = await leases.acquire({
+      name,
+      holder,
+      now: began,
+      ttlMs,
+      ...(unlessDoneAfter === undefined ? {} : { unlessDoneAfter }),
+    })
+    if (lease === undefined) return { held: false }
+
+    const keeper = keep(lease, task, ttlMs, options)
+    let doneAt: number | undefined
+    try {
+      const value = await work(keeper.held)
+      if (!keeper.held.signal.aborted) doneAt = began
+      return { held: true, value }
+    } finally {
+      await keeper.release(doneAt)
+    }
+  }
+}
+
+/** Renews a lease until it is released, and aborts its work when it is lost or the time is up. */
+function keep(
+  lease: Lease,
+  { name, timeoutMs }: ExclusiveTask,
+  ttlMs: number,
+  { leases, runtime, timers, stopped }: ExclusivelyOptions,
+): { readonly held: Held; release(doneAt: number | undefined): Promise<void> } {
+  const { clock, log } = runtime
+  const lost = new AbortController()
+  let expiresAt = lease.expiresAt
+  let renewing: Promise<void> = Promise.resolve()
+  let cancelRenewal = () => {}
+
+  const renewLater = () => {
+    cancelRenewal = timers.after(Math.floor(ttlMs / 3), () => {
+      renewing = renew()
+    })
+  }
+  const renew = async () => {
+    try {
+      const now = clock.now()
+      const renewed = await leases.renew(lease, { now, ttlMs })
+      if (renewed === undefined) return lost.abort(new Error(`the lease ${name} was lost`))
+      expiresAt = renewed.expiresAt
+    } catch (error) {
+      log.warn("lease-not-renewed", { lease: name, error })
+      if (clock.now() >= expiresAt) return lost.abort(new Error(`the lease ${name} ran out`, { cause: error }))
+    }
+    if (!signal.aborted) renewLater()
+  }
+
+  const cancelTimeout = timers.after(timeoutMs, () =>
+    lost.abort(new Error(`${name} took longer than ${timeoutMs / secondMs} seconds`)),
+  )
+  const signal = AbortSignal.any([lost.signal, stopped])
+  renewLater()
+
+  return {
+    held: { signal, fence: lease.fence },
+    async release(doneAt) {
+      cancelTimeout()
+      cancelRenewal()
+      await renewing
+      cancelRenewal()
+      try {
+        await leases.release(lease, { doneAt })
+      } catch (error) {
+        // It runs out by itself.
+        log.warn("lease-not-released", { lease: name, error })
+      }
+    },
+  }
+}
