@@ -1,0 +1,418 @@
+// A role: the policy, under a name, by which a mount issues certificates. Writing one replaces it whole, a patch merges;
+// either finds every fault at once.
+import { type Fault, refuseFaults } from "../../core/errors.ts"
+import { textProblem } from "../../core/text.ts"
+import { dayMs, type Instant, secondMs } from "../../core/time.ts"
+import { parseIpRange } from "../names/ip-address.ts"
+import { isObjectIdentifier } from "../names/object-identifier.ts"
+import { parseOtherName } from "../names/other-name.ts"
+import { characterCount, isCountryCode, subjectMaxima } from "../names/subject.ts"
+import { isUri } from "../names/uri.ts"
+import {
+  isRoleKeyType,
+  keyBitsProblem,
+  resolveKeyBits,
+  resolveSignatureBits,
+  type RoleKeyType,
+  signatureBitsProblem,
+} from "../policy/key-strength.ts"
+import { parseExtendedKeyUsages, parseKeyUsages } from "../policy/key-usage.ts"
+
+/** What may be said of the common name: that it is an e-mail address or a host name; `disabled` stands alone and says nothing. */
+export type CommonNameValidation = "email" | "hostname" | "disabled"
+
+/** A certificate policy with its qualifiers (RFC 5280, section 4.2.1.4). */
+export interface PolicyIdentifier {
+  readonly oid: string
+  /** Shown to those who rely on the certificate. */
+  readonly notice?: string
+  /** Where the certification practice statement is. */
+  readonly cps?: string
+}
+
+/** Whether a request may say `not_before`: freely, not before now less `notBeforeDurationMs`, never, or not before an instant. */
+export type NotBeforeBound = "permit" | "duration" | "forbid" | Instant
+/** Whether a request may say `not_after`: freely, within the ttl, never, or up to an instant that bounds a ttl as well. */
+export type NotAfterBound = "permit" | "ttl-limited" | "forbid" | Instant
+
+/** Where the serial number in the subject may come from: a request's field alone, or the CSR where the field is empty. */
+export type SerialNumberSource = "json" | "json-csr"
+
+export interface Role {
+  /** 0: the mount's default. */
+  readonly ttlMs: number
+  /** 0: the mount's maximum. */
+  readonly maxTtlMs: number
+  readonly notBeforeDurationMs: number
+  /** Beats the request's own. */
+  readonly notBefore: Instant | null
+  readonly notBeforeBound: NotBeforeBound
+  /** Beats the request's own and every ttl. */
+  readonly notAfter: Instant | null
+  readonly notAfterBound: NotAfterBound
+
+  readonly allowLocalhost: boolean
+  readonly allowedDomains: readonly string[]
+  readonly allowedDomainsTemplate: boolean
+  readonly allowBareDomains: boolean
+  readonly allowSubdomains: boolean
+  readonly allowGlobDomains: boolean
+  readonly allowWildcardCertificates: boolean
+  readonly allowAnyName: boolean
+  readonly enforceHostnames: boolean
+  readonly allowIpSans: boolean
+  /** Empty: any address. */
+  readonly allowedIpSansCidr: readonly string[]
+  readonly allowedUriSans: readonly string[]
+  readonly allowedUriSansTemplate: boolean
+  /** Whether a `*` in an identity's own words counts as one when a template is filled in with them. */
+  readonly allowGlobsInIdentityTemplates: boolean
+  /** `<oid>;UTF8:<glob>`, or the one entry `*`. */
+  readonly allowedOtherSans: readonly string[]
+  readonly allowedSerialNumbers: readonly string[]
+  readonly allowedUserIds: readonly string[]
+
+  readonly serverFlag: boolean
+  readonly clientFlag: boolean
+  readonly codeSigningFlag: boolean
+  readonly emailProtectionFlag: boolean
+  /** Names as they were written; what no one knows is kept, and ignored (`keyUsagesOf`). */
+  readonly keyUsage: readonly string[]
+  readonly extKeyUsage: readonly string[]
+  readonly extKeyUsageOids: readonly string[]
+
+  readonly keyType: RoleKeyType
+  /** Resolved: 0 only where the type has no size. */
+  readonly keyBits: number
+  /** Resolved: 0 leaves it to the issuer's key. */
+  readonly signatureBits: number
+  readonly usePss: boolean
+
+  readonly useCsrCommonName: boolean
+  readonly useCsrSans: boolean
+  readonly serialNumberSource: SerialNumberSource
+  readonly requireCn: boolean
+  readonly cnValidations: readonly CommonNameValidation[]
+  readonly ou: readonly string[]
+  readonly organization: readonly string[]
+  readonly country: readonly string[]
+  readonly locality: readonly string[]
+  readonly province: readonly string[]
+  readonly streetAddress: readonly string[]
+  readonly postalCode: readonly string[]
+
+  readonly policyIdentifiers: readonly PolicyIdentifier[]
+  readonly basicConstraintsValidForNonCa: boolean
+
+  /** An issuer's identifier or name, or `default`; resolved whenever the role is used. */
+  readonly issuerRef: string
+  readonly generateLease: boolean
+  readonly noStore: boolean
+  readonly noStoreMetadata: boolean
+}
+
+/** As a caller says it: any part of it, closed vocabularies still open. `faults` are those of the document itself. */
+export type RoleInput = Partial<Omit<Role, keyof Spoken>> & Partial<Spoken> & { readonly faults?: readonly Fault[] }
+
+interface Spoken {
+  readonly keyType: string
+  readonly cnValidations: readonly string[]
+  readonly serialNumberSource: string
+  readonly notBeforeBound: string | Instant
+  readonly notAfterBound: string | Instant
+}
+
+/** What a role is where nothing is said. */
+export const roleDefaults: Role = {
+  ttlMs: 0,
+  maxTtlMs: 0,
+  notBeforeDurationMs: 30 * secondMs,
+  notBefore: null,
+  notBeforeBound: "permit",
+  notAfter: null,
+  notAfterBound: "permit",
+  allowLocalhost: true,
+  allowedDomains: [],
+  allowedDomainsTemplate: false,
+  allowBareDomains: false,
+  allowSubdomains: false,
+  allowGlobDomains: false,
+  allowWildcardCertificates: true,
+  allowAnyName: false,
+  enforceHostnames: true,
+  allowIpSans: true,
+  allowedIpSansCidr: [],
+  allowedUriSans: [],
+  allowedUriSansTemplate: false,
+  allowGlobsInIdentityTemplates: false,
+  allowedOtherSans: [],
+  allowedSerialNumbers: [],
+  allowedUserIds: [],
+  serverFlag: true,
+  clientFlag: true,
+  codeSigningFlag: false,
+  emailProtectionFlag: false,
+  keyUsage: ["DigitalSignature", "KeyAgreement", "KeyEncipherment"],
+  extKeyUsage: [],
+  extKeyUsageOids: [],
+  keyType: "rsa",
+  keyBits: 0,
+  signatureBits: 0,
+  usePss: false,
+  useCsrCommonName: true,
+  useCsrSans: true,
+  serialNumberSource: "json-csr",
+  requireCn: true,
+  cnValidations: ["email", "hostname"],
+  ou: [],
+  organization: [],
+  country: [],
+  locality: [],
+  province: [],
+  streetAddress: [],
+  postalCode: [],
+  policyIdentifiers: [],
+  basicConstraintsValidForNonCa: false,
+  issuerRef: "default",
+  generateLease: false,
+  noStore: false,
+  noStoreMetadata: false,
+}
+
+/** Throws `EngineError("invalid")` with every fault. */
+export const createRole = (input: RoleInput): Role => settle(roleDefaults, input)
+
+/** What the patch leaves out stays; throws like `createRole`. */
+export function changeRole(before: Role, patch: RoleInput): Role {
+  // Sizes that were resolved for one type of key say nothing about another.
+  const isOtherType = patch.keyType !== undefined && patch.keyType !== before.keyType
+  return settle(isOtherType ? { ...before, keyBits: 0, signatureBits: 0 } : before, patch)
+}
+
+/** Of the role that `createRole` would make: one for each field that is wrong. */
+export const roleFaults = (input: RoleInput): Fault[] => [
+  ...(input.faults ?? []),
+  ...settingFaults(merge(roleDefaults, input)),
+]
+
+const nameMaximum = 255
+
+export function roleNameFaults(name: string): Fault[] {
+  const field = ["name"]
+  if (name.length > nameMaximum) return [{ field, detail: `"name" must not be longer than ${nameMaximum} characters` }]
+  if (/^\w([\w.-]*\w)?$/.test(name)) return []
+  const detail = `"name" may hold letters, digits, "_", "-" and ".", and must begin and end with a letter, digit or "_"`
+  return [{ field, detail }]
+}
+
+/** What the writer of a role should know. `asked` is what was said, where it is more than what came of it. */
+export function roleWarnings(role: Role, asked: RoleInput = role): string[] {
+  const warnings: string[] = []
+  if (role.noStore && asked.generateLease === true)
+    warnings.push('"no_store" and "generate_lease" are mutually exclusive: nothing is stored, and nothing has a lease')
+  if (role.generateLease)
+    warnings.push('"generate_lease" makes one lease for every certificate; revoking by serial number needs none')
+  if (role.allowedDomains.length > 0 && !role.allowAnyName && !allowsDomains(role))
+    warnings.push(
+      '"allowed_domains" allows nothing unless "allow_bare_domains", "allow_subdomains" or "allow_glob_domains" is true',
+    )
+  const keyUsage = parseKeyUsages(role.keyUsage)
+  warnings.push(...keyUsage.unknown.map((name) => `"key_usage" ${name} is not known and is ignored`))
+  if (keyUsage.usages.includes("keyCertSign"))
+    warnings.push('"key_usage" CertSign is for certificate authorities and is left out of what a role issues')
+  const { unknown } = parseExtendedKeyUsages(role.extKeyUsage)
+  return [...warnings, ...unknown.map((name) => `"ext_key_usage" ${name} is not known and is ignored`)]
+}
+
+const allowsDomains = (role: Role): boolean => role.allowBareDomains || role.allowSubdomains || role.allowGlobDomains
+
+function settle(before: Role, input: RoleInput): Role {
+  const asked = merge(before, input)
+  refuseFaults([...(input.faults ?? []), ...settingFaults(asked)])
+  // Without faults, every word is one of its vocabulary.
+  const role = asked as Role
+  return {
+    ...role,
+    keyBits: resolveKeyBits(role.keyType, role.keyBits),
+    signatureBits: resolveSignatureBits(role.keyType, role.signatureBits),
+    // The end of a lease revokes by the certificate's record.
+    generateLease: role.generateLease && !role.noStore,
+  }
+}
+
+type AskedRole = Omit<Role, keyof Spoken> & Spoken
+
+function merge(before: Role, { faults: _, ...input }: RoleInput): AskedRole {
+  const asked: AskedRole = { ...before, ...input }
+  const cnValidations = asked.cnValidations.filter((word) => word !== "")
+  return {
+    ...asked,
+    // A comma at the end of a list asks for nothing.
+    ...Object.fromEntries(listFields.map((field) => [field, asked[field].filter((entry) => entry !== "")])),
+    cnValidations: cnValidations.length === 0 ? roleDefaults.cnValidations : cnValidations,
+    issuerRef: asked.issuerRef === "" ? roleDefaults.issuerRef : asked.issuerRef,
+  }
+}
+
+function settingFaults(role: AskedRole): Fault[] {
+  const problems: readonly (readonly [keyof Role, string | undefined])[] = [
+    ["ttlMs", ttlProblem(role)],
+    ["maxTtlMs", durationProblem("max_ttl", role.maxTtlMs)],
+    ["notBeforeDurationMs", durationProblem("not_before_duration", role.notBeforeDurationMs)],
+    ["notBeforeBound", boundProblem("not_before_bound", role.notBeforeBound, ["permit", "duration", "forbid"])],
+    ["notAfter", isReversed(role) ? `"not_after" must be later than "not_before"` : undefined],
+    ["notAfterBound", boundProblem("not_after_bound", role.notAfterBound, ["permit", "ttl-limited", "forbid"])],
+    ...listFields.map((field) => [field, listProblem(role[field], lists[field])] as const),
+    ...keyProblems(role),
+    ["serialNumberSource", serialNumberSourceProblem(role.serialNumberSource)],
+    ["cnValidations", cnValidationsProblem(role.cnValidations)],
+    ["policyIdentifiers", policyIdentifiersProblem(role.policyIdentifiers)],
+    ["issuerRef", textOf('"issuer_ref"', role.issuerRef, entryMaximum)],
+  ]
+  return problems.flatMap(([field, detail]) => (detail === undefined ? [] : [{ field: [field], detail }]))
+}
+
+/** A hundred centuries: past it no instant can be written. */
+const durationMaximumMs = 10_000 * 366 * dayMs
+
+const durationProblem = (field: string, durationMs: number): string | undefined =>
+  durationMs < 0
+    ? `"${field}" must not be negative`
+    : durationMs > durationMaximumMs
+      ? `"${field}" is too long`
+      : undefined
+
+function ttlProblem({ ttlMs, maxTtlMs }: AskedRole): string | undefined {
+  if (maxTtlMs > 0 && ttlMs > maxTtlMs) return '"ttl" value must be less than "max_ttl" value'
+  return durationProblem("ttl", ttlMs)
+}
+
+const boundProblem = (field: string, bound: string | Instant, words: readonly string[]): string | undefined =>
+  typeof bound === "number" || words.includes(bound)
+    ? undefined
+    : `"${field}" must be ${words.map((word) => `"${word}"`).join(", ")} or a timestamp`
+
+const isReversed = ({ notBefore, notAfter }: AskedRole): boolean =>
+  notBefore !== null && notAfter !== null && notAfter <= notBefore
+
+function keyProblems({ keyType, keyBits, signatureBits }: AskedRole): (readonly [keyof Role, string | undefined])[] {
+  return [
+    ...(isRoleKeyType(keyType)
+      ? [["keyBits", keyBitsProblem(keyType, resolveKeyBits(keyType, keyBits))] as const]
+      : [["keyType", `unknown key type ${keyType}`] as const]),
+    ["signatureBits", signatureBitsProblem(signatureBits)],
+  ]
+}
+
+const serialNumberSourceProblem = (source: string): string | undefined =>
+  source === "json" || source === "json-csr" ? undefined : `"serial_number_source" must be "json-csr" or "json"`
+
+const commonNameValidations: readonly string[] = ["email", "hostname", "disabled"]
+
+function cnValidationsProblem(words: readonly string[]): string | undefined {
+  const unknown = words.find((word) => !commonNameValidations.includes(word))
+  if (unknown !== undefined) return `"cn_validations" may hold "email" and "hostname", or "disabled"; got "${unknown}"`
+  if (new Set(words).size < words.length) return `"cn_validations" names one validation twice`
+  return words.length > 1 && words.includes("disabled")
+    ? `"disabled" must be the only one of "cn_validations"`
+    : undefined
+}
+
+/** RFC 5280, section 4.2.1.4. */
+const noticeMaximum = 200
+
+function policyIdentifiersProblem(policies: readonly PolicyIdentifier[]): string | undefined {
+  if (policies.length > entriesMaximum) return `"policy_identifiers" must not hold more than ${entriesMaximum} entries`
+  if (new Set(policies.map(({ oid }) => oid)).size < policies.length)
+    return `"policy_identifiers" names one policy twice`
+  return firstProblem(policies, ({ oid, notice, cps }) => {
+    if (!isObjectIdentifier(oid)) return `"${oid}" could not be parsed as a valid oid for a policy identifier`
+    if (cps !== undefined && !isUri(cps)) return `"cps" of policy identifier ${oid} must be a URI`
+    return notice === undefined ? undefined : textOf(`"notice" of policy identifier ${oid}`, notice, noticeMaximum)
+  })
+}
+
+interface ListRule {
+  /** As its writers know it. */
+  readonly field: string
+  readonly valueMaximum: number
+  readonly problem?: (entry: string, all: readonly string[]) => string | undefined
+}
+
+type ListField = {
+  [Field in keyof Role]: Role[Field] extends readonly string[]
+    ? string extends Role[Field][number]
+      ? Field
+      : never
+    : never
+}[keyof Role]
+
+const entriesMaximum = 10_000
+const entryMaximum = 1_024
+
+const lists: Readonly<Record<ListField, ListRule>> = {
+  allowedDomains: { field: "allowed_domains", valueMaximum: entryMaximum },
+  allowedIpSansCidr: { field: "allowed_ip_sans_cidr", valueMaximum: entryMaximum, problem: rangeProblem },
+  allowedUriSans: { field: "allowed_uri_sans", valueMaximum: entryMaximum },
+  allowedOtherSans: { field: "allowed_other_sans", valueMaximum: entryMaximum, problem: otherSanProblem },
+  allowedSerialNumbers: { field: "allowed_serial_numbers", valueMaximum: entryMaximum },
+  allowedUserIds: { field: "allowed_user_ids", valueMaximum: entryMaximum },
+  keyUsage: { field: "key_usage", valueMaximum: entryMaximum },
+  extKeyUsage: { field: "ext_key_usage", valueMaximum: entryMaximum },
+  extKeyUsageOids: { field: "ext_key_usage_oids", valueMaximum: entryMaximum, problem: extKeyUsageOidProblem },
+  ou: { field: "ou", valueMaximum: subjectMaxima.organizationalUnit },
+  organization: { field: "organization", valueMaximum: subjectMaxima.organization },
+  country: { field: "country", valueMaximum: entryMaximum, problem: countryProblem },
+  locality: { field: "locality", valueMaximum: subjectMaxima.locality },
+  province: { field: "province", valueMaximum: subjectMaxima.province },
+  streetAddress: { field: "street_address", valueMaximum: subjectMaxima.streetAddress },
+  postalCode: { field: "postal_code", valueMaximum: subjectMaxima.postalCode },
+}
+
+const listFields = Object.keys(lists) as readonly ListField[]
+
+function listProblem(entries: readonly string[], rule: ListRule): string | undefined {
+  if (entries.length > entriesMaximum) return `"${rule.field}" must not hold more than ${entriesMaximum} entries`
+  return firstProblem(
+    entries,
+    (entry) => textOf(`"${rule.field}" entry`, entry, rule.valueMaximum) ?? rule.problem?.(entry, entries),
+  )
+}
+
+function textOf(what: string, text: string, lengthMaximum: number): string | undefined {
+  const problem = textProblem(text)
+  if (problem !== undefined) return `${what} ${problem}`
+  return characterCount(text) > lengthMaximum
+    ? `${what} must not be longer than ${lengthMaximum} characters`
+    : undefined
+}
+
+function rangeProblem(entry: string): string | undefined {
+  return parseIpRange(entry) === undefined
+    ? `"allowed_ip_sans_cidr" entry "${entry}" is no range in CIDR form`
+    : undefined
+}
+
+function otherSanProblem(entry: string, all: readonly string[]): string | undefined {
+  if (entry === "*") return all.length > 1 ? '"*" must be the only entry of "allowed_other_sans"' : undefined
+  const parsed = parseOtherName(entry)
+  return "problem" in parsed ? `error parsing allowed_other_sans: ${parsed.problem}` : undefined
+}
+
+function extKeyUsageOidProblem(entry: string): string | undefined {
+  return isObjectIdentifier(entry)
+    ? undefined
+    : `"${entry}" could not be parsed as a valid oid for an extended key usage`
+}
+
+function countryProblem(entry: string): string | undefined {
+  return isCountryCode(entry) ? undefined : `"country" entry "${entry}" must be a code of two letters`
+}
+
+function firstProblem<T>(values: readonly T[], problemOf: (value: T) => string | undefined): string | undefined {
+  for (const value of values) {
+    const problem = problemOf(value)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
