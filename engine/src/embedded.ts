@@ -25,6 +25,8 @@ import { TokenService } from "./organizations/token-service.ts"
 import { tokenUses } from "./organizations/token-uses.ts"
 import { UserService } from "./organizations/user-service.ts"
 import { VcsConnectionService } from "./organizations/vcs-connection-service.ts"
+import { MountDirectory, type MountTable } from "./pki/mount-directory.ts"
+import { MountService } from "./pki/mount-service.ts"
 import { openDatabase } from "./storage/database.ts"
 import { keySealer } from "./storage/key-sealing.ts"
 import { leasesOver } from "./storage/leases.ts"
@@ -86,6 +88,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
       storageActivity: database.activity,
       runtime,
       stateTools,
+      mountDirectory: new MountDirectory(storage),
       edition: options.edition ?? "self-hosted",
       exclusively: exclusively({ leases: leasesOver(database), holder, runtime, timers, stopped }),
       wakeJob: (name) => jobs.wake(name),
@@ -115,6 +118,7 @@ interface Context {
   readonly storageActivity: StorageActivity
   readonly runtime: Runtime
   readonly stateTools: StateTools
+  readonly mountDirectory: MountDirectory
   readonly edition: Edition
   /** For work that one server does at a time. */
   readonly exclusively: Exclusively
@@ -221,6 +225,11 @@ class CallerEngine implements ServingEngine {
     return new RemoteStateConsumerService(this.context.storage, this.context.edition, this.caller)
   }
 
+  get mounts() {
+    const { storage, runtime, mountDirectory } = this.context
+    return new MountService(storage, runtime, mountDirectory, this.caller)
+  }
+
   get inclusions() {
     return new InclusionService(this.context.storage, this.caller)
   }
@@ -257,6 +266,10 @@ class EmbeddedEngine extends CallerEngine implements ServedEngine {
 
   get storageActivity(): StorageActivity {
     return this.context.storageActivity
+  }
+
+  mountTable(): Promise<MountTable> {
+    return this.context.mountDirectory.current()
   }
 
   ready(): Promise<void> {

@@ -15,6 +15,8 @@ import type { Teams } from "./organizations/teams.ts"
 import type { Tokens } from "./organizations/tokens.ts"
 import type { Users } from "./organizations/users.ts"
 import type { VcsConnections } from "./organizations/vcs-connections.ts"
+import type { MountTable } from "./pki/mount-directory.ts"
+import type { Mounts } from "./pki/mounts.ts"
 import type { Assessments } from "./workspaces/assessments.ts"
 import type { ConfigurationVersions } from "./workspaces/configuration-versions.ts"
 import type { WorkspaceInclusions } from "./workspaces/inclusions.ts"
@@ -69,6 +71,7 @@ export interface Engine extends AsyncDisposable {
 
 /** The engine on the server's side: what stands beside the data of an answer is found there, in one look at the store. */
 export interface ServingEngine extends Engine {
+  readonly mounts: Mounts
   readonly inclusions: WorkspaceInclusions
 }
 
@@ -82,6 +85,8 @@ export interface ServedEngine extends ServingEngine {
   authenticate(token: string): Promise<Caller>
   /** The same engine, acting for a caller. */
   as(caller: Caller): ServingEngine
+  /** Which mounts there are at this moment, for whoever has to find one on the way to asking who asks. */
+  mountTable(): Promise<MountTable>
   /** Resolves when the store answers. */
   ready(): Promise<void>
   /** For metrics: the same object at every time, counting on. */

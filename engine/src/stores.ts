@@ -9,6 +9,7 @@ import type { TeamProjectStore } from "./organizations/team-project.ts"
 import type { TeamStore } from "./organizations/team-store.ts"
 import type { TokenStore } from "./organizations/token-store.ts"
 import type { UserStore } from "./organizations/user-store.ts"
+import type { MountStore } from "./pki/mount-store.ts"
 import type { TagStore } from "./tags/tag-store.ts"
 import type { VcsConnectionStore } from "./organizations/vcs-connection-store.ts"
 import type { AgentPoolStore } from "./workspaces/agent-pool-store.ts"
@@ -47,4 +48,5 @@ export interface Stores {
   readonly agentPools: AgentPoolStore
   readonly consumers: RemoteStateConsumerStore
   readonly retentionPolicies: RetentionPolicyStore
+  readonly mounts: MountStore
 }

@@ -1,7 +1,7 @@
 import type { Engine } from "../../engine/src/engine.ts"
 
 /** What stands beside the families of an engine that serves. */
-const notFamilies = new Set(["caller", "context", "stateUploads", "inclusions"])
+const notFamilies = new Set(["caller", "context", "stateUploads", "inclusions", "jobActivities", "mounts"])
 
 /** `workspaces.get` and all others, as they are at run time. */
 export const methodsOf = (engine: Engine): string[] =>

@@ -31,6 +31,7 @@ export type IdPrefix =
   | "var"
   | "asmtres"
   | "eng"
+  | "mnt"
 
 declare const brand: unique symbol
 /** A text id that cannot be passed where another kind's id is meant. */
@@ -60,4 +61,13 @@ export function newId<P extends IdPrefix>(prefix: P, random: RandomSource): Id<P
     }
   }
   return `${prefix}-${text}` as Id<P>
+}
+
+/** RFC 9562, version 4. */
+export function newUuid(random: RandomSource): string {
+  const bytes = Uint8Array.from(random.bytes(16))
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-")
 }

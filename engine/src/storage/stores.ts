@@ -7,6 +7,7 @@ import { AssessmentRows } from "./assessment-rows.ts"
 import { ConfigurationVersionRows } from "./configuration-version-rows.ts"
 import type { Database } from "./database.ts"
 import { IdentityRows } from "./identity-rows.ts"
+import { MountRows } from "./mount-rows.ts"
 import { OrganizationMembershipRows } from "./organization-membership-rows.ts"
 import { OrganizationRows } from "./organization-rows.ts"
 import { ProjectRows } from "./project-rows.ts"
@@ -106,6 +107,9 @@ class SessionStores implements Stores {
   }
   get retentionPolicies() {
     return this.#once("retentionPolicies", RetentionPolicyRows)
+  }
+  get mounts() {
+    return this.#once("mounts", MountRows)
   }
 
   #once<T>(name: keyof Stores, Rows: new (session: Session, sealer: Sealer) => T): T {

@@ -33,6 +33,7 @@ export interface Tables {
   variables: VariableRow
   assessment_results: AssessmentResultRow
   leases: LeaseRow
+  mounts: MountRow
 }
 
 /** One row per family of cached facts; whoever changes such a fact bumps its number (architecture 0.23). */
@@ -425,4 +426,16 @@ export interface LeaseRow {
   expires_at: number
   /** When what it covers was last begun and came to a good end. */
   done_at: number | null
+}
+
+export interface MountRow {
+  id: string
+  path: string
+  type: "pki"
+  description: string
+  /** JSON object of the mount's settings. */
+  config: string
+  accessor: string
+  uuid: string
+  created_at: number
 }

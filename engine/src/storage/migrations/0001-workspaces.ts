@@ -5,55 +5,41 @@ import { sql } from "kysely"
 import { createNameSearch } from "../name-search.ts"
 import type { Migration } from "../migrate.ts"
 import type { DialectName } from "../session.ts"
+import { type Words, words } from "./words.ts"
 
 export const workspacesMigration: Migration = {
   name: "0001-workspaces",
   async up(session) {
-    for (const text of tables(words[session.dialect])) await session.run(sql.raw(text))
+    for (const text of tables({ ...words[session.dialect], ...workspaceWords[session.dialect] }))
+      await session.run(sql.raw(text))
     for (const text of indexes) await session.run(sql.raw(text))
     await createNameSearch(session)
     await session.run(session.db.insertInto("generations").values({ family: "identity", number: 0 }))
   },
 }
 
-/** How each dialect says the few types there are. */
-interface Words {
-  readonly text: string
-  readonly integer: string
-  readonly flag: string
-  readonly blob: string
-  /** Ends a table that is looked up by its key and rarely scanned. */
-  readonly keyed: string
-  readonly plain: string
+/** What only this migration says differently. */
+interface WorkspaceWords {
   /** Begins `workspaces`: the stable row number that the name index on SQLite points to. */
   readonly workspaceNumber: string
   readonly workspaceKey: string
 }
 
-const words: Record<DialectName, Words> = {
-  sqlite: {
-    text: "text",
-    integer: "integer",
-    flag: "integer",
-    blob: "blob",
-    keyed: "strict, without rowid",
-    plain: "strict",
-    workspaceNumber: "number integer primary key autoincrement,",
-    workspaceKey: "unique",
-  },
-  postgres: {
-    text: 'text collate "C"',
-    integer: "bigint",
-    flag: "smallint",
-    blob: "bytea",
-    keyed: "",
-    plain: "",
-    workspaceNumber: "",
-    workspaceKey: "primary key",
-  },
+const workspaceWords: Record<DialectName, WorkspaceWords> = {
+  sqlite: { workspaceNumber: "number integer primary key autoincrement,", workspaceKey: "unique" },
+  postgres: { workspaceNumber: "", workspaceKey: "primary key" },
 }
 
-const tables = ({ text, integer, flag, blob, keyed, plain, workspaceNumber, workspaceKey }: Words): string[] => [
+const tables = ({
+  text,
+  integer,
+  flag,
+  blob,
+  keyed,
+  plain,
+  workspaceNumber,
+  workspaceKey,
+}: Words & WorkspaceWords): string[] => [
   `create table generations (
     family ${text} not null primary key,
     number ${integer} not null

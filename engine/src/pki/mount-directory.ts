@@ -1,0 +1,67 @@
+// Which mount an address means. Every request asks, so the mounts are kept for as long as their generation stands still
+// (architecture 0.23).
+import { EngineError } from "../core/errors.ts"
+import type { Storage } from "../core/storage.ts"
+import { type Mount, mountPathOf, mountSegmentsMaximum } from "./mount.ts"
+import type { MountStore } from "./mount-store.ts"
+
+interface UsedStores {
+  readonly mounts: MountStore
+}
+
+/** One generation of mounts. */
+export class MountTable {
+  readonly generation: number
+  readonly #byPath: ReadonlyMap<string, Mount>
+
+  constructor(generation: number, mounts: readonly Mount[]) {
+    this.generation = generation
+    this.#byPath = new Map(mounts.map((mount) => [mount.path, mount]))
+  }
+
+  /** Throws `not-found`. */
+  at(path: string): Mount {
+    const mount = this.#byPath.get(mountPathOf(path))
+    if (mount === undefined) throw noMount(path)
+    return mount
+  }
+
+  /** The mount that a path without a "/" at its beginning lies in, and the rest of it, which begins with one or is empty. */
+  resolve(path: string): { readonly mount: Mount; readonly rest: string } | undefined {
+    let end = -1
+    for (let depth = 0; depth < mountSegmentsMaximum; depth += 1) {
+      end = path.indexOf("/", end + 1)
+      const mount = this.#byPath.get(end < 0 ? path : path.slice(0, end))
+      if (mount !== undefined) return { mount, rest: end < 0 ? "" : path.slice(end) }
+      if (end < 0) return undefined
+    }
+    return undefined
+  }
+}
+
+/** As existing clients know it (pki-facts 0.2). */
+export const noMount = (path: string): EngineError =>
+  new EngineError("not-found", `no handler for route "${path}". route entry not found.`)
+
+export class MountDirectory {
+  readonly #storage: Storage<UsedStores>
+  #known: MountTable | undefined
+
+  constructor(storage: Storage<UsedStores>) {
+    this.#storage = storage
+  }
+
+  async current(): Promise<MountTable> {
+    const table = await this.#storage.read((stores) => this.within(stores))
+    // Only here: within a transaction the generation may be one that never comes about.
+    this.#known = table
+    return table
+  }
+
+  /** In the same unit of work as what is done with the mount. */
+  async within({ mounts }: UsedStores): Promise<MountTable> {
+    const generation = await mounts.generation()
+    if (this.#known?.generation === generation) return this.#known
+    return new MountTable(generation, await mounts.list())
+  }
+}

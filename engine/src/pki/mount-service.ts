@@ -1,0 +1,129 @@
+import { authorizePath, type Capability } from "../core/access.ts"
+import type { Caller } from "../core/caller.ts"
+import { conflict, refuseFaults, unprocessable } from "../core/errors.ts"
+import { newId, newUuid } from "../core/ids.ts"
+import type { Runtime } from "../core/runtime.ts"
+import type { Storage } from "../core/storage.ts"
+import type { Stores } from "../stores.ts"
+import type { MountDirectory } from "./mount-directory.ts"
+import {
+  initialMountConfig,
+  type Mount,
+  mountFaults,
+  mountInTheWay,
+  type MountInput,
+  type MountPatch,
+  mountPathFaults,
+  mountPathOf,
+} from "./mount.ts"
+import type { Mounts, MountView } from "./mounts.ts"
+
+type UsedStores = Pick<Stores, "mounts">
+
+const writing = ["create", "update"] as const
+/** All are kept in memory, and listed at once. */
+const mountsMaximum = 10_000
+
+export class MountService implements Mounts {
+  readonly #storage: Storage<UsedStores>
+  readonly #runtime: Runtime
+  readonly #directory: MountDirectory
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedStores>, runtime: Runtime, directory: MountDirectory, caller: Caller) {
+    this.#storage = storage
+    this.#runtime = runtime
+    this.#directory = directory
+    this.#caller = caller
+  }
+
+  async create({ path: text, description = "", config }: MountInput): Promise<MountView> {
+    this.#authorize(text, writing)
+    const { random, clock } = this.#runtime
+    const mount: Mount = {
+      id: newId("mnt", random),
+      path: mountPathOf(text),
+      type: "pki",
+      description,
+      config: { ...initialMountConfig, ...config },
+      accessor: `pki_${Buffer.from(random.bytes(4)).toString("hex")}`,
+      uuid: newUuid(random),
+      createdAt: clock.now(),
+    }
+    refuseFaults([...mountPathFaults(mount.path), ...mountFaults(mount)])
+    return this.#storage.transact(async ({ mounts }) => {
+      const others = await mounts.list()
+      if (others.length >= mountsMaximum) throw unprocessable(`there are ${mountsMaximum} mounts already`)
+      refuseTakenPath(mount.path, others)
+      await mounts.insert(mount)
+      return viewOf(mount)
+    })
+  }
+
+  async list(): Promise<readonly MountView[]> {
+    authorizePath(this.#caller, { path: "sys/mounts", capability: "read" })
+    return this.#storage.read(async ({ mounts }) => (await mounts.list()).map(viewOf))
+  }
+
+  async get(path: string): Promise<MountView> {
+    this.#authorize(path, "read")
+    return viewOf((await this.#directory.current()).at(path))
+  }
+
+  async tune(path: string, { description, config }: MountPatch): Promise<MountView> {
+    this.#authorize(`${mountPathOf(path)}/tune`, writing)
+    return this.#storage.transact(async (stores) => {
+      const before = (await this.#directory.within(stores)).at(path)
+      const after: Mount = {
+        ...before,
+        description: description ?? before.description,
+        config: { ...before.config, ...config },
+      }
+      refuseFaults(mountFaults(after))
+      await stores.mounts.save(after)
+      return viewOf(after)
+    })
+  }
+
+  async delete(path: string): Promise<void> {
+    this.#authorize(path, "delete")
+    await this.#storage.transact(async (stores) => {
+      const { id } = (await this.#directory.within(stores)).at(path)
+      await stores.mounts.remove(id)
+    })
+  }
+
+  async move(from: string, to: string): Promise<MountView> {
+    authorizePath(this.#caller, { path: "sys/remount", capability: writing, sudo: true })
+    const path = mountPathOf(to)
+    refuseFaults(mountPathFaults(path))
+    return this.#storage.transact(async (stores) => {
+      const before = (await this.#directory.within(stores)).at(from)
+      refuseTakenPath(
+        path,
+        (await stores.mounts.list()).filter(({ id }) => id !== before.id),
+      )
+      const after = { ...before, path }
+      await stores.mounts.save(after)
+      return viewOf(after)
+    })
+  }
+
+  #authorize(path: string, capability: Capability | readonly Capability[]): void {
+    authorizePath(this.#caller, { path: `sys/mounts/${mountPathOf(path)}`, capability })
+  }
+}
+
+function refuseTakenPath(path: string, others: readonly Mount[]): void {
+  const taken = mountInTheWay(path, others)
+  if (taken !== undefined) throw conflict(`path is already in use at ${taken.path}/`)
+}
+
+const viewOf = ({ path, type, description, config, accessor, uuid }: Mount): MountView => ({
+  path,
+  type,
+  description,
+  config,
+  accessor,
+  uuid,
+})

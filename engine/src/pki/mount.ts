@@ -1,0 +1,147 @@
+// A mount is one authority at a path of its own: its issuers, keys, roles and certificates, and how they may be used. Paths never
+// nest, so that the first mount found on the way down an address is the only one.
+import type { Fault } from "../core/errors.ts"
+import type { Id } from "../core/ids.ts"
+import { dayMs, hourMs, type Instant, secondMs } from "../core/time.ts"
+
+export type MountId = Id<"mnt">
+
+export interface MountConfig {
+  /** Lifetime of what asks for none; null is the system's. Milliseconds, whole seconds. */
+  readonly defaultLeaseTtlMs: number | null
+  /** No lifetime is longer unless a role says so; null is the system's. */
+  readonly maxLeaseTtlMs: number | null
+  readonly forceNoCache: boolean
+  /** Whether the mount is told to those who show no token. */
+  readonly listingVisibility: "hidden" | "unauth"
+  /** Response headers that this mount may set; ACME needs three (specification 4.1, rule 3). */
+  readonly allowedResponseHeaders: readonly string[]
+  /** Request headers that this mount may see. */
+  readonly passthroughRequestHeaders: readonly string[]
+  /** Members of requests and of answers that the audit log has in plain text. */
+  readonly auditNonHmacRequestKeys: readonly string[]
+  readonly auditNonHmacResponseKeys: readonly string[]
+}
+
+export interface Mount {
+  readonly id: MountId
+  /** Without a "/" at either end. */
+  readonly path: string
+  readonly type: "pki"
+  readonly description: string
+  readonly config: MountConfig
+  /** Names the mount where policies and logs must not follow its path. */
+  readonly accessor: string
+  readonly uuid: string
+  readonly createdAt: Instant
+}
+
+export interface MountInput {
+  readonly path: string
+  readonly description?: string
+  readonly config?: Partial<MountConfig>
+}
+
+/** What is left out stays as it is. */
+export interface MountPatch {
+  readonly description?: string
+  readonly config?: Partial<MountConfig>
+}
+
+export const initialMountConfig: MountConfig = {
+  defaultLeaseTtlMs: null,
+  maxLeaseTtlMs: null,
+  forceNoCache: false,
+  listingVisibility: "hidden",
+  allowedResponseHeaders: [],
+  passthroughRequestHeaders: [],
+  auditNonHmacRequestKeys: [],
+  auditNonHmacResponseKeys: [],
+}
+
+/** Both the default and the maximum of a mount that says nothing (pki-facts 1.2). */
+export const systemLeaseTtlMs = 768 * hourMs
+
+/** What holds for a mount. A maximum below the system's default bounds the default as well. */
+export function leaseTtls({ defaultLeaseTtlMs, maxLeaseTtlMs }: MountConfig): { defaultMs: number; maximumMs: number } {
+  const maximumMs = maxLeaseTtlMs ?? systemLeaseTtlMs
+  return { defaultMs: defaultLeaseTtlMs ?? Math.min(systemLeaseTtlMs, maximumMs), maximumMs }
+}
+
+/** The server's own paths, and those at which clients expect other engines. */
+const reservedRoots = ["sys", "auth", "cubbyhole", "identity"]
+const pathMaximum = 255
+export const mountSegmentsMaximum = 16
+// What an address carries as it is, without what policies read as wildcards.
+const segment = /^[A-Za-z0-9_~][A-Za-z0-9._~@:=-]*$/
+
+/** As clients write it, with or without a "/" at either end. */
+export const mountPathOf = (text: string): string => text.replace(/^\//, "").replace(/\/$/, "")
+
+export function mountPathFaults(path: string): Fault[] {
+  const fault = (detail: string): Fault[] => [{ field: ["path"], detail }]
+  if (path === "") return fault("path can't be blank")
+  if (path.length > pathMaximum) return fault(`path is too long (maximum is ${pathMaximum} characters)`)
+  const segments = path.split("/")
+  if (segments.length > mountSegmentsMaximum)
+    return fault(`path is too deep (maximum is ${mountSegmentsMaximum} segments)`)
+  if (!segments.every((part) => segment.test(part)))
+    return fault("path must be made of letters, digits and the characters . _ ~ @ : = - between single slashes")
+  const [root = ""] = segments
+  return reservedRoots.includes(root) ? fault(`path must not begin with "${root}/", which is reserved`) : []
+}
+
+/** The mount among these that `path` cannot stand beside: at the same path, above it or below it. */
+export const mountInTheWay = (path: string, mounts: readonly Mount[]): Mount | undefined =>
+  mounts.find((other) => other.path === path || path.startsWith(`${other.path}/`) || other.path.startsWith(`${path}/`))
+
+const descriptionMaximum = 1_024
+const entriesMaximum = 100
+const entryMaximum = 256
+/** Beyond any certificate that is meant to end, and far inside what a date can hold. */
+const longestLeaseMs = 100 * 366 * dayMs
+/** RFC 9110, section 5.6.2: token. */
+const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+
+/** Of a mount as it would become. */
+export function mountFaults({ description, config }: Pick<Mount, "description" | "config">): Fault[] {
+  const faults: Fault[] = []
+  const refuse = (field: string, detail: string) => void faults.push({ field: [field], detail })
+  if (description.length > descriptionMaximum)
+    refuse("description", `description is too long (maximum is ${descriptionMaximum} characters)`)
+  if (/\p{Cc}/u.test(description)) refuse("description", "description can't hold control characters")
+  for (const name of ["defaultLeaseTtlMs", "maxLeaseTtlMs"] as const) {
+    const detail = leaseProblem(config[name])
+    if (detail !== undefined) refuse(name, detail)
+  }
+  const { defaultMs, maximumMs } = leaseTtls(config)
+  if (config.defaultLeaseTtlMs !== null && defaultMs > maximumMs)
+    refuse("defaultLeaseTtlMs", `must not be longer than the maximum of ${maximumMs / secondMs} seconds`)
+  for (const name of ["allowedResponseHeaders", "passthroughRequestHeaders"] as const) {
+    const detail = entriesProblem(config[name]) ?? headersProblem(config[name])
+    if (detail !== undefined) refuse(name, detail)
+  }
+  for (const name of ["auditNonHmacRequestKeys", "auditNonHmacResponseKeys"] as const) {
+    const detail = entriesProblem(config[name])
+    if (detail !== undefined) refuse(name, detail)
+  }
+  return faults
+}
+
+function leaseProblem(ttlMs: number | null): string | undefined {
+  if (ttlMs === null) return undefined
+  if (!Number.isSafeInteger(ttlMs) || ttlMs < secondMs || ttlMs % secondMs !== 0)
+    return "must be a positive number of whole seconds"
+  return ttlMs > longestLeaseMs ? `must not be longer than ${longestLeaseMs / secondMs} seconds` : undefined
+}
+
+function entriesProblem(entries: readonly string[]): string | undefined {
+  if (entries.length > entriesMaximum) return `has too many entries (maximum is ${entriesMaximum})`
+  const odd = entries.some((entry) => entry === "" || entry.length > entryMaximum || /\p{Cc}/u.test(entry))
+  return odd ? `must hold names of 1 to ${entryMaximum} characters` : undefined
+}
+
+function headersProblem(names: readonly string[]): string | undefined {
+  const wrong = names.find((name) => !headerName.test(name))
+  return wrong === undefined ? undefined : `has "${wrong}", which is not a header name`
+}

@@ -1,0 +1,23 @@
+// Where certificate authorities are mounted; everything of an authority hangs on its mount and goes with it.
+import { sql } from "kysely"
+import type { Migration } from "../migrate.ts"
+import { words } from "./words.ts"
+
+export const mountsMigration: Migration = {
+  name: "0002-mounts",
+  async up(session) {
+    const { text, integer, keyed } = words[session.dialect]
+    await session.run(
+      sql.raw(`create table mounts (
+        id ${text} not null primary key,
+        path ${text} not null unique,
+        type ${text} not null,
+        description ${text} not null,
+        config ${text} not null,
+        accessor ${text} not null unique,
+        uuid ${text} not null unique,
+        created_at ${integer} not null
+      ) ${keyed}`),
+    )
+  },
+}

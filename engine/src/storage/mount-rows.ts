@@ -1,0 +1,77 @@
+import { conflict } from "../core/errors.ts"
+import type { MountConfig, MountId, Mount } from "../pki/mount.ts"
+import type { MountStore } from "../pki/mount-store.ts"
+import { bumpGeneration, readGeneration } from "./generations.ts"
+import { type Session, statement, UniqueViolation } from "./session.ts"
+import type { MountRow } from "./tables.ts"
+
+const family = "mounts"
+
+export class MountRows implements MountStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  generation(): Promise<number> {
+    return readGeneration(this.#session, family)
+  }
+
+  async list(): Promise<readonly Mount[]> {
+    return (await this.#session.all(all, {})).map(mountOf)
+  }
+
+  async insert(mount: Mount): Promise<void> {
+    await this.#change(mount.path, () => this.#session.run(this.#session.db.insertInto("mounts").values(rowOf(mount))))
+  }
+
+  async save(mount: Mount): Promise<void> {
+    const { path, description, config } = rowOf(mount)
+    const update = this.#session.db.updateTable("mounts").set({ path, description, config }).where("id", "=", mount.id)
+    await this.#change(path, () => this.#session.run(update))
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#session.run(this.#session.db.deleteFrom("mounts").where("id", "=", id))
+    await bumpGeneration(this.#session, family)
+  }
+
+  async #change(path: string, write: () => Promise<unknown>): Promise<void> {
+    try {
+      await write()
+    } catch (error) {
+      throw error instanceof UniqueViolation ? conflict(`path is already in use at ${path}/`) : error
+    }
+    await bumpGeneration(this.#session, family)
+  }
+}
+
+const all = statement<Record<string, never>, MountRow>((db) =>
+  db
+    .selectFrom("mounts")
+    .select(["id", "path", "type", "description", "config", "accessor", "uuid", "created_at"])
+    .orderBy("path"),
+)
+
+const rowOf = (mount: Mount): MountRow => ({
+  id: mount.id,
+  path: mount.path,
+  type: mount.type,
+  description: mount.description,
+  config: JSON.stringify(mount.config),
+  accessor: mount.accessor,
+  uuid: mount.uuid,
+  created_at: mount.createdAt,
+})
+
+const mountOf = (row: MountRow): Mount => ({
+  id: row.id as MountId,
+  path: row.path,
+  type: row.type,
+  description: row.description,
+  config: JSON.parse(row.config) as MountConfig,
+  accessor: row.accessor,
+  uuid: row.uuid,
+  createdAt: row.created_at,
+})
