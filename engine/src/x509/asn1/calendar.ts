@@ -1,0 +1,39 @@
+import { type Instant, dayMs } from "../../core/time.ts"
+
+export interface CivilTime {
+  /** 0 to 9999. */
+  readonly year: number
+  /** 1 to 12. */
+  readonly month: number
+  readonly day: number
+  readonly hour: number
+  readonly minute: number
+  readonly second: number
+}
+
+/** The calendar repeats after 400 years; `Date.UTC` takes the years 0 to 99 for 1900 to 1999. */
+const eraYears = 400
+const eraMs = 146_097 * dayMs
+
+/** Undefined for what is no day or no time of a day; a 61st second has no place in X.509 either. */
+export function instantOf({ year, month, day, hour, minute, second }: CivilTime): Instant | undefined {
+  if (month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59) return undefined
+  const shifted = Date.UTC(year + eraYears, month - 1, day, hour, minute, second)
+  // The 30th of February has become a day of March.
+  return new Date(shifted).getUTCDate() === day ? shifted - eraMs : undefined
+}
+
+/** Parts of a second are dropped. `RangeError` outside the years 0 to 9999. */
+export function civilTime(instant: Instant): CivilTime {
+  const date = new Date(instant)
+  const year = date.getUTCFullYear()
+  if (!(year >= 0 && year <= 9999)) throw new RangeError(`no year of four digits holds the instant ${instant}`)
+  return {
+    year,
+    month: date.getUTCMonth() + 1,
+    day: date.getUTCDate(),
+    hour: date.getUTCHours(),
+    minute: date.getUTCMinutes(),
+    second: date.getUTCSeconds(),
+  }
+}

@@ -1,0 +1,30 @@
+// Identifier octets (X.690, clause 8.1.2). Tag numbers above 30 take more octets; nothing of RFC 5280 needs them.
+
+export const tag = {
+  boolean: 0x01,
+  integer: 0x02,
+  bitString: 0x03,
+  octetString: 0x04,
+  null: 0x05,
+  objectIdentifier: 0x06,
+  enumerated: 0x0a,
+  utf8String: 0x0c,
+  printableString: 0x13,
+  teletexString: 0x14,
+  ia5String: 0x16,
+  utcTime: 0x17,
+  generalizedTime: 0x18,
+  visibleString: 0x1a,
+  universalString: 0x1c,
+  bmpString: 0x1e,
+  sequence: 0x30,
+  set: 0x31,
+} as const
+
+/** `[number]` around or instead of a value that is constructed. */
+export const contextConstructed = (number: number): number => 0xa0 | number
+
+/** `[number]` instead of a value that is primitive. */
+export const contextPrimitive = (number: number): number => 0x80 | number
+
+export const isConstructed = (identifier: number): boolean => (identifier & 0x20) !== 0
