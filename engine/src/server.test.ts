@@ -1,11 +1,13 @@
+import { readFile } from "node:fs/promises"
 import { connect } from "node:net"
+import { fileURLToPath } from "node:url"
 import { Readable } from "node:stream"
 import { Agent, request } from "undici"
 import { afterEach, expect, test } from "vitest"
 import { silentLog, systemRuntime } from "./core/runtime.ts"
 import type { App } from "./http/exchange.ts"
 import { openEmbedded } from "./embedded.ts"
-import { type RunningServer, serveApp, startServer } from "./server.ts"
+import { HeldIdentity, ListenError, type RunningServer, serveApp, startServer } from "./server.ts"
 
 const opened: RunningServer[] = []
 afterEach(async () => {
@@ -151,4 +153,60 @@ test.each([
     .poll(async () => (await request(`${server.url}/metrics`)).body.text())
     .toMatch(/chancery_http_request_duration_seconds_count\{method="POST",route="[^"]*\/workspaces",status="400"\} 1/)
   expect(failures).toEqual([])
+})
+
+const pem = (name: string) =>
+  readFile(fileURLToPath(new URL(`../../test/cli/tls/${name}.pem`, import.meta.url)), "utf8")
+const identity = { certificate: await pem("certificate"), privateKey: await pem("key") }
+const free = { host: "127.0.0.1", port: 0 }
+
+test("HTTPS beside HTTP is one server: the same app, links of each scheme, and one end that waits for both", async () => {
+  const started = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  const server = await serving(
+    async (incoming) => {
+      if (incoming.url.endsWith("/slow")) {
+        started.resolve()
+        await release.promise
+      }
+      return new Response(incoming.url)
+    },
+    { tls: { source: new HeldIdentity(identity), listen: free }, shutdownGraceMs: 10_000 },
+  )
+  const { url, httpsUrl } = server
+  const dispatcher = new Agent({ connect: { ca: identity.certificate } })
+  const text = async (at: string) => (await request(at, { dispatcher })).body.text()
+  expect(await text(`${url}/a`)).toBe(`${url}/a`)
+  expect(await text(`${httpsUrl}/a`)).toBe(`${httpsUrl}/a`)
+  expect([url, httpsUrl]).toEqual([
+    expect.stringMatching(/^http:\/\/127/) as string,
+    expect.stringMatching(/^https:\/\/127/) as string,
+  ])
+
+  const slow = text(`${httpsUrl}/slow`)
+  await started.promise
+  const closing = server.close()
+  await expect
+    .poll(() => request(url, { dispatcher: new Agent() }).catch((error: Error) => error.message))
+    .toContain("ECONNREFUSED")
+  release.resolve()
+  expect(await slow).toBe(`${httpsUrl}/slow`)
+  expect(await closing).toEqual({ cut: 0 })
+  await dispatcher.close()
+})
+
+test("where HTTPS cannot listen, HTTP does not stay behind, and the sentence names the flag", async () => {
+  const { url } = await serving(() => new Response("{}"))
+  const port = Number(new URL(url).port)
+  const tls = { source: new HeldIdentity(identity), listen: { host: "127.0.0.1", port } }
+  const path = `${process.env["TMPDIR"] ?? "/tmp"}/chancery-${process.pid}-${port}.sock`
+  const error: unknown = await serving(() => new Response("{}"), { listen: { path }, tls }).catch(
+    (thrown: unknown) => thrown,
+  )
+  expect(error).toBeInstanceOf(ListenError)
+  expect(error).toMatchObject({
+    message: `127.0.0.1:${port} is already in use; stop what listens there, or listen elsewhere with --tls-listen.`,
+  })
+  const gone = new Promise((resolve, reject) => connect(path, () => resolve("open")).on("error", reject))
+  await expect(gone).rejects.toThrow("ENOENT")
 })

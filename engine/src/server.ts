@@ -6,15 +6,17 @@ import type { StorageActivity } from "./core/storage-activity.ts"
 import { systemRuntime } from "./core/runtime.ts"
 import type { ServedEngine } from "./engine.ts"
 import { createApp } from "./http/app.ts"
-import type { App } from "./http/exchange.ts"
+import type { App, Serve } from "./http/exchange.ts"
 import { createFront } from "./http/front.ts"
 import { type ListenAddress, urlOf } from "./http/listen-address.ts"
 import { createMetrics } from "./http/metrics.ts"
-import { createNodeServer, type NodeServerOptions } from "./http/node-server.ts"
+import { createNodeServer, type NodeServer } from "./http/node-server.ts"
 import { rateLimiter } from "./http/rate-limit.ts"
+import type { SecureContextSource } from "./http/secure-context.ts"
 
 export type { ListenAddress } from "./http/listen-address.ts"
 export { ListenError } from "./http/node-server.ts"
+export { HeldIdentity, type SecureContextSource, type TlsIdentity, UnusableIdentity } from "./http/secure-context.ts"
 
 export interface ServerOptions {
   /** Stays the caller's: closing the server does not close it. */
@@ -22,7 +24,8 @@ export interface ServerOptions {
   readonly runtime?: Runtime
   /** A free port on 127.0.0.1 unless given. */
   readonly listen?: ListenAddress
-  readonly tls?: NonNullable<NodeServerOptions["tls"]>
+  /** With an address of its own HTTPS is served beside HTTP, without one in its place. */
+  readonly tls?: { readonly source: SecureContextSource; readonly listen?: ListenAddress }
   readonly publicUrl?: URL
   /** Requests a second per token, or per address without one; no limit unless given. */
   readonly rateLimit?: number
@@ -35,8 +38,10 @@ export interface ServerOptions {
 }
 
 export interface RunningServer {
+  /** Of plain HTTP where both are served. */
   readonly url: string
-  /** Resolves when the last connection has ended; counts the requests that had to be cut. */
+  readonly httpsUrl: string | undefined
+  /** Resolves when the last connection of every listener has ended; counts the requests that had to be cut. */
   close(): Promise<{ readonly cut: number }>
 }
 
@@ -62,7 +67,7 @@ export async function serveApp(
     readonly jobActivities?: JobActivities
   },
 ): Promise<RunningServer> {
-  const { runtime, tls, bodyLimitBytes } = options
+  const { runtime } = options
   let draining = false
   const serve = createFront({
     app,
@@ -74,21 +79,54 @@ export async function serveApp(
     draining: () => draining,
     stopwatch: () => performance.now(),
   })
-  const server = createNodeServer(serve, {
-    ...(tls === undefined ? {} : { tls }),
-    ...(bodyLimitBytes === undefined ? {} : { bodyLimitBytes }),
-  })
-  const address = await server.listen(options.listen ?? { host: "127.0.0.1", port: 0 })
+  const listeners = listenersOf(serve, options)
+  const urls = await listening(listeners)
 
   async function close(): Promise<{ readonly cut: number }> {
     draining = true
     const { shutdownDelayMs = 0, shutdownGraceMs = 30_000 } = options
     if (shutdownDelayMs > 0) await sleep(shutdownDelayMs)
-    return server.close(shutdownGraceMs)
+    const ended = await Promise.all(listeners.map(({ server }) => server.close(shutdownGraceMs)))
+    return { cut: ended.reduce((sum, { cut }) => sum + cut, 0) }
   }
 
   let closing: Promise<{ readonly cut: number }> | undefined
-  return { url: urlOf(address, tls === undefined ? "http" : "https"), close: () => (closing ??= close()) }
+  return {
+    url: urls.http ?? urls.https ?? "",
+    httpsUrl: urls.https,
+    close: () => (closing ??= close()),
+  }
+}
+
+interface Listener {
+  readonly scheme: "http" | "https"
+  readonly address: ListenAddress
+  readonly server: NodeServer
+}
+
+function listenersOf(serve: Serve, { tls, bodyLimitBytes, listen }: Omit<ServerOptions, "engine">): Listener[] {
+  const limits = bodyLimitBytes === undefined ? {} : { bodyLimitBytes }
+  const address = listen ?? { host: "127.0.0.1", port: 0 }
+  const plain: Listener = { scheme: "http", address, server: createNodeServer(serve, limits) }
+  if (tls === undefined) return [plain]
+  const secured = (at: ListenAddress, listenFlag: string): Listener => ({
+    scheme: "https",
+    address: at,
+    server: createNodeServer(serve, { ...limits, tls: tls.source, listenFlag }),
+  })
+  return tls.listen === undefined ? [secured(address, "--listen")] : [plain, secured(tls.listen, "--tls-listen")]
+}
+
+/** All of them or none. */
+async function listening(listeners: readonly Listener[]): Promise<Partial<Record<Listener["scheme"], string>>> {
+  const urls: Partial<Record<Listener["scheme"], string>> = {}
+  try {
+    for (const { scheme, address, server } of listeners) urls[scheme] = urlOf(await server.listen(address), scheme)
+    return urls
+  } catch (error) {
+    await Promise.all(listeners.map(({ server }) => server.close(0)))
+    throw error
+  }
 }
 
 const readinessTimeoutMs = 2_000

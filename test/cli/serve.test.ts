@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises"
+import { copyFile, readFile, writeFile } from "node:fs/promises"
 import { connect } from "node:net"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -87,6 +87,38 @@ test("with a certificate and its key the server speaks HTTPS, and HTTP no more",
   expect(statusCode).toBe(200)
   await dispatcher.close()
   await expect(request(`http://127.0.0.1:${port}/readyz`)).rejects.toThrow(/socket|closed/)
+  running.child.kill("SIGTERM")
+  expect((await running.ended).code).toBe(0)
+})
+
+test("a renewed certificate is served without a restart, beside HTTP, and a connection that is open stays", async () => {
+  await using folder = await temporaryFolder()
+  const fixture = (name: string) => fileURLToPath(new URL(`tls/${name}.pem`, import.meta.url))
+  const [certificate, key] = [join(folder.path, "tls.crt"), join(folder.path, "tls.key")]
+  await copyFile(fixture("certificate"), certificate)
+  await copyFile(fixture("key"), key)
+  const ports = [await freePort(), await freePort()]
+  const words = ["serve", "--data", folder.path, "--tls-cert", certificate, "--tls-key", key]
+  await using running = start([...words, "--listen", `127.0.0.1:${ports[0]}`, "--tls-listen", `127.0.0.1:${ports[1]}`])
+  await expect.poll(running.said, { timeout: 10_000 }).toContain(`"httpsUrl":"https://127.0.0.1:${ports[1]}"`)
+
+  const ready = async (ca: string) => {
+    const dispatcher = new Agent({ connect: { ca: await readFile(fixture(ca), "utf8") }, connections: 1 })
+    const ask = async () => (await request(`https://localhost:${ports[1]}/readyz`, { dispatcher })).statusCode
+    return { ask, [Symbol.asyncDispose]: () => dispatcher.close() }
+  }
+  await using before = await ready("certificate")
+  await using after = await ready("renewed-certificate")
+  expect(await before.ask()).toBe(200)
+  await expect(after.ask()).rejects.toThrow("self-signed certificate")
+
+  await copyFile(fixture("renewed-key"), key)
+  await expect.poll(running.said, { timeout: 10_000 }).toContain('"tls certificate not replaced"')
+  await copyFile(fixture("renewed-certificate"), certificate)
+  await expect.poll(running.said, { timeout: 10_000 }).toContain('"tls certificate replaced"')
+  expect([await before.ask(), await after.ask()]).toEqual([200, 200])
+  expect((await request(`http://127.0.0.1:${ports[0]}/readyz`)).statusCode).toBe(200)
+
   running.child.kill("SIGTERM")
   expect((await running.ended).code).toBe(0)
 })

@@ -34,13 +34,20 @@ test("the defaults are those of production", () => {
     bodyLimit: 64 * 1024 * 1024,
     logLevel: "info",
     accessLog: "info",
+    tlsListen: "off",
     shutdownDelay: 0,
     shutdownGrace: 30_000,
   })
 })
 
-test("dev differs in the rate limit, the log and the patience at the end", () => {
-  expect(from({ dev: true })).toEqual({ ...from(), rateLimit: "off", logLevel: "warn", shutdownGrace: 5_000 })
+test("dev differs in the rate limit, the log, HTTPS beside HTTP and the patience at the end", () => {
+  expect(from({ dev: true })).toEqual({
+    ...from(),
+    rateLimit: "off",
+    logLevel: "warn",
+    tlsListen: "next",
+    shutdownGrace: 5_000,
+  })
 })
 
 test("every setting can be set from the environment", () => {
@@ -57,6 +64,7 @@ test("every setting can be set from the environment", () => {
     CHANCERY_ACCESS_LOG: "off",
     CHANCERY_TLS_CERT: "cert.pem",
     CHANCERY_TLS_KEY: "key.pem",
+    CHANCERY_TLS_LISTEN: ":8443",
     CHANCERY_SHUTDOWN_DELAY: "5s",
     CHANCERY_SHUTDOWN_GRACE: "1m",
   }
@@ -73,6 +81,7 @@ test("every setting can be set from the environment", () => {
     accessLog: "off",
     tlsCert: "cert.pem",
     tlsKey: "key.pem",
+    tlsListen: { host: "::", port: 8443 },
     shutdownDelay: 5_000,
     shutdownGrace: 60_000,
   })
@@ -129,6 +138,17 @@ describe("a wrong value ends with one sentence that says what and how to mend it
       why: "a certificate without key",
       sources: { flags: { tlsCert: "cert.pem" } },
       sentence: "HTTPS needs a certificate and its key; set --tls-key or CHANCERY_TLS_KEY too.",
+    },
+    {
+      why: "an address for HTTPS that is none",
+      sources: { flags: { tlsListen: "later" } },
+      sentence:
+        'The setting tlsListen cannot be "later" (from --tls-listen); it must be like listen, such as 127.0.0.1:8421, or next for the port after that of listen, or off.',
+    },
+    {
+      why: "HTTPS without a certificate",
+      sources: { flags: { tlsListen: ":8443" } },
+      sentence: "--tls-listen serves HTTPS, which needs a certificate; set --tls-cert and --tls-key.",
     },
     {
       why: "two seal keys",

@@ -34,6 +34,11 @@ export function configure(sources: ConfigurationSources): Settings {
     const missing = values.tlsCert === undefined ? "tlsCert" : "tlsKey"
     wrong.push(`HTTPS needs a certificate and its key; set ${flagOf(missing)} or ${environmentNameOf(missing)} too.`)
   }
+  if (values.tlsListen !== undefined && values.tlsListen !== "off" && values.tlsCert === undefined && !sources.dev) {
+    wrong.push(
+      `${flagOf("tlsListen")} serves HTTPS, which needs a certificate; set ${flagOf("tlsCert")} and ${flagOf("tlsKey")}.`,
+    )
+  }
   if (values.sealKey !== undefined && values.sealKeyFile !== undefined) {
     wrong.push(`Both ${environmentNameOf("sealKey")} and a seal key file are set; leave one of them out.`)
   }

@@ -1,13 +1,14 @@
-import { readFileSync } from "node:fs"
 import { systemRuntime } from "../core/runtime.ts"
 import type { ServedEngine } from "../engine.ts"
 import { ListenError, type RunningServer, startServer } from "../server.ts"
-import { CommandError, configurationError, exitCodes } from "./exit-code.ts"
+import { CommandError, exitCodes } from "./exit-code.ts"
 import { processLog } from "./log.ts"
 import type { Settings } from "./settings.ts"
 import { untilStopped } from "./shutdown.ts"
 import { describeStorage, openStore, storageUrl } from "./store.ts"
 import type { Terminal } from "./terminal.ts"
+import { tlsAddressOf } from "./tls-address.ts"
+import { followTlsFiles, type TlsFiles } from "./tls-files.ts"
 
 export interface ServerHooks {
   /** Before the first request. */
@@ -25,15 +26,17 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
   })
   const stopped = untilStopped(log, terminal)
   const runtime = systemRuntime(log)
-  const tls = readTls(settings)
+  const tlsListen = tlsAddressOf(settings)
+  const files = tlsFilesOf(settings)
   try {
+    using tls = files && followTlsFiles(files, log)
     await using engine = await openStore(settings, runtime, { jobs: true })
     await hooks.prepare?.(engine)
     const server = await listening({
       engine,
       runtime,
       listen: settings.listen,
-      ...(tls === undefined ? {} : { tls }),
+      ...(tls && { tls: { source: tls.source, ...(tlsListen && { listen: tlsListen }) } }),
       ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
       ...(settings.rateLimit === "off" ? {} : { rateLimit: settings.rateLimit }),
       bodyLimitBytes: settings.bodyLimit,
@@ -41,7 +44,12 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
       shutdownDelayMs: settings.shutdownDelay,
       shutdownGraceMs: settings.shutdownGrace,
     })
-    log.info("serving", { url: server.url, storage: describeStorage(storageUrl(settings)), edition: settings.edition })
+    log.info("serving", {
+      url: server.url,
+      httpsUrl: server.httpsUrl,
+      storage: describeStorage(storageUrl(settings)),
+      edition: settings.edition,
+    })
     hooks.onReady?.(server)
 
     const signal = await stopped
@@ -53,34 +61,14 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
   }
 }
 
+const tlsFilesOf = ({ tlsCert, tlsKey }: Settings): TlsFiles | undefined =>
+  tlsCert === undefined || tlsKey === undefined ? undefined : { certificate: tlsCert, privateKey: tlsKey }
+
 async function listening(options: Parameters<typeof startServer>[0]): Promise<RunningServer> {
   try {
     return await startServer(options)
   } catch (error) {
     if (error instanceof ListenError) throw new CommandError(exitCodes.unavailable, error.message, { cause: error })
-    if (error instanceof Error && "code" in error && String(error.code).startsWith("ERR_OSSL")) {
-      throw configurationError(
-        `The TLS certificate and key cannot be used (${error.message}); see that they are whole and belong together.`,
-      )
-    }
     throw error
   }
-}
-
-function readTls({ tlsCert, tlsKey }: Settings): { certificate: string; privateKey: string } | undefined {
-  if (tlsCert === undefined || tlsKey === undefined) return undefined
-  return { certificate: readPem(tlsCert, "certificate"), privateKey: readPem(tlsKey, "private key") }
-}
-
-function readPem(path: string, what: string): string {
-  let text: string
-  try {
-    text = readFileSync(path, "utf8")
-  } catch {
-    throw configurationError(`The TLS ${what} ${path} cannot be read; see that the file is there and readable.`)
-  }
-  if (!text.includes("-----BEGIN ")) {
-    throw configurationError(`The TLS ${what} ${path} holds no PEM; see that the right file is named.`)
-  }
-  return text
 }

@@ -2,7 +2,7 @@
 // One name gives all: `publicUrl` is `--public-url`, `CHANCERY_PUBLIC_URL` and the member `publicUrl` of the file.
 import { z } from "zod"
 import type { Edition } from "../core/edition.ts"
-import { parseListenAddress } from "../http/listen-address.ts"
+import { type ListenAddress, parseListenAddress } from "../http/listen-address.ts"
 import { parseByteSize } from "./byte-size.ts"
 import { parseDuration } from "./duration.ts"
 import { logLevels } from "./log.ts"
@@ -124,7 +124,7 @@ export const settings = {
   }),
   tlsCert: setting({
     placeholder: "<file>",
-    summary: "Serve HTTPS with this certificate chain, PEM.",
+    summary: "Serve HTTPS with this certificate chain, PEM; a new one in its place is taken up within seconds.",
     expects: "the path of a file",
     schema: text,
   }),
@@ -133,6 +133,14 @@ export const settings = {
     summary: "The private key of the certificate, PEM.",
     expects: "the path of a file",
     schema: text,
+  }),
+  tlsListen: setting({
+    placeholder: "<address>",
+    summary: "Where to serve HTTPS beside HTTP; off lets HTTPS, where there is a certificate, take the place of HTTP.",
+    expects: "like listen, such as 127.0.0.1:8421, or next for the port after that of listen, or off",
+    schema: parsed(parseTlsListen),
+    default: "off",
+    devDefault: "next",
   }),
   shutdownDelay: setting({
     placeholder: "<duration>",
@@ -174,6 +182,10 @@ function parseHttpUrl(text: string): URL | undefined {
 function parseRateLimit(text: string): number | "off" | undefined {
   if (text === "off") return "off"
   return /^\d{1,7}$/.test(text) ? within(Number(text), 1, 1_000_000) : undefined
+}
+
+function parseTlsListen(text: string): ListenAddress | "next" | "off" | undefined {
+  return text === "next" || text === "off" ? text : parseListenAddress(text)
 }
 
 const within = (value: number | undefined, minimum: number, maximum: number): number | undefined =>

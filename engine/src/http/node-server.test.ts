@@ -1,7 +1,9 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { fileURLToPath } from "node:url"
 import { connect } from "node:net"
+import { connect as connectSecurely, type TLSSocket } from "node:tls"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Agent, request } from "undici"
@@ -10,6 +12,7 @@ import type { Serve } from "./exchange.ts"
 import { urlOf } from "./listen-address.ts"
 import { createNodeServer, ListenError } from "./node-server.ts"
 import type { NodeServer, NodeServerOptions } from "./node-server.ts"
+import { HeldIdentity, UnusableIdentity } from "./secure-context.ts"
 
 const opened: NodeServer[] = []
 afterEach(async () => {
@@ -177,4 +180,73 @@ test("a socket that a killed server left behind is taken over; one in use and a 
   await expect(createNodeServer(ok).listen({ path: file })).rejects.toThrow("already in use")
   expect(await readFile(file, "utf8")).toBe("kept")
   await rm(folder, { recursive: true })
+})
+
+const pem = (name: string) =>
+  readFile(fileURLToPath(new URL(`../../../test/cli/tls/${name}.pem`, import.meta.url)), "utf8")
+const old = { certificate: await pem("certificate"), privateKey: await pem("key") }
+const renewed = { certificate: await pem("renewed-certificate"), privateKey: await pem("renewed-key") }
+
+async function secured(port: number, ca: string): Promise<{ socket: TLSSocket; name: unknown }> {
+  const socket = connectSecurely({ port, host: "127.0.0.1", ca, servername: "localhost" })
+  await once(socket, "secureConnect")
+  return { socket, name: socket.getPeerCertificate().subject.CN }
+}
+
+async function statusOver(socket: TLSSocket): Promise<string> {
+  socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+  const [answer] = (await once(socket, "data")) as [Buffer]
+  return answer.toString("latin1").slice(0, 12)
+}
+
+test("a replaced certificate is shown to new connections, and open ones go on", async () => {
+  const tls = new HeldIdentity(old)
+  const { port } = await listening(ok, { tls })
+  const before = await secured(port, old.certificate)
+  tls.replace(renewed)
+  const after = await secured(port, renewed.certificate)
+  expect([before.name, after.name]).toEqual(["chancery test server", "chancery test server renewed"])
+  expect([await statusOver(before.socket), await statusOver(after.socket)]).toEqual(["HTTP/1.1 201", "HTTP/1.1 201"])
+  await expect(secured(port, old.certificate)).rejects.toThrow("self-signed certificate")
+  before.socket.destroy()
+  after.socket.destroy()
+})
+
+test("a certificate whose key is another's is refused, and the old one stays", async () => {
+  const tls = new HeldIdentity(old)
+  const { port } = await listening(ok, { tls })
+  expect(() => tls.replace({ ...renewed, privateKey: old.privateKey })).toThrow(UnusableIdentity)
+  const { socket, name } = await secured(port, old.certificate)
+  expect(name).toBe("chancery test server")
+  socket.destroy()
+})
+
+test("old TLS is refused after a replacement as before it", async () => {
+  const tls = new HeldIdentity(old)
+  const { port } = await listening(ok, { tls })
+  tls.replace(renewed)
+  const outdated = connectSecurely({
+    port,
+    host: "127.0.0.1",
+    rejectUnauthorized: false,
+    maxVersion: "TLSv1.1",
+    minVersion: "TLSv1.1",
+    ciphers: "DEFAULT@SECLEVEL=0",
+  })
+  const [error] = (await once(outdated, "error")) as [NodeJS.ErrnoException]
+  expect(error.code).toBe("ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION")
+})
+
+test("connections that have not finished their handshake do not hold up the end", async () => {
+  const { server, port } = await listening(ok, { tls: new HeldIdentity(old) })
+  const silent = connect(port, "127.0.0.1")
+  await once(silent, "connect")
+  const idle = await secured(port, old.certificate)
+  expect(await statusOver(idle.socket)).toBe("HTTP/1.1 201")
+  const ended = Promise.all([once(silent, "close"), once(idle.socket, "close")])
+  silent.on("error", () => undefined)
+  silent.resume()
+  idle.socket.resume()
+  expect(await server.close(60_000)).toEqual({ cut: 0 })
+  await ended
 })

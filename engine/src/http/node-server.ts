@@ -1,7 +1,7 @@
 // Serves a fetch function on a socket: limits and timeouts against slow or hostile peers, TLS, and an end that loses nothing.
 import { statSync, unlinkSync } from "node:fs"
 import { createServer as createHttpServer } from "node:http"
-import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http"
 import { createServer as createHttpsServer } from "node:https"
 import { connect, type Socket } from "node:net"
 import { getRequestListener } from "@hono/node-server"
@@ -9,9 +9,13 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Serve } from "./exchange.ts"
 import type { ListenAddress } from "./listen-address.ts"
 import { refusal, refusalDocument } from "./refusal.ts"
+import { type SecureContextSource, secureContextOptions } from "./secure-context.ts"
 
 export interface NodeServerOptions {
-  readonly tls?: { readonly certificate: string | Uint8Array; readonly privateKey: string | Uint8Array }
+  /** Speaks HTTPS, with whatever identity the source has at each handshake. */
+  readonly tls?: SecureContextSource
+  /** What the message of a `ListenError` names as the way to another address. */
+  readonly listenFlag?: string
   /** A declared body longer than this is refused before the client is told to send it. */
   readonly bodyLimitBytes?: number
   readonly headersTimeoutMs?: number
@@ -53,14 +57,8 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
     connectionsCheckingInterval: options.timeoutCheckMs ?? 5_000,
     maxHeaderSize: options.maximumHeaderBytes ?? 16 * 1024,
   }
-  const server: Server = options.tls
-    ? createHttpsServer({
-        ...settings,
-        cert: asBuffer(options.tls.certificate),
-        key: asBuffer(options.tls.privateKey),
-        minVersion: "TLSv1.2",
-      })
-    : createHttpServer(settings)
+  const secure = options.tls === undefined ? undefined : createSecureServer(settings, options.tls)
+  const server: Server = secure?.server ?? createHttpServer(settings)
   server.maxConnections = options.maximumConnections ?? 10_000
 
   const inFlight = new Set<ServerResponse>()
@@ -98,6 +96,7 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     for (const outgoing of inFlight) outgoing.shouldKeepAlive = false
     server.closeIdleConnections()
+    secure?.close()
     const timer = new AbortController()
     const late = sleep(graceMs, "late" as const, { signal: timer.signal }).catch(() => undefined)
     const outcome = await Promise.race([closed, late])
@@ -112,7 +111,7 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
     async listen(address) {
       if ("path" in address) await removeAbandoned(address.path)
       return new Promise((resolve, reject) => {
-        server.once("error", (error) => reject(listenError(address, error)))
+        server.once("error", (error) => reject(listenError(address, error, options.listenFlag ?? "--listen")))
         server.listen(address, () => {
           server.removeAllListeners("error")
           const bound = server.address()
@@ -123,6 +122,36 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
     close: (graceMs) => (closing ??= drain(graceMs)),
   }
 }
+
+/** `close` ends the handshakes under way: the server's own way to close idle connections does not know them yet. */
+function createSecureServer(settings: ServerOptions, source: SecureContextSource): { server: Server; close(): void } {
+  const server = createHttpsServer({
+    ...settings,
+    ...secureContextOptions(source.current()),
+    ...(settings.headersTimeout === undefined ? {} : { handshakeTimeout: settings.headersTimeout }),
+  })
+  const stopFollowing = source.onChange((identity) => server.setSecureContext(secureContextOptions(identity)))
+  // Only the peer's address tells which plain socket a secured one stands on. A local socket's peer has none.
+  const handshakes = new Map<string, Socket>()
+  server.on("connection", (socket: Socket) => {
+    if (socket.remotePort === undefined) return
+    const peer = peerOf(socket)
+    handshakes.set(peer, socket)
+    socket.once("close", () => {
+      if (handshakes.get(peer) === socket) handshakes.delete(peer)
+    })
+  })
+  server.on("secureConnection", (socket: Socket) => handshakes.delete(peerOf(socket)))
+  return {
+    server,
+    close() {
+      stopFollowing()
+      for (const socket of handshakes.values()) socket.destroy()
+    },
+  }
+}
+
+const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
 
 /** A server that was killed leaves its socket behind; nobody answers there any more. */
 async function removeAbandoned(path: string): Promise<void> {
@@ -158,20 +187,17 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   )
 }
 
-function listenError(address: ListenAddress, error: NodeJS.ErrnoException): ListenError {
+function listenError(address: ListenAddress, error: NodeJS.ErrnoException, flag: string): ListenError {
   const where = "path" in address ? address.path : `${address.host}:${address.port}`
   switch (error.code) {
     case "EADDRINUSE":
       return new ListenError(
-        `${where} is already in use; stop what listens there, or listen elsewhere with --listen.`,
+        `${where} is already in use; stop what listens there, or listen elsewhere with ${flag}.`,
         error,
       )
     case "EACCES":
-      return new ListenError(`Listening on ${where} is not permitted; choose a port above 1023 with --listen.`, error)
+      return new ListenError(`Listening on ${where} is not permitted; choose a port above 1023 with ${flag}.`, error)
     default:
-      return new ListenError(`Cannot listen on ${where}: ${error.message}; name another address with --listen.`, error)
+      return new ListenError(`Cannot listen on ${where}: ${error.message}; name another address with ${flag}.`, error)
   }
 }
-
-const asBuffer = (content: string | Uint8Array): string | Buffer =>
-  typeof content === "string" ? content : Buffer.from(content)

@@ -1,0 +1,16 @@
+import type { ListenAddress } from "../http/listen-address.ts"
+import { configurationError } from "./exit-code.ts"
+import type { Settings } from "./settings.ts"
+
+/** Where HTTPS is served beside HTTP. A local socket has no port for another to come after. */
+export function tlsAddressOf({ listen, tlsListen }: Pick<Settings, "listen" | "tlsListen">): ListenAddress | undefined {
+  if (tlsListen === "off") return undefined
+  if (tlsListen !== "next") return tlsListen
+  if ("path" in listen) return undefined
+  if (listen.port === 65_535) {
+    throw configurationError(
+      "There is no port after 65535 for HTTPS; name one with --tls-listen or CHANCERY_TLS_LISTEN.",
+    )
+  }
+  return { host: listen.host, port: listen.port === 0 ? 0 : listen.port + 1 }
+}

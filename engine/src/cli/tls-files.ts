@@ -1,0 +1,111 @@
+// A certificate and its key in files that somebody else replaces: by writing over them, by renaming, or, as Kubernetes does
+// with secrets, by turning a symbolic link in their path. A watch follows the file and not its name, sees nothing of a link
+// above it, and hears nothing from a network file system; so the files are looked at again and again.
+import { readFileSync } from "node:fs"
+import { readFile, stat } from "node:fs/promises"
+import type { Log } from "../core/runtime.ts"
+import { systemTimers } from "../core/timers.ts"
+import { HeldIdentity, type SecureContextSource, type TlsIdentity, UnusableIdentity } from "../server.ts"
+import { configurationError } from "./exit-code.ts"
+
+export interface TlsFiles {
+  readonly certificate: string
+  readonly privateKey: string
+}
+
+export interface FollowedTlsFiles extends Disposable {
+  readonly source: SecureContextSource
+}
+
+const tlsFilesCheckMs = 1_000
+
+/** Throws a `CommandError` for a first pair that cannot be used; of a later one the log tells, and the old one stays. */
+export function followTlsFiles(files: TlsFiles, log: Log, checkMs = tlsFilesCheckMs): FollowedTlsFiles {
+  const held = firstIdentity(files)
+  let stopped = false
+  let settled: string | undefined
+  let doubtful: string | undefined
+
+  async function check(): Promise<void> {
+    const version = await versionOf(files)
+    if (version === settled) return
+    try {
+      const next = await read(files)
+      if (!isSame(next, held.current())) {
+        held.replace(next)
+        log.info("tls certificate replaced", { file: files.certificate })
+      }
+      settled = version
+    } catch (error) {
+      // Whoever writes one file after the other has a moment in which they do not fit.
+      if (version === doubtful) {
+        settled = version
+        log.warn("tls certificate not replaced", { file: files.certificate, reason: reasonOf(error) })
+      }
+      doubtful = version
+    }
+  }
+
+  let takeBack: (() => void) | undefined
+  const again = (): void => {
+    if (!stopped) takeBack = systemTimers.after(checkMs, () => void check().finally(again))
+  }
+  again()
+  return {
+    source: held,
+    [Symbol.dispose]() {
+      stopped = true
+      takeBack?.()
+    },
+  }
+}
+
+function firstIdentity(files: TlsFiles): HeldIdentity {
+  const identity = {
+    certificate: readPem(files.certificate, "certificate"),
+    privateKey: readPem(files.privateKey, "private key"),
+  }
+  try {
+    return new HeldIdentity(identity)
+  } catch (error) {
+    if (!(error instanceof UnusableIdentity)) throw error
+    throw configurationError(
+      `The TLS certificate and key cannot be used (${error.message}); see that they are whole and belong together.`,
+    )
+  }
+}
+
+function readPem(path: string, what: string): string {
+  let text: string
+  try {
+    text = readFileSync(path, "utf8")
+  } catch {
+    throw configurationError(`The TLS ${what} ${path} cannot be read; see that the file is there and readable.`)
+  }
+  if (!text.includes("-----BEGIN ")) {
+    throw configurationError(`The TLS ${what} ${path} holds no PEM; see that the right file is named.`)
+  }
+  return text
+}
+
+async function read({ certificate, privateKey }: TlsFiles): Promise<TlsIdentity> {
+  return { certificate: await readFile(certificate, "utf8"), privateKey: await readFile(privateKey, "utf8") }
+}
+
+const isSame = (one: TlsIdentity, other: TlsIdentity): boolean =>
+  one.certificate === other.certificate && one.privateKey === other.privateKey
+
+const versionOf = async ({ certificate, privateKey }: TlsFiles): Promise<string> =>
+  `${await fileVersion(certificate)} ${await fileVersion(privateKey)}`
+
+/** Changes with every way to replace what a path leads to. A pipe has been read once and for all. */
+async function fileVersion(path: string): Promise<string> {
+  try {
+    const found = await stat(path, { bigint: true })
+    return found.isFile() ? [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(":") : "no file"
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? "unknown"
+  }
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,66 @@
+// The certificate that a listener shows, and its replacement while it listens: new handshakes see the new one, open
+// connections stay as they are.
+import { createSecureContext, type SecureContextOptions } from "node:tls"
+
+/** Both PEM; the chain has the certificate of the key first. */
+export interface TlsIdentity {
+  readonly certificate: string
+  readonly privateKey: string
+}
+
+export interface SecureContextSource {
+  readonly current: () => TlsIdentity
+  /** Calls back with every identity that takes the place of the current one, until what it answers is called. */
+  readonly onChange: (listener: (identity: TlsIdentity) => void) => () => void
+}
+
+/** The key's text is no reason why: it never becomes part of the message. */
+export class UnusableIdentity extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = "UnusableIdentity"
+  }
+}
+
+/** What one holds and several listeners show. Throws `UnusableIdentity` for a first one that no handshake could use. */
+export class HeldIdentity implements SecureContextSource {
+  #identity: TlsIdentity
+  readonly #listeners = new Set<(identity: TlsIdentity) => void>()
+
+  constructor(first: TlsIdentity) {
+    refuseUnusable(first)
+    this.#identity = first
+  }
+
+  readonly current = (): TlsIdentity => this.#identity
+
+  readonly onChange = (listener: (identity: TlsIdentity) => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /** Throws `UnusableIdentity`, and keeps the old one. */
+  replace(next: TlsIdentity): void {
+    refuseUnusable(next)
+    this.#identity = next
+    for (const listener of this.#listeners) listener(next)
+  }
+}
+
+/** Given anew with every identity: Node forgets whatever a replacement leaves out. */
+export const secureContextOptions = ({ certificate, privateKey }: TlsIdentity): SecureContextOptions => ({
+  cert: certificate,
+  key: privateKey,
+  minVersion: "TLSv1.2",
+})
+
+function refuseUnusable(identity: TlsIdentity): void {
+  // Node takes an empty text for no certificate at all, and would then refuse every handshake.
+  if (!identity.certificate.includes("-----BEGIN ")) throw new UnusableIdentity("the certificate is no PEM")
+  if (!identity.privateKey.includes("-----BEGIN ")) throw new UnusableIdentity("the private key is no PEM")
+  try {
+    createSecureContext(secureContextOptions(identity))
+  } catch (error) {
+    throw new UnusableIdentity((error as Error).message, error)
+  }
+}
