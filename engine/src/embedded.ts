@@ -26,6 +26,8 @@ import { tokenUses } from "./organizations/token-uses.ts"
 import { UserService } from "./organizations/user-service.ts"
 import { VcsConnectionService } from "./organizations/vcs-connection-service.ts"
 import { MountDirectory, type MountTable } from "./pki/mount-directory.ts"
+import { Authorities } from "./pki/authority.ts"
+import { MountedPki } from "./pki/mounted.ts"
 import { MountService } from "./pki/mount-service.ts"
 import { openDatabase } from "./storage/database.ts"
 import { keySealer } from "./storage/key-sealing.ts"
@@ -89,6 +91,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
       runtime,
       stateTools,
       mountDirectory: new MountDirectory(storage),
+      authorities: new Authorities(),
       edition: options.edition ?? "self-hosted",
       exclusively: exclusively({ leases: leasesOver(database), holder, runtime, timers, stopped }),
       wakeJob: (name) => jobs.wake(name),
@@ -119,6 +122,7 @@ interface Context {
   readonly runtime: Runtime
   readonly stateTools: StateTools
   readonly mountDirectory: MountDirectory
+  readonly authorities: Authorities
   readonly edition: Edition
   /** For work that one server does at a time. */
   readonly exclusively: Exclusively
@@ -223,6 +227,10 @@ class CallerEngine implements ServingEngine {
 
   get remoteStateConsumers() {
     return new RemoteStateConsumerService(this.context.storage, this.context.edition, this.caller)
+  }
+
+  pki(mountPath: string) {
+    return new MountedPki(this.context, mountPath, this.caller)
   }
 
   get mounts() {

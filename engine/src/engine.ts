@@ -17,6 +17,7 @@ import type { Users } from "./organizations/users.ts"
 import type { VcsConnections } from "./organizations/vcs-connections.ts"
 import type { MountTable } from "./pki/mount-directory.ts"
 import type { Mounts } from "./pki/mounts.ts"
+import type { Pki } from "./pki/pki.ts"
 import type { Assessments } from "./workspaces/assessments.ts"
 import type { ConfigurationVersions } from "./workspaces/configuration-versions.ts"
 import type { WorkspaceInclusions } from "./workspaces/inclusions.ts"
@@ -72,6 +73,8 @@ export interface Engine extends AsyncDisposable {
 /** The engine on the server's side: what stands beside the data of an answer is found there, in one look at the store. */
 export interface ServingEngine extends Engine {
   readonly mounts: Mounts
+  /** The authority at a path. Whether there is one, its verbs find out: they throw `not-found`. */
+  pki(mountPath: string): Pki
   readonly inclusions: WorkspaceInclusions
 }
 

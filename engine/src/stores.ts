@@ -10,6 +10,12 @@ import type { TeamStore } from "./organizations/team-store.ts"
 import type { TokenStore } from "./organizations/token-store.ts"
 import type { UserStore } from "./organizations/user-store.ts"
 import type { MountStore } from "./pki/mount-store.ts"
+import type { AuthorityStore } from "./pki/authority.ts"
+import type { CertificateStore } from "./pki/certificates/certificate.ts"
+import type { IssuerStore } from "./pki/issuers/issuer.ts"
+import type { CaKeyStore } from "./pki/keys/key.ts"
+import type { RoleStore } from "./pki/roles/role-store.ts"
+import type { MountSettingsStore } from "./pki/settings/mount-settings.ts"
 import type { TagStore } from "./tags/tag-store.ts"
 import type { VcsConnectionStore } from "./organizations/vcs-connection-store.ts"
 import type { AgentPoolStore } from "./workspaces/agent-pool-store.ts"
@@ -49,4 +55,10 @@ export interface Stores {
   readonly consumers: RemoteStateConsumerStore
   readonly retentionPolicies: RetentionPolicyStore
   readonly mounts: MountStore
+  readonly authorities: AuthorityStore
+  readonly caKeys: CaKeyStore
+  readonly issuers: IssuerStore
+  readonly roles: RoleStore
+  readonly mountSettings: MountSettingsStore
+  readonly certificates: CertificateStore
 }

@@ -32,6 +32,8 @@ export type IdPrefix =
   | "asmtres"
   | "eng"
   | "mnt"
+  | "iss"
+  | "key"
 
 declare const brand: unique symbol
 /** A text id that cannot be passed where another kind's id is meant. */
@@ -46,6 +48,8 @@ export type TagId = Id<"tag">
 export type RunId = Id<"run">
 export type StateVersionId = Id<"sv">
 export type ConfigurationVersionId = Id<"cv">
+export type IssuerId = Id<"iss">
+export type KeyId = Id<"key">
 
 const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 const idLength = 16

@@ -26,6 +26,12 @@ import { RetentionPolicyRows } from "./retention-policy-rows.ts"
 import { TagRows } from "./tag-rows.ts"
 import { VariableRows } from "./variable-rows.ts"
 import { VcsConnectionRows } from "./vcs-connection-rows.ts"
+import { AuthorityRows } from "./authority-rows.ts"
+import { CaKeyRows } from "./ca-key-rows.ts"
+import { CertificateRows } from "./certificate-rows.ts"
+import { IssuerRows } from "./issuer-rows.ts"
+import { MountSettingRows } from "./mount-setting-rows.ts"
+import { RoleRows } from "./role-rows.ts"
 import { WorkspaceRows } from "./workspace-rows.ts"
 
 /** The stores of one unit of work; each is made when it is first used. */
@@ -110,6 +116,25 @@ class SessionStores implements Stores {
   }
   get mounts() {
     return this.#once("mounts", MountRows)
+  }
+
+  get authorities() {
+    return this.#once("authorities", AuthorityRows)
+  }
+  get caKeys() {
+    return this.#once("caKeys", CaKeyRows)
+  }
+  get issuers() {
+    return this.#once("issuers", IssuerRows)
+  }
+  get roles() {
+    return this.#once("roles", RoleRows)
+  }
+  get mountSettings() {
+    return this.#once("mountSettings", MountSettingRows)
+  }
+  get certificates() {
+    return this.#once("certificates", CertificateRows)
   }
 
   #once<T>(name: keyof Stores, Rows: new (session: Session, sealer: Sealer) => T): T {

@@ -1,3 +1,4 @@
+import type { Generated } from "kysely"
 // Row types, one per table; both dialects have the same. Instants are epoch milliseconds, booleans 0 or 1, lists and
 // objects JSON text, names that compare case-insensitively stored folded beside the original.
 export type Flag = 0 | 1
@@ -34,6 +35,13 @@ export interface Tables {
   assessment_results: AssessmentResultRow
   leases: LeaseRow
   mounts: MountRow
+  ca_keys: CaKeyRow
+  issuers: IssuerRow
+  roles: RoleRow
+  mount_settings: MountSettingRow
+  mount_secrets: MountSecretRow
+  certificates: CertificateTable
+  certificate_names: CertificateNameRow
 }
 
 /** One row per family of cached facts; whoever changes such a fact bumps its number (architecture 0.23). */
@@ -438,4 +446,70 @@ export interface MountRow {
   accessor: string
   uuid: string
   created_at: number
+}
+
+export interface CaKeyRow {
+  id: string
+  mount_id: string
+  name: string | null
+  /** SubjectPublicKeyInfo, DER. */
+  public_key: Uint8Array
+  /** PKCS#8, DER. */
+  private_key_sealed: Uint8Array
+  created_at: number
+}
+
+export interface IssuerRow {
+  id: string
+  mount_id: string
+  name: string | null
+  key_id: string | null
+  certificate: Uint8Array
+  /** JSON object. */
+  settings: string
+  revoked_at: number | null
+  created_at: number
+}
+
+export interface RoleRow {
+  mount_id: string
+  name: string
+  /** JSON object. */
+  definition: string
+}
+
+export interface MountSettingRow {
+  mount_id: string
+  name: string
+  /** JSON object. */
+  value: string
+}
+
+export interface MountSecretRow {
+  mount_id: string
+  name: string
+  value_sealed: Uint8Array
+}
+
+export interface CertificateRow {
+  /** In the order of issuance. */
+  number: number
+  mount_id: string
+  serial_number: Uint8Array
+  certificate: Uint8Array
+  issuer_id: string | null
+  role: string | null
+  common_name: string
+  not_before: number
+  not_after: number
+}
+
+export interface CertificateTable extends Omit<CertificateRow, "number"> {
+  number: Generated<number>
+}
+
+export interface CertificateNameRow {
+  mount_id: string
+  name: string
+  certificate_number: number
 }

@@ -1,0 +1,66 @@
+// What every service of a mount stands on: the one place where it finds its mount, and where it says what its caller must be
+// allowed to do.
+import { authorizePath, type Capability } from "../core/access.ts"
+import type { Caller } from "../core/caller.ts"
+import type { Runtime } from "../core/runtime.ts"
+import type { Storage } from "../core/storage.ts"
+import type { Stores } from "../stores.ts"
+import type { Authorities, Authority } from "./authority.ts"
+import { mountPathOf } from "./mount.ts"
+import type { MountDirectory } from "./mount-directory.ts"
+
+export type PkiStores = Pick<
+  Stores,
+  "mounts" | "authorities" | "caKeys" | "issuers" | "roles" | "mountSettings" | "certificates"
+>
+
+/** What services of every mount and caller share. */
+export interface PkiContext {
+  readonly storage: Storage<PkiStores>
+  readonly runtime: Runtime
+  readonly mountDirectory: MountDirectory
+  readonly authorities: Authorities
+}
+
+export abstract class AuthorityService {
+  protected readonly context: PkiContext
+  protected readonly caller: Caller
+  /** Without a "/" at either end. */
+  protected readonly mountPath: string
+
+  constructor(context: PkiContext, mountPath: string, caller: Caller) {
+    this.context = context
+    this.mountPath = mountPathOf(mountPath)
+    this.caller = caller
+  }
+
+  /** `path` is relative to the mount. Throws `EngineError("forbidden")`. */
+  protected authorize(
+    capability: Capability | readonly Capability[],
+    path: string,
+    { sudo = false }: { readonly sudo?: boolean } = {},
+  ): void {
+    authorizePath(this.caller, { mount: this.mountPath, path, capability, sudo })
+  }
+
+  /** The mount as it stands now. */
+  protected current(): Promise<Authority> {
+    return this.read(async (authority) => authority)
+  }
+
+  protected read<T>(work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
+    const { storage, mountDirectory, authorities } = this.context
+    return storage.read(async (stores) => {
+      const mounts = await mountDirectory.within(stores)
+      return work(await authorities.current(stores, mounts.at(this.mountPath)), stores)
+    })
+  }
+
+  protected transact<T>(work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
+    const { storage, mountDirectory, authorities } = this.context
+    return storage.transact(async (stores) => {
+      const mounts = await mountDirectory.within(stores)
+      return work(await authorities.within(stores, mounts.at(this.mountPath)), stores)
+    })
+  }
+}

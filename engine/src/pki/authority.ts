@@ -1,0 +1,95 @@
+// All that one issuance reads of its mount, loaded at once and kept while nothing of it changes (architecture 0.23): who
+// asks compares one number. An authority is a value; whoever holds one sees its mount as it stood at that generation.
+import { EngineError, unprocessable } from "../core/errors.ts"
+import type { KeyId } from "../core/ids.ts"
+import type { CaKey, CaKeyStore } from "./keys/key.ts"
+import type { Issuer, IssuerStore, IssuerUsage } from "./issuers/issuer.ts"
+import type { Mount, MountId } from "./mount.ts"
+import type { Role } from "./roles/role.ts"
+import type { RoleStore } from "./roles/role-store.ts"
+import type { MountSettings, MountSettingsStore } from "./settings/mount-settings.ts"
+
+export interface AuthorityStore {
+  generation(mountId: MountId): Promise<number>
+}
+
+export interface AuthorityStores {
+  readonly authorities: AuthorityStore
+  readonly caKeys: CaKeyStore
+  readonly issuers: IssuerStore
+  readonly roles: RoleStore
+  readonly mountSettings: MountSettingsStore
+}
+
+export interface Authority {
+  readonly generation: number
+  readonly mount: Mount
+  /** In the order they came. */
+  readonly issuers: readonly Issuer[]
+  readonly keys: ReadonlyMap<KeyId, CaKey>
+  readonly roles: ReadonlyMap<string, Role>
+  readonly settings: MountSettings
+}
+
+const heldAuthoritiesMaximum = 1_000
+
+/** Keeps the newest authority of each mount. */
+export class Authorities {
+  readonly #held = new Map<MountId, Authority>()
+
+  /** From a snapshot. */
+  async current(stores: AuthorityStores, mount: Mount): Promise<Authority> {
+    const authority = await this.within(stores, mount)
+    if (this.#held.size >= heldAuthoritiesMaximum) this.#held.clear()
+    this.#held.set(mount.id, authority)
+    return authority
+  }
+
+  /** Inside a transaction, whose generation may be one that never comes about: it is used, and not kept. */
+  async within(stores: AuthorityStores, mount: Mount): Promise<Authority> {
+    const generation = await stores.authorities.generation(mount.id)
+    const held = this.#held.get(mount.id)
+    return held?.generation === generation && held.mount === mount ? held : load(stores, mount, generation)
+  }
+}
+
+async function load(stores: AuthorityStores, mount: Mount, generation: number): Promise<Authority> {
+  const issuers = await stores.issuers.list(mount.id)
+  const keys = await stores.caKeys.list(mount.id)
+  const roles = await stores.roles.list(mount.id)
+  return {
+    generation,
+    mount,
+    issuers,
+    keys: new Map(keys.map((key) => [key.id, key])),
+    roles: new Map(roles.map(({ name, role }) => [name, role])),
+    settings: await stores.mountSettings.all(mount.id),
+  }
+}
+
+/** By id, by name, or the literal `default` (specification 1, item 6). */
+export function findIssuer(authority: Authority, reference: string): Issuer | undefined {
+  const { issuers, settings } = authority
+  const id = reference === "default" ? settings.issuers.default : reference
+  return issuers.find((issuer) => issuer.id === id) ?? issuers.find((issuer) => issuer.name === id)
+}
+
+/** Throws `EngineError("not-found")` naming the reference; issuers of a mount are no secret. */
+export function issuerOf(authority: Authority, reference: string): Issuer {
+  const issuer = findIssuer(authority, reference)
+  if (issuer !== undefined) return issuer
+  throw reference === "default"
+    ? unprocessable("no default issuer currently configured")
+    : new EngineError("not-found", `unable to find PKI issuer for reference: ${reference}`)
+}
+
+export function refuseUnusable(issuer: Issuer, usage: IssuerUsage): void {
+  const named = issuer.name ?? issuer.id
+  if (!issuer.settings.usage.includes(usage))
+    throw unprocessable(
+      `requested usage ${usage} for issuer [${named}] but only had usage ${issuer.settings.usage.join(",")}`,
+    )
+  if (issuer.keyId === null) throw unprocessable(`issuer [${named}] has no key in this mount, so it cannot sign`)
+  if (usage === "issuing-certificates" && issuer.revokedAt !== null)
+    throw unprocessable(`issuer [${named}] is revoked and cannot issue certificates`)
+}

@@ -1,0 +1,72 @@
+// A certificate authority's certificate in a mount, with what the mount may do with it (specification 1, item 3).
+import type { IssuerId, KeyId } from "../../core/ids.ts"
+import type { Instant } from "../../core/time.ts"
+import type { MountId } from "../mount.ts"
+
+/** `read-only` always holds: a certificate that is in the mount can be read. */
+export const issuerUsages = ["read-only", "issuing-certificates", "crl-signing", "ocsp-signing"] as const
+export type IssuerUsage = (typeof issuerUsages)[number]
+
+/** What happens to a certificate that would outlive its issuer (pki-facts 1.6, item 5). */
+export const leafNotAfterBehaviors = ["err", "truncate", "permit", "always_enforce_err"] as const
+export type LeafNotAfterBehavior = (typeof leafNotAfterBehaviors)[number]
+
+/** Where clients find the issuer's certificate, its revocation lists and its OCSP responders (RFC 5280, 4.2.2.1 and 4.2.1.13). */
+export interface AuthorityUrls {
+  readonly issuingCertificates: readonly string[]
+  readonly crlDistributionPoints: readonly string[]
+  readonly deltaCrlDistributionPoints: readonly string[]
+  readonly ocspServers: readonly string[]
+  /** `{{issuer_id}}`, `{{cluster_path}}` and `{{cluster_aia_path}}` in them are filled in at issuance. */
+  readonly enableTemplating: boolean
+}
+
+/** What an operator sets. */
+export interface IssuerSettings {
+  readonly leafNotAfterBehavior: LeafNotAfterBehavior
+  readonly usage: readonly IssuerUsage[]
+  /** The chain to serve instead of the one that is built; begins with the issuer itself. Empty: build it. */
+  readonly manualChain: readonly IssuerId[]
+  /** A name such as `SHA256WithRSAPSS`; empty: what suits the key. */
+  readonly revocationSignatureAlgorithm: string
+  /** Takes the place of the mount's whole set where any URL is given. */
+  readonly urls: AuthorityUrls
+}
+
+export interface Issuer {
+  readonly id: IssuerId
+  readonly mountId: MountId
+  /** Unique in its mount. */
+  readonly name: string | null
+  /** Null: the key is not here, and nothing can be signed. */
+  readonly keyId: KeyId | null
+  /** DER. */
+  readonly certificate: Uint8Array
+  readonly settings: IssuerSettings
+  readonly revokedAt: Instant | null
+  readonly createdAt: Instant
+}
+
+export interface IssuerStore {
+  list(mountId: MountId): Promise<readonly Issuer[]>
+  insert(issuer: Issuer): Promise<void>
+  /** Everything but the certificate. */
+  save(issuer: Issuer): Promise<void>
+  remove(issuer: Pick<Issuer, "id" | "mountId">): Promise<void>
+}
+
+export const noUrls: AuthorityUrls = {
+  issuingCertificates: [],
+  crlDistributionPoints: [],
+  deltaCrlDistributionPoints: [],
+  ocspServers: [],
+  enableTemplating: false,
+}
+
+export const defaultIssuerSettings: IssuerSettings = {
+  leafNotAfterBehavior: "err",
+  usage: issuerUsages,
+  manualChain: [],
+  revocationSignatureAlgorithm: "",
+  urls: noUrls,
+}

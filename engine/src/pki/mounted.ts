@@ -1,0 +1,25 @@
+import type { Caller } from "../core/caller.ts"
+import type { PkiContext } from "./authority-service.ts"
+import type { Pki } from "./pki.ts"
+import { RoleService } from "./roles/role-service.ts"
+
+/** The services of one mount for one caller; each is made when it is first asked for. Whether the mount is there, they find out. */
+export class MountedPki implements Pki {
+  readonly #context: PkiContext
+  readonly #mountPath: string
+  readonly #caller: Caller
+
+  constructor(context: PkiContext, mountPath: string, caller: Caller) {
+    this.#context = context
+    this.#mountPath = mountPath
+    this.#caller = caller
+  }
+
+  get roles() {
+    return this.#made(RoleService)
+  }
+
+  #made<T>(Service: new (context: PkiContext, mountPath: string, caller: Caller) => T): T {
+    return new Service(this.#context, this.#mountPath, this.#caller)
+  }
+}

@@ -1,0 +1,59 @@
+import { notFound, refuseFaults, unprocessable } from "../../core/errors.ts"
+import { type Authority, findIssuer } from "../authority.ts"
+import { AuthorityService } from "../authority-service.ts"
+import { changeRole, createRole, type Role, type RoleInput, roleNameFaults, roleWarnings } from "./role.ts"
+import type { Roles, SavedRole } from "./roles.ts"
+
+export class RoleService extends AuthorityService implements Roles {
+  async list(): Promise<readonly string[]> {
+    this.authorize("list", "roles")
+    const { roles } = await this.current()
+    return [...roles.keys()]
+  }
+
+  async get(name: string): Promise<Role> {
+    this.authorize("read", `roles/${name}`)
+    return roleOf(await this.current(), name)
+  }
+
+  async save(name: string, input: RoleInput): Promise<SavedRole> {
+    this.authorize(["create", "update"], `roles/${name}`)
+    return this.transact(async (authority, { roles }) => {
+      this.authorize(authority.roles.has(name) ? "update" : ["create", "update"], `roles/${name}`)
+      refuseFaults(roleNameFaults(name))
+      const role = createRole(input)
+      await roles.save(authority.mount.id, { name, role })
+      return saved(authority, role, input)
+    })
+  }
+
+  async update(name: string, patch: RoleInput): Promise<SavedRole> {
+    this.authorize("patch", `roles/${name}`)
+    return this.transact(async (authority, { roles }) => {
+      const before = authority.roles.get(name)
+      if (before === undefined) throw unprocessable("Unable to fetch role entry to patch")
+      const role = changeRole(before, patch)
+      await roles.save(authority.mount.id, { name, role })
+      return saved(authority, role, patch)
+    })
+  }
+
+  async delete(name: string): Promise<void> {
+    this.authorize("delete", `roles/${name}`)
+    return this.transact(({ mount }, { roles }) => roles.remove(mount.id, name))
+  }
+}
+
+/** A reference is resolved when the role is used, so one that leads nowhere yet is only worth a warning. */
+function saved(authority: Authority, role: Role, asked: RoleInput): SavedRole {
+  const { issuerRef } = role
+  const unresolved = issuerRef !== "default" && findIssuer(authority, issuerRef) === undefined
+  const warning = `"issuer_ref" ${issuerRef} does not name an issuer of this mount yet`
+  return { role, warnings: [...roleWarnings(role, asked), ...(unresolved ? [warning] : [])] }
+}
+
+function roleOf({ roles }: Authority, name: string): Role {
+  const role = roles.get(name)
+  if (role === undefined) throw notFound(name)
+  return role
+}

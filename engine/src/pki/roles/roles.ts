@@ -1,0 +1,20 @@
+import type { Role, RoleInput } from "./role.ts"
+
+/** What came of writing a role, and what its writer should know. */
+export interface SavedRole {
+  readonly role: Role
+  readonly warnings: readonly string[]
+}
+
+/** Named policies of issuance (specification 2.1 and 4.3). */
+export interface Roles {
+  /** Names, ordered. */
+  list(): Promise<readonly string[]>
+  get(name: string): Promise<Role>
+  /** Creates the role or replaces it whole: what is not given has its default. */
+  save(name: string, input: RoleInput): Promise<SavedRole>
+  /** Changes what is given of a role that is there. */
+  update(name: string, patch: RoleInput): Promise<SavedRole>
+  /** A role that is not there is deleted already. */
+  delete(name: string): Promise<void>
+}

@@ -1,0 +1,45 @@
+// What is configured for a whole mount (pki-facts 2.6). Each part is stored by its name as it was last set, and read with
+// the defaults of everything that was not.
+import type { IssuerId, KeyId } from "../../core/ids.ts"
+import { type AuthorityUrls, noUrls } from "../issuers/issuer.ts"
+import type { MountId } from "../mount.ts"
+
+export interface IssuersSettings {
+  readonly default: IssuerId | null
+  readonly defaultFollowsLatestIssuer: boolean
+}
+
+export interface KeysSettings {
+  readonly default: KeyId | null
+}
+
+/** Where this mount is reached; ACME and templated URLs need it. */
+export interface ClusterSettings {
+  /** An https URL, without the slash at its end. */
+  readonly path: string
+  /** The same for certificates and revocation lists; plain http is usual there. */
+  readonly aiaPath: string
+}
+
+/** Every part by its name. A new part is added here with its default, and has a store and a place in `Authority` at once. */
+export interface MountSettings {
+  readonly issuers: IssuersSettings
+  readonly keys: KeysSettings
+  readonly urls: AuthorityUrls
+  readonly cluster: ClusterSettings
+}
+
+export const defaultMountSettings: MountSettings = {
+  issuers: { default: null, defaultFollowsLatestIssuer: false },
+  keys: { default: null },
+  urls: noUrls,
+  cluster: { path: "", aiaPath: "" },
+}
+
+export interface MountSettingsStore {
+  all(mountId: MountId): Promise<MountSettings>
+  save<Name extends keyof MountSettings>(mountId: MountId, name: Name, value: MountSettings[Name]): Promise<void>
+  /** Secrets beside settings, such as the key of a client certificate: sealed, and never part of `all`. */
+  secret(mountId: MountId, name: string): Promise<Uint8Array | undefined>
+  saveSecret(mountId: MountId, name: string, value: Uint8Array | undefined): Promise<void>
+}

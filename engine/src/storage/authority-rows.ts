@@ -1,0 +1,22 @@
+import type { AuthorityStore } from "../pki/authority.ts"
+import type { MountId } from "../pki/mount.ts"
+import { bumpGeneration, readGeneration } from "./generations.ts"
+import type { Session } from "./session.ts"
+
+export class AuthorityRows implements AuthorityStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  generation(mountId: MountId): Promise<number> {
+    return readGeneration(this.#session, familyOf(mountId))
+  }
+}
+
+/** Whoever changes a key, an issuer, a role or a setting of a mount says so, in the same transaction. */
+export const bumpAuthority = (session: Session, mountId: MountId): Promise<void> =>
+  bumpGeneration(session, familyOf(mountId))
+
+const familyOf = (mountId: MountId): string => `authority/${mountId}`

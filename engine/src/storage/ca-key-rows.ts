@@ -1,0 +1,74 @@
+import type { KeyId } from "../core/ids.ts"
+import type { Sealer } from "../core/sealing.ts"
+import type { CaKey, CaKeyStore } from "../pki/keys/key.ts"
+import type { MountId } from "../pki/mount.ts"
+import { bumpAuthority } from "./authority-rows.ts"
+import { type Session, statement } from "./session.ts"
+import type { CaKeyRow } from "./tables.ts"
+import { nameTaken, refuseTaken } from "./taken.ts"
+
+export class CaKeyRows implements CaKeyStore {
+  readonly #session: Session
+  readonly #sealer: Sealer
+
+  constructor(session: Session, sealer: Sealer) {
+    this.#session = session
+    this.#sealer = sealer
+  }
+
+  async list(mountId: MountId): Promise<readonly CaKey[]> {
+    return (await this.#session.all(keysOfMount, { mountId })).map(keyOf)
+  }
+
+  async insert(key: CaKey, privateKey: Uint8Array): Promise<void> {
+    const row: CaKeyRow = {
+      id: key.id,
+      mount_id: key.mountId,
+      name: key.name,
+      public_key: key.publicKey,
+      private_key_sealed: this.#sealer.seal(sealPath(key.id), privateKey),
+      created_at: key.createdAt,
+    }
+    await refuseTaken(() => this.#session.run(this.#session.db.insertInto("ca_keys").values(row)), taken)
+    await bumpAuthority(this.#session, key.mountId)
+  }
+
+  async privateKey(id: KeyId): Promise<Uint8Array | undefined> {
+    const row = await this.#session.first(sealedKey, { id })
+    return row && this.#sealer.open(sealPath(id), row.private_key_sealed)
+  }
+
+  async rename({ id, mountId }: Pick<CaKey, "id" | "mountId">, name: string | null): Promise<void> {
+    const update = this.#session.db.updateTable("ca_keys").set({ name }).where("id", "=", id)
+    await refuseTaken(() => this.#session.run(update), taken)
+    await bumpAuthority(this.#session, mountId)
+  }
+
+  async remove({ id, mountId }: Pick<CaKey, "id" | "mountId">): Promise<void> {
+    await this.#session.run(this.#session.db.deleteFrom("ca_keys").where("id", "=", id))
+    await bumpAuthority(this.#session, mountId)
+  }
+}
+
+const sealPath = (id: KeyId): string => `ca-keys/${id}`
+const taken = { name: { ...nameTaken, field: ["keyName"] } }
+
+const keyOf = (row: Omit<CaKeyRow, "private_key_sealed">): CaKey => ({
+  id: row.id as KeyId,
+  mountId: row.mount_id as MountId,
+  name: row.name,
+  publicKey: row.public_key,
+  createdAt: row.created_at,
+})
+
+const keysOfMount = statement((db, { mountId }: { mountId: string }) =>
+  db
+    .selectFrom("ca_keys")
+    .select(["id", "mount_id", "name", "public_key", "created_at"])
+    .where("mount_id", "=", mountId)
+    .orderBy("created_at")
+    .orderBy("id"),
+)
+const sealedKey = statement((db, { id }: { id: string }) =>
+  db.selectFrom("ca_keys").select("private_key_sealed").where("id", "=", id),
+)

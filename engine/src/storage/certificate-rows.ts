@@ -1,0 +1,96 @@
+import { sql } from "kysely"
+import { conflict } from "../core/errors.ts"
+import type { IssuerId } from "../core/ids.ts"
+import type { CertificateRecord, CertificateStore } from "../pki/certificates/certificate.ts"
+import type { MountId } from "../pki/mount.ts"
+import { type Session, statement, UniqueViolation } from "./session.ts"
+import type { CertificateRow } from "./tables.ts"
+
+export class CertificateRows implements CertificateStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async insert(record: CertificateRecord): Promise<void> {
+    const { mountId, serialNumber, names } = record
+    try {
+      await this.#session.run(insertCertificate, record)
+    } catch (error) {
+      if (error instanceof UniqueViolation) throw conflict("A certificate with this serial number is here already.")
+      throw error
+    }
+    if (names.length > 0) await this.#session.run(insertNames, { mountId, serialNumber, names })
+  }
+
+  async find(mountId: MountId, serialNumber: Uint8Array): Promise<CertificateRecord | undefined> {
+    const row = await this.#session.first(bySerialNumber, { mountId, serialNumber })
+    if (row === undefined) return undefined
+    const names = await this.#session.all(namesOf, { certificateNumber: row.number })
+    return recordOf(
+      row,
+      names.map(({ name }) => name),
+    )
+  }
+}
+
+const recordOf = (row: Omit<CertificateRow, "number">, names: readonly string[]): CertificateRecord => ({
+  mountId: row.mount_id as MountId,
+  serialNumber: row.serial_number,
+  certificate: row.certificate,
+  issuerId: row.issuer_id as IssuerId | null,
+  role: row.role,
+  commonName: row.common_name,
+  names,
+  notBefore: row.not_before,
+  notAfter: row.not_after,
+})
+
+const insertCertificate = statement((db, record: CertificateRecord) =>
+  db.insertInto("certificates").values({
+    mount_id: record.mountId,
+    serial_number: record.serialNumber,
+    certificate: record.certificate,
+    issuer_id: record.issuerId,
+    role: record.role,
+    common_name: record.commonName,
+    not_before: record.notBefore,
+    not_after: record.notAfter,
+  }),
+)
+
+interface NamesOfCertificate {
+  readonly mountId: MountId
+  readonly serialNumber: Uint8Array
+  readonly names: readonly string[]
+}
+
+const insertNames = statement((_db, { mountId, serialNumber, names }: NamesOfCertificate, dialect) => {
+  const listed = dialect === "sqlite" ? sql`json_each(${sql.val(names)})` : sql`unnest(${sql.val(names)}::text[])`
+  const value = dialect === "sqlite" ? sql`n.value` : sql`n`
+  return sql`insert into certificate_names (mount_id, name, certificate_number)
+    select c.mount_id, ${value}, c.number from certificates as c, ${listed} as n
+    where c.mount_id = ${mountId} and c.serial_number = ${serialNumber}`
+})
+
+const bySerialNumber = statement((db, { mountId, serialNumber }: { mountId: string; serialNumber: Uint8Array }) =>
+  db
+    .selectFrom("certificates")
+    .select([
+      "number",
+      "mount_id",
+      "serial_number",
+      "certificate",
+      "issuer_id",
+      "role",
+      "common_name",
+      "not_before",
+      "not_after",
+    ])
+    .where("mount_id", "=", mountId)
+    .where("serial_number", "=", serialNumber),
+)
+const namesOf = statement((db, { certificateNumber }: { certificateNumber: number }) =>
+  db.selectFrom("certificate_names").select("name").where("certificate_number", "=", certificateNumber).orderBy("name"),
+)

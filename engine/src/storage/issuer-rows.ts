@@ -1,0 +1,72 @@
+import type { IssuerId, KeyId } from "../core/ids.ts"
+import { defaultIssuerSettings, type Issuer, type IssuerSettings, type IssuerStore } from "../pki/issuers/issuer.ts"
+import type { MountId } from "../pki/mount.ts"
+import { bumpAuthority } from "./authority-rows.ts"
+import { type Session, statement } from "./session.ts"
+import type { IssuerRow } from "./tables.ts"
+import { nameTaken, refuseTaken } from "./taken.ts"
+
+export class IssuerRows implements IssuerStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async list(mountId: MountId): Promise<readonly Issuer[]> {
+    return (await this.#session.all(issuersOfMount, { mountId })).map(issuerOf)
+  }
+
+  async insert(issuer: Issuer): Promise<void> {
+    const row: IssuerRow = {
+      id: issuer.id,
+      mount_id: issuer.mountId,
+      key_id: issuer.keyId,
+      certificate: issuer.certificate,
+      created_at: issuer.createdAt,
+      ...changeable(issuer),
+    }
+    await refuseTaken(() => this.#session.run(this.#session.db.insertInto("issuers").values(row)), taken)
+    await bumpAuthority(this.#session, issuer.mountId)
+  }
+
+  async save(issuer: Issuer): Promise<void> {
+    const changes = { key_id: issuer.keyId, ...changeable(issuer) }
+    const update = this.#session.db.updateTable("issuers").set(changes).where("id", "=", issuer.id)
+    await refuseTaken(() => this.#session.run(update), taken)
+    await bumpAuthority(this.#session, issuer.mountId)
+  }
+
+  async remove({ id, mountId }: Pick<Issuer, "id" | "mountId">): Promise<void> {
+    await this.#session.run(this.#session.db.deleteFrom("issuers").where("id", "=", id))
+    await bumpAuthority(this.#session, mountId)
+  }
+}
+
+const taken = { name: { ...nameTaken, field: ["issuerName"] } }
+
+const changeable = ({ name, settings, revokedAt }: Issuer) => ({
+  name,
+  settings: JSON.stringify(settings),
+  revoked_at: revokedAt,
+})
+
+const issuerOf = (row: IssuerRow): Issuer => ({
+  id: row.id as IssuerId,
+  mountId: row.mount_id as MountId,
+  name: row.name,
+  keyId: row.key_id as KeyId | null,
+  certificate: row.certificate,
+  settings: { ...defaultIssuerSettings, ...(JSON.parse(row.settings) as Partial<IssuerSettings>) },
+  revokedAt: row.revoked_at,
+  createdAt: row.created_at,
+})
+
+const issuersOfMount = statement((db, { mountId }: { mountId: string }) =>
+  db
+    .selectFrom("issuers")
+    .select(["id", "mount_id", "name", "key_id", "certificate", "settings", "revoked_at", "created_at"])
+    .where("mount_id", "=", mountId)
+    .orderBy("created_at")
+    .orderBy("id"),
+)

@@ -1,0 +1,41 @@
+import type { MountId } from "../pki/mount.ts"
+import { createRole, type Role } from "../pki/roles/role.ts"
+import type { NamedRole, RoleStore } from "../pki/roles/role-store.ts"
+import { bumpAuthority } from "./authority-rows.ts"
+import { type Session, statement } from "./session.ts"
+
+export class RoleRows implements RoleStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async list(mountId: MountId): Promise<readonly NamedRole[]> {
+    const rows = await this.#session.all(rolesOfMount, { mountId })
+    return rows.map(({ name, definition }) => ({ name, role: roleOf(definition) }))
+  }
+
+  async save(mountId: MountId, { name, role }: NamedRole): Promise<void> {
+    await this.#session.run(saveRole, { mountId, name, definition: JSON.stringify(role) })
+    await bumpAuthority(this.#session, mountId)
+  }
+
+  async remove(mountId: MountId, name: string): Promise<void> {
+    const gone = this.#session.db.deleteFrom("roles").where("mount_id", "=", mountId).where("name", "=", name)
+    if ((await this.#session.run(gone)) > 0) await bumpAuthority(this.#session, mountId)
+  }
+}
+
+/** A field that was not known when the role was written has its default. */
+const roleOf = (definition: string): Role => ({ ...createRole({}), ...(JSON.parse(definition) as Partial<Role>) })
+
+const rolesOfMount = statement((db, { mountId }: { mountId: string }) =>
+  db.selectFrom("roles").select(["name", "definition"]).where("mount_id", "=", mountId).orderBy("name"),
+)
+const saveRole = statement((db, { mountId, name, definition }: { mountId: string; name: string; definition: string }) =>
+  db
+    .insertInto("roles")
+    .values({ mount_id: mountId, name, definition })
+    .onConflict((known) => known.columns(["mount_id", "name"]).doUpdateSet({ definition })),
+)
