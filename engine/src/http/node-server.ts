@@ -7,6 +7,7 @@ import { connect, type Socket } from "node:net"
 import { getRequestListener } from "@hono/node-server"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Serve } from "./exchange.ts"
+import { nameListMethod, type ParserError, readListAnew } from "./list-method.ts"
 import type { ListenAddress } from "./listen-address.ts"
 import { refusal, refusalDocument } from "./refusal.ts"
 import { type SecureContextSource, secureContextOptions } from "./secure-context.ts"
@@ -78,6 +79,7 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
   const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     inFlight.add(outgoing)
     outgoing.once("close", () => inFlight.delete(outgoing))
+    nameListMethod(incoming)
     if (closing !== undefined) outgoing.shouldKeepAlive = false
     void listener(incoming, outgoing)
   }
@@ -86,9 +88,10 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
     if (!(Number(incoming.headers["content-length"]) > bodyLimitBytes)) outgoing.writeContinue()
     handle(incoming, outgoing)
   })
-  server.on("clientError", (error, socket: Socket) => {
-    const answering = [...inFlight].some((outgoing) => outgoing.socket === socket && outgoing.headersSent)
-    if (answering) socket.destroy()
+  server.on("clientError", (error: ParserError, socket: Socket) => {
+    const answering = [...inFlight].filter((outgoing) => outgoing.socket === socket)
+    if (answering.length === 0 && readListAnew(error, socket, server)) return
+    if (answering.some((outgoing) => outgoing.headersSent)) socket.destroy()
     else answerUnreadable(error, socket)
   })
 
