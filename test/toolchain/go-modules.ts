@@ -6,14 +6,18 @@ import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { promisify } from "node:util"
 import { cacheFolder } from "./cache.ts"
+import { sayMissing } from "./missing.ts"
 
 const run = promisify(execFile)
 
 /** The public Go client of the workspace API, and what walks through the API with it. */
 export const goTfeFolder = join(import.meta.dirname, "../clients/go-tfe")
 
+/** Lints certificates, CRLs and OCSP answers. */
+export const zlintFolder = join(import.meta.dirname, "../judges/zlint")
+
 export const goInstallation =
-  "Go was not found, so the suites that run public Go clients do not run. Install Go 1.24 or newer (https://go.dev/dl) and " +
+  "Go was not found, so the suites that run public Go programs do not run. Install Go 1.25 or newer (https://go.dev/dl) and " +
   "build them with `npm run toolchain`."
 
 /** The binary built from just these sources; undefined where it has not been built. */
@@ -27,10 +31,7 @@ export async function goProgram(folder: string): Promise<string | undefined> {
   try {
     return (await findGoProgram(folder)) ?? (await buildGoProgram(folder))
   } catch (error) {
-    if (process.env["CI"] === "true") throw error
-    const reason = error instanceof Error ? error.message : String(error)
-    process.stderr.write(`\n${"!".repeat(80)}\n${reason}\n${"!".repeat(80)}\n\n`)
-    return undefined
+    return sayMissing(error instanceof Error ? error.message : String(error))
   }
 }
 

@@ -1,7 +1,8 @@
 // Finds the real programs that tests talk to, or installs them, and prints which were chosen. Fails when one is missing
 // in the end.
-import { buildGoProgram, findGoProgram, goInstallation, goTfeFolder } from "./go-modules.ts"
+import { buildGoProgram, findGoProgram, goInstallation, goTfeFolder, zlintFolder } from "./go-modules.ts"
 import { installPostgres } from "./install-postgres.ts"
+import { certtool, java, openssl } from "./judges.ts"
 import { dockerAnswers, findPostgresBinaries, postgresInstallation, postgresVariable } from "./postgres.ts"
 
 interface Tool {
@@ -14,18 +15,21 @@ interface Tool {
 
 const tools: readonly Tool[] = [
   { name: "PostgreSQL", find: findPostgres, install: installPostgres, advice: postgresInstallation },
-  {
-    name: "go-tfe client",
-    find: () => findGoProgram(goTfeFolder),
-    install: () => buildGoProgram(goTfeFolder),
-    advice: goInstallation,
-  },
+  goProgram("go-tfe client", goTfeFolder),
+  { name: "OpenSSL", ...openssl },
+  { name: "GnuTLS", ...certtool },
+  { name: "Java", ...java },
+  goProgram("zlint", zlintFolder),
 ]
 
 for (const tool of tools) {
   const chosen = (await tool.find()) ?? (await installed(tool))
   console.log(`${tool.name}: ${chosen ?? `missing. ${tool.advice}`}`)
   if (chosen === undefined) process.exitCode = 1
+}
+
+function goProgram(name: string, folder: string): Tool {
+  return { name, find: () => findGoProgram(folder), install: () => buildGoProgram(folder), advice: goInstallation }
 }
 
 async function installed(tool: Tool): Promise<string | undefined> {

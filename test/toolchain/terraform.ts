@@ -1,6 +1,7 @@
 // Finds the command line tool that keeps its state here. It is not fetched: its makers' terms forbid some to use it.
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
+import { sayLoudly } from "./missing.ts"
 
 const variable = "CHANCERY_TERRAFORM"
 
@@ -13,7 +14,7 @@ export async function findTerraform(): Promise<string | undefined> {
     await promisify(execFile)(program, ["version"], { env: { ...process.env, CHECKPOINT_DISABLE: "1" } })
     return program
   } catch {
-    process.stderr.write(`\n${"!".repeat(80)}\n${advice}\n${"!".repeat(80)}\n\n`)
+    sayLoudly(advice)
     return undefined
   }
 }

@@ -1,0 +1,89 @@
+// Debian's packages: installed by root, otherwise unpacked into the cache, where nothing but the tests sees them.
+import { spawn } from "node:child_process"
+import { existsSync } from "node:fs"
+import { chmod, mkdir, readdir, readlink, rm, symlink, writeFile } from "node:fs/promises"
+import { basename, join, relative } from "node:path"
+
+interface DebianPackages {
+  readonly names: readonly string[]
+  /** Where they are unpacked to if they cannot be installed; their programs stand in its folder `bin`. */
+  readonly folder: string
+  /** Paths of the programs below the folder that the packages were unpacked to. */
+  programs(root: string): Promise<readonly string[]>
+}
+
+export async function installDebianPackages(packages: DebianPackages): Promise<void> {
+  if (process.platform !== "linux") throw new Error("it can be installed on Debian and its kin only")
+  if (process.getuid?.() === 0) await installAsRoot(packages.names)
+  else await unpack(packages)
+}
+
+async function installAsRoot(names: readonly string[]): Promise<void> {
+  await run("apt-get", ["update", "-qq"])
+  await run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...names])
+}
+
+async function unpack({ names, folder, programs }: DebianPackages): Promise<void> {
+  const root = join(folder, "root")
+  const lists = join(folder, "lists")
+  const archives = join(folder, "archives")
+  await rm(folder, { recursive: true, force: true })
+  for (const each of [root, lists, archives]) await mkdir(each, { recursive: true })
+  // Whoever may not install may not fetch the machine's lists of packages either, so these are our own.
+  const apt = (...args: readonly string[]) =>
+    run("apt-get", ["-o", `Dir::State::lists=${lists}`, "-o", `Dir::Cache=${folder}`, ...args], archives)
+  await apt("update", "-qq")
+  // What apt would install beside what the machine has, by name.
+  const plan = await apt("install", "--simulate", "--no-install-recommends", ...names)
+  const planned = [...plan.matchAll(/^Inst (\S+)/gm)].map((match) => match[1] ?? "")
+  if (planned.length === 0) throw new Error(`the machine has ${names.join(", ")} already, though not to be called`)
+  await apt("download", "-qq", ...planned)
+  for (const name of await readdir(archives)) {
+    if (name.endsWith(".deb")) await run("dpkg", ["-x", join(archives, name), root])
+  }
+  for (const each of [lists, archives]) await rm(each, { recursive: true })
+  await keepLinksInside(root, root)
+  await writeLaunchers(root, await programs(root), join(folder, "bin"))
+}
+
+/** Packages link to their own configuration by absolute paths, which here lead out of the folder. */
+async function keepLinksInside(root: string, folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) await keepLinksInside(root, path)
+    if (!entry.isSymbolicLink()) continue
+    const target = await readlink(path)
+    if (!target.startsWith("/") || !existsSync(join(root, target))) continue
+    await rm(path)
+    await symlink(relative(folder, join(root, target)), path)
+  }
+}
+
+/** The libraries came along into the same folder, where the loader would not look. */
+async function writeLaunchers(root: string, programs: readonly string[], folder: string): Promise<void> {
+  const lib = join(root, "usr/lib")
+  const libraries = (existsSync(lib) ? await readdir(lib) : [])
+    .filter((name) => name.endsWith("-linux-gnu"))
+    .map((name) => join(lib, name))
+  await mkdir(folder)
+  for (const program of programs) {
+    const launcher = join(folder, basename(program))
+    const text = `#!/bin/sh\nLD_LIBRARY_PATH="${libraries.join(":")}" exec "${join(root, program)}" "$@"\n`
+    await writeFile(launcher, text)
+    await chmod(launcher, 0o755)
+  }
+}
+
+/** Runs a program without input and gives its output; what it says on its error stream is for the reader. */
+function run(program: string, args: readonly string[], cwd = "/"): Promise<string> {
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" }
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "inherit"] })
+    let output = ""
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text))
+    child.on("error", reject)
+    child.on("close", (code) =>
+      code === 0 ? resolve(output) : reject(new Error(`${program} ${args.join(" ")} ended with ${code}`)),
+    )
+  })
+}
