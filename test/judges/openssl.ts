@@ -1,0 +1,142 @@
+import type { JudgedAnswer, JudgedCertificate, JudgedCrl, WrittenBatch } from "./batch.ts"
+import { authorities } from "./batch.ts"
+import type { Finding, Judge } from "./judge.ts"
+import { each, run } from "./run.ts"
+
+/** X509_V_ERR_CERT_REVOKED */
+const revoked = "error 23"
+
+/** So that the list of files is never longer than a command line may be. */
+const filesPerCall = 500
+
+export function opensslJudge(openssl: string): Judge {
+  return {
+    name: "openssl",
+    async judge(batch) {
+      const { roots, intermediates } = authorities(batch)
+      const files: Files = {
+        roots: await batch.writePem("roots.pem", "CERTIFICATE", roots),
+        intermediates: await batch.writePem("intermediates.pem", "CERTIFICATE", intermediates),
+        all: await batch.writePem("authorities.pem", "CERTIFICATE", [...roots, ...intermediates]),
+        crls: await batch.writePem(
+          "crls.pem",
+          "X509 CRL",
+          batch.crls.map(({ der }) => der),
+        ),
+      }
+      const findings = [
+        await each(calls(batch.certificates), (call) => judgeCertificates(openssl, call, files, batch)),
+        await each(batch.crls, (crl) => judgeCrl(openssl, crl, files, batch)),
+        await each(batch.answers, (answer) => judgeAnswer(openssl, answer, files, batch)),
+      ]
+      return findings.flat().map((finding) => ({ judge: "openssl", ...finding }))
+    },
+  }
+}
+
+interface Files {
+  readonly roots: string
+  readonly intermediates: string
+  readonly all: string
+  readonly crls: string
+}
+
+type Found = Omit<Finding, "judge">
+
+/** Certificates that one call can judge. */
+function calls(certificates: readonly JudgedCertificate[]): (readonly JudgedCertificate[])[] {
+  const groups = Map.groupBy(
+    certificates,
+    ({ purpose, status }) => `${purpose} ${status === undefined ? "" : "with CRLs"}`,
+  )
+  return [...groups.values()].flatMap((group) =>
+    Array.from({ length: Math.ceil(group.length / filesPerCall) }, (_, call) =>
+      group.slice(call * filesPerCall, (call + 1) * filesPerCall),
+    ),
+  )
+}
+
+async function judgeCertificates(
+  openssl: string,
+  certificates: readonly JudgedCertificate[],
+  files: Files,
+  { path }: WrittenBatch,
+): Promise<Found[]> {
+  const [first] = certificates
+  if (first === undefined) return []
+  const { stdout, stderr } = await run(openssl, [
+    "verify",
+    "-x509_strict",
+    "-check_ss_sig",
+    // 112 bits: no SHA-1, no RSA key under 2048 bits.
+    ...["-auth_level", "2"],
+    ...["-purpose", first.purpose],
+    // Naming no file means the machine's own roots.
+    ...["-CAfile", files.roots, "-untrusted", files.intermediates],
+    ...(first.status === undefined ? [] : ["-crl_check_all", "-CRLfile", files.crls]),
+    ...certificates.map(({ der }) => path(der)),
+  ])
+  const good = new Set([...stdout.matchAll(/^(.+): OK$/gm)].map((match) => match[1]))
+  const bad = readRefusals(stderr)
+  return certificates.flatMap(({ name, der, status }) => {
+    const faults = bad.get(path(der)) ?? []
+    const found = faults.filter(({ code }) => !(status === "revoked" && code === revoked))
+    if (good.has(path(der)) ? faults.length > 0 : faults.length === 0) {
+      found.push({ code: "no verdict", detail: stderr.slice(-1_000) })
+    }
+    if (status === "revoked" && found.length === faults.length) {
+      found.push({ code: "not revoked", detail: "the CRLs do not have it" })
+    }
+    return found.map((fault) => ({ subject: name, ...fault }))
+  })
+}
+
+/** It tells the faults of a file in lines of their own, after the subject they are of, and then names the file. */
+function readRefusals(text: string): Map<string, { code: string; detail: string }[]> {
+  const refusals = new Map<string, { code: string; detail: string }[]>()
+  let faults: { code: string; detail: string }[] = []
+  for (const line of text.split("\n")) {
+    const [, code, detail] = /^(error \d+) (at \d+ depth lookup: .*)$/.exec(line) ?? []
+    if (code !== undefined && detail !== undefined) faults.push({ code, detail })
+    const [, file] = /^error (.+): verification failed$/.exec(line) ?? []
+    if (file === undefined) continue
+    refusals.set(file, faults)
+    faults = []
+  }
+  return refusals
+}
+
+async function judgeCrl(openssl: string, crl: JudgedCrl, files: Files, { path }: WrittenBatch): Promise<Found[]> {
+  const { code, stderr } = await run(openssl, [
+    "crl",
+    ...["-inform", "DER", "-in", path(crl.der)],
+    ...["-noout", "-verify", "-CAfile", files.all],
+  ])
+  if (code === 0 && stderr.includes("verify OK")) return []
+  return [{ subject: crl.name, code: "crl", detail: stderr.trim() }]
+}
+
+async function judgeAnswer(openssl: string, answer: JudgedAnswer, files: Files, batch: WrittenBatch): Promise<Found[]> {
+  const { name, der, request, serialNumber, issuers, status } = answer
+  const [issuer] = issuers
+  if (issuer === undefined) throw new Error(`${name} has no issuer`)
+  const { code, stdout, stderr } = await run(openssl, [
+    "ocsp",
+    ...["-no_nonce", "-resp_text", "-respin", batch.path(der)],
+    ...["-issuer", batch.path(issuer), "-serial", `0x${serialNumber.toString(16)}`],
+    ...["-CAfile", files.roots, "-verify_other", files.all],
+  ])
+  const found: Found[] = []
+  if (code !== 0 || !stderr.includes("Response verify OK")) {
+    found.push({ subject: name, code: "ocsp", detail: `${stdout} ${stderr}`.trim() })
+  }
+  // It compares the nonce with that of a request that it has sent, not with that of one it has read.
+  const sent = await run(openssl, ["ocsp", "-no_nonce", "-req_text", "-reqin", batch.path(request)])
+  const [asked, given] = [sent.stdout, stdout].map((text) => /OCSP Nonce:\s*(\w+)/.exec(text)?.[1])
+  if (asked !== given) found.push({ subject: name, code: "ocsp nonce", detail: `${given} instead of ${asked}` })
+  const [, answered] = /^0x[0-9a-f]+: (\w+)/im.exec(stdout) ?? []
+  if (answered !== status) {
+    found.push({ subject: name, code: "ocsp status", detail: `${answered} instead of ${status}` })
+  }
+  return found
+}
