@@ -1,5 +1,7 @@
+import { UnacceptableInput } from "../unacceptable-input.ts"
+
 /** Bytes that are not the DER that was asked for. The message names the document, the field and the rule it breaks. */
-export class MalformedDer extends Error {
+export class MalformedDer extends UnacceptableInput {
   /** What was being read: `certificate`, `subjectAltName`. */
   readonly document: string
   /** The field in the words of its ASN.1 module: `notBefore`. */

@@ -5,6 +5,7 @@ import type { Instant } from "../../core/time.ts"
 import { instantOf } from "./calendar.ts"
 import { MalformedDer } from "./malformed-der.ts"
 import { decodeOidContent } from "./oid.ts"
+import { isPrintable } from "./printable.ts"
 import { contextConstructed, isConstructed, tag } from "./tag.ts"
 
 /** Constructed values inside each other; a certificate needs about ten. */
@@ -133,9 +134,9 @@ export class DerReader {
   }
 
   /** The magnitude of an INTEGER that is not negative, without the sign octet. */
-  unsigned(field: string): Uint8Array {
+  unsigned(field: string, identifier: number = tag.integer): Uint8Array {
     const at = this.#at
-    const content = this.integer(field)
+    const content = this.integer(field, identifier)
     if ((content[0] as number) >= 0x80) this.refuse(field, "is negative", at)
     return content.length > 1 && content[0] === 0 ? content.subarray(1) : content
   }
@@ -190,7 +191,7 @@ export class DerReader {
       case tag.utf8String:
         return this.utf8(field)
       case tag.printableString:
-        return this.#text(field, identifier, "PrintableString", isPrintableOctet)
+        return this.#text(field, identifier, "PrintableString", isPrintable)
       case tag.ia5String:
         return this.ia5(field)
       case tag.visibleString:
@@ -434,10 +435,3 @@ const isDigit = (octet: number): boolean => octet >= 0x30 && octet <= 0x39
 const isIa5Octet = (octet: number): boolean => octet > 0 && octet < 0x80
 const isVisibleOctet = (octet: number): boolean => octet >= 0x20 && octet < 0x7f
 const isNoNul = (octet: number): boolean => octet !== 0
-
-/** Letters, digits, space and `'()+,-./:=?` (X.680, clause 41.4). */
-export const isPrintableOctet = (octet: number): boolean => octet < 0x80 && printableOctets[octet] === 1
-
-const printableOctets = new Uint8Array(0x80)
-for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 '()+,-./:=?")
-  printableOctets[character.charCodeAt(0)] = 1

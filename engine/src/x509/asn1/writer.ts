@@ -116,7 +116,12 @@ const knownIdentifiers: ReadonlyMap<string, Uint8Array> = new Map(
 
 export const utf8String = (text: string): Uint8Array => textOf(tag.utf8String, text)
 
-/** Text whose octets are all `isPrintableOctet`. */
+export function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) > 0x7f) return false
+  return true
+}
+
+/** Text that `isPrintableText`. */
 export const printableString = (text: string): Uint8Array => asciiText(tag.printableString, text)
 
 /** Text of ASCII only. */
