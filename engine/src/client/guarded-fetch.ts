@@ -1,0 +1,253 @@
+// The engine's one way to dial an address that somebody else chose. A name is resolved once; the connection goes to the very
+// addresses that were looked at, so that a name which answers differently the second time gains nothing; and every
+// redirect starts from the beginning.
+import { lookup as lookUp, type LookupAddress, type LookupOptions } from "node:dns"
+import { isIP, type LookupFunction } from "node:net"
+import type { PeerCertificate } from "node:tls"
+import { Agent, type Dispatcher } from "undici"
+import { type Fetch, FetchFailure, type FetchFailureKind, type OutgoingRequest, type Trust } from "../core/fetch.ts"
+import type { Runtime } from "../core/runtime.ts"
+import { isPermitted, type PermittedAddresses } from "./address-guard.ts"
+
+export interface GuardedFetchOptions {
+  readonly permitted: PermittedAddresses
+  readonly digest: Runtime["digest"]
+  /** All addresses of a name; the system's resolver, with its hosts file, unless given. */
+  readonly resolve?: (host: string) => Promise<readonly LookupAddress[]>
+}
+
+export interface GuardedFetch extends AsyncDisposable {
+  readonly fetch: Fetch
+}
+
+/** Each with its own trust, identity and kept connections; more mounts than that with services of their own dial anew. */
+const agentsMaximum = 32
+const keptConnectionMs = 30_000
+
+export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
+  const agents = new Map<string, Agent>()
+
+  function agentFor({ trust, identity }: OutgoingRequest): Agent {
+    const key = options.digest(JSON.stringify([trust, identity]))
+    const agent = agents.get(key) ?? createAgent(options, trust, identity)
+    agents.delete(key)
+    agents.set(key, agent)
+    if (agents.size > agentsMaximum) {
+      const [oldest] = agents
+      if (oldest !== undefined) {
+        agents.delete(oldest[0])
+        // Lets what is under way end.
+        void oldest[1].close()
+      }
+    }
+    return agent
+  }
+
+  return {
+    async fetch(request) {
+      const signal = AbortSignal.timeout(request.timeoutMs)
+      try {
+        return await follow(request, agentFor(request), options.permitted, signal)
+      } catch (error) {
+        if (error instanceof FetchFailure) throw error
+        if (signal.aborted)
+          throw new FetchFailure("timeout", `${originOf(request.url)} did not answer within ${request.timeoutMs} ms.`)
+        throw failureOf(error, originOf(request.url))
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...agents.values()].map((agent) => agent.destroy()))
+      agents.clear()
+    },
+  }
+}
+
+type Answer = Awaited<ReturnType<Fetch>>
+
+async function follow(
+  request: OutgoingRequest,
+  agent: Agent,
+  permitted: PermittedAddresses,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { redirectsMaximum } = request
+  let url = urlOf(request.url)
+  for (let redirects = 0; ; redirects += 1) {
+    const answer = await ask(request, url, agent, permitted, signal)
+    const { location } = answer.headers
+    if (redirectsMaximum === undefined || request.method !== "GET") return answer
+    if (!redirectStatuses.has(answer.status) || location === undefined) return answer
+    if (redirects === redirectsMaximum) {
+      throw new FetchFailure("redirects", `${originOf(request.url)} redirects more than ${redirectsMaximum} times.`)
+    }
+    url = urlOf(location, url)
+  }
+}
+
+const redirectStatuses = new Set([301, 302, 303, 307, 308])
+
+function urlOf(text: string, base?: URL): URL {
+  const url = URL.parse(text, base?.href)
+  if (url !== null && (url.protocol === "http:" || url.protocol === "https:")) return url
+  throw new FetchFailure("redirects", `${originOf(base?.href ?? text)} does not lead to an http or https URL.`)
+}
+
+async function ask(
+  { method, headers, body, answerBytesMaximum }: OutgoingRequest,
+  url: URL,
+  agent: Agent,
+  permitted: PermittedAddresses,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const host = hostOf(url)
+  // A name is looked at when it is resolved; an address is never resolved.
+  if (isIP(host) !== 0 && !isPermitted(host, permitted)) throw refusedAddress(host, [host])
+  const answer = await agent.request({
+    origin: url.origin,
+    path: `${url.pathname}${url.search}`,
+    method,
+    signal,
+    headers: { "user-agent": "chancery", ...headers },
+    body: body ?? null,
+  })
+  return {
+    status: answer.statusCode,
+    headers: firstOfEach(answer.headers),
+    body: await read(answer.body, answerBytesMaximum, url.origin),
+  }
+}
+
+async function read(body: Dispatcher.ResponseData["body"], maximum: number, origin: string): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of body as AsyncIterable<Uint8Array>) {
+    length += piece.byteLength
+    // Leaving the loop destroys the body, and with it the connection.
+    if (length > maximum) throw new FetchFailure("too-large", `${origin} answered more than ${maximum} bytes.`)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
+
+function createAgent(options: GuardedFetchOptions, trust: Trust | undefined, identity: OutgoingRequest["identity"]) {
+  return new Agent({
+    allowH2: false,
+    keepAliveTimeout: keptConnectionMs,
+    keepAliveMaxTimeout: keptConnectionMs,
+    connect: {
+      lookup: guardedLookup(options),
+      ...trustOptions(trust),
+      ...(identity === undefined ? {} : { cert: identity.certificates, key: identity.privateKey }),
+    },
+  })
+}
+
+function trustOptions(trust: Trust | undefined) {
+  if (trust === undefined) return {}
+  // An intermediate is as good an anchor as a root, and a leaf anchors itself.
+  const anchors = { ca: trust.certificates, allowPartialTrustChain: true }
+  if (trust.kind === "authorities") return anchors
+  const pins = new Set(pemBodies(trust.certificates))
+  return {
+    ...anchors,
+    checkServerIdentity: (_host: string, { raw }: PeerCertificate): Error | undefined =>
+      pins.has(raw.toString("base64")) ? undefined : new FetchFailure("untrusted", notPinned),
+  }
+}
+
+const notPinned = "The certificate that it shows is none of those that are trusted."
+
+const pemBodies = (pem: string): string[] =>
+  [...pem.matchAll(/-----BEGIN CERTIFICATE-----([\sA-Za-z0-9+/=]*)-----END CERTIFICATE-----/g)].map(([, body = ""]) =>
+    body.replaceAll(/\s+/g, ""),
+  )
+
+function guardedLookup({ permitted, resolve = systemResolve }: GuardedFetchOptions): LookupFunction {
+  return (host, { all }, answer) => {
+    resolve(host).then(
+      (found) => {
+        const usable = found.filter(({ address }) => isPermitted(address, permitted))
+        const [first] = usable
+        if (first === undefined)
+          answer(
+            refusedAddress(
+              host,
+              found.map(({ address }) => address),
+            ),
+            "",
+            0,
+          )
+        else if (all === true) answer(null, usable)
+        else answer(null, first.address, first.family)
+      },
+      (error: NodeJS.ErrnoException) => answer(error, "", 0),
+    )
+  }
+}
+
+const systemResolve = (host: string): Promise<readonly LookupAddress[]> =>
+  new Promise((resolve, reject) => {
+    const options: LookupOptions & { all: true } = { all: true }
+    lookUp(host, options, (error, addresses) => (error === null ? resolve(addresses) : reject(error)))
+  })
+
+const refusedAddress = (host: string, addresses: readonly string[]): FetchFailure =>
+  new FetchFailure(
+    "refused-address",
+    addresses.includes(host)
+      ? `This server may not connect to ${host}.`
+      : `${host} leads to ${addresses.join(", ") || "no address"}, where this server may not connect.`,
+  )
+
+function failureOf(error: unknown, origin: string): FetchFailure {
+  const inner = innermost(error)
+  if (inner instanceof FetchFailure)
+    return new FetchFailure(inner.kind, inner.message === notPinned ? `${origin}: ${notPinned}` : inner.message)
+  const { code, name } = inner as { readonly code?: unknown; readonly name?: unknown }
+  const reason = typeof code === "string" ? code : String(name)
+  const kind = kindOfFailure(reason)
+  return new FetchFailure(kind, `${origin} ${what[kind]} (${reason}).`, error)
+}
+
+/** Of several addresses that were tried, the first failure speaks. */
+function innermost(error: unknown): unknown {
+  return error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error
+}
+
+const unreachableCodes = new Set([
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EADDRNOTAVAIL",
+  "ETIMEDOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+])
+/** undici's reader of HTTP names some of its errors, and gives a code to others. */
+const brokenCodes = new Set(["ECONNRESET", "EPIPE", "HTTPParserError"])
+
+function kindOfFailure(code: string): "unresolved" | "unreachable" | "broken" | "untrusted" {
+  if (code === "ENOTFOUND" || code.startsWith("EAI_")) return "unresolved"
+  if (unreachableCodes.has(code)) return "unreachable"
+  if (brokenCodes.has(code) || code.startsWith("HPE_") || code.startsWith("UND_ERR_")) return "broken"
+  // What is left comes from TLS: OpenSSL's names of what is wrong with a certificate have no prefix of their own.
+  return "untrusted"
+}
+
+const what: Readonly<Record<ReturnType<typeof kindOfFailure>, string>> = {
+  unresolved: "has no address",
+  unreachable: "cannot be reached",
+  broken: "gave no complete answer",
+  untrusted: "is not trusted, or does not trust this server",
+} satisfies Partial<Record<FetchFailureKind, string>>
+
+const hostOf = ({ hostname }: URL): string => (hostname.startsWith("[") ? hostname.slice(1, -1) : hostname)
+
+const originOf = (url: string): string => URL.parse(url)?.origin ?? "The address"
+
+const firstOfEach = (headers: Dispatcher.ResponseData["headers"]): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => {
+      const first = Array.isArray(value) ? value[0] : value
+      return first === undefined ? [] : [[name.toLowerCase(), first]]
+    }),
+  )
