@@ -167,6 +167,18 @@ export class DerReader {
     return this.#view(start + 1, this.#contentEnd)
   }
 
+  /** The whole of an implicitly tagged BIT STRING with any number of bits. */
+  taggedBitString(field: string, identifier: number): Uint8Array {
+    const at = this.#at
+    const start = this.#header(identifier, field)
+    const end = this.#contentEnd
+    const unused = start < end ? this.#octet(start) : 8
+    if (unused > 7 || (end === start + 1 && unused > 0)) this.refuse(field, "is no BIT STRING")
+    if (end > start + 1 && (this.#octet(end - 1) & ((1 << unused) - 1)) !== 0) this.refuse(field, "has padding")
+    this.#at = end
+    return this.#view(at, end)
+  }
+
   /** The numbers of the bits that are set, ascending, all below `count`; trailing zero bits are refused (X.690, clause 11.2.2). */
   namedBits(field: string, count: number, identifier: number = tag.bitString): readonly number[] {
     const start = this.#header(identifier, field)
