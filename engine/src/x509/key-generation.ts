@@ -1,0 +1,82 @@
+// Making keys. Node's own encoders cost several times what the generation of a small key does, so the octets of those are
+// taken as they are and encoded here.
+import { generateKeyPair, generateKeyPairSync, type KeyObject } from "node:crypto"
+import { type Curve, curveOf } from "./curve.ts"
+import type { KeyAlgorithm } from "./key-algorithm.ts"
+import { leftPadded, PrivateKey } from "./private-key.ts"
+import { publicKeyOf, readPublicKey } from "./public-key.ts"
+
+/** Makes private keys. Whoever asks may have to wait: RSA keys take from 50 milliseconds to minutes. */
+export interface KeyGenerator {
+  /** `EngineError("busy")` when too many wait already. */
+  generate(algorithm: KeyAlgorithm): Promise<PrivateKey>
+}
+
+/** An RSA key as it crosses from the thread that made it. */
+export interface RsaKeyOctets {
+  /** RSAPrivateKey (PKCS#1). */
+  readonly secret: Uint8Array
+  readonly spki: Uint8Array
+}
+
+export interface RsaKeySource {
+  generate(bits: number): Promise<RsaKeyOctets>
+}
+
+/** RSA keys come from `rsa`; every other key is made in this process. */
+export const keyGenerator = (rsa: RsaKeySource): KeyGenerator => ({
+  async generate(algorithm) {
+    switch (algorithm.type) {
+      case "rsa": {
+        const { secret, spki } = await rsa.generate(algorithm.bits)
+        return new PrivateKey(readPublicKey(spki), secret)
+      }
+      case "ec": {
+        const curve = curveOf(algorithm.bits)
+        return isQuick(curve) ? generateOnCurve(curve) : generateOnCurveAside(curve)
+      }
+      default:
+        return generateEd25519()
+    }
+  },
+})
+
+/** P-256 takes 20 µs and P-224 200 µs, no more than what it takes to hand work to another thread and back. */
+const isQuick = ({ bits }: Curve): boolean => bits <= 256
+
+function generateOnCurve({ bits, octets, ecdh }: Curve): PrivateKey {
+  const point = ecdh.generateKeys()
+  return new PrivateKey(publicKeyOf({ type: "ec", bits }, point), leftPadded(ecdh.getPrivateKey(), octets))
+}
+
+/** P-384 takes 0.5 ms and P-521 1.3 ms, which would hold up every other request. */
+async function generateOnCurveAside({ bits }: Curve): Promise<PrivateKey> {
+  const privateKey = await new Promise<KeyObject>((resolve, reject) => {
+    generateKeyPair("ec", { namedCurve: `P-${bits}` }, (error, _, made) =>
+      error === null ? resolve(made) : reject(error),
+    )
+  })
+  // Coordinates and scalar have all their octets there (RFC 7518, section 6.2).
+  const { d = "", x = "", y = "" } = privateKey.export({ format: "jwk" })
+  const point = Buffer.concat([uncompressed, base64Url(x), base64Url(y)])
+  return new PrivateKey(publicKeyOf({ type: "ec", bits }, point), base64Url(d))
+}
+
+const uncompressed = Uint8Array.of(0x04)
+
+function generateEd25519(): PrivateKey {
+  const { d = "", x = "" } = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" })
+  return new PrivateKey(publicKeyOf({ type: "ed25519" }, base64Url(x)), base64Url(d))
+}
+
+const base64Url = (text: string): Uint8Array => Buffer.from(text, "base64url")
+
+/** Blocks its thread until the key is there. The public exponent is 65537. */
+export function generateRsaKey(bits: number): RsaKeyOctets {
+  const { privateKey, publicKey } = generateKeyPairSync("rsa", {
+    modulusLength: bits,
+    privateKeyEncoding: { type: "pkcs1", format: "der" },
+    publicKeyEncoding: { type: "spki", format: "der" },
+  })
+  return { secret: privateKey, spki: publicKey }
+}

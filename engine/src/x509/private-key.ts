@@ -1,0 +1,279 @@
+// Private keys, and the forms they are exchanged in: PKCS#1 (RFC 8017, appendix A.1.2), SEC 1 (RFC 5915) and PKCS#8
+// (RFC 5958, which adds the public key to RFC 5208).
+import { createPrivateKey, type KeyObject, sign, verify } from "node:crypto"
+import { DerReader } from "./asn1/reader.ts"
+import { contextConstructed, contextPrimitive, tag } from "./asn1/tag.ts"
+import {
+  bitString,
+  context,
+  type Der,
+  encode,
+  integer,
+  objectIdentifier,
+  octetString,
+  sequence,
+  unsignedInteger,
+} from "./asn1/writer.ts"
+import { type Curve, curveOf } from "./curve.ts"
+import type { KeyAlgorithm } from "./key-algorithm.ts"
+import { type PemBlock, type PemLabel, readPem, writePem } from "./pem.ts"
+import {
+  keyAlgorithmIdentifier,
+  type PublicKey,
+  publicKeyObject,
+  publicKeyOf,
+  readCurve,
+  readKeyAlgorithm,
+  refuseWeakRsa,
+} from "./public-key.ts"
+import { UnacceptableInput } from "./unacceptable-input.ts"
+
+/** `traditional` is PKCS#1 for RSA and SEC 1 for elliptic curves; Ed25519 has PKCS#8 only (RFC 8410, section 7). */
+export type PrivateKeyFormat = "traditional" | "pkcs8"
+
+/** A class, so that the secret is out of reach of logs and JSON. */
+export class PrivateKey {
+  readonly publicKey: PublicKey
+  /** RSA: RSAPrivateKey. EC: the scalar in as many octets as a coordinate. Ed25519: the seed. */
+  readonly #secret: Uint8Array
+
+  /** From parts that belong together; keys from outside come through `readPrivateKey`. */
+  constructor(publicKey: PublicKey, secret: Uint8Array) {
+    this.publicKey = publicKey
+    this.#secret = secret
+  }
+
+  get algorithm(): KeyAlgorithm {
+    return this.publicKey.algorithm
+  }
+
+  der(format: PrivateKeyFormat): Uint8Array {
+    const { algorithm } = this
+    if (format === "traditional" && algorithm.type === "rsa") return this.#secret
+    if (format === "traditional" && algorithm.type === "ec")
+      return this.#sec1([context(0, [objectIdentifier(curveOf(algorithm.bits).oid)])])
+    return pkcs8(algorithm, this.#pkcs8Content())
+  }
+
+  pem(format: PrivateKeyFormat): string {
+    return writePem(format === "pkcs8" ? "PRIVATE KEY" : traditionalLabel[this.algorithm.type], this.der(format))
+  }
+
+  /** What Node signs with. Keep it where it is used more than once: making it costs more than most signatures. */
+  keyObject(): KeyObject {
+    return keyObjectOf(this.der("pkcs8"))
+  }
+
+  #pkcs8Content(): Uint8Array {
+    switch (this.algorithm.type) {
+      case "rsa":
+        return this.#secret
+      case "ec":
+        // The curve is named by the algorithm already (RFC 5915, section 3; so does OpenSSL).
+        return this.#sec1([])
+      default:
+        return encode(octetString(this.#secret))
+    }
+  }
+
+  #sec1(parameters: readonly Der[]): Uint8Array {
+    const point = context(1, [bitString(this.publicKey.octets)])
+    return encode(sequence([sec1Version, octetString(this.#secret), ...parameters, point]))
+  }
+}
+
+const pkcs8Version = integer(0)
+const sec1Version = integer(1)
+
+const pkcs8 = (algorithm: KeyAlgorithm, content: Uint8Array): Uint8Array =>
+  encode(sequence([pkcs8Version, keyAlgorithmIdentifier(algorithm), octetString(content)]))
+
+const keyObjectOf = (key: Uint8Array): KeyObject =>
+  createPrivateKey({ key: Buffer.from(key.buffer, key.byteOffset, key.byteLength), format: "der", type: "pkcs8" })
+
+const traditionalLabel: Readonly<Record<KeyAlgorithm["type"], PemLabel>> = {
+  rsa: "RSA PRIVATE KEY",
+  ec: "EC PRIVATE KEY",
+  ed25519: "PRIVATE KEY",
+}
+
+/** Of every label that private keys have, whether we read them or not. */
+export const isPrivateKeyLabel = (label: string): boolean => label.endsWith("PRIVATE KEY")
+
+const formsByLabel: Readonly<Record<string, Form>> = {
+  "PRIVATE KEY": "PKCS#8",
+  "RSA PRIVATE KEY": "PKCS#1",
+  "EC PRIVATE KEY": "SEC 1",
+}
+
+/** Of a block whose label `isPrivateKeyLabel`. */
+export function readPrivateKeyBlock({ label, bytes }: PemBlock): PrivateKey {
+  if (label === "ENCRYPTED PRIVATE KEY")
+    throw new UnacceptableInput("The private key is encrypted; decrypt it first, encrypted keys are not read")
+  if (label === "OPENSSH PRIVATE KEY")
+    throw new UnacceptableInput("The private key is in OpenSSH's own format; convert it to PKCS#8 first")
+  const form = formsByLabel[label]
+  if (form === undefined) throw new UnacceptableInput(`Private keys of the kind "${label}" are not supported`)
+  return readPrivateKey(bytes, form)
+}
+
+/** Of PEM text that holds one private key; what OpenSSL writes before it, `EC PARAMETERS`, may stand there. */
+export function readPrivateKeyPem(text: string, maximumLength: number): PrivateKey {
+  const blocks = readPem(text, maximumLength).filter(({ label }) => label !== "EC PARAMETERS")
+  const [block] = blocks
+  if (block === undefined || blocks.length > 1)
+    throw new UnacceptableInput(`The PEM text holds ${blocks.length} blocks where one private key is expected`)
+  if (!isPrivateKeyLabel(block.label))
+    throw new UnacceptableInput(`The PEM text holds a block "${block.label}" where a private key is expected`)
+  return readPrivateKeyBlock(block)
+}
+
+type Form = "PKCS#1" | "SEC 1" | "PKCS#8"
+
+const document = "private key"
+
+/**
+ * A private key in any of the three forms, or in the one that is named. `MalformedDer` or `UnacceptableInput` for what is
+ * none, too weak, or does not fit the public key that comes with it.
+ */
+export function readPrivateKey(der: Uint8Array, form: Form = formOf(der)): PrivateKey {
+  const reader = new DerReader(der, document)
+  const key = reader.sequence("PrivateKey")
+  reader.finish("PrivateKey")
+  switch (form) {
+    case "PKCS#1":
+      return readRsa(key, der)
+    case "SEC 1":
+      return readSec1(key, undefined)
+    default:
+      return readPkcs8(key)
+  }
+}
+
+/** After the version there is a modulus, a scalar, or an algorithm. */
+function formOf(der: Uint8Array): Form {
+  const key = new DerReader(der, document).sequence("PrivateKey")
+  key.integer("version")
+  return key.next === tag.integer ? "PKCS#1" : key.next === tag.octetString ? "SEC 1" : "PKCS#8"
+}
+
+/** Version 0 without, 1 with the public key (RFC 5958, section 2). */
+function readPkcs8(key: DerReader): PrivateKey {
+  const version = key.small("version", 1)
+  const identifier = key.sequence("privateKeyAlgorithm")
+  const found = readKeyAlgorithm(identifier)
+  const secret = key.octetString("privateKey")
+  if (key.next === contextConstructed(0)) key.value("attributes")
+  const given = key.next === contextPrimitive(1) ? key.content(contextPrimitive(1), "publicKey") : undefined
+  if (given !== undefined && (version !== 1 || given[0] !== 0)) key.refuse("publicKey", "has no place here")
+  key.finish("publicKey")
+  const read = readSecret(found, secret)
+  if (given !== undefined) refuseOtherPublicKey(given.subarray(1), read.publicKey)
+  return read
+}
+
+function readSecret(found: ReturnType<typeof readKeyAlgorithm>, secret: Uint8Array): PrivateKey {
+  const reader = new DerReader(secret, document)
+  if (found.type === "ed25519") {
+    const seed = reader.octetString("CurvePrivateKey")
+    reader.finish("CurvePrivateKey")
+    return ed25519Key(seed)
+  }
+  const parts = reader.sequence("privateKey")
+  reader.finish("privateKey")
+  return found.type === "rsa" ? readRsa(parts, secret) : readSec1(parts, found.curve)
+}
+
+/** Larger ones can be certified, but signing with them would hold up everything else. */
+const rsaPrivateBitsMaximum = 8192
+
+function readRsa(key: DerReader, der: Uint8Array): PrivateKey {
+  // Version 1 has more than two primes.
+  key.small("version", 0)
+  const modulus = key.unsigned("modulus")
+  const exponent = key.unsigned("publicExponent")
+  const bits = refuseWeakRsa(modulus, exponent)
+  if (bits > rsaPrivateBitsMaximum)
+    throw new UnacceptableInput(`RSA private keys > ${rsaPrivateBitsMaximum} bits are not supported: got ${bits}`)
+  // Numbers far beyond the modulus would make the first signature take minutes.
+  const below = (field: string): Uint8Array => {
+    const number = key.unsigned(field)
+    return number.length <= modulus.length ? number : key.refuse(field, "is larger than the modulus")
+  }
+  below("privateExponent")
+  const [prime1, prime2] = [bigInt(below("prime1")), bigInt(below("prime2"))]
+  for (const field of ["exponent1", "exponent2", "coefficient"]) below(field)
+  key.finish("coefficient")
+  if (prime1 <= 1n || prime2 <= 1n || prime1 * prime2 !== bigInt(modulus)) throw mismatch()
+  const octets = encode(sequence([unsignedInteger(modulus), unsignedInteger(exponent)]))
+  return signsForItsPublicKey(new PrivateKey(publicKeyOf({ type: "rsa", bits }, octets), new Uint8Array(der)))
+}
+
+const bigInt = (magnitude: Uint8Array): bigint => BigInt(`0x${Buffer.from(magnitude).toString("hex")}`)
+
+/** Whether the numbers of an RSA key belong together shows in what they do. */
+function signsForItsPublicKey(key: PrivateKey): PrivateKey {
+  const message = Buffer.from("pairwise consistency")
+  try {
+    if (verify("sha256", message, publicKeyObject(key.publicKey), sign("sha256", message, key.keyObject()))) return key
+  } catch (error) {
+    throw mismatch(error)
+  }
+  throw mismatch()
+}
+
+function readSec1(key: DerReader, expected: Curve | undefined): PrivateKey {
+  if (key.small("version", 1) !== 1) key.refuse("version", "is not 1")
+  const scalar = key.octetString("privateKey")
+  const parameters = key.optional(0, "parameters")
+  const named = parameters === undefined ? undefined : readCurve(parameters)
+  parameters?.finish("parameters")
+  const publicKey = key.optional(1, "publicKey")
+  const given = publicKey?.bitString("publicKey")
+  publicKey?.finish("publicKey")
+  key.finish("publicKey")
+  const curve = expected ?? named
+  if (curve === undefined) key.refuse("parameters", "are missing, so that the curve is not known")
+  if (named !== undefined && named !== curve)
+    throw new UnacceptableInput("The private key names another elliptic curve than its algorithm does")
+  const read = ecKey(curve, scalar)
+  if (given !== undefined) refuseOtherPublicKey(given, read.publicKey)
+  return read
+}
+
+/** Old encoders leave out leading zeros; RFC 5915, section 3 has them. */
+function ecKey({ bits, octets, ecdh }: Curve, scalar: Uint8Array): PrivateKey {
+  if (scalar.length > octets) throw new UnacceptableInput(`The private key is too long for EC P-${bits}`)
+  try {
+    ecdh.setPrivateKey(scalar)
+  } catch (error) {
+    throw new UnacceptableInput(`The private key is out of range for EC P-${bits}`, error)
+  }
+  return new PrivateKey(
+    publicKeyOf({ type: "ec", bits }, ecdh.getPublicKey()),
+    leftPadded(new Uint8Array(scalar), octets),
+  )
+}
+
+export function leftPadded(octets: Uint8Array, length: number): Uint8Array {
+  if (octets.length === length) return octets
+  const padded = new Uint8Array(length)
+  padded.set(octets, length - octets.length)
+  return padded
+}
+
+const ed25519SeedOctets = 32
+
+function ed25519Key(seed: Uint8Array): PrivateKey {
+  if (seed.length !== ed25519SeedOctets)
+    throw new UnacceptableInput(`The Ed25519 private key has ${seed.length} octets instead of ${ed25519SeedOctets}`)
+  const { x = "" } = keyObjectOf(pkcs8({ type: "ed25519" }, encode(octetString(seed)))).export({ format: "jwk" })
+  return new PrivateKey(publicKeyOf({ type: "ed25519" }, Buffer.from(x, "base64url")), new Uint8Array(seed))
+}
+
+function refuseOtherPublicKey(given: Uint8Array, { octets }: PublicKey): void {
+  if (Buffer.compare(given, octets) !== 0) throw mismatch()
+}
+
+const mismatch = (cause?: unknown): UnacceptableInput =>
+  new UnacceptableInput("The private key does not fit the public key it comes with", cause)

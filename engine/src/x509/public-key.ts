@@ -1,0 +1,189 @@
+// Subject public keys (RFC 3279, section 2.3.1; RFC 5480; RFC 8410), read strictly: whoever certifies a key vouches for it,
+// so weak keys, unknown curves and points off their curve are refused here, once, for everybody.
+import { createPublicKey, hash, type KeyObject } from "node:crypto"
+import { derived } from "../core/derived.ts"
+import { oids } from "./asn1/oids.ts"
+import { DerReader } from "./asn1/reader.ts"
+import { tag } from "./asn1/tag.ts"
+import { bitString, derNull, encode, objectIdentifier, sequence } from "./asn1/writer.ts"
+import { type Curve, curveOf, findCurve } from "./curve.ts"
+import type { CurveBits, KeyAlgorithm } from "./key-algorithm.ts"
+import { UnacceptableInput } from "./unacceptable-input.ts"
+
+export interface PublicKey {
+  readonly algorithm: KeyAlgorithm
+  /** SubjectPublicKeyInfo, DER. Two keys are the same if and only if these octets are. */
+  readonly spki: Uint8Array
+  /** What its BIT STRING holds. */
+  readonly octets: Uint8Array
+}
+
+/** Shorter moduli are within reach of factoring (specification, section 8). */
+const rsaBitsMinimum = 2048
+/** Verification takes 5 ms there, and four times as long for every doubling. */
+const rsaBitsMaximum = 16_384
+/** OpenSSL verifies with no larger exponent under a modulus of more than 3072 bits. */
+const exponentOctetsMaximum = 8
+
+const ed25519Octets = 32
+const document = "public key"
+
+/** `MalformedDer` or `UnacceptableInput` for what is no key of a supported and sufficiently strong kind. */
+export function readPublicKey(spki: Uint8Array): PublicKey {
+  const reader = new DerReader(spki, document)
+  const info = reader.sequence("SubjectPublicKeyInfo")
+  reader.finish("SubjectPublicKeyInfo")
+  const identifier = info.sequence("algorithm")
+  const found = readKeyAlgorithm(identifier)
+  const octets = info.bitString("subjectPublicKey")
+  info.finish("subjectPublicKey")
+  switch (found.type) {
+    case "rsa":
+      return { algorithm: { type: "rsa", bits: readRsaBits(octets) }, spki, octets }
+    case "ec": {
+      const { bits, octets: coordinateOctets } = found.curve
+      if (octets[0] !== 0x04 || octets.length !== 1 + 2 * coordinateOctets)
+        info.refuse("subjectPublicKey", `is no uncompressed point of P-${bits}`)
+      return onItsCurve({ algorithm: { type: "ec", bits }, spki, octets })
+    }
+    default:
+      if (octets.length !== ed25519Octets) info.refuse("subjectPublicKey", `has not ${ed25519Octets} octets`)
+      if (isSmallOrderPoint(octets))
+        throw new UnacceptableInput("The Ed25519 public key is a point of small order, for which anybody can sign")
+      return { algorithm: { type: "ed25519" }, spki, octets }
+  }
+}
+
+type FoundAlgorithm =
+  | { readonly type: "rsa" }
+  | { readonly type: "ec"; readonly curve: Curve }
+  | { readonly type: "ed25519" }
+
+/** Reads the parts of the AlgorithmIdentifier of a public or a private key. */
+export function readKeyAlgorithm(identifier: DerReader): FoundAlgorithm {
+  const oid = identifier.oid("algorithm")
+  switch (oid) {
+    case oids.rsaEncryption:
+      identifier.null("parameters")
+      identifier.finish("parameters")
+      return { type: "rsa" }
+    case oids.ed25519:
+      identifier.finish("algorithm")
+      return { type: "ed25519" }
+    case oids.ecPublicKey: {
+      const curve = readCurve(identifier)
+      identifier.finish("parameters")
+      return { type: "ec", curve }
+    }
+    case oids.rsassaPss:
+      throw new UnacceptableInput("Keys that are restricted to RSASSA-PSS are not supported; use a plain RSA key")
+    default:
+      throw new UnacceptableInput(`Keys of the algorithm ${oid} are not supported`)
+  }
+}
+
+/** `ECParameters`, of which RFC 5480 allows the name of a curve only (section 2.1.1). */
+export function readCurve(parameters: DerReader): Curve {
+  if (parameters.next === tag.sequence)
+    throw new UnacceptableInput("Elliptic curve keys with explicit parameters are refused; name the curve instead")
+  const oid = parameters.oid("namedCurve")
+  const curve = findCurve(oid)
+  if (curve === undefined) throw new UnacceptableInput(`Keys on the elliptic curve ${oid} are not supported`)
+  return curve
+}
+
+/** Of a PKCS#1 RSAPublicKey (RFC 8017, appendix A.1.1). */
+function readRsaBits(octets: Uint8Array): number {
+  const reader = new DerReader(octets, document)
+  const key = reader.sequence("RSAPublicKey")
+  reader.finish("RSAPublicKey")
+  const modulus = key.unsigned("modulus")
+  const exponent = key.unsigned("publicExponent")
+  key.finish("publicExponent")
+  return refuseWeakRsa(modulus, exponent)
+}
+
+/** Of magnitudes, big-endian, without leading zeros; the answer is the size of the modulus in bits. */
+export function refuseWeakRsa(modulus: Uint8Array, exponent: Uint8Array): number {
+  const bits = modulus.length * 8 - Math.clz32(modulus[0] ?? 0) + 24
+  if (bits < rsaBitsMinimum)
+    throw new UnacceptableInput(`RSA keys < ${rsaBitsMinimum} bits are unsafe and not supported: got ${bits}`)
+  if (bits > rsaBitsMaximum)
+    throw new UnacceptableInput(`RSA keys > ${rsaBitsMaximum} bits are not supported: got ${bits}`)
+  if (((modulus.at(-1) ?? 0) & 1) === 0) throw new UnacceptableInput("The RSA modulus is even")
+  if (((exponent.at(-1) ?? 0) & 1) === 0) throw new UnacceptableInput("The RSA public exponent is even")
+  if (exponent.length === 1 && exponent[0] === 1) throw new UnacceptableInput("The RSA public exponent is 1")
+  if (exponent.length > exponentOctetsMaximum)
+    throw new UnacceptableInput(`The RSA public exponent has more than ${8 * exponentOctetsMaximum} bits`)
+  return bits
+}
+
+function onItsCurve(key: PublicKey): PublicKey {
+  try {
+    publicKeyObject(key)
+  } catch (error) {
+    throw new UnacceptableInput("The public key is a point that is not on its elliptic curve", error)
+  }
+  return key
+}
+
+const fieldPrime = 2n ** 255n - 19n
+
+/**
+ * The points whose order divides the cofactor of edwards25519, and the two that are also written unreduced: a signature
+ * by such a "key" holds for messages that nobody signed (RFC 8032, section 5.1.7, multiplies the key away).
+ * Octets of y, little-endian; the sign of x, the highest bit, makes no difference.
+ */
+const smallOrders: ReadonlySet<string> = new Set([
+  ...[0n, 1n, fieldPrime - 1n, fieldPrime, fieldPrime + 1n].map(littleEndianHex),
+  "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+  "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+])
+
+function littleEndianHex(y: bigint): string {
+  return Buffer.from(Buffer.from(y.toString(16).padStart(64, "0"), "hex").toReversed()).toString("hex")
+}
+
+function isSmallOrderPoint(octets: Uint8Array): boolean {
+  const y = Buffer.from(octets)
+  y[31] = (y[31] ?? 0) & 0x7f
+  return smallOrders.has(y.toString("hex"))
+}
+
+/** AlgorithmIdentifier of a key, as `readKeyAlgorithm` reads it. */
+export function keyAlgorithmIdentifier(algorithm: KeyAlgorithm): Uint8Array {
+  switch (algorithm.type) {
+    case "rsa":
+      return rsaIdentifier
+    case "ec":
+      return ecIdentifiers[algorithm.bits]
+    default:
+      return ed25519Identifier
+  }
+}
+
+const ecIdentifier = (bits: CurveBits): Uint8Array =>
+  encode(sequence([objectIdentifier(oids.ecPublicKey), objectIdentifier(curveOf(bits).oid)]))
+
+const rsaIdentifier = encode(sequence([objectIdentifier(oids.rsaEncryption), derNull]))
+const ecIdentifiers = { 224: ecIdentifier(224), 256: ecIdentifier(256), 384: ecIdentifier(384), 521: ecIdentifier(521) }
+const ed25519Identifier = encode(sequence([objectIdentifier(oids.ed25519)]))
+
+/** Of a key that was made here and needs no second look. */
+export const publicKeyOf = (algorithm: KeyAlgorithm, octets: Uint8Array): PublicKey => ({
+  algorithm,
+  spki: encode(sequence([keyAlgorithmIdentifier(algorithm), bitString(octets)])),
+  octets,
+})
+
+/** What Node verifies with. */
+export const publicKeyObject: (key: PublicKey) => KeyObject = derived(({ spki }: PublicKey) =>
+  createPublicKey({ key: asBuffer(spki), format: "der", type: "spki" }),
+)
+
+/** SHA-1 of the octets of the BIT STRING (RFC 5280, section 4.2.1.2, method 1): a name for the key, nothing that protects it. */
+export const subjectKeyIdentifier = ({ octets }: PublicKey): Uint8Array => hash("sha1", octets, "buffer")
+
+export const isSamePublicKey = (one: PublicKey, other: PublicKey): boolean => Buffer.compare(one.spki, other.spki) === 0
+
+const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
