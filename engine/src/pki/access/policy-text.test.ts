@@ -1,0 +1,245 @@
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { capabilities, type PathRule } from "../../core/access.ts"
+import { isEngineError } from "../../core/errors.ts"
+import { parsePolicy } from "./policy-text.ts"
+
+const readRoles: readonly PathRule[] = [{ path: "pki/roles/*", capabilities: ["read", "list"] }]
+
+describe("a policy is read", () => {
+  test.each<{ what: string; text: string; rules: readonly PathRule[] }>([
+    { what: "one block", text: 'path "pki/roles/*" {\n  capabilities = ["read", "list"]\n}\n', rules: readRoles },
+    { what: "on one line", text: 'path "pki/roles/*" { capabilities = ["read","list"] }', rules: readRoles },
+    { what: "a comma too many", text: 'path "pki/roles/*" { capabilities = ["read", "list",], }', rules: readRoles },
+    { what: "the name in quotes", text: 'path "pki/roles/*" { "capabilities" = ["read", "list"] }', rules: readRoles },
+    {
+      what: "CRLF",
+      text: 'path "pki/roles/*" {\r\n capabilities = [\r\n"read",\r\n"list"\r\n]\r\n}',
+      rules: readRoles,
+    },
+    { what: "a leading slash", text: 'path "/pki/roles/*" { capabilities = ["read", "list"] }', rules: readRoles },
+    {
+      what: "comments of all kinds",
+      text: '# who reads\n// roles {\n/* and\n"lists" them */ path /*x*/ "pki/roles/*" { # here\n capabilities = ["read", /**/ "list"] } // end',
+      rules: readRoles,
+    },
+    {
+      what: "two paths",
+      text: 'path "a" { capabilities = ["read"] } path "b/+/c" { capabilities = ["deny"] }',
+      rules: [
+        { path: "a", capabilities: ["read"] },
+        { path: "b/+/c", capabilities: ["deny"] },
+      ],
+    },
+    {
+      what: "the same path twice, united",
+      text: 'path "pki/roles/*" { capabilities = ["read"] }\npath "/pki/roles/*" { capabilities = ["list", "read"] }',
+      rules: readRoles,
+    },
+    { what: "no capability", text: 'path "a" { capabilities = [] }', rules: [{ path: "a", capabilities: [] }] },
+    { what: "nothing but a comment", text: "# nothing yet", rules: [] },
+    {
+      what: "escapes",
+      text: '"path"'.slice(1, -1) + ' "a\\u002fb" { capabilities = ["re\\u0061d"] }',
+      rules: [{ path: "a/b", capabilities: ["read"] }],
+    },
+    { what: "JSON", text: '{"path": {"pki/roles/*": {"capabilities": ["read", "list"]}}}', rules: readRoles },
+    {
+      what: "JSON in lists",
+      text: ' {"path": [{"pki/roles/*": [{"capabilities": ["read", "list"]}]}]}',
+      rules: readRoles,
+    },
+    {
+      what: "JSON with a path twice, united",
+      text: '{"path": {"pki/roles/*": {"capabilities": ["read"]}, "pki/roles/*": {"capabilities": ["list"]}}}',
+      rules: readRoles,
+    },
+    { what: "empty JSON", text: "{}", rules: [] },
+  ])("with $what", ({ text, rules }) => {
+    expect(parsePolicy(text)).toEqual(rules)
+  })
+})
+
+describe("a policy is refused", () => {
+  test.each<{ text: string; faults: readonly string[] }>([
+    { text: " \n", faults: ["policy can't be blank"] },
+    { text: "#".repeat(65_537), faults: ["policy is too long (maximum is 65536 bytes)"] },
+    { text: "# \0", faults: ["policy must not contain the character U+0000"] },
+    {
+      text: 'path "a" {\n  capabilities = ["read"]\n  allowed_parameters = { "ttl" = [1, "2", true] }\n}',
+      faults: ['policy line 3: "allowed_parameters" of the path "a" is not supported; only "capabilities" is'],
+    },
+    {
+      text: 'path "a" {\n policy = "write"\n}',
+      faults: [
+        'policy line 2: "policy" of the path "a" is not supported; only "capabilities" is',
+        'policy line 1: the path "a" has no "capabilities"',
+      ],
+    },
+    {
+      text: 'path "a" { capabilities = ["read", "scan",\n 7] }\npath "" { capabilities = [] }',
+      faults: [
+        'policy line 1: "scan" is not a capability (create, read, update, patch, delete, list, sudo, deny)',
+        "policy line 2: what is not text in quotes is not a capability (create, read, update, patch, delete, list, sudo, deny)",
+        'policy line 3: the path "" is empty',
+      ],
+    },
+    {
+      text: 'path "a" { capabilities = "read" }',
+      faults: ['policy line 1: the "capabilities" of the path "a" must be a list'],
+    },
+    {
+      text: 'path "a" {\n capabilities = ["read"]\n capabilities = ["deny"] }',
+      faults: ['policy line 3: the path "a" has "capabilities" twice'],
+    },
+    {
+      text: 'path "a*b" { capabilities = [] }',
+      faults: ['policy line 1: the path "a*b" has a * that is not its last character'],
+    },
+    {
+      text: 'path "a/b+" { capabilities = [] }',
+      faults: ['policy line 1: the path "a/b+" has a + that is not a whole segment'],
+    },
+    {
+      text: 'path "a/+*" { capabilities = [] }',
+      faults: ['policy line 1: the path "a/+*" has a + that is not a whole segment'],
+    },
+    {
+      text: 'path "a/{{identity.entity.id}}" { capabilities = [] }',
+      faults: ['policy line 1: the path "a/{{identity.entity.id}}" holds a template, which is not supported'],
+    },
+    {
+      text: `path "${"a".repeat(1_025)}" { capabilities = [] }`,
+      faults: [expect.stringContaining("is too long (maximum is 1024 characters)")],
+    },
+    {
+      text: 'path "a\\u0007" { capabilities = [] }',
+      faults: ['policy line 1: the path "a\\u0007" holds control characters'],
+    },
+    { text: 'name = "x"', faults: ['policy line 1: "name" is not known; a policy holds path "…" blocks only'] },
+    { text: "\npath a { }", faults: ['policy line 2: "a" was found where a path in quotes was expected'] },
+    { text: 'path "a" [ ]', faults: ['policy line 1: "[" was found where "{" was expected'] },
+    { text: 'path "a" { capabilities: [] }', faults: ['policy line 1: ":" was found where "=" was expected'] },
+    { text: 'path "a" { capabilities = }', faults: ['policy line 1: "}" was found where a value was expected'] },
+    {
+      text: 'path "a" { capabilities = ["read" "list"] }',
+      faults: ['policy line 1: "list" was found where "," or "]" was expected'],
+    },
+    { text: 'path "a" {\n\n', faults: ["policy line 3: the end of the text was found where a name was expected"] },
+    { text: 'path "a', faults: ["policy line 1: text in quotes does not end on its line"] },
+    { text: 'path "a\n" {}', faults: ["policy line 1: text in quotes does not end on its line"] },
+    { text: 'path "a\\x" {}', faults: ['policy line 1: "a\\x" is not text as JSON writes it'] },
+    { text: "# a\n/* b", faults: ["policy line 2: a comment that begins with /* does not end"] },
+    { text: "/*/", faults: ["policy line 1: a comment that begins with /* does not end"] },
+    { text: "path <<EOT", faults: ['policy line 1: "<" was not expected'] },
+    { text: "}", faults: ['policy line 1: "}" was found where path "…" { … } was expected'] },
+    { text: `path "a" { x = ${"[".repeat(20)}`, faults: ["policy line 1: the policy nests deeper than 8 levels"] },
+    { text: '{"name": "x"}', faults: ['policy line 1: "name" is not known; a policy holds "path" only'] },
+    { text: '{"path": "a"}', faults: ["policy line 1: an object in braces was expected"] },
+    { text: '{"path": []}', faults: ["policy line 1: an object in braces was expected"] },
+    { text: '{"path": {"a": {}}}', faults: ['policy line 1: the path "a" has no "capabilities"'] },
+    {
+      text: '{"path": {"a": {"capabilities": ["read"],}}}',
+      faults: ['policy line 1: "}" was found where a name was expected'],
+    },
+    {
+      text: '{"path": {"a": {capabilities: ["read"]}}}',
+      faults: ['policy line 1: "capabilities" was found where a name was expected'],
+    },
+    {
+      text: "{\n}\n{}",
+      faults: ['policy line 3: "{" was found where nothing after the policy\'s last brace was expected'],
+    },
+    { text: '{ # no comments\n"path": {}}', faults: ['policy line 1: "#" was not expected'] },
+    {
+      text: Array.from({ length: 1_001 }, (_, index) => `path "${index}" { capabilities = ["read"] }`).join("\n"),
+      faults: ["policy has too many paths (maximum is 1000)"],
+    },
+  ])("for $faults", ({ text, faults }) => {
+    expect(faultsOf(text)).toEqual(faults)
+  })
+
+  test("with no more faults than anybody reads", () => {
+    expect(faultsOf(`path "a" { capabilities = [${'"x",'.repeat(100)}] }`)).toHaveLength(20)
+  })
+})
+
+describe("whatever the text", () => {
+  const path = fc
+    .array(fc.oneof(fc.constant("+"), fc.stringMatching(/^[a-z0-9. "\\é-]{1,8}$/)), { minLength: 1, maxLength: 5 })
+    .map((segments) => segments.join("/"))
+  const granted = fc.uniqueArray(fc.constantFrom(...capabilities))
+  const rules = fc.uniqueArray(fc.record({ path, capabilities: granted }), {
+    selector: (rule) => rule.path,
+    maxLength: 8,
+  })
+
+  test("rules written as HCL and as JSON are read back", () => {
+    fc.assert(
+      fc.property(rules, fc.constantFrom("\n", " ", "\r\n", " # x\n", '/* " */'), (written, blank) => {
+        const hcl = written.map((rule) =>
+          ["path", JSON.stringify(rule.path), "{", "capabilities", "=", JSON.stringify(rule.capabilities), "}"].join(
+            blank,
+          ),
+        )
+        const json = {
+          path: Object.fromEntries(written.map((rule) => [rule.path, { capabilities: rule.capabilities }])),
+        }
+        expect(parsePolicy(`#\n${hcl.join(blank)}`)).toEqual(written)
+        const read = parsePolicy(JSON.stringify(json))
+        // An object's members that are whole numbers come first.
+        expect(new Set(read)).toEqual(new Set(written))
+      }),
+    )
+  })
+
+  test("it is rules or a fault, never anything else", () => {
+    const piece = fc.constantFrom(
+      ...[
+        "path",
+        "capabilities",
+        '"pki/*"',
+        '"read"',
+        "{",
+        "}",
+        "[",
+        "]",
+        "=",
+        ":",
+        ",",
+        "\n",
+        " ",
+        "#",
+        "/*",
+        "*/",
+        '"',
+      ],
+      ...["\\", "<<", "true", "7", "é", "\u{1F600}", "\0", "\uD800"],
+    )
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+        expect(["rules", "faults"]).toContain(outcomeOf(pieces.join("")))
+      }),
+      { numRuns: 5_000 },
+    )
+  })
+})
+
+function faultsOf(text: string): readonly string[] {
+  try {
+    parsePolicy(text)
+    return []
+  } catch (error) {
+    if (!isEngineError(error, "invalid")) throw error
+    return error.faults.map(({ detail }) => detail)
+  }
+}
+
+function outcomeOf(text: string): string {
+  try {
+    parsePolicy(text)
+    return "rules"
+  } catch (error) {
+    return isEngineError(error, "invalid") && error.faults.length > 0 ? "faults" : String(error)
+  }
+}

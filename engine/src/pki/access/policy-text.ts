@@ -1,0 +1,279 @@
+// The text of a policy: `path "pki/issue/web" { capabilities = ["update"] }`, any number of them, with comments; or the same as
+// JSON, `{ "path": { "pki/issue/web": { "capabilities": ["update"] } } }` (architecture 0.12). Strict: what is not understood is
+// refused, because a rule that is silently left out may be the one that denies.
+import { capabilities, type Capability, type PathRule } from "../../core/access.ts"
+import { type Fault, invalid, refuseFaults } from "../../core/errors.ts"
+import { textProblem } from "../../core/text.ts"
+
+const policyTextMaximumBytes = 64 * 1024
+const pathRulesMaximum = 1_000
+const pathMaximum = 1_024
+/** More nesting than any policy has; only what is refused anyway nests at all. */
+const depthMaximum = 8
+/** Whoever has more to mend will ask again. */
+const faultsMaximum = 20
+
+/** Rules in the order of the text, one per path. Throws `invalid` with faults that name the line. */
+export function parsePolicy(text: string): readonly PathRule[] {
+  if (text.trim() === "") throw invalid([fault("policy can't be blank")])
+  if (Buffer.byteLength(text) > policyTextMaximumBytes)
+    throw invalid([fault(`policy is too long (maximum is ${policyTextMaximumBytes} bytes)`)])
+  const problem = textProblem(text)
+  if (problem !== undefined) throw invalid([fault(`policy ${problem}`)])
+  return rulesOf(/^\s*\{/.test(text) ? jsonBlocks(new Reader(text, "json")) : hclBlocks(new Reader(text, "hcl")))
+}
+
+interface Block {
+  readonly path: string
+  readonly line: number
+  readonly members: readonly Member[]
+}
+
+interface Member {
+  readonly key: string
+  readonly line: number
+  readonly value: Value
+}
+
+type Value =
+  | { readonly kind: "text"; readonly line: number; readonly text: string }
+  /** A number, true, false or null. */
+  | { readonly kind: "word"; readonly line: number }
+  | { readonly kind: "list"; readonly line: number; readonly items: readonly Value[] }
+  | { readonly kind: "object"; readonly line: number; readonly members: readonly Member[] }
+
+function hclBlocks(reader: Reader): Block[] {
+  const blocks: Block[] = []
+  for (;;) {
+    const token = reader.next()
+    if (token.kind === "end") return blocks
+    if (token.kind !== "word") throw unexpected(token, 'path "…" { … }')
+    if (token.text !== "path")
+      throw onLine(token.line, `"${token.text}" is not known; a policy holds path "…" blocks only`)
+    const path = reader.next()
+    if (path.kind !== "text") throw unexpected(path, "a path in quotes")
+    const { members } = reader.object(reader.expect("{"), 1)
+    blocks.push({ path: path.text, line: path.line, members })
+  }
+}
+
+function jsonBlocks(reader: Reader): Block[] {
+  const { members } = reader.object(reader.expect("{"), 0)
+  const end = reader.next()
+  if (end.kind !== "end") throw unexpected(end, "nothing after the policy's last brace")
+  return members.flatMap(({ key, line, value }) => {
+    if (key !== "path") throw onLine(line, `"${key}" is not known; a policy holds "path" only`)
+    return objectsOf(value).flatMap((paths) =>
+      paths.flatMap((path) =>
+        objectsOf(path.value).map((rule) => ({ path: path.key, line: path.line, members: rule })),
+      ),
+    )
+  })
+}
+
+/** Other tools that write this JSON put a list around each object. */
+function objectsOf(value: Value): (readonly Member[])[] {
+  if (value.kind === "object") return [value.members]
+  if (value.kind === "list" && value.items.length > 0) return value.items.flatMap(objectsOf)
+  throw onLine(value.line, "an object in braces was expected")
+}
+
+function rulesOf(blocks: readonly Block[]): readonly PathRule[] {
+  const faults: Fault[] = []
+  const rules = new Map<string, Set<Capability>>()
+  for (const block of blocks) {
+    const path = block.path.replace(/^\//, "")
+    const wrong = pathProblem(path)
+    if (wrong !== undefined) faults.push(faultOn(block.line, `the path ${quoted(block.path)} ${wrong}`))
+    const united = rules.get(path) ?? new Set()
+    for (const capability of capabilitiesOf(block, faults)) united.add(capability)
+    rules.set(path, united)
+  }
+  if (rules.size > pathRulesMaximum) faults.push(fault(`policy has too many paths (maximum is ${pathRulesMaximum})`))
+  refuseFaults(faults.slice(0, faultsMaximum))
+  return [...rules].map(([path, granted]) => ({ path, capabilities: [...granted] }))
+}
+
+function capabilitiesOf({ path, line, members }: Block, faults: Fault[]): Capability[] {
+  for (const member of members)
+    if (member.key !== "capabilities")
+      faults.push(
+        faultOn(member.line, `"${member.key}" of the path ${quoted(path)} is not supported; only "capabilities" is`),
+      )
+  const [given, second] = members.filter(({ key }) => key === "capabilities")
+  if (given === undefined) {
+    faults.push(faultOn(line, `the path ${quoted(path)} has no "capabilities"`))
+    return []
+  }
+  if (second !== undefined) faults.push(faultOn(second.line, `the path ${quoted(path)} has "capabilities" twice`))
+  if (given.value.kind !== "list") {
+    faults.push(faultOn(given.line, `the "capabilities" of the path ${quoted(path)} must be a list`))
+    return []
+  }
+  const named: Capability[] = []
+  for (const item of given.value.items) {
+    const text = item.kind === "text" ? item.text : undefined
+    const known = capabilities.find((capability) => capability === text)
+    if (known !== undefined) named.push(known)
+    else
+      faults.push(
+        faultOn(
+          item.line,
+          `${text === undefined ? "what is not text in quotes" : quoted(text)} is not a capability (${capabilities.join(", ")})`,
+        ),
+      )
+  }
+  return named
+}
+
+function pathProblem(path: string): string | undefined {
+  if (path === "") return "is empty"
+  if (path.length > pathMaximum) return `is too long (maximum is ${pathMaximum} characters)`
+  if (path.includes("{{") || path.includes("${")) return "holds a template, which is not supported"
+  if (/\p{Cc}/u.test(path)) return "holds control characters"
+  if (path.slice(0, -1).includes("*")) return "has a * that is not its last character"
+  const segments = path.split("/")
+  return segments.some((segment) => segment.includes("+") && segment !== "+")
+    ? "has a + that is not a whole segment"
+    : undefined
+}
+
+type Mark = "{" | "}" | "[" | "]" | "=" | ":" | ","
+type Token =
+  | { readonly kind: "text" | "word"; readonly text: string; readonly line: number }
+  | { readonly kind: "mark"; readonly text: Mark; readonly line: number }
+  | { readonly kind: "end"; readonly text: ""; readonly line: number }
+
+/** Reads tokens from left to right, and the values they make up. Each token is read once, so the work is linear. */
+class Reader {
+  readonly #text: string
+  readonly #form: "hcl" | "json"
+  #at = 0
+  #line = 1
+  #peeked: Token | undefined
+
+  constructor(text: string, form: "hcl" | "json") {
+    this.#text = text
+    this.#form = form
+  }
+
+  next(): Token {
+    const token = this.#peeked ?? this.#scan()
+    this.#peeked = undefined
+    return token
+  }
+
+  expect(mark: Mark): Token {
+    const token = this.next()
+    if (token.kind !== "mark" || token.text !== mark) throw unexpected(token, `"${mark}"`)
+    return token
+  }
+
+  /** After its opening brace. */
+  object({ line }: Token, depth: number): Value & { kind: "object" } {
+    const members: Member[] = []
+    while (!this.#closes("}", members.length)) {
+      const key = this.next()
+      if (key.kind !== "text" && !(key.kind === "word" && this.#form === "hcl")) throw unexpected(key, "a name")
+      this.expect(this.#form === "hcl" ? "=" : ":")
+      members.push({ key: key.text, line: key.line, value: this.#value(depth + 1) })
+    }
+    return { kind: "object", line, members }
+  }
+
+  #value(depth: number): Value {
+    const token = this.next()
+    const { line } = token
+    if (depth > depthMaximum) throw onLine(line, `the policy nests deeper than ${depthMaximum} levels`)
+    if (token.kind === "text") return { kind: "text", line, text: token.text }
+    if (token.kind === "word") return { kind: "word", line }
+    if (token.kind === "mark" && token.text === "{") return this.object(token, depth)
+    if (token.kind !== "mark" || token.text !== "[") throw unexpected(token, "a value")
+    const items: Value[] = []
+    while (!this.#closes("]", items.length)) items.push(this.#value(depth + 1))
+    return { kind: "list", line, items }
+  }
+
+  /** Whether the object or list ends here, or another entry follows, with the comma between taken away. */
+  #closes(mark: "}" | "]", entries: number): boolean {
+    if (this.#take(mark)) return true
+    if (entries === 0) return false
+    if (!this.#take(",")) {
+      // Between the members of an object, the end of a line does in HCL.
+      if (this.#form === "hcl" && mark === "}") return false
+      throw unexpected(this.next(), `"," or "${mark}"`)
+    }
+    return this.#form === "hcl" && this.#take(mark)
+  }
+
+  #take(mark: Mark): boolean {
+    this.#peeked ??= this.#scan()
+    const taken = this.#peeked.kind === "mark" && this.#peeked.text === mark
+    if (taken) this.#peeked = undefined
+    return taken
+  }
+
+  #scan(): Token {
+    this.#skipBlanks()
+    const line = this.#line
+    const character = this.#text[this.#at]
+    if (character === undefined) return { kind: "end", text: "", line }
+    if (isMark(character)) {
+      this.#at += 1
+      return { kind: "mark", text: character, line }
+    }
+    if (character === '"') return { kind: "text", text: this.#quotedText(), line }
+    const word = this.#match(wordPattern)
+    if (word === undefined)
+      throw onLine(line, `${quoted(String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0))} was not expected`)
+    return { kind: "word", text: word, line }
+  }
+
+  #skipBlanks(): void {
+    for (;;) {
+      const begin = this.#line
+      const blank = this.#match(blanks) ?? (this.#form === "hcl" ? this.#match(comment) : undefined)
+      if (blank === undefined) return
+      if (blank.startsWith("/*") && !/[^]{2}\*\/$/.test(blank))
+        throw onLine(begin, "a comment that begins with /* does not end")
+      for (const one of blank) if (one === "\n") this.#line += 1
+    }
+  }
+
+  #quotedText(): string {
+    const found = this.#match(quotation)
+    if (found === undefined) throw onLine(this.#line, "text in quotes does not end on its line")
+    try {
+      return JSON.parse(found) as string
+    } catch {
+      throw onLine(this.#line, `${found} is not text as JSON writes it`)
+    }
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at
+    const found = pattern.exec(this.#text)?.[0]
+    if (found === undefined) return undefined
+    this.#at += found.length
+    return found
+  }
+}
+
+const blanks = /[ \t\r\n]+/y
+const comment = /(?:#|\/\/)[^\n]*|\/\*[^]*?(?:\*\/|$)/y
+const quotation = /"(?:[^"\\\n]|\\.)*"/y
+const wordPattern = /[A-Za-z0-9_.-]+/y
+
+const marks = new Set<string>(["{", "}", "[", "]", "=", ":", ","])
+const isMark = (character: string): character is Mark => marks.has(character)
+
+const fault = (detail: string): Fault => ({ field: ["policy"], detail })
+const faultOn = (line: number, detail: string): Fault => fault(`policy line ${line}: ${detail}`)
+const onLine = (line: number, detail: string) => invalid([faultOn(line, detail)])
+const unexpected = ({ kind, text, line }: Token, wanted: string) =>
+  onLine(line, `${kind === "end" ? "the end of the text" : quoted(text)} was found where ${wanted} was expected`)
+
+/** Long enough to be found again. */
+const shownMaximum = 60
+const quoted = (text: string): string =>
+  JSON.stringify(text.length > shownMaximum ? `${text.slice(0, shownMaximum)}…` : text)
