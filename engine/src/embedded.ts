@@ -25,6 +25,8 @@ import { TokenService } from "./organizations/token-service.ts"
 import { tokenUses } from "./organizations/token-uses.ts"
 import { UserService } from "./organizations/user-service.ts"
 import { VcsConnectionService } from "./organizations/vcs-connection-service.ts"
+import { PolicyService } from "./pki/access/policy-service.ts"
+import { ServiceTokenService } from "./pki/access/service-token-service.ts"
 import { MountDirectory, type MountTable } from "./pki/mount-directory.ts"
 import { Authorities } from "./pki/authority.ts"
 import { MountedPki } from "./pki/mounted.ts"
@@ -236,6 +238,14 @@ class CallerEngine implements ServingEngine {
   get mounts() {
     const { storage, runtime, mountDirectory } = this.context
     return new MountService(storage, runtime, mountDirectory, this.caller)
+  }
+
+  get policies() {
+    return new PolicyService(this.context.storage, this.caller)
+  }
+
+  get serviceTokens() {
+    return new ServiceTokenService(this.context.storage, this.context.runtime, this.caller)
   }
 
   get inclusions() {

@@ -15,6 +15,8 @@ import type { Teams } from "./organizations/teams.ts"
 import type { Tokens } from "./organizations/tokens.ts"
 import type { Users } from "./organizations/users.ts"
 import type { VcsConnections } from "./organizations/vcs-connections.ts"
+import type { Policies } from "./pki/access/policies.ts"
+import type { ServiceTokens } from "./pki/access/service-tokens.ts"
 import type { MountTable } from "./pki/mount-directory.ts"
 import type { Mounts } from "./pki/mounts.ts"
 import type { Pki } from "./pki/pki.ts"
@@ -75,6 +77,8 @@ export interface ServingEngine extends Engine {
   readonly mounts: Mounts
   /** The authority at a path. Whether there is one, its verbs find out: they throw `not-found`. */
   pki(mountPath: string): Pki
+  readonly policies: Policies
+  readonly serviceTokens: ServiceTokens
   readonly inclusions: WorkspaceInclusions
 }
 
@@ -84,7 +88,10 @@ export interface ServedEngine extends ServingEngine {
   readonly caller: Caller
   /** For those who hold an upload address, whoever they are. */
   readonly stateUploads: StateUploads
-  /** Throws `EngineError("unauthenticated")` unless the token is known, unexpired and has rights on this API. */
+  /**
+   * Throws `EngineError("unauthenticated")` unless the token is known, unexpired and has a use left, which this takes. A caller
+   * of the kind `service` has rights on certificates only.
+   */
   authenticate(token: string): Promise<Caller>
   /** The same engine, acting for a caller. */
   as(caller: Caller): ServingEngine

@@ -9,6 +9,8 @@ import type { TeamProjectStore } from "./organizations/team-project.ts"
 import type { TeamStore } from "./organizations/team-store.ts"
 import type { TokenStore } from "./organizations/token-store.ts"
 import type { UserStore } from "./organizations/user-store.ts"
+import type { PolicyStore } from "./pki/access/policy-store.ts"
+import type { ServiceTokenStore } from "./pki/access/service-token-store.ts"
 import type { MountStore } from "./pki/mount-store.ts"
 import type { AuthorityStore } from "./pki/authority.ts"
 import type { CertificateStore } from "./pki/certificates/certificate.ts"
@@ -61,4 +63,6 @@ export interface Stores {
   readonly roles: RoleStore
   readonly mountSettings: MountSettingsStore
   readonly certificates: CertificateStore
+  readonly policies: PolicyStore
+  readonly serviceTokens: ServiceTokenStore
 }

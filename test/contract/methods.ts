@@ -1,7 +1,16 @@
 import type { Engine } from "../../engine/src/engine.ts"
 
 /** What stands beside the families of an engine that serves. */
-const notFamilies = new Set(["caller", "context", "stateUploads", "inclusions", "jobActivities", "mounts"])
+const notFamilies = new Set([
+  "caller",
+  "context",
+  "stateUploads",
+  "inclusions",
+  "jobActivities",
+  "mounts",
+  "policies",
+  "serviceTokens",
+])
 
 /** `workspaces.get` and all others, as they are at run time. */
 export const methodsOf = (engine: Engine): string[] =>

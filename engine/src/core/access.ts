@@ -102,12 +102,16 @@ export function authorizePath(caller: AccessHolder, demand: PathDemand): void {
   if (!allowsPath(caller, demand)) throw permissionDenied()
 }
 
-function allowsPath(caller: AccessHolder, { mount, path, capability, sudo = false }: PathDemand): boolean {
+export function allowsPath(caller: AccessHolder, { mount, path, capability, sudo = false }: PathDemand): boolean {
   const full = mount === undefined ? path : `${mount}/${path}`
   const wanted = typeof capability === "string" ? [capability] : capability
   const granted = capabilitiesOn(caller, wanted.includes("list") && !full.endsWith("/") ? `${full}/` : full)
   return wanted.some((one) => granted.has(one)) && (!sudo || granted.has("sudo"))
 }
+
+/** Whether a caller has at least what the policy of that name gives. */
+export const holdsPolicy = ({ acl }: AccessHolder, name: string): boolean =>
+  acl.kind === "everything" || acl.policies.includes(name)
 
 /** The words that existing clients of this API look for. */
 export const permissionDenied = () => forbidden("permission denied")

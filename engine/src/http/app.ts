@@ -1,7 +1,7 @@
 // fetch(Request) → Response. Decodes nothing itself: it finds the route, turns the token into a caller, and encodes errors.
 import { Hono } from "hono"
 import type { Context } from "hono"
-import { EngineError, badRequest, isEngineError, notFound } from "../core/errors.ts"
+import { EngineError, badRequest, isEngineError, notFound, unauthenticated } from "../core/errors.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { ServedEngine } from "../engine.ts"
 import { encodeError, type Pointers, statusOf } from "../wire/jsonapi/errors.ts"
@@ -54,6 +54,7 @@ const answer = (context: Context<Served>, route: Route, options: AppOptions): Pr
   context.env.route = `${apiPrefix}${route.path}`
   return settle(options, context.env, route.pointers, async () => {
     const caller = await options.engine.authenticate(bearerToken(context.req.header("authorization") ?? null))
+    if (caller.kind === "service") throw unauthenticated()
     return route.handle(Object.assign(requestOf(context, options), { engine: options.engine.as(caller) }))
   })
 }

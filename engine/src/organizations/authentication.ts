@@ -1,6 +1,6 @@
 // From a token to a caller. Callers are kept per token for as long as the identity generation stands still; that number is
 // read first in every request, so a revoked token or a left team counts at once on every replica (architecture 0.23).
-import { fullAccess, noAccess } from "../core/access.ts"
+import { type AccessRules, compileAccess, fullAccess, noAccess } from "../core/access.ts"
 import type { Caller } from "../core/caller.ts"
 import { unauthenticated } from "../core/errors.ts"
 import type { Runtime } from "../core/runtime.ts"
@@ -12,11 +12,20 @@ import type { TokenUses } from "./token-uses.ts"
 
 const cachedCallersMaximum = 10_000
 
-interface Remembered {
-  readonly generation: number
+/** A token that was made by another ends with it; more of them in a row than this are never made. */
+export const tokenAncestorsMaximum = 16
+
+/** What a token stands for, for as long as the identity generation stands still. */
+export interface ResolvedToken {
   readonly tokenId: string
+  /** When it, or one of the tokens that it ends with, does. A renewal may move it without a new generation. */
   readonly expiresAt: Instant | null
+  readonly limitedUses: boolean
   readonly caller: Caller
+}
+
+interface Remembered extends ResolvedToken {
+  readonly generation: number
   /** As far as this process knows; another one may have seen a later use. */
   lastUsedAt: Instant | null
 }
@@ -36,12 +45,11 @@ export function authentication(
     const known = remembered.get(hash)
     const found = await storage.read(async ({ identity }): Promise<Remembered> => {
       const generation = await identity.generation()
-      if (known?.generation === generation) return known
+      if (known?.generation === generation && !isExpired(known, now)) return known
       const record = await identity.findToken(hash)
-      const caller = record && (await resolve(identity, record))
-      if (record === undefined || caller === undefined) throw unauthenticated()
-      const { id: tokenId, expiresAt, lastUsedAt } = record
-      return { generation, tokenId, expiresAt, lastUsedAt, caller }
+      const resolved = record && (await resolveToken(identity, record))
+      if (record === undefined || resolved === undefined) throw unauthenticated()
+      return { ...resolved, generation, lastUsedAt: record.lastUsedAt }
     })
     if (isExpired(found, now)) throw unauthenticated()
     if (found !== known) {
@@ -52,30 +60,66 @@ export function authentication(
       found.lastUsedAt = now
       uses.record(found.tokenId, now)
     }
+    // Before anything is done with it: of two requests that race for the last use, one is refused.
+    if (found.limitedUses && !(await storage.transact(({ identity }) => identity.spendUse(found.tokenId, now))))
+      throw unauthenticated()
     return found.caller
   }
 }
 
-async function resolve(identity: IdentityStore, record: TokenRecord): Promise<Caller | undefined> {
-  const { owner } = record
+/** Undefined where whoever the token belongs to is gone. */
+export async function resolveToken(identity: IdentityStore, record: TokenRecord): Promise<ResolvedToken | undefined> {
+  const caller = await callerOf(identity, record)
+  const expiresAt = await endOf(identity, record)
+  if (caller === undefined || expiresAt === undefined) return undefined
+  return { tokenId: record.id, expiresAt, limitedUses: record.limitedUses, caller }
+}
+
+/** Undefined for one with more tokens above it than are ever made. */
+async function endOf(identity: IdentityStore, record: TokenRecord): Promise<Instant | null | undefined> {
+  let expiresAt = record.expiresAt
+  let parentId = record.parentId
+  for (let above = 0; parentId !== null; above += 1) {
+    if (above === tokenAncestorsMaximum) return undefined
+    const parent = await identity.findTokenById(parentId)
+    if (parent === undefined) return undefined
+    expiresAt = earlier(expiresAt, parent.expiresAt)
+    parentId = parent.parentId
+  }
+  return expiresAt
+}
+
+const earlier = (one: Instant | null, other: Instant | null): Instant | null =>
+  one === null || other === null ? (one ?? other) : Math.min(one, other)
+
+async function callerOf(identity: IdentityStore, record: TokenRecord): Promise<Caller | undefined> {
+  const { owner, id: tokenId } = record
   switch (owner.kind) {
     case "user": {
       const user = await identity.findUser(owner.userId)
       if (user === undefined) return undefined
-      const memberships = await identity.membershipsOfUser(user.id)
       const { id: userId, siteAdmin } = user
-      const acl = siteAdmin ? fullAccess : noAccess
-      return { kind: "user", tokenId: record.id, userId, siteAdmin, memberships, acl }
+      const memberships = await identity.membershipsOfUser(userId)
+      const acl = siteAdmin ? fullAccess : await accessOf(identity, record)
+      return { kind: "user", tokenId, userId, siteAdmin, memberships, acl }
     }
     case "team": {
-      const team = await identity.membershipOfTeam(owner.teamId)
-      return team && { kind: "team", tokenId: record.id, teamId: owner.teamId, ...team, acl: noAccess }
+      const { teamId } = owner
+      const team = await identity.membershipOfTeam(teamId)
+      return team && { kind: "team", tokenId, teamId, ...team, acl: await accessOf(identity, record) }
     }
-    case "organization":
-      return { kind: "organization", tokenId: record.id, organizationId: owner.organizationId, acl: noAccess }
-    case "service": // rights on certificates only (architecture 0.11)
-      return undefined
+    case "organization": {
+      const { organizationId } = owner
+      return { kind: "organization", tokenId, organizationId, acl: await accessOf(identity, record) }
+    }
+    case "service":
+      return { kind: "service", tokenId, acl: await accessOf(identity, record) }
     default:
       return owner satisfies never
   }
+}
+
+async function accessOf(identity: IdentityStore, record: TokenRecord): Promise<AccessRules> {
+  const policies = await identity.policiesOf(record)
+  return policies.length === 0 ? noAccess : compileAccess(policies)
 }

@@ -1,3 +1,4 @@
+import type { PathRule } from "../core/access.ts"
 import type { Membership } from "../core/caller.ts"
 import type { OrganizationId, TeamId, UserId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
@@ -12,6 +13,15 @@ export interface TokenRecord {
     | { readonly kind: "service" }
   readonly expiresAt: Instant | null
   readonly lastUsedAt: Instant | null
+  /** The token with which this one ends. */
+  readonly parentId: string | null
+  /** Each use must be counted before it counts. */
+  readonly limitedUses: boolean
+}
+
+export interface HeldPolicy {
+  readonly name: string
+  readonly rules: readonly PathRule[]
 }
 
 /** What turning a token into a caller needs; every write to what it reads bumps the `identity` generation. */
@@ -21,6 +31,11 @@ export interface IdentityStore {
   /** The administrator of that name, made with this id when there is none yet. */
   ensureAdministrator(user: { readonly id: UserId; readonly username: string; readonly now: Instant }): Promise<UserId>
   findToken(hash: string): Promise<TokenRecord | undefined>
+  findTokenById(id: string): Promise<TokenRecord | undefined>
+  /** False when there is none left; a condition in the statement settles a race. The last one ends the token. */
+  spendUse(tokenId: string, now: Instant): Promise<boolean>
+  /** What is attached to the token, to its owner, and to the teams of the user who is its owner. */
+  policiesOf(token: TokenRecord): Promise<readonly HeldPolicy[]>
   findUser(id: UserId): Promise<{ readonly id: UserId; readonly siteAdmin: boolean } | undefined>
   /** Standing of a user in each of their organizations; `teamIds` limits it to one team's (team tokens). */
   membershipsOfUser(id: UserId): Promise<ReadonlyMap<OrganizationId, Membership>>

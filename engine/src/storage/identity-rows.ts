@@ -1,3 +1,4 @@
+import { sql } from "kysely"
 import {
   type Membership,
   noOrganizationAccess,
@@ -5,9 +6,15 @@ import {
   organizationPermissions,
   ownerMembership,
 } from "../core/caller.ts"
+import type { PathRule } from "../core/access.ts"
 import type { OrganizationId, TeamId, UserId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
-import { type IdentityStore, ownersTeamName, type TokenRecord } from "../organizations/identity-store.ts"
+import {
+  type HeldPolicy,
+  type IdentityStore,
+  ownersTeamName,
+  type TokenRecord,
+} from "../organizations/identity-store.ts"
 import { bumpGeneration, readGeneration } from "./generations.ts"
 import { type Session, statement } from "./session.ts"
 import type { TokenRow } from "./tables.ts"
@@ -53,7 +60,23 @@ export class IdentityRows implements IdentityStore {
 
   async findToken(hash: string): Promise<TokenRecord | undefined> {
     const row = await this.#session.first(tokenByHash, { hash })
-    return row && { id: row.id, owner: ownerOf(row), expiresAt: row.expires_at, lastUsedAt: row.last_used_at }
+    return row && recordOf(row)
+  }
+
+  async findTokenById(id: string): Promise<TokenRecord | undefined> {
+    const row = await this.#session.first(tokenById, { id })
+    return row && recordOf(row)
+  }
+
+  async spendUse(tokenId: string, now: Instant): Promise<boolean> {
+    return (await this.#session.run(spendUse, { id: tokenId, now })) === 1
+  }
+
+  async policiesOf({ id, owner }: TokenRecord): Promise<readonly HeldPolicy[]> {
+    const userId = owner.kind === "user" ? owner.userId : null
+    const teamId = owner.kind === "team" ? owner.teamId : null
+    const rows = await this.#session.all(policiesHeld, { tokenId: id, userId, teamId })
+    return rows.map(({ name, rules }) => ({ name, rules: JSON.parse(rules) as readonly PathRule[] }))
   }
 
   async findUser(id: UserId): Promise<{ readonly id: UserId; readonly siteAdmin: boolean } | undefined> {
@@ -104,11 +127,58 @@ function ownerOf(row: Pick<TokenRow, "kind" | "user_id" | "team_id" | "organizat
   return { kind: "service" }
 }
 
+const recordOf = (row: RecordRow): TokenRecord => ({
+  id: row.id,
+  owner: ownerOf(row),
+  expiresAt: row.expires_at,
+  lastUsedAt: row.last_used_at,
+  parentId: row.parent_id,
+  limitedUses: row.uses_left !== null,
+})
+
+type RecordRow = Pick<TokenRow, (typeof recordColumns)[number]>
+const recordColumns = [
+  "id",
+  "kind",
+  "user_id",
+  "team_id",
+  "organization_id",
+  "expires_at",
+  "last_used_at",
+  "parent_id",
+  "uses_left",
+] as const
 const tokenByHash = statement((db, { hash }: { hash: string }) =>
+  db.selectFrom("tokens").select(recordColumns).where("hash", "=", hash),
+)
+const tokenById = statement((db, { id }: { id: string }) =>
+  db.selectFrom("tokens").select(recordColumns).where("id", "=", id),
+)
+/** A token without a use left has ended, and is swept like any other that has. */
+const spendUse = statement((db, { id, now }: { id: string; now: Instant }) =>
   db
-    .selectFrom("tokens")
-    .select(["id", "kind", "user_id", "team_id", "organization_id", "expires_at", "last_used_at"])
-    .where("hash", "=", hash),
+    .updateTable("tokens")
+    .set({
+      uses_left: sql<number>`uses_left - 1`,
+      expires_at: sql<number | null>`case when uses_left = 1 then ${now} else expires_at end`,
+    })
+    .where("id", "=", id)
+    .where("uses_left", ">", 0),
+)
+/** No attachment has null for all three, and no comparison with null holds. */
+const policiesHeld = statement(
+  (db, { tokenId, userId, teamId }: { tokenId: string; userId: string | null; teamId: string | null }) => {
+    const attached = () =>
+      db
+        .selectFrom("policy_attachments as a")
+        .innerJoin("policies as p", "p.name", "a.policy_name")
+        .select(["p.name", "p.rules"])
+    return attached()
+      .where("a.token_id", "=", tokenId)
+      .union(attached().where("a.user_id", "=", userId))
+      .union(attached().where("a.team_id", "=", teamId))
+      .union(attached().innerJoin("team_members as m", "m.team_id", "a.team_id").where("m.user_id", "=", userId))
+  },
 )
 const userByName = statement((db, { username }: { username: string }) =>
   db.selectFrom("users").select("id").where("username_folded", "=", username),

@@ -260,7 +260,14 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
       expect(await tokens.find("at-1")).toEqual({ ...token("at-1", owner), lastUsedAt: 2_000 })
       expect((await tokens.list(owner, firstPage)).items.map(({ id }) => id)).toEqual(["at-1", "at-2"])
       expect((await tokens.described(owner, "ci")).map(({ id }) => id)).toEqual(["at-2"])
-      expect(await identity.findToken("hash-2")).toEqual({ id: "at-2", owner, expiresAt: null, lastUsedAt: null })
+      expect(await identity.findToken("hash-2")).toEqual({
+        id: "at-2",
+        owner,
+        expiresAt: null,
+        lastUsedAt: null,
+        parentId: null,
+        limitedUses: false,
+      })
     })
     await at.storage.transact(({ tokens }) => tokens.remove("at-1"))
     expect(await at.storage.read(({ identity }) => identity.findToken("hash-1"))).toBeUndefined()

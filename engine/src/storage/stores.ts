@@ -10,9 +10,11 @@ import { IdentityRows } from "./identity-rows.ts"
 import { MountRows } from "./mount-rows.ts"
 import { OrganizationMembershipRows } from "./organization-membership-rows.ts"
 import { OrganizationRows } from "./organization-rows.ts"
+import { PolicyRows } from "./policy-rows.ts"
 import { ProjectRows } from "./project-rows.ts"
 import { RunRows } from "./run-rows.ts"
 import type { Session } from "./session.ts"
+import { ServiceTokenRows } from "./service-token-rows.ts"
 import { SettingRows } from "./setting-rows.ts"
 import { StateVersionRows } from "./state-version-rows.ts"
 import { TeamProjectRows } from "./team-project-rows.ts"
@@ -113,6 +115,12 @@ class SessionStores implements Stores {
   }
   get retentionPolicies() {
     return this.#once("retentionPolicies", RetentionPolicyRows)
+  }
+  get policies() {
+    return this.#once("policies", PolicyRows)
+  }
+  get serviceTokens() {
+    return this.#once("serviceTokens", ServiceTokenRows)
   }
   get mounts() {
     return this.#once("mounts", MountRows)

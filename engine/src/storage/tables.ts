@@ -42,6 +42,8 @@ export interface Tables {
   mount_secrets: MountSecretRow
   certificates: CertificateTable
   certificate_names: CertificateNameRow
+  policies: PolicyRow
+  policy_attachments: PolicyAttachmentRow
 }
 
 /** One row per family of cached facts; whoever changes such a fact bumps its number (architecture 0.23). */
@@ -138,7 +140,28 @@ export interface TokenRow {
   created_at: number
   last_used_at: number | null
   expires_at: number | null
-  policies: string
+  /** Of a service token: the one that made it. */
+  parent_id: string | null
+  /** Null for any number. */
+  uses_left: number | null
+  last_renewed_at: number | null
+  /** Of a service token: JSON object of what stays as it was made. */
+  service: string | null
+}
+
+export interface PolicyRow {
+  name: string
+  text: string
+  /** JSON list of what the text says. */
+  rules: string
+}
+
+/** Exactly one of the last three is set. */
+export interface PolicyAttachmentRow {
+  policy_name: string
+  user_id: string | null
+  team_id: string | null
+  token_id: string | null
 }
 
 export interface ProjectRow {

@@ -45,7 +45,10 @@ export class TokenRows implements TokenStore {
       created_at: token.createdAt,
       last_used_at: token.lastUsedAt,
       expires_at: token.expiresAt,
-      policies: "[]",
+      parent_id: null,
+      uses_left: null,
+      last_renewed_at: null,
+      service: null,
     }
     await this.#session.run(this.#session.db.insertInto("tokens").values(row))
   }
@@ -59,7 +62,7 @@ export class TokenRows implements TokenStore {
   }
 }
 
-type Row = Omit<TokenRow, "hash" | "kind" | "policies">
+type Row = Omit<TokenRow, "hash" | "kind" | "parent_id" | "uses_left" | "last_renewed_at" | "service">
 
 /** Never the hash: nothing that reads a token for showing has a use for it. */
 const rows = (db: Kysely<Tables>) =>

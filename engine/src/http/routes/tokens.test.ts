@@ -64,7 +64,6 @@ describe("what a request must carry", () => {
           created_at: 0,
           last_used_at: null,
           expires_at: null,
-          policies: "[]",
         }),
       ),
     )

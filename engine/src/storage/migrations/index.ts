@@ -2,7 +2,14 @@ import type { Migration } from "../migrate.ts"
 import { workspacesMigration } from "./0001-workspaces.ts"
 import { mountsMigration } from "./0002-mounts.ts"
 import { pkiMigration } from "./0003-pki.ts"
+import { policiesMigration } from "./0004-policies.ts"
 import { leasesMigration } from "./0005-leases.ts"
 
 /** In order of application; a released one is never changed. */
-export const migrations: readonly Migration[] = [workspacesMigration, mountsMigration, pkiMigration, leasesMigration]
+export const migrations: readonly Migration[] = [
+  workspacesMigration,
+  mountsMigration,
+  pkiMigration,
+  policiesMigration,
+  leasesMigration,
+]

@@ -1,0 +1,16 @@
+import type { Policy, PolicyHolder } from "./policy.ts"
+
+/** Whoever changes what is here bumps the identity generation, because callers are made of it. */
+export interface PolicyStore {
+  /** By name, `default` and `root` among them. */
+  names(): Promise<readonly string[]>
+  find(name: string): Promise<Policy | undefined>
+  /** Instead of the policy of that name, if there is one. */
+  save(policy: Policy): Promise<void>
+  /** From whomever it is attached to as well. */
+  remove(name: string): Promise<void>
+  /** By name. */
+  attachedTo(holder: PolicyHolder): Promise<readonly string[]>
+  attach(name: string, holder: PolicyHolder): Promise<void>
+  detach(name: string, holder: PolicyHolder): Promise<void>
+}

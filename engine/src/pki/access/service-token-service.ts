@@ -1,0 +1,303 @@
+import { allowsPath, authorizePath, capabilitiesOn, type PathDemand } from "../../core/access.ts"
+import type { Caller } from "../../core/caller.ts"
+import { forbidden, invalid, refuseFaults, unprocessable } from "../../core/errors.ts"
+import { newId } from "../../core/ids.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import type { Storage } from "../../core/storage.ts"
+import { type ResolvedToken, resolveToken, tokenAncestorsMaximum } from "../../organizations/authentication.ts"
+import type { TokenRecord } from "../../organizations/identity-store.ts"
+import { isExpired, newSecret } from "../../organizations/token.ts"
+import type { Stores } from "../../stores.ts"
+import {
+  createServiceToken,
+  type Maker,
+  notRenewable,
+  renewServiceToken,
+  type ServiceToken,
+  type ServiceTokenInput,
+} from "./service-token.ts"
+import type { AccessorQuery } from "./service-token-store.ts"
+import type {
+  CreatedServiceToken,
+  PathCapabilities,
+  ServiceTokens,
+  ServiceTokenView,
+  TokenAnswer,
+  TokenRef,
+} from "./service-tokens.ts"
+
+type UsedStores = Pick<
+  Stores,
+  "identity" | "organizations" | "policies" | "serviceTokens" | "teams" | "tokens" | "users"
+>
+
+const createPath = "auth/token/create"
+const createOrphanPath = "auth/token/create-orphan"
+/** Making a token pays for forgetting a few that have ended, so that they never pile up. */
+const sweptAtOnce = 20
+const pathsMaximum = 1_000
+
+export class ServiceTokenService implements ServiceTokens {
+  readonly #storage: Storage<UsedStores>
+  readonly #runtime: Runtime
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
+    this.#storage = storage
+    this.#runtime = runtime
+    this.#caller = caller
+  }
+
+  async create(input: ServiceTokenInput): Promise<CreatedServiceToken> {
+    authorizePath(this.#caller, { path: createPath, capability: "update" })
+    return this.#create(input, { path: createPath, orphan: false })
+  }
+
+  async createOrphan(input: ServiceTokenInput): Promise<CreatedServiceToken> {
+    authorizePath(this.#caller, { path: createOrphanPath, capability: "update", sudo: true })
+    return this.#create(input, { path: createOrphanPath, orphan: true })
+  }
+
+  async #create(
+    input: ServiceTokenInput,
+    how: { readonly path: string; readonly orphan: boolean },
+  ): Promise<CreatedServiceToken> {
+    const { clock, random, digest } = this.#runtime
+    const id = newId("at", random)
+    const secret = newSecret(random)
+    const hash = digest(secret)
+    const now = clock.now()
+    return this.#storage.transact(async (stores) => {
+      const maker = await this.#maker(stores, how.path, now)
+      const { token, warnings } = createServiceToken(input, maker, { id, now, ...how })
+      await refuseUnknownPolicies(stores, token.policies)
+      if (token.parentId !== null) await refuseTooDeep(stores, token.parentId)
+      await stores.serviceTokens.sweep(now, sweptAtOnce)
+      await stores.serviceTokens.insert(token, hash)
+      return { secret, token: viewOf(token, { now, expiresAt: token.expiresAt }), warnings }
+    })
+  }
+
+  async #maker({ identity }: UsedStores, path: string, now: number): Promise<Maker> {
+    const { acl, kind } = this.#caller
+    const tokenId = this.#ownTokenId()
+    const record = tokenId === undefined ? undefined : await identity.findTokenById(tokenId)
+    const resolved = record && (await resolveToken(identity, record))
+    // Ended between the question who asks and this one.
+    if (tokenId !== undefined && (resolved === undefined || isExpired(resolved, now))) throw badToken()
+    if (resolved?.limitedUses === true)
+      throw unprocessable("a token with a limited number of uses cannot make other tokens")
+    return {
+      policies: acl.policies,
+      everything: acl.kind === "everything",
+      sudo: allowsPath(this.#caller, { path, capability: "sudo" }),
+      token: resolved && { id: resolved.tokenId, expiresAt: resolved.expiresAt, service: kind === "service" },
+    }
+  }
+
+  async lookup(token: TokenRef): Promise<ServiceTokenView> {
+    const [path, capability] = isSelf(token)
+      ? (["auth/token/lookup-self", ["read", "update"]] as const)
+      : ([`auth/token/${"secret" in token ? "lookup" : "lookup-accessor"}`, "update"] as const)
+    authorizePath(this.#caller, { path, capability })
+    return this.#storage.read(async (stores) => this.#view(stores, await this.#found(stores, token)))
+  }
+
+  async list(query: AccessorQuery = {}): Promise<readonly string[]> {
+    authorizePath(this.#caller, { path: "auth/token/accessors", capability: "list", sudo: true })
+    const { limit } = query
+    if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0))
+      throw invalid([{ field: ["limit"], detail: "limit must be a positive whole number" }])
+    return this.#storage.read(({ serviceTokens }) => serviceTokens.accessors(query, this.#runtime.clock.now()))
+  }
+
+  async renew(token: TokenRef, incrementMs?: number): Promise<TokenAnswer> {
+    this.#authorize("renew", token)
+    const now = this.#runtime.clock.now()
+    return this.#storage.transact(async (stores) => {
+      const found = await this.#found(stores, token)
+      const before = await stores.serviceTokens.find(found.tokenId)
+      if (before === undefined) throw notRenewable()
+      const { token: after, warnings } = renewServiceToken(before, incrementMs, now)
+      await stores.serviceTokens.recordRenewal(after)
+      // Whoever has cached it believes in the end it had.
+      if ((after.expiresAt ?? Infinity) < (before.expiresAt ?? Infinity)) await stores.identity.bumpGeneration()
+      return { token: await this.#view(stores, await this.#found(stores, token)), warnings }
+    })
+  }
+
+  async revoke(token: TokenRef): Promise<void> {
+    this.#authorize("revoke", token)
+    await this.#storage.transact(async (stores) => {
+      const id = await this.#idOf(stores, token)
+      if (id === undefined && !isSelf(token) && "accessor" in token) throw badAccessor()
+      if (id !== undefined) await end(stores, id)
+    })
+  }
+
+  async revokeOrphan(secret: string): Promise<void> {
+    authorizePath(this.#caller, { path: "auth/token/revoke-orphan", capability: "update", sudo: true })
+    await this.#storage.transact(async (stores) => {
+      const id = await this.#idOf(stores, { secret })
+      if (id === undefined) return
+      await stores.serviceTokens.orphanChildren(id)
+      await end(stores, id)
+    })
+  }
+
+  async capabilities(token: TokenRef, paths: readonly string[]): Promise<readonly PathCapabilities[]> {
+    const name = isSelf(token) ? "capabilities-self" : "secret" in token ? "capabilities" : "capabilities-accessor"
+    authorizePath(this.#caller, { path: `sys/${name}`, capability: "update" })
+    const problem =
+      paths.length === 0
+        ? "paths can't be blank"
+        : paths.length > pathsMaximum
+          ? `paths has too many entries (maximum is ${pathsMaximum})`
+          : undefined
+    if (problem !== undefined) throw invalid([{ field: ["paths"], detail: problem }])
+    const holder = isSelf(token)
+      ? this.#caller
+      : await this.#storage.read(async (stores) => (await this.#found(stores, token)).caller)
+    return paths.map((path) => ({ path, capabilities: shownCapabilities(holder, path.replace(/^\//, "")) }))
+  }
+
+  #authorize(verb: "renew" | "revoke", token: TokenRef): void {
+    const suffix = isSelf(token) ? "-self" : "secret" in token ? "" : "-accessor"
+    const demand: PathDemand = { path: `auth/token/${verb}${suffix}`, capability: "update" }
+    authorizePath(this.#caller, demand)
+  }
+
+  /** Throws `forbidden` for what is no token, or one that has ended. */
+  async #found(stores: UsedStores, token: TokenRef): Promise<ResolvedToken & { readonly record: TokenRecord }> {
+    const record = await this.#record(stores, token)
+    const resolved = record && (await resolveToken(stores.identity, record))
+    if (record === undefined || resolved === undefined || this.#hasEnded(resolved, token)) {
+      throw !isSelf(token) && "accessor" in token ? badAccessor() : badToken()
+    }
+    return { ...resolved, record }
+  }
+
+  /** The last use of a token ends it, and may have been this one. */
+  #hasEnded(resolved: ResolvedToken, token: TokenRef): boolean {
+    return isExpired(resolved, this.#runtime.clock.now()) && !(isSelf(token) && resolved.limitedUses)
+  }
+
+  async #record({ identity }: UsedStores, token: TokenRef): Promise<TokenRecord | undefined> {
+    if (isSelf(token)) {
+      const id = this.#ownTokenId()
+      if (id === undefined) throw unprocessable("there is no token: the engine acts for itself")
+      return identity.findTokenById(id)
+    }
+    if ("secret" in token) return identity.findToken(this.#runtime.digest(token.secret))
+    const record = await identity.findTokenById(token.accessor)
+    return record?.owner.kind === "service" ? record : undefined
+  }
+
+  async #idOf(stores: UsedStores, token: TokenRef): Promise<string | undefined> {
+    return (await this.#record(stores, token))?.id
+  }
+
+  #ownTokenId(): string | undefined {
+    return this.#caller.kind === "anonymous" ? undefined : this.#caller.tokenId
+  }
+
+  async #view(
+    stores: UsedStores,
+    { record, caller, expiresAt }: ResolvedToken & { readonly record: TokenRecord },
+  ): Promise<ServiceTokenView> {
+    const now = this.#runtime.clock.now()
+    const service = await stores.serviceTokens.find(record.id)
+    if (service !== undefined) return viewOf(service, { now, expiresAt })
+    const token = await stores.tokens.find(record.id)
+    if (token === undefined) throw badToken()
+    const { owner, createdAt } = token
+    const facts: ServiceToken = {
+      id: token.id,
+      displayName: `${owner.kind}-${await nameOf(stores, owner)}`,
+      policies: caller.acl.policies,
+      meta: {},
+      parentId: null,
+      path: createPath,
+      createdAt,
+      expiresAt: token.expiresAt,
+      ttlMs: token.expiresAt === null ? null : token.expiresAt - createdAt,
+      explicitMaxTtlMs: null,
+      periodMs: null,
+      renewable: false,
+      lastRenewedAt: null,
+      usesLeft: null,
+    }
+    return { ...viewOf(facts, { now, expiresAt }), entityId: entityOf(owner) }
+  }
+}
+
+const isSelf = (token: TokenRef): token is "self" => token === "self"
+
+/** The words that existing clients look for. */
+const badToken = () => forbidden("bad token")
+const badAccessor = () => forbidden("invalid accessor")
+
+async function end({ serviceTokens, identity }: UsedStores, id: string): Promise<void> {
+  await serviceTokens.remove(id)
+  await identity.bumpGeneration()
+}
+
+async function refuseUnknownPolicies({ policies }: UsedStores, names: readonly string[]): Promise<void> {
+  const known = new Set(await policies.names())
+  refuseFaults(
+    names
+      .filter((name) => !known.has(name))
+      .map((name) => ({ field: ["policies"], detail: `policies has "${name}", which does not exist` })),
+  )
+}
+
+async function refuseTooDeep({ identity }: UsedStores, parentId: string): Promise<void> {
+  let above: string | null = parentId
+  for (let depth = 1; above !== null; depth += 1) {
+    if (depth > tokenAncestorsMaximum)
+      throw unprocessable(`the maker of the token has ${tokenAncestorsMaximum} tokens above it; make an orphan instead`)
+    above = (await identity.findTokenById(above))?.parentId ?? null
+  }
+}
+
+function shownCapabilities(holder: Caller, path: string): PathCapabilities["capabilities"] {
+  if (holder.acl.kind === "everything") return ["root"]
+  const granted = capabilitiesOn(holder, path)
+  return granted.size === 0 ? ["deny"] : [...granted].toSorted()
+}
+
+function viewOf(
+  { id, parentId, ...token }: ServiceToken,
+  { now, expiresAt }: { readonly now: number; readonly expiresAt: number | null },
+): ServiceTokenView {
+  const remainingMs = expiresAt === null ? null : Math.max(0, expiresAt - now)
+  return { ...token, accessor: id, entityId: "", orphan: parentId === null, remainingMs }
+}
+
+type Owner = Exclude<TokenRecord["owner"], { kind: "service" }>
+
+async function nameOf({ users, teams, organizations }: UsedStores, owner: Owner): Promise<string> {
+  switch (owner.kind) {
+    case "user":
+      return (await users.find(owner.userId))?.username ?? ""
+    case "team":
+      return (await teams.find(owner.teamId))?.name ?? ""
+    case "organization":
+      return (await organizations.find(owner.organizationId))?.name ?? ""
+    default:
+      return owner satisfies never
+  }
+}
+
+function entityOf(owner: Owner): string {
+  switch (owner.kind) {
+    case "user":
+      return owner.userId
+    case "team":
+      return owner.teamId
+    case "organization":
+      return owner.organizationId
+    default:
+      return owner satisfies never
+  }
+}

@@ -1,0 +1,266 @@
+import { describe, expect, test } from "vitest"
+import { isEngineError } from "../../core/errors.ts"
+import { hourMs, minuteMs, secondMs } from "../../core/time.ts"
+import {
+  createServiceToken,
+  type Maker,
+  renewServiceToken,
+  type ServiceToken,
+  type ServiceTokenInput,
+  serviceTokenTtlMs,
+} from "./service-token.ts"
+
+const root: Maker = {
+  policies: ["root"],
+  everything: true,
+  sudo: true,
+  token: { id: "at-0", expiresAt: null, service: false },
+}
+const user: Maker = { policies: ["issue", "read"], everything: false, sudo: false, token: root.token }
+const service: Maker = { ...user, token: { id: "at-0", expiresAt: 5_000, service: true } }
+const made = { id: "at-1", path: "auth/token/create", now: 1_000, orphan: false }
+
+const create = (input: ServiceTokenInput, maker = root, orphan = false) =>
+  createServiceToken(input, maker, { ...made, orphan })
+const faultOf = (work: () => unknown): string | undefined => {
+  try {
+    work()
+    return undefined
+  } catch (error) {
+    return isEngineError(error) ? error.message : String(error)
+  }
+}
+
+describe("a new service token", () => {
+  test("lives 768 hours, with what its maker may do, and ends with its maker's token, unless told otherwise", () => {
+    expect(create({}, user)).toEqual({
+      warnings: [],
+      token: {
+        id: "at-1",
+        displayName: "token",
+        policies: ["default", "issue", "read"],
+        meta: {},
+        parentId: "at-0",
+        path: "auth/token/create",
+        createdAt: 1_000,
+        expiresAt: 1_000 + serviceTokenTtlMs,
+        ttlMs: serviceTokenTtlMs,
+        explicitMaxTtlMs: null,
+        periodMs: null,
+        renewable: true,
+        lastRenewedAt: null,
+        usesLeft: null,
+      },
+    })
+  })
+
+  test("is what it was asked to be", () => {
+    const input: ServiceTokenInput = {
+      policies: ["Issue"],
+      ttlMs: hourMs,
+      explicitMaxTtlMs: 2 * hourMs,
+      renewable: false,
+      numUses: 3,
+      displayName: "build farm/7",
+      meta: { team: "web" },
+      noDefaultPolicy: true,
+    }
+    expect(create(input).token).toMatchObject({
+      policies: ["issue"],
+      expiresAt: 1_000 + hourMs,
+      explicitMaxTtlMs: 2 * hourMs,
+      renewable: false,
+      usesLeft: 3,
+      displayName: "token-build-farm-7",
+      meta: { team: "web" },
+    })
+  })
+
+  test.each<{ what: string; input: ServiceTokenInput; maker: Maker; policies: readonly string[] }>([
+    { what: "root's own", input: {}, maker: root, policies: ["root"] },
+    { what: "root alone", input: { policies: ["root", "x"] }, maker: root, policies: ["root"] },
+    { what: "any, from root", input: { policies: ["x"] }, maker: root, policies: ["default", "x"] },
+    { what: "some of the maker's", input: { policies: ["read"] }, maker: user, policies: ["default", "read"] },
+    { what: "all of the maker's", input: { policies: [] }, maker: user, policies: ["default", "issue", "read"] },
+    { what: "default by name", input: { policies: ["default"] }, maker: user, policies: ["default"] },
+    { what: "not default", input: { noDefaultPolicy: true }, maker: user, policies: ["issue", "read"] },
+    { what: "no default, from a token without", input: {}, maker: service, policies: ["issue", "read"] },
+    {
+      what: "default, from a token with it",
+      input: { policies: ["read"] },
+      maker: { ...service, policies: ["default", "read"] },
+      policies: ["default", "read"],
+    },
+    {
+      what: "any, from one with sudo",
+      input: { policies: ["x"] },
+      maker: { ...service, sudo: true },
+      policies: ["default", "x"],
+    },
+  ])("has these policies: $what", ({ input, maker, policies }) => {
+    expect(create(input, maker).token.policies).toEqual(policies)
+  })
+
+  test.each<{ input: ServiceTokenInput; maker?: Maker; fault: string }>([
+    {
+      input: { policies: ["x", "y"] },
+      maker: user,
+      fault:
+        'policies has "x", which the maker of the token does not hold; policies has "y", which the maker of the token does not hold',
+    },
+    {
+      input: { policies: ["root"] },
+      maker: { ...user, sudo: true },
+      fault: 'policies has "root", which only a holder of it can give',
+    },
+    {
+      input: { policies: ["default"] },
+      maker: service,
+      fault: 'policies has "default", which the maker of the token does not hold',
+    },
+    {
+      input: { noParent: true },
+      maker: user,
+      fault: "no_parent: only a caller with sudo can make a token without a parent",
+    },
+    { input: { periodMs: hourMs }, maker: user, fault: "period: only a caller with sudo can make a periodic token" },
+    { input: { ttlMs: -1 }, fault: "ttl must be a positive number of whole seconds, at most 1000000000" },
+    {
+      input: { explicitMaxTtlMs: 1 },
+      fault: "explicit_max_ttl must be a positive number of whole seconds, at most 1000000000",
+    },
+    { input: { periodMs: 1e15 }, fault: "period must be a positive number of whole seconds, at most 1000000000" },
+    { input: { numUses: -1 }, fault: "num_uses must be a whole number from 0 to 1000000000" },
+    { input: { numUses: 1.5 }, fault: "num_uses must be a whole number from 0 to 1000000000" },
+    { input: { displayName: "x".repeat(129) }, fault: "display_name is too long (maximum is 128 characters)" },
+    {
+      input: { meta: { a: "x".repeat(513) } },
+      fault: "meta must hold text of at most 512 characters without control characters",
+    },
+    {
+      input: { meta: Object.fromEntries(Array.from({ length: 65 }, (_, index) => [index, ""])) },
+      fault: "meta has too many entries (maximum is 64)",
+    },
+    { input: { policies: Array.from({ length: 101 }, String) }, fault: "policies has too many names (maximum is 100)" },
+    {
+      input: { ttlMs: 0, numUses: -1 },
+      fault:
+        "num_uses must be a whole number from 0 to 1000000000; ttl must be a positive number of whole seconds, at most 1000000000",
+    },
+  ])("is refused: $fault", ({ input, maker, fault }) => {
+    expect(faultOf(() => create(input, maker))).toBe(fault)
+  })
+
+  test.each<{ what: string; input: ServiceTokenInput; ttlMs: number | null; warning?: string }>([
+    { what: "root's never ends", input: {}, ttlMs: null },
+    { what: "root's ends if told", input: { ttlMs: minuteMs }, ttlMs: minuteMs },
+    {
+      what: "a period is a lifetime",
+      input: { periodMs: 2 * serviceTokenTtlMs, ttlMs: secondMs },
+      ttlMs: 2 * serviceTokenTtlMs,
+    },
+    {
+      what: "never longer than the system's maximum",
+      input: { policies: ["x"], ttlMs: 769 * hourMs },
+      ttlMs: 768 * hourMs,
+      warning: 'TTL of "2768400s" exceeded the effective max_ttl of "2764800s"; TTL value is capped accordingly',
+    },
+    {
+      what: "nor than its own",
+      input: { ttlMs: 2 * hourMs, explicitMaxTtlMs: hourMs },
+      ttlMs: hourMs,
+      warning: 'TTL of "7200s" exceeded the effective max_ttl of "3600s"; TTL value is capped accordingly',
+    },
+    {
+      what: "a period neither",
+      input: { periodMs: 2 * hourMs, explicitMaxTtlMs: hourMs },
+      ttlMs: hourMs,
+      warning: 'TTL of "7200s" exceeded the effective max_ttl of "3600s"; TTL value is capped accordingly',
+    },
+  ])("ends in time: $what", ({ input, ttlMs, warning }) => {
+    const { token, warnings } = create(input)
+    expect(token).toMatchObject({ ttlMs, expiresAt: ttlMs === null ? null : 1_000 + ttlMs })
+    expect(warnings).toEqual(warning === undefined ? [] : [warning])
+  })
+
+  test("is an orphan if asked by one who may, or made as one, or made by the engine itself", () => {
+    expect(create({ noParent: true }).token.parentId).toBeNull()
+    expect(create({}, user, true).token.parentId).toBeNull()
+    expect(create({}, { ...root, token: undefined }).token.parentId).toBeNull()
+  })
+
+  test("cannot outlive for ever the token that made it", () => {
+    const ending: Maker = { ...root, token: { id: "at-0", expiresAt: 5_000, service: true } }
+    expect(faultOf(() => create({}, ending, true))).toMatch(/^ttl is needed/)
+    expect(create({}, ending).token.expiresAt).toBeNull()
+    expect(create({ ttlMs: hourMs }, ending, true).token.expiresAt).toBe(1_000 + hourMs)
+  })
+})
+
+describe("renewing", () => {
+  const token = (input: ServiceTokenInput): ServiceToken => create(input).token
+
+  test.each<{
+    what: string
+    input: ServiceTokenInput
+    atMs: number
+    incrementMs?: number
+    endMs: number
+    warned?: true
+  }>([
+    { what: "for as long as it was made for", input: { ttlMs: hourMs }, atMs: minuteMs, endMs: minuteMs + hourMs },
+    { what: "for longer", input: { ttlMs: hourMs }, atMs: 0, incrementMs: 3 * hourMs, endMs: 3 * hourMs },
+    { what: "for less", input: { ttlMs: hourMs }, atMs: 0, incrementMs: minuteMs, endMs: minuteMs },
+    {
+      what: "for its period whatever is asked",
+      input: { periodMs: hourMs },
+      atMs: 2_000 * hourMs,
+      incrementMs: secondMs,
+      endMs: 2_001 * hourMs,
+    },
+    {
+      what: "up to the system's maximum",
+      input: { ttlMs: hourMs },
+      atMs: 767.5 * hourMs,
+      endMs: 768 * hourMs,
+      warned: true,
+    },
+    {
+      what: "up to its own maximum",
+      input: { ttlMs: hourMs, explicitMaxTtlMs: 2 * hourMs },
+      atMs: 1.5 * hourMs,
+      endMs: 2 * hourMs,
+      warned: true,
+    },
+    {
+      what: "a period up to its maximum",
+      input: { periodMs: hourMs, explicitMaxTtlMs: 2 * hourMs },
+      atMs: 1.5 * hourMs,
+      endMs: 2 * hourMs,
+      warned: true,
+    },
+    {
+      what: "past its maximum not at all",
+      input: { periodMs: hourMs, explicitMaxTtlMs: 2 * hourMs },
+      atMs: 3 * hourMs,
+      endMs: 3 * hourMs,
+      warned: true,
+    },
+  ])("extends: $what", ({ input, atMs, incrementMs, endMs, warned = false }) => {
+    const before = token(input)
+    const { token: after, warnings } = renewServiceToken(before, incrementMs, 1_000 + atMs)
+    expect(after).toEqual({ ...before, expiresAt: 1_000 + endMs, lastRenewedAt: 1_000 + atMs })
+    expect(warnings).toHaveLength(warned ? 1 : 0)
+  })
+
+  test.each<[string, ServiceTokenInput]>([
+    ["made without it", { ttlMs: hourMs, renewable: false }],
+    ["that does not end", {}],
+  ])("is refused for a token %s", (_what, input) => {
+    expect(faultOf(() => renewServiceToken(token(input), undefined, 2_000))).toBe("lease is not renewable")
+  })
+
+  test("names a senseless increment", () => {
+    expect(faultOf(() => renewServiceToken(token({ ttlMs: hourMs }), 0, 2_000))).toMatch(/^increment must be/)
+  })
+})

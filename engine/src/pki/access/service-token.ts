@@ -1,0 +1,207 @@
+// Service tokens: made by whoever may, for machines that ask for certificates. They have no rights beside their policies, live
+// no longer than the token that made them unless they are orphans, and end by time, by number of uses or by revocation.
+import { defaultPolicyName, rootPolicyName } from "../../core/access.ts"
+import { type Fault, invalid, refuseFaults, unprocessable } from "../../core/errors.ts"
+import { hourMs, type Instant, secondMs } from "../../core/time.ts"
+import { policyNameOf } from "./policy.ts"
+
+export interface ServiceToken {
+  /** Names the token without being good for anything else; clients call it the accessor. */
+  readonly id: string
+  readonly displayName: string
+  /** Sorted. */
+  readonly policies: readonly string[]
+  readonly meta: Readonly<Record<string, string>>
+  /** The token that made it, and with which it ends; null for an orphan. */
+  readonly parentId: string | null
+  /** Where it was made. */
+  readonly path: string
+  readonly createdAt: Instant
+  /** Null only for a holder of `root`. */
+  readonly expiresAt: Instant | null
+  /** Lifetime it was made with; null without an end. */
+  readonly ttlMs: number | null
+  /** From its creation on, beyond which no renewal goes. */
+  readonly explicitMaxTtlMs: number | null
+  /** Each renewal lasts this long, and there may be any number of them. */
+  readonly periodMs: number | null
+  readonly renewable: boolean
+  readonly lastRenewedAt: Instant | null
+  /** Null for any number. */
+  readonly usesLeft: number | null
+}
+
+export interface ServiceTokenInput {
+  /** The maker's own when left out. */
+  readonly policies?: readonly string[]
+  readonly ttlMs?: number
+  readonly explicitMaxTtlMs?: number
+  readonly periodMs?: number
+  readonly renewable?: boolean
+  /** 0 is any number. */
+  readonly numUses?: number
+  readonly displayName?: string
+  readonly meta?: Readonly<Record<string, string>>
+  readonly noParent?: boolean
+  readonly noDefaultPolicy?: boolean
+}
+
+/** What making a token depends on beside the input. */
+export interface Maker {
+  readonly policies: readonly string[]
+  /** Holds `root`. */
+  readonly everything: boolean
+  /** May do what takes `sudo` where tokens are made. */
+  readonly sudo: boolean
+  /** Undefined for the engine itself, which acts without a token. */
+  readonly token: { readonly id: string; readonly expiresAt: Instant | null; readonly service: boolean } | undefined
+}
+
+/** How long a token lives that asks for nothing, and how long any one may without a period. */
+export const serviceTokenTtlMs = 768 * hourMs
+
+const countMaximum = 1_000_000_000
+const ttlMaximumMs = countMaximum * secondMs
+const displayNameMaximum = 128
+const metaMaximum = 64
+const metaTextMaximum = 512
+const policiesMaximum = 100
+
+export function createServiceToken(
+  input: ServiceTokenInput,
+  maker: Maker,
+  made: { readonly id: string; readonly path: string; readonly now: Instant; readonly orphan: boolean },
+): { readonly token: ServiceToken; readonly warnings: readonly string[] } {
+  refuseFaults(inputFaults(input))
+  const { displayName = "", meta = {}, renewable = true, numUses = 0 } = input
+  const orphan = made.orphan || input.noParent === true
+  if (input.noParent === true && !maker.sudo)
+    throw unprocessable("no_parent: only a caller with sudo can make a token without a parent")
+  if (input.periodMs !== undefined && !maker.sudo)
+    throw unprocessable("period: only a caller with sudo can make a periodic token")
+  const policies = policiesFor(input, maker)
+  const { ttlMs, warnings } = lifetimeFor(input, maker, { root: policies.includes(rootPolicyName), orphan })
+  const { id, path, now } = made
+  return {
+    warnings,
+    token: {
+      id,
+      displayName: `token${displayName === "" ? "" : `-${displayName.replaceAll(/[^a-zA-Z0-9.@_-]/g, "-")}`}`,
+      policies,
+      meta,
+      parentId: orphan ? null : (maker.token?.id ?? null),
+      path,
+      createdAt: now,
+      expiresAt: ttlMs === null ? null : now + ttlMs,
+      ttlMs,
+      explicitMaxTtlMs: input.explicitMaxTtlMs ?? null,
+      periodMs: input.periodMs ?? null,
+      renewable: renewable && ttlMs !== null,
+      lastRenewedAt: null,
+      usesLeft: numUses === 0 ? null : numUses,
+    },
+  }
+}
+
+/** Nobody gives more than they have, unless they are trusted to. */
+function policiesFor({ policies: asked, noDefaultPolicy = false }: ServiceTokenInput, maker: Maker): readonly string[] {
+  const wanted = asked === undefined || asked.length === 0 ? maker.policies : asked.map(policyNameOf)
+  if (wanted.includes(rootPolicyName)) {
+    if (!maker.everything) throw invalid([onPolicies('policies has "root", which only a holder of it can give')])
+    return [rootPolicyName]
+  }
+  const beyond = maker.sudo ? [] : wanted.filter((name) => name !== defaultPolicyName && !maker.policies.includes(name))
+  refuseFaults(beyond.map((name) => onPolicies(`policies has "${name}", which the maker of the token does not hold`)))
+  // A token made without the default policy does not get it back by making another one.
+  const mayDefault = maker.sudo || maker.token?.service !== true || maker.policies.includes(defaultPolicyName)
+  if (!mayDefault && wanted.includes(defaultPolicyName))
+    throw invalid([onPolicies('policies has "default", which the maker of the token does not hold')])
+  const all = noDefaultPolicy || !mayDefault ? wanted : [...wanted, defaultPolicyName]
+  return [...new Set(all)].toSorted()
+}
+
+function lifetimeFor(
+  { ttlMs, periodMs, explicitMaxTtlMs }: ServiceTokenInput,
+  { token }: Maker,
+  { root, orphan }: { readonly root: boolean; readonly orphan: boolean },
+): { readonly ttlMs: number | null; readonly warnings: readonly string[] } {
+  if (root && ttlMs === undefined && periodMs === undefined && explicitMaxTtlMs === undefined) {
+    if (orphan && token !== undefined && token.expiresAt !== null)
+      throw invalid([
+        { field: ["ttl"], detail: "ttl is needed: a token that ends cannot make one that outlives it for ever" },
+      ])
+    return { ttlMs: null, warnings: [] }
+  }
+  return bounded(periodMs ?? ttlMs ?? serviceTokenTtlMs, {
+    systemMs: periodMs === undefined ? serviceTokenTtlMs : undefined,
+    explicitMs: explicitMaxTtlMs,
+  })
+}
+
+/**
+ * The token with its new end: that long from now, but never beyond its maximum. Throws `unprocessable` for a token that cannot be
+ * renewed. What was asked for is the lifetime it was made with, unless given; a period goes before either.
+ */
+export function renewServiceToken(
+  token: ServiceToken,
+  incrementMs: number | undefined,
+  now: Instant,
+): { readonly token: ServiceToken; readonly warnings: readonly string[] } {
+  if (!token.renewable || token.expiresAt === null) throw notRenewable()
+  if (incrementMs !== undefined) refuseFaults(ttlFaults("increment", incrementMs))
+  const age = now - token.createdAt
+  const { ttlMs, warnings } = bounded(token.periodMs ?? incrementMs ?? token.ttlMs ?? serviceTokenTtlMs, {
+    systemMs: token.periodMs === null ? serviceTokenTtlMs - age : undefined,
+    explicitMs: token.explicitMaxTtlMs === null ? undefined : token.explicitMaxTtlMs - age,
+  })
+  return { token: { ...token, expiresAt: now + ttlMs, lastRenewedAt: now }, warnings }
+}
+
+/** The words that existing clients look for. */
+export const notRenewable = () => unprocessable("lease is not renewable")
+
+/** Never before now: a maximum that has passed is the present. */
+function bounded(
+  askedMs: number,
+  { systemMs, explicitMs }: { readonly systemMs: number | undefined; readonly explicitMs: number | undefined },
+): { readonly ttlMs: number; readonly warnings: readonly string[] } {
+  const maximumMs = Math.max(0, Math.min(systemMs ?? Infinity, explicitMs ?? Infinity))
+  if (askedMs <= maximumMs) return { ttlMs: askedMs, warnings: [] }
+  const [asked, maximum] = [askedMs, maximumMs].map((ms) => `${Math.floor(ms / secondMs)}s`)
+  return {
+    ttlMs: maximumMs,
+    warnings: [`TTL of "${asked}" exceeded the effective max_ttl of "${maximum}"; TTL value is capped accordingly`],
+  }
+}
+
+function inputFaults(input: ServiceTokenInput): Fault[] {
+  const { policies = [], displayName = "", meta = {}, numUses = 0 } = input
+  const faults: Fault[] = []
+  const refuse = (field: string, detail: string) => void faults.push({ field: [field], detail })
+  if (policies.length > policiesMaximum)
+    refuse("policies", `policies has too many names (maximum is ${policiesMaximum})`)
+  if (displayName.length > displayNameMaximum)
+    refuse("displayName", `display_name is too long (maximum is ${displayNameMaximum} characters)`)
+  const entries = Object.entries(meta)
+  if (entries.length > metaMaximum) refuse("meta", `meta has too many entries (maximum is ${metaMaximum})`)
+  if (entries.flat().some((text) => text.length > metaTextMaximum || /\p{Cc}/u.test(text)))
+    refuse("meta", `meta must hold text of at most ${metaTextMaximum} characters without control characters`)
+  if (!Number.isSafeInteger(numUses) || numUses < 0 || numUses > countMaximum)
+    refuse("numUses", `num_uses must be a whole number from 0 to ${countMaximum}`)
+  for (const [field, name] of [
+    ["ttlMs", "ttl"],
+    ["explicitMaxTtlMs", "explicit_max_ttl"],
+    ["periodMs", "period"],
+  ] as const) {
+    const value = input[field]
+    if (value !== undefined) faults.push(...ttlFaults(name, value))
+  }
+  return faults
+}
+
+const ttlFaults = (name: string, ttlMs: number): Fault[] =>
+  Number.isSafeInteger(ttlMs) && ttlMs >= secondMs && ttlMs <= ttlMaximumMs && ttlMs % secondMs === 0
+    ? []
+    : [{ field: [name], detail: `${name} must be a positive number of whole seconds, at most ${countMaximum}` }]
+
+const onPolicies = (detail: string): Fault => ({ field: ["policies"], detail })

@@ -1,0 +1,82 @@
+// Policies and whom they are attached to, and what service tokens are made of. The policy `default` is written as text and as
+// rules because a migration stays as it was released, whatever becomes of the parser.
+import { sql } from "kysely"
+import type { Migration } from "../migrate.ts"
+import { words, type Words } from "./words.ts"
+
+export const policiesMigration: Migration = {
+  name: "0004-policies",
+  async up(session) {
+    for (const text of changes(words[session.dialect])) await session.run(sql.raw(text))
+    const insert = session.db.insertInto("policies")
+    await session.run(insert.values({ name: "root", text: "", rules: "[]" }))
+    const rules = defaultRules.map(([path, capability]) => ({ path, capabilities: [capability] }))
+    await session.run(insert.values({ name: "default", text: defaultText, rules: JSON.stringify(rules) }))
+  },
+}
+
+const changes = ({ text, integer, keyed, plain }: Words): string[] => [
+  `create table policies (
+    name ${text} not null primary key,
+    text ${text} not null,
+    rules ${text} not null
+  ) ${keyed}`,
+  `create table policy_attachments (
+    policy_name ${text} not null references policies on delete cascade,
+    user_id ${text} references users on delete cascade,
+    team_id ${text} references teams on delete cascade,
+    token_id ${text} references tokens on delete cascade,
+    unique (user_id, policy_name),
+    unique (team_id, policy_name),
+    unique (token_id, policy_name)
+  ) ${plain}`,
+  "create index policy_attachments_policy on policy_attachments (policy_name)",
+  "alter table tokens drop column policies",
+  `alter table tokens add column parent_id ${text} references tokens on delete cascade`,
+  `alter table tokens add column uses_left ${integer}`,
+  `alter table tokens add column last_renewed_at ${integer}`,
+  `alter table tokens add column service ${text}`,
+  "create index tokens_parent on tokens (parent_id) where parent_id is not null",
+  "create index tokens_service_end on tokens (expires_at) where kind = 'service'",
+]
+
+/** Revoking with the key is for whoever is authenticated (specification 5.6), wherever the mount is. */
+const defaultRules = [
+  ["auth/token/lookup-self", "read"],
+  ["auth/token/renew-self", "update"],
+  ["auth/token/revoke-self", "update"],
+  ["sys/capabilities-self", "update"],
+  ["+/revoke-with-key", "update"],
+  ["+/+/revoke-with-key", "update"],
+  ["+/+/+/revoke-with-key", "update"],
+] as const
+
+const defaultText = `# What every service token may do, unless it is made without this policy.
+
+# Look at itself, live longer and end.
+path "auth/token/lookup-self" {
+  capabilities = ["read"]
+}
+path "auth/token/renew-self" {
+  capabilities = ["update"]
+}
+path "auth/token/revoke-self" {
+  capabilities = ["update"]
+}
+
+# Ask what it may do.
+path "sys/capabilities-self" {
+  capabilities = ["update"]
+}
+
+# Revoke a certificate whose key it has.
+path "+/revoke-with-key" {
+  capabilities = ["update"]
+}
+path "+/+/revoke-with-key" {
+  capabilities = ["update"]
+}
+path "+/+/+/revoke-with-key" {
+  capabilities = ["update"]
+}
+`

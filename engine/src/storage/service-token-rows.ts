@@ -1,0 +1,116 @@
+import { sql } from "kysely"
+import type { Instant } from "../core/time.ts"
+import type { ServiceToken } from "../pki/access/service-token.ts"
+import type { AccessorQuery, ServiceTokenStore } from "../pki/access/service-token-store.ts"
+import { PolicyRows } from "./policy-rows.ts"
+import type { Session } from "./session.ts"
+
+export class ServiceTokenRows implements ServiceTokenStore {
+  readonly #session: Session
+  readonly #policies: PolicyRows
+
+  constructor(session: Session) {
+    this.#session = session
+    this.#policies = new PolicyRows(session)
+  }
+
+  async find(id: string): Promise<ServiceToken | undefined> {
+    const row = await this.#session.first<Row>(
+      this.#session.db
+        .selectFrom("tokens")
+        .select(["description", "parent_id", "created_at", "expires_at", "uses_left", "last_renewed_at", "service"])
+        .where("id", "=", id)
+        .where("kind", "=", "service"),
+    )
+    if (row?.service === undefined || row.service === null) return undefined
+    return {
+      ...(JSON.parse(row.service) as MadeOf),
+      id,
+      displayName: row.description,
+      policies: await this.#policies.attachedTo({ kind: "token", tokenId: id }),
+      parentId: row.parent_id,
+      createdAt: row.created_at,
+      expiresAt: row.expires_at,
+      usesLeft: row.uses_left,
+      lastRenewedAt: row.last_renewed_at,
+    }
+  }
+
+  async accessors({ after, limit }: AccessorQuery, now: Instant): Promise<readonly string[]> {
+    let query = this.#session.db
+      .selectFrom("tokens")
+      .select("id")
+      .where("kind", "=", "service")
+      .where(sql<boolean>`(expires_at is null or expires_at > ${now})`)
+      .orderBy("id")
+    if (after !== undefined) query = query.where("id", ">", after)
+    if (limit !== undefined) query = query.limit(limit)
+    return (await this.#session.all<{ id: string }>(query)).map(({ id }) => id)
+  }
+
+  async insert(token: ServiceToken, hash: string): Promise<void> {
+    const { path, meta, ttlMs, explicitMaxTtlMs, periodMs, renewable } = token
+    const made: MadeOf = { path, meta, ttlMs, explicitMaxTtlMs, periodMs, renewable }
+    await this.#session.run(
+      this.#session.db.insertInto("tokens").values({
+        id: token.id,
+        hash,
+        kind: "service",
+        user_id: null,
+        team_id: null,
+        organization_id: null,
+        description: token.displayName,
+        created_by: null,
+        created_at: token.createdAt,
+        last_used_at: null,
+        expires_at: token.expiresAt,
+        parent_id: token.parentId,
+        uses_left: token.usesLeft,
+        last_renewed_at: token.lastRenewedAt,
+        service: JSON.stringify(made),
+      }),
+    )
+    for (const name of token.policies) await this.#policies.attach(name, { kind: "token", tokenId: token.id })
+  }
+
+  async recordRenewal({ id, expiresAt, lastRenewedAt }: ServiceToken): Promise<void> {
+    await this.#session.run(
+      this.#session.db
+        .updateTable("tokens")
+        .set({ expires_at: expiresAt, last_renewed_at: lastRenewedAt })
+        .where("id", "=", id),
+    )
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#session.run(this.#session.db.deleteFrom("tokens").where("id", "=", id))
+  }
+
+  async orphanChildren(id: string): Promise<void> {
+    await this.#session.run(this.#session.db.updateTable("tokens").set({ parent_id: null }).where("parent_id", "=", id))
+  }
+
+  async sweep(now: Instant, limit: number): Promise<void> {
+    const ended = this.#session.db
+      .selectFrom("tokens")
+      .select("id")
+      .where("kind", "=", sql<string>`'service'`)
+      .where("expires_at", "<=", now)
+      .orderBy("expires_at")
+      .limit(limit)
+    await this.#session.run(this.#session.db.deleteFrom("tokens").where("id", "in", ended))
+  }
+}
+
+/** What stays as it was made. */
+type MadeOf = Pick<ServiceToken, "path" | "meta" | "ttlMs" | "explicitMaxTtlMs" | "periodMs" | "renewable">
+
+interface Row {
+  readonly description: string
+  readonly parent_id: string | null
+  readonly created_at: number
+  readonly expires_at: number | null
+  readonly uses_left: number | null
+  readonly last_renewed_at: number | null
+  readonly service: string | null
+}
