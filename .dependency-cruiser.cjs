@@ -134,6 +134,22 @@ module.exports = {
       to: { path: "^engine/src/storage/" },
     },
     {
+      name: "audit-writes-what-it-is-told",
+      comment:
+        "The audit log is a file and knows values to write into it; a store or a request is other people's business.",
+      severity: "error",
+      from: { path: "^engine/src/audit/" },
+      to: { pathNot: `^engine/src/(core|audit)/|${node("crypto", "fs", "path", "timers/promises", "util")}` },
+    },
+    {
+      name: "audit-is-opened-in-one-place",
+      comment:
+        "Who has something to record is handed a trail; where that leads is decided where the engine is composed.",
+      severity: "error",
+      from: { path: "^engine/src/", pathNot: "^engine/src/((audit|cli|testing)/|embedded\\.ts)" },
+      to: { path: "^engine/src/audit/" },
+    },
+    {
       name: "http-serves-any-engine",
       comment: "The server is handed an engine. It neither opens one, nor dials one, nor runs its jobs.",
       severity: "error",

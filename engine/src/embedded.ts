@@ -1,4 +1,7 @@
 // The composition root: the only file that sees storage, services and jobs together.
+import { auditLog } from "./audit/audit-log.ts"
+import { saltedHash } from "./audit/salted-hash.ts"
+import { type Audit, type AuditTrail, noAudit } from "./core/audit.ts"
 import type { Caller } from "./core/caller.ts"
 import type { Edition } from "./core/edition.ts"
 import { newId } from "./core/ids.ts"
@@ -32,10 +35,11 @@ import { Authorities } from "./pki/authority.ts"
 import { MountedPki } from "./pki/mounted.ts"
 import { MountService } from "./pki/mount-service.ts"
 import { openDatabase } from "./storage/database.ts"
+import { hmacSigner } from "./storage/hmac-signer.ts"
 import { keySealer } from "./storage/key-sealing.ts"
 import { leasesOver } from "./storage/leases.ts"
 import { defaultSealKeySources, findSealKeys, type SealKeySources } from "./storage/seal-keys.ts"
-import { openSigner } from "./storage/signing-key.ts"
+import { siteSecret } from "./storage/site-secret.ts"
 import { sealedStateArchive } from "./storage/state-archive.ts"
 import { storesOver } from "./storage/stores.ts"
 import type { Stores } from "./stores.ts"
@@ -61,6 +65,12 @@ export interface EmbeddedOptions {
   readonly sealKeys?: SealKeySources
   /** Whether this engine does the work that needs no request (CRLs, tidying) when its turn comes; true when left out. */
   readonly jobs?: boolean
+  /** Where every use of an authority's key and every request to a server of this engine is recorded; nowhere when left out. */
+  readonly auditLog?: {
+    readonly file: string
+    /** Only when there is something to record. */
+    readonly opensLate?: boolean
+  }
 }
 
 /** Opens the store, brings it up to date and makes sure that the user `root` exists; acts as that user. */
@@ -81,15 +91,26 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     const storage = storesOver(database, sealer)
     const stateTools = {
       archive: sealedStateArchive(sealer),
-      signer: await openSigner(database, sealer, runtime.random),
+      signer: hmacSigner(await siteSecret(database, "signing-key", sealer, runtime.random)),
     }
     const root = await bootstrap(storage, runtime)
+    const timers = systemTimers
+    const audit =
+      options.auditLog &&
+      auditLog({
+        path: options.auditLog.file,
+        hash: saltedHash(await siteSecret(database, "audit-salt", sealer, runtime.random)),
+        runtime,
+        timers,
+      })
+    if (options.auditLog?.opensLate !== true) audit?.open()
     const stopping = new AbortController()
-    const [timers, stopped] = [systemTimers, stopping.signal]
+    const stopped = stopping.signal
     const holder = newId("eng", runtime.random)
     const context: Context = {
       storage,
       storageActivity: database.activity,
+      audit: audit ?? noAudit,
       runtime,
       stateTools,
       mountDirectory: new MountDirectory(storage),
@@ -109,6 +130,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     return new EmbeddedEngine(context, root, authenticate, jobs.activities, async () => {
       stopping.abort(new Error("the engine closes"))
       await jobs.idle()
+      await audit?.close()
       await uses.settled()
       await database.close()
     })
@@ -121,6 +143,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
 interface Context {
   readonly storage: Storage<Stores>
   readonly storageActivity: StorageActivity
+  readonly audit: Audit
   readonly runtime: Runtime
   readonly stateTools: StateTools
   readonly mountDirectory: MountDirectory
@@ -138,10 +161,12 @@ const jobsOver = (_context: Context): readonly Job[] => []
 class CallerEngine implements ServingEngine {
   protected readonly context: Context
   readonly caller: Caller
+  protected readonly trail: AuditTrail
 
-  constructor(context: Context, caller: Caller) {
+  constructor(context: Context, caller: Caller, trail: AuditTrail = context.audit.trail({})) {
     this.context = context
     this.caller = caller
+    this.trail = trail
   }
 
   get organizations() {
@@ -278,8 +303,12 @@ class EmbeddedEngine extends CallerEngine implements ServedEngine {
     this.#close = close
   }
 
-  as(caller: Caller): ServingEngine {
-    return new CallerEngine(this.context, caller)
+  as(caller: Caller, trail?: AuditTrail): ServingEngine {
+    return new CallerEngine(this.context, caller, trail)
+  }
+
+  get audit(): Audit {
+    return this.context.audit
   }
 
   get storageActivity(): StorageActivity {

@@ -1,6 +1,7 @@
 // The one port callers see. Two implementations: embedded (over storage) and remote (over HTTP). Whatever a method returns
 // must therefore stand whole in the document on the wire: an organization by its name, no internal fact beside it. Such
 // values are called views (`WorkspaceView`); each family is an interface in a file of its own (`workspaces/workspaces.ts`).
+import type { Audit, AuditTrail } from "./core/audit.ts"
 import type { JobActivities } from "./core/job-activity.ts"
 import type { StorageActivity } from "./core/storage-activity.ts"
 import type { Caller } from "./core/caller.ts"
@@ -93,8 +94,9 @@ export interface ServedEngine extends ServingEngine {
    * of the kind `service` has rights on certificates only.
    */
   authenticate(token: string): Promise<Caller>
-  /** The same engine, acting for a caller. */
-  as(caller: Caller): ServingEngine
+  /** The same engine, acting for a caller; what it does with keys is recorded in the trail of the request. */
+  as(caller: Caller, trail?: AuditTrail): ServingEngine
+  readonly audit: Audit
   /** Which mounts there are at this moment, for whoever has to find one on the way to asking who asks. */
   mountTable(): Promise<MountTable>
   /** Resolves when the store answers. */

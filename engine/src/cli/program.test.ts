@@ -5,13 +5,14 @@ import { expect, test } from "vitest"
 import { run } from "./program.ts"
 import type { Terminal } from "./terminal.ts"
 
-async function chancery(words: readonly string[]) {
+async function chancery(words: readonly string[], input = "") {
   const data = await mkdtemp(join(tmpdir(), "chancery-"))
   let out = ""
   let said = ""
   const terminal: Terminal = {
     out: (text) => void (out += `${text}\n`),
     say: (text) => void (said += `${text}\n`),
+    input: async () => input,
     environment: { CHANCERY_DATA: data, CHANCERY_LOG_LEVEL: "silent" },
   }
   const code = await run(words, terminal)
@@ -79,4 +80,13 @@ test("a name that is not allowed is refused with the rule", async () => {
   const { code, said } = await chancery(["organization", "create", "a b", "--email", "nobody"])
   expect(code).toBe(1)
   expect(said).toMatch(/^chancery: Name .*; Email is invalid\n$/)
+})
+
+test("a text is hashed alike from the command line and from standard input, and differently in every store", async () => {
+  const { code, out } = await chancery(["audit", "hash", "web.example.com"])
+  expect([code, out]).toEqual([0, expect.stringMatching(/^hmac-sha256:[0-9a-f]{64}\n$/)])
+  const elsewhere = await chancery(["audit", "hash", "-"], "web.example.com\n")
+  expect(elsewhere.code).toBe(0)
+  expect(elsewhere.out).not.toBe(out)
+  expect(await chancery(["audit", "hash", "-"], "\n")).toMatchObject({ code: 64 })
 })

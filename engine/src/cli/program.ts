@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import { Command, CommanderError } from "commander"
 import { EngineError } from "../core/errors.ts"
 import { CommandError, type ExitCode, exitCodeOf, exitCodes } from "./exit-code.ts"
+import { auditCommand } from "./audit.ts"
 import { backupCommand } from "./backup.ts"
 import { devCommand } from "./dev.ts"
 import { organizationCommand } from "./organization.ts"
@@ -22,6 +23,7 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(backupCommand(terminal))
     .addCommand(restoreCommand(terminal))
     .addCommand(sealKeyCommand(terminal))
+    .addCommand(auditCommand(terminal))
   for (const command of [program, ...descendants(program)]) {
     command.exitOverride().configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),

@@ -30,7 +30,9 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
   const files = tlsFilesOf(settings)
   try {
     using tls = files && followTlsFiles(files, log)
-    await using engine = await openStore(settings, runtime, { jobs: true })
+    await using engine = await openStore(settings, runtime, { server: true })
+    // As log rotation does it: the file is moved away, and whoever writes it is told.
+    process.on("SIGHUP", () => engine.audit.reopen())
     await hooks.prepare?.(engine)
     const server = await listening({
       engine,

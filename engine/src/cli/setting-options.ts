@@ -15,7 +15,14 @@ import {
 import type { Terminal } from "./terminal.ts"
 
 /** What a command needs that only opens the store. */
-export const storeSettingNames: readonly SettingName[] = ["data", "storage", "sealKeyFile", "sealKey", "logLevel"]
+export const storeSettingNames: readonly SettingName[] = [
+  "data",
+  "storage",
+  "sealKeyFile",
+  "sealKey",
+  "auditLog",
+  "logLevel",
+]
 
 export interface SettingOptions {
   readonly names: readonly SettingName[]

@@ -78,6 +78,13 @@ export const settings = {
     schema: text,
     secret: true,
   }),
+  auditLog: setting({
+    placeholder: "<file>",
+    summary: "File that every request and every use of an authority's key is recorded in.",
+    expects: "the path of a file, or off",
+    schema: text,
+    defaultNote: "audit.log in the data folder",
+  }),
   edition: setting({
     placeholder: "<edition>",
     summary: "Which edition's endpoints and attributes exist.",

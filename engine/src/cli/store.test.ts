@@ -19,7 +19,7 @@ test.each(databaseKinds.filter(({ name, available }) => available && name === "P
   async (kind) => {
     await using place = await kind.place()
     const settings = await settingsFor(place.url)
-    await expect(openStore(settings, systemRuntime(), { jobs: false })).rejects.toMatchObject({
+    await expect(openStore(settings, systemRuntime(), { server: false })).rejects.toMatchObject({
       exitCode: 78,
       message: expect.stringMatching(
         /cannot be opened\. No seal key was given: name its file with --seal-key-file/,
@@ -36,7 +36,7 @@ test("a database of a newer release is refused with what to do, and without advi
   await temporary.database.transact((session) =>
     session.run(sql`insert into migrations (position, name) values (999, ${"0999-later"})`),
   )
-  const error: unknown = await openStore(await settingsFor(temporary.url), systemRuntime(), { jobs: false }).catch(
+  const error: unknown = await openStore(await settingsFor(temporary.url), systemRuntime(), { server: false }).catch(
     (thrown: unknown) => thrown,
   )
   expect(error).toMatchObject({ exitCode: 78 })

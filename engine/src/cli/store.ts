@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs"
 import { access, constants, mkdir, stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
+import { UnusableAuditLog } from "../audit/audit-log.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { isEngineError } from "../core/errors.ts"
 import { openEmbedded } from "../embedded.ts"
@@ -10,19 +11,31 @@ import type { ServedEngine } from "../engine.ts"
 import { CommandError, configurationError, exitCodeOf, exitCodes } from "./exit-code.ts"
 import type { Settings } from "./settings.ts"
 
-/** The store that the settings name; for the embedded one in the data folder, the folder is made if need be. Servers run jobs. */
+/**
+ * The store that the settings name; for the embedded one in the data folder, the folder is made if need be. A server does
+ * the work that needs no request, and must be able to record what it does from the start.
+ */
 export async function openStore(
   settings: Settings,
   runtime: Runtime,
-  { jobs }: { readonly jobs: boolean },
+  { server }: { readonly server: boolean },
 ): Promise<ServedEngine> {
   await refuseUnreadable(settings.sealKeyFile)
-  if (settings.storage === undefined) await makeDataFolder(settings.data)
+  const auditFile = auditFileOf(settings)
+  const auditLog = auditFile === undefined ? undefined : { file: auditFile, opensLate: !server }
+  if (settings.storage === undefined || (server && auditLog !== undefined && settings.auditLog === undefined))
+    await makeDataFolder(settings.data)
   const url = storageUrl(settings)
   try {
     const { sealKey: text, sealKeyFile: file } = settings
     const sealKeys = { text, file, defaultFile: defaultSealKeyFile(settings) }
-    return await openEmbedded(url, { runtime, edition: settings.edition, sealKeys, jobs })
+    return await openEmbedded(url, {
+      runtime,
+      edition: settings.edition,
+      sealKeys,
+      jobs: server,
+      ...(auditLog && { auditLog }),
+    })
   } catch (error) {
     throw storeError(url, error)
   }
@@ -31,6 +44,10 @@ export async function openStore(
 /** Servers of a database that many use must have one key: only beside an embedded store is it made unasked. */
 const defaultSealKeyFile = (settings: Settings): string | undefined =>
   sqliteFile(storageUrl(settings)) === undefined ? undefined : join(settings.data, "seal-key")
+
+/** Undefined where nothing is recorded. */
+export const auditFileOf = ({ auditLog, data }: Settings): string | undefined =>
+  auditLog === "off" ? undefined : (auditLog ?? join(data, "audit.log"))
 
 /** For commands that work on the key file itself. */
 export function sealKeyFileOf(settings: Settings): string {
@@ -94,6 +111,10 @@ async function makeFolders(folder: string): Promise<void> {
 
 function storeError(url: string, error: unknown): unknown {
   if (error instanceof CommandError) return error
+  if (error instanceof UnusableAuditLog)
+    return configurationError(
+      `${error.message} See that its folder is there and can be written, and that --audit-log or CHANCERY_AUDIT_LOG names it.`,
+    )
   if (error instanceof UnusableStore)
     return configurationError(`The store ${describeStorage(url)} cannot be opened. ${error.message}`)
   // A store that is reached but does not answer in time is busy; one that is not reached is unavailable.

@@ -1,9 +1,13 @@
+import { text } from "node:stream/consumers"
+
 /** Where a command reads from and writes to besides the store, so that it can be run inside a test. */
 export interface Terminal {
   /** Results, which another program may read. */
   out(text: string): void
   /** What is said to the person at the terminal. */
   say(text: string): void
+  /** All of standard input. */
+  input(): Promise<string>
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
@@ -15,7 +19,8 @@ process.stdout.on("error", ignoreClosed)
 process.stderr.on("error", ignoreClosed)
 
 export const processTerminal: Terminal = {
-  out: (text) => void process.stdout.write(`${text}\n`),
-  say: (text) => void process.stderr.write(`${text}\n`),
+  out: (line) => void process.stdout.write(`${line}\n`),
+  say: (line) => void process.stderr.write(`${line}\n`),
+  input: () => text(process.stdin),
   environment: process.env,
 }

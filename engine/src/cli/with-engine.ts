@@ -20,7 +20,7 @@ export async function withEngine<T>(
   const log = processLog(settings.logLevel)
   try {
     const runtime = systemRuntime(log)
-    await using engine = await openStore(settings, runtime, { jobs: false })
+    await using engine = await openStore(settings, runtime, { server: false })
     return await work(engine, settings, runtime)
   } finally {
     log.flush()

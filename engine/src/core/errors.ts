@@ -14,6 +14,7 @@ export type EngineErrorCode =
   | "rate-limited"
   | "pending" // unlock while the newest state version is not finalized; clients retry
   | "busy" // the store could not serialize the change in time; clients retry
+  | "out-of-service" // the engine itself: it is sealed, or its audit log cannot be written
   | "unavailable" // no usable answer: not reached, lost or unreadable; a change may have happened all the same
   | "internal"
 
@@ -66,6 +67,7 @@ export const unprocessable = (detail: string, faults: readonly Fault[] = []) =>
   new EngineError("unprocessable", detail, { faults })
 export const pending = (detail: string, retryAfterMs = 1_000) => new EngineError("pending", detail, { retryAfterMs })
 export const busy = (detail: string, cause?: unknown) => new EngineError("busy", detail, { retryAfterMs: 1_000, cause })
+export const outOfService = (detail: string, cause?: unknown) => new EngineError("out-of-service", detail, { cause })
 export const unavailable = (detail: string, cause?: unknown) => new EngineError("unavailable", detail, { cause })
 
 /** Every fault of one document at once. */

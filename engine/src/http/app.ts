@@ -1,12 +1,15 @@
 // fetch(Request) → Response. Decodes nothing itself: it finds the route, turns the token into a caller, and encodes errors.
 import { Hono } from "hono"
 import type { Context } from "hono"
+import type { AuditTrail } from "../core/audit.ts"
+import { anonymous, type Caller } from "../core/caller.ts"
 import { EngineError, badRequest, isEngineError, notFound, unauthenticated } from "../core/errors.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { ServedEngine } from "../engine.ts"
 import { encodeError, type Pointers, statusOf } from "../wire/jsonapi/errors.ts"
 import { refuseUnstorableQuery } from "../wire/jsonapi/storable-text.ts"
-import { bearerToken } from "./authenticate.ts"
+import { bearerToken, tokenIn } from "./authenticate.ts"
+import { recordRequest } from "./record-request.ts"
 import type { App, Exchange } from "./exchange.ts"
 import type { ApiRequest, ApiResponse, Route } from "./route.ts"
 import { apiRoutes } from "./routes.ts"
@@ -32,13 +35,17 @@ export function createApp(options: AppOptions): App {
   for (const route of discoveryRoutes)
     app.on(route.method, route.path, (context) => {
       context.env.route = route.path
-      return settle(options, context.env, undefined, async () => route.handle(requestOf(context, options)))
+      return settle(options, context.env, undefined, undefined, async () => route.handle(requestOf(context, options)))
     })
   for (const route of stateUploadRoutes(options.engine.stateUploads))
     app.on(route.method, route.path, (context) => {
       context.env.route = route.path
       context.env.secretPath = true
-      return settle(options, context.env, undefined, async () => route.handle(requestOf(context, options)))
+      const trail = trailOf(context, options)
+      return settle(options, context.env, undefined, trail, async () => {
+        recordRequest(trail, context.req.raw, context.env, anonymous)
+        return route.handle(requestOf(context, options))
+      })
     })
   app.notFound(() => errorResponse(notFound()))
   app.onError((error, context) => failed(error, options, context.env, undefined))
@@ -52,23 +59,45 @@ interface Served {
 
 const answer = (context: Context<Served>, route: Route, options: AppOptions): Promise<Response> => {
   context.env.route = `${apiPrefix}${route.path}`
-  return settle(options, context.env, route.pointers, async () => {
-    const caller = await options.engine.authenticate(bearerToken(context.req.header("authorization") ?? null))
+  const { engine } = options
+  const trail = trailOf(context, options)
+  return settle(options, context.env, route.pointers, trail, async () => {
+    const caller = await callerOf(context, engine, trail)
+    recordRequest(trail, context.req.raw, context.env, caller)
     if (caller.kind === "service") throw unauthenticated()
-    return route.handle(Object.assign(requestOf(context, options), { engine: options.engine.as(caller) }))
+    return route.handle(Object.assign(requestOf(context, options), { engine: engine.as(caller, trail) }))
   })
+}
+
+const trailOf = (context: Context<Served>, { engine }: AppOptions): AuditTrail =>
+  engine.audit.trail({ requestId: context.env.requestId })
+
+async function callerOf(context: Context<Served>, engine: ServedEngine, trail: AuditTrail): Promise<Caller> {
+  const header = context.req.header("authorization")
+  try {
+    return await engine.authenticate(bearerToken(header ?? null))
+  } catch (error) {
+    if (isEngineError(error, "unauthenticated"))
+      recordRequest(trail, context.req.raw, context.env, anonymous, tokenIn(header))
+    throw error
+  }
 }
 
 async function settle(
   options: AppOptions,
   exchange: Exchange,
   pointers: Pointers | undefined,
+  trail: AuditTrail | undefined,
   work: () => Promise<ApiResponse>,
 ): Promise<Response> {
   try {
-    return response(await work())
+    const answer = await work()
+    trail?.response({ status: answer.status })
+    return response(answer)
   } catch (error) {
-    return failed(error, options, exchange, pointers)
+    const refusal = failed(error, options, exchange, pointers)
+    trail?.response({ status: refusal.status, ...(isEngineError(error) ? { errors: [error.message] } : {}) })
+    return refusal
   }
 }
 

@@ -2,10 +2,13 @@ import { unauthenticated } from "../core/errors.ts"
 
 const tokenMaximum = 512
 
+/** What stands where a token would in `Authorization: Bearer …`. */
+export const tokenIn = (header: string | null | undefined): string | undefined =>
+  /^Bearer +(\S+) *$/i.exec(header ?? "")?.[1]
+
 /** The token of `Authorization: Bearer …`; throws `unauthenticated` for anything else. */
 export function bearerToken(header: string | null): string {
-  const match = /^Bearer +(\S+) *$/i.exec(header ?? "")
-  const token = match?.[1]
+  const token = tokenIn(header)
   if (token === undefined || token.length > tokenMaximum) throw unauthenticated()
   return token
 }

@@ -10,6 +10,8 @@ export interface Connection {
 
 export interface Exchange {
   readonly requestId: string
+  /** Undefined on a unix socket, and where there is no socket. */
+  readonly remoteAddress?: string | undefined
   /** The pattern of the route that answers, such as `/api/v2/workspaces/:id`; the app sets it. Bounds the metrics' labels. */
   route: string | undefined
   /** The address itself is the credential (signed uploads and downloads): logs name its pattern only. */

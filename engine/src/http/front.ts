@@ -29,6 +29,7 @@ export function createFront(options: FrontOptions): Serve {
     metrics.begin()
     const exchange: Exchange = {
       requestId: requestIdOf(request.headers.get("x-request-id"), runtime.random),
+      remoteAddress: connection.remoteAddress,
       route: undefined,
     }
     connection.setHeader("x-request-id", exchange.requestId)

@@ -32,6 +32,8 @@ export interface WorldOptions {
   readonly url?: string
   readonly edition?: Edition
   readonly runtime?: Runtime
+  /** Nothing is recorded without it. */
+  readonly auditFile?: string
 }
 
 /** One for all worlds, so that several can share a store. */
@@ -42,7 +44,12 @@ export const origin = "http://chancery.test"
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const runtime = options.runtime ?? systemRuntime()
   const edition = options.edition ?? "self-hosted"
-  const engine = await openEmbedded(options.url ?? "sqlite::memory:", { runtime, edition, sealKeys: { text: sealKey } })
+  const engine = await openEmbedded(options.url ?? "sqlite::memory:", {
+    runtime,
+    edition,
+    sealKeys: { text: sealKey },
+    ...(options.auditFile === undefined ? {} : { auditLog: { file: options.auditFile } }),
+  })
   const app = createApp({ engine, runtime })
   const rootToken = await tokenOf(engine)
   return {

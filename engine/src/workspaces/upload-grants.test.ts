@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { isEngineError } from "../core/errors.ts"
 import type { StateVersionId } from "../core/ids.ts"
-import { hmacSigner } from "../storage/signing-key.ts"
+import { hmacSigner } from "../storage/hmac-signer.ts"
 import type { StateDocument } from "./state-version.ts"
 import { grantUpload, requireUploadGrant, uploadGrantMs } from "./upload-grants.ts"
 

@@ -27,6 +27,7 @@ const statuses: Record<EngineErrorCode, { readonly status: number; readonly titl
   unprocessable: { status: 422, title: "unprocessable entity" },
   "rate-limited": { status: 429, title: "Too many requests" },
   internal: { status: 500, title: "internal error" },
+  "out-of-service": { status: 503, title: "service unavailable" },
   unavailable: { status: 502, title: "bad gateway" },
   pending: { status: 503, title: "service unavailable" },
   busy: { status: 503, title: "service unavailable" },

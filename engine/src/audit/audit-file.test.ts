@@ -1,0 +1,235 @@
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setImmediate as nextTurn } from "node:timers/promises"
+import { expect, onTestFinished, test } from "vitest"
+import { manualClock } from "../testing/manual-clock.ts"
+import { manualTimers } from "../testing/manual-timers.ts"
+import { AuditFile, type FileCalls } from "./audit-file.ts"
+import { fdatasyncSync, writeSync } from "node:fs"
+
+/** Counts the calls, and fails those that it is told to. */
+function fallibleCalls() {
+  const calls = {
+    syncs: 0,
+    writes: [] as string[],
+    /** Bytes that still fit; then the disk is full. */
+    room: Number.POSITIVE_INFINITY,
+    brokenSync: false,
+    write(descriptor: number, bytes: string | Uint8Array): number {
+      const whole = Buffer.from(bytes)
+      if (calls.room === 0) throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" })
+      const fitting = whole.subarray(0, calls.room)
+      calls.room -= fitting.length
+      calls.writes.push(fitting.toString())
+      return writeSync(descriptor, fitting)
+    },
+    async sync(descriptor: number): Promise<void> {
+      calls.syncs += 1
+      await nextTurn()
+      if (calls.brokenSync) throw Object.assign(new Error("i/o error"), { code: "EIO" })
+      fdatasyncSync(descriptor)
+    },
+  }
+  return calls satisfies FileCalls
+}
+
+async function auditFile() {
+  const folder = await mkdtemp(join(tmpdir(), "chancery-audit-"))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const path = join(folder, "audit.log")
+  const clock = manualClock()
+  const timers = manualTimers(clock)
+  const calls = fallibleCalls()
+  const failures: unknown[] = []
+  const file = new AuditFile({ path, clock, timers, calls, onFailure: (error) => void failures.push(error) })
+  onTestFinished(() => file.close())
+  return { path, clock, timers, calls, failures, file, text: () => readFileSync(path, "utf8") }
+}
+
+test("the file is made with its first line or when it is opened, for its owner alone, and is appended to", async () => {
+  const { path, file, text } = await auditFile()
+  expect(() => statSync(path)).toThrow("ENOENT")
+  file.open()
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  file.write("one\n")
+  expect(text()).toBe("one\n")
+  await file.close()
+  const again = new AuditFile({
+    path,
+    clock: manualClock(),
+    timers: manualTimers(manualClock()),
+    onFailure: () => {},
+  })
+  again.write("two\n")
+  await again.close()
+  expect(text()).toBe("one\ntwo\n")
+})
+
+test("what is appended comes before what is written after it, in one call", async () => {
+  const { file, calls, text } = await auditFile()
+  file.append("one\n")
+  file.append("two\n")
+  file.write("three\n")
+  expect(text()).toBe("one\ntwo\nthree\n")
+  expect(calls.writes).toHaveLength(1)
+})
+
+test("all who wait share a sync: those of one turn the same, those who come during it the next", async () => {
+  const { file, calls } = await auditFile()
+  const waiting = Array.from({ length: 50 }, (_, index) => {
+    file.append(`${index}\n`)
+    return file.synced()
+  })
+  await expect.poll(() => calls.syncs).toBe(1)
+  const later = Array.from({ length: 50 }, (_, index) => {
+    file.write(`late ${index}\n`)
+    return file.synced()
+  })
+  await Promise.all([...waiting, ...later])
+  expect(calls.syncs).toBe(2)
+})
+
+test("whose lines a running sync covers waits for that one; who has nothing unsynced waits for none", async () => {
+  const { file, calls } = await auditFile()
+  await file.synced()
+  expect(calls.syncs).toBe(0)
+  file.write("one\n")
+  const first = file.synced()
+  await nextTurn()
+  let covered = false
+  const second = file.synced().then(() => (covered = true))
+  expect(covered).toBe(false)
+  await Promise.all([first, second])
+  expect(calls.syncs).toBe(1)
+  await file.synced()
+  expect(calls.syncs).toBe(1)
+})
+
+test("lines that nobody waits for are on disk after a quarter of a second", async () => {
+  const { file, calls, timers, text } = await auditFile()
+  file.append("one\n")
+  expect(() => text()).toThrow("ENOENT")
+  await timers.advance(250)
+  await file.synced()
+  expect([text(), calls.syncs, timers.pendingCount]).toEqual(["one\n", 1, 0])
+  file.write("two\n")
+  await timers.advance(250)
+  await file.synced()
+  expect(calls.syncs).toBe(2)
+})
+
+test("not much is kept in memory", async () => {
+  const { file, text } = await auditFile()
+  const line = `${"x".repeat(1_023)}\n`
+  for (let count = 0; count < 64; count += 1) file.append(line)
+  expect(text()).toHaveLength(65_536)
+})
+
+test("a full disk: the line that does not fit is refused, its torn end ended, and the log goes on when there is room", async () => {
+  const { file, calls, failures, text } = await auditFile()
+  file.write("one\n")
+  calls.room = 3
+  expect(() => file.write("second\n")).toThrow("no space left")
+  expect(() => file.write("third\n")).toThrow("no space left")
+  expect([file.failureCount, failures.length]).toEqual([2, 2])
+  calls.room = Number.POSITIVE_INFINITY
+  file.write("fourth\n")
+  await file.synced()
+  expect(text()).toBe("one\nsec\nfourth\n")
+})
+
+test("a short write that could go on goes on", async () => {
+  const { file, calls, text, failures } = await auditFile()
+  const write = calls.write.bind(calls)
+  calls.write = (descriptor, bytes) => write(descriptor, Buffer.from(bytes).subarray(0, 2))
+  file.write("äöü\n")
+  expect([text(), failures]).toEqual(["äöü\n", []])
+})
+
+test("appended lines that cannot be written are missed by who waits for them, and counted", async () => {
+  const { file, calls } = await auditFile()
+  file.open()
+  calls.room = 0
+  file.append("one\n")
+  await expect(file.synced()).rejects.toThrow("no space left")
+  expect(file.failureCount).toBe(1)
+  calls.room = Number.POSITIVE_INFINITY
+  await file.synced()
+  expect(file.failureCount).toBe(1)
+})
+
+test("a sync that fails fails all who wait for it, and the next one is on a file opened anew", async () => {
+  const { file, calls, text } = await auditFile()
+  calls.brokenSync = true
+  file.write("one\n")
+  const outcomes = await Promise.allSettled([file.synced(), file.synced()])
+  expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"])
+  expect(file.failureCount).toBe(1)
+  calls.brokenSync = false
+  file.write("two\n")
+  await file.synced()
+  expect(text()).toBe("one\ntwo\n")
+})
+
+test("a file that was moved away is left within a second, without a signal; its last lines are in it", async () => {
+  const { path, clock, file, text } = await auditFile()
+  file.write("one\n")
+  await file.synced()
+  renameSync(path, `${path}.1`)
+  file.write("two\n")
+  await file.synced()
+  clock.advance(1_000)
+  file.write("three\n")
+  await file.synced()
+  file.write("four\n")
+  await file.synced()
+  expect(readFileSync(`${path}.1`, "utf8")).toBe("one\ntwo\nthree\n")
+  expect(text()).toBe("four\n")
+})
+
+test("told to leave it, it does so at once, and syncs what the old one had", async () => {
+  const { path, file, calls, text } = await auditFile()
+  file.write("one\n")
+  renameSync(path, `${path}.1`)
+  file.leave()
+  file.write("two\n")
+  await file.synced()
+  expect([readFileSync(`${path}.1`, "utf8"), text(), calls.syncs]).toEqual(["one\n", "two\n", 2])
+})
+
+test("a file that someone cut short or removed is no reason to stop", async () => {
+  const { path, file, clock, text } = await auditFile()
+  file.write("one\n")
+  await file.synced()
+  writeFileSync(path, "")
+  file.write("two\n")
+  await file.synced()
+  expect(text()).toBe("two\n")
+  rmSync(path)
+  clock.advance(1_000)
+  file.write("lost with its file\n")
+  await file.synced()
+  file.write("three\n")
+  expect(text()).toBe("three\n")
+})
+
+test("a device has nothing to sync", async () => {
+  const { clock, timers } = await auditFile()
+  const calls = fallibleCalls()
+  const file = new AuditFile({ path: "/dev/null", clock, timers, calls, onFailure: () => {} })
+  file.write("one\n")
+  await file.synced()
+  expect(calls.syncs).toBe(0)
+  await file.close()
+})
+
+test("what cannot be opened refuses to be, and refuses every line until it can", async () => {
+  const { path, clock, timers } = await auditFile()
+  const missing = join(path, "..", "folder", "audit.log")
+  const file = new AuditFile({ path: missing, clock, timers, onFailure: () => {} })
+  expect(() => file.open()).toThrow("ENOENT")
+  expect(() => file.write("one\n")).toThrow("ENOENT")
+  await file.close()
+})

@@ -1,0 +1,196 @@
+import { createHmac } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, onTestFinished, test } from "vitest"
+import { fullAccess } from "../core/access.ts"
+import { anonymous, type Caller } from "../core/caller.ts"
+import type { UserId } from "../core/ids.ts"
+import { silentLog } from "../core/runtime.ts"
+import { systemTimers } from "../core/timers.ts"
+import { manualClock } from "../testing/manual-clock.ts"
+import { auditLog } from "./audit-log.ts"
+import type { FileCalls } from "./audit-file.ts"
+import { saltedHash } from "./salted-hash.ts"
+
+const salt = Buffer.alloc(32, 9)
+const hashOf = (text: string) => `hmac-sha256:${createHmac("sha256", salt).update(text).digest("hex")}`
+const root: Caller = {
+  kind: "user",
+  tokenId: "at-1",
+  userId: "user-1" as UserId,
+  siteAdmin: true,
+  memberships: new Map(),
+  acl: fullAccess,
+}
+
+async function openLog(calls?: FileCalls) {
+  const folder = await mkdtemp(join(tmpdir(), "chancery-audit-"))
+  const path = join(folder, "audit.log")
+  const clock = manualClock(Date.UTC(2026, 4, 1, 12))
+  const logged: unknown[] = []
+  const runtime = {
+    clock,
+    log: { ...silentLog, error: (event: string, fields?: object) => void logged.push({ event, ...fields }) },
+  }
+  const log = auditLog({ path, hash: saltedHash(salt), runtime, timers: systemTimers, ...(calls && { calls }) })
+  onTestFinished(async () => {
+    await log.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+  const text = () => readFileSync(path, "utf8")
+  // oxlint-disable-next-line typescript/no-explicit-any
+  const entries = (): any[] =>
+    text()
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+  return { log, path, clock, logged, text, entries }
+}
+
+test("a request, the uses of keys it makes and its response share an id, in that order", async () => {
+  const { log, entries, clock } = await openLog()
+  const trail = log.trail({ requestId: "req-1" })
+  trail.request({
+    caller: root,
+    method: "POST",
+    path: "/v1/pki/issue/web",
+    operation: "update",
+    mount: "pki/",
+    remoteAddress: "192.0.2.1",
+    data: { common_name: "web.example.com", ttl: 3600, format: "pem" },
+    plainKeys: ["format"],
+  })
+  clock.advance(5)
+  trail.keyUse({
+    mount: "pki/",
+    keyId: "key-1",
+    issuerId: "iss-1",
+    purpose: "certificate",
+    serialNumber: "0a:0b",
+    digest: "ab".repeat(32),
+  })
+  clock.advance(5)
+  trail.response({ status: 400, errors: ["it is refused"] })
+  await trail.durable()
+  expect(entries()).toEqual([
+    {
+      time: "2026-05-01T12:00:00.000Z",
+      type: "request",
+      request_id: "req-1",
+      method: "POST",
+      path: "/v1/pki/issue/web",
+      operation: "update",
+      mount: "pki/",
+      remote_address: "192.0.2.1",
+      caller: { kind: "user", token_id: "at-1", user_id: "user-1", policies: ["root"] },
+      data: { common_name: hashOf("web.example.com"), ttl: 3600, format: "pem" },
+    },
+    {
+      time: "2026-05-01T12:00:00.005Z",
+      type: "key-use",
+      request_id: "req-1",
+      mount: "pki/",
+      key_id: "key-1",
+      issuer_id: "iss-1",
+      purpose: "certificate",
+      serial_number: "0a:0b",
+      to_be_signed_sha256: "ab".repeat(32),
+    },
+    {
+      time: "2026-05-01T12:00:00.010Z",
+      type: "response",
+      request_id: "req-1",
+      status: 400,
+      errors: ["it is refused"],
+    },
+  ])
+})
+
+test("a job's use of a key names the job; a response without a recorded request is not recorded", async () => {
+  const { log, entries } = await openLog()
+  const trail = log.trail({ job: "crl-rebuild" })
+  trail.keyUse({ mount: "pki/", keyId: "key-1", issuerId: "iss-1", purpose: "crl", digest: "00".repeat(32) })
+  trail.response({ status: 200 })
+  await trail.durable()
+  expect(entries()).toEqual([expect.objectContaining({ type: "key-use", job: "crl-rebuild", purpose: "crl" })])
+})
+
+test("an unknown token is found by its hash, and stands nowhere in the log", async () => {
+  const { log, text } = await openLog()
+  const trail = log.trail({ requestId: "req-1" })
+  trail.request({ caller: anonymous, method: "GET", path: "/v1/pki/roles", secret: "s.sesame" })
+  await trail.durable()
+  expect(text()).not.toContain("sesame")
+  expect(text()).toContain(log.hash("s.sesame"))
+  expect(log.hash("s.sesame")).toBe(hashOf("s.sesame"))
+})
+
+test("neither a line end nor anything else in a path or an error begins an entry of its own", async () => {
+  const { log, entries } = await openLog()
+  const trail = log.trail({ requestId: 'req"\n{"type":"key-use"}\n' })
+  trail.request({ caller: anonymous, method: "POST", path: `/v1/\n{"type":"request"}\n${"x".repeat(5_000)}` })
+  trail.response({ status: 400, errors: ["a\nb", "x".repeat(5_000)] })
+  await trail.durable()
+  expect(entries()).toHaveLength(2)
+  expect(entries()[0].path).toHaveLength(2_049)
+  expect(entries()[1].errors[1]).toHaveLength(2_049)
+})
+
+const nothingFits: FileCalls = {
+  write() {
+    throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" })
+  },
+  sync: async () => {},
+}
+
+test("on a full disk neither a request nor a use of a key passes, and the log says so once a second", async () => {
+  const { log, clock, logged } = await openLog(nothingFits)
+  const keyUse = { mount: "pki/", keyId: "key-1", purpose: "certificate", digest: "" } as const
+  for (let second = 0; second < 3; second += 1) {
+    for (let count = 0; count < 10; count += 1) {
+      const trail = log.trail({ requestId: "req-1" })
+      expect(() => trail.request({ caller: root, method: "POST", path: "/v1/pki/issue/web" })).toThrow(
+        expect.objectContaining({ code: "out-of-service" }),
+      )
+      expect(() => trail.keyUse(keyUse)).toThrow(expect.objectContaining({ code: "out-of-service" }))
+    }
+    clock.advance(1_000)
+  }
+  expect(logged).toMatchObject([
+    { event: "audit-log-failed", failureCount: 1 },
+    { event: "audit-log-failed", failureCount: 20 },
+    { event: "audit-log-failed", failureCount: 20 },
+  ])
+})
+
+test("who only reads is not kept from it, but is told that it may not be on record", async () => {
+  const { log } = await openLog(nothingFits)
+  const trail = log.trail({ requestId: "req-1" })
+  trail.readRequest({ caller: root, method: "GET", path: "/v1/pki/roles/web" })
+  trail.response({ status: 200 })
+  await expect(trail.durable()).rejects.toMatchObject({ code: "out-of-service" })
+})
+
+test("whose first entry may be lost is told so, although the disk is well again", async () => {
+  let broken = false
+  const { log } = await openLog({
+    write: (_descriptor, bytes) => Buffer.byteLength(bytes),
+    async sync() {
+      if (broken) throw new Error("i/o error")
+    },
+  })
+  const early = log.trail({ requestId: "req-1" })
+  early.request({ caller: root, method: "POST", path: "/v1/pki/issue/web" })
+  const other = log.trail({ requestId: "req-2" })
+  other.request({ caller: root, method: "POST", path: "/v1/pki/issue/web" })
+  broken = true
+  await expect(other.durable()).rejects.toMatchObject({ code: "out-of-service" })
+  broken = false
+  early.response({ status: 200 })
+  await expect(early.durable()).rejects.toMatchObject({ code: "out-of-service" })
+  const late = log.trail({ requestId: "req-3" })
+  late.request({ caller: root, method: "POST", path: "/v1/pki/issue/web" })
+  await late.durable()
+})

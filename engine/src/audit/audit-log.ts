@@ -1,0 +1,190 @@
+// Entries of the audit log: one JSON object per line, of three kinds that share a request id. Text that a request brings is
+// written as a salted hash, so that the log gives no secret away and who knows a text can still search for it.
+import type { Audit, AuditedResponse, AuditedRequest, AuditOrigin, AuditTrail, KeyUse } from "../core/audit.ts"
+import type { Caller } from "../core/caller.ts"
+import { outOfService } from "../core/errors.ts"
+import type { Log, Runtime } from "../core/runtime.ts"
+import { type Clock, formatInstant, type Instant, secondMs } from "../core/time.ts"
+import type { Timers } from "../core/timers.ts"
+import { AuditFile, type FileCalls } from "./audit-file.ts"
+import { hashedData, hashPrefix } from "./hashed-data.ts"
+import type { SaltedHash } from "./salted-hash.ts"
+
+export interface AuditLog extends Audit {
+  /** At once, so that it is known whether it can be. Throws `UnusableAuditLog` where it cannot. */
+  open(): void
+  close(): Promise<void>
+}
+
+export interface AuditLogOptions {
+  readonly path: string
+  readonly hash: SaltedHash
+  readonly runtime: Pick<Runtime, "clock" | "log">
+  readonly timers: Timers
+  readonly calls?: FileCalls
+}
+
+/** The file is opened with its first entry. */
+export function auditLog({ path, hash, runtime, timers, calls }: AuditLogOptions): AuditLog {
+  const { clock, log } = runtime
+  const onFailure = loggedNowAndThen(clock, log, path)
+  const file = new AuditFile({ path, clock, timers, onFailure, ...(calls === undefined ? {} : { calls }) })
+  return {
+    trail: (origin) => new Trail(file, hash, clock, origin),
+    hash: (text) => hashPrefix + hash(text),
+    open() {
+      try {
+        file.open()
+      } catch (error) {
+        throw new UnusableAuditLog(path, error)
+      }
+    },
+    reopen: () => file.leave(),
+    close: () => file.close(),
+  }
+}
+
+export class UnusableAuditLog extends Error {
+  constructor(path: string, cause: unknown) {
+    super(`The audit log ${path} cannot be opened (${cause instanceof Error ? cause.message : String(cause)}).`, {
+      cause,
+    })
+    this.name = "UnusableAuditLog"
+  }
+}
+
+class Trail implements AuditTrail {
+  readonly #file: AuditFile
+  readonly #hash: SaltedHash
+  readonly #clock: Clock
+  readonly #origin: AuditOrigin
+  /** Of the file when the first entry was made; undefined before. */
+  #failureCount: number | undefined
+  #requested = false
+
+  constructor(file: AuditFile, hash: SaltedHash, clock: Clock, origin: AuditOrigin) {
+    this.#file = file
+    this.#hash = hash
+    this.#clock = clock
+    this.#origin = origin
+  }
+
+  request(request: AuditedRequest): void {
+    this.#requested = true
+    this.#write(this.#line("request", this.#described(request)))
+  }
+
+  readRequest(request: AuditedRequest): void {
+    this.#requested = true
+    this.#append(this.#line("request", this.#described(request)))
+  }
+
+  // A member and not a method, because it is handed on by itself.
+  readonly keyUse = ({ mount, keyId, issuerId, purpose, serialNumber, digest }: KeyUse): void =>
+    this.#write(
+      this.#line("key-use", {
+        mount,
+        key_id: keyId,
+        issuer_id: issuerId,
+        purpose,
+        serial_number: serialNumber,
+        to_be_signed_sha256: digest,
+      }),
+    )
+
+  response({ status, errors }: AuditedResponse): void {
+    if (!this.#requested) return
+    this.#append(this.#line("response", { status, errors: errors?.map(shortened) }))
+  }
+
+  async durable(): Promise<void> {
+    if (this.#failureCount === undefined) return
+    try {
+      await this.#file.synced()
+    } catch (error) {
+      throw unwritable(error)
+    }
+    if (this.#file.failureCount !== this.#failureCount) throw unwritable()
+  }
+
+  #write(line: string): void {
+    this.#failureCount ??= this.#file.failureCount
+    try {
+      this.#file.write(line)
+    } catch (error) {
+      throw unwritable(error)
+    }
+  }
+
+  #append(line: string): void {
+    this.#failureCount ??= this.#file.failureCount
+    this.#file.append(line)
+  }
+
+  #line(type: "request" | "key-use" | "response", fields: object): string {
+    const { requestId, job } = this.#origin
+    return `${JSON.stringify({ time: timeOf(this.#clock.now()), type, request_id: requestId, job, ...fields })}\n`
+  }
+
+  #described(request: AuditedRequest): object {
+    const { method, path, operation, mount, remoteAddress, caller, secret, data, plainKeys } = request
+    return {
+      method,
+      path: shortened(path),
+      operation,
+      mount,
+      remote_address: remoteAddress,
+      caller: describedCaller(caller),
+      token: secret === undefined ? undefined : hashPrefix + this.#hash(secret),
+      data: data === undefined ? undefined : hashedData(data, this.#hash, plainKeys),
+    }
+  }
+}
+
+const unwritable = (cause?: unknown) =>
+  outOfService("The audit log cannot be written, and nothing may be done that it does not show.", cause)
+
+function describedCaller(caller: Caller): object {
+  const { kind } = caller
+  const policies = caller.acl.policies
+  switch (kind) {
+    case "user":
+      return { kind, token_id: caller.tokenId, user_id: caller.userId, policies }
+    case "team":
+      return { kind, token_id: caller.tokenId, team_id: caller.teamId, policies }
+    case "organization":
+      return { kind, token_id: caller.tokenId, organization_id: caller.organizationId, policies }
+    case "service":
+      return { kind, token_id: caller.tokenId, policies }
+    case "anonymous":
+      return { kind }
+    default:
+      return caller satisfies never
+  }
+}
+
+const longestText = 2_048
+const shortened = (text: string): string => (text.length <= longestText ? text : `${text.slice(0, longestText)}…`)
+
+let lastInstant: Instant | undefined
+let lastTime = ""
+
+/** Many entries fall into one millisecond, and the text of an instant costs as much as a small entry. */
+function timeOf(instant: Instant): string {
+  if (instant !== lastInstant) [lastInstant, lastTime] = [instant, formatInstant(instant)]
+  return lastTime
+}
+
+/** A disk that is full fails every request: one line a second says enough. */
+function loggedNowAndThen(clock: Clock, log: Log, file: string): (error: unknown) => void {
+  let loggedAt: Instant | undefined
+  let unlogged = 0
+  return (error) => {
+    const now = clock.now()
+    unlogged += 1
+    if (loggedAt !== undefined && now >= loggedAt && now - loggedAt < secondMs) return
+    log.error("audit-log-failed", { file, failureCount: unlogged, error })
+    loggedAt = now
+    unlogged = 0
+  }
+}

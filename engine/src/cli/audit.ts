@@ -1,0 +1,20 @@
+import { Command } from "commander"
+import { usageError } from "./exit-code.ts"
+import type { Terminal } from "./terminal.ts"
+import { addStoreOptions, withEngine } from "./with-engine.ts"
+
+export function auditCommand(terminal: Terminal): Command {
+  return new Command("audit").description("Search the audit log.").addCommand(hashCommand(terminal))
+}
+
+function hashCommand(terminal: Terminal): Command {
+  const command = new Command("hash")
+    .description("Print how a text stands in the audit log of this store, where all that requests bring is hashed.")
+    .argument("<text>", "the text, or - to read it from standard input, where nobody sees it among the processes")
+  addStoreOptions(command)
+  return command.action(async (text: string) => {
+    const wanted = text === "-" ? (await terminal.input()).replace(/\r?\n$/, "") : text
+    if (wanted === "") throw usageError("There is no text to hash.")
+    await withEngine(command, terminal, async (engine) => terminal.out(engine.audit.hash(wanted)))
+  })
+}

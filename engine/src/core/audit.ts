@@ -1,0 +1,88 @@
+// Who asked for what, what came of it, and what every key of an authority signed: written down before it is done, and on
+// disk before the answer leaves (architecture 0.19).
+import type { Caller } from "./caller.ts"
+import { unprocessable } from "./errors.ts"
+
+/** What is used of a key: the name of what it signs. */
+export type KeyUsePurpose = "certificate" | "crl" | "ocsp-response" | "certificate-request" | "signed-data"
+
+export interface KeyUse {
+  readonly mount: string
+  readonly keyId: string
+  /** None yet where the key signs a request, or the root that will be the issuer. */
+  readonly issuerId?: string
+  readonly purpose: KeyUsePurpose
+  /** Of the certificate that is signed, in hex with colons. */
+  readonly serialNumber?: string
+  /** SHA-256 of the bytes to be signed, hex. */
+  readonly digest: string
+}
+
+/** Call it with what is about to be signed. It throws where that cannot be written down, and then nothing may be signed. */
+export type RecordKeyUse = (use: KeyUse) => void
+
+/** What a request asks for, in the words of the API that it came in by. */
+export interface AuditedRequest {
+  readonly caller: Caller
+  readonly method: string
+  /** Without query; where the address itself is a secret, its pattern. */
+  readonly path: string
+  /** What the path's rules call it: `create`, `update`, `list`. */
+  readonly operation?: string
+  readonly mount?: string
+  readonly remoteAddress?: string
+  /** Recorded as a salted hash: of a token that is not known. */
+  readonly secret?: string
+  /** Members whose text is recorded as salted hashes, but for those that `plainKeys` names. */
+  readonly data?: Readonly<Record<string, unknown>>
+  readonly plainKeys?: readonly string[]
+}
+
+export interface AuditedResponse {
+  readonly status: number
+  readonly errors?: readonly string[]
+}
+
+/** The records of one request, or of one run of a job; they carry its id. */
+export interface AuditTrail {
+  /** Before anything is done about it. Throws `EngineError("out-of-service")` where it cannot be written down. */
+  request(request: AuditedRequest): void
+  /** The same for a request that changes nothing: kept in memory for a moment, so that it costs next to nothing. */
+  readRequest(request: AuditedRequest): void
+  readonly keyUse: RecordKeyUse
+  response(response: AuditedResponse): void
+  /** Resolves when all that was recorded is on disk; rejects with `out-of-service` where it may not be. */
+  durable(): Promise<void>
+}
+
+/** At most one is given. */
+export interface AuditOrigin {
+  readonly requestId?: string
+  readonly job?: string
+}
+
+export interface Audit {
+  trail(origin: AuditOrigin): AuditTrail
+  /** Goes on in a new file of the same name, where the old one was moved away. */
+  reopen(): void
+  /** How a text that a request brings is written. */
+  hash(text: string): string
+}
+
+const settled = Promise.resolve()
+const silentTrail: AuditTrail = {
+  request() {},
+  readRequest() {},
+  keyUse() {},
+  response() {},
+  durable: () => settled,
+}
+
+/** For engines without an audit log. */
+export const noAudit: Audit = {
+  trail: () => silentTrail,
+  reopen() {},
+  hash() {
+    throw unprocessable("There is no audit log.")
+  },
+}

@@ -1,0 +1,26 @@
+import type { AuditTrail } from "../core/audit.ts"
+import type { Caller } from "../core/caller.ts"
+import { type Exchange, pathOf } from "./exchange.ts"
+
+/**
+ * Puts a request on the workspace API into the audit log, without its body: before anything is done where it may change
+ * something, and at no cost to its answer where it only reads. `secret` is a token that nobody knows.
+ */
+export function recordRequest(
+  trail: AuditTrail,
+  request: Request,
+  { remoteAddress, route, secretPath }: Exchange,
+  caller: Caller,
+  secret?: string,
+): void {
+  const { method } = request
+  const described = {
+    method,
+    path: secretPath === true ? (route ?? "") : pathOf(request.url),
+    caller,
+    ...(remoteAddress === undefined ? {} : { remoteAddress }),
+    ...(secret === undefined ? {} : { secret }),
+  }
+  if (method === "GET" || method === "HEAD") trail.readRequest(described)
+  else trail.request(described)
+}

@@ -1,0 +1,85 @@
+import { readFile, rename, stat } from "node:fs/promises"
+import { join } from "node:path"
+import { expect, test, vi } from "vitest"
+import { run, serve, temporaryFolder } from "./chancery.ts"
+
+// Each starts processes.
+vi.setConfig({ testTimeout: 30_000 })
+
+const send = (url: string, token: string, method = "POST") =>
+  fetch(`${url}/api/v2/organizations`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/vnd.api+json" },
+    ...(method === "POST" ? { body: "{}" } : {}),
+  })
+
+const rootToken = async (data: string) => (await run(["token", "create", "--user", "root", "--data", data])).out.trim()
+
+test("a server records requests in its data folder, for its owner alone, and a text is found by its hash", async () => {
+  await using folder = await temporaryFolder()
+  await using served = await serve(["serve", "--data", folder.path])
+  await send(served.url, "an-unknown-token")
+  const file = join(folder.path, "audit.log")
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  const { out } = await run(["audit", "hash", "an-unknown-token", "--data", folder.path])
+  expect(out).toMatch(/^hmac-sha256:[0-9a-f]{64}\n$/)
+  await expect.poll(() => readFile(file, "utf8")).toContain(out.trim())
+  expect(await readFile(file, "utf8")).not.toContain("an-unknown-token")
+})
+
+test("a log that is moved away is followed at SIGHUP by a new one, and no entry is lost", async () => {
+  await using folder = await temporaryFolder()
+  await using served = await serve(["serve", "--data", folder.path, "--rate-limit", "off"])
+  const token = await rootToken(folder.path)
+  const file = join(folder.path, "audit.log")
+  let sent = 0
+  const stop = new AbortController()
+  const sending = (async () => {
+    while (!stop.signal.aborted) {
+      expect((await send(served.url, token)).status).toBe(400)
+      sent += 1
+    }
+  })()
+  await expect.poll(() => sent).toBeGreaterThan(5)
+  await rename(file, `${file}.1`)
+  served.child.kill("SIGHUP")
+  await expect.poll(() => stat(file).catch(() => undefined)).toBeDefined()
+  const before = sent
+  await expect.poll(() => sent).toBeGreaterThan(before + 5)
+  stop.abort()
+  await sending
+  served.child.kill("SIGTERM")
+  expect((await served.ended).code).toBe(0)
+  const lines = [`${file}.1`, file].map(async (each) => (await readFile(each, "utf8")).trimEnd().split("\n"))
+  const [old = [], recent = []] = await Promise.all(lines)
+  expect(old.length).toBeGreaterThan(5)
+  const entries = [...old, ...recent].map((line) => JSON.parse(line) as { type: string })
+  expect(entries.filter(({ type }) => type === "request")).toHaveLength(sent)
+  expect(entries.filter(({ type }) => type === "response")).toHaveLength(sent)
+})
+
+test("a server that cannot open its log does not start, and one told to keep none keeps none", async () => {
+  await using folder = await temporaryFolder()
+  const nowhere = join(folder.path, "nowhere", "audit.log")
+  const { code, said } = await run(["serve", "--data", folder.path, "--audit-log", nowhere])
+  expect(code).toBe(78)
+  expect(said).toContain(`The audit log ${nowhere} cannot be opened`)
+  expect(said).toContain("CHANCERY_AUDIT_LOG")
+  await using served = await serve(["serve", "--data", folder.path, "--audit-log", "off"])
+  expect((await send(served.url, "unknown")).status).toBe(401)
+  await expect(stat(join(folder.path, "audit.log"))).rejects.toThrow("ENOENT")
+  const hash = await run(["audit", "hash", "x", "--data", folder.path, "--audit-log", "off"])
+  expect([hash.code, hash.said]).toEqual([1, "chancery: There is no audit log.\n"])
+})
+
+test("on a full disk changes get 503 and reading goes on; a command that records nothing does not need the log", async () => {
+  await using folder = await temporaryFolder()
+  const token = await rootToken(folder.path)
+  await using served = await serve(["serve", "--data", folder.path, "--audit-log", "/dev/full"])
+  expect((await send(served.url, token)).status).toBe(503)
+  expect((await send(served.url, token, "GET")).status).toBe(200)
+  await expect.poll(() => served.said()).toContain("audit-log-failed")
+  expect((await run(["token", "list", "--user", "root", "--data", folder.path, "--audit-log", "/dev/full"])).code).toBe(
+    0,
+  )
+})
