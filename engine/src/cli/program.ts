@@ -6,6 +6,7 @@ import { auditCommand } from "./audit.ts"
 import { backupCommand } from "./backup.ts"
 import { devCommand } from "./dev.ts"
 import { organizationCommand } from "./organization.ts"
+import { policyCommand } from "./policy.ts"
 import { restoreCommand } from "./restore.ts"
 import { sealKeyCommand } from "./seal-key.ts"
 import { serveCommand } from "./serve.ts"
@@ -20,6 +21,7 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(devCommand(terminal))
     .addCommand(organizationCommand(terminal))
     .addCommand(tokenCommand(terminal))
+    .addCommand(policyCommand(terminal))
     .addCommand(backupCommand(terminal))
     .addCommand(restoreCommand(terminal))
     .addCommand(sealKeyCommand(terminal))

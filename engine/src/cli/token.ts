@@ -2,12 +2,15 @@ import { Command } from "commander"
 import { isEngineError, notFound } from "../core/errors.ts"
 import { firstPage } from "../core/page.ts"
 import { formatInstant } from "../core/time.ts"
-import type { Engine } from "../engine.ts"
+import type { Engine, ServedEngine } from "../engine.ts"
 import type { TokenInput } from "../organizations/token.ts"
 import type { CreatedToken, TokenView } from "../organizations/tokens.ts"
+import type { ServiceTokenInput } from "../pki/access/service-token.ts"
+import type { ServiceTokenView } from "../pki/access/service-tokens.ts"
 import { parseDuration } from "./duration.ts"
 import { CommandError, exitCodes, usageError } from "./exit-code.ts"
 import { everyItem, json, table } from "./report.ts"
+import { parseTeamName } from "./team-name.ts"
 import type { Terminal } from "./terminal.ts"
 import { addStoreOptions, withEngine } from "./with-engine.ts"
 
@@ -26,6 +29,8 @@ interface OwnerOptions {
 }
 
 interface CreateOptions extends OwnerOptions {
+  readonly policy?: readonly string[]
+  readonly uses?: string
   readonly description?: string
   readonly expires?: string
   readonly json?: true
@@ -34,15 +39,26 @@ interface CreateOptions extends OwnerOptions {
 function createCommand(terminal: Terminal): Command {
   const command = addOwnerOptions(new Command("create"))
     .description(
-      "Create a token and print it; it cannot be shown again. An organization has one token, and a team one without a description: a new one replaces it.",
+      "Create a token and print it; it cannot be shown again. An organization has one token, and a team one without a description: a new one replaces it. With --policy the token is a service token: it belongs to nobody, and is good on the certificate API only.",
     )
-    .option("--description <text>", "what the token is for; users and teams only")
-    .option("--expires <duration>", "after how long it stops working, such as 12h or 90d (default: never)")
+    .option("--policy <name>", "what a service token may do; may be given several times", appended)
+    .option("--uses <count>", "how often a service token can be used (default: any number of times)")
+    .option("--description <text>", "what the token is for; not of an organization")
+    .option(
+      "--expires <duration>",
+      "after how long it stops working, such as 12h or 90d (default: never; service tokens: 768h)",
+    )
     .option("--json", "print the token and what is known of it as JSON")
   addStoreOptions(command)
   return command.action(async (options: CreateOptions) => {
-    const owner = ownerOf(options)
     const lifetimeMs = lifetimeOf(options.expires)
+    if (options.policy !== undefined) {
+      const input = serviceTokenInput({ ...options, policy: options.policy }, lifetimeMs)
+      await withEngine(command, terminal, (engine) => createService(engine, terminal, input, options.json === true))
+      return
+    }
+    if (options.uses !== undefined) throw usageError("Only a service token counts its uses; give it a --policy.")
+    const owner = ownerOf(options)
     if (options.description !== undefined && owner.kind === "organization") {
       throw usageError("An organization's token has no description; leave --description out.")
     }
@@ -65,10 +81,16 @@ function createCommand(terminal: Terminal): Command {
 
 function listCommand(terminal: Terminal): Command {
   const command = addOwnerOptions(new Command("list"))
-    .description("List the tokens of a user, a team or an organization.")
+    .description("List the tokens of a user, a team or an organization, or the service tokens.")
+    .option("--service", "the service tokens")
     .option("--json", "print them as JSON")
   addStoreOptions(command)
-  return command.action(async (options: OwnerOptions & { json?: true }) => {
+  return command.action(async (options: OwnerOptions & { json?: true; service?: true }) => {
+    if (options.service === true) {
+      refuseOwner(options, "--service")
+      await withEngine(command, terminal, (engine) => listService(engine, terminal, options.json === true))
+      return
+    }
     const owner = ownerOf(options)
     await withEngine(command, terminal, async (engine) => {
       const tokens = await list(engine, owner)
@@ -94,14 +116,102 @@ function revokeCommand(terminal: Terminal): Command {
     .argument("<id>", "the token's id, at-…")
   addStoreOptions(command)
   return command.action((id: string) =>
-    withEngine(command, terminal, async ({ tokens }) => {
-      await tokens.delete(id).catch((error: unknown) => {
-        throw missing(error, `There is no token ${id}; chancery token list shows the ids.`)
+    withEngine(command, terminal, async ({ tokens, serviceTokens }) => {
+      await tokens.delete(id).catch(async (error: unknown) => {
+        if (!isMissing(error)) throw error
+        await serviceTokens.revoke({ accessor: id }).catch((refusal: unknown) => {
+          if (!isEngineError(refusal, "forbidden")) throw refusal
+          throw missing(error, `There is no token ${id}; chancery token list shows the ids.`)
+        })
       })
       terminal.say(`Revoked the token ${id}.`)
     }),
   )
 }
+
+const appended = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
+
+function refuseOwner({ user, team, organization }: OwnerOptions, option: string): void {
+  if (user !== undefined || team !== undefined || organization !== undefined) {
+    throw usageError(`A service token belongs to nobody; leave --user, --team and --organization out beside ${option}.`)
+  }
+}
+
+function serviceTokenInput(
+  { policy, description, uses, ...owner }: CreateOptions & { readonly policy: readonly string[] },
+  lifetimeMs: number | undefined,
+): ServiceTokenInput {
+  refuseOwner(owner, "--policy")
+  if (uses !== undefined && !/^[1-9]\d{0,8}$/.test(uses)) {
+    throw usageError(`--uses cannot be ${JSON.stringify(uses)}; it must be a whole number from 1 on.`)
+  }
+  return {
+    policies: policy,
+    ...(description === undefined ? {} : { displayName: description }),
+    ...(uses === undefined ? {} : { numUses: Number(uses) }),
+    ...(lifetimeMs === undefined ? {} : { ttlMs: lifetimeMs }),
+  }
+}
+
+async function createService(
+  { serviceTokens }: ServedEngine,
+  terminal: Terminal,
+  input: ServiceTokenInput,
+  asJson: boolean,
+): Promise<void> {
+  const { secret, token, warnings } = await serviceTokens.create(input)
+  for (const warning of warnings) terminal.say(warning)
+  if (asJson) {
+    terminal.out(json({ ...shownService(token), token: secret }))
+    return
+  }
+  const end = token.expiresAt === null ? "does not expire" : `expires at ${formatInstant(token.expiresAt)}`
+  terminal.say(`Service token ${token.accessor} with ${token.policies.join(", ")} ${end}. It is shown only this once:`)
+  terminal.out(secret)
+}
+
+async function listService({ serviceTokens }: ServedEngine, terminal: Terminal, asJson: boolean): Promise<void> {
+  const tokens: ServiceTokenView[] = []
+  for (const accessor of await serviceTokens.list()) {
+    // One that ends between the list and the look is passed over.
+    const token = await serviceTokens.lookup({ accessor }).catch((error: unknown) => {
+      if (!isEngineError(error, "forbidden")) throw error
+      return undefined
+    })
+    if (token !== undefined) tokens.push(token)
+  }
+  if (asJson) {
+    terminal.out(json(tokens.map(shownService)))
+    return
+  }
+  const rows = tokens.map(({ accessor, createdAt, expiresAt, usesLeft, policies, displayName }) => [
+    accessor,
+    formatInstant(createdAt),
+    expiresAt === null ? "never" : formatInstant(expiresAt),
+    usesLeft === null ? "any" : String(usesLeft),
+    policies.join(","),
+    displayName,
+  ])
+  terminal.out(table(["ID", "CREATED", "EXPIRES", "USES LEFT", "POLICIES", "NAME"], rows))
+}
+
+const shownService = ({
+  accessor,
+  displayName,
+  policies,
+  orphan,
+  createdAt,
+  expiresAt,
+  usesLeft,
+}: ServiceTokenView) => ({
+  id: accessor,
+  name: displayName,
+  policies,
+  orphan,
+  usesLeft,
+  createdAt: formatInstant(createdAt),
+  expiresAt: expiresAt === null ? null : formatInstant(expiresAt),
+})
 
 type Owner =
   | { readonly kind: "user"; readonly name: string }
@@ -120,11 +230,8 @@ function ownerOf({ user, team, organization }: OwnerOptions): Owner {
   }
   if (user !== undefined) return { kind: "user", name: user }
   if (organization !== undefined) return { kind: "organization", name: organization }
-  const [, teamOrganization, name] = /^([^/]+)\/([^/]+)$/.exec(team ?? "") ?? []
-  if (teamOrganization === undefined || name === undefined) {
-    throw usageError("Name the team with its organization, as in --team acme/owners.")
-  }
-  return { kind: "team", organization: teamOrganization, name }
+  const named = parseTeamName(team ?? "")
+  return { kind: "team", organization: named.organization, name: named.team }
 }
 
 const describe = (owner: Owner): string =>

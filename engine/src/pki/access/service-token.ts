@@ -128,7 +128,7 @@ function lifetimeFor(
   if (root && ttlMs === undefined && periodMs === undefined && explicitMaxTtlMs === undefined) {
     if (orphan && token !== undefined && token.expiresAt !== null)
       throw invalid([
-        { field: ["ttl"], detail: "ttl is needed: a token that ends cannot make one that outlives it for ever" },
+        { field: ["ttlMs"], detail: "ttl is needed: a token that ends cannot make one that outlives it for ever" },
       ])
     return { ttlMs: null, warnings: [] }
   }
@@ -148,7 +148,7 @@ export function renewServiceToken(
   now: Instant,
 ): { readonly token: ServiceToken; readonly warnings: readonly string[] } {
   if (!token.renewable || token.expiresAt === null) throw notRenewable()
-  if (incrementMs !== undefined) refuseFaults(ttlFaults("increment", incrementMs))
+  if (incrementMs !== undefined) refuseFaults(ttlFaults("incrementMs", "increment", incrementMs))
   const age = now - token.createdAt
   const { ttlMs, warnings } = bounded(token.periodMs ?? incrementMs ?? token.ttlMs ?? serviceTokenTtlMs, {
     systemMs: token.periodMs === null ? serviceTokenTtlMs - age : undefined,
@@ -194,14 +194,14 @@ function inputFaults(input: ServiceTokenInput): Fault[] {
     ["periodMs", "period"],
   ] as const) {
     const value = input[field]
-    if (value !== undefined) faults.push(...ttlFaults(name, value))
+    if (value !== undefined) faults.push(...ttlFaults(field, name, value))
   }
   return faults
 }
 
-const ttlFaults = (name: string, ttlMs: number): Fault[] =>
+const ttlFaults = (field: string, name: string, ttlMs: number): Fault[] =>
   Number.isSafeInteger(ttlMs) && ttlMs >= secondMs && ttlMs <= ttlMaximumMs && ttlMs % secondMs === 0
     ? []
-    : [{ field: [name], detail: `${name} must be a positive number of whole seconds, at most ${countMaximum}` }]
+    : [{ field: [field], detail: `${name} must be a positive number of whole seconds, at most ${countMaximum}` }]
 
 const onPolicies = (detail: string): Fault => ({ field: ["policies"], detail })

@@ -1,0 +1,119 @@
+import { readFile } from "node:fs/promises"
+import { text } from "node:stream/consumers"
+import { Command } from "commander"
+import type { PolicySubject } from "../pki/access/policies.ts"
+import { CommandError, exitCodes, usageError } from "./exit-code.ts"
+import { json } from "./report.ts"
+import { parseTeamName } from "./team-name.ts"
+import type { Terminal } from "./terminal.ts"
+import { addStoreOptions, withEngine } from "./with-engine.ts"
+
+export function policyCommand(terminal: Terminal): Command {
+  return new Command("policy")
+    .description("Say who may do what on the certificate API, directly in the store.")
+    .addCommand(writeCommand(terminal))
+    .addCommand(readCommand(terminal))
+    .addCommand(listCommand(terminal))
+    .addCommand(deleteCommand(terminal))
+    .addCommand(attachmentCommand(terminal, "attach"))
+    .addCommand(attachmentCommand(terminal, "detach"))
+}
+
+function writeCommand(terminal: Terminal): Command {
+  const command = new Command("write")
+    .description("Make a policy, or replace it.")
+    .argument("<name>", "letters, digits and _ . -")
+    .argument("<file>", 'what it allows, path "…" { capabilities = […] } or the same as JSON; - for standard input')
+  addStoreOptions(command)
+  return command.action(async (name: string, file: string) => {
+    const written = await textOf(file)
+    await withEngine(command, terminal, ({ policies }) => policies.put(name, written))
+    terminal.say(`Wrote the policy ${name}.`)
+  })
+}
+
+function readCommand(terminal: Terminal): Command {
+  const command = new Command("read").description("Print a policy as it was written.").argument("<name>")
+  addStoreOptions(command)
+  return command.action((name: string) =>
+    withEngine(command, terminal, async ({ policies }) => {
+      terminal.out((await policies.get(name)).text.trimEnd())
+    }),
+  )
+}
+
+function listCommand(terminal: Terminal): Command {
+  const command = addHolderOptions(new Command("list"))
+    .description("List all policies, or those attached to a user, a team or a token.")
+    .option("--json", "print them as JSON")
+  addStoreOptions(command)
+  return command.action(({ json: asJson, ...holder }: HolderOptions & { readonly json?: true }) =>
+    withEngine(command, terminal, async ({ policies }) => {
+      const given = Object.values(holder).some((value) => typeof value === "string")
+      const names = given ? await policies.attached(subjectOf(holder)) : await policies.list()
+      if (asJson === true) terminal.out(json(names))
+      else for (const name of names) terminal.out(name)
+    }),
+  )
+}
+
+function deleteCommand(terminal: Terminal): Command {
+  const command = new Command("delete")
+    .description("Delete a policy; whoever it is attached to has it no longer.")
+    .argument("<name>")
+  addStoreOptions(command)
+  return command.action((name: string) =>
+    withEngine(command, terminal, async ({ policies }) => {
+      await policies.delete(name)
+      terminal.say(`There is no policy ${name} any more.`)
+    }),
+  )
+}
+
+function attachmentCommand(terminal: Terminal, verb: "attach" | "detach"): Command {
+  const command = addHolderOptions(new Command(verb))
+    .description(
+      verb === "attach"
+        ? "Give a policy to a user, a team with its members, or one token of either."
+        : "Take a policy from a user, a team or a token.",
+    )
+    .argument("<name>")
+  addStoreOptions(command)
+  return command.action((name: string, holder: HolderOptions) => {
+    const subject = subjectOf(holder)
+    return withEngine(command, terminal, async ({ policies }) => {
+      await policies[verb](name, subject)
+      terminal.say(verb === "attach" ? `Attached the policy ${name}.` : `Detached the policy ${name}.`)
+    })
+  })
+}
+
+interface HolderOptions {
+  readonly user?: string
+  readonly team?: string
+  readonly token?: string
+}
+
+const addHolderOptions = (command: Command): Command =>
+  command
+    .option("--user <name>", "the user who holds it, with any token")
+    .option("--team <organization/team>", "the team whose tokens and members hold it")
+    .option("--token <id>", "the one token of a user, a team or an organization that holds it, at-…")
+
+function subjectOf({ user, team, token }: HolderOptions): PolicySubject {
+  if ([user, team, token].filter((given) => given !== undefined).length !== 1) {
+    throw usageError("Say who holds the policy with exactly one of --user, --team and --token.")
+  }
+  if (user !== undefined) return { kind: "user", username: user }
+  if (token !== undefined) return { kind: "token", id: token }
+  return { kind: "team", ...parseTeamName(team ?? "") }
+}
+
+async function textOf(file: string): Promise<string> {
+  if (file === "-") return text(process.stdin)
+  try {
+    return await readFile(file, "utf8")
+  } catch (error) {
+    throw new CommandError(exitCodes.failure, `The policy cannot be read from ${file}.`, { cause: error })
+  }
+}

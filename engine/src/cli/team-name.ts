@@ -1,0 +1,15 @@
+import { usageError } from "./exit-code.ts"
+
+export interface TeamName {
+  readonly organization: string
+  readonly team: string
+}
+
+/** `acme/owners`, as `--team` takes it. */
+export function parseTeamName(text: string): TeamName {
+  const [, organization, team] = /^([^/]+)\/([^/]+)$/.exec(text) ?? []
+  if (organization === undefined || team === undefined) {
+    throw usageError("Name the team with its organization, as in --team acme/owners.")
+  }
+  return { organization, team }
+}
