@@ -257,7 +257,7 @@ class CallerEngine implements ServingEngine {
   }
 
   pki(mountPath: string) {
-    return new MountedPki(this.context, mountPath, this.caller)
+    return new MountedPki(this.context, mountPath, this.caller, this.trail.keyUse)
   }
 
   get mounts() {

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { fullAccess } from "../core/access.ts"
 import { anonymous, type Caller } from "../core/caller.ts"
-import type { UserId } from "../core/ids.ts"
+import type { IssuerId, KeyId, UserId } from "../core/ids.ts"
 import { silentLog } from "../core/runtime.ts"
 import { systemTimers } from "../core/timers.ts"
 import { manualClock } from "../testing/manual-clock.ts"
@@ -65,8 +65,8 @@ test("a request, the uses of keys it makes and its response share an id, in that
   clock.advance(5)
   trail.keyUse({
     mount: "pki/",
-    keyId: "key-1",
-    issuerId: "iss-1",
+    keyId: "key-1" as KeyId,
+    issuerId: "iss-1" as IssuerId,
     purpose: "certificate",
     serialNumber: "0a:0b",
     digest: "ab".repeat(32),
@@ -111,7 +111,13 @@ test("a request, the uses of keys it makes and its response share an id, in that
 test("a job's use of a key names the job; a response without a recorded request is not recorded", async () => {
   const { log, entries } = await openLog()
   const trail = log.trail({ job: "crl-rebuild" })
-  trail.keyUse({ mount: "pki/", keyId: "key-1", issuerId: "iss-1", purpose: "crl", digest: "00".repeat(32) })
+  trail.keyUse({
+    mount: "pki/",
+    keyId: "key-1" as KeyId,
+    issuerId: "iss-1" as IssuerId,
+    purpose: "crl",
+    digest: "00".repeat(32),
+  })
   trail.response({ status: 200 })
   await trail.durable()
   expect(entries()).toEqual([expect.objectContaining({ type: "key-use", job: "crl-rebuild", purpose: "crl" })])
@@ -147,7 +153,7 @@ const nothingFits: FileCalls = {
 
 test("on a full disk neither a request nor a use of a key passes, and the log says so once a second", async () => {
   const { log, clock, logged } = await openLog(nothingFits)
-  const keyUse = { mount: "pki/", keyId: "key-1", purpose: "certificate", digest: "" } as const
+  const keyUse = { mount: "pki/", keyId: "key-1" as KeyId, purpose: "certificate", digest: "" } as const
   for (let second = 0; second < 3; second += 1) {
     for (let count = 0; count < 10; count += 1) {
       const trail = log.trail({ requestId: "req-1" })

@@ -2,15 +2,17 @@
 // disk before the answer leaves (architecture 0.19).
 import type { Caller } from "./caller.ts"
 import { unprocessable } from "./errors.ts"
+import type { IssuerId, KeyId } from "./ids.ts"
 
-/** What is used of a key: the name of what it signs. */
+/** What a key signs. */
 export type KeyUsePurpose = "certificate" | "crl" | "ocsp-response" | "certificate-request" | "signed-data"
 
 export interface KeyUse {
+  /** The path of the mount. */
   readonly mount: string
-  readonly keyId: string
+  readonly keyId: KeyId
   /** None yet where the key signs a request, or the root that will be the issuer. */
-  readonly issuerId?: string
+  readonly issuerId?: IssuerId
   readonly purpose: KeyUsePurpose
   /** Of the certificate that is signed, in hex with colons. */
   readonly serialNumber?: string

@@ -1,6 +1,7 @@
 // What every service of a mount stands on: the one place where it finds its mount, and where it says what its caller must be
 // allowed to do.
 import { authorizePath, type Capability } from "../core/access.ts"
+import type { RecordKeyUse } from "../core/audit.ts"
 import type { Caller } from "../core/caller.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
@@ -27,11 +28,14 @@ export abstract class AuthorityService {
   protected readonly caller: Caller
   /** Without a "/" at either end. */
   protected readonly mountPath: string
+  /** What every signature is told to before it is made: `auditedSigningKey`. */
+  protected readonly recordKeyUse: RecordKeyUse
 
-  constructor(context: PkiContext, mountPath: string, caller: Caller) {
+  constructor(context: PkiContext, mountPath: string, caller: Caller, recordKeyUse: RecordKeyUse) {
     this.context = context
     this.mountPath = mountPathOf(mountPath)
     this.caller = caller
+    this.recordKeyUse = recordKeyUse
   }
 
   /** `path` is relative to the mount. Throws `EngineError("forbidden")`. */

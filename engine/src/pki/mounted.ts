@@ -1,3 +1,4 @@
+import type { RecordKeyUse } from "../core/audit.ts"
 import type { Caller } from "../core/caller.ts"
 import type { PkiContext } from "./authority-service.ts"
 import type { Pki } from "./pki.ts"
@@ -8,18 +9,20 @@ export class MountedPki implements Pki {
   readonly #context: PkiContext
   readonly #mountPath: string
   readonly #caller: Caller
+  readonly #recordKeyUse: RecordKeyUse
 
-  constructor(context: PkiContext, mountPath: string, caller: Caller) {
+  constructor(context: PkiContext, mountPath: string, caller: Caller, recordKeyUse: RecordKeyUse) {
     this.#context = context
     this.#mountPath = mountPath
     this.#caller = caller
+    this.#recordKeyUse = recordKeyUse
   }
 
   get roles() {
     return this.#made(RoleService)
   }
 
-  #made<T>(Service: new (context: PkiContext, mountPath: string, caller: Caller) => T): T {
-    return new Service(this.#context, this.#mountPath, this.#caller)
+  #made<T>(Service: new (context: PkiContext, mountPath: string, caller: Caller, recordKeyUse: RecordKeyUse) => T): T {
+    return new Service(this.#context, this.#mountPath, this.#caller, this.#recordKeyUse)
   }
 }

@@ -1,0 +1,4 @@
+import { hash } from "node:crypto"
+
+/** Hex. */
+export const sha256 = (data: Uint8Array): string => hash("sha256", data, "hex")
