@@ -19,6 +19,7 @@ async function shop() {
     const terminal: Terminal = {
       out: (text) => void (out += `${text}\n`),
       say: (text) => void (said += `${text}\n`),
+      input: async () => webPolicy,
       environment: { CHANCERY_DATA: data, CHANCERY_LOG_LEVEL: "silent" },
     }
     const code = await run(words, terminal)
@@ -44,6 +45,8 @@ test("a policy is written, read, attached, detached and deleted", async () => {
     expect(await chancery("policy", "detach", "web", ...holder)).toMatchObject({ code: 0 })
     expect((await chancery("policy", "list", ...holder)).out).toBe("")
   }
+  expect((await chancery("policy", "write", "again", "-")).code).toBe(0)
+  expect((await chancery("policy", "read", "again")).out).toBe(webPolicy)
   expect(await chancery("policy", "delete", "web")).toMatchObject({ code: 0 })
   expect(await chancery("policy", "read", "web")).toMatchObject({
     code: 1,

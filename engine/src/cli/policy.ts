@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises"
-import { text } from "node:stream/consumers"
 import { Command } from "commander"
 import type { PolicySubject } from "../pki/access/policies.ts"
 import { CommandError, exitCodes, usageError } from "./exit-code.ts"
@@ -26,7 +25,7 @@ function writeCommand(terminal: Terminal): Command {
     .argument("<file>", 'what it allows, path "…" { capabilities = […] } or the same as JSON; - for standard input')
   addStoreOptions(command)
   return command.action(async (name: string, file: string) => {
-    const written = await textOf(file)
+    const written = await textOf(file, terminal)
     await withEngine(command, terminal, ({ policies }) => policies.put(name, written))
     terminal.say(`Wrote the policy ${name}.`)
   })
@@ -109,8 +108,8 @@ function subjectOf({ user, team, token }: HolderOptions): PolicySubject {
   return { kind: "team", ...parseTeamName(team ?? "") }
 }
 
-async function textOf(file: string): Promise<string> {
-  if (file === "-") return text(process.stdin)
+async function textOf(file: string, terminal: Terminal): Promise<string> {
+  if (file === "-") return terminal.input()
   try {
     return await readFile(file, "utf8")
   } catch (error) {
