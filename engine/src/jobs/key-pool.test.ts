@@ -1,0 +1,206 @@
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { isEngineError } from "../core/errors.ts"
+import type { RsaKeyOctets } from "../x509/key-generation.ts"
+import { KeyPool, type KeyPoolOptions } from "./key-pool.ts"
+
+interface Making {
+  readonly bits: number
+  readonly key: RsaKeyOctets
+  done(): Promise<void>
+  fail(error: Error): Promise<void>
+}
+
+/** Promises that are settled tell everybody. */
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+/** A pool whose keys are ready when the test says so. */
+function manualPool(options: Omit<KeyPoolOptions, "make">) {
+  const making: Making[] = []
+  let made = 0
+  const pool = new KeyPool({
+    ...options,
+    make(bits) {
+      made += 1
+      const key = { secret: Uint8Array.of(made), spki: Uint8Array.of(made) }
+      const { promise, resolve, reject } = Promise.withResolvers<RsaKeyOctets>()
+      const end = (settle: () => void) => {
+        making.splice(making.indexOf(entry), 1)
+        settle()
+        return settled()
+      }
+      const entry: Making = {
+        bits,
+        key,
+        done: () => end(() => resolve(key)),
+        fail: (error) => end(() => reject(error)),
+      }
+      making.push(entry)
+      return promise
+    },
+  })
+  return { pool, making, sizes: () => making.map(({ bits }) => bits) }
+}
+
+const stock = (...targets: readonly (readonly [number, number])[]) => new Map(targets)
+
+test("no more keys are made at once than there are slots, and who asked first is served first", async () => {
+  const { pool, making, sizes } = manualPool({ slotCount: 2 })
+  const served: string[] = []
+  const asked = ["a", "b", "c"].map((name) => pool.generate(2048).then(() => served.push(name)))
+  expect(sizes()).toEqual([2048, 2048])
+  await making[1]?.done()
+  expect(served).toEqual(["a"])
+  expect(sizes()).toEqual([2048, 2048])
+  await making[0]?.done()
+  await making[0]?.done()
+  await Promise.all(asked)
+  expect(served).toEqual(["a", "b", "c"])
+  expect(sizes()).toEqual([])
+})
+
+test("a key goes to whoever waits for its size", async () => {
+  const { pool, making, sizes } = manualPool({ slotCount: 2 })
+  const large = pool.generate(4096)
+  const small = pool.generate(2048)
+  expect(sizes()).toEqual([4096, 2048])
+  const [forLarge, forSmall] = [...making]
+  await forSmall?.done()
+  expect(await small).toBe(forSmall?.key)
+  await forLarge?.done()
+  expect(await large).toBe(forLarge?.key)
+})
+
+test("keys that take minutes have at most half of the slots", async () => {
+  const { pool, making, sizes } = manualPool({ slotCount: 4 })
+  const asked = [8192, 8192, 8192, 2048, 2048].map((bits) => pool.generate(bits))
+  expect(sizes()).toEqual([8192, 8192, 2048, 2048])
+  await making[3]?.done()
+  expect(sizes()).toEqual([8192, 8192, 2048])
+  await making[0]?.done()
+  expect(sizes()).toEqual([8192, 2048, 8192])
+  for (let left = 3; left > 0; left -= 1) await making[0]?.done()
+  await Promise.all(asked)
+})
+
+test("a pool of one slot makes keys of every size", async () => {
+  const { pool, making, sizes } = manualPool({ slotCount: 1 })
+  const asked = [8192, 2048].map((bits) => pool.generate(bits))
+  expect(sizes()).toEqual([8192])
+  await making[0]?.done()
+  expect(sizes()).toEqual([2048])
+  await making[0]?.done()
+  await Promise.all(asked)
+})
+
+test("the stock is made in half of the slots while nobody waits, up to its target", async () => {
+  const { pool, making, sizes } = manualPool({ slotCount: 4, stock: stock([2048, 3], [4096, 1]) })
+  expect(sizes()).toEqual([2048, 2048])
+  await making[0]?.done()
+  expect(sizes()).toEqual([2048, 2048])
+  await making[0]?.done()
+  expect(sizes()).toEqual([2048, 4096])
+  await making[0]?.done()
+  await making[0]?.done()
+  expect(sizes()).toEqual([])
+  expect([pool.readyCount(2048), pool.readyCount(4096), pool.readyCount(8192)]).toEqual([3, 1, 0])
+})
+
+test("a burst is answered from the stock at once, oldest key first, and the stock is made again", async () => {
+  const { pool, making, sizes } = manualPool({ slotCount: 2, stock: stock([2048, 2]) })
+  const keys = [making[0]?.key]
+  await making[0]?.done()
+  keys.push(making[0]?.key)
+  await making[0]?.done()
+  expect([await pool.generate(2048), await pool.generate(2048)]).toEqual(keys)
+  expect(pool.readyCount(2048)).toBe(0)
+  expect(sizes()).toEqual([2048])
+})
+
+test("who asks while the stock is being made takes what is made, and the stock waits", async () => {
+  const { pool, making, sizes } = manualPool({ slotCount: 2, stock: stock([2048, 5]) })
+  expect(sizes()).toEqual([2048])
+  const [forStock] = [...making]
+  const one = pool.generate(2048)
+  expect(sizes()).toEqual([2048])
+  const other = pool.generate(3072)
+  expect(sizes()).toEqual([2048, 3072])
+  await forStock?.done()
+  expect(await one).toBe(forStock?.key)
+  expect(sizes()).toEqual([3072])
+  await making[0]?.done()
+  await other
+  expect(sizes()).toEqual([2048])
+})
+
+test("a failure is told to who waits, and the next key is made all the same", async () => {
+  const { pool, making, sizes } = manualPool({ slotCount: 1 })
+  const [first, second] = [pool.generate(2048), pool.generate(2048)]
+  await Promise.all([expect(first).rejects.toThrow("out of luck"), making[0]?.fail(new Error("out of luck"))])
+  expect(sizes()).toEqual([2048])
+  await making[0]?.done()
+  await second
+})
+
+test("after a failure the stock is left alone until somebody asks", async () => {
+  const { pool, making, sizes } = manualPool({ slotCount: 1, stock: stock([2048, 1]) })
+  await making[0]?.fail(new Error("out of luck"))
+  expect(sizes()).toEqual([])
+  const asked = pool.generate(2048)
+  await making[0]?.done()
+  await asked
+  expect(sizes()).toEqual([2048])
+})
+
+test("when a thousand wait, the next is told to come back", async () => {
+  const { pool } = manualPool({ slotCount: 1 })
+  const refusals: unknown[] = []
+  for (let index = 0; index < 1_000; index += 1) pool.generate(2048).catch((error: unknown) => refusals.push(error))
+  await expect(pool.generate(2048)).rejects.toMatchObject({ code: "busy", retryAfterMs: 1_000 })
+  expect(refusals).toEqual([])
+  pool.close()
+  await settled()
+  expect(refusals).toHaveLength(1_000)
+})
+
+test("a closed pool refuses those who wait and those who ask, makes nothing and holds nothing", async () => {
+  const { pool, making, sizes } = manualPool({ slotCount: 2, stock: stock([2048, 2]) })
+  await making[0]?.done()
+  const waiting = Promise.allSettled([pool.generate(4096)])
+  pool.close()
+  expect(await waiting).toMatchObject([{ reason: { code: "unavailable" } }])
+  expect(pool.readyCount(2048)).toBe(0)
+  for (const { done } of [...making]) await done()
+  expect(sizes()).toEqual([])
+  expect(pool.readyCount(2048)).toBe(0)
+  await expect(pool.generate(2048)).rejects.toMatchObject({ code: "unavailable" })
+})
+
+test("whatever is asked for and in whichever order keys are ready, everybody gets a key of their own and the stock fills", async () => {
+  const sizes = fc.constantFrom(2048, 3072, 8192)
+  const steps = fc.array(fc.oneof(fc.record({ ask: sizes }), fc.record({ finish: fc.nat(9) })), { maxLength: 60 })
+  await fc.assert(
+    fc.asyncProperty(steps, fc.integer({ min: 1, max: 5 }), async (steps, slotCount) => {
+      const targets = stock([2048, 3], [3072, 2])
+      const { pool, making } = manualPool({ slotCount, stock: targets })
+      const asked: Promise<RsaKeyOctets>[] = []
+      for (const step of steps) {
+        if ("ask" in step) asked.push(pool.generate(step.ask))
+        else await making[step.finish % making.length]?.done()
+        if (making.length > slotCount) throw new Error("more keys are made than there are slots")
+      }
+      // Everybody who asked and the whole stock, once each.
+      for (let left = asked.length + 5; making.length > 0 && left >= 0; left -= 1) await making[0]?.done()
+      expect(new Set(await Promise.all(asked)).size).toBe(asked.length)
+      expect(making).toEqual([])
+      for (const [bits, target] of targets) expect(pool.readyCount(bits)).toBe(target)
+    }),
+  )
+})
+
+test("refusals are the engine's own", async () => {
+  const { pool } = manualPool({ slotCount: 1 })
+  pool.close()
+  const refusal: unknown = await pool.generate(2048).catch((error: unknown) => error)
+  expect(isEngineError(refusal, "unavailable")).toBe(true)
+})
