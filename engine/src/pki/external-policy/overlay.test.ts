@@ -1,0 +1,247 @@
+import { describe, expect, test } from "vitest"
+import type { EngineError } from "../../core/errors.ts"
+import { dayMs } from "../../core/time.ts"
+import { oids } from "../../x509/asn1/oids.ts"
+import { assembleCertificate, encodeTbsCertificate } from "../../x509/certificate.ts"
+import { authorityInfoAccess, crlDistributionPoints, freshestCrl } from "../../x509/distribution-points.ts"
+import type { Extension } from "../../x509/extension.ts"
+import {
+  authorityKeyIdentifier,
+  basicConstraints,
+  extendedKeyUsage,
+  keyUsage,
+  subjectAltName,
+  subjectKeyIdentifier,
+} from "../../x509/extensions.ts"
+import { nameConstraints } from "../../x509/name-constraints.ts"
+import { encodeName } from "../../x509/name.ts"
+import { writePem } from "../../x509/pem.ts"
+import { type SignatureAlgorithm, signatureAlgorithmIdentifier } from "../../x509/signature-algorithm.ts"
+import { testKeyGenerator } from "../../testing/test-keys.ts"
+import { type OverlayTerms, overlay, readPolicyTemplate, signatureChoiceOf } from "./overlay.ts"
+
+const { publicKey } = await testKeyGenerator.generate({ type: "ec", bits: 256 })
+const { publicKey: otherKey } = await testKeyGenerator.generate({ type: "ec", bits: 256 })
+const now = Date.UTC(2026, 0, 1)
+
+const name = (commonName: string) => encodeName([[{ type: oids.commonName, value: commonName }]])
+const altName = (critical = false) => subjectAltName([{ kind: "dns", value: "a.example" }], { critical })
+
+interface Template {
+  readonly extensions?: readonly Extension[]
+  readonly subject?: Uint8Array
+  readonly spki?: Uint8Array
+  readonly algorithm?: SignatureAlgorithm | Uint8Array
+}
+
+/** Signed by nobody. */
+function template({
+  extensions = [altName()],
+  subject = name("a.example"),
+  spki = publicKey.spki,
+  algorithm = "ECDSAWithSHA256",
+}: Template = {}) {
+  const signatureAlgorithm = typeof algorithm === "string" ? signatureAlgorithmIdentifier(algorithm) : algorithm
+  const tbs = encodeTbsCertificate({
+    serialNumber: Uint8Array.of(1),
+    signatureAlgorithm,
+    issuer: name("nobody"),
+    notBefore: now,
+    notAfter: now + dayMs,
+    subject,
+    subjectPublicKeyInfo: spki,
+    extensions,
+  })
+  return writePem("CERTIFICATE", assembleCertificate(tbs, signatureAlgorithm, new Uint8Array(64)))
+}
+
+const terms = (change: Partial<OverlayTerms> = {}): OverlayTerms => ({
+  mode: "sign",
+  publicKey,
+  issuer: { basicConstraints: { isCa: true } },
+  ...change,
+})
+
+const problemsOf = (work: () => unknown): readonly string[] => {
+  try {
+    work()
+  } catch (error) {
+    const { code, faults } = error as EngineError
+    expect(code).toBe("unprocessable")
+    return faults.map(({ detail }) =>
+      detail.replace("The certificate from the external policy service is refused: ", ""),
+    )
+  }
+  return []
+}
+const refusal = (given: Template, change: Partial<OverlayTerms> = {}) =>
+  problemsOf(() => overlay(readPolicyTemplate(template(given)), terms(change)))
+
+const customExtension: Extension = {
+  oid: "1.3.6.1.4.1.99999.1",
+  critical: true,
+  value: Uint8Array.of(0x04, 0x01, 0x07),
+}
+
+test("what follows from the issuer is taken out, and all else stays byte for byte and in its order", () => {
+  const kept = [
+    customExtension,
+    keyUsage(["digitalSignature"]),
+    altName(),
+    extendedKeyUsage([oids.clientAuth]),
+    subjectKeyIdentifier(Uint8Array.of(1, 2, 3)),
+  ]
+  const replaced = [
+    authorityKeyIdentifier(Uint8Array.of(9)),
+    authorityInfoAccess({ ocspServers: ["http://elsewhere.example"], issuingCertificates: [] }),
+    crlDistributionPoints([["http://elsewhere.example/crl"]]),
+    freshestCrl([["http://elsewhere.example/delta"]]),
+  ]
+  const content = overlay(
+    readPolicyTemplate(template({ extensions: kept.flatMap((one, at) => [one, ...replaced.slice(at, at + 1)]) })),
+    terms(),
+  )
+  expect(content.extensions.map(({ oid }) => oid)).toEqual(kept.map(({ oid }) => oid))
+  expect(content.extensions.map(({ critical, value }) => [critical, Buffer.from(value).toString("hex")])).toEqual(
+    kept.map(({ critical, value }) => [critical, Buffer.from(value).toString("hex")]),
+  )
+  expect(Buffer.compare(content.subject, name("a.example"))).toBe(0)
+  expect(Buffer.compare(content.publicKey, publicKey.spki)).toBe(0)
+})
+
+test("a certificate without the identifier of its key gets one", () => {
+  const { extensions } = overlay(readPolicyTemplate(template()), terms())
+  expect(extensions.map(({ oid }) => oid)).toEqual([oids.subjectAltName, oids.subjectKeyIdentifier])
+})
+
+describe("a template that breaks a rule is refused by name", () => {
+  const authority = [basicConstraints({ isCa: true }), keyUsage(["keyCertSign", "cRLSign"])]
+  const constrained = nameConstraints({ permitted: [{ kind: "dns", value: "example" }], excluded: [] })
+  test.each<{ why: string; given: Template; change?: Partial<OverlayTerms>; problems: readonly string[] }>([
+    { why: "another key", given: { spki: otherKey.spki }, problems: ["it is for another key than the request's"] },
+    {
+      why: "a CA for a leaf",
+      given: { extensions: authority },
+      problems: ["it is of a certificate authority; ask for one at sign-intermediate"],
+    },
+    {
+      why: "a leaf that signs certificates, within names",
+      given: { extensions: [keyUsage(["keyCertSign"]), constrained] },
+      change: { mode: "issue" },
+      problems: [
+        "only a certificate authority may have the key usage keyCertSign",
+        "only a certificate authority may have name constraints",
+      ],
+    },
+    {
+      why: "no name at all",
+      given: { subject: encodeName([]), extensions: [] },
+      problems: ["without a subject it needs subject alternative names that are critical"],
+    },
+    {
+      why: "no subject, and names that are not critical",
+      given: { subject: encodeName([]), extensions: [altName()] },
+      problems: ["without a subject it needs subject alternative names that are critical"],
+    },
+    {
+      why: "a subject that no certificate may hold",
+      given: { subject: name("x".repeat(65)) },
+      problems: [expect.stringMatching(/^commonName "x+" is longer than 64 characters$/) as string],
+    },
+    {
+      why: "a leaf for an intermediate",
+      given: {},
+      change: { mode: "ica" },
+      problems: ["it is not of a certificate authority"],
+    },
+    {
+      why: "an intermediate without subject, whose basic constraints may be overlooked, and that may not sign",
+      given: {
+        subject: encodeName([]),
+        extensions: [{ ...basicConstraints({ isCa: true }), critical: false }, altName(true)],
+      },
+      change: { mode: "ica" },
+      problems: [
+        "a certificate authority needs a subject",
+        "its basic constraints must be critical",
+        "a certificate authority needs the key usage keyCertSign",
+      ],
+    },
+    {
+      why: "an intermediate below the last one allowed",
+      given: { extensions: authority },
+      change: { mode: "ica", issuer: { basicConstraints: { isCa: true, maxPathLength: 0 } } },
+      problems: ["signing certificate has a max path length of zero, and cannot issue further CA certificates"],
+    },
+    {
+      why: "a path as long as the issuer's",
+      given: { extensions: [basicConstraints({ isCa: true, maxPathLength: 2 }), keyUsage(["keyCertSign"])] },
+      change: { mode: "ica", issuer: { basicConstraints: { isCa: true, maxPathLength: 2 } } },
+      problems: ["its path length of 2 must be less than the 2 of its issuer"],
+    },
+    {
+      why: "an extension that is no DER",
+      given: { extensions: [{ ...customExtension, value: Uint8Array.of(0x04, 0x05) }] },
+      problems: [expect.stringContaining("extension 1.3.6.1.4.1.99999.1") as string],
+    },
+    {
+      why: "names that cannot be read",
+      given: { extensions: [{ ...altName(), value: Uint8Array.of(0x30, 0x00) }] },
+      problems: [expect.stringContaining("subjectAltName") as string],
+    },
+    {
+      why: "an extension twice",
+      given: { extensions: [customExtension, customExtension] },
+      problems: [expect.stringContaining("is there twice") as string],
+    },
+  ])("$why", ({ given, change, problems }) => {
+    expect(refusal(given, change)).toEqual(problems)
+  })
+})
+
+describe("what is no template is refused", () => {
+  test.each([
+    { why: "nothing", text: "" },
+    { why: "no PEM", text: "MIIB" },
+    { why: "a request", text: template().replaceAll("CERTIFICATE", "CERTIFICATE REQUEST") },
+    { why: "two certificates", text: `${template()}\n${template()}` },
+    { why: "half of one", text: template().replace(/\n[A-Za-z0-9+/]{64}\n/, "\n") },
+    { why: "more than any", text: template() + " ".repeat(64 * 1024) },
+  ])("$why", ({ text }) => {
+    expect(problemsOf(() => readPolicyTemplate(text))).toHaveLength(1)
+  })
+})
+
+describe("an intermediate's path length", () => {
+  const lengthOf = (own: number | undefined, issuers: number | undefined) => {
+    const extensions = [
+      basicConstraints({ isCa: true, ...(own !== undefined && { maxPathLength: own }) }),
+      keyUsage(["keyCertSign"]),
+    ]
+    const issuer = { basicConstraints: { isCa: true, ...(issuers !== undefined && { maxPathLength: issuers }) } }
+    const content = overlay(readPolicyTemplate(template({ extensions })), terms({ mode: "ica", issuer }))
+    const { values } = readPolicyTemplate(template({ extensions: content.extensions }))
+    return values.basicConstraints?.maxPathLength
+  }
+  test.each([
+    { own: undefined, issuers: undefined, length: undefined },
+    { own: 3, issuers: undefined, length: 3 },
+    { own: undefined, issuers: 1, length: 0 },
+    { own: 0, issuers: 2, length: 0 },
+  ])("of $own under an issuer's $issuers is $length", ({ own, issuers, length }) => {
+    expect(lengthOf(own, issuers)).toBe(length)
+  })
+})
+
+describe("the template's signature algorithm is kept where the issuer's key can sign with it", () => {
+  const sha1WithRsa = Buffer.from("300d06092a864886f70d0101050500", "hex")
+  test.each([
+    { algorithm: "SHA384WithRSA", key: { type: "rsa", bits: 2048 }, choice: { signatureBits: 384, usePss: false } },
+    { algorithm: "SHA512WithRSAPSS", key: { type: "rsa", bits: 2048 }, choice: { signatureBits: 512, usePss: true } },
+    { algorithm: "ECDSAWithSHA384", key: { type: "rsa", bits: 2048 }, choice: { signatureBits: 0, usePss: false } },
+    { algorithm: sha1WithRsa, key: { type: "rsa", bits: 2048 }, choice: { signatureBits: 0, usePss: false } },
+    { algorithm: "SHA512WithRSA", key: { type: "ec", bits: 256 }, choice: { signatureBits: 0, usePss: false } },
+  ] as const)("$algorithm under $key.type", ({ algorithm, key, choice }) => {
+    expect(signatureChoiceOf(readPolicyTemplate(template({ algorithm })), key)).toEqual(choice)
+  })
+})
