@@ -1,0 +1,206 @@
+// How a mount reaches its external policy service (pki-facts 2.13). The key of the client certificate is kept beside it, sealed.
+import { type Fault, refuseFaults } from "../../core/errors.ts"
+import type { Instant } from "../../core/time.ts"
+import { parseCertificate } from "../../x509/certificate.ts"
+import { type PemBlock, readPem, writePem } from "../../x509/pem.ts"
+import { isPrivateKeyLabel, type PrivateKey, readPrivateKeyBlock } from "../../x509/private-key.ts"
+import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
+
+export interface ExternalPolicySettings {
+  readonly enabled: boolean
+  /** An https URL; empty as long as none has been set. */
+  readonly externalServiceUrl: string
+  readonly timeoutMs: number
+  /** PEM, of authorities. At most one of these two is set. */
+  readonly trustedCa: string
+  /** PEM, of the certificates themselves that the service may show. */
+  readonly trustedLeafCertificateBundle: string
+  /** PEM, the certificate of the key first; empty where none is shown to the service. */
+  readonly clientCertificates: string
+  /** Which of what is known of whoever asks is sent: nothing but the id, or all. */
+  readonly entityJmespath: JmespathSelection
+  readonly groupJmespath: JmespathSelection
+  readonly updatedAt: Instant | null
+}
+
+/** Of the language only these two expressions are understood; they are what "nothing" and "everything" are called in it. */
+export type JmespathSelection = "" | "@"
+
+export const defaultExternalPolicySettings: ExternalPolicySettings = {
+  enabled: false,
+  externalServiceUrl: "",
+  timeoutMs: 15_000,
+  trustedCa: "",
+  trustedLeafCertificateBundle: "",
+  clientCertificates: "",
+  entityJmespath: "",
+  groupJmespath: "",
+  updatedAt: null,
+}
+
+/** As it is set; what is left out stays. */
+export interface ExternalPolicyInput {
+  readonly enabled?: boolean
+  readonly externalServiceUrl?: string
+  /** 0: the default. */
+  readonly timeoutMs?: number
+  readonly trustedCa?: string
+  readonly trustedLeafCertificateBundle?: string
+  /** PEM, a private key and its certificate with those that lead from it to a root, in any order; empty takes it away. */
+  readonly clientCertBundle?: string
+  readonly entityJmespath?: string
+  readonly groupJmespath?: string
+}
+
+export interface ChangedExternalPolicy {
+  readonly settings: ExternalPolicySettings
+  /** Null takes it away, undefined leaves it. */
+  readonly clientKey: PrivateKey | null | undefined
+}
+
+/** A request waits for the service, and whoever asked waits for it. */
+const timeoutMaximumMs = 120_000
+const bundleLengthMaximum = 1024 * 1024
+const certificatesMaximum = 1_000
+
+export function changeExternalPolicy(
+  before: ExternalPolicySettings,
+  input: ExternalPolicyInput,
+  now: Instant,
+): ChangedExternalPolicy {
+  const faults: Fault[] = []
+  const attempt = <T>(field: keyof ExternalPolicyInput, otherwise: T, work: () => T): T => {
+    try {
+      return work()
+    } catch (error) {
+      if (!(error instanceof UnacceptableInput)) throw error
+      faults.push({ field: [field], detail: error.message })
+      return otherwise
+    }
+  }
+  const identity = attempt("clientCertBundle", noIdentity, () => readIdentity(input.clientCertBundle))
+  const settings: ExternalPolicySettings = {
+    enabled: input.enabled ?? before.enabled,
+    externalServiceUrl: attempt("externalServiceUrl", "", () =>
+      readUrl(input.externalServiceUrl ?? before.externalServiceUrl),
+    ),
+    timeoutMs: attempt("timeoutMs", 0, () => readTimeout(input.timeoutMs ?? before.timeoutMs)),
+    ...changedTrust(before, {
+      trustedCa: attempt("trustedCa", "", () => readTrusted(input.trustedCa)),
+      trustedLeafCertificateBundle: attempt("trustedLeafCertificateBundle", "", () =>
+        readTrusted(input.trustedLeafCertificateBundle),
+      ),
+    }),
+    clientCertificates: identity === undefined ? before.clientCertificates : identity.certificates,
+    entityJmespath: attempt("entityJmespath", "", () => readSelection(input.entityJmespath ?? before.entityJmespath)),
+    groupJmespath: attempt("groupJmespath", "", () => readSelection(input.groupJmespath ?? before.groupJmespath)),
+    updatedAt: now,
+  }
+  refuseFaults([...faults, ...(faults.length === 0 ? togetherFaults(settings) : [])])
+  return { settings, clientKey: identity?.key }
+}
+
+type Trusted = Pick<ExternalPolicySettings, "trustedCa" | "trustedLeafCertificateBundle">
+
+/** Whoever sets one and says nothing of the other means the one alone. */
+function changedTrust(before: Trusted, given: { readonly [Name in keyof Trusted]: string | undefined }): Trusted {
+  const { trustedCa, trustedLeafCertificateBundle } = given
+  return {
+    trustedCa: trustedCa ?? (trustedLeafCertificateBundle ? "" : before.trustedCa),
+    trustedLeafCertificateBundle:
+      trustedLeafCertificateBundle ?? (trustedCa ? "" : before.trustedLeafCertificateBundle),
+  }
+}
+
+function togetherFaults({
+  enabled,
+  externalServiceUrl,
+  trustedCa,
+  trustedLeafCertificateBundle,
+}: ExternalPolicySettings): Fault[] {
+  const faults: Fault[] = []
+  const mentions = '"trusted_ca" and "trusted_leaf_certificate_bundle"'
+  if (trustedCa !== "" && trustedLeafCertificateBundle !== "")
+    faults.push({ field: ["trustedCa"], detail: `only one of ${mentions} may be set` })
+  if (!enabled) return faults
+  if (externalServiceUrl === "")
+    faults.push({
+      field: ["externalServiceUrl"],
+      detail: '"external_service_url" is needed to enable the external policy service',
+    })
+  if (trustedCa === "" && trustedLeafCertificateBundle === "")
+    faults.push({ field: ["trustedCa"], detail: `one of ${mentions} is needed to enable the external policy service` })
+  return faults
+}
+
+const urlLengthMaximum = 2_048
+
+function readUrl(text: string): string {
+  if (text === "") return text
+  const url = URL.parse(text)
+  if (
+    text.length > urlLengthMaximum ||
+    url?.protocol !== "https:" ||
+    url.username !== "" ||
+    url.password !== "" ||
+    url.hash !== ""
+  )
+    throw new UnacceptableInput('"external_service_url" must be an https URL without user name, password and fragment')
+  return text
+}
+
+function readTimeout(timeoutMs: number): number {
+  if (timeoutMs === 0) return defaultExternalPolicySettings.timeoutMs
+  if (timeoutMs >= 1 && timeoutMs <= timeoutMaximumMs) return timeoutMs
+  throw new UnacceptableInput(`"timeout" must be longer than 0s and not longer than ${timeoutMaximumMs / 1_000}s`)
+}
+
+function readSelection(expression: string): JmespathSelection {
+  if (expression === "" || expression === "@") return expression
+  throw new UnacceptableInput(
+    'must be empty, to send nothing, or "@", to send everything; other expressions are not understood',
+  )
+}
+
+/** Certificates in PEM as we write it; undefined where nothing is said. */
+function readTrusted(text: string | undefined): string | undefined {
+  return text === undefined
+    ? undefined
+    : certificatesOf(readPem(text, bundleLengthMaximum), text.trim() === "").join("")
+}
+
+function certificatesOf(blocks: readonly PemBlock[], mayBeNone: boolean): string[] {
+  if (blocks.length > certificatesMaximum)
+    throw new UnacceptableInput(`must not hold more than ${certificatesMaximum} certificates`)
+  if (blocks.length === 0 && !mayBeNone) throw new UnacceptableInput("holds no PEM certificate")
+  return blocks.map(({ label, bytes }, at) => {
+    if (label !== "CERTIFICATE") throw new UnacceptableInput(`PEM block ${at + 1} is no certificate but "${label}"`)
+    parseCertificate(bytes)
+    return `${writePem("CERTIFICATE", bytes)}\n`
+  })
+}
+
+interface Identity {
+  readonly certificates: string
+  readonly key: PrivateKey | null
+}
+
+const noIdentity: Identity = { certificates: "", key: null }
+
+function readIdentity(text: string | undefined): Identity | undefined {
+  if (text === undefined) return undefined
+  if (text.trim() === "") return noIdentity
+  const blocks = readPem(text, bundleLengthMaximum).filter(({ label }) => label !== "EC PARAMETERS")
+  const keys = blocks.filter(({ label }) => isPrivateKeyLabel(label))
+  const [key] = keys
+  if (key === undefined || keys.length > 1)
+    throw new UnacceptableInput(`holds ${keys.length} private keys where there must be one`)
+  const privateKey = readPrivateKeyBlock(key)
+  const certificates = blocks.filter((block) => block !== key)
+  const texts = certificatesOf(certificates, false)
+  const own = certificates.findIndex(
+    ({ bytes }) => Buffer.compare(parseCertificate(bytes).subjectPublicKeyInfo, privateKey.publicKey.spki) === 0,
+  )
+  if (own < 0) throw new UnacceptableInput("holds no certificate of its private key")
+  return { certificates: [...texts.splice(own, 1), ...texts].join(""), key: privateKey }
+}
