@@ -4,7 +4,7 @@ import { z } from "zod"
 import type { Edition } from "../core/edition.ts"
 import { type ListenAddress, parseListenAddress } from "../http/listen-address.ts"
 import { parseByteSize } from "./byte-size.ts"
-import { parseDuration } from "./duration.ts"
+import { parseDuration } from "../core/time.ts"
 import { logLevels } from "./log.ts"
 
 export interface Setting {

@@ -1,5 +1,6 @@
+import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { formatInstant, parseInstant } from "./time.ts"
+import { formatDuration, formatInstant, parseDuration, parseInstant } from "./time.ts"
 
 test.each([
   { text: "2025-01-01T00:00:00Z", instant: "2025-01-01T00:00:00.000Z" },
@@ -26,4 +27,32 @@ test.each([
   "tomorrow",
 ])("%j is no instant", (text) => {
   expect(parseInstant(text)).toBeUndefined()
+})
+
+test.each([
+  ["90s", 90_000, "1m30s"],
+  ["1h30m", 5_400_000, "1h30m"],
+  ["2160h0m0s", 7_776_000_000, "2160h"],
+  ["7d", 604_800_000, "168h"],
+  ["2w", 1_209_600_000, "336h"],
+  ["1.5h", 5_400_000, "1h30m"],
+  ["500ms", 500, "500ms"],
+  ["0s", 0, "0s"],
+  ["0h0m0s", 0, "0s"],
+])("%s is %i ms, written %s", (text, durationMs, written) => {
+  expect(parseDuration(text)).toBe(durationMs)
+  expect(formatDuration(durationMs)).toBe(written)
+})
+
+test.each(["", "90", "h", "1x", "-1h", "1h ", "1 h", "1.h", ".5h", "1e3s", "1h-30m", "9".repeat(30) + "h", "1s".repeat(40)])(
+  "%j is no duration",
+  (text) => {
+    expect(parseDuration(text)).toBeUndefined()
+  },
+)
+
+test("whatever is written is read as the same duration", () => {
+  fc.assert(
+    fc.property(fc.nat({ max: 10 ** 14 }), (durationMs) => parseDuration(formatDuration(durationMs)) === durationMs),
+  )
 })

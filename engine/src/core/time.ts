@@ -25,3 +25,37 @@ function isDate(date: string): boolean {
   const midnight = Date.parse(`${date}T00:00:00Z`)
   return !Number.isNaN(midnight) && formatInstant(midnight).startsWith(date)
 }
+
+const units: readonly (readonly [name: string, ms: number])[] = [
+  ["w", 7 * dayMs],
+  ["d", dayMs],
+  ["h", hourMs],
+  ["m", minuteMs],
+  ["s", secondMs],
+  ["ms", 1],
+]
+const unitsMs = new Map(units)
+const durationMaximum = 64
+
+/** `90s`, `1h30m`, `2160h0m0s`, `7d`, `1.5h`, in milliseconds; undefined for anything else, for text without a unit too. */
+export function parseDuration(text: string): number | undefined {
+  if (text.length > durationMaximum || !/^(?:\d+(?:\.\d+)?(?:ms|[wdhms]))+$/.test(text)) return undefined
+  let total = 0
+  for (const [, count, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|[wdhms])/g))
+    total += Number(count) * (unitsMs.get(unit ?? "") ?? Number.NaN)
+  const rounded = Math.round(total)
+  return Number.isSafeInteger(rounded) ? rounded : undefined
+}
+
+/** The shortest that `parseDuration` and Go read alike: `72h`, `1h30m`, `0s`. Never in days, which Go does not know. */
+export function formatDuration(durationMs: number): string {
+  let left = durationMs
+  let text = ""
+  for (const [name, unitMs] of units) {
+    if (unitMs > hourMs || left < unitMs) continue
+    const count = Math.floor(left / unitMs)
+    text += `${count}${name}`
+    left -= count * unitMs
+  }
+  return text === "" ? "0s" : text
+}

@@ -62,7 +62,7 @@ describe("around every request", () => {
   test("the answer names the caller's own request id, or a fresh one", async () => {
     const { send } = fixture(ok)
     expect((await send("/things/1", { headers: { "x-request-id": "abc" } })).headers.get("x-request-id")).toBe("abc")
-    expect((await send("/things/1")).headers.get("x-request-id")).toMatch(/^[0-9a-f]{32}$/)
+    expect((await send("/things/1")).headers.get("x-request-id")).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
   })
 
   test("one access line says what happened, without query and without secrets", async () => {

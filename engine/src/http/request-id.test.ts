@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { requestIdOf } from "./request-id.ts"
 
 const random = { bytes: (count: number) => new Uint8Array(count).fill(0xab) }
-const fresh = "ab".repeat(16)
+const fresh = "abababab-abab-4bab-abab-abababababab"
 
 test.each([
   { given: "7f3c-1", expected: "7f3c-1", why: "the caller's own id is kept" },
