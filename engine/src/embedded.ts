@@ -34,6 +34,7 @@ import { MountDirectory, type MountTable } from "./pki/mount-directory.ts"
 import { Authorities } from "./pki/authority.ts"
 import { MountedPki } from "./pki/mounted.ts"
 import { MountService } from "./pki/mount-service.ts"
+import { VisibleMountService } from "./pki/visible-mounts.ts"
 import { openDatabase } from "./storage/database.ts"
 import { hmacSigner } from "./storage/hmac-signer.ts"
 import { keySealer } from "./storage/key-sealing.ts"
@@ -271,6 +272,10 @@ class CallerEngine implements ServingEngine {
 
   get serviceTokens() {
     return new ServiceTokenService(this.context.storage, this.context.runtime, this.caller)
+  }
+
+  get visibleMounts() {
+    return new VisibleMountService(this.context.mountDirectory, this.caller)
   }
 
   get inclusions() {

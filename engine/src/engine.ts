@@ -21,6 +21,7 @@ import type { ServiceTokens } from "./pki/access/service-tokens.ts"
 import type { MountTable } from "./pki/mount-directory.ts"
 import type { Mounts } from "./pki/mounts.ts"
 import type { Pki } from "./pki/pki.ts"
+import type { VisibleMounts } from "./pki/visible-mounts.ts"
 import type { Assessments } from "./workspaces/assessments.ts"
 import type { ConfigurationVersions } from "./workspaces/configuration-versions.ts"
 import type { WorkspaceInclusions } from "./workspaces/inclusions.ts"
@@ -76,6 +77,7 @@ export interface Engine extends AsyncDisposable {
 /** The engine on the server's side: what stands beside the data of an answer is found there, in one look at the store. */
 export interface ServingEngine extends Engine {
   readonly mounts: Mounts
+  readonly visibleMounts: VisibleMounts
   /** The authority at a path. Whether there is one, its verbs find out: they throw `not-found`. */
   pki(mountPath: string): Pki
   readonly policies: Policies

@@ -10,6 +10,7 @@ const notFamilies = new Set([
   "mounts",
   "policies",
   "serviceTokens",
+  "visibleMounts",
 ])
 
 /** `workspaces.get` and all others, as they are at run time. */

@@ -7,6 +7,7 @@ import {
   compileAccess,
   fullAccess,
   noAccess,
+  reachesBelow,
   type Capability,
   type PathDemand,
   type PathRule,
@@ -143,6 +144,34 @@ describe("a demand", () => {
     const demand: PathDemand = { mount: "pki", path: "root/sign-self-issued", capability: "update", sudo: true }
     expect(() => authorizePath({ acl: fullAccess }, demand)).not.toThrow()
     expect(() => authorizePath({ acl: noAccess }, demand)).toThrow("permission denied")
+  })
+})
+
+describe("a mount is reached", () => {
+  test.each<[rule: string, reached: boolean]>([
+    ["team/pki/issue/web", true],
+    ["team/pki/", true],
+    ["team/pki", false],
+    ["team/pki2/issue/web", false],
+    ["team/pki/*", true],
+    ["team/*", true],
+    ["team/p*", true],
+    ["team/x*", false],
+    ["*", true],
+    ["+/pki/issue/+", true],
+    ["+/+/issue/*", true],
+    ["team/+", false],
+    ["+/web/issue/+", false],
+    ["team/pki/+", true],
+    ["team/pki/issue/web/*", true],
+  ])("through a rule for %s: %s", (rule, reached) => {
+    expect(reachesBelow(holding({ [rule]: ["read"] }), "team/pki")).toBe(reached)
+    expect(reachesBelow(holding({ [rule]: ["deny"] }), "team/pki")).toBe(false)
+  })
+
+  test("by whoever may do everything, and by nobody else without rules", () => {
+    expect(reachesBelow({ acl: fullAccess }, "pki")).toBe(true)
+    expect(reachesBelow({ acl: noAccess }, "pki")).toBe(false)
   })
 })
 

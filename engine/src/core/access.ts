@@ -113,6 +113,25 @@ export function allowsPath(caller: AccessHolder, { mount, path, capability, sudo
 export const holdsPolicy = ({ acl }: AccessHolder, name: string): boolean =>
   acl.kind === "everything" || acl.policies.includes(name)
 
+/** Whether any rule grants anything on a path below this one. */
+export function reachesBelow({ acl }: AccessHolder, path: string): boolean {
+  if (acl.kind === "everything") return true
+  const grants = (granted: ReadonlySet<Capability>) => granted.size > 0 && !granted.has("deny")
+  const inside = [...acl.exact].some(([exact, granted]) => exact.startsWith(`${path}/`) && grants(granted))
+  const above = path.split("/")
+  return inside || acl.patterns.some((pattern) => grants(pattern.granted) && leadsBelow(pattern, above))
+}
+
+function leadsBelow({ segments, open }: PathPattern, above: readonly string[]): boolean {
+  const last = segments.length - 1
+  for (const [index, name] of above.entries()) {
+    const part = segments[index] ?? ""
+    if (open && index === last && name.startsWith(part)) return true
+    if (index >= last || (part !== "+" && part !== name)) return false
+  }
+  return true
+}
+
 /** The words that existing clients of this API look for. */
 export const permissionDenied = () => forbidden("permission denied")
 

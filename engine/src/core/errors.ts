@@ -58,9 +58,9 @@ export const unauthenticated = () => new EngineError("unauthenticated", "A valid
 export const forbidden = (detail: string) => new EngineError("forbidden", detail)
 /** Deliberately vague: missing and not permitted must look alike (specification, section 5 rule 7). */
 export const notFound = (subject?: string) =>
-  new EngineError("not-found", "The resource does not exist, or you are not authorized to perform this action.", {
-    ...(subject === undefined ? {} : { subject }),
-  })
+  new EngineError("not-found", notFoundDetail, subject === undefined ? {} : { subject })
+/** What `notFound` says, which is nothing about the subject. */
+export const notFoundDetail = "The resource does not exist, or you are not authorized to perform this action."
 export const conflict = (detail: string, options: EngineErrorOptions = {}) =>
   new EngineError("conflict", detail, options)
 export const unprocessable = (detail: string, faults: readonly Fault[] = []) =>

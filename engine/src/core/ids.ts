@@ -68,10 +68,12 @@ export function newId<P extends IdPrefix>(prefix: P, random: RandomSource): Id<P
 }
 
 /** RFC 9562, version 4. */
-export function newUuid(random: RandomSource): string {
-  const bytes = Uint8Array.from(random.bytes(16))
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-")
+export const newUuid = (random: RandomSource): string =>
+  uuidOf(Array.from(random.bytes(16), (byte) => byte.toString(16).padStart(2, "0")).join(""))
+
+/** Of at least 128 bits in hex that are as good as random. */
+export function uuidOf(hex: string): string {
+  const variant = (8 + (Number.parseInt(hex.charAt(16), 16) % 4)).toString(16)
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `${variant}${hex.slice(17, 20)}`]
+  return [...parts, hex.slice(20, 32)].join("-")
 }

@@ -1,16 +1,20 @@
-// fetch(Request) → Response. Decodes nothing itself: it finds the route, turns the token into a caller, and encodes errors.
+// fetch(Request) → Response. Decodes nothing itself: it finds the route, turns the token into a caller, and encodes errors. What
+// is below `/v1` goes to `pki-app.ts`.
 import { Hono } from "hono"
 import type { Context } from "hono"
 import type { AuditTrail } from "../core/audit.ts"
 import { anonymous, type Caller } from "../core/caller.ts"
 import { EngineError, badRequest, isEngineError, notFound, unauthenticated } from "../core/errors.ts"
+import { newUuid } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { ServedEngine } from "../engine.ts"
 import { encodeError, type Pointers, statusOf } from "../wire/jsonapi/errors.ts"
 import { refuseUnstorableQuery } from "../wire/jsonapi/storable-text.ts"
+import { boundedBytes } from "./body.ts"
 import { bearerToken, tokenIn } from "./authenticate.ts"
 import { recordRequest } from "./record-request.ts"
-import type { App, Exchange } from "./exchange.ts"
+import { type App, type Exchange, isPkiPath, pathOf } from "./exchange.ts"
+import { createPkiApp } from "./pki-app.ts"
 import type { ApiRequest, ApiResponse, Route } from "./route.ts"
 import { apiRoutes } from "./routes.ts"
 import { discoveryRoutes } from "./routes/discovery.ts"
@@ -49,7 +53,13 @@ export function createApp(options: AppOptions): App {
     })
   app.notFound(() => errorResponse(notFound()))
   app.onError((error, context) => failed(error, options, context.env, undefined))
-  return app
+  const servePki = createPkiApp(options)
+  return {
+    fetch: (request, exchange = { requestId: newUuid(options.runtime.random), route: undefined }) => {
+      const path = pathOf(request.url)
+      return isPkiPath(path) ? servePki(request, path, exchange) : app.fetch(request, exchange)
+    },
+  }
 }
 
 interface Served {
@@ -75,7 +85,9 @@ const trailOf = (context: Context<Served>, { engine }: AppOptions): AuditTrail =
 async function callerOf(context: Context<Served>, engine: ServedEngine, trail: AuditTrail): Promise<Caller> {
   const header = context.req.header("authorization")
   try {
-    return await engine.authenticate(bearerToken(header ?? null))
+    const caller = await engine.authenticate(bearerToken(header ?? null))
+    context.env.authenticated = true
+    return caller
   } catch (error) {
     if (isEngineError(error, "unauthenticated"))
       recordRequest(trail, context.req.raw, context.env, anonymous, tokenIn(header))
@@ -144,7 +156,7 @@ function requestOf(context: Context<Served>, options: AppOptions): Omit<ApiReque
     get headers() {
       return raw.headers
     },
-    bytes: () => boundedBytes(context, options.bodyLimitBytes ?? defaultBodyLimitBytes),
+    bytes: () => boundedBytes(context.req.raw, options.bodyLimitBytes ?? defaultBodyLimitBytes),
     body: () => jsonBody(context, options.bodyLimitBytes ?? defaultBodyLimitBytes),
   }
 }
@@ -168,7 +180,7 @@ function publicAddress(address: string, publicUrl: URL | undefined): URL {
 }
 
 async function jsonBody(context: Context<Served>, limitBytes: number): Promise<unknown> {
-  const bytes = await boundedBytes(context, limitBytes)
+  const bytes = await boundedBytes(context.req.raw, limitBytes)
   if (bytes.length === 0) return undefined
   const type = (context.req.header("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
   if (!mediaTypes.includes(type))
@@ -181,32 +193,3 @@ async function jsonBody(context: Context<Served>, limitBytes: number): Promise<u
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
-
-/** Counts what arrives: a declared length can lie. */
-async function boundedBytes(context: Context<Served>, limitBytes: number): Promise<Uint8Array> {
-  const tooLarge = () => new EngineError("too-large", `The body is larger than ${limitBytes} bytes.`)
-  const declared = context.req.header("content-length")
-  if (declared !== undefined && Number(declared) > limitBytes) throw tooLarge()
-  // With a declared length the parser delivers no more than that, so the bound above holds and the fast path is safe.
-  if (declared !== undefined) return new Uint8Array(await context.req.arrayBuffer().catch(bodyCutShort))
-  const stream = context.req.raw.body
-  if (stream === null) return new Uint8Array()
-  const chunks: Uint8Array[] = []
-  let total = 0
-  const reader = stream.getReader() as ReadableStreamDefaultReader<Uint8Array>
-  for (;;) {
-    const { done, value } = await reader.read().catch(bodyCutShort)
-    if (done) return Buffer.concat(chunks)
-    total += value.length
-    if (total > limitBytes) {
-      await reader.cancel()
-      throw tooLarge()
-    }
-    chunks.push(value)
-  }
-}
-
-/** Whoever sent it is gone, or was cut off at the end: nothing of ours has failed. */
-function bodyCutShort(): never {
-  throw badRequest("The body ended before it was complete.")
-}

@@ -12,3 +12,13 @@ export function bearerToken(header: string | null): string {
   if (token === undefined || token.length > tokenMaximum) throw unauthenticated()
   return token
 }
+
+/** What stands where a token would on the certificate API: in the specification's header, in that of existing clients, or Bearer. */
+export const serviceTokenIn = (headers: Headers): string | undefined =>
+  headers.get("x-service-token") ?? headers.get("x-vault-token") ?? tokenIn(headers.get("authorization"))
+
+export function serviceToken(headers: Headers): string {
+  const token = serviceTokenIn(headers)
+  if (token === undefined || token === "" || token.length > tokenMaximum) throw unauthenticated()
+  return token
+}

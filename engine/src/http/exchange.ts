@@ -16,6 +16,8 @@ export interface Exchange {
   route: string | undefined
   /** The address itself is the credential (signed uploads and downloads): logs name its pattern only. */
   secretPath?: boolean
+  /** The request showed a token that is good. */
+  authenticated?: boolean
 }
 
 export interface App {
@@ -31,3 +33,6 @@ export function pathOf(url: string): string {
   const query = url.indexOf("?", from)
   return query === -1 ? url.slice(from) : url.slice(from, query)
 }
+
+/** Below `/v1`, where the certificate API is. */
+export const isPkiPath = (path: string): boolean => path === "/v1" || path.startsWith("/v1/")

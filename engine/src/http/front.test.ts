@@ -54,7 +54,10 @@ function fixture(app: App["fetch"], overrides: Partial<FrontOptions> = {}) {
 }
 
 const ok: App["fetch"] = (_request, exchange) => {
-  if (exchange !== undefined) exchange.route = "/things/:id"
+  if (exchange !== undefined) {
+    exchange.route = "/things/:id"
+    exchange.authenticated = true
+  }
   return new Response("{}")
 }
 
@@ -148,10 +151,26 @@ describe("the rate limit", () => {
   })
 
   test("is not widened by tokens that are not valid", async () => {
-    const { send } = fixture(() => new Response(null, { status: 401 }), { rateLimiter: rateLimiter(2) })
+    const { send } = fixture(() => new Response(null, { status: 403 }), { rateLimiter: rateLimiter(2) })
     const as = async (token: string) =>
-      (await send("/things/1", { headers: { authorization: `Bearer ${token}` } })).response.status
-    expect([await as("a"), await as("b"), await as("c")]).toEqual([401, 401, 429])
+      (await send("/v1/pki/roles", { headers: { "x-service-token": token } })).response.status
+    expect([await as("a"), await as("b"), await as("c")]).toEqual([403, 403, 429])
+  })
+
+  test.each(["x-service-token", "x-vault-token"])("counts the certificate API by its own header %s", async (name) => {
+    const { send } = fixture(ok, { rateLimiter: rateLimiter(2) })
+    const as = async (path: string, authorization: string) =>
+      (await send(path, { headers: { [name]: "one", authorization } })).response
+    expect([
+      (await as("/v1/pki/roles", "Bearer a")).status,
+      (await as("/v1/pki/roles", "Bearer b")).status,
+      (await as("/api/v2/things", "Bearer c")).status,
+    ]).toEqual([200, 200, 200])
+    const refused = await as("/v1/pki/roles", "Bearer d")
+    expect([refused.status, await refused.json()]).toEqual([
+      429,
+      { errors: ["You have exceeded the API's rate limit."] },
+    ])
   })
 
   test("leaves the probes alone", async () => {

@@ -1,7 +1,7 @@
 // Everything around the app that is the same for every request: its id, the rate limit, metrics, the access log and the
 // probes. It runs on every request, so each piece is a plain call and not a chain of wrappers.
 import type { Runtime } from "../core/runtime.ts"
-import { pathOf } from "./exchange.ts"
+import { isPkiPath, pathOf } from "./exchange.ts"
 import type { App, Connection, Exchange, Serve } from "./exchange.ts"
 import type { Metrics } from "./metrics.ts"
 import type { Allowance, RateLimiter } from "./rate-limit.ts"
@@ -40,7 +40,7 @@ export function createFront(options: FrontOptions): Serve {
       response = await answer(options, request, path, connection, exchange)
     } catch (error) {
       runtime.log.error("request failed", { requestId: exchange.requestId, method: request.method, error })
-      response = refusal(500, "internal error", "The server could not complete the request.")
+      response = refusal(path, 500, "internal error", "The server could not complete the request.")
     }
 
     const durationMs = stopwatch() - began
@@ -77,19 +77,19 @@ async function answer(
   }
 
   const { rateLimiter, runtime } = options
-  const credential = rateLimiter === undefined ? undefined : credentialOf(request, runtime)
+  const credential = rateLimiter === undefined ? undefined : credentialOf(request, path, runtime)
   if (rateLimiter !== undefined) {
     const address = connection.remoteAddress ?? "local"
     const allowance = rateLimiter.charge({ credential, address, now: runtime.clock.now() })
     announce(allowance, connection)
     if (!allowance.allowed) {
       connection.setHeader("retry-after", "1")
-      return refusal(429, "Too many requests", "You have exceeded the API's rate limit.")
+      return refusal(path, 429, "Too many requests", "You have exceeded the API's rate limit.")
     }
   }
 
   const response = await options.app.fetch(request, exchange)
-  if (rateLimiter !== undefined && credential !== undefined && response.status !== 401) {
+  if (rateLimiter !== undefined && credential !== undefined && exchange.authenticated === true) {
     rateLimiter.prove(credential, runtime.clock.now())
   }
   return response
@@ -118,11 +118,11 @@ async function readiness({ ready, draining, runtime }: FrontOptions): Promise<Re
 const plain = (status: number, text: string): Response =>
   new Response(`${text}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8" } })
 
-function credentialOf(request: Request, runtime: Runtime): string | undefined {
-  const secret =
-    request.headers.get("authorization") ??
-    request.headers.get("x-service-token") ??
-    request.headers.get("x-vault-token")
+/** The one that the API at this path looks at, so that none beside it earns a bucket. */
+function credentialOf({ headers }: Request, path: string, runtime: Runtime): string | undefined {
+  const secret = isPkiPath(path)
+    ? (headers.get("x-service-token") ?? headers.get("x-vault-token") ?? headers.get("authorization"))
+    : headers.get("authorization")
   return secret === null ? undefined : runtime.digest(secret)
 }
 

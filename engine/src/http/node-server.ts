@@ -73,7 +73,7 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
         setHeader: (name, value) => void outgoing.setHeader(name, value),
       })
     },
-    { errorHandler: () => refusal(400, "bad request", "The request line or the Host header cannot be read.") },
+    { errorHandler: () => refusal("/", 400, "bad request", "The request line or the Host header cannot be read.") },
   )
 
   const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {

@@ -48,7 +48,7 @@ export interface RateLimiter {
    * `credential` is a digest, never the secret.
    */
   charge(request: { credential: string | undefined; address: string; now: Instant }): Allowance
-  /** A request with this credential was answered other than 401: from now on it has a bucket of its own. */
+  /** This credential is a good one: from now on it has a bucket of its own. */
   prove(credential: string, now: Instant): void
 }
 

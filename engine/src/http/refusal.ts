@@ -1,10 +1,14 @@
-/** A JSON:API error document for what is refused before any route is found. */
-export function refusal(status: number, title: string, detail: string): Response {
+import { isPkiPath } from "./exchange.ts"
+
+/** For what is refused before any route is found, in the words of the API that the path belongs to. */
+export function refusal(path: string, status: number, title: string, detail: string): Response {
+  if (isPkiPath(path)) return Response.json({ errors: [detail] }, { status })
   return new Response(refusalDocument(status, title, detail), {
     status,
     headers: { "content-type": "application/vnd.api+json" },
   })
 }
 
+/** A JSON:API error document. */
 export const refusalDocument = (status: number, title: string, detail: string): string =>
   JSON.stringify({ errors: [{ status: String(status), title, detail }] })

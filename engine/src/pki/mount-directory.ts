@@ -12,10 +12,13 @@ interface UsedStores {
 /** One generation of mounts. */
 export class MountTable {
   readonly generation: number
+  /** By path. */
+  readonly mounts: readonly Mount[]
   readonly #byPath: ReadonlyMap<string, Mount>
 
   constructor(generation: number, mounts: readonly Mount[]) {
     this.generation = generation
+    this.mounts = mounts
     this.#byPath = new Map(mounts.map((mount) => [mount.path, mount]))
   }
 
@@ -26,14 +29,13 @@ export class MountTable {
     return mount
   }
 
-  /** The mount that a path without a "/" at its beginning lies in, and the rest of it, which begins with one or is empty. */
-  resolve(path: string): { readonly mount: Mount; readonly rest: string } | undefined {
-    let end = -1
-    for (let depth = 0; depth < mountSegmentsMaximum; depth += 1) {
-      end = path.indexOf("/", end + 1)
-      const mount = this.#byPath.get(end < 0 ? path : path.slice(0, end))
-      if (mount !== undefined) return { mount, rest: end < 0 ? "" : path.slice(end) }
-      if (end < 0) return undefined
+  /** The mount that an address lies in, and how many of its segments lead there. */
+  resolve(segments: readonly string[]): { readonly mount: Mount; readonly depth: number } | undefined {
+    let path = ""
+    for (const [index, segment] of segments.slice(0, mountSegmentsMaximum).entries()) {
+      path = index === 0 ? segment : `${path}/${segment}`
+      const mount = this.#byPath.get(path)
+      if (mount !== undefined) return { mount, depth: index + 1 }
     }
     return undefined
   }

@@ -98,6 +98,7 @@ describe("what is done with mounts", () => {
     ["pki/*", ["create", "read", "update", "delete", "list", "sudo"], []],
     ["sys/mounts", ["read"], ["list"]],
     ["sys/mounts/pki", ["read"], ["get"]],
+    ["sys/mounts/pki/tune", ["read"], ["get"]],
     ["sys/mounts/pki", ["delete"], ["delete"]],
     ["sys/mounts/+", ["create"], ["create"]],
     ["sys/mounts/+", ["update"], ["create"]],

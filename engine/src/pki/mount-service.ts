@@ -1,4 +1,4 @@
-import { authorizePath, type Capability } from "../core/access.ts"
+import { allowsPath, authorizePath, type Capability } from "../core/access.ts"
 import type { Caller } from "../core/caller.ts"
 import { conflict, refuseFaults, unprocessable } from "../core/errors.ts"
 import { newId, newUuid } from "../core/ids.ts"
@@ -56,18 +56,21 @@ export class MountService implements Mounts {
       if (others.length >= mountsMaximum) throw unprocessable(`there are ${mountsMaximum} mounts already`)
       refuseTakenPath(mount.path, others)
       await mounts.insert(mount)
-      return viewOf(mount)
+      return mountViewOf(mount)
     })
   }
 
   async list(): Promise<readonly MountView[]> {
     authorizePath(this.#caller, { path: "sys/mounts", capability: "read" })
-    return this.#storage.read(async ({ mounts }) => (await mounts.list()).map(viewOf))
+    return this.#storage.read(async ({ mounts }) => (await mounts.list()).map(mountViewOf))
   }
 
   async get(path: string): Promise<MountView> {
-    this.#authorize(path, "read")
-    return viewOf((await this.#directory.current()).at(path))
+    const whole = `sys/mounts/${mountPathOf(path)}`
+    // Whoever may see what it is tuned to sees all there is of it.
+    if (!allowsPath(this.#caller, { path: `${whole}/tune`, capability: "read" }))
+      authorizePath(this.#caller, { path: whole, capability: "read" })
+    return mountViewOf((await this.#directory.current()).at(path))
   }
 
   async tune(path: string, { description, config }: MountPatch): Promise<MountView> {
@@ -81,7 +84,7 @@ export class MountService implements Mounts {
       }
       refuseFaults(mountFaults(after))
       await stores.mounts.save(after)
-      return viewOf(after)
+      return mountViewOf(after)
     })
   }
 
@@ -105,7 +108,7 @@ export class MountService implements Mounts {
       )
       const after = { ...before, path }
       await stores.mounts.save(after)
-      return viewOf(after)
+      return mountViewOf(after)
     })
   }
 
@@ -119,7 +122,7 @@ function refuseTakenPath(path: string, others: readonly Mount[]): void {
   if (taken !== undefined) throw conflict(`path is already in use at ${taken.path}/`)
 }
 
-const viewOf = ({ path, type, description, config, accessor, uuid }: Mount): MountView => ({
+export const mountViewOf = ({ path, type, description, config, accessor, uuid }: Mount): MountView => ({
   path,
   type,
   description,

@@ -23,7 +23,7 @@ const mountAt = (path: string): Mount => ({
 })
 
 describe("the path of a mount", () => {
-  test.each(["pki", "team/web/pki", "pki-root", "PKI_2", "a.b/c~d@e:f=g", "system", "author/sys"])(
+  test.each(["pki", "team/web/pki", "pki-root", "PKI_2", "a.b/c~d@e:f=g", "system", "author/sys", "tune", "tune/pki"])(
     'may be "%s"',
     (path) => expect(mountPathFaults(path)).toEqual([]),
   )
@@ -45,6 +45,7 @@ describe("the path of a mount", () => {
     ["auth/token", "reserved"],
     ["cubbyhole", "reserved"],
     ["identity/x", "reserved"],
+    ["pki/tune", "reserved"],
     ["a".repeat(256), "too long"],
     ["a/".repeat(16) + "a", "too deep"],
   ])('must not be "%s"', (path, why) => {

@@ -87,6 +87,9 @@ export function mountPathFaults(path: string): Fault[] {
     return fault(`path is too deep (maximum is ${mountSegmentsMaximum} segments)`)
   if (!segments.every((part) => segment.test(part)))
     return fault("path must be made of letters, digits and the characters . _ ~ @ : = - between single slashes")
+  // `sys/mounts/…/tune` is another address.
+  if (segments.length > 1 && segments.at(-1) === "tune")
+    return fault('path must not end with "/tune", which is reserved')
   const [root = ""] = segments
   return reservedRoots.includes(root) ? fault(`path must not begin with "${root}/", which is reserved`) : []
 }

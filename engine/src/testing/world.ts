@@ -9,9 +9,10 @@ import type { App } from "../http/exchange.ts"
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  /** The parsed body; undefined when there is none. Tests pick it apart, so it is loosely typed on purpose. */
+  /** The parsed body, text where it is not JSON; undefined when there is none. Loosely typed: tests pick it apart. */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any
+  readonly bytes: Uint8Array
 }
 
 export interface RequestOptions {
@@ -26,6 +27,8 @@ export interface World extends AsyncDisposable {
   readonly rootToken: string
   /** `path` is relative to `/api/v2` unless it is absolute; the token is root's unless another (or null for none) is given. */
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>
+  /** The certificate API: `path` is relative to `/v1`; root's token, as the specification sends it, unless told otherwise. */
+  pki(method: string, path: string, options?: RequestOptions): Promise<Answer>
 }
 
 export interface WorldOptions {
@@ -52,28 +55,43 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   })
   const app = createApp({ engine, runtime })
   const rootToken = await tokenOf(engine)
+  const send = async (url: string, method: string, headers: Record<string, string>, body: unknown): Promise<Answer> => {
+    const sent = body === undefined ? {} : { body: isSent(body) ? body : JSON.stringify(body) }
+    const response = await app.fetch(new Request(url, { method, headers, ...sent }), {
+      requestId: "test",
+      route: undefined,
+    })
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    return { status: response.status, headers: response.headers, body: parsed(response.headers, bytes), bytes }
+  }
   return {
     engine,
     app,
     rootToken,
     async request(method, path, { token = rootToken, body, headers } = {}) {
-      const response = await app.fetch(
-        new Request(path.startsWith("http") ? path : `${origin}${path.startsWith("/api/") ? "" : "/api/v2"}${path}`, {
-          method,
-          headers: {
-            ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-            ...(body === undefined ? {} : { "content-type": "application/vnd.api+json" }),
-            ...headers,
-          },
-          ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
-        }),
-        { requestId: "test", route: undefined },
-      )
-      const text = await response.text()
-      return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) }
+      const url = path.startsWith("http") ? path : `${origin}${path.startsWith("/api/") ? "" : "/api/v2"}${path}`
+      const credentials = token === null ? {} : { authorization: `Bearer ${token}` }
+      return send(url, method, { ...credentials, ...typeOf(body, "application/vnd.api+json"), ...headers }, body)
+    },
+    async pki(method, path, { token = rootToken, body, headers } = {}) {
+      const credentials = token === null ? {} : { "x-service-token": token }
+      const type = method === "PATCH" ? "application/merge-patch+json" : "application/json"
+      return send(`${origin}/v1${path}`, method, { ...credentials, ...typeOf(body, type), ...headers }, body)
     },
     [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
   }
+}
+
+const isSent = (body: unknown): body is string | Uint8Array<ArrayBuffer> =>
+  typeof body === "string" || body instanceof Uint8Array
+
+const typeOf = (body: unknown, type: string): Record<string, string> =>
+  body === undefined ? {} : { "content-type": type }
+
+function parsed(headers: Headers, bytes: Uint8Array): unknown {
+  if (bytes.length === 0) return undefined
+  const text = new TextDecoder().decode(bytes)
+  return headers.get("content-type")?.includes("json") === true ? JSON.parse(text) : text
 }
 
 async function tokenOf({ caller, tokens }: ServedEngine): Promise<string> {

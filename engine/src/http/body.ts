@@ -1,0 +1,31 @@
+// The bytes of a request's body, up to a bound.
+import { EngineError, badRequest } from "../core/errors.ts"
+
+/** Counts what arrives: a declared length can lie. */
+export async function boundedBytes(request: Request, limitBytes: number): Promise<Uint8Array> {
+  const tooLarge = () => new EngineError("too-large", `The body is larger than ${limitBytes} bytes.`)
+  const declared = request.headers.get("content-length")
+  if (declared !== null && Number(declared) > limitBytes) throw tooLarge()
+  // With a declared length the parser delivers no more than that, so the bound above holds and the fast path is safe.
+  if (declared !== null) return new Uint8Array(await request.arrayBuffer().catch(bodyCutShort))
+  const stream = request.body
+  if (stream === null) return new Uint8Array()
+  const chunks: Uint8Array[] = []
+  let total = 0
+  const reader = stream.getReader() as ReadableStreamDefaultReader<Uint8Array>
+  for (;;) {
+    const { done, value } = await reader.read().catch(bodyCutShort)
+    if (done) return Buffer.concat(chunks)
+    total += value.length
+    if (total > limitBytes) {
+      await reader.cancel()
+      throw tooLarge()
+    }
+    chunks.push(value)
+  }
+}
+
+/** Whoever sent it is gone, or was cut off at the end: nothing of ours has failed. */
+function bodyCutShort(): never {
+  throw badRequest("The body ended before it was complete.")
+}

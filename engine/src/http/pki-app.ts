@@ -1,0 +1,297 @@
+// The certificate API under `/v1`: finds the mount and the endpoint, turns the token into a caller, reads what is said, and puts
+// the envelope around what is answered.
+import { anonymous, type Caller } from "../core/caller.ts"
+import { badRequest, EngineError, isEngineError } from "../core/errors.ts"
+import { uuidOf } from "../core/ids.ts"
+import type { Runtime } from "../core/runtime.ts"
+import type { ServedEngine } from "../engine.ts"
+import { noMount } from "../pki/mount-directory.ts"
+import type { Mount } from "../pki/mount.ts"
+import { type Dialect, dialectOf } from "../wire/pki/dialect.ts"
+import { encodeEnvelope } from "../wire/pki/envelope.ts"
+import { encodeError, type WireNames } from "../wire/pki/errors.ts"
+import { flag } from "../wire/pki/parameters.ts"
+import { serviceToken, serviceTokenIn } from "./authenticate.ts"
+import { boundedBytes } from "./body.ts"
+import type { Exchange } from "./exchange.ts"
+import { documentOf } from "./pki-document.ts"
+import { pathHelp } from "./pki-help.ts"
+import { IncomingRequest } from "./pki-incoming.ts"
+import type { ApiRoute, Operation, PkiResponse, ServerFacts, SystemRequest } from "./pki-route.ts"
+import { RequestTrail } from "./pki-trail.ts"
+import { decoded, type FindRoute, routerOf } from "./pki-router.ts"
+import { pkiRoutes } from "./pki-routes.ts"
+import { systemRoutes } from "./system-routes.ts"
+
+export interface PkiAppOptions {
+  readonly engine: ServedEngine
+  readonly runtime: Runtime
+}
+
+const prefix = "/v1"
+const generalBodyLimitBytes = 32 * 1024 * 1024
+/** Roots of the server's own addresses, which no mount has. */
+const systemRoots = ["sys", "auth"]
+
+/** `path` is the request's as it came, without its query. */
+export type ServePki = (request: Request, path: string, exchange: Exchange) => Promise<Response>
+
+/** One request on its way. */
+interface Visit {
+  readonly request: Request
+  readonly exchange: Exchange
+  readonly dialect: Dialect
+  readonly query: URLSearchParams
+  readonly operation: Operation | undefined
+  readonly trail: RequestTrail
+}
+
+/** One table of endpoints, and what is added to a request for them. */
+interface Part<R extends SystemRequest> {
+  readonly find: FindRoute<R>
+  readonly mount: Mount | undefined
+  /** Below the mount, or below `/v1`, as they stand in the address. */
+  readonly segments: readonly string[]
+  readonly complete: (request: SystemRequest) => R
+}
+
+const findPkiRoute = routerOf(pkiRoutes)
+const findSystemRoute = routerOf(systemRoutes)
+
+export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
+  const server = factsOf(engine, runtime)
+
+  async function answered(visit: Visit, path: string): Promise<Response> {
+    const segments = path.slice(prefix.length + 1).split("/")
+    if (systemRoots.includes(segments[0] ?? ""))
+      return served(visit, { find: findSystemRoute, mount: undefined, segments, complete: (request) => request })
+    const mounts = await engine.mountTable()
+    const found = mounts.resolve(segments.map((segment) => decoded(segment) ?? ""))
+    if (found === undefined) {
+      await callerOf(visit)
+      throw noMount(segments.join("/"))
+    }
+    const { mount, depth } = found
+    return served(visit, {
+      find: findPkiRoute,
+      mount,
+      segments: segments.slice(depth),
+      complete: (request) => Object.assign(request, { mount, pki: request.engine.pki(mount.path) }),
+    })
+  }
+
+  async function served<R extends SystemRequest>(visit: Visit, part: Part<R>): Promise<Response> {
+    const { find, segments, mount } = part
+    const { exchange, operation, query, request, trail } = visit
+    trail.learn({ mount })
+    const whole = find(segments)
+    const found = whole ?? (segments.at(-1) === "" ? find(segments.slice(0, -1)) : undefined)
+    if (found !== undefined) exchange.route = `${prefix}${mount === undefined ? "" : "/:mount"}${found.pattern}`
+    const route = operation && found?.routes.get(operation)
+    const isAnonymous =
+      route?.open === true && !(route.tokenCounts === true && serviceTokenIn(request.headers) !== undefined)
+    const caller = isAnonymous ? anonymous : await callerOf(visit)
+    if (found === undefined) throw new EngineError("not-found", "unsupported path")
+    if (query.has("help") && request.method === "GET") {
+      trail.record()
+      return finished(visit, json(200, pathHelp(segments.join("/"), found)))
+    }
+    if (operation === undefined || route === undefined)
+      return refused(visit, 405, ["unsupported operation"], { allow: allowedMethods([...found.routes.keys()]) })
+    if (whole === undefined && operation === "write") throw badRequest("cannot write to a path ending in '/'")
+    try {
+      return await handled({ ...visit, operation }, route, caller, found.params, part)
+    } catch (error) {
+      return failed(error, visit, route.wireNames)
+    }
+  }
+
+  async function handled<R extends SystemRequest>(
+    visit: Visit & { readonly operation: Operation },
+    route: ApiRoute<R>,
+    caller: Caller,
+    params: Readonly<Record<string, string>>,
+    { complete, mount }: Part<R>,
+  ): Promise<Response> {
+    const { request, exchange, dialect, query, operation, trail } = visit
+    const { bodyLimitBytes = generalBodyLimitBytes, readOnly = false } = route
+    const { requestId } = exchange
+    const document = route.raw === true ? {} : await documentOf(request, query, operation, bodyLimitBytes)
+    trail.learn({ document, readOnly })
+    trail.record()
+    const incoming = new IncomingRequest({
+      engine: engine.as(caller, trail.trail),
+      server,
+      requestId,
+      dialect,
+      params,
+      query,
+      headers: request.headers,
+      operation,
+      document,
+      bytes: () => boundedBytes(request, bodyLimitBytes),
+    })
+    const response = await route.handle(complete(incoming))
+    return finished(
+      visit,
+      encoded(response, incoming.warnings(), { requestId, dialect, mount, method: request.method }),
+    )
+  }
+
+  async function callerOf({ request, exchange, trail }: Visit): Promise<Caller> {
+    try {
+      const caller = await engine.authenticate(serviceToken(request.headers))
+      exchange.authenticated = true
+      trail.learn({ caller })
+      return caller
+    } catch (error) {
+      if (isEngineError(error, "unauthenticated")) trail.learn({ secret: serviceTokenIn(request.headers) })
+      throw error
+    }
+  }
+
+  async function finished({ trail }: Visit, response: Response): Promise<Response> {
+    await trail.done(response.status)
+    return response
+  }
+
+  function failed(error: unknown, visit: Visit, wireNames?: WireNames): Response {
+    const { requestId } = visit.exchange
+    if (!isEngineError(error)) runtime.log.error("request failed", { requestId, error })
+    const known = isEngineError(error) ? error : new EngineError("internal", `internal error in request ${requestId}`)
+    const { status, document, headers } = encodeError(known, wireNames)
+    return refused(visit, status, document.errors, headers)
+  }
+
+  function refused(
+    { trail, request }: Visit,
+    status: number,
+    errors: readonly string[],
+    headers: Readonly<Record<string, string>>,
+  ): Response {
+    trail.refused(status, errors)
+    return json(status, { errors }, headers, request.method)
+  }
+
+  return async (request, path, exchange) => {
+    const { method, headers, url } = request
+    const { requestId, remoteAddress } = exchange
+    const query = queryOf(url)
+    const operation = operationOf(method, query)
+    const trail = new RequestTrail(engine.audit.trail({ requestId }), { method, path, remoteAddress, operation })
+    const visit: Visit = { request, exchange, dialect: dialectOf(headers), query, operation, trail }
+    try {
+      refuseUnofferedHeaders(headers)
+      return await answered(visit, path)
+    } catch (error) {
+      return failed(error, visit)
+    }
+  }
+}
+
+function factsOf(engine: ServedEngine, runtime: Runtime): ServerFacts {
+  const { caller } = engine
+  // Made with the store, and for as long as it.
+  const origin = caller.kind === "user" ? caller.userId : caller.kind
+  return {
+    now: () => runtime.clock.now(),
+    clusterId: uuidOf(runtime.digest(`cluster ${origin}`)),
+    ready: () => engine.ready(),
+  }
+}
+
+function operationOf(method: string, query: URLSearchParams): Operation | undefined {
+  switch (method) {
+    case "GET":
+    case "HEAD":
+      return wantsList(query) ? "list" : "read"
+    case "LIST":
+      return "list"
+    case "POST":
+    case "PUT":
+      return "write"
+    case "PATCH":
+      return "patch"
+    case "DELETE":
+      return "delete"
+    default:
+      return undefined
+  }
+}
+
+/** As the public API reads it: anything but yes is no. */
+const wantsList = (query: URLSearchParams): boolean => flag.decode(query.get("list")) === true
+
+/** What a client that sends them relies on is not there, so it must not be left believing that it is. */
+function refuseUnofferedHeaders(headers: Headers): void {
+  const namespace = (headers.get("x-vault-namespace") ?? "").replaceAll("/", "")
+  if (namespace !== "" && namespace !== "root") throw badRequest("there are no namespaces but root")
+  if (headers.has("x-vault-wrap-ttl")) throw badRequest("responses are not wrapped")
+}
+
+function queryOf(url: string): URLSearchParams {
+  const start = url.indexOf("?")
+  return new URLSearchParams(start < 0 ? "" : url.slice(start + 1))
+}
+
+interface Around {
+  readonly requestId: string
+  readonly dialect: Dialect
+  readonly mount: Mount | undefined
+  readonly method: string
+}
+
+/** `warned` is what the request itself gave cause for. */
+function encoded(response: PkiResponse, warned: readonly string[], around: Around): Response {
+  const { requestId, dialect, mount, method } = around
+  switch (response.kind) {
+    case "bare":
+      return json(response.status, response.document, {}, method)
+    case "raw": {
+      const { body, status, headers } = response
+      return new Response(method === "HEAD" ? null : typeof body === "string" ? body : Uint8Array.from(body), {
+        status,
+        headers,
+      })
+    }
+    case "none": {
+      const warnings = [...warned, ...(response.warnings ?? [])]
+      if (warnings.length === 0) return new Response(null, { status: 204, headers: uncached })
+      return encoded({ kind: "data", status: 200, data: null, warnings: response.warnings ?? [] }, warned, around)
+    }
+    case "data": {
+      const warnings = [...warned, ...(response.warnings ?? [])]
+      const envelope = encodeEnvelope({ ...response, warnings, mountType: mount?.type }, requestId, dialect)
+      return json(response.status, envelope, {}, method)
+    }
+    default:
+      return response satisfies never
+  }
+}
+
+/** A caller may choose the status of a health check. */
+const bodilessStatuses = [204, 205, 304]
+const uncached = { "cache-control": "no-store" }
+
+function json(
+  status: number,
+  document: unknown,
+  headers: Readonly<Record<string, string>> = {},
+  method = "GET",
+): Response {
+  const bodiless = method === "HEAD" || bodilessStatuses.includes(status)
+  return new Response(bodiless ? null : JSON.stringify(document), {
+    status,
+    headers: { "content-type": "application/json", ...uncached, ...headers },
+  })
+}
+
+const methodsOf: Readonly<Record<Operation, string>> = {
+  read: "GET, HEAD",
+  write: "POST, PUT",
+  patch: "PATCH",
+  list: "LIST",
+  delete: "DELETE",
+}
+
+const allowedMethods = (operations: readonly Operation[]): string => operations.map((one) => methodsOf[one]).join(", ")

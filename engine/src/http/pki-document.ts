@@ -1,0 +1,56 @@
+// What a request of the certificate API says: one record of members, wherever they stand (pki-facts 0.2).
+import { badRequest, EngineError } from "../core/errors.ts"
+import type { Document } from "../wire/pki/parameters.ts"
+import { boundedBytes } from "./body.ts"
+import type { Operation } from "./pki-route.ts"
+
+export async function documentOf(
+  request: Request,
+  query: URLSearchParams,
+  operation: Operation,
+  limitBytes: number,
+): Promise<Document> {
+  if (operation !== "write" && operation !== "patch") return ofPairs(query, ["list", "help"])
+  const type = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
+  if (operation === "patch" && type !== mergePatch)
+    throw new EngineError("unsupported-media-type", `Content-Type must be ${mergePatch}`)
+  const bytes = await boundedBytes(request, limitBytes)
+  if (bytes.length === 0) return {}
+  let body: string
+  try {
+    body = utf8.decode(bytes)
+  } catch {
+    throw badRequest("the body is not text in UTF-8")
+  }
+  // curl says form for whatever it is given, so what begins like JSON is JSON.
+  if (type === "application/x-www-form-urlencoded" && !/^\s*[{[]/.test(body)) return ofPairs(new URLSearchParams(body))
+  return parsed(body)
+}
+
+const mergePatch = "application/merge-patch+json"
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+function parsed(body: string): Document {
+  let document: unknown
+  try {
+    document = JSON.parse(body)
+  } catch {
+    throw badRequest("the body is not valid JSON")
+  }
+  if (typeof document !== "object" || document === null || Array.isArray(document))
+    throw badRequest("the body is not a JSON object")
+  return document as Document
+}
+
+/** What is said more than once is a list. */
+function ofPairs(pairs: URLSearchParams, except: readonly string[] = []): Document {
+  const members = new Map<string, string | string[]>()
+  for (const [name, value] of pairs) {
+    if (except.includes(name)) continue
+    const before = members.get(name)
+    if (before === undefined) members.set(name, value)
+    else if (typeof before === "string") members.set(name, [before, value])
+    else before.push(value)
+  }
+  return Object.fromEntries(members)
+}

@@ -1,0 +1,98 @@
+// A request of the certificate API as an endpoint sees it. It remembers which members were read, because whoever sends others is
+// told that they counted for nothing (pki-facts 0.2).
+import { invalid } from "../core/errors.ts"
+import type { ServingEngine } from "../engine.ts"
+import type { Dialect } from "../wire/pki/dialect.ts"
+import { decodeDocument, type Decoded, type Document, type Parameters } from "../wire/pki/parameters.ts"
+import type { Operation, ServerFacts, SystemRequest } from "./pki-route.ts"
+
+interface Said {
+  readonly engine: ServingEngine
+  readonly server: ServerFacts
+  readonly requestId: string
+  readonly dialect: Dialect
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  readonly headers: Headers
+  readonly operation: Operation
+  readonly document: Document
+  readonly bytes: () => Promise<Uint8Array>
+}
+
+const namesMaximum = 20
+const nameMaximum = 64
+
+export class IncomingRequest implements SystemRequest {
+  readonly engine: ServingEngine
+  readonly server: ServerFacts
+  readonly requestId: string
+  readonly dialect: Dialect
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  readonly headers: Headers
+  readonly bytes: () => Promise<Uint8Array>
+  readonly #operation: Operation
+  readonly #members: Document
+  readonly #replaced: readonly string[]
+  readonly #known = new Set<string>()
+  #everythingKnown = false
+
+  constructor({ document, ...said }: Said) {
+    this.engine = said.engine
+    this.server = said.server
+    this.requestId = said.requestId
+    this.dialect = said.dialect
+    this.params = said.params
+    this.query = said.query
+    this.headers = said.headers
+    this.bytes = said.bytes
+    this.#operation = said.operation
+    this.#replaced = Object.keys(said.params).filter((name) => Object.hasOwn(document, name))
+    this.#members =
+      this.#replaced.length === 0
+        ? document
+        : Object.fromEntries(Object.entries(document).filter(([name]) => !this.#replaced.includes(name)))
+  }
+
+  get document(): Document {
+    this.#everythingKnown = true
+    return this.#members
+  }
+
+  decode<T extends object>(parameters: Parameters<T>): Partial<T> {
+    const { value, faults, removed } = this.read(parameters)
+    // Elsewhere null is as good as nothing.
+    const nulls = this.#operation === "patch" ? removed : []
+    const wireName = (name: string) => parameters.members.find((member) => member.name === name)?.wireName ?? name
+    const all = [...faults, ...nulls.map((name) => ({ field: [name], detail: `"${wireName(name)}" must not be null` }))]
+    if (all.length > 0) throw invalid(all)
+    return value
+  }
+
+  read<T extends object>(parameters: Parameters<T>): Omit<Decoded<T>, "ignored"> {
+    for (const wireName of parameters.byWireName.keys()) this.#known.add(wireName)
+    return decodeDocument(parameters, this.#members)
+  }
+
+  /** In the words that existing clients know. */
+  warnings(): string[] {
+    const ignored = this.#everythingKnown ? [] : Object.keys(this.#members).filter((name) => !this.#known.has(name))
+    return [
+      ...(ignored.length === 0 ? [] : [`Endpoint ignored these unrecognized parameters: ${listOf(ignored)}`]),
+      ...(this.#replaced.length === 0
+        ? []
+        : [
+            `Endpoint replaced the value of these parameters with the values captured from the endpoint's path: ${listOf(this.#replaced)}`,
+          ]),
+    ]
+  }
+}
+
+/** What was sent may be long, and there may be a lot of it. */
+function listOf(names: readonly string[]): string {
+  const shown = names
+    .toSorted()
+    .slice(0, namesMaximum)
+    .map((name) => (name.length <= nameMaximum ? name : `${name.slice(0, nameMaximum).toWellFormed()}…`))
+  return `[${[...shown, ...(names.length > namesMaximum ? ["…"] : [])].join(" ")}]`
+}

@@ -1,0 +1,131 @@
+// One endpoint of the certificate API as data. Two tables of them are served under `/v1`: what every mount has
+// (`pki-routes.ts`), and what the server itself has (`system-routes.ts`). A family of endpoints is a file in `pki/`.
+import type { ServingEngine } from "../engine.ts"
+import type { Mount } from "../pki/mount.ts"
+import type { Pki } from "../pki/pki.ts"
+import type { Dialect } from "../wire/pki/dialect.ts"
+import type { Lease } from "../wire/pki/envelope.ts"
+import type { WireNames } from "../wire/pki/errors.ts"
+import type { Decoded, Document, Parameters } from "../wire/pki/parameters.ts"
+
+/** `write` is POST and PUT alike; `list` is LIST, or GET with `?list=true`; `read` is GET and HEAD. */
+export type Operation = "read" | "write" | "patch" | "list" | "delete"
+
+export interface SystemRequest {
+  /** Acting for the caller; for nobody on an open route. */
+  readonly engine: ServingEngine
+  readonly server: ServerFacts
+  readonly requestId: string
+  readonly dialect: Dialect
+  /** Of the path, decoded, by their names on the wire. */
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  readonly headers: Headers
+  /** The members of the body, or of the query where the method has no body; `{}` on a raw route. */
+  readonly document: Document
+  /** What is given of these; throws `invalid` for what cannot be read, and for a null in a merge patch. */
+  decode<T extends object>(parameters: Parameters<T>): Partial<T>
+  /** The same, for who reports the faults together with those of rules, or knows what a null in a merge patch means. */
+  read<T extends object>(parameters: Parameters<T>): Omit<Decoded<T>, "ignored">
+  /** The body of a raw route. */
+  bytes(): Promise<Uint8Array>
+}
+
+export interface PkiRequest extends SystemRequest {
+  readonly mount: Mount
+  /** The mount's engine, acting like `engine`. */
+  readonly pki: Pki
+}
+
+/** What the server says about itself. */
+export interface ServerFacts {
+  readonly now: () => number
+  readonly clusterId: string
+  readonly ready: () => Promise<void>
+}
+
+export interface ApiRoute<Request> {
+  readonly operation: Operation
+  /**
+   * From the mount, or from `/v1` for the system's: literal segments, `:name` for one of any text, and at most one `*name` for
+   * any number of them. A literal goes before `:name`, and that before `*name`.
+   */
+  readonly path: string
+  /** No token is asked for, and one that is shown counts for nothing. */
+  readonly open?: true
+  /** Of an open route: for whoever shows a token all the same, the engine acts as for any other. */
+  readonly tokenCounts?: true
+  /** The body is not one of parameters: bytes for `bytes()`. A last `*name` is left as it stands in the address. */
+  readonly raw?: true
+  readonly bodyLimitBytes?: number
+  /** A `write` that changes nothing. */
+  readonly readOnly?: true
+  /** Names of domain fields that do not follow from them, for faults that rules find. */
+  readonly wireNames?: WireNames
+  readonly handle: (request: Request) => Promise<PkiResponse>
+}
+
+export type PkiRoute = ApiRoute<PkiRequest>
+export type SystemRoute = ApiRoute<SystemRequest>
+
+export type PkiResponse =
+  | {
+      readonly kind: "data"
+      readonly status: number
+      readonly data: Document | null
+      readonly warnings?: readonly string[]
+      readonly lease?: Lease | undefined
+      readonly auth?: Document
+      /** Members of the data stand beside it as well. */
+      readonly repeated?: boolean
+    }
+  /** JSON that no envelope goes around. */
+  | { readonly kind: "bare"; readonly status: number; readonly document: Document }
+  | {
+      readonly kind: "raw"
+      readonly status: number
+      readonly body: string | Uint8Array
+      readonly headers: Readonly<Record<string, string>>
+    }
+  | { readonly kind: "none"; readonly warnings?: readonly string[] }
+
+interface Around {
+  readonly warnings?: readonly string[]
+  readonly lease?: Lease | undefined
+}
+
+export const answer = (data: Document, around: Around = {}): PkiResponse => ({
+  kind: "data",
+  status: 200,
+  data,
+  ...around,
+})
+/** What was asked for goes on after the answer. */
+export const accepted = (data: Document | null, around: Around = {}): PkiResponse => ({
+  kind: "data",
+  status: 202,
+  data,
+  ...around,
+})
+/** Bytes or text as they are, such as a certificate. */
+export const raw = (
+  body: string | Uint8Array,
+  contentType: string,
+  headers: Readonly<Record<string, string>> = {},
+): PkiResponse => ({ kind: "raw", status: 200, body, headers: { "content-type": contentType, ...headers } })
+/** Nothing to say, unless there are warnings. */
+export const nothing = (warnings: readonly string[] = []): PkiResponse => ({ kind: "none", warnings })
+export const bare = (document: Document, status = 200): PkiResponse => ({ kind: "bare", status, document })
+
+/** Names, and what is known of each; existing clients take an empty list for nothing there (pki-facts 0.1). */
+export const listed = (keys: readonly string[], keyInfo?: Readonly<Record<string, unknown>>): PkiResponse =>
+  keys.length === 0
+    ? { kind: "bare", status: 404, document: { errors: [] } }
+    : answer({ keys, ...(keyInfo === undefined ? {} : { key_info: keyInfo }) })
+
+/** A parameter of the path that the route's own pattern guarantees. */
+export function param({ params }: Pick<SystemRequest, "params">, name: string): string {
+  const value = params[name]
+  if (value === undefined) throw new Error(`route has no parameter :${name}`)
+  return value
+}

@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest"
+import type { ApiRoute, Operation } from "./pki-route.ts"
+import { routerOf } from "./pki-router.ts"
+
+const route = (operation: Operation, path: string, more: Partial<ApiRoute<unknown>> = {}): ApiRoute<unknown> => ({
+  operation,
+  path,
+  ...more,
+  handle: () => Promise.reject(new Error("not called")),
+})
+
+const find = routerOf([
+  route("list", "/roles"),
+  route("read", "/roles/:name"),
+  route("write", "/roles/:name"),
+  route("read", "/cert/:serial"),
+  route("read", "/cert/ca"),
+  route("read", "/cert/:serial/raw/pem"),
+  route("write", "/issuer/:issuer_ref/issue/:name"),
+  route("read", "/issuer/:issuer_ref/json"),
+  route("read", "/ocsp/*request", { raw: true }),
+  route("read", "/sys/mounts"),
+  route("read", "/sys/mounts/*path"),
+  route("write", "/sys/mounts/*path/tune"),
+])
+
+const found = (address: string) => {
+  const match = find(address.split("/"))
+  return match && [match.pattern, match.params]
+}
+
+describe("an address", () => {
+  test.each<[address: string, pattern: string, params: Record<string, string>]>([
+    ["roles", "/roles", {}],
+    ["roles/web", "/roles/:name", { name: "web" }],
+    ["roles/caf%C3%A9", "/roles/:name", { name: "café" }],
+    ["roles/a%2Fb", "/roles/:name", { name: "a/b" }],
+    ["%72oles/web", "/roles/:name", { name: "web" }],
+    ["cert/ca", "/cert/ca", {}],
+    ["cert/01:02", "/cert/:serial", { serial: "01:02" }],
+    ["cert/ca/raw/pem", "/cert/:serial/raw/pem", { serial: "ca" }],
+    ["issuer/default/issue/web", "/issuer/:issuer_ref/issue/:name", { issuer_ref: "default", name: "web" }],
+    ["ocsp/MEQwQjA//A8%2FwPDA+/", "/ocsp/*request", { request: "MEQwQjA//A8%2FwPDA+/" }],
+    ["sys/mounts", "/sys/mounts", {}],
+    ["sys/mounts/pki", "/sys/mounts/*path", { path: "pki" }],
+    ["sys/mounts/team/pki", "/sys/mounts/*path", { path: "team/pki" }],
+    ["sys/mounts/team%2Fpki", "/sys/mounts/*path", { path: "team/pki" }],
+    ["sys/mounts/team/pki/tune", "/sys/mounts/*path/tune", { path: "team/pki" }],
+    ["sys/mounts/tune", "/sys/mounts/*path", { path: "tune" }],
+    ["sys/mounts/tune/tune", "/sys/mounts/*path/tune", { path: "tune" }],
+  ])("%s is %s", (address, pattern, params) => {
+    expect(found(address)).toEqual([pattern, params])
+  })
+
+  test.each([
+    "",
+    "role",
+    "roles/",
+    "roles/a/b",
+    "roles/%00",
+    "roles/%zz",
+    "roles/%ff",
+    "cert",
+    "cert/a/raw",
+    "ocsp",
+    "issuer//issue/web",
+    "sys",
+    "a/".repeat(5_000),
+  ])("%j leads nowhere", (address) => {
+    expect(found(address)).toBeUndefined()
+  })
+
+  test("has every operation of its pattern", () => {
+    expect([...(find(["roles", "web"])?.routes.keys() ?? [])]).toEqual(["read", "write"])
+  })
+})
+
+describe("a table is refused", () => {
+  test.each([
+    ["the same endpoint twice", [route("read", "/a/:b"), route("read", "/a/:b")]],
+    ["two names for one address", [route("read", "/a/:b"), route("write", "/a/:c")]],
+  ])("for %s", (_why, routes) => {
+    expect(() => routerOf(routes)).toThrow(/two routes|one address/)
+  })
+})

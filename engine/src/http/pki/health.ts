@@ -1,0 +1,43 @@
+import { badRequest } from "../../core/errors.ts"
+import { encodeHealth, encodeLeader, encodeSealStatus } from "../../wire/pki/health.ts"
+import { bare, type SystemRequest, type SystemRoute } from "../pki-route.ts"
+
+/** Whether the server is there, for whoever asks. */
+export const healthRoutes: readonly SystemRoute[] = [
+  {
+    operation: "read",
+    path: "/sys/health",
+    open: true,
+    handle: async (request) => {
+      const { server } = request
+      const [up, down] = [statusIn(request, "activecode", 200), statusIn(request, "sealedcode", 503)]
+      const isReady = await server.ready().then(
+        () => true,
+        () => false,
+      )
+      return bare(encodeHealth(server, server.now()), isReady ? up : down)
+    },
+  },
+  {
+    operation: "read",
+    path: "/sys/seal-status",
+    open: true,
+    handle: async ({ server }) => bare(encodeSealStatus(server)),
+  },
+  {
+    operation: "read",
+    path: "/sys/leader",
+    open: true,
+    handle: async () => bare(encodeLeader()),
+  },
+]
+
+/** A balancer may name the status that it takes for good or bad. */
+function statusIn({ query }: SystemRequest, name: string, usual: number): number {
+  const text = query.get(name)
+  if (text === null) return usual
+  const status = Number(text)
+  if (!Number.isInteger(status) || status < 200 || status > 599)
+    throw badRequest(`"${name}" must be a status between 200 and 599`)
+  return status
+}

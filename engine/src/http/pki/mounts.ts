@@ -1,0 +1,82 @@
+import { mountPathOf } from "../../pki/mount.ts"
+import {
+  decodeMountInput,
+  decodeMountPatch,
+  encodeMount,
+  encodeMounts,
+  encodePreflight,
+  encodeTune,
+  encodeVisibleMounts,
+  mountParameters,
+  remountParameters,
+  tuneParameters,
+} from "../../wire/pki/mount.ts"
+import { answer, nothing, param, type SystemRequest, type SystemRoute } from "../pki-route.ts"
+
+const path = (request: SystemRequest): string => param(request, "path")
+
+/** Mounts, and what may be known of them (pki-facts 4.2). */
+export const mountRoutes: readonly SystemRoute[] = [
+  {
+    operation: "read",
+    path: "/sys/mounts",
+    handle: async ({ engine }) => ({ ...answer(encodeMounts(await engine.mounts.list())), repeated: true }),
+  },
+  {
+    operation: "read",
+    path: "/sys/mounts/*path",
+    handle: async (request) => answer(encodeMount(await request.engine.mounts.get(path(request)))),
+  },
+  {
+    operation: "write",
+    path: "/sys/mounts/*path",
+    handle: async (request) => {
+      const { input, warnings } = decodeMountInput(path(request), request.read(mountParameters))
+      await request.engine.mounts.create(input)
+      return nothing(warnings)
+    },
+  },
+  {
+    operation: "delete",
+    path: "/sys/mounts/*path",
+    handle: async (request) => {
+      await request.engine.mounts.delete(path(request))
+      return nothing()
+    },
+  },
+  {
+    operation: "read",
+    path: "/sys/mounts/*path/tune",
+    handle: async (request) => answer(encodeTune(await request.engine.mounts.get(path(request)))),
+  },
+  {
+    operation: "write",
+    path: "/sys/mounts/*path/tune",
+    handle: async (request) => {
+      await request.engine.mounts.tune(path(request), decodeMountPatch(request.decode(tuneParameters)))
+      return nothing()
+    },
+  },
+  {
+    operation: "write",
+    path: "/sys/remount",
+    handle: async (request) => {
+      const { from = "", to = "" } = request.decode(remountParameters)
+      await request.engine.mounts.move(from, to)
+      return nothing()
+    },
+  },
+  {
+    operation: "read",
+    path: "/sys/internal/ui/mounts",
+    open: true,
+    tokenCounts: true,
+    handle: async ({ engine }) => answer(encodeVisibleMounts(await engine.visibleMounts.list())),
+  },
+  {
+    operation: "read",
+    path: "/sys/internal/ui/mounts/*path",
+    handle: async (request) =>
+      answer(encodePreflight(await request.engine.visibleMounts.around(mountPathOf(path(request))))),
+  },
+]

@@ -1,0 +1,6 @@
+import { healthRoutes } from "./pki/health.ts"
+import { mountRoutes } from "./pki/mounts.ts"
+import type { SystemRoute } from "./pki-route.ts"
+
+/** Every endpoint of the server itself, from `/v1`. */
+export const systemRoutes: readonly SystemRoute[] = [...healthRoutes, ...mountRoutes]

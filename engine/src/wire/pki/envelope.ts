@@ -1,0 +1,66 @@
+// What stands around the data of every answer that is JSON (specification 2.2, pki-facts 0.1).
+import type { Dialect } from "./dialect.ts"
+import { type Document, isDocument, unreadable } from "./parameters.ts"
+
+export interface Lease {
+  readonly id: string
+  readonly durationSeconds: number
+  readonly renewable?: boolean
+}
+
+export interface Answer {
+  readonly data: Document | null
+  /** Sentences; they never change the status. */
+  readonly warnings?: readonly string[] | undefined
+  readonly lease?: Lease | undefined
+  /** The token that a login or its renewal gives. */
+  readonly auth?: Document | undefined
+  /** Members of the data that existing clients look for beside it as well. */
+  readonly repeated?: boolean | undefined
+  /** Of a mount; the system's own answers have none. */
+  readonly mountType?: string | undefined
+}
+
+export function encodeEnvelope(answer: Answer, requestId: string, dialect: Dialect): Document {
+  const { data, warnings = [], lease, auth, mountType } = answer
+  return {
+    ...(answer.repeated === true ? data : {}),
+    request_id: requestId,
+    lease_id: lease?.id ?? "",
+    renewable: lease?.renewable ?? false,
+    lease_duration: lease?.durationSeconds ?? 0,
+    data,
+    wrap_info: null,
+    warnings: encodeWarnings(warnings, dialect),
+    auth: auth ?? null,
+    ...(mountType === undefined ? {} : { mount_type: mountType }),
+  }
+}
+
+/** One text in the specification, empty without any (architecture 0.2); a list or null for existing clients. */
+function encodeWarnings(warnings: readonly string[], dialect: Dialect): unknown {
+  if (dialect === "specification") return warnings.map((warning) => warning.replaceAll("\n", " ")).join("\n")
+  return warnings.length === 0 ? null : warnings
+}
+
+export interface DecodedEnvelope {
+  readonly data: unknown
+  readonly warnings: readonly string[]
+  readonly lease: Lease | undefined
+}
+
+/** Of the specification's dialect, which is what the remote engine speaks. */
+export function decodeEnvelope(document: unknown): DecodedEnvelope {
+  if (!isDocument(document)) throw unreadable("it is no envelope")
+  const { warnings = "", lease_id: id = "", lease_duration: seconds = 0 } = document
+  if (typeof warnings !== "string") throw unreadable('"warnings" must be text')
+  if (typeof id !== "string" || typeof seconds !== "number") throw unreadable('"lease_id" or "lease_duration" is wrong')
+  return {
+    data: document["data"],
+    warnings: warnings === "" ? [] : warnings.split("\n"),
+    lease:
+      id === "" && seconds === 0
+        ? undefined
+        : { id, durationSeconds: seconds, renewable: document["renewable"] === true },
+  }
+}

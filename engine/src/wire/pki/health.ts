@@ -1,0 +1,58 @@
+// What the server says of itself (pki-facts 4.2), in the shapes that existing clients decode.
+import { secondMs } from "../../core/time.ts"
+import type { Document } from "./parameters.ts"
+
+/** The release of the public API that this one is like: clients ask for it before they use what came with it (specification 9). */
+export const compatibleVersion = "1.18.0"
+
+interface Identity {
+  readonly clusterId: string
+}
+
+const clusterMembers = ({ clusterId }: Identity) => ({
+  cluster_name: `chancery-cluster-${clusterId.slice(0, 8)}`,
+  cluster_id: clusterId,
+})
+
+export const encodeHealth = (identity: Identity, now: number): Document => ({
+  initialized: true,
+  sealed: false,
+  standby: false,
+  performance_standby: false,
+  replication_performance_mode: "disabled",
+  replication_dr_mode: "disabled",
+  server_time_utc: Math.floor(now / secondMs),
+  version: compatibleVersion,
+  enterprise: false,
+  ...clusterMembers(identity),
+  echo_duration_ms: 0,
+  clock_skew_ms: 0,
+  replication_primary_canary_age_ms: 0,
+})
+
+export const encodeSealStatus = (identity: Identity): Document => ({
+  type: "shamir",
+  initialized: true,
+  sealed: false,
+  t: 1,
+  n: 1,
+  progress: 0,
+  nonce: "",
+  version: compatibleVersion,
+  build_date: "",
+  migration: false,
+  ...clusterMembers(identity),
+  recovery_seal: false,
+  storage_type: "database",
+})
+
+/** Every replica answers everything, so each is its own leader. */
+export const encodeLeader = (): Document => ({
+  ha_enabled: false,
+  is_self: true,
+  active_time: "0001-01-01T00:00:00Z",
+  leader_address: "",
+  leader_cluster_address: "",
+  performance_standby: false,
+  performance_standby_last_remote_wal: 0,
+})

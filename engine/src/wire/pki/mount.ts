@@ -1,0 +1,167 @@
+// Mounts as the system's endpoints write them (pki-facts 4.2). What those endpoints have and this server does not is there with
+// the value that says so, because clients decode whole objects.
+import { type Fault, invalid } from "../../core/errors.ts"
+import { secondMs } from "../../core/time.ts"
+import { leaseTtls, type MountInput, type MountPatch } from "../../pki/mount.ts"
+import type { MountView } from "../../pki/mounts.ts"
+import {
+  anything,
+  type Decoded,
+  decodeAnswer,
+  decodeDocument,
+  type Document,
+  durationSeconds,
+  encodeMembers,
+  flag,
+  isDocument,
+  type Kind,
+  parameters,
+  text,
+  texts,
+  unreadable,
+  type ValuesOf,
+  word,
+} from "./parameters.ts"
+
+/** 0, or nothing, is the system's. */
+const leaseTtl: Kind<number | null> = {
+  decode: (value) => {
+    const read = durationSeconds.decode(value === "system" ? 0 : value)
+    return read === 0 ? null : read
+  },
+  encode: (value, dialect) => (value === null ? 0 : durationSeconds.encode(value, dialect)),
+  expected: durationSeconds.expected,
+}
+
+const visibility = word("hidden", "unauth")
+
+const configKinds = {
+  defaultLeaseTtlMs: leaseTtl,
+  maxLeaseTtlMs: leaseTtl,
+  forceNoCache: flag,
+  listingVisibility: { ...visibility, decode: (value: unknown) => visibility.decode(value === "" ? "hidden" : value) },
+  allowedResponseHeaders: texts,
+  passthroughRequestHeaders: texts,
+  auditNonHmacRequestKeys: texts,
+  auditNonHmacResponseKeys: texts,
+}
+const configParameters = parameters(configKinds)
+
+/** What clients say of every mount, and what changes nothing here. */
+const withoutEffect = { options: anything, pluginVersion: text }
+
+export const tuneParameters = parameters({ ...configKinds, description: text, ...withoutEffect })
+
+export const mountParameters = parameters({
+  type: text,
+  description: text,
+  config: anything,
+  pluginName: text,
+  local: flag,
+  sealWrap: flag,
+  externalEntropyAccess: flag,
+  ...withoutEffect,
+})
+
+export const remountParameters = parameters({ from: text, to: text })
+
+type Given<T> = Omit<Decoded<T>, "ignored">
+
+/** Throws `invalid` with every fault of the document. */
+export function decodeMountInput(
+  path: string,
+  { value, faults }: Given<ValuesOf<typeof mountParameters>>,
+): { readonly input: MountInput; readonly warnings: readonly string[] } {
+  const { type = value.pluginName ?? "", description, config } = value
+  const all: Fault[] = [...faults]
+  if (type !== "pki") all.push({ field: ["type"], detail: `"type" must be "pki", the only one there is` })
+  const decoded = isDocument(config ?? {}) ? decodeDocument(configParameters, (config ?? {}) as Document) : undefined
+  if (decoded === undefined) all.push({ field: ["config"], detail: `"config" must be an object` })
+  all.push(...(decoded?.faults ?? []))
+  if (all.length > 0) throw invalid(all)
+  const { local, sealWrap, externalEntropyAccess } = value
+  const warnings = Object.entries({ local, seal_wrap: sealWrap, external_entropy_access: externalEntropyAccess })
+    .filter(([, wanted]) => wanted === true)
+    .map(([name]) => `"${name}" has no effect on this server`)
+  return {
+    input: { path, ...(description === undefined ? {} : { description }), config: decoded?.value ?? {} },
+    warnings,
+  }
+}
+
+export function decodeMountPatch(value: Partial<ValuesOf<typeof tuneParameters>>): MountPatch {
+  const { description, options: _options, pluginVersion: _version, ...config } = value
+  return { ...(description === undefined ? {} : { description }), config }
+}
+
+export const encodeMountInput = ({ description, config = {} }: MountInput): Document => ({
+  type: "pki",
+  ...(description === undefined ? {} : { description }),
+  config: encodeMembers(configParameters, config, "specification"),
+})
+
+export const encodeMountPatch = ({ description, config = {} }: MountPatch): Document => ({
+  ...(description === undefined ? {} : { description }),
+  ...encodeMembers(configParameters, config, "specification"),
+})
+
+/** One mount among all, or by itself. */
+export const encodeMount = (mount: MountView): Document => ({
+  accessor: mount.accessor,
+  config: encodeMembers(configParameters, mount.config, "specification"),
+  deprecation_status: "supported",
+  description: mount.description,
+  external_entropy_access: false,
+  local: false,
+  options: null,
+  plugin_version: "",
+  running_plugin_version: "",
+  running_sha256: "",
+  seal_wrap: false,
+  type: mount.type,
+  uuid: mount.uuid,
+})
+
+/** By path, each with the "/" at its end that clients look for. */
+export const encodeMounts = (mounts: readonly MountView[]): Document =>
+  Object.fromEntries(mounts.map((mount) => [`${mount.path}/`, encodeMount(mount)]))
+
+/** What holds, where the other shapes have what was said. */
+export function encodeTune({ config, description }: MountView): Document {
+  const { defaultMs, maximumMs } = leaseTtls(config)
+  return {
+    ...encodeMembers(configParameters, config, "specification"),
+    default_lease_ttl: defaultMs / secondMs,
+    max_lease_ttl: maximumMs / secondMs,
+    description,
+    options: null,
+    plugin_version: "",
+  }
+}
+
+/** What a client is told of the mount that an address lies in. */
+export const encodePreflight = (mount: MountView): Document => ({
+  ...encodeMount(mount),
+  config: encodeTune(mount),
+  path: `${mount.path}/`,
+})
+
+/** What whoever looks around is told of each. */
+export const encodeVisibleMounts = (mounts: readonly MountView[]): Document => ({
+  auth: { "token/": { type: "token", description: "token based credentials", options: null } },
+  secret: Object.fromEntries(
+    mounts.map(({ path, type, description }) => [`${path}/`, { type, description, options: null }]),
+  ),
+})
+
+const mountMembers = parameters({ type: word("pki"), description: text, config: anything, accessor: text, uuid: text })
+
+export function decodeMount(path: string, data: unknown): MountView {
+  const { config, ...members } = decodeAnswer(mountMembers, data)
+  return { path, ...members, config: decodeAnswer(configParameters, config) }
+}
+
+export function decodeMounts(data: unknown): readonly MountView[] {
+  if (!isDocument(data)) throw unreadable("there are no mounts")
+  return Object.entries(data).map(([path, mount]) => decodeMount(path.slice(0, -1), mount))
+}

@@ -1,0 +1,275 @@
+// The members of requests and of answers, by kind: one table says for each what is read, what is written, and what a refusal
+// calls it, to server and client alike. Clients of this API send text for everything (pki-facts 0.2), so that reading coerces;
+// writing never does.
+import { type Fault, invalid, unavailable } from "../../core/errors.ts"
+import { textProblem } from "../../core/text.ts"
+import { formatDuration, parseDuration, secondMs } from "../../core/time.ts"
+import type { Dialect } from "./dialect.ts"
+import { underscored } from "./member-name.ts"
+
+/** One kind of member. */
+export interface Kind<T> {
+  /** Undefined for what cannot be read; or why it cannot, where `expected` does not say it. */
+  readonly decode: (value: unknown) => T | undefined | Problem
+  readonly encode: (value: T, dialect: Dialect) => unknown
+  /** Ends the sentence "must be …". */
+  readonly expected: string
+}
+
+class Problem {
+  /** Begins with a verb: "must not …". */
+  readonly detail: string
+  constructor(detail: string) {
+    this.detail = detail
+  }
+}
+
+const kibibyte = 1_024
+/** Certificates and requests for them; nothing longer is parsed. */
+const textMaximumBytes = 64 * kibibyte
+/** Bundles of certificates and keys. */
+export const importMaximumBytes = 1_024 * kibibyte
+const listMaximum = 100_000
+
+/** Numbers and booleans are taken for their text. */
+export const textUpTo = (maximumBytes: number): Kind<string> => ({
+  decode: (value) => {
+    if (typeof value === "number" || typeof value === "boolean") return String(value)
+    if (typeof value !== "string") return undefined
+    if (value.length > maximumBytes || Buffer.byteLength(value) > maximumBytes)
+      return new Problem(`must not be longer than ${maximumBytes / kibibyte} KiB`)
+    const problem = textProblem(value)
+    return problem === undefined ? value : new Problem(problem)
+  },
+  encode: (value) => value,
+  expected: "text",
+})
+
+export const text = textUpTo(textMaximumBytes)
+
+const truths = new Map<unknown, boolean>([
+  ...[true, 1, "1", "t", "T", "true", "True", "TRUE"].map((value) => [value, true] as const),
+  ...[false, 0, "0", "f", "F", "false", "False", "FALSE"].map((value) => [value, false] as const),
+])
+
+export const flag: Kind<boolean> = {
+  decode: (value) => truths.get(value),
+  encode: (value) => value,
+  expected: "true or false",
+}
+
+export const integer: Kind<number> = {
+  decode: (value) => {
+    const number = typeof value === "string" && /^-?\d{1,16}$/.test(value) ? Number(value) : value
+    return typeof number === "number" && Number.isSafeInteger(number) ? number : undefined
+  },
+  encode: (value) => value,
+  expected: "a whole number",
+}
+
+function decodeDuration(value: unknown): number | undefined {
+  if (value === "") return 0
+  const seconds = integer.decode(value)
+  const durationMs =
+    typeof seconds === "number" ? seconds * secondMs : typeof value === "string" ? parseDuration(value) : undefined
+  return durationMs !== undefined && durationMs >= 0 && Number.isSafeInteger(durationMs) ? durationMs : undefined
+}
+
+const aDuration = 'a duration, such as 90, "90s", "1h30m" or "7d"'
+
+/** Text in the specification, whole seconds for existing clients; milliseconds inside. */
+export const duration: Kind<number> = {
+  decode: decodeDuration,
+  encode: (value, dialect) => (dialect === "vault" ? Math.trunc(value / secondMs) : formatDuration(value)),
+  expected: aDuration,
+}
+
+/** The same for both. */
+export const durationText: Kind<number> = { ...duration, encode: (value) => formatDuration(value) }
+export const durationSeconds: Kind<number> = { ...duration, encode: (value) => value / secondMs }
+
+/** A list, or its text with commas between; what is blank between commas is no entry. */
+export const textsUpTo = (maximumBytes: number): Kind<readonly string[]> => {
+  const entry = textUpTo(maximumBytes)
+  return {
+    decode: (value) => {
+      const items: unknown = typeof value === "string" ? commaSeparated(value) : value
+      if (!Array.isArray(items)) return undefined
+      if (items.length > listMaximum) return new Problem(`must not have more than ${listMaximum} entries`)
+      const texts: string[] = []
+      for (const item of items) {
+        const read = entry.decode(item)
+        if (typeof read !== "string") return read
+        texts.push(read)
+      }
+      return texts
+    },
+    encode: (value) => value,
+    expected: "a list of texts, or one text with commas between them",
+  }
+}
+
+export const texts = textsUpTo(textMaximumBytes)
+
+const commaSeparated = (value: string): string[] =>
+  value
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+
+/** An object of texts, or a list of `name=value`. */
+export const pairs: Kind<Readonly<Record<string, string>>> = {
+  decode: (value) => {
+    const entries = Array.isArray(value)
+      ? value.map((item: unknown) => (typeof item === "string" ? splitAtEquals(item) : undefined))
+      : typeof value === "object" && value !== null
+        ? Object.entries(value)
+        : typeof value === "string"
+          ? commaSeparated(value).map(splitAtEquals)
+          : undefined
+    if (entries === undefined || entries.length > listMaximum) return undefined
+    const read: [string, string][] = []
+    for (const entry of entries) {
+      const [name, content] = [text.decode(entry?.[0]), text.decode(entry?.[1])]
+      if (typeof name !== "string" || name === "" || typeof content !== "string") return undefined
+      read.push([name, content])
+    }
+    return Object.fromEntries(read)
+  },
+  encode: (value) => value,
+  expected: "an object of texts",
+}
+
+function splitAtEquals(item: string): [string, string] | undefined {
+  const at = item.indexOf("=")
+  return at < 0 ? undefined : [item.slice(0, at), item.slice(at + 1)]
+}
+
+/** One of a few words. */
+export const word = <Word extends string>(...words: readonly Word[]): Kind<Word> => ({
+  decode: (value) => words.find((one) => one === value),
+  encode: (value) => value,
+  expected: alternatives(words),
+})
+
+const alternatives = (words: readonly string[]): string => {
+  const quoted = words.map((one) => `"${one}"`)
+  return [quoted.slice(0, -1).join(", "), ...quoted.slice(-1)].filter((part) => part !== "").join(" or ")
+}
+
+/** Whatever it is; its reader says what is wrong with it. */
+export const anything: Kind<unknown> = { decode: (value) => value, encode: (value) => value, expected: "" }
+
+/** Null where there is none. */
+export const nullable = <T>(kind: Kind<T>): Kind<T | null> => ({
+  decode: (value) => (value === null ? null : kind.decode(value)),
+  encode: (value, dialect) => (value === null ? null : kind.encode(value, dialect)),
+  expected: `${kind.expected}, or null`,
+})
+
+// oxlint-disable-next-line typescript/no-explicit-any -- a table holds kinds of every type
+type AnyKind = Kind<any>
+type Values<Kinds> = { readonly [Name in keyof Kinds]: Kinds[Name] extends Kind<infer T> ? T : never }
+
+/** The members of one document, by their names inside. */
+export interface Parameters<T extends object> {
+  readonly members: readonly Member<T>[]
+  readonly byWireName: ReadonlyMap<string, Member<T>>
+}
+
+/** What a table reads. */
+export type ValuesOf<Table> = Table extends Parameters<infer T> ? T : never
+
+interface Member<T> {
+  readonly name: keyof T & string
+  readonly wireName: string
+  readonly kind: AnyKind
+}
+
+/** `wireNames` are those that do not follow from the name inside (`member-name.ts`). */
+export function parameters<Kinds extends Readonly<Record<string, AnyKind>>>(
+  kinds: Kinds,
+  wireNames: { readonly [Name in keyof Kinds]?: string } = {},
+): Parameters<Values<Kinds>> {
+  const members = Object.entries(kinds).map(([name, kind]) => ({
+    name: name as keyof Values<Kinds> & string,
+    wireName: wireNames[name] ?? underscored(name),
+    kind,
+  }))
+  return { members, byWireName: new Map(members.map((member) => [member.wireName, member])) }
+}
+
+export interface Decoded<T> {
+  readonly value: Partial<T>
+  /** Of members that cannot be read; they have no value. */
+  readonly faults: readonly Fault[]
+  /** Members that are null: of a merge patch, those to be taken away (RFC 7396). */
+  readonly removed: readonly (keyof T & string)[]
+  /** Members that the table does not know. */
+  readonly ignored: readonly string[]
+}
+
+export type Document = Readonly<Record<string, unknown>>
+
+export const isDocument = (value: unknown): value is Document =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+export function decodeDocument<T extends object>({ byWireName }: Parameters<T>, document: Document): Decoded<T> {
+  const value: Partial<T> = {}
+  const faults: Fault[] = []
+  const removed: (keyof T & string)[] = []
+  const ignored: string[] = []
+  for (const [wireName, given] of Object.entries(document)) {
+    const member = byWireName.get(wireName)
+    if (member === undefined) {
+      ignored.push(wireName)
+      continue
+    }
+    const { name, kind } = member
+    const read: unknown = kind.decode(given)
+    if (read === undefined && given === null) removed.push(name)
+    else if (read === undefined) faults.push({ field: [name], detail: `"${wireName}" must be ${kind.expected}` })
+    else if (read instanceof Problem) faults.push({ field: [name], detail: `"${wireName}" ${read.detail}` })
+    else value[name] = read as T[keyof T & string]
+  }
+  return { value, faults, removed, ignored }
+}
+
+/** Everything that is given; throws `invalid` naming all that cannot be read. */
+export function decodeGiven<T extends object>(table: Parameters<T>, document: Document): Partial<T> {
+  const { value, faults } = decodeDocument(table, document)
+  if (faults.length > 0) throw invalid(faults)
+  return value
+}
+
+/** Members that are undefined are left out. */
+export function encodeMembers<T extends object>(
+  { members }: Parameters<T>,
+  value: Partial<T>,
+  dialect: Dialect,
+): Record<string, unknown> {
+  const document: Record<string, unknown> = {}
+  for (const { name, wireName, kind } of members) {
+    const member = value[name]
+    if (member !== undefined) document[wireName] = kind.encode(member, dialect)
+  }
+  return document
+}
+
+/** An answer, which has every member. */
+export function decodeAnswer<T extends object>(table: Parameters<T>, document: unknown): T {
+  const value = decodeSomeAnswer(table, document)
+  const missing = table.members.find(({ name }) => !Object.hasOwn(value, name))
+  if (missing !== undefined) throw unreadable(`"${missing.wireName}" is missing`)
+  return value as T
+}
+
+/** An answer that may lack members. */
+export function decodeSomeAnswer<T extends object>(table: Parameters<T>, document: unknown): Partial<T> {
+  if (!isDocument(document)) throw unreadable("there is no data")
+  const { value, faults } = decodeDocument(table, document)
+  if (faults[0] !== undefined) throw unreadable(faults[0].detail)
+  return value
+}
+
+export const unreadable = (why: string) => unavailable(`The engine's answer cannot be read: ${why}.`)
