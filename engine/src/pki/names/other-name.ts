@@ -1,5 +1,5 @@
 // otherName entries of a subjectAltName, written `<oid>;<type>:<value>`; the only type is UTF8 (specification, section 4.4).
-import { isObjectIdentifier } from "./object-identifier.ts"
+import { encodeOidContent } from "../../x509/asn1/oid.ts"
 
 export interface OtherName {
   readonly oid: string
@@ -13,7 +13,8 @@ export function parseOtherName(text: string): ParsedOtherName {
   const [, oid, type, value] = /^([^;]*);([^:]*):(.*)$/su.exec(text) ?? []
   if (oid === undefined || type === undefined || value === undefined)
     return { problem: `other SAN "${text}" must have the form <oid>;UTF8:<value>` }
-  if (!isObjectIdentifier(oid)) return { problem: `other SAN "${text}" does not begin with an object identifier` }
+  if (encodeOidContent(oid) === undefined)
+    return { problem: `other SAN "${text}" does not begin with an object identifier` }
   if (!/^utf-?8$/i.test(type)) return { problem: `other SAN "${text}" must have the type UTF8, not "${type}"` }
   return { name: { oid, value } }
 }

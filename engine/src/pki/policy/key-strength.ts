@@ -1,26 +1,23 @@
 // Which keys are strong enough to be made, and to be certified (specification, section 8).
+import { keyAlgorithm, type KeyType } from "../../x509/key-algorithm.ts"
 
-export type KeyType = "rsa" | "ec" | "ed25519"
-
-/** What a role may ask for; `any` is for requests that bring their key. */
+/** What a role may ask for; `any` is for requests that bring their key, or say which to make. */
 export type RoleKeyType = KeyType | "any"
 
 export const rsaBitsMinimum = 2048
 
-/** Sizes that are made, the default first. */
-const sizes: Readonly<Record<"rsa" | "ec", readonly number[]>> = {
-  rsa: [rsaBitsMinimum, 3072, 4096, 8192],
-  ec: [256, 224, 384, 521],
-}
+const keyTypes: ReadonlySet<string> = new Set<KeyType>(["rsa", "ec", "ed25519"])
 const signatureSizes: readonly number[] = [256, 384, 512]
 
-export const isRoleKeyType = (text: string): text is RoleKeyType =>
-  text === "any" || text === "ed25519" || Object.hasOwn(sizes, text)
+export const isKeyType = (text: string): text is KeyType => keyTypes.has(text)
+
+export const isRoleKeyType = (text: string): text is RoleKeyType => text === "any" || isKeyType(text)
 
 /** 0 is the default of the type; Ed25519 and `any` have no size. */
 export function resolveKeyBits(keyType: RoleKeyType, keyBits: number): number {
-  if (keyType === "ed25519" || keyType === "any") return 0
-  return keyBits === 0 ? (sizes[keyType][0] ?? 0) : keyBits
+  if (keyType === "any") return 0
+  const algorithm = keyAlgorithm(keyType, keyBits)
+  return algorithm?.type === "ed25519" ? 0 : (algorithm?.bits ?? keyBits)
 }
 
 /** Of a role: RSA issuers sign with SHA-256 unless told otherwise, the others choose by their own key. */
@@ -29,14 +26,14 @@ export function resolveSignatureBits(keyType: RoleKeyType, signatureBits: number
   return keyType === "rsa" && signatureBits === 0 ? 256 : signatureBits
 }
 
-/** Of a resolved size. */
 export function keyBitsProblem(keyType: RoleKeyType, keyBits: number): string | undefined {
-  if (keyType === "ed25519" || keyType === "any" || sizes[keyType].includes(keyBits)) return undefined
+  if (keyType === "any" || keyAlgorithm(keyType, keyBits) !== undefined) return undefined
   if (keyType === "ec") return `unsupported bit length for EC key: ${keyBits}`
-  return keyBits < rsaBitsMinimum
-    ? `RSA keys < ${rsaBitsMinimum} bits are unsafe and not supported: got ${keyBits}`
-    : `unsupported bit length for RSA key: ${keyBits}`
+  return keyBits < rsaBitsMinimum ? weakRsaMessage(keyBits) : `unsupported bit length for RSA key: ${keyBits}`
 }
+
+export const weakRsaMessage = (keyBits: number): string =>
+  `RSA keys < ${rsaBitsMinimum} bits are unsafe and not supported: got ${keyBits}`
 
 /** 0 lets the issuer's key decide. */
 export const signatureBitsProblem = (signatureBits: number): string | undefined =>

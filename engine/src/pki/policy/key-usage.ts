@@ -1,17 +1,7 @@
 // The names by which roles and requests ask for key usages and extended key usages, and what they become in a certificate.
-import type { KeyType } from "./key-strength.ts"
-
-/** The bits of RFC 5280, section 4.2.1.3, by their names there; nonRepudiation under its newer name. */
-export type KeyUsage =
-  | "digitalSignature"
-  | "contentCommitment"
-  | "keyEncipherment"
-  | "dataEncipherment"
-  | "keyAgreement"
-  | "keyCertSign"
-  | "cRLSign"
-  | "encipherOnly"
-  | "decipherOnly"
+import { oids } from "../../x509/asn1/oids.ts"
+import type { KeyUsage } from "../../x509/extensions.ts"
+import type { KeyType } from "../../x509/key-algorithm.ts"
 
 /** What a list of names means, each once, in a fixed order, and the names that mean nothing. */
 export interface ParsedUsages<T> {
@@ -59,20 +49,20 @@ const keyUsages: ReadonlyMap<string, KeyUsage> = new Map([
 ])
 
 const extendedKeyUsages: ReadonlyMap<string, string> = new Map([
-  ["any", "2.5.29.37.0"],
-  ["serverauth", "1.3.6.1.5.5.7.3.1"],
-  ["clientauth", "1.3.6.1.5.5.7.3.2"],
-  ["codesigning", "1.3.6.1.5.5.7.3.3"],
-  ["emailprotection", "1.3.6.1.5.5.7.3.4"],
-  ["ipsecendsystem", "1.3.6.1.5.5.7.3.5"],
-  ["ipsectunnel", "1.3.6.1.5.5.7.3.6"],
-  ["ipsecuser", "1.3.6.1.5.5.7.3.7"],
-  ["timestamping", "1.3.6.1.5.5.7.3.8"],
-  ["ocspsigning", "1.3.6.1.5.5.7.3.9"],
-  ["microsoftservergatedcrypto", "1.3.6.1.4.1.311.10.3.3"],
-  ["netscapeservergatedcrypto", "2.16.840.1.113730.4.1"],
-  ["microsoftcommercialcodesigning", "1.3.6.1.4.1.311.2.1.22"],
-  ["microsoftkernelcodesigning", "1.3.6.1.4.1.311.61.1.1"],
+  ["any", oids.anyExtendedKeyUsage],
+  ["serverauth", oids.serverAuth],
+  ["clientauth", oids.clientAuth],
+  ["codesigning", oids.codeSigning],
+  ["emailprotection", oids.emailProtection],
+  ["ipsecendsystem", oids.ipsecEndSystem],
+  ["ipsectunnel", oids.ipsecTunnel],
+  ["ipsecuser", oids.ipsecUser],
+  ["timestamping", oids.timeStamping],
+  ["ocspsigning", oids.ocspSigning],
+  ["microsoftservergatedcrypto", oids.microsoftServerGatedCrypto],
+  ["netscapeservergatedcrypto", oids.netscapeServerGatedCrypto],
+  ["microsoftcommercialcodesigning", oids.microsoftCommercialCodeSigning],
+  ["microsoftkernelcodesigning", oids.microsoftKernelCodeSigning],
 ])
 
 function parseUsages<T>(known: ReadonlyMap<string, T>, names: readonly string[]): ParsedUsages<T> {

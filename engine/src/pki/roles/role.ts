@@ -1,12 +1,11 @@
 // A role: the policy, under a name, by which a mount issues certificates. Writing one replaces it whole, a patch merges;
 // either finds every fault at once.
 import { type Fault, refuseFaults } from "../../core/errors.ts"
-import { textProblem } from "../../core/text.ts"
 import { dayMs, type Instant, secondMs } from "../../core/time.ts"
+import { encodeOidContent } from "../../x509/asn1/oid.ts"
 import { parseIpRange } from "../names/ip-address.ts"
-import { isObjectIdentifier } from "../names/object-identifier.ts"
 import { parseOtherName } from "../names/other-name.ts"
-import { characterCount, isCountryCode, subjectMaxima } from "../names/subject.ts"
+import { isCountryCode, subjectMaxima, subjectTextProblem } from "../names/subject.ts"
 import { isUri } from "../names/uri.ts"
 import {
   isRoleKeyType,
@@ -298,7 +297,7 @@ const isReversed = ({ notBefore, notAfter }: AskedRole): boolean =>
 function keyProblems({ keyType, keyBits, signatureBits }: AskedRole): (readonly [keyof Role, string | undefined])[] {
   return [
     ...(isRoleKeyType(keyType)
-      ? [["keyBits", keyBitsProblem(keyType, resolveKeyBits(keyType, keyBits))] as const]
+      ? [["keyBits", keyBitsProblem(keyType, keyBits)] as const]
       : [["keyType", `unknown key type ${keyType}`] as const]),
     ["signatureBits", signatureBitsProblem(signatureBits)],
   ]
@@ -380,11 +379,8 @@ function listProblem(entries: readonly string[], rule: ListRule): string | undef
 }
 
 function textOf(what: string, text: string, lengthMaximum: number): string | undefined {
-  const problem = textProblem(text)
-  if (problem !== undefined) return `${what} ${problem}`
-  return characterCount(text) > lengthMaximum
-    ? `${what} must not be longer than ${lengthMaximum} characters`
-    : undefined
+  const problem = subjectTextProblem(text, lengthMaximum)
+  return problem && `${what} ${problem}`
 }
 
 function rangeProblem(entry: string): string | undefined {
@@ -398,6 +394,8 @@ function otherSanProblem(entry: string, all: readonly string[]): string | undefi
   const parsed = parseOtherName(entry)
   return "problem" in parsed ? `error parsing allowed_other_sans: ${parsed.problem}` : undefined
 }
+
+const isObjectIdentifier = (text: string): boolean => encodeOidContent(text) !== undefined
 
 function extKeyUsageOidProblem(entry: string): string | undefined {
   return isObjectIdentifier(entry)

@@ -1,0 +1,344 @@
+import { describe, expect, test } from "vitest"
+import * as fc from "fast-check"
+import { dayMs, hourMs, type Instant, minuteMs, secondMs } from "../../core/time.ts"
+import { leafNotAfterBehaviors } from "../issuers/issuer.ts"
+import { roleDefaults } from "../roles/role.ts"
+import {
+  decideValidity,
+  lastInstant,
+  type ValidityRequest,
+  type ValidityRules,
+  type ValidityTerms,
+} from "./validity.ts"
+
+const now: Instant = Date.parse("2026-11-21T12:00:00.750Z")
+const at = (text: string): Instant => Date.parse(text)
+
+interface Case {
+  readonly request?: Partial<ValidityRequest>
+  readonly rules?: Partial<ValidityRules>
+  readonly terms?: Partial<ValidityTerms>
+}
+
+function decide({ request, rules, terms }: Case) {
+  const decided = decideValidity(
+    { ttlMs: 0, notBefore: null, notAfter: null, ...request },
+    {
+      rules: { ...roleDefaults, ...rules },
+      mountTtls: { defaultMs: 768 * hourMs, maximumMs: 768 * hourMs },
+      overMaximum: "refuse",
+      issuer: undefined,
+      beyondIssuer: "as-issuer-says",
+      now,
+      ...terms,
+    },
+  )
+  const iso = (instant: Instant) => new Date(instant).toISOString().replace(".000Z", "Z")
+  return {
+    notBefore: iso(decided.validity.notBefore),
+    notAfter: iso(decided.validity.notAfter),
+    messages: decided.violations.map(({ message }) => message),
+    fields: decided.violations.map(({ field }) => field.join(".")),
+    warnings: decided.warnings,
+  }
+}
+
+describe("how long a certificate lives", () => {
+  test.each<Case & { notAfter: string; why: string }>([
+    { notAfter: "2026-12-23T11:59:59Z", why: "the mount's default, its last second inside" },
+    { request: { ttlMs: hourMs }, notAfter: "2026-11-21T12:59:59Z", why: "the request's ttl" },
+    { request: { ttlMs: secondMs }, notAfter: "2026-11-21T12:00:00Z", why: "one second" },
+    { rules: { ttlMs: 2 * hourMs }, notAfter: "2026-11-21T13:59:59Z", why: "the role's ttl" },
+    {
+      request: { ttlMs: hourMs },
+      rules: { ttlMs: 2 * hourMs },
+      notAfter: "2026-11-21T12:59:59Z",
+      why: "the request's before the role's",
+    },
+    {
+      request: { ttlMs: 2_000 * hourMs },
+      rules: { maxTtlMs: 2_000 * hourMs },
+      notAfter: "2027-02-12T19:59:59Z",
+      why: "the maximum of the role holds even above the mount's",
+    },
+    { request: { notAfter: at("2030-01-01T00:00:00Z") }, notAfter: "2030-01-01T00:00:00Z", why: "not_after is exact" },
+    {
+      request: { notAfter: at("2030-01-01T00:00:00Z") },
+      rules: { maxTtlMs: hourMs },
+      notAfter: "2030-01-01T00:00:00Z",
+      why: "and knows no maximum but its bound",
+    },
+    { request: { notAfter: at("2030-01-01T00:00:00.9Z") }, notAfter: "2030-01-01T00:00:00Z", why: "in whole seconds" },
+    { rules: { notAfter: at("2030-01-01T00:00:00Z") }, notAfter: "2030-01-01T00:00:00Z", why: "the role's not_after" },
+  ])("until $notAfter: $why", ({ notAfter, why: _, ...given }) => {
+    expect(decide(given)).toMatchObject({ notAfter, messages: [], warnings: [] })
+  })
+
+  test("[P-8-r5] until the last second that can be written", () => {
+    expect(lastInstant).toBe(at("9999-12-31T23:59:59Z"))
+    expect(decide({ request: { notAfter: lastInstant } })).toMatchObject({
+      notAfter: "9999-12-31T23:59:59Z",
+      messages: [],
+    })
+  })
+})
+
+describe("[P-8-r2] a ttl above the maximum", () => {
+  const request = { ttlMs: 100 * hourMs }
+  const text = 'TTL "100h0m0s" is longer than permitted maxTTL "72h0m0s", so maxTTL is being used'
+
+  test("of the role or of the engine is refused in the specification's dialect", () => {
+    const refused = { messages: ['"ttl" 100h0m0s is longer than the permitted maximum 72h0m0s'], fields: ["ttlMs"] }
+    expect(decide({ request, rules: { maxTtlMs: 72 * hourMs } })).toMatchObject(refused)
+    const mountTtls = { defaultMs: hourMs, maximumMs: 72 * hourMs }
+    expect(decide({ request, terms: { mountTtls } })).toMatchObject(refused)
+    expect(decide({ request: { ttlMs: 72 * hourMs }, terms: { mountTtls } }).messages).toEqual([])
+  })
+
+  test("is cut, with a warning, in the other", () => {
+    expect(decide({ request, rules: { maxTtlMs: 72 * hourMs }, terms: { overMaximum: "clamp" } })).toMatchObject({
+      notAfter: "2026-11-24T11:59:59Z",
+      messages: [],
+      warnings: [text],
+    })
+  })
+
+  test("that nobody asked for gives way in both", () => {
+    for (const overMaximum of ["refuse", "clamp"] as const)
+      expect(
+        decide({
+          rules: { ttlMs: 100 * hourMs },
+          terms: { overMaximum, mountTtls: { defaultMs: 0, maximumMs: 72 * hourMs } },
+        }),
+      ).toMatchObject({
+        notAfter: "2026-11-24T11:59:59Z",
+        messages: [],
+        warnings: [text],
+      })
+  })
+
+  test.each([
+    { ttlMs: 90 * secondMs, written: "1m30s" },
+    { ttlMs: 45 * secondMs, written: "45s" },
+    { ttlMs: 2 * hourMs + 5 * secondMs, written: "2h0m5s" },
+    { ttlMs: 30 * dayMs, written: "720h0m0s" },
+  ])("is written $written", ({ ttlMs, written }) => {
+    expect(decide({ request: { ttlMs }, rules: { maxTtlMs: secondMs } }).messages).toEqual([
+      `"ttl" ${written} is longer than the permitted maximum 1s`,
+    ])
+  })
+})
+
+describe("what is refused of a request's end", () => {
+  test.each<Case & { message: string; why: string }>([
+    {
+      request: { ttlMs: hourMs, notAfter: at("2030-01-01T00:00:00Z") },
+      message: "Either ttl or not_after should be provided. Both should not be provided in the same request.",
+      why: "two ends",
+    },
+    { request: { ttlMs: -1 }, message: '"ttl" must not be negative', why: "no duration" },
+    {
+      request: { notAfter: at("2026-11-21T11:59:59Z") },
+      message: "cannot satisfy request, as NotAfter date 2026-11-21T11:59:59Z is in the past",
+      why: "expired before it is issued",
+    },
+    {
+      request: { notAfter: at("2026-11-21T14:00:00Z"), notBefore: at("2026-11-21T15:00:00Z") },
+      message: "notAfter of 2026-11-21T14:00:00Z is before notBefore of 2026-11-21T15:00:00Z",
+      why: "ends before it begins",
+    },
+    {
+      request: { ttlMs: 100_000_000 * hourMs },
+      rules: { maxTtlMs: 100_000_000 * hourMs },
+      message: "notAfter is beyond 9999-12-31T23:59:59Z",
+      why: "no year of five digits",
+    },
+    {
+      request: { notAfter: at("2030-01-01T00:00:00Z") },
+      rules: { notAfterBound: "forbid" },
+      message: "not_after_bound is set to forbid. not_after cannot be provided.",
+      why: "the role forbids it",
+    },
+    {
+      request: { notAfter: at("2026-11-21T13:00:00Z") },
+      rules: { notAfterBound: "ttl-limited", ttlMs: hourMs },
+      message:
+        "not_after_bound is set to ttl-limited. Cannot satisfy request as that would result in notAfter of 2026-11-21T13:00:00Z that is beyond the TTL of 1h0m0s",
+      why: "longer than the ttl that would hold",
+    },
+    {
+      request: { notAfter: at("2030-01-01T00:00:01Z") },
+      rules: { notAfterBound: at("2030-01-01T00:00:00Z") },
+      message:
+        "not_after_bound is set to 2030-01-01T00:00:00Z. Cannot satisfy request as that would result in notAfter of 2030-01-01T00:00:01Z that is beyond the maximum timestamp of 2030-01-01T00:00:00Z",
+      why: "past the bound",
+    },
+    {
+      request: { ttlMs: hourMs },
+      rules: { notAfterBound: at("2026-11-21T12:30:00Z") },
+      message:
+        "not_after_bound is set to 2026-11-21T12:30:00Z. Cannot satisfy request as that would result in notAfter of 2026-11-21T12:59:59Z that is beyond the maximum timestamp of 2026-11-21T12:30:00Z",
+      why: "the bound holds for a ttl as well",
+    },
+  ])("$message: $why", ({ message, why: _, ...given }) => {
+    expect(decide(given).messages).toEqual([message])
+  })
+
+  test("the bounds of a role let pass what is within", () => {
+    const request = { notAfter: at("2026-11-21T12:59:59Z") }
+    expect(decide({ request, rules: { notAfterBound: "ttl-limited", ttlMs: hourMs } }).messages).toEqual([])
+    expect(decide({ request, rules: { notAfterBound: request.notAfter } }).messages).toEqual([])
+    expect(decide({ rules: { notAfterBound: "forbid" } }).messages).toEqual([])
+  })
+
+  test("a role's own not_after takes the place of the request's, and says so", () => {
+    const rules = { notAfter: at("2027-01-01T00:00:00Z"), notAfterBound: "forbid" } as const
+    const warnings = [`the role is set with "not_after", so the request's own end of validity is ignored`]
+    for (const request of [{ notAfter: at("2030-01-01T00:00:00Z") }, { ttlMs: hourMs }])
+      expect(decide({ request, rules })).toMatchObject({ notAfter: "2027-01-01T00:00:00Z", messages: [], warnings })
+  })
+})
+
+describe("when a certificate begins", () => {
+  test.each<Case & { notBefore: string; why: string }>([
+    { notBefore: "2026-11-21T11:59:30Z", why: "thirty seconds ago" },
+    { rules: { notBeforeDurationMs: 0 }, notBefore: "2026-11-21T12:00:00Z", why: "now, in whole seconds" },
+    { rules: { notBeforeDurationMs: 10 * minuteMs }, notBefore: "2026-11-21T11:50:00Z", why: "as the role says" },
+    {
+      request: { notBefore: at("2026-11-22T00:00:00Z") },
+      notBefore: "2026-11-22T00:00:00Z",
+      why: "as the request says",
+    },
+    {
+      request: { notBefore: at("2026-11-22T00:00:00Z") },
+      rules: { notBefore: at("2026-01-01T00:00:00Z"), notBeforeBound: "forbid" },
+      notBefore: "2026-01-01T00:00:00Z",
+      why: "the role's own not_before takes the place of the request's",
+    },
+    {
+      request: { notBefore: at("2026-11-21T11:59:30Z") },
+      rules: { notBeforeBound: "duration" },
+      notBefore: "2026-11-21T11:59:30Z",
+      why: "no earlier than the backdating",
+    },
+  ])("$notBefore: $why", ({ notBefore, why: _, ...given }) => {
+    expect(decide(given)).toMatchObject({ notBefore, messages: [] })
+  })
+
+  test.each<Case & { message: string }>([
+    {
+      request: { notBefore: at("2026-11-21T11:59:30Z") },
+      rules: { notBeforeBound: "forbid" },
+      message: "not_before_bound is set to forbid. not_before cannot be provided.",
+    },
+    {
+      request: { notBefore: at("2026-11-21T11:59:29Z") },
+      rules: { notBeforeBound: "duration" },
+      message:
+        "not_before_bound is set to duration. Cannot satisfy request as it would result in notBefore of 2026-11-21T11:59:29Z that is older than the allowed not_before_duration of 30s",
+    },
+    {
+      request: { notBefore: at("2025-12-31T23:59:59Z") },
+      rules: { notBeforeBound: at("2026-01-01T00:00:00Z") },
+      message:
+        "not_before_bound is set to 2026-01-01T00:00:00Z. Cannot satisfy request as it would result in notBefore of 2025-12-31T23:59:59Z that is earlier than the minimum timestamp of 2026-01-01T00:00:00Z",
+    },
+    {
+      request: { notBefore: at("1949-12-31T23:59:59Z") },
+      message: "notBefore of 1949-12-31T23:59:59Z is before the year 1950",
+    },
+  ])("$message", ({ message, ...given }) => {
+    expect(decide(given)).toMatchObject({ messages: [message], fields: ["notBefore"] })
+  })
+
+  test("[P-4.8-r14] backdating changes nothing about the end", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: dayMs }),
+        fc.integer({ min: secondMs, max: 700 * hourMs }),
+        (backdating, ttlMs) => {
+          const plain = decide({ request: { ttlMs }, rules: { notBeforeDurationMs: 0 } })
+          const backdated = decide({ request: { ttlMs }, rules: { notBeforeDurationMs: backdating } })
+          expect(backdated.notAfter).toBe(plain.notAfter)
+          expect(Date.parse(backdated.notBefore)).toBe(Math.floor((now - backdating) / secondMs) * secondMs)
+        },
+      ),
+    )
+  })
+})
+
+describe("a certificate that would outlive its issuer", () => {
+  const issuerEnd = "2026-11-30T00:00:00Z"
+  const issued = (behavior: (typeof leafNotAfterBehaviors)[number], terms: Partial<ValidityTerms> = {}): Case => ({
+    terms: { issuer: { notAfter: at(issuerEnd), leafNotAfterBehavior: behavior }, ...terms },
+  })
+  const refusal =
+    "cannot satisfy request, as TTL would result in notAfter of 2026-12-23T11:59:59Z that is beyond the expiration of the CA certificate at 2026-11-30T00:00:00Z"
+  const truncation = `notAfter of 2026-12-23T11:59:59Z is beyond the issuing certificate's, so ${issuerEnd} is being used`
+
+  test("of an end entity does what the issuer says", () => {
+    expect(decide(issued("err"))).toMatchObject({ messages: [refusal], fields: ["notAfter"] })
+    expect(decide(issued("always_enforce_err")).messages).toEqual([refusal])
+    expect(decide(issued("truncate"))).toMatchObject({ notAfter: issuerEnd, messages: [], warnings: [truncation] })
+    expect(decide(issued("permit"))).toMatchObject({ notAfter: "2026-12-23T11:59:59Z", messages: [], warnings: [] })
+  })
+
+  test("of an authority, or signed verbatim, ends with its issuer unless that always enforces its own rule", () => {
+    const terms = { beyondIssuer: "truncate" } as const
+    for (const behavior of ["err", "truncate", "permit"] as const)
+      expect(decide(issued(behavior, terms))).toMatchObject({
+        notAfter: issuerEnd,
+        messages: [],
+        warnings: [truncation],
+      })
+    expect(decide(issued("always_enforce_err", terms)).messages).toEqual([refusal])
+  })
+
+  test("is not cut to an end that is past", () => {
+    const past = { issuer: { notAfter: at("2026-11-21T11:00:00Z"), leafNotAfterBehavior: "truncate" } } as const
+    const message = "cannot satisfy request, as NotAfter date 2026-11-21T11:00:00Z is in the past"
+    expect(decide({ terms: past }).messages).toEqual([message])
+  })
+
+  test("to the second is none", () => {
+    for (const behavior of leafNotAfterBehaviors)
+      expect(decide({ ...issued(behavior), request: { notAfter: at(issuerEnd) } })).toMatchObject({
+        notAfter: issuerEnd,
+        messages: [],
+        warnings: [],
+      })
+  })
+})
+
+test("no certificate lives longer than its ttl, its maximum and its issuer, or begins after it ends", () => {
+  const durations = fc.integer({ min: 0, max: 2_000 * hourMs })
+  const cases = fc.record({
+    now: fc.integer({ min: at("1970-01-01T00:00:00Z"), max: at("2200-01-01T00:00:00Z") }),
+    ttlMs: durations,
+    rules: fc.record({ ttlMs: durations, maxTtlMs: durations, notBeforeDurationMs: durations }),
+    maximumMs: fc.integer({ min: secondMs, max: 2_000 * hourMs }),
+    issuerMs: fc.integer({ min: -hourMs, max: 2_000 * hourMs }),
+    leafNotAfterBehavior: fc.constantFrom("err", "truncate"),
+    overMaximum: fc.constantFrom("refuse", "clamp"),
+  })
+  fc.assert(
+    fc.property(cases, ({ now, ttlMs, rules, maximumMs, issuerMs, leafNotAfterBehavior, overMaximum }) => {
+      const issuer = { notAfter: Math.floor((now + issuerMs) / secondMs) * secondMs, leafNotAfterBehavior }
+      const terms = { now, overMaximum, issuer, mountTtls: { defaultMs: maximumMs, maximumMs } }
+      const decided = decideValidity(
+        { ttlMs, notBefore: null, notAfter: null },
+        { ...terms, rules: { ...roleDefaults, ...rules }, beyondIssuer: "as-issuer-says" },
+      )
+      const longest = rules.maxTtlMs || maximumMs
+      const mustBeRefused = overMaximum === "refuse" && ttlMs > longest
+      expect(mustBeRefused && decided.violations.length === 0).toBe(false)
+      if (decided.violations.length > 0) return
+      const { notBefore, notAfter } = decided.validity
+      // The last second belongs to it.
+      expect(notAfter + secondMs - now).toBeLessThanOrEqual(Math.min(ttlMs || rules.ttlMs || maximumMs, longest))
+      expect(notAfter).toBeLessThanOrEqual(issuer.notAfter)
+      expect(notBefore).toBeLessThanOrEqual(notAfter)
+      expect([notBefore, notAfter].every((instant) => Number.isInteger(instant / secondMs))).toBe(true)
+    }),
+  )
+})

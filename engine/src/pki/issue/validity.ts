@@ -1,0 +1,218 @@
+// From when until when a certificate is valid. Both ends are whole seconds and inside (RFC 5280, section 4.1.2.5).
+import { formatInstant, hourMs, type Instant, minuteMs, secondMs } from "../../core/time.ts"
+import type { LeafNotAfterBehavior } from "../issuers/issuer.ts"
+import type { Violation } from "../policy/violation.ts"
+import type { Role } from "../roles/role.ts"
+
+export interface Validity {
+  readonly notBefore: Instant
+  readonly notAfter: Instant
+}
+
+export interface ValidityRequest {
+  /** 0: not said. */
+  readonly ttlMs: number
+  readonly notBefore: Instant | null
+  readonly notAfter: Instant | null
+}
+
+/** What a role says about it; a certificate that is asked for without one has `roleDefaults`. */
+export type ValidityRules = Pick<
+  Role,
+  "ttlMs" | "maxTtlMs" | "notBeforeDurationMs" | "notBefore" | "notBeforeBound" | "notAfter" | "notAfterBound"
+>
+
+export interface ValidityTerms {
+  readonly rules: ValidityRules
+  /** What holds where the rules say nothing. */
+  readonly mountTtls: { readonly defaultMs: number; readonly maximumMs: number }
+  /** What becomes of a ttl above the maximum: dialects differ (architecture 0.2). */
+  readonly overMaximum: "refuse" | "clamp"
+  /** Undefined for a certificate that signs itself. */
+  readonly issuer: { readonly notAfter: Instant; readonly leafNotAfterBehavior: LeafNotAfterBehavior } | undefined
+  /** Certificates of CAs, and those signed verbatim, end with their issuer unless they are told to do as it says. */
+  readonly beyondIssuer: "as-issuer-says" | "truncate"
+  readonly now: Instant
+}
+
+/** The validity counts only when there is no violation. */
+export interface DecidedValidity {
+  readonly validity: Validity
+  readonly violations: readonly Violation[]
+  readonly warnings: readonly string[]
+}
+
+/** 9999-12-31T23:59:59Z: the last there is, and "no expiry" where a certificate needs one (IEEE 802.1AR; RFC 5280, section 4.1.2.5). */
+export const lastInstant: Instant = 253_402_300_799_000
+/** 1950-01-01T00:00:00Z: UTCTime says nothing earlier (RFC 5280, section 4.1.2.5.1). */
+const firstInstant: Instant = -631_152_000_000
+
+export function decideValidity(request: ValidityRequest, terms: ValidityTerms): DecidedValidity {
+  const begin = decideBegin(request, terms)
+  const asked = decideEnd(request, terms)
+  const end = boundByIssuer(asked.value, terms)
+  const validity: Validity = { notBefore: begin.value, notAfter: end.value }
+  const decisions = [begin, asked, end]
+  const violations = [...requestViolations(request), ...decisions.flatMap(({ violations }) => violations)]
+  return {
+    validity,
+    // Where an end is refused already, how it lies to the other is nobody's question.
+    violations: violations.length > 0 ? violations : orderViolations(validity, terms.now),
+    warnings: decisions.flatMap(({ warnings }) => warnings),
+  }
+}
+
+/** An instant or a duration, and what is to be said of it. */
+interface Decided {
+  readonly value: number
+  readonly violations: readonly Violation[]
+  readonly warnings: readonly string[]
+}
+
+const decided = (value: number, warnings: readonly string[] = []): Decided => ({
+  value,
+  violations: [],
+  warnings,
+})
+
+const refused = (rule: string, field: keyof ValidityRequest, name: string, message: string): Decided => ({
+  value: 0,
+  violations: [{ rule, name, field: [field], message }],
+  warnings: [],
+})
+
+function requestViolations({ ttlMs, notAfter }: ValidityRequest): readonly Violation[] {
+  if (ttlMs < 0) return refused("ttlIsPositive", "ttlMs", `${ttlMs}`, '"ttl" must not be negative').violations
+  if (ttlMs === 0 || notAfter === null) return []
+  const message = "Either ttl or not_after should be provided. Both should not be provided in the same request."
+  return refused("oneEndIsGiven", "notAfter", formatTimestamp(notAfter), message).violations
+}
+
+function decideBegin(request: ValidityRequest, { rules, now }: ValidityTerms): Decided {
+  if (rules.notBefore !== null) return decided(wholeSecond(rules.notBefore))
+  const backdated = now - rules.notBeforeDurationMs
+  if (request.notBefore === null) return decided(wholeSecond(backdated))
+  const asked = wholeSecond(request.notBefore)
+  const refuse = (message: string) =>
+    refused("notBeforeIsWithinBound", "notBefore", formatTimestamp(asked), `not_before_bound is set to ${message}`)
+  const isTooEarly = (earliest: Instant) => asked < wholeSecond(earliest)
+  const tooEarly = `Cannot satisfy request as it would result in notBefore of ${formatTimestamp(asked)} that is`
+  switch (rules.notBeforeBound) {
+    case "permit":
+      return decided(asked)
+    case "forbid":
+      return refuse("forbid. not_before cannot be provided.")
+    case "duration":
+      return isTooEarly(backdated)
+        ? refuse(
+            `duration. ${tooEarly} older than the allowed not_before_duration of ${formatDuration(rules.notBeforeDurationMs)}`,
+          )
+        : decided(asked)
+    default: {
+      const earliest = formatTimestamp(rules.notBeforeBound)
+      return isTooEarly(rules.notBeforeBound)
+        ? refuse(`${earliest}. ${tooEarly} earlier than the minimum timestamp of ${earliest}`)
+        : decided(asked)
+    }
+  }
+}
+
+function decideEnd(request: ValidityRequest, terms: ValidityTerms): Decided {
+  const { rules, now } = terms
+  const ttl = decideTtl(request, terms)
+  const lastOfTtl = wholeSecond(now + ttl.value) - secondMs
+  const end = rules.notAfter ?? request.notAfter
+  if (end === null) return ttl.violations.length > 0 ? ttl : withinTimestamp(lastOfTtl, "ttlMs", terms, ttl.warnings)
+  const notAfter = wholeSecond(end)
+  if (rules.notAfter !== null) {
+    const isIgnored = request.ttlMs > 0 || request.notAfter !== null
+    const warning = `the role is set with "not_after", so the request's own end of validity is ignored`
+    return withinTimestamp(notAfter, "notAfter", terms, isIgnored ? [warning] : [])
+  }
+  const refuse = (message: string) =>
+    refused("notAfterIsWithinBound", "notAfter", formatTimestamp(end), `not_after_bound is set to ${message}`)
+  if (rules.notAfterBound === "forbid") return refuse("forbid. not_after cannot be provided.")
+  if (rules.notAfterBound === "ttl-limited" && notAfter > lastOfTtl)
+    return refuse(
+      `ttl-limited. Cannot satisfy request as that would result in notAfter of ${formatTimestamp(notAfter)} that is beyond the TTL of ${formatDuration(ttl.value)}`,
+    )
+  return withinTimestamp(notAfter, "notAfter", terms, [])
+}
+
+/** How long, in milliseconds, a certificate is to live of which no end is said. Only what was asked for can be refused; a default gives way. */
+function decideTtl(request: ValidityRequest, { rules, mountTtls, overMaximum }: ValidityTerms): Decided {
+  const ttlMs = request.ttlMs || rules.ttlMs || mountTtls.defaultMs
+  const maximumMs = rules.maxTtlMs || mountTtls.maximumMs
+  if (ttlMs <= maximumMs) return decided(ttlMs)
+  const [asked, maximum] = [formatDuration(ttlMs), formatDuration(maximumMs)]
+  return overMaximum === "refuse" && request.ttlMs > 0
+    ? refused("ttlIsWithinMaximum", "ttlMs", asked, `"ttl" ${asked} is longer than the permitted maximum ${maximum}`)
+    : decided(maximumMs, [`TTL "${asked}" is longer than permitted maxTTL "${maximum}", so maxTTL is being used`])
+}
+
+function withinTimestamp(
+  notAfter: Instant,
+  field: keyof ValidityRequest,
+  { rules }: ValidityTerms,
+  warnings: readonly string[],
+): Decided {
+  const bound = rules.notAfterBound
+  if (typeof bound !== "number" || notAfter <= bound) return decided(notAfter, warnings)
+  const [asked, latest] = [formatTimestamp(notAfter), formatTimestamp(bound)]
+  const message = `not_after_bound is set to ${latest}. Cannot satisfy request as that would result in notAfter of ${asked} that is beyond the maximum timestamp of ${latest}`
+  return refused("notAfterIsWithinBound", field, asked, message)
+}
+
+function boundByIssuer(notAfter: Instant, { issuer, beyondIssuer, now }: ValidityTerms): Decided {
+  if (issuer === undefined || notAfter <= issuer.notAfter) return decided(notAfter)
+  const [asked, latest] = [formatTimestamp(notAfter), formatTimestamp(issuer.notAfter)]
+  switch (behaviorBeyond(issuer.leafNotAfterBehavior, beyondIssuer)) {
+    case "permit":
+      return decided(notAfter)
+    case "truncate":
+      return issuer.notAfter < now
+        ? refused("notAfterIsAhead", "notAfter", latest, pastMessage(latest))
+        : decided(issuer.notAfter, [
+            `notAfter of ${asked} is beyond the issuing certificate's, so ${latest} is being used`,
+          ])
+    default: {
+      const message = `cannot satisfy request, as TTL would result in notAfter of ${asked} that is beyond the expiration of the CA certificate at ${latest}`
+      return refused("notAfterIsWithinIssuer", "notAfter", asked, message)
+    }
+  }
+}
+
+function behaviorBeyond(
+  behavior: LeafNotAfterBehavior,
+  beyondIssuer: ValidityTerms["beyondIssuer"],
+): LeafNotAfterBehavior {
+  return beyondIssuer === "truncate" && behavior !== "always_enforce_err" ? "truncate" : behavior
+}
+
+function orderViolations({ notBefore, notAfter }: Validity, now: Instant): readonly Violation[] {
+  const [begin, end] = [formatTimestamp(notBefore), formatTimestamp(notAfter)]
+  if (notBefore < firstInstant)
+    return refused("instantsCanBeWritten", "notBefore", begin, `notBefore of ${begin} is before the year 1950`)
+      .violations
+  if (notAfter > lastInstant)
+    return refused("instantsCanBeWritten", "notAfter", end, `notAfter is beyond ${formatTimestamp(lastInstant)}`)
+      .violations
+  if (notAfter < wholeSecond(now)) return refused("notAfterIsAhead", "notAfter", end, pastMessage(end)).violations
+  const message = `notAfter of ${end} is before notBefore of ${begin}`
+  return notAfter < notBefore ? refused("endsAreInOrder", "notAfter", end, message).violations : []
+}
+
+const pastMessage = (notAfter: string): string => `cannot satisfy request, as NotAfter date ${notAfter} is in the past`
+
+const wholeSecond = (instant: Instant): Instant => Math.floor(instant / secondMs) * secondMs
+
+/** What no year of four digits holds is shown as the last that one does. */
+const formatTimestamp = (instant: Instant): string =>
+  formatInstant(Math.min(wholeSecond(instant), lastInstant)).replace(".000Z", "Z")
+
+/** As clients of this API write durations: `72h0m0s`, `1m30s`. */
+function formatDuration(durationMs: number): string {
+  const [hours, minutes] = [Math.floor(durationMs / hourMs), Math.floor((durationMs % hourMs) / minuteMs)]
+  const seconds = `${(durationMs % minuteMs) / secondMs}s`
+  return hours > 0 ? `${hours}h${minutes}m${seconds}` : minutes > 0 ? `${minutes}m${seconds}` : seconds
+}

@@ -1,0 +1,67 @@
+// DNS names as certificates hold them: A-labels of letters, digits and hyphens (RFC 5280, sections 4.2.1.6 and 7.2).
+//
+// U-labels become A-labels, and A-labels are proved, by the URL parser of the platform: UTS #46, nontransitional, with the
+// checks of joiners and of bidirectional text. What it lets pass and IDNA 2008 does not is not caught here: symbols such
+// as emoji, and characters younger than the platform's Unicode tables.
+
+const nameMaximum = 253
+/** Of text that is worth converting: combining characters may make it shorter. */
+const textMaximum = 1_024
+
+/** The host name in A-labels, without a dot at its end; ASCII keeps its case. Undefined for what is none. */
+export const toAsciiHostName = (text: string): string | undefined => toAsciiName(text, ldhLabel)
+
+/**
+ * What a dNSName holds of the text, which may begin with a wildcard label. Where host names are not enforced, labels may
+ * hold underscores, as names of services do.
+ */
+export function toDnsName(text: string, rules: { readonly enforceHostnames: boolean }): string | undefined {
+  // Clients take these for addresses, and a name is no way around the rules for them.
+  if (/^\d+(\.\d+){3}\.?$/.test(text)) return undefined
+  const label = rules.enforceHostnames ? ldhLabel : looseLabel
+  const wildcard = splitWildcard(text)
+  if (wildcard === undefined) return toAsciiName(text, label)
+  if (!isWildcardLabel(wildcard.label)) return undefined
+  if (wildcard.base === "") return wildcard.label
+  const base = toAsciiName(wildcard.base, label)
+  return base === undefined || wildcard.label.length + 1 + base.length > nameMaximum
+    ? undefined
+    : `${wildcard.label}.${base}`
+}
+
+/** One `*`, in the left-most label (RFC 6125, section 6.4.3); undefined for a text without one, and for every other use of it. */
+export function splitWildcard(text: string): { readonly label: string; readonly base: string } | undefined {
+  const [, label = "", base] = /^([^.*]*\*[^.*]*)(?:\.([^*]+))?$/su.exec(text) ?? []
+  return label === "" ? undefined : { label, base: base ?? "" }
+}
+
+/** `*`, `foo*`, `*foo` and `f*o`; never inside an A-label (RFC 6125, section 7.2). */
+export const isWildcardLabel = (label: string): boolean =>
+  label.length <= labelMaximum &&
+  /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)?\*(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)?$/i.test(label) &&
+  !/^xn--/i.test(label)
+
+const labelMaximum = 63
+const ldhLabel = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i
+const looseLabel = /^[a-z0-9_-]+$/i
+
+function toAsciiName(text: string, label: RegExp): string | undefined {
+  const ascii = toAscii(text)
+  if (ascii === undefined || ascii.length > nameMaximum) return undefined
+  return ascii.split(".").every((part) => part.length <= labelMaximum && label.test(part)) ? ascii : undefined
+}
+
+/** Of ASCII nothing but what a name may hold is let through, so that the URL parser sees a host and no more. */
+function toAscii(text: string): string | undefined {
+  const name = text.endsWith(".") ? text.slice(0, -1) : text
+  if (name === "" || name.length > textMaximum || /[^A-Za-z0-9_.\-\u0080-\uffff]/.test(name)) return undefined
+  return /[\u0080-\uffff]|(?:^|\.)xn--/i.test(name) ? convert(name) : name
+}
+
+/** Behind the name, a label that is not ASCII makes the parser prove the A-labels before it, and the last keeps digits from being an IPv4 address. */
+function convert(name: string): string | undefined {
+  const hostname = URL.parse(`http://${name}.é.a`)?.hostname
+  return hostname?.endsWith(provedBy) === true ? hostname.slice(0, -provedBy.length) : undefined
+}
+
+const provedBy = ".xn--9ca.a"

@@ -1,0 +1,138 @@
+// The one place that lets a certificate be issued under a role: what it hands out is the pass without which nothing is signed.
+import type { CertificatePolicy } from "../../x509/certificate-policies.ts"
+import type { KeyUsage } from "../../x509/extensions.ts"
+import type { GeneralName } from "../../x509/general-name.ts"
+import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
+import type { DistinguishedName } from "../../x509/name.ts"
+import { type CsrFacts, issueRequest, type IssueRequestInput, mergeRequest, type Requested } from "../issue/request.ts"
+import { decideValidity, type Validity, type ValidityTerms } from "../issue/validity.ts"
+import { toDnsName } from "../names/dns-name.ts"
+import { toMailbox } from "../names/email.ts"
+import type { Identity } from "../names/identity-template.ts"
+import { parseIpAddress } from "../names/ip-address.ts"
+import { subjectOf } from "../names/subject.ts"
+import type { PolicyIdentifier, Role } from "../roles/role.ts"
+import { type Application, commonNameAsName, keyToMake, violationsOf } from "./checks.ts"
+import { fittingKeyUsages, parseExtendedKeyUsages, parseKeyUsages } from "./key-usage.ts"
+import { namePolicy } from "./name-policy.ts"
+import { refuseViolations } from "./violation.ts"
+
+declare const approved: unique symbol
+
+/** What a certificate is to say, by the policy of a role. Only `approve` makes one. */
+export interface ApprovedRequest {
+  readonly [approved]: true
+  readonly subject: DistinguishedName
+  /** Each once; critical where the subject is empty (RFC 5280, section 4.2.1.6). Empty: no such extension. */
+  readonly subjectAltName: readonly GeneralName[]
+  /** Of the CSR, or to be made. */
+  readonly key: KeyAlgorithm
+  /** Empty: no such extension. */
+  readonly keyUsage: readonly KeyUsage[]
+  /** Object identifiers; empty: no such extension. */
+  readonly extendedKeyUsage: readonly string[]
+  readonly policies: readonly CertificatePolicy[]
+  /** Whether to say that this is no CA, which every certificate without the extension says as well. */
+  readonly hasBasicConstraints: boolean
+  readonly validity: Validity
+  readonly warnings: readonly string[]
+}
+
+export interface IssuanceTerms extends Omit<ValidityTerms, "rules" | "beyondIssuer"> {
+  readonly role: Role
+  /** Of whoever asks, where anything is known of them. */
+  readonly identity: Identity | undefined
+}
+
+/** To issue, or with the facts of a CSR to sign. Throws `EngineError("invalid")` with everything that the role does not allow. */
+export function approve(
+  input: IssueRequestInput,
+  csr: CsrFacts | undefined,
+  { role, identity, ...terms }: IssuanceTerms,
+): ApprovedRequest {
+  const request = issueRequest(input)
+  const merged = mergeRequest(request, csr, role)
+  const { requested } = merged
+  const application = { role, identity, namePolicy: namePolicy(role, identity), request, requested, csr }
+  const decided = decideValidity(request, { ...terms, rules: role, beyondIssuer: "as-issuer-says" })
+  refuseViolations([...merged.violations, ...violationsOf(application), ...decided.violations])
+  const key = csr === undefined ? approvable(keyToMake(role, request)) : csr.key
+  const subject = subjectOf({ ...role, ...requested })
+  const subjectAltName = alternativeNames(application)
+  return pass({
+    subject,
+    subjectAltName,
+    key,
+    keyUsage: fittingKeyUsages(parseKeyUsages(role.keyUsage).usages, key.type),
+    extendedKeyUsage: extendedKeyUsageOf(role),
+    policies: role.policyIdentifiers.map(policyOf),
+    hasBasicConstraints: role.basicConstraintsValidForNonCa,
+    validity: decided.validity,
+    warnings: [...merged.warnings, ...decided.warnings, ...namelessWarning(requested, subjectAltName)],
+  })
+}
+
+const pass = (request: Omit<ApprovedRequest, typeof approved>): ApprovedRequest => request as ApprovedRequest
+
+/** What is asked for twice, in whatever spelling, is said once. */
+function alternativeNames(application: Application): readonly GeneralName[] {
+  const { requested, role } = application
+  const { dnsNames, emails, ips, uris, otherNames } = requested
+  const ofCommonName = commonNameAsName(application)
+  const names: readonly GeneralName[] = [
+    ...(ofCommonName === undefined ? [] : [{ kind: ofCommonName.kind, value: ofCommonName.name }]),
+    ...dnsNames.map((name) => ({ kind: "dns", value: approvable(toDnsName(name, role)) }) as const),
+    ...emails.map((name) => ({ kind: "email", value: approvable(toMailbox(name)) }) as const),
+    ...ips.map((ip) => ({ kind: "ip", octets: approvable(parseIpAddress(ip)) }) as const),
+    ...uris.map((uri) => ({ kind: "uri", value: uri }) as const),
+    ...otherNames.map(({ oid, value }) => ({ kind: "other", oid, value }) as const),
+  ]
+  const named = new Set<string>()
+  return names.filter((name) => {
+    const spelling = spellingOf(name)
+    const isNew = !named.has(spelling)
+    named.add(spelling)
+    return isNew
+  })
+}
+
+/** To leave out what no certificate can hold would be to drop it in silence; the checks let nothing like it pass. */
+function approvable<T>(value: T | undefined): T {
+  if (value === undefined) throw new TypeError("something was approved that no certificate can hold")
+  return value
+}
+
+/** DNS names have no case; neither have, in practice, mailboxes. */
+function spellingOf(name: GeneralName): string {
+  switch (name.kind) {
+    case "dns":
+    case "email":
+      return `${name.kind}:${name.value.toLowerCase()}`
+    case "ip":
+      return `ip:${name.octets.join(".")}`
+    default:
+      return JSON.stringify(name)
+  }
+}
+
+const policyOf = ({ oid, notice, cps }: PolicyIdentifier): CertificatePolicy => ({
+  oid,
+  cps: cps === undefined ? [] : [cps],
+  notices: notice === undefined ? [] : [notice],
+})
+
+function extendedKeyUsageOf(role: Role): readonly string[] {
+  const flags: readonly (readonly [boolean, string])[] = [
+    [role.serverFlag, "ServerAuth"],
+    [role.clientFlag, "ClientAuth"],
+    [role.codeSigningFlag, "CodeSigning"],
+    [role.emailProtectionFlag, "EmailProtection"],
+  ]
+  const names = [...flags.filter(([isSet]) => isSet).map(([, name]) => name), ...role.extKeyUsage]
+  return [...new Set([...parseExtendedKeyUsages(names).usages, ...role.extKeyUsageOids])]
+}
+
+function namelessWarning({ commonName }: Requested, subjectAltName: readonly GeneralName[]): readonly string[] {
+  const isNameless = commonName === "" && subjectAltName.length === 0
+  return isNameless ? ["the certificate has neither a common name nor a subject alternative name"] : []
+}

@@ -1,0 +1,322 @@
+// The rules by which a role issues, each a check under its own name; `issueChecks` and `signChecks` are the policy, in order.
+// Every check says everything that is wrong, so that whoever asked hears it in one go, and one fault denies the whole request:
+// no name is ever left out of a certificate in silence (specification, section 7, rule 1).
+import { derived } from "../../core/derived.ts"
+import { textProblem } from "../../core/text.ts"
+import { isPrintableText } from "../../x509/asn1/printable.ts"
+import { describeKeyAlgorithm, keyAlgorithm, type KeyAlgorithm } from "../../x509/key-algorithm.ts"
+import { toDnsName } from "../names/dns-name.ts"
+import { toMailbox } from "../names/email.ts"
+import { globMatches } from "../names/glob.ts"
+import { fillTemplate, type Identity, isTemplate } from "../names/identity-template.ts"
+import { type IpRange, isInRange, parseIpAddress, parseIpRange } from "../names/ip-address.ts"
+import { formatOtherName, type OtherName, parseOtherName } from "../names/other-name.ts"
+import { subjectMaxima, subjectOf, subjectTextProblem } from "../names/subject.ts"
+import { isUri } from "../names/uri.ts"
+import { isAllowedUserId } from "../names/user-id.ts"
+import type { CsrFacts, IssueRequest, Requested } from "../issue/request.ts"
+import type { Role } from "../roles/role.ts"
+import { isKeyType, keyBitsProblem, rsaBitsMinimum, weakRsaMessage } from "./key-strength.ts"
+import type { NamePolicy, NameRefusal } from "./name-policy.ts"
+import { shown, type Violation, violation } from "./violation.ts"
+
+/** What is decided upon. */
+export interface Application {
+  readonly role: Role
+  /** Of whoever asks; what templates in the role are filled in with. */
+  readonly identity: Identity | undefined
+  readonly namePolicy: NamePolicy
+  readonly request: IssueRequest
+  /** What came of request and CSR together. */
+  readonly requested: Requested
+  readonly csr: CsrFacts | undefined
+}
+
+export type Check = (application: Application) => readonly Violation[]
+
+const nameChecks: readonly Check[] = [
+  commonNameIsGivenWhenRequired,
+  commonNameIsAllowed,
+  serialNumberIsAllowed,
+  dnsNamesAreAllowed,
+  emailAddressesAreAllowed,
+  otherNamesAreAllowed,
+  ipAddressesAreAllowed,
+  urisAreAllowed,
+  userIdsAreAllowed,
+  subjectOrNameIsGiven,
+  metadataIsKept,
+]
+
+const issueChecks: readonly Check[] = [...nameChecks, keyCanBeMade]
+const signChecks: readonly Check[] = [...nameChecks, keySuitsRole]
+
+/** All that is wrong, in the order of the checks. */
+export function violationsOf(application: Application): readonly Violation[] {
+  const tooMany = namesAreFew(application)
+  if (tooMany.length > 0) return tooMany
+  const checks = application.csr === undefined ? issueChecks : signChecks
+  return checks.flatMap((check) => check(application))
+}
+
+/** The alternative name that the common name is at once (specification, section 4.4, `exclude_cn_from_sans`), as it is written; most others are none. */
+export function commonNameAsName({ role, request, requested }: Application): AlternativeName | undefined {
+  const { commonName } = requested
+  if (request.excludeCnFromSans) return undefined
+  const mailbox = toMailbox(commonName)
+  if (mailbox !== undefined) return { kind: "email", name: mailbox }
+  const dnsName = toDnsName(commonName, role)
+  return dnsName === undefined ? undefined : { kind: "dns", name: dnsName }
+}
+
+export interface AlternativeName {
+  readonly kind: "dns" | "email"
+  readonly name: string
+}
+
+/** Of one certificate; past them, the others are not looked at. */
+const namesMaximum = 1_000
+
+function namesAreFew({ requested }: Application): readonly Violation[] {
+  const { dnsNames, emails, ips, uris, otherNames, userIds } = requested
+  const count = [dnsNames, emails, ips, uris, otherNames, userIds].reduce((sum, names) => sum + names.length, 0)
+  const message = `a certificate must not have more than ${namesMaximum} names; ${count} were given`
+  return count > namesMaximum ? [violation("namesAreFew", "altNames", `${count}`, message)] : []
+}
+
+function commonNameIsGivenWhenRequired({ role, requested }: Application): readonly Violation[] {
+  if (!role.requireCn || requested.commonName !== "") return []
+  const message =
+    'the common_name field is required, or must be provided in a CSR with "use_csr_common_name" set to true, unless "require_cn" is set to false'
+  return [violation("commonNameIsGivenWhenRequired", "commonName", "", message)]
+}
+
+function commonNameIsAllowed(application: Application): readonly Violation[] {
+  const { commonName } = application.requested
+  if (commonName === "") return []
+  const field = commonName === application.request.commonName ? "commonName" : "csr"
+  const problem = subjectTextProblem(commonName, subjectMaxima.commonName)
+  if (problem !== undefined) {
+    const message = `common name ${shown(commonName)} ${problem}`
+    return [violation("commonNameIsAllowed", field, commonName, message)]
+  }
+  const refusal = commonNameRefusal(application)
+  if (refusal === undefined) return []
+  const message = `common name ${commonName} not allowed by this role: ${refusal.reason}`
+  return [violation(refusal.rule, field, commonName, message)]
+}
+
+function commonNameRefusal({ role, namePolicy, requested }: Application): NameRefusal | undefined {
+  if (isFree(role)) return undefined
+  const refusal = namePolicy(requested.commonName)
+  if (refusal !== undefined) return refusal
+  const kind = requested.commonName.includes("@") ? "email" : "hostname"
+  return role.cnValidations.includes(kind)
+    ? undefined
+    : { rule: "commonNameIsAllowed", reason: `"cn_validations" does not list "${kind}"` }
+}
+
+const isFree = (role: Role): boolean => role.cnValidations.includes("disabled")
+
+function serialNumberIsAllowed({ role, request, requested }: Application): readonly Violation[] {
+  const { serialNumber } = requested
+  if (serialNumber === "") return []
+  const problem =
+    subjectTextProblem(serialNumber, subjectMaxima.serialNumber) ??
+    (isPrintableText(serialNumber) ? undefined : "must hold characters of a PrintableString only") ??
+    (role.allowedSerialNumbers.some((allowed) => globMatches(allowed, serialNumber))
+      ? undefined
+      : "not allowed by this role")
+  const field = serialNumber === request.serialNumber ? "serialNumber" : "csr"
+  const message = `serial_number ${shown(serialNumber)} ${problem}`
+  return problem === undefined ? [] : [violation("serialNumberIsAllowed", field, serialNumber, message)]
+}
+
+function dnsNamesAreAllowed(application: Application): readonly Violation[] {
+  const { role, namePolicy, requested } = application
+  return namesOf(application, "dns", requested.dnsNames).flatMap((name) => {
+    const isDnsName = toDnsName(name, role) !== undefined
+    const refusal =
+      namePolicy(name) ?? (isDnsName ? undefined : { rule: "dnsNamesAreAllowed", reason: "it is no DNS name" })
+    if (refusal === undefined) return []
+    const message = `subject alternate name ${shown(name)} not allowed by this role: ${refusal.reason}`
+    return [violation(refusal.rule, fieldOf(requested, "altNames"), name, message)]
+  })
+}
+
+function emailAddressesAreAllowed(application: Application): readonly Violation[] {
+  const { namePolicy, requested } = application
+  return namesOf(application, "email", requested.emails).flatMap((name) => {
+    const isMailbox = toMailbox(name) !== undefined
+    const refusal =
+      namePolicy(name) ??
+      (isMailbox ? undefined : { rule: "emailAddressesAreAllowed", reason: "it is no e-mail address" })
+    if (refusal === undefined) return []
+    const message = `email address ${shown(name)} not allowed by this role: ${refusal.reason}`
+    return [violation(refusal.rule, fieldOf(requested, "altNames"), name, message)]
+  })
+}
+
+/** A common name that the policy was not asked about is no way around it. */
+function namesOf(application: Application, kind: AlternativeName["kind"], names: readonly string[]): readonly string[] {
+  const ofCommonName = isFree(application.role) ? commonNameAsName(application) : undefined
+  return [...new Set([...(ofCommonName?.kind === kind ? [ofCommonName.name] : []), ...names])]
+}
+
+const fieldOf = ({ source }: Requested, field: keyof IssueRequest): string => (source === "CSR" ? "csr" : field)
+
+function otherNamesAreAllowed({ role, requested }: Application): readonly Violation[] {
+  const allowed = allowedOtherNames(role)
+  return requested.otherNames.flatMap(({ field, oid, value }) => {
+    const message = otherNameProblem({ oid, value }, allowed)
+    return message === undefined
+      ? []
+      : [violation("otherNamesAreAllowed", field, formatOtherName({ oid, value }), message)]
+  })
+}
+
+/** Globs by object identifier. */
+type AllowedOtherNames = "any" | ReadonlyMap<string, readonly string[]>
+
+const allowedOtherNames = derived(({ allowedOtherSans }: Role): AllowedOtherNames => {
+  if (allowedOtherSans.includes("*")) return "any"
+  const allowed = allowedOtherSans.flatMap((entry) => {
+    const parsed = parseOtherName(entry)
+    return "name" in parsed ? [parsed.name] : []
+  })
+  const byOid = Map.groupBy(allowed, ({ oid }) => oid)
+  return new Map([...byOid].map(([oid, names]) => [oid, names.map(({ value }) => value)]))
+})
+
+function otherNameProblem({ oid, value }: OtherName, allowed: AllowedOtherNames): string | undefined {
+  const problem = textProblem(value)
+  if (problem !== undefined) return `other SAN for OID ${oid} ${problem}`
+  if (allowed === "any") return undefined
+  const globs = allowed.get(oid)
+  if (globs === undefined) return `other SAN OID ${oid} not allowed by this role`
+  return globs.some((glob) => globMatches(glob, value))
+    ? undefined
+    : `other SAN ${shown(value)} not allowed for OID ${oid} by this role`
+}
+
+function ipAddressesAreAllowed({ role, requested }: Application): readonly Violation[] {
+  const { ips, source } = requested
+  const refuse = (ip: string, message: string) =>
+    violation("ipAddressesAreAllowed", fieldOf(requested, "ipSans"), ip, message)
+  if (ips.length > 0 && !role.allowIpSans) {
+    const message = `IP Subject Alternative Names are not allowed in this role, but was provided via ${source}: `
+    return [refuse(ips.join(", "), message + shown(ips.join(", ")))]
+  }
+  const ranges = allowedRanges(role)
+  return ips.flatMap((ip) => {
+    const octets = parseIpAddress(ip)
+    if (octets === undefined) return [refuse(ip, `the value "${shown(ip)}" is not a valid IP address`)]
+    return ranges.length === 0 || ranges.some((range) => isInRange(octets, range))
+      ? []
+      : [refuse(ip, `the IP address "${ip}" is not allowed in this role`)]
+  })
+}
+
+const allowedRanges = derived(({ allowedIpSansCidr }: Role): readonly IpRange[] =>
+  allowedIpSansCidr.map(parseIpRange).filter((range) => range !== undefined),
+)
+
+function urisAreAllowed({ role, identity, requested }: Application): readonly Violation[] {
+  const { uris, source } = requested
+  const refuse = (uri: string, message: string) =>
+    violation("urisAreAllowed", fieldOf(requested, "uriSans"), uri, `${message}: ${shown(uri)}`)
+  if (uris.length > 0 && role.allowedUriSans.length === 0) {
+    const message = `URI Subject Alternative Names are not allowed in this role, but were provided via ${source}`
+    return [refuse(uris.join(", "), message)]
+  }
+  const globs = uris.length === 0 ? [] : allowedUris(role, identity)
+  return uris.flatMap((uri) => {
+    if (!isUri(uri)) return [refuse(uri, "the provided URI Subject Alternative Name is not a valid URI")]
+    return globs.some((glob) => globMatches(glob, uri))
+      ? []
+      : [refuse(uri, `URI Subject Alternative Names were provided via ${source} which are not valid for this role`)]
+  })
+}
+
+/** Entries that no identity fills in allow nothing. */
+function allowedUris(role: Role, identity: Identity | undefined): readonly string[] {
+  if (!role.allowedUriSansTemplate) return role.allowedUriSans
+  const globsAllowed = role.allowGlobsInIdentityTemplates
+  return role.allowedUriSans.flatMap((entry) => {
+    if (!isTemplate(entry)) return [entry]
+    return (identity && fillTemplate(entry, identity, { globsAllowed })) ?? []
+  })
+}
+
+function userIdsAreAllowed({ role, request, requested }: Application): readonly Violation[] {
+  const field = request.userIds.length > 0 ? "userIds" : "csr"
+  return requested.userIds.flatMap((userId) => {
+    const problem =
+      subjectTextProblem(userId, subjectMaxima.userId) ??
+      (isAllowedUserId(userId, role.allowedUserIds) ? undefined : "is not allowed by this role")
+    return problem === undefined
+      ? []
+      : [violation("userIdsAreAllowed", field, userId, `user_id ${shown(userId)} ${problem}`)]
+  })
+}
+
+/** An empty subject stands only beside an alternative name (RFC 5280, section 4.1.2.6). */
+function subjectOrNameIsGiven({ role, requested }: Application): readonly Violation[] {
+  const { dnsNames, emails, ips, uris, otherNames } = requested
+  const isGiven =
+    role.requireCn ||
+    subjectOf({ ...role, ...requested }).length > 0 ||
+    [dnsNames, emails, ips, uris, otherNames].some((names) => names.length > 0)
+  const message = "neither a subject nor a subject alternative name is given, and a certificate needs one of them"
+  return isGiven ? [] : [violation("subjectOrNameIsGiven", "commonName", "", message)]
+}
+
+function metadataIsKept({ role, request }: Application): readonly Violation[] {
+  const { certMetadata } = request
+  if (certMetadata === "") return []
+  const problem = role.noStoreMetadata
+    ? 'must not be given, because the role is set with "no_store_metadata" set to true'
+    : isBase64(certMetadata)
+      ? undefined
+      : "must be base64"
+  return problem === undefined
+    ? []
+    : [violation("metadataIsKept", "certMetadata", shown(certMetadata), `"cert_metadata" ${problem}`)]
+}
+
+const isBase64 = (text: string): boolean => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)
+
+/** Only a role that leaves the key open lets the request say which to make. */
+export function keyToMake({ keyType, keyBits }: Role, request: IssueRequest): KeyAlgorithm | undefined {
+  if (keyType !== "any") return keyAlgorithm(keyType, keyBits)
+  return isKeyType(request.keyType) ? keyAlgorithm(request.keyType, request.keyBits) : undefined
+}
+
+function keyCanBeMade({ role, request }: Application): readonly Violation[] {
+  if (keyToMake(role, request) !== undefined) return []
+  const { keyType, keyBits } = request
+  const refuse = (field: "keyType" | "keyBits", message: string) => [
+    violation("keyCanBeMade", field, shown(`${keyType} ${keyBits}`), message),
+  ]
+  if (keyType === "")
+    return refuse(
+      "keyType",
+      'role key type "any" not allowed for issuing certificates, unless the request has a "key_type"',
+    )
+  return isKeyType(keyType)
+    ? refuse("keyBits", keyBitsProblem(keyType, keyBits) ?? "")
+    : refuse("keyType", `unknown key type ${shown(keyType)}`)
+}
+
+/** A larger key than the role asks for is as good. */
+function keySuitsRole({ role, csr }: Application): readonly Violation[] {
+  if (csr === undefined) return []
+  const { key } = csr
+  const refuse = (message: string) => [violation("keySuitsRole", "csr", describeKeyAlgorithm(key), message)]
+  if (role.keyType !== "any" && role.keyType !== key.type) return refuse(`role requires keys of type ${role.keyType}`)
+  if (key.type === "ed25519") return []
+  if (key.type === "rsa" && key.bits < rsaBitsMinimum) return refuse(weakRsaMessage(key.bits))
+  return key.bits < role.keyBits
+    ? refuse(`role requires a minimum of a ${role.keyBits}-bit key, but CSR's key is ${key.bits} bits`)
+    : []
+}

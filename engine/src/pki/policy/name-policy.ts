@@ -1,0 +1,156 @@
+// Which host names and e-mail addresses a role allows. The rules apply in order, and the first that a name breaks refuses it;
+// names are compared in A-labels and lower case, so that no spelling of a name gets what another does not.
+import { derived } from "../../core/derived.ts"
+import { isWildcardLabel, splitWildcard, toAsciiHostName } from "../names/dns-name.ts"
+import { toMailbox } from "../names/email.ts"
+import { globMatches } from "../names/glob.ts"
+import { fillTemplate, type Identity, isTemplate } from "../names/identity-template.ts"
+import type { Role } from "../roles/role.ts"
+
+export interface NameRefusal {
+  readonly rule: string
+  /** Goes on from "… not allowed by this role:". */
+  readonly reason: string
+}
+
+export type NamePolicy = (name: string) => NameRefusal | undefined
+
+export function namePolicy(role: Role, identity: Identity | undefined): NamePolicy {
+  const allowed = allowedDomains(role, identity)
+  return (text) => {
+    const name = parseName(text)
+    for (const check of nameChecks) {
+      const reason = check(name, role, allowed)
+      if (reason !== undefined) return { rule: check.name, reason }
+    }
+    return undefined
+  }
+}
+
+interface ParsedName {
+  readonly text: string
+  /** How often "@" is in it; once makes it an e-mail address, whose domain is judged. */
+  readonly atSigns: number
+  readonly wildcard: { readonly label: string; readonly base: string } | undefined
+  /** What follows "@" or the wildcard label, or all of it: as written, and as it compares. */
+  readonly domain: string
+  readonly folded: string
+  /** All of it as it compares. */
+  readonly whole: string
+}
+
+type NameCheck = (name: ParsedName, role: Role, allowed: AllowedDomains) => string | undefined
+
+const nameChecks: readonly NameCheck[] = [
+  nameIsNotTooLong,
+  addressHasOneAtSign,
+  wildcardIsAllowed,
+  hostNameIsWellFormed,
+  domainIsAllowed,
+]
+
+/** Longer than any name that could be issued, in every encoding of it. */
+const nameMaximum = 1_024
+
+function nameIsNotTooLong({ text }: ParsedName): string | undefined {
+  return text.length > nameMaximum ? `it is longer than ${nameMaximum} characters` : undefined
+}
+
+function addressHasOneAtSign({ atSigns }: ParsedName): string | undefined {
+  return atSigns > 1 ? 'it holds more than one "@"' : undefined
+}
+
+function wildcardIsAllowed({ text, atSigns, wildcard }: ParsedName, role: Role): string | undefined {
+  if (!text.includes("*")) return undefined
+  if (!role.allowWildcardCertificates) return "wildcard certificates are not allowed"
+  if (atSigns > 0) return "an e-mail address has no wildcard"
+  return wildcard === undefined ? 'a wildcard name has one "*", in its left-most label' : undefined
+}
+
+function hostNameIsWellFormed({ text, atSigns, wildcard, domain }: ParsedName, role: Role): string | undefined {
+  if (!role.enforceHostnames) return undefined
+  if (atSigns > 0) return toMailbox(text) === undefined ? "it is no e-mail address" : undefined
+  if (wildcard !== undefined && !isWildcardLabel(wildcard.label)) return "its wildcard label is not well-formed"
+  const isWildcardAlone = wildcard !== undefined && domain === ""
+  return isWildcardAlone || toAsciiHostName(domain) !== undefined ? undefined : "it is no host name"
+}
+
+function domainIsAllowed(name: ParsedName, role: Role, allowed: AllowedDomains): string | undefined {
+  if (role.allowAnyName || (role.allowLocalhost && isLocal(name, role)) || isUnder(name, role, allowed))
+    return undefined
+  return "it is not under an allowed domain"
+}
+
+const localNames: ReadonlySet<string> = new Set(["localhost", "localdomain"])
+
+/** Under subdomains goes a wildcard as well. */
+const isLocal = ({ wildcard, folded }: ParsedName, role: Role): boolean =>
+  (wildcard === undefined && localNames.has(folded)) ||
+  (role.allowSubdomains && hasSuffix(folded, wildcard !== undefined, localNames))
+
+function isUnder({ atSigns, wildcard, folded, whole }: ParsedName, role: Role, allowed: AllowedDomains): boolean {
+  if (role.allowBareDomains && (allowed.domains.has(whole) || (atSigns > 0 && allowed.domains.has(folded)))) return true
+  if (role.allowSubdomains && hasSuffix(folded, wildcard !== undefined, allowed.domains)) return true
+  return role.allowGlobDomains && allowed.globs.some((glob) => globMatches(glob, whole))
+}
+
+/** Whether the domain ends with "." and one of those; where it stands for its subdomains, it may be one of them itself. */
+function hasSuffix(domain: string, isBaseOfWildcard: boolean, suffixes: ReadonlySet<string>): boolean {
+  if (isBaseOfWildcard && suffixes.has(domain)) return true
+  for (let dot = domain.indexOf("."); dot >= 0; dot = domain.indexOf(".", dot + 1))
+    if (suffixes.has(domain.slice(dot + 1))) return true
+  return false
+}
+
+function parseName(text: string): ParsedName {
+  // Nothing past the first check looks at the rest of a longer one.
+  const [localPart = "", ...domains] = text.slice(0, nameMaximum).split("@")
+  const last = domains.at(-1) ?? localPart
+  const wildcard = splitWildcard(last)
+  const domain = wildcard?.base ?? last
+  const folded = foldDomain(domain)
+  const labels = [...(wildcard === undefined ? [] : [foldAscii(wildcard.label)]), ...(domain === "" ? [] : [folded])]
+  const whole = domains.length > 0 ? `${foldAscii(localPart)}@${folded}` : labels.join(".")
+  return { text, atSigns: domains.length, wildcard, domain, folded, whole }
+}
+
+interface AllowedDomains {
+  /** Every entry, as names compare. */
+  readonly domains: ReadonlySet<string>
+  /** Those of them that hold a "*". */
+  readonly globs: readonly string[]
+}
+
+/** Entries that no identity fills in allow nothing. */
+function allowedDomains(role: Role, identity: Identity | undefined): AllowedDomains {
+  const fixed = fixedDomains(role)
+  if (!role.allowedDomainsTemplate || identity === undefined) return fixed
+  const globsAllowed = role.allowGlobsInIdentityTemplates
+  const filled = compile(
+    role.allowedDomains.filter(isTemplate).flatMap((entry) => fillTemplate(entry, identity, { globsAllowed }) ?? []),
+  )
+  return { domains: new Set([...fixed.domains, ...filled.domains]), globs: [...fixed.globs, ...filled.globs] }
+}
+
+const fixedDomains = derived((role: Role): AllowedDomains => {
+  const { allowedDomains, allowedDomainsTemplate } = role
+  return compile(allowedDomainsTemplate ? allowedDomains.filter((entry) => !isTemplate(entry)) : allowedDomains)
+})
+
+function compile(entries: readonly string[]): AllowedDomains {
+  const folded = entries.map(foldEntry).filter((entry) => entry !== "")
+  return { domains: new Set(folded), globs: folded.filter((entry) => entry.includes("*")) }
+}
+
+function foldEntry(entry: string): string {
+  // Labels around a "*" compare like the rest of a name.
+  if (entry.includes("*")) return entry.split(".").map(foldDomain).join(".")
+  const [localPart = "", domain] = entry.split("@", 2)
+  return domain === undefined ? foldDomain(entry) : `${foldAscii(localPart)}@${foldDomain(domain)}`
+}
+
+/** What is no host name, which only a role that enforces none lets pass, compares as it is written. */
+const foldDomain = (domain: string): string => foldAscii(toAsciiHostName(domain) ?? domain.replace(/\.$/, ""))
+
+/** The case of ASCII alone: folding more would take letters of other scripts for those. */
+const foldAscii = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
