@@ -1,0 +1,39 @@
+// The example service in a process of its own.
+import { type ChildProcess, spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+
+const program = fileURLToPath(new URL("../../examples/policy-service/policy-service.ts", import.meta.url))
+export const tlsFile = (name: string): string => fileURLToPath(new URL(`../cli/tls/${name}.pem`, import.meta.url))
+
+export interface RunningPolicyService extends AsyncDisposable {
+  readonly url: string
+  /** What it has said so far. */
+  said(): string
+}
+
+/** Answers only to those with a certificate of the tests' authority. */
+export async function startPolicyService(): Promise<RunningPolicyService> {
+  const words = ["--listen", "127.0.0.1:0", "--certificate", tlsFile("server"), "--key", tlsFile("server-key")]
+  const child: ChildProcess = spawn(process.execPath, [program, ...words, "--client-authority", tlsFile("authority")], {
+    stdio: ["ignore", "pipe", "inherit"],
+  })
+  let said = ""
+  const ended = new Promise<void>((resolve) => child.on("close", () => resolve()))
+  const url = await new Promise<string>((resolve, reject) => {
+    child.on("error", reject)
+    child.on("close", () => reject(new Error(`the policy service ended: ${said}`)))
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      said += text
+      const [, address] = /listening on (https:\S+)/.exec(said) ?? []
+      if (address !== undefined) resolve(address)
+    })
+  })
+  return {
+    url,
+    said: () => said,
+    async [Symbol.asyncDispose]() {
+      child.kill()
+      await ended
+    },
+  }
+}
