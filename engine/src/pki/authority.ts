@@ -3,7 +3,8 @@
 import { EngineError, unprocessable } from "../core/errors.ts"
 import type { KeyId } from "../core/ids.ts"
 import type { CaKey, CaKeyStore } from "./keys/key.ts"
-import type { Issuer, IssuerStore, IssuerUsage } from "./issuers/issuer.ts"
+import { type HeldIssuer, holdIssuer } from "./issuers/held-issuer.ts"
+import type { IssuerStore, IssuerUsage } from "./issuers/issuer.ts"
 import type { Mount, MountId } from "./mount.ts"
 import type { Role } from "./roles/role.ts"
 import type { RoleStore } from "./roles/role-store.ts"
@@ -25,7 +26,7 @@ export interface Authority {
   readonly generation: number
   readonly mount: Mount
   /** In the order they came. */
-  readonly issuers: readonly Issuer[]
+  readonly issuers: readonly HeldIssuer[]
   readonly keys: ReadonlyMap<KeyId, CaKey>
   readonly roles: ReadonlyMap<string, Role>
   readonly settings: MountSettings
@@ -60,7 +61,7 @@ async function load(stores: AuthorityStores, mount: Mount, generation: number): 
   return {
     generation,
     mount,
-    issuers,
+    issuers: issuers.map(holdIssuer),
     keys: new Map(keys.map((key) => [key.id, key])),
     roles: new Map(roles.map(({ name, role }) => [name, role])),
     settings: await stores.mountSettings.all(mount.id),
@@ -68,14 +69,14 @@ async function load(stores: AuthorityStores, mount: Mount, generation: number): 
 }
 
 /** By id, by name, or the literal `default` (specification 1, item 6). */
-export function findIssuer(authority: Authority, reference: string): Issuer | undefined {
+export function findIssuer(authority: Authority, reference: string): HeldIssuer | undefined {
   const { issuers, settings } = authority
   const id = reference === "default" ? settings.issuers.default : reference
   return issuers.find((issuer) => issuer.id === id) ?? issuers.find((issuer) => issuer.name === id)
 }
 
 /** Throws `EngineError("not-found")` naming the reference; issuers of a mount are no secret. */
-export function issuerOf(authority: Authority, reference: string): Issuer {
+export function issuerOf(authority: Authority, reference: string): HeldIssuer {
   const issuer = findIssuer(authority, reference)
   if (issuer !== undefined) return issuer
   throw reference === "default"
@@ -83,7 +84,7 @@ export function issuerOf(authority: Authority, reference: string): Issuer {
     : new EngineError("not-found", `unable to find PKI issuer for reference: ${reference}`)
 }
 
-export function refuseUnusable(issuer: Issuer, usage: IssuerUsage): void {
+export function refuseUnusable(issuer: HeldIssuer, usage: IssuerUsage): void {
   const named = issuer.name ?? issuer.id
   if (!issuer.settings.usage.includes(usage))
     throw unprocessable(

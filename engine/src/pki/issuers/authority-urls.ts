@@ -1,0 +1,66 @@
+// Where a certificate says that its issuer's certificate, revocation lists and responders are found. An issuer that names any
+// URL of its own overrides the mount's whole set; templates are filled in when a certificate is issued (pki-facts 2.6).
+import type { Fault } from "../../core/errors.ts"
+import type { IssuerId } from "../../core/ids.ts"
+import type { ClusterSettings } from "../settings/mount-settings.ts"
+import type { AuthorityUrls } from "./issuer.ts"
+
+/** What goes into certificates: no templates left. */
+export type FilledUrls = Omit<AuthorityUrls, "enableTemplating">
+
+const lists = ["issuingCertificates", "crlDistributionPoints", "deltaCrlDistributionPoints", "ocspServers"] as const
+
+const namesAny = (urls: AuthorityUrls): boolean => lists.some((list) => urls[list].length > 0)
+
+/** Throws nothing: a template whose value is not configured is left out, and reported. */
+export function filledUrls(
+  issuer: { readonly id: IssuerId; readonly settings: { readonly urls: AuthorityUrls } },
+  mount: { readonly urls: AuthorityUrls; readonly cluster: ClusterSettings },
+): { readonly urls: FilledUrls; readonly warnings: readonly string[] } {
+  const chosen = namesAny(issuer.settings.urls) ? issuer.settings.urls : mount.urls
+  if (!chosen.enableTemplating) return { urls: chosen, warnings: [] }
+  const values: Readonly<Record<string, string>> = {
+    issuer_id: issuer.id,
+    cluster_path: mount.cluster.path,
+    cluster_aia_path: mount.cluster.aiaPath,
+  }
+  const warnings = new Set<string>()
+  const fill = (template: string): readonly string[] => {
+    const missing = [...template.matchAll(placeholder)].find(([, name = ""]) => !values[name])
+    if (missing === undefined) return [template.replace(placeholder, (_, name: string) => values[name] ?? "")]
+    warnings.add(`"${template}" is left out of certificates, because ${missing[0]} has no value`)
+    return []
+  }
+  const urls = Object.fromEntries(lists.map((list) => [list, chosen[list].flatMap(fill)])) as unknown as FilledUrls
+  return { urls, warnings: [...warnings] }
+}
+
+const placeholder = /\{\{\s*(\w+)\s*\}\}/g
+const placeholders = new Set(["issuer_id", "cluster_path", "cluster_aia_path"])
+const urlsMaximum = 32
+const urlMaximum = 2_048
+
+/** One fault per list that holds something else than absolute URLs, or, where templating is on, templates of such. */
+export function urlFaults(urls: AuthorityUrls): Fault[] {
+  return lists.flatMap((list) => {
+    if (urls[list].length > urlsMaximum)
+      return [{ field: [list], detail: `must not hold more than ${urlsMaximum} URLs` }]
+    const wrong = urls[list].find((url) => !isAllowed(url, urls.enableTemplating))
+    return wrong === undefined
+      ? []
+      : [{ field: [list], detail: `invalid URL found in Authority Information Access (AIA) parameter: ${wrong}` }]
+  })
+}
+
+function isAllowed(text: string, templating: boolean): boolean {
+  if (text.length > urlMaximum) return false
+  const names = [...text.matchAll(placeholder)].map(([, name = ""]) => name)
+  if (names.length > 0 && (!templating || !names.every((name) => placeholders.has(name)))) return false
+  // The path of a cluster is an address by itself; anything stands for the rest.
+  const sample = text.replace(/^\{\{\s*cluster_(aia_)?path\s*\}\}/, "https://cluster.example").replace(placeholder, "x")
+  return isAbsoluteUrl(sample)
+}
+
+/** In the characters that a certificate can hold (IA5String, RFC 5280 section 4.2.1.6). */
+export const isAbsoluteUrl = (text: string): boolean =>
+  /^[a-z][a-z0-9+.-]*:\/\/[!-~]+$/i.test(text) && URL.canParse(text)

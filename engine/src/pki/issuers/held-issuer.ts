@@ -1,0 +1,81 @@
+// An issuer with its certificate read. What takes a while to find out is found out once.
+import { type Certificate, parseCertificate } from "../../x509/certificate.ts"
+import { type ExtensionValues, parseExtensionValues } from "../../x509/extensions.ts"
+import { sameName } from "../../x509/name.ts"
+import { type PublicKey, readPublicKey } from "../../x509/public-key.ts"
+import { isSignedBy } from "../../x509/signature.ts"
+import type { Issuer } from "./issuer.ts"
+
+export interface HeldIssuer extends Issuer {
+  readonly parsed: Certificate
+  readonly values: ExtensionValues
+  readonly publicKey: PublicKey
+  readonly isSelfSigned: boolean
+  /** Whether the name, the key identifier where there is one, and the signature say so. */
+  isIssuedBy(other: HeldIssuer): boolean
+}
+
+export const holdIssuer = (issuer: Issuer): HeldIssuer => new Held(issuer)
+
+class Held implements HeldIssuer {
+  readonly id: Issuer["id"]
+  readonly mountId: Issuer["mountId"]
+  readonly name: Issuer["name"]
+  readonly keyId: Issuer["keyId"]
+  readonly certificate: Issuer["certificate"]
+  readonly settings: Issuer["settings"]
+  readonly revokedAt: Issuer["revokedAt"]
+  readonly createdAt: Issuer["createdAt"]
+  readonly parsed: Certificate
+  readonly values: ExtensionValues
+  #publicKey: PublicKey | undefined
+  readonly #issuedBy = new Map<HeldIssuer, boolean>()
+
+  constructor(issuer: Issuer) {
+    this.id = issuer.id
+    this.mountId = issuer.mountId
+    this.name = issuer.name
+    this.keyId = issuer.keyId
+    this.certificate = issuer.certificate
+    this.settings = issuer.settings
+    this.revokedAt = issuer.revokedAt
+    this.createdAt = issuer.createdAt
+    this.parsed = parseCertificate(issuer.certificate)
+    this.values = parseExtensionValues(this.parsed.extensions)
+  }
+
+  get publicKey(): PublicKey {
+    return (this.#publicKey ??= readPublicKey(this.parsed.subjectPublicKeyInfo))
+  }
+
+  get isSelfSigned(): boolean {
+    return this.isIssuedBy(this)
+  }
+
+  isIssuedBy(other: HeldIssuer): boolean {
+    const known = this.#issuedBy.get(other)
+    if (known !== undefined) return known
+    const issued = this.#isNamedAfter(other) && this.#isSignedBy(other)
+    this.#issuedBy.set(other, issued)
+    return issued
+  }
+
+  #isNamedAfter({ parsed, values }: HeldIssuer): boolean {
+    const wanted = this.values.authorityKeyIdentifier?.keyIdentifier
+    const found = values.subjectKeyIdentifier
+    return (
+      sameName(this.parsed.issuer, parsed.subject) &&
+      (wanted === undefined || found === undefined || Buffer.compare(wanted, found) === 0)
+    )
+  }
+
+  #isSignedBy(other: HeldIssuer): boolean {
+    const { tbsCertificate: data, signatureAlgorithm: algorithm, signature } = this.parsed
+    try {
+      return isSignedBy(other.publicKey, { data, algorithm, signature })
+    } catch {
+      // Another kind of key, or an algorithm that proves nothing.
+      return false
+    }
+  }
+}

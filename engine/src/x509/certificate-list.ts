@@ -1,0 +1,168 @@
+// Certificate revocation lists (RFC 5280, section 5). A list of a million entries is written by copying octets: entries are
+// encoded once, when a certificate is revoked or first listed, and joined into the list as they are.
+import type { Instant } from "../core/time.ts"
+import { oids } from "./asn1/oids.ts"
+import { DerReader } from "./asn1/reader.ts"
+import { contextPrimitive, tag } from "./asn1/tag.ts"
+import {
+  context,
+  type Der,
+  encode,
+  generalizedTime,
+  integer,
+  primitive,
+  sequence,
+  time,
+  unsignedInteger,
+} from "./asn1/writer.ts"
+import { encodeExtensions, type Extension, readExtensions } from "./extension.ts"
+import { parseSigned, readAlgorithmIdentifier } from "./signed.ts"
+
+/** CRLReason (RFC 5280, section 5.3.1) by its number; 7 is not used. */
+export const revocationReasons = {
+  unspecified: 0,
+  keyCompromise: 1,
+  caCompromise: 2,
+  affiliationChanged: 3,
+  superseded: 4,
+  cessationOfOperation: 5,
+  certificateHold: 6,
+  removeFromCrl: 8,
+  privilegeWithdrawn: 9,
+  aaCompromise: 10,
+} as const
+export type RevocationReason = keyof typeof revocationReasons
+
+export const reasonOfCode = (code: number): RevocationReason | undefined =>
+  (Object.keys(revocationReasons) as RevocationReason[]).find((name) => revocationReasons[name] === code)
+
+export interface RevokedEntry {
+  /** Octets of the magnitude. */
+  readonly serialNumber: Uint8Array
+  readonly revokedAt: Instant
+  /** `unspecified` is left out of the entry, as RFC 5280, section 5.3.1, asks. */
+  readonly reason: RevocationReason
+  /** When the key is thought to have been lost, where that is known. */
+  readonly invalidityDate?: Instant
+  /** Others, as they are. */
+  readonly extensions?: readonly Extension[]
+}
+
+/** One element of `revokedCertificates`, DER. */
+export function encodeRevokedEntry(entry: RevokedEntry): Uint8Array {
+  const { reason, invalidityDate } = entry
+  const extensions: Extension[] = [...(entry.extensions ?? [])]
+  if (invalidityDate !== undefined)
+    extensions.unshift({ oid: oids.invalidityDate, critical: false, value: generalizedTime(invalidityDate) })
+  if (reason !== "unspecified") {
+    const value = primitive(tag.enumerated, [revocationReasons[reason]])
+    extensions.unshift({ oid: oids.crlReason, critical: false, value })
+  }
+  const parts: Der[] = [unsignedInteger(entry.serialNumber), time(entry.revokedAt)]
+  if (extensions.length > 0) parts.push(encodeExtensions(extensions))
+  return encode(sequence(parts))
+}
+
+export interface CertificateListTemplate {
+  /** AlgorithmIdentifier, DER. */
+  readonly signatureAlgorithm: Uint8Array
+  /** Name, DER. */
+  readonly issuer: Uint8Array
+  readonly thisUpdate: Instant
+  readonly nextUpdate: Instant
+  /** Encoded entries, any number of them joined in each. */
+  readonly entries: readonly Uint8Array[]
+  readonly extensions: readonly Extension[]
+}
+
+/** TBSCertList, version 2; without entries `revokedCertificates` is absent (RFC 5280, section 5.1.2.6). */
+export function encodeTbsCertificateList(template: CertificateListTemplate): Uint8Array {
+  const { signatureAlgorithm, issuer, thisUpdate, nextUpdate, entries, extensions } = template
+  const parts: Der[] = [integer(1), signatureAlgorithm, issuer, time(thisUpdate), time(nextUpdate)]
+  if (entries.some((joined) => joined.length > 0)) parts.push(sequence(entries))
+  parts.push(context(0, [encodeExtensions(extensions)]))
+  return encode(sequence(parts))
+}
+
+/** Octets of the number are its magnitude, at most 20 (RFC 5280, section 5.2.3). */
+export const crlNumber = (number: Uint8Array): Extension => ({
+  oid: oids.crlNumber,
+  critical: false,
+  value: unsignedInteger(number),
+})
+
+/** Names the complete list that a delta adds to (RFC 5280, section 5.2.4). */
+export const deltaCrlIndicator = (baseNumber: Uint8Array): Extension => ({
+  oid: oids.deltaCrlIndicator,
+  critical: true,
+  value: unsignedInteger(baseNumber),
+})
+
+/** What a list is limited to (RFC 5280, section 5.2.5): the URLs under which certificates point to it. */
+export function issuingDistributionPoint(urls: readonly string[]): Extension {
+  const names = urls.map((url) => primitive(contextPrimitive(6), Buffer.from(url, "latin1")))
+  return {
+    oid: oids.issuingDistributionPoint,
+    critical: true,
+    value: encode(sequence([context(0, [context(0, names)])])),
+  }
+}
+
+export interface CertificateList {
+  /** TBSCertList, DER. */
+  readonly tbs: Uint8Array
+  /** AlgorithmIdentifier, DER. */
+  readonly signatureAlgorithm: Uint8Array
+  readonly signature: Uint8Array
+  /** Name, DER. */
+  readonly issuer: Uint8Array
+  readonly thisUpdate: Instant
+  readonly nextUpdate: Instant | undefined
+  readonly entries: readonly ListedEntry[]
+  readonly extensions: readonly Extension[]
+}
+
+export interface ListedEntry {
+  readonly serialNumber: Uint8Array
+  readonly revokedAt: Instant
+  readonly extensions: readonly Extension[]
+}
+
+/** Throws `MalformedDer`. */
+export function parseCertificateList(der: Uint8Array): CertificateList {
+  const { body: tbs, signatureAlgorithm, signature } = parseSigned(der, "CRL", "tbsCertList")
+  return { tbs, signatureAlgorithm, signature, ...readTbs(tbs, signatureAlgorithm) }
+}
+
+function readTbs(tbs: Uint8Array, outerAlgorithm: Uint8Array) {
+  const reader = new DerReader(tbs, "CRL").sequence("tbsCertList")
+  const version = reader.next === tag.integer ? reader.small("version", 1) : 0
+  const algorithm = readAlgorithmIdentifier(reader, "signature")
+  if (Buffer.compare(algorithm, outerAlgorithm) !== 0)
+    reader.refuse("signature", "names another algorithm than the signature has")
+  const issuer = reader.value("issuer", tag.sequence)
+  const thisUpdate = reader.time("thisUpdate")
+  const nextUpdate =
+    reader.next === tag.utcTime || reader.next === tag.generalizedTime ? reader.time("nextUpdate") : undefined
+  const entries = reader.next === tag.sequence ? readEntries(reader.sequence("revokedCertificates")) : []
+  const wrapped = reader.optional(0, "crlExtensions")
+  if (wrapped !== undefined && version !== 1) reader.refuse("crlExtensions", "have no place before version 2")
+  const extensions = wrapped === undefined ? [] : readExtensions(wrapped, "crlExtensions")
+  wrapped?.finish("crlExtensions")
+  reader.finish("tbsCertList")
+  return { issuer, thisUpdate, nextUpdate, entries, extensions }
+}
+
+function readEntries(reader: DerReader): readonly ListedEntry[] {
+  const entries: ListedEntry[] = []
+  while (!reader.done) {
+    const entry = reader.sequence("revokedCertificate")
+    const serialNumber = entry.unsigned("userCertificate")
+    const revokedAt = entry.time("revocationDate")
+    const extensions = entry.done ? [] : readExtensions(entry, "crlEntryExtensions")
+    entry.finish("revokedCertificate")
+    entries.push({ serialNumber, revokedAt, extensions })
+  }
+  return entries
+}
+

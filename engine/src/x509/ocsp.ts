@@ -1,0 +1,192 @@
+// OCSP requests and responses in bytes (RFC 6960). What a certificate's status is, is not known here.
+import { hash } from "node:crypto"
+import type { Instant } from "../core/time.ts"
+import { oids } from "./asn1/oids.ts"
+import { DerReader } from "./asn1/reader.ts"
+import { contextConstructed, contextPrimitive, tag } from "./asn1/tag.ts"
+import {
+  bitString,
+  context,
+  type Der,
+  encode,
+  generalizedTime,
+  objectIdentifier,
+  octetString,
+  primitive,
+  sequence,
+} from "./asn1/writer.ts"
+import { type RevocationReason, revocationReasons } from "./certificate-list.ts"
+import { encodeExtensions, type Extension, findExtension, readExtensions } from "./extension.ts"
+
+/** Which certificate is asked about (RFC 6960, section 4.1.1). */
+export interface CertificateId {
+  /** CertID as it was sent; an answer repeats it octet for octet. */
+  readonly der: Uint8Array
+  /** Undefined for a digest that nobody here computes: then the issuer is unknown. */
+  readonly digest: CertificateIdDigest | undefined
+  readonly issuerNameHash: Uint8Array
+  readonly issuerKeyHash: Uint8Array
+  /** Octets of the magnitude. */
+  readonly serialNumber: Uint8Array
+}
+
+export type CertificateIdDigest = "sha1" | "sha256" | "sha384" | "sha512"
+
+const digests: Readonly<Record<string, CertificateIdDigest>> = {
+  [oids.sha1]: "sha1",
+  [oids.sha256]: "sha256",
+  [oids.sha384]: "sha384",
+  [oids.sha512]: "sha512",
+}
+
+/** How an issuer is named in a `CertificateId`: digests of its Name and of the bits of its public key. */
+export const issuerHashes = (digest: CertificateIdDigest, issuer: { name: Uint8Array; publicKeyBits: Uint8Array }) => ({
+  nameHash: hash(digest, issuer.name, "buffer"),
+  keyHash: hash(digest, issuer.publicKeyBits, "buffer"),
+})
+
+export interface OcspRequest {
+  readonly certificates: readonly CertificateId[]
+  /** Content of the nonce extension: an OCTET STRING of 1 to 128 octets (RFC 9654, section 2.1), undefined where none was sent. */
+  readonly nonce: Uint8Array | undefined
+}
+
+/** More are answered by nobody, and would make one request as dear as many. */
+export const certificatesMaximum = 16
+
+/** Throws `MalformedDer`. Signatures of requesters are read over: no answer depends on who asks. */
+export function parseOcspRequest(der: Uint8Array): OcspRequest {
+  const document = new DerReader(der, "OCSP request")
+  const outer = document.sequence("OCSPRequest")
+  document.finish("OCSPRequest")
+  const tbs = outer.sequence("tbsRequest")
+  if (outer.next === contextConstructed(0)) outer.value("optionalSignature")
+  outer.finish("OCSPRequest")
+  if (tbs.next === contextConstructed(0)) tbs.refuse("version", "is not 1")
+  if (tbs.next === contextConstructed(1)) tbs.value("requestorName")
+  const list = tbs.sequence("requestList")
+  const certificates: CertificateId[] = []
+  while (!list.done) {
+    if (certificates.length === certificatesMaximum) list.refuse("requestList", `has more than ${certificatesMaximum} entries`)
+    const request = list.sequence("request")
+    certificates.push(readCertificateId(request))
+    if (request.next === contextConstructed(0)) request.value("singleRequestExtensions")
+    request.finish("request")
+  }
+  if (certificates.length === 0) list.refuse("requestList", "is empty")
+  const wrapped = tbs.optional(2, "requestExtensions")
+  const extensions = wrapped === undefined ? [] : readExtensions(wrapped, "requestExtensions")
+  wrapped?.finish("requestExtensions")
+  tbs.finish("tbsRequest")
+  return { certificates, nonce: nonceOf(extensions) }
+}
+
+const nonceMaximum = 128
+
+function nonceOf(extensions: readonly Extension[]): Uint8Array | undefined {
+  const found = findExtension(extensions, oids.ocspNonce)
+  if (found === undefined) return undefined
+  const reader = new DerReader(found.value, "OCSP nonce")
+  const nonce = reader.octetString("nonce")
+  reader.finish("nonce")
+  if (nonce.length === 0 || nonce.length > nonceMaximum)
+    reader.refuse("nonce", `is not between 1 and ${nonceMaximum} octets long`)
+  return nonce
+}
+
+function readCertificateId(request: DerReader): CertificateId {
+  const der = request.whole("reqCert", tag.sequence)
+  const reader = new DerReader(der, "OCSP request").sequence("reqCert")
+  const algorithm = reader.sequence("hashAlgorithm")
+  const oid = algorithm.oid("hashAlgorithm")
+  if (algorithm.next === tag.null) algorithm.null("hashAlgorithm")
+  algorithm.finish("hashAlgorithm")
+  const issuerNameHash = reader.octetString("issuerNameHash")
+  const issuerKeyHash = reader.octetString("issuerKeyHash")
+  const serialNumber = reader.unsigned("serialNumber")
+  reader.finish("reqCert")
+  return { der, digest: digests[oid], issuerNameHash, issuerKeyHash, serialNumber }
+}
+
+export type CertificateStatus =
+  | { readonly kind: "good" }
+  | { readonly kind: "revoked"; readonly at: Instant; readonly reason: RevocationReason }
+  | { readonly kind: "unknown" }
+
+export interface SingleResponse {
+  /** CertID as it was asked, DER. */
+  readonly certificateId: Uint8Array
+  readonly status: CertificateStatus
+  readonly thisUpdate: Instant
+  /** Undefined: newer information is always to be had. */
+  readonly nextUpdate: Instant | undefined
+}
+
+export interface ResponseData {
+  /** SHA-1 of the responder's public-key bits (RFC 6960, section 4.2.1: byKey). */
+  readonly responderKeyHash: Uint8Array
+  readonly producedAt: Instant
+  readonly responses: readonly SingleResponse[]
+  readonly nonce: Uint8Array | undefined
+}
+
+/** `tbsResponseData`, DER. */
+export function encodeResponseData({ responderKeyHash, producedAt, responses, nonce }: ResponseData): Uint8Array {
+  const parts: Der[] = [
+    context(2, [octetString(responderKeyHash)]),
+    generalizedTime(producedAt),
+    sequence(responses.map(encodeSingleResponse)),
+  ]
+  if (nonce !== undefined) {
+    const value = encode(octetString(nonce))
+    parts.push(context(1, [encodeExtensions([{ oid: oids.ocspNonce, critical: false, value }])]))
+  }
+  return encode(sequence(parts))
+}
+
+function encodeSingleResponse({ certificateId, status, thisUpdate, nextUpdate }: SingleResponse): Der {
+  const parts: Der[] = [certificateId, encodeStatus(status), generalizedTime(thisUpdate)]
+  if (nextUpdate !== undefined) parts.push(context(0, [generalizedTime(nextUpdate)]))
+  return sequence(parts)
+}
+
+const good = primitive(contextPrimitive(0), [])
+const unknown = primitive(contextPrimitive(2), [])
+
+function encodeStatus(status: CertificateStatus): Der {
+  switch (status.kind) {
+    case "good":
+      return good
+    case "unknown":
+      return unknown
+    case "revoked": {
+      const parts: Der[] = [generalizedTime(status.at)]
+      // RFC 6960 leaves out what says nothing, as RFC 5280 does for lists.
+      if (status.reason !== "unspecified")
+        parts.push(context(0, [primitive(tag.enumerated, [revocationReasons[status.reason]])]))
+      return context(1, parts)
+    }
+    default:
+      return status satisfies never
+  }
+}
+
+/** A signed answer; `certificates` (DER) let the client see that the responder is delegated. */
+export function assembleOcspResponse(signed: {
+  readonly tbs: Uint8Array
+  readonly signatureAlgorithm: Uint8Array
+  readonly signature: Uint8Array
+  readonly certificates: readonly Uint8Array[]
+}): Uint8Array {
+  const parts: Der[] = [signed.tbs, signed.signatureAlgorithm, bitString(signed.signature)]
+  if (signed.certificates.length > 0) parts.push(context(0, [sequence(signed.certificates)]))
+  const basic = encode(sequence(parts))
+  const bytes = sequence([objectIdentifier(oids.ocspBasic), octetString(basic)])
+  return encode(sequence([primitive(tag.enumerated, [0]), context(0, [bytes])]))
+}
+
+/** Why there is no answer (RFC 6960, section 4.2.1: OCSPResponseStatus). */
+export const ocspFailures = { malformedRequest: 1, internalError: 2, tryLater: 3, sigRequired: 5, unauthorized: 6 } as const
+
+export const encodeOcspFailure = (failure: keyof typeof ocspFailures): Uint8Array =>
+  encode(sequence([primitive(tag.enumerated, [ocspFailures[failure]])]))
