@@ -32,6 +32,8 @@ import { PolicyService } from "./pki/access/policy-service.ts"
 import { ServiceTokenService } from "./pki/access/service-token-service.ts"
 import { MountDirectory, type MountTable } from "./pki/mount-directory.ts"
 import { Authorities } from "./pki/authority.ts"
+import { type SigningKeys, storedSigningKeys } from "./pki/keys/signing-keys.ts"
+import { generateRsaKey, type KeyGenerator, keyGenerator } from "./x509/key-generation.ts"
 import { MountedPki } from "./pki/mounted.ts"
 import { MountService } from "./pki/mount-service.ts"
 import { VisibleMountService } from "./pki/visible-mounts.ts"
@@ -116,6 +118,8 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
       stateTools,
       mountDirectory: new MountDirectory(storage),
       authorities: new Authorities(),
+      signingKeys: storedSigningKeys(storage),
+      keyGenerator: keyGenerator({ generate: async (bits) => generateRsaKey(bits) }),
       edition: options.edition ?? "self-hosted",
       exclusively: exclusively({ leases: leasesOver(database), holder, runtime, timers, stopped }),
       wakeJob: (name) => jobs.wake(name),
@@ -149,6 +153,8 @@ interface Context {
   readonly stateTools: StateTools
   readonly mountDirectory: MountDirectory
   readonly authorities: Authorities
+  readonly signingKeys: SigningKeys
+  readonly keyGenerator: KeyGenerator
   readonly edition: Edition
   /** For work that one server does at a time. */
   readonly exclusively: Exclusively

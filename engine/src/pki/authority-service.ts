@@ -3,10 +3,14 @@
 import { authorizePath, type Capability } from "../core/access.ts"
 import type { RecordKeyUse } from "../core/audit.ts"
 import type { Caller } from "../core/caller.ts"
+import { busy } from "../core/errors.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
 import type { Authorities, Authority } from "./authority.ts"
+import type { CertificateRecord } from "./certificates/certificate.ts"
+import type { SigningKeys } from "./keys/signing-keys.ts"
+import type { KeyGenerator } from "../x509/key-generation.ts"
 import { mountPathOf } from "./mount.ts"
 import type { MountDirectory } from "./mount-directory.ts"
 
@@ -21,6 +25,8 @@ export interface PkiContext {
   readonly runtime: Runtime
   readonly mountDirectory: MountDirectory
   readonly authorities: Authorities
+  readonly signingKeys: SigningKeys
+  readonly keyGenerator: KeyGenerator
 }
 
 export abstract class AuthorityService {
@@ -67,4 +73,27 @@ export abstract class AuthorityService {
       return work(await authorities.within(stores, mounts.at(this.mountPath)), stores)
     })
   }
+
+  /**
+   * What is signed outside of any transaction, on the grounds of what the mount was a moment ago, counts only if it is recorded
+   * while the mount is still the same; otherwise it is thrown away unseen, and made again.
+   */
+  protected async recorded<T>(
+    make: (authority: Authority) => Promise<{ readonly record: CertificateRecord | undefined; readonly value: T }>,
+  ): Promise<T> {
+    for (let attempt = 1; attempt <= recordingAttempts; attempt += 1) {
+      const authority = await this.current()
+      const { record, value } = await make(authority)
+      if (record === undefined) return value
+      const isRecorded = await this.transact(async ({ mount, generation }, { certificates }) => {
+        if (mount.id !== authority.mount.id || generation !== authority.generation) return false
+        await certificates.insert(record)
+        return true
+      })
+      if (isRecorded) return value
+    }
+    throw busy("The mount is being changed too often to issue from it; try again.")
+  }
 }
+
+const recordingAttempts = 10

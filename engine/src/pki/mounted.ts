@@ -1,6 +1,8 @@
 import type { RecordKeyUse } from "../core/audit.ts"
 import type { Caller } from "../core/caller.ts"
 import type { PkiContext } from "./authority-service.ts"
+import { CertificateService } from "./issue/certificate-service.ts"
+import { IssuerService } from "./issuers/issuer-service.ts"
 import type { Pki } from "./pki.ts"
 import { RoleService } from "./roles/role-service.ts"
 
@@ -18,8 +20,16 @@ export class MountedPki implements Pki {
     this.#recordKeyUse = recordKeyUse
   }
 
+  get issuers() {
+    return this.#made(IssuerService)
+  }
+
   get roles() {
     return this.#made(RoleService)
+  }
+
+  get certificates() {
+    return this.#made(CertificateService)
   }
 
   #made<T>(Service: new (context: PkiContext, mountPath: string, caller: Caller, recordKeyUse: RecordKeyUse) => T): T {

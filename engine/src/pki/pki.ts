@@ -1,7 +1,11 @@
 // One mount as callers see it: a family of verbs for each kind of thing in it. Embedded and remote engines implement it alike.
+import type { Certificates } from "./certificates/certificates.ts"
+import type { Issuers } from "./issuers/issuers.ts"
 import type { Roles } from "./roles/roles.ts"
 
 /** Refusals are `EngineError`s; beside the codes that `Engine` lists, `forbidden`: no policy of the caller allows it. */
 export interface Pki {
+  readonly issuers: Issuers
   readonly roles: Roles
+  readonly certificates: Certificates
 }

@@ -3,6 +3,7 @@ import { conflict } from "../core/errors.ts"
 import type { IssuerId } from "../core/ids.ts"
 import type { CertificateRecord, CertificateStore } from "../pki/certificates/certificate.ts"
 import type { MountId } from "../pki/mount.ts"
+import { type SerialNumber, serialNumberOctets, serialNumberOf } from "../x509/serial-number.ts"
 import { type Session, statement, UniqueViolation } from "./session.ts"
 import type { CertificateRow } from "./tables.ts"
 
@@ -14,9 +15,10 @@ export class CertificateRows implements CertificateStore {
   }
 
   async insert(record: CertificateRecord): Promise<void> {
-    const { mountId, serialNumber, names } = record
+    const { mountId, names } = record
+    const serialNumber = serialNumberOctets(record.serialNumber)
     try {
-      await this.#session.run(insertCertificate, record)
+      await this.#session.run(insertCertificate, { ...record, serialNumber })
     } catch (error) {
       if (error instanceof UniqueViolation) throw conflict("A certificate with this serial number is here already.")
       throw error
@@ -24,8 +26,11 @@ export class CertificateRows implements CertificateStore {
     if (names.length > 0) await this.#session.run(insertNames, { mountId, serialNumber, names })
   }
 
-  async find(mountId: MountId, serialNumber: Uint8Array): Promise<CertificateRecord | undefined> {
-    const row = await this.#session.first(bySerialNumber, { mountId, serialNumber })
+  async find(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateRecord | undefined> {
+    const row = await this.#session.first(bySerialNumber, {
+      mountId,
+      serialNumber: serialNumberOctets(serialNumber),
+    })
     if (row === undefined) return undefined
     const names = await this.#session.all(namesOf, { certificateNumber: row.number })
     return recordOf(
@@ -37,7 +42,7 @@ export class CertificateRows implements CertificateStore {
 
 const recordOf = (row: Omit<CertificateRow, "number">, names: readonly string[]): CertificateRecord => ({
   mountId: row.mount_id as MountId,
-  serialNumber: row.serial_number,
+  serialNumber: keptSerialNumber(row.serial_number),
   certificate: row.certificate,
   issuerId: row.issuer_id as IssuerId | null,
   role: row.role,
@@ -47,7 +52,15 @@ const recordOf = (row: Omit<CertificateRow, "number">, names: readonly string[])
   notAfter: row.not_after,
 })
 
-const insertCertificate = statement((db, record: CertificateRecord) =>
+function keptSerialNumber(octets: Uint8Array): SerialNumber {
+  const serialNumber = serialNumberOf(octets)
+  if (serialNumber === undefined) throw new Error("a certificate is kept under what is no serial number")
+  return serialNumber
+}
+
+type InsertedCertificate = Omit<CertificateRecord, "serialNumber" | "names"> & { readonly serialNumber: Uint8Array }
+
+const insertCertificate = statement((db, record: InsertedCertificate) =>
   db.insertInto("certificates").values({
     mount_id: record.mountId,
     serial_number: record.serialNumber,

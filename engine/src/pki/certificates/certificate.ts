@@ -1,12 +1,13 @@
 // What is kept of a certificate that was issued: the certificate itself, and what it can be found by.
 import type { IssuerId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
+import type { SerialNumber } from "../../x509/serial-number.ts"
 import type { MountId } from "../mount.ts"
 
 export interface CertificateRecord {
   readonly mountId: MountId
-  /** Up to 20 octets, unique in the mount. */
-  readonly serialNumber: Uint8Array
+  /** Unique in the mount. */
+  readonly serialNumber: SerialNumber
   /** DER. */
   readonly certificate: Uint8Array
   /** Null where the issuer is not in the mount, as for an imported root. */
@@ -23,5 +24,5 @@ export interface CertificateRecord {
 export interface CertificateStore {
   /** Throws `EngineError("conflict")` where the mount has a certificate with this serial number. */
   insert(certificate: CertificateRecord): Promise<void>
-  find(mountId: MountId, serialNumber: Uint8Array): Promise<CertificateRecord | undefined>
+  find(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateRecord | undefined>
 }

@@ -1,0 +1,54 @@
+// What the certificate of a leaf says of itself, as RFC 5280 wants it said.
+import { oids } from "../../x509/asn1/oids.ts"
+import { certificatePolicies } from "../../x509/certificate-policies.ts"
+import type { Extension } from "../../x509/extension.ts"
+import {
+  basicConstraints,
+  extendedKeyUsage,
+  keyUsage,
+  subjectAltName,
+  subjectKeyIdentifier as subjectKeyIdentifierExtension,
+} from "../../x509/extensions.ts"
+import type { GeneralName } from "../../x509/general-name.ts"
+import { type PublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
+import { formatIpAddress } from "../names/ip-address.ts"
+import { valuesOf } from "../names/subject.ts"
+import type { ApprovedRequest } from "../policy/approve.ts"
+
+export function leafExtensions(approved: ApprovedRequest, key: PublicKey): readonly Extension[] {
+  const { subject, subjectAltName: names, policies } = approved
+  const extensions: Extension[] = []
+  if (approved.hasBasicConstraints) extensions.push(basicConstraints({ isCa: false }))
+  if (approved.keyUsage.length > 0) extensions.push(keyUsage(approved.keyUsage))
+  if (approved.extendedKeyUsage.length > 0) extensions.push(extendedKeyUsage(approved.extendedKeyUsage))
+  extensions.push(subjectKeyIdentifierExtension(subjectKeyIdentifier(key)))
+  if (names.length > 0) extensions.push(subjectAltName(names, { critical: subject.length === 0 }))
+  if (policies.length > 0) extensions.push(certificatePolicies(policies))
+  return extensions
+}
+
+/** By which a certificate is found again. */
+export function namesOf({ subject, subjectAltName }: Pick<ApprovedRequest, "subject" | "subjectAltName">): {
+  readonly commonName: string
+  readonly names: readonly string[]
+} {
+  const [commonName = ""] = valuesOf(subject, oids.commonName)
+  const all = [commonName, ...subjectAltName.flatMap(textOf)].map((name) => name.toLowerCase())
+  return { commonName, names: [...new Set(all)].filter((name) => name !== "") }
+}
+
+function textOf(name: GeneralName): readonly string[] {
+  switch (name.kind) {
+    case "dns":
+    case "email":
+    case "uri":
+    case "other":
+      return [name.value]
+    case "ip":
+      return [formatIpAddress(name.octets)]
+    case "registered-id":
+      return [name.oid]
+    default:
+      return []
+  }
+}

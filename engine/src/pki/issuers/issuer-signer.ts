@@ -1,0 +1,68 @@
+// What an issuer gives to everything it signs. Worked out once for as long as nothing of its mount changes.
+import type { Extension } from "../../x509/extension.ts"
+import { authorityInfoAccess, crlDistributionPoints, freshestCrl } from "../../x509/distribution-points.ts"
+import { authorityKeyIdentifier } from "../../x509/extensions.ts"
+import type { SigningKey } from "../../x509/signing-key.ts"
+import { type Authority, refuseUnusable } from "../authority.ts"
+import type { SigningKeys } from "../keys/signing-keys.ts"
+import { filledUrls, type FilledUrls } from "./authority-urls.ts"
+import { chainOf } from "./chain.ts"
+import type { HeldIssuer } from "./held-issuer.ts"
+import type { IssuerUsage } from "./issuer.ts"
+
+export interface IssuerSigner {
+  readonly issuer: HeldIssuer
+  /** Name, DER: the subject of the issuer's certificate. */
+  readonly name: Uint8Array
+  readonly key: SigningKey
+  /** Of every certificate it signs: who the issuer is, and where more is to be found. */
+  readonly extensions: readonly Extension[]
+  /** DER; the issuer itself first. */
+  readonly chain: readonly Uint8Array[]
+  /** The same without what is signed by itself. */
+  readonly chainWithoutRoots: readonly Uint8Array[]
+  readonly warnings: readonly string[]
+}
+
+/** Throws `EngineError` where the issuer may not do this, or has no key here. */
+export async function signerOf(
+  signingKeys: SigningKeys,
+  authority: Authority,
+  issuer: HeldIssuer,
+  usage: IssuerUsage,
+): Promise<IssuerSigner> {
+  refuseUnusable(issuer, usage)
+  const known = signers.get(issuer)
+  if (known !== undefined) return known
+  if (issuer.keyId === null) throw new TypeError("an issuer without a key was found usable")
+  const key = await signingKeys.open(issuer.keyId)
+  const { urls, warnings } = filledUrls(issuer, authority.settings)
+  const chain = chainOf(issuer, authority.issuers)
+  const signer: IssuerSigner = {
+    issuer,
+    name: issuer.parsed.subject,
+    key,
+    extensions: issuerExtensions(issuer.values.subjectKeyIdentifier, urls),
+    chain: chain.map(({ certificate }) => certificate),
+    chainWithoutRoots: chain.filter(({ isSelfSigned }) => !isSelfSigned).map(({ certificate }) => certificate),
+    warnings,
+  }
+  signers.set(issuer, signer)
+  return signer
+}
+
+/** An issuer is held anew with every generation of its mount, so what hangs on it ends with it. */
+const signers = new WeakMap<HeldIssuer, IssuerSigner>()
+
+/** Empty lists say nothing and are left out. */
+export function issuerExtensions(subjectKeyIdentifier: Uint8Array | undefined, urls: FilledUrls): readonly Extension[] {
+  const { issuingCertificates, ocspServers, crlDistributionPoints: crls, deltaCrlDistributionPoints: deltas } = urls
+  const extensions: Extension[] = []
+  if (subjectKeyIdentifier !== undefined) extensions.push(authorityKeyIdentifier(subjectKeyIdentifier))
+  if (ocspServers.length + issuingCertificates.length > 0)
+    extensions.push(authorityInfoAccess({ ocspServers, issuingCertificates }))
+  // One point with several URLs: the same list in several places (RFC 5280, section 4.2.1.13).
+  if (crls.length > 0) extensions.push(crlDistributionPoints([crls]))
+  if (deltas.length > 0) extensions.push(freshestCrl([deltas]))
+  return extensions
+}
