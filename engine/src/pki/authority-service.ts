@@ -61,7 +61,7 @@ export abstract class AuthorityService {
   protected read<T>(work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
     const { storage, mountDirectory, authorities } = this.context
     return storage.read(async (stores) => {
-      const mounts = await mountDirectory.within(stores)
+      const mounts = await mountDirectory.currentIn(stores)
       return work(await authorities.current(stores, mounts.at(this.mountPath)), stores)
     })
   }

@@ -53,9 +53,13 @@ export class MountDirectory {
     this.#storage = storage
   }
 
-  async current(): Promise<MountTable> {
-    const table = await this.#storage.read((stores) => this.within(stores))
-    // Only here: within a transaction the generation may be one that never comes about.
+  current(): Promise<MountTable> {
+    return this.#storage.read((stores) => this.currentIn(stores))
+  }
+
+  /** From a snapshot. Only there it is kept: within a transaction the generation may be one that never comes about. */
+  async currentIn(stores: UsedStores): Promise<MountTable> {
+    const table = await this.within(stores)
     this.#known = table
     return table
   }

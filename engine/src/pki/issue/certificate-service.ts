@@ -1,7 +1,8 @@
 import { unprocessable } from "../../core/errors.ts"
 import { encodeName } from "../../x509/name.ts"
+import type { PrivateKey } from "../../x509/private-key.ts"
 import type { PublicKey } from "../../x509/public-key.ts"
-import { type KeyAlgorithm, keyAlgorithm } from "../../x509/key-algorithm.ts"
+import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
 import { type Authority, issuerOf } from "../authority.ts"
 import { AuthorityService } from "../authority-service.ts"
 import type { CertificateRecord } from "../certificates/certificate.ts"
@@ -35,11 +36,9 @@ export class CertificateService extends AuthorityService implements Certificates
 
   /** A key outlasts an attempt that could not be recorded. */
   #keysToIssueFor() {
-    let made: ReturnType<typeof this.context.keyGenerator.generate> | undefined
+    let made: Promise<PrivateKey> | undefined
     let madeFor: KeyAlgorithm | undefined
-    return ({ keyType, keyBits }: ApprovedRequest["key"]) => {
-      const algorithm = keyAlgorithm(keyType, keyBits)
-      if (algorithm === undefined) throw unprocessable(`no keys of type ${keyType} with ${keyBits} bits are made`)
+    return (algorithm: KeyAlgorithm): Promise<PrivateKey> => {
       if (made === undefined || madeFor !== algorithm) made = this.context.keyGenerator.generate(algorithm)
       madeFor = algorithm
       return made

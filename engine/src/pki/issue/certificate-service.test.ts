@@ -1,0 +1,38 @@
+import { X509Certificate } from "node:crypto"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { openWorld, type World } from "../../testing/world.ts"
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+  await world.engine.mounts.create({ path: "pki" })
+  const { issuers, roles } = world.engine.pki("pki")
+  await issuers.generateRoot({ commonName: "Test Root", keyType: "ec" })
+  await roles.save("web", { allowedDomains: ["example.com"], allowSubdomains: true, keyType: "ec", ttlMs: 3_600_000 })
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+test("a certificate is issued under a role by the default issuer, and its key belongs to it", async () => {
+  const { certificates } = world.engine.pki("pki")
+  const issued = await certificates.issue("web", { commonName: "www.example.com" })
+  const certificate = new X509Certificate(issued.certificate)
+  const root = new X509Certificate(issued.issuingCa)
+  expect(certificate.verify(root.publicKey)).toBe(true)
+  expect(certificate.checkIssued(root)).toBe(true)
+  expect(certificate.subjectAltName).toBe("DNS:www.example.com")
+  expect(certificate.validToDate.getTime() - certificate.validFromDate.getTime()).toBe(3_629_000)
+  const { privateKey } = issued
+  if (privateKey === undefined) throw new Error("no private key came with the certificate")
+  expect(certificate.checkPrivateKey(privateKey.keyObject())).toBe(true)
+})
+
+test("a name that the role does not allow denies the whole request", async () => {
+  const { certificates } = world.engine.pki("pki")
+  const refused = certificates.issue("web", { commonName: "www.example.com", altNames: ["other.test"] })
+  await expect(refused).rejects.toMatchObject({ code: "invalid", faults: [{ field: ["altNames"] }] })
+})
+
+test("an issuer that outlives no leaf, a role that is not there", async () => {
+  const { certificates } = world.engine.pki("pki")
+  await expect(certificates.issue("absent", {})).rejects.toMatchObject({ message: "unknown role: absent" })
+})
