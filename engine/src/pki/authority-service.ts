@@ -11,6 +11,9 @@ import type { Authorities, Authority } from "./authority.ts"
 import type { CertificateRecord } from "./certificates/certificate.ts"
 import type { SigningKeys } from "./keys/signing-keys.ts"
 import type { KeyGenerator } from "../x509/key-generation.ts"
+import type { IssuerSigner } from "./issuers/issuer-signer.ts"
+import { auditedSigningKey } from "./keys/audited-signing-key.ts"
+import type { SerialNumber } from "../x509/serial-number.ts"
 import { mountPathOf } from "./mount.ts"
 import type { MountDirectory } from "./mount-directory.ts"
 
@@ -72,6 +75,14 @@ export abstract class AuthorityService {
       const mounts = await mountDirectory.within(stores)
       return work(await authorities.within(stores, mounts.at(this.mountPath)), stores)
     })
+  }
+
+  /** The signer with every use of its key on record, for a certificate with this serial number. */
+  protected recording(signer: IssuerSigner, serialNumber: SerialNumber): IssuerSigner {
+    const { id: issuerId, keyId } = signer.issuer
+    if (keyId === null) throw new TypeError("an issuer without a key signs nothing")
+    const use = { mount: this.mountPath, keyId, issuerId, purpose: "certificate", serialNumber } as const
+    return { ...signer, key: auditedSigningKey(signer.key, use, this.recordKeyUse) }
   }
 
   /**

@@ -2,6 +2,7 @@ import { unprocessable } from "../../core/errors.ts"
 import { encodeName } from "../../x509/name.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
 import type { PublicKey } from "../../x509/public-key.ts"
+import { newSerialNumber, type SerialNumber } from "../../x509/serial-number.ts"
 import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
 import { type Authority, issuerOf } from "../authority.ts"
 import { AuthorityService } from "../authority-service.ts"
@@ -11,7 +12,7 @@ import { type IssuerSigner, signerOf } from "../issuers/issuer-signer.ts"
 import { leaseTtls } from "../mount.ts"
 import { approve, type ApprovedRequest } from "../policy/approve.ts"
 import type { Role } from "../roles/role.ts"
-import { type CertifiedKey, certify } from "./certify.ts"
+import { certify } from "./certify.ts"
 import { leafExtensions, namesOf } from "./leaf.ts"
 
 export class CertificateService extends AuthorityService implements Certificates {
@@ -26,7 +27,7 @@ export class CertificateService extends AuthorityService implements Certificates
       const signer = await this.#signer(authority, issuerRef ?? role.issuerRef)
       const approved = approve(input, undefined, this.#terms(authority, role, signer, input))
       const privateKey = await keys(approved.key)
-      const certified = await this.#sign(approved, privateKey.publicKey, signer, role)
+      const certified = await this.#certify(approved, privateKey.publicKey, signer, role)
       return {
         record: role.noStore ? undefined : recordOf(authority, approved, certified, signer, roleName),
         value: { ...issued(approved, certified, signer, input), privateKey },
@@ -61,14 +62,24 @@ export class CertificateService extends AuthorityService implements Certificates
     }
   }
 
-  #sign(approved: ApprovedRequest, key: PublicKey, signer: IssuerSigner, role: Role): Promise<CertifiedKey> {
-    const { validity, subject } = approved
-    return certify(
-      { ...validity, subject: encodeName(subject), publicKey: key.spki, extensions: leafExtensions(approved, key) },
-      signer,
-      { random: this.context.runtime.random, signatureBits: role.signatureBits, usePss: role.usePss },
-    )
+  async #certify(approved: ApprovedRequest, key: PublicKey, signer: IssuerSigner, role: Role): Promise<Certified> {
+    const serialNumber = newSerialNumber(this.context.runtime.random)
+    const content = {
+      serialNumber,
+      ...approved.validity,
+      subject: encodeName(approved.subject),
+      publicKey: key.spki,
+      extensions: leafExtensions(approved, key),
+    }
+    const certificate = await certify(content, this.recording(signer, serialNumber), role)
+    return { serialNumber, certificate }
   }
+}
+
+interface Certified {
+  readonly serialNumber: SerialNumber
+  /** DER. */
+  readonly certificate: Uint8Array
 }
 
 function roleOf({ roles }: Authority, name: string): Role {
@@ -79,7 +90,7 @@ function roleOf({ roles }: Authority, name: string): Role {
 
 function issued(
   { validity, warnings }: ApprovedRequest,
-  { serialNumber, certificate }: CertifiedKey,
+  { serialNumber, certificate }: Certified,
   signer: IssuerSigner,
   { removeRootsFromChain = false }: IssueInput,
 ): IssuedCertificate {
@@ -97,7 +108,7 @@ function issued(
 const recordOf = (
   { mount }: Authority,
   approved: ApprovedRequest,
-  { serialNumber, certificate }: CertifiedKey,
+  { serialNumber, certificate }: Certified,
   { issuer }: IssuerSigner,
   role: string,
 ): CertificateRecord => ({

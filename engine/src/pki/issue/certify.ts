@@ -1,9 +1,8 @@
 // From approved content to a signed certificate. Everything that a CA key puts its name to as a certificate passes here.
-import type { RandomSource } from "../../core/random.ts"
 import type { Instant } from "../../core/time.ts"
 import { assembleCertificate, encodeTbsCertificate } from "../../x509/certificate.ts"
 import type { Extension } from "../../x509/extension.ts"
-import { newSerialNumber, type SerialNumber, serialNumberOctets } from "../../x509/serial-number.ts"
+import { type SerialNumber, serialNumberOctets } from "../../x509/serial-number.ts"
 import {
   chooseSignatureAlgorithm,
   signatureAlgorithmIdentifier,
@@ -13,6 +12,7 @@ import type { IssuerSigner } from "../issuers/issuer-signer.ts"
 
 /** What the subject brings; what follows from the issuer is added. */
 export interface CertificateContent {
+  readonly serialNumber: SerialNumber
   /** Name, DER. */
   readonly subject: Uint8Array
   /** SubjectPublicKeyInfo, DER. */
@@ -22,22 +22,16 @@ export interface CertificateContent {
   readonly extensions: readonly Extension[]
 }
 
-export interface CertifiedKey {
-  readonly serialNumber: SerialNumber
-  /** DER. */
-  readonly certificate: Uint8Array
-}
-
+/** DER. */
 export async function certify(
   content: CertificateContent,
   signer: Pick<IssuerSigner, "name" | "key" | "extensions">,
-  { random, ...choice }: SignatureChoice & { readonly random: RandomSource },
-): Promise<CertifiedKey> {
+  choice: SignatureChoice,
+): Promise<Uint8Array> {
   const algorithm = chooseSignatureAlgorithm(signer.key.algorithm, choice)
   const signatureAlgorithm = signatureAlgorithmIdentifier(algorithm)
-  const serialNumber = newSerialNumber(random)
   const tbs = encodeTbsCertificate({
-    serialNumber: serialNumberOctets(serialNumber),
+    serialNumber: serialNumberOctets(content.serialNumber),
     signatureAlgorithm,
     issuer: signer.name,
     notBefore: content.notBefore,
@@ -47,5 +41,5 @@ export async function certify(
     extensions: [...content.extensions, ...signer.extensions],
   })
   const signature = await signer.key.sign(tbs, algorithm)
-  return { serialNumber, certificate: assembleCertificate(tbs, signatureAlgorithm, signature) }
+  return assembleCertificate(tbs, signatureAlgorithm, signature)
 }

@@ -4,10 +4,12 @@ import { basicConstraints, keyUsage, subjectKeyIdentifier as subjectKeyIdentifie
 import { keyAlgorithm } from "../../x509/key-algorithm.ts"
 import { encodeName } from "../../x509/name.ts"
 import { subjectKeyIdentifier } from "../../x509/public-key.ts"
+import { newSerialNumber } from "../../x509/serial-number.ts"
 import { signingKey } from "../../x509/signing-key.ts"
 import { AuthorityService } from "../authority-service.ts"
 import { certify } from "../issue/certify.ts"
 import { decideValidity } from "../issue/validity.ts"
+import { auditedSigningKey } from "../keys/audited-signing-key.ts"
 import { leaseTtls } from "../mount.ts"
 import { subjectOf } from "../names/subject.ts"
 import { isKeyType, resolveKeyBits } from "../policy/key-strength.ts"
@@ -66,13 +68,20 @@ export class IssuerService extends AuthorityService implements Issuers {
       keyUsage(["digitalSignature", "keyCertSign", "cRLSign"]),
       subjectKeyIdentifierExtension(identifier),
     ]
-    const certified = await certify(
-      { ...validity, subject: name, publicKey: key.spki, extensions },
-      { name, key, extensions: issuerExtensions(identifier, urls) },
-      { random, signatureBits, usePss },
+    const serialNumber = newSerialNumber(random)
+    const keyId = newId("key", random)
+    const use = { mount: this.mountPath, keyId, issuerId: id, purpose: "certificate", serialNumber } as const
+    const certificate = await certify(
+      { serialNumber, ...validity, subject: name, publicKey: key.spki, extensions },
+      {
+        name,
+        key: auditedSigningKey(key, use, this.recordKeyUse),
+        extensions: issuerExtensions(identifier, urls),
+      },
+      { signatureBits, usePss },
     )
     const caKey = {
-      id: newId("key", random),
+      id: keyId,
       mountId: before.mount.id,
       name: input.keyName ?? null,
       publicKey: key.spki,
@@ -83,7 +92,7 @@ export class IssuerService extends AuthorityService implements Issuers {
       mountId: before.mount.id,
       name: input.issuerName ?? null,
       keyId: caKey.id,
-      certificate: certified.certificate,
+      certificate,
       settings: defaultIssuerSettings,
       revokedAt: null,
       createdAt: now,
@@ -93,7 +102,8 @@ export class IssuerService extends AuthorityService implements Issuers {
       await issuers.insert(issuer)
       await certificates.insert({
         mountId: mount.id,
-        ...certified,
+        serialNumber,
+        certificate,
         issuerId: id,
         role: null,
         commonName,
@@ -109,7 +119,8 @@ export class IssuerService extends AuthorityService implements Issuers {
       issuerName: issuer.name,
       keyId: caKey.id,
       keyName: caKey.name,
-      ...certified,
+      certificate,
+      serialNumber,
       notAfter: validity.notAfter,
       privateKey: undefined,
       warnings,
