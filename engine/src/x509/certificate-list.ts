@@ -165,4 +165,3 @@ function readEntries(reader: DerReader): readonly ListedEntry[] {
   }
   return entries
 }
-

@@ -67,7 +67,8 @@ export function parseOcspRequest(der: Uint8Array): OcspRequest {
   const list = tbs.sequence("requestList")
   const certificates: CertificateId[] = []
   while (!list.done) {
-    if (certificates.length === certificatesMaximum) list.refuse("requestList", `has more than ${certificatesMaximum} entries`)
+    if (certificates.length === certificatesMaximum)
+      list.refuse("requestList", `has more than ${certificatesMaximum} entries`)
     const request = list.sequence("request")
     certificates.push(readCertificateId(request))
     if (request.next === contextConstructed(0)) request.value("singleRequestExtensions")
@@ -186,7 +187,13 @@ export function assembleOcspResponse(signed: {
 }
 
 /** Why there is no answer (RFC 6960, section 4.2.1: OCSPResponseStatus). */
-export const ocspFailures = { malformedRequest: 1, internalError: 2, tryLater: 3, sigRequired: 5, unauthorized: 6 } as const
+export const ocspFailures = {
+  malformedRequest: 1,
+  internalError: 2,
+  tryLater: 3,
+  sigRequired: 5,
+  unauthorized: 6,
+} as const
 
 export const encodeOcspFailure = (failure: keyof typeof ocspFailures): Uint8Array =>
   encode(sequence([primitive(tag.enumerated, [ocspFailures[failure]])]))

@@ -10,7 +10,7 @@ export function chainOf(issuer: HeldIssuer, issuers: readonly HeldIssuer[]): rea
   if (issuer.settings.manualChain.length > 0)
     return issuer.settings.manualChain.flatMap((id) => issuers.filter((other) => other.id === id))
   const chain: HeldIssuer[] = [issuer]
-  for (let last = issuer; chain.length < chainMaximum && !last.isSelfSigned; ) {
+  for (let last = issuer; chain.length < chainMaximum && !last.isSelfSigned;) {
     const parent = parentsOf(last, issuers).find((candidate) => !chain.includes(candidate))
     if (parent === undefined) break
     chain.push(parent)

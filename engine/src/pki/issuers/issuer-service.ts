@@ -1,6 +1,10 @@
 import { invalid } from "../../core/errors.ts"
 import { newId } from "../../core/ids.ts"
-import { basicConstraints, keyUsage, subjectKeyIdentifier as subjectKeyIdentifierExtension } from "../../x509/extensions.ts"
+import {
+  basicConstraints,
+  keyUsage,
+  subjectKeyIdentifier as subjectKeyIdentifierExtension,
+} from "../../x509/extensions.ts"
 import { keyAlgorithm } from "../../x509/key-algorithm.ts"
 import { encodeName } from "../../x509/name.ts"
 import { subjectKeyIdentifier } from "../../x509/public-key.ts"
