@@ -151,8 +151,10 @@ const escapeValue = (value: string): string =>
   value
     .replaceAll(/["+,;<>\\]|^[ #]| $/g, String.raw`\$&`)
     // So that a name stays on its line of a log.
-    .replaceAll(/\p{Cc}/gu, (control) =>
-      Buffer.from(control)
-        .toString("hex")
-        .replaceAll(/../g, String.raw`\$&`),
-    )
+    .replaceAll(/\p{Cc}/gu, escapeControl)
+
+/** U+0000 to U+001F and U+007F to U+009F, which UTF-8 puts after an octet 0xC2 from U+0080 on. */
+const escapeControl = (control: string): string => {
+  const point = control.charCodeAt(0)
+  return `${point < 0x80 ? "" : String.raw`\c2`}\\${point.toString(16).padStart(2, "0")}`
+}
