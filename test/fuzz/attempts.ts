@@ -1,0 +1,85 @@
+// The process that tries inputs. It writes each to a file before it tries it, because afterwards may be too late.
+import { openSync, writeSync } from "node:fs"
+import { type AttemptMessage, type AttemptSettings, faultsMaximum, record } from "./attempt.ts"
+import { chance } from "./chance.ts"
+import { mutate } from "./mutations.ts"
+import type { FuzzTarget } from "./target.ts"
+import { openTargets } from "./targets.ts"
+
+/** Larger inputs are refused before anybody reads them. */
+const slowInputMaximum = 64 * 1024
+
+const slowMs = 50
+
+/** How long a target is tried before it is the next one's turn. */
+const turnMs = 250
+
+async function attemptAll({ seed, targets: names, current, milliseconds }: AttemptSettings): Promise<void> {
+  const deadline = Date.now() + milliseconds
+  await using opened = await openTargets()
+  const targets = opened.targets.filter(({ name }) => names.length === 0 || names.includes(name))
+  if (targets.length === 0) throw new Error(`there is no target named ${names.join(" or ")}`)
+  const file = openSync(current, "w")
+  const made = targets.map(() => 0)
+  let number = 0n
+  for (let turn = 0; Date.now() < deadline && toldFaults.size < faultsMaximum; turn += 1) {
+    const index = turn % targets.length
+    const target = targets[index]!
+    const begun = made[index]!
+    for (const end = Date.now() + turnMs; Date.now() < end; made[index]! += 1) {
+      const input = inputOf(target, chance(seed, index, made[index]!))
+      const attempted = record({ target: target.name, input }, number++)
+      writeSync(file, attempted, 0, attempted.length, 0)
+      await attempt(target, input)
+    }
+    tell({ kind: "count", target: target.name, count: made[index]! - begun })
+  }
+}
+
+function inputOf({ corpus, mutations, mend }: FuzzTarget, choice: ReturnType<typeof chance>): Uint8Array {
+  const mutated = mutate(mutations, choice.of(corpus), corpus, choice)
+  return mend === undefined || choice.oneIn(3) ? mutated : mend(mutated)
+}
+
+/** One fault has many inputs; the first is enough. */
+const toldFaults = new Set<string>()
+/** By target. */
+const toldSlow = new Map<string, number>()
+
+/** Slow inputs of one target that are told; the rest are like them. */
+const slowMaximum = 20
+
+async function attempt(target: FuzzTarget, input: Uint8Array): Promise<void> {
+  const { complaint, ms } = await timed(target, input)
+  const encoded = () => Buffer.from(input).toString("base64")
+  const kind = `${target.name} ${complaint?.replaceAll(/\d+/g, "0")}`
+  if (complaint !== undefined && !toldFaults.has(kind)) {
+    toldFaults.add(kind)
+    tell({ kind: "fault", target: target.name, input: encoded(), complaint })
+  }
+  const slowBefore = toldSlow.get(target.name) ?? 0
+  if (ms <= slowMs || input.length > slowInputMaximum || slowBefore >= slowMaximum) return
+  // A busy machine or a full heap is not the input's doing.
+  const again = [await timed(target, input), await timed(target, input)]
+  const least = Math.min(ms, ...again.map((each) => each.ms))
+  if (least <= slowMs) return
+  toldSlow.set(target.name, slowBefore + 1)
+  tell({ kind: "slow", target: target.name, input: encoded(), ms: least })
+}
+
+async function timed(target: FuzzTarget, input: Uint8Array): Promise<{ complaint: string | undefined; ms: number }> {
+  const begun = performance.now()
+  let complaint: string | undefined
+  try {
+    complaint = await target.attempt(input)
+  } catch (error) {
+    complaint = `threw ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`
+  }
+  return { complaint, ms: performance.now() - begun }
+}
+
+function tell(message: AttemptMessage): void {
+  process.send?.(message)
+}
+
+await attemptAll(JSON.parse(process.argv[2] ?? "") as AttemptSettings)

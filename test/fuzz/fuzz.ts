@@ -1,0 +1,138 @@
+// Changes valid inputs and tries them on whatever reads input of strangers, in a process of its own, so that even what
+// ends or blocks that process is told with the input that did it.
+import { type ChildProcess, fork } from "node:child_process"
+import { createHash } from "node:crypto"
+import { closeSync, existsSync, openSync, readFileSync, readSync } from "node:fs"
+import { mkdir, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
+import {
+  type Attempted,
+  type AttemptMessage,
+  type AttemptSettings,
+  faultsMaximum,
+  readRecord,
+  recordHeadLength,
+} from "./attempt.ts"
+
+/** An attempt that takes longer is taken for one without end. */
+const hangMs = 30_000
+
+/** The heap of the process that tries. An input that needs more is an attack. */
+const heapMegabytes = 768
+
+export interface Fault {
+  readonly target: string
+  readonly complaint: string
+  /** Where the input is kept. */
+  readonly file: string
+}
+
+export interface SlowInput {
+  readonly target: string
+  readonly ms: number
+  readonly byteCount: number
+  readonly file: string
+}
+
+export interface FuzzReport {
+  readonly seed: number
+  /** By target. */
+  readonly attempts: ReadonlyMap<string, number>
+  readonly faults: readonly Fault[]
+  /** Inputs below the size that is refused unread, and how long they took. */
+  readonly slow: readonly SlowInput[]
+}
+
+interface FuzzOptions {
+  readonly seconds: number
+  readonly seed: number
+  /** All unless given. */
+  readonly targets?: readonly string[]
+}
+
+export async function fuzz({ seconds, seed, targets = [] }: FuzzOptions): Promise<FuzzReport> {
+  const folder = join(tmpdir(), `chancery-fuzz-${seed}`)
+  await mkdir(folder, { recursive: true })
+  const attempts = new Map<string, number>()
+  const faults: Fault[] = []
+  const slow: SlowInput[] = []
+  const keep = async (target: string, input: Uint8Array) => {
+    const file = join(folder, `${target.replaceAll(/\W+/g, "-")}-${digest(input)}`)
+    await writeFile(file, input)
+    return file
+  }
+  const deadline = Date.now() + seconds * 1_000
+  // A process that a fault has ended is followed by another, which makes other inputs.
+  for (let round = 0; Date.now() < deadline && faults.length < faultsMaximum; round += 1) {
+    const current = join(folder, "current")
+    const settings: AttemptSettings = { seed: seed + round, targets, current, milliseconds: deadline - Date.now() }
+    const child = fork(join(import.meta.dirname, "attempts.ts"), [JSON.stringify(settings)], {
+      execArgv: [`--max-old-space-size=${heapMegabytes}`],
+    })
+    const told: Promise<void>[] = []
+    child.on("message", (message: AttemptMessage) => told.push(note(message)))
+    const ending = await endOf(child, current)
+    await Promise.all(told)
+    const attempted = existsSync(current) ? readRecord(readFileSync(current)) : undefined
+    if (ending !== undefined) faults.push(await fault(ending, attempted))
+    if (ending !== undefined && attempted === undefined) break
+  }
+  await rm(join(folder, "current"), { force: true })
+  return { seed, attempts, faults, slow }
+
+  async function note(message: AttemptMessage): Promise<void> {
+    const { target } = message
+    if (message.kind === "count") {
+      attempts.set(target, (attempts.get(target) ?? 0) + message.count)
+      return
+    }
+    const input = Buffer.from(message.input, "base64")
+    const file = await keep(target, input)
+    if (message.kind === "fault") faults.push({ target, complaint: message.complaint, file })
+    else slow.push({ target, ms: message.ms, byteCount: input.length, file })
+  }
+
+  async function fault(complaint: string, attempted: Attempted | undefined): Promise<Fault> {
+    if (attempted === undefined) return { target: "none", complaint, file: "" }
+    return { target: attempted.target, complaint, file: await keep(attempted.target, attempted.input) }
+  }
+}
+
+/** Undefined where it ended as it should. */
+async function endOf(child: ChildProcess, current: string): Promise<string | undefined> {
+  const ended = new Promise<string | undefined>((resolve) => {
+    child.on("close", (code, signal) => {
+      resolve(code === 0 ? undefined : `the process ended with ${signal ?? code}`)
+    })
+  })
+  const pending = Symbol("pending")
+  let progress = ""
+  let since = Date.now()
+  for (;;) {
+    const ending = await Promise.race([ended, setTimeout(1_000, pending)])
+    if (ending !== pending) return ending
+    const now = attemptNumber(current)
+    if (now !== progress) {
+      progress = now
+      since = Date.now()
+    } else if (Date.now() - since > hangMs) {
+      child.kill("SIGKILL")
+      await ended
+      return `no end after ${hangMs / 1_000} seconds`
+    }
+  }
+}
+
+/** The head of the file that the process writes before each attempt. */
+function attemptNumber(current: string): string {
+  if (!existsSync(current)) return ""
+  const file = openSync(current, "r")
+  const head = Buffer.alloc(recordHeadLength)
+  readSync(file, head, 0, head.length, 0)
+  closeSync(file)
+  return head.toString("hex")
+}
+
+const digest = (input: Uint8Array): string => createHash("sha256").update(input).digest("hex").slice(0, 12)

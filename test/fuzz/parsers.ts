@@ -1,0 +1,90 @@
+// What turns bytes of strangers into values, without a server around it.
+import { X509Certificate } from "node:crypto"
+import { MalformedDer } from "../../engine/src/x509/asn1/malformed-der.ts"
+import { refuseMalformed } from "../../engine/src/x509/asn1/reader.ts"
+import { encodeTbsCertificate, parseCertificate } from "../../engine/src/x509/certificate.ts"
+import { parseCertificationRequest } from "../../engine/src/x509/certification-request.ts"
+import { parseExtensionValues } from "../../engine/src/x509/extensions.ts"
+import { formatName, nameViolations } from "../../engine/src/x509/name.ts"
+import { readPem } from "../../engine/src/x509/pem.ts"
+import { readPrivateKeyPem } from "../../engine/src/x509/private-key.ts"
+import { readPublicKey } from "../../engine/src/x509/public-key.ts"
+import { isSignedBy } from "../../engine/src/x509/signature.ts"
+import { UnacceptableInput } from "../../engine/src/x509/unacceptable-input.ts"
+import { byteMutations, derMutations, insidePem, pemMutations } from "./mutations.ts"
+import { type SampleLabel, samples, sampleTexts, signedAgain } from "./samples.ts"
+import type { FuzzTarget } from "./target.ts"
+
+export const parsers = (): readonly FuzzTarget[] => [
+  {
+    name: "DER",
+    corpus: samples("CERTIFICATE", "CERTIFICATE REQUEST", "X509 CRL", "OCSP REQUEST", "OCSP RESPONSE", "PKCS7"),
+    mutations: derMutations,
+    attempt: refusing((input) => refuseMalformed(input, "document")),
+  },
+  {
+    name: "PEM",
+    corpus: texts("CERTIFICATE", "CERTIFICATE REQUEST", "PRIVATE KEY", "ENCRYPTED PRIVATE KEY"),
+    mutations: [...pemMutations, insidePem(byteMutations)],
+    attempt: refusing((input) => void readPem(text(input), 1024 * 1024)),
+  },
+  {
+    name: "certificate",
+    corpus: samples("CERTIFICATE"),
+    mutations: derMutations,
+    mend: signedAgain,
+    attempt: refusing(readCertificate),
+  },
+  {
+    name: "certification request",
+    corpus: samples("CERTIFICATE REQUEST"),
+    mutations: derMutations,
+    mend: signedAgain,
+    attempt: refusing(readRequest),
+  },
+  {
+    name: "private key",
+    corpus: texts("PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY", "ENCRYPTED PRIVATE KEY"),
+    mutations: [...derMutations.map((mutation) => insidePem([mutation])), ...pemMutations],
+    attempt: refusing((input) => void readPrivateKeyPem(text(input), 64 * 1024)),
+  },
+]
+
+const texts = (...labels: readonly SampleLabel[]) => sampleTexts(...labels).map((each) => Buffer.from(each))
+
+const text = (input: Uint8Array): string => Buffer.from(input).toString("latin1")
+
+/** Input may be refused, in the words that are there for it; any other error is a fault of ours. */
+const refusing =
+  (read: (input: Uint8Array) => string | undefined | void) =>
+  (input: Uint8Array): string | undefined => {
+    try {
+      return read(input) ?? undefined
+    } catch (error) {
+      if (error instanceof MalformedDer || error instanceof UnacceptableInput) return undefined
+      throw error
+    }
+  }
+
+function readCertificate(input: Uint8Array): string | undefined {
+  const certificate = parseCertificate(input)
+  formatName(certificate.issuerName)
+  nameViolations(certificate.subjectName)
+  parseExtensionValues(certificate.extensions)
+  const key = readPublicKey(certificate.subjectPublicKeyInfo)
+  const { tbsCertificate: data, signatureAlgorithm: algorithm, signature } = certificate
+  isSignedBy(key, { data, algorithm, signature })
+  // What is strictly read is written again as it was, and is nothing that another reader would choke on.
+  if (certificate.version === 3 && Buffer.compare(encodeTbsCertificate(certificate), data) !== 0)
+    return "is written otherwise than it was read"
+  return new X509Certificate(input).raw.length === input.length ? undefined : "is not all there is"
+}
+
+function readRequest(input: Uint8Array): undefined {
+  const request = parseCertificationRequest(input)
+  formatName(request.subjectName)
+  nameViolations(request.subjectName)
+  const key = readPublicKey(request.subjectPublicKeyInfo)
+  const { certificationRequestInfo: data, signatureAlgorithm: algorithm, signature } = request
+  isSignedBy(key, { data, algorithm, signature })
+}

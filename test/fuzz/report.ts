@@ -1,0 +1,22 @@
+import type { FuzzReport } from "./fuzz.ts"
+
+export const newSeed = (): number => Date.now() % 2 ** 31
+
+/** How many slow inputs are told one by one. */
+const slowMaximum = 50
+
+export function sentences({ seed, attempts, faults, slow }: FuzzReport): readonly string[] {
+  const slowest = slow.toSorted((a, b) => b.ms - a.ms)
+  return [
+    `seed ${seed}`,
+    ...[...attempts].map(([target, count]) => `${target}: ${count} inputs`),
+    ...slowest
+      .slice(0, slowMaximum)
+      .map(
+        ({ target, ms, byteCount, file }) =>
+          `slow: ${target} took ${Math.round(ms)} ms for ${byteCount} bytes, ${file}`,
+      ),
+    ...(slow.length > slowMaximum ? [`slow: ${slow.length - slowMaximum} more`] : []),
+    ...faults.map(({ target, complaint, file }) => `FAULT: ${target} ${complaint}, ${file}`),
+  ]
+}

@@ -1,0 +1,18 @@
+// Ten minutes of inputs that nobody should send, thirty seconds where there is little time. CHANCERY_SEED repeats a run.
+import { expect, test } from "vitest"
+import { fuzz } from "../fuzz/fuzz.ts"
+import { newSeed, sentences } from "../fuzz/report.ts"
+
+const seed = Number(process.env["CHANCERY_SEED"] ?? newSeed())
+const seconds = process.env["CHANCERY_SHORT"] === "1" ? 30 : 600
+
+test(
+  `nothing that reads what strangers send takes it amiss (seed ${seed})`,
+  async () => {
+    const report = await fuzz({ seconds, seed })
+    console.log(sentences(report).join("\n"))
+    expect(report.attempts.size).toBeGreaterThan(0)
+    expect(report.faults).toEqual([])
+  },
+  (seconds + 120) * 1_000,
+)
