@@ -1,4 +1,5 @@
 import type { PkiRoute } from "./pki-route.ts"
+import { roleRoutes } from "./pki/roles.ts"
 
 /** Every endpoint of a mount. */
-export const pkiRoutes: readonly PkiRoute[] = []
+export const pkiRoutes: readonly PkiRoute[] = [...roleRoutes]

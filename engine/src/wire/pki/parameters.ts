@@ -3,7 +3,7 @@
 // writing never does.
 import { type Fault, invalid, unavailable } from "../../core/errors.ts"
 import { textProblem } from "../../core/text.ts"
-import { formatDuration, parseDuration, secondMs } from "../../core/time.ts"
+import { formatDuration, formatInstant, type Instant, parseDuration, parseInstant, secondMs } from "../../core/time.ts"
 import type { Dialect } from "./dialect.ts"
 import { underscored } from "./member-name.ts"
 
@@ -87,6 +87,13 @@ export const duration: Kind<number> = {
 /** The same for both. */
 export const durationText: Kind<number> = { ...duration, encode: (value) => formatDuration(value) }
 export const durationSeconds: Kind<number> = { ...duration, encode: (value) => value / secondMs }
+
+/** RFC 3339 in whole seconds; null where the text is empty. */
+export const instant: Kind<Instant | null> = {
+  decode: (value) => (value === "" ? null : typeof value === "string" ? parseInstant(value) : undefined),
+  encode: (value) => (value === null ? "" : formatInstant(value).replace(/\.\d+Z$/, "Z")),
+  expected: 'a time, such as "2030-01-31T12:00:00Z"',
+}
 
 /** A list, or its text with commas between; what is blank between commas is no entry. */
 export const textsUpTo = (maximumBytes: number): Kind<readonly string[]> => {
