@@ -1,5 +1,5 @@
 // From when until when a certificate is valid. Both ends are whole seconds and inside (RFC 5280, section 4.1.2.5).
-import { formatInstant, hourMs, type Instant, minuteMs, secondMs } from "../../core/time.ts"
+import { formatDuration, formatInstant, type Instant, secondMs } from "../../core/time.ts"
 import type { LeafNotAfterBehavior } from "../issuers/issuer.ts"
 import type { Violation } from "../policy/violation.ts"
 import type { Role } from "../roles/role.ts"
@@ -190,16 +190,23 @@ function behaviorBeyond(
 }
 
 function orderViolations({ notBefore, notAfter }: Validity, now: Instant): readonly Violation[] {
-  const [begin, end] = [formatTimestamp(notBefore), formatTimestamp(notAfter)]
+  const refuse = (rule: string, field: keyof ValidityRequest, instant: Instant, message: (text: string) => string) => {
+    const text = formatTimestamp(instant)
+    return refused(rule, field, text, message(text)).violations
+  }
   if (notBefore < firstInstant)
-    return refused("instantsCanBeWritten", "notBefore", begin, `notBefore of ${begin} is before the year 1950`)
-      .violations
+    return refuse(
+      "instantsCanBeWritten",
+      "notBefore",
+      notBefore,
+      (text) => `notBefore of ${text} is before the year 1950`,
+    )
   if (notAfter > lastInstant)
-    return refused("instantsCanBeWritten", "notAfter", end, `notAfter is beyond ${formatTimestamp(lastInstant)}`)
-      .violations
-  if (notAfter < wholeSecond(now)) return refused("notAfterIsAhead", "notAfter", end, pastMessage(end)).violations
-  const message = `notAfter of ${end} is before notBefore of ${begin}`
-  return notAfter < notBefore ? refused("endsAreInOrder", "notAfter", end, message).violations : []
+    return refuse("instantsCanBeWritten", "notAfter", notAfter, (latest) => `notAfter is beyond ${latest}`)
+  if (notAfter < wholeSecond(now)) return refuse("notAfterIsAhead", "notAfter", notAfter, pastMessage)
+  if (notAfter >= notBefore) return []
+  const begin = formatTimestamp(notBefore)
+  return refuse("endsAreInOrder", "notAfter", notAfter, (end) => `notAfter of ${end} is before notBefore of ${begin}`)
 }
 
 const pastMessage = (notAfter: string): string => `cannot satisfy request, as NotAfter date ${notAfter} is in the past`
@@ -209,10 +216,3 @@ const wholeSecond = (instant: Instant): Instant => Math.floor(instant / secondMs
 /** What no year of four digits holds is shown as the last that one does. */
 const formatTimestamp = (instant: Instant): string =>
   formatInstant(Math.min(wholeSecond(instant), lastInstant)).replace(".000Z", "Z")
-
-/** As clients of this API write durations: `72h0m0s`, `1m30s`. */
-function formatDuration(durationMs: number): string {
-  const [hours, minutes] = [Math.floor(durationMs / hourMs), Math.floor((durationMs % hourMs) / minuteMs)]
-  const seconds = `${(durationMs % minuteMs) / secondMs}s`
-  return hours > 0 ? `${hours}h${minutes}m${seconds}` : minutes > 0 ? `${minutes}m${seconds}` : seconds
-}

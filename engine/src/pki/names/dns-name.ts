@@ -9,7 +9,7 @@ const nameMaximum = 253
 const textMaximum = 1_024
 
 /** The host name in A-labels, without a dot at its end; ASCII keeps its case. Undefined for what is none. */
-export const toAsciiHostName = (text: string): string | undefined => toAsciiName(text, ldhLabel)
+export const toAsciiHostName = (text: string): string | undefined => toAsciiName(text, hostName)
 
 /**
  * What a dNSName holds of the text, which may begin with a wildcard label. Where host names are not enforced, labels may
@@ -18,12 +18,12 @@ export const toAsciiHostName = (text: string): string | undefined => toAsciiName
 export function toDnsName(text: string, rules: { readonly enforceHostnames: boolean }): string | undefined {
   // Clients take these for addresses, and a name is no way around the rules for them.
   if (/^\d+(\.\d+){3}\.?$/.test(text)) return undefined
-  const label = rules.enforceHostnames ? ldhLabel : looseLabel
+  const form = rules.enforceHostnames ? hostName : looseName
   const wildcard = splitWildcard(text)
-  if (wildcard === undefined) return toAsciiName(text, label)
+  if (wildcard === undefined) return toAsciiName(text, form)
   if (!isWildcardLabel(wildcard.label)) return undefined
   if (wildcard.base === "") return wildcard.label
-  const base = toAsciiName(wildcard.base, label)
+  const base = toAsciiName(wildcard.base, form)
   return base === undefined || wildcard.label.length + 1 + base.length > nameMaximum
     ? undefined
     : `${wildcard.label}.${base}`
@@ -42,13 +42,12 @@ export const isWildcardLabel = (label: string): boolean =>
   !/^xn--/i.test(label)
 
 const labelMaximum = 63
-const ldhLabel = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i
-const looseLabel = /^[a-z0-9_-]+$/i
+const hostName = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i
+const looseName = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/i
 
-function toAsciiName(text: string, label: RegExp): string | undefined {
+function toAsciiName(text: string, form: RegExp): string | undefined {
   const ascii = toAscii(text)
-  if (ascii === undefined || ascii.length > nameMaximum) return undefined
-  return ascii.split(".").every((part) => part.length <= labelMaximum && label.test(part)) ? ascii : undefined
+  return ascii !== undefined && ascii.length <= nameMaximum && form.test(ascii) ? ascii : undefined
 }
 
 /** Of ASCII nothing but what a name may hold is let through, so that the URL parser sees a host and no more. */

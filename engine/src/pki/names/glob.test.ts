@@ -1,6 +1,8 @@
 import { expect, test } from "vitest"
 import * as fc from "fast-check"
-import { globMatches } from "./glob.ts"
+import { anyGlob } from "./glob.ts"
+
+const globMatches = (pattern: string, text: string) => anyGlob([pattern])(text)
 
 test.each([
   { pattern: "", text: "", matches: true, why: "nothing is nothing" },
@@ -43,4 +45,9 @@ test("a glob matches what trying every placement matches", () => {
 
 test("a pattern made to backtrack is done at once", () => {
   expect(globMatches("*a".repeat(500) + "b", "a".repeat(2_000))).toBe(false)
+})
+
+test("one of several is enough", () => {
+  const isAllowed = anyGlob(["a", "b*"])
+  expect(["a", "b", "bc", "ab", ""].map(isAllowed)).toEqual([true, true, true, false, false])
 })

@@ -33,9 +33,9 @@ export function subjectOf(values: SubjectValues): DistinguishedName {
     [oids.serialNumber, [values.serialNumber]],
     [oids.userId, values.userIds],
   ]
-  return attributes.flatMap(([type, values]) =>
-    [...new Set(values)].filter((value) => value !== "").map((value) => [{ type, value }]),
-  )
+  return attributes
+    .filter(([, values]) => values.length > 0)
+    .flatMap(([type, values]) => [...new Set(values)].filter((value) => value !== "").map((value) => [{ type, value }]))
 }
 
 export const valuesOf = (subject: DistinguishedName, type: string): readonly string[] =>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { isAllowedUserId } from "./user-id.ts"
+import { anyUserId } from "./user-id.ts"
 
 test.each([
   { userId: "humans-alice", allowed: ["humans-alice"], expected: true, why: "itself" },
@@ -9,5 +9,5 @@ test.each([
   { userId: "anyone", allowed: ["*"], expected: true, why: "everybody" },
   { userId: "anyone", allowed: [], expected: false, why: "nothing said allows nobody" },
 ])("$userId is one of $allowed: $expected ($why)", ({ userId, allowed, expected }) => {
-  expect(isAllowedUserId(userId, allowed)).toBe(expected)
+  expect(anyUserId(allowed)(userId)).toBe(expected)
 })

@@ -1,7 +1,7 @@
-import { globMatches } from "./glob.ts"
+import { anyGlob } from "./glob.ts"
 
 /** Whether a user id is one of those allowed, each a value or a glob, in any case (RFC 4519, section 2.39: caseIgnoreMatch). */
-export function isAllowedUserId(userId: string, allowed: readonly string[]): boolean {
-  const folded = userId.toLowerCase()
-  return allowed.some((pattern) => globMatches(pattern.toLowerCase(), folded))
+export function anyUserId(allowed: readonly string[]): (userId: string) => boolean {
+  const isAllowed = anyGlob(allowed.map((pattern) => pattern.toLowerCase()))
+  return (userId) => isAllowed(userId.toLowerCase())
 }

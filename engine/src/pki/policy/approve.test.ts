@@ -265,7 +265,7 @@ describe("what is refused of an issue request", () => {
       role: any,
       request: { commonName: "a", ttlMs: 769 * hourMs },
       field: "ttlMs",
-      detail: '"ttl" 769h0m0s is longer than the permitted maximum 768h0m0s',
+      detail: '"ttl" 769h is longer than the permitted maximum 768h',
     },
     {
       role: any,

@@ -1,4 +1,5 @@
 // The one place that lets a certificate be issued under a role: what it hands out is the pass without which nothing is signed.
+import { derived } from "../../core/derived.ts"
 import type { CertificatePolicy } from "../../x509/certificate-policies.ts"
 import type { KeyUsage } from "../../x509/extensions.ts"
 import type { GeneralName } from "../../x509/general-name.ts"
@@ -63,9 +64,9 @@ export function approve(
     subject,
     subjectAltName,
     key,
-    keyUsage: fittingKeyUsages(parseKeyUsages(role.keyUsage).usages, key.type),
+    keyUsage: fittingKeyUsages(keyUsageOf(role), key.type),
     extendedKeyUsage: extendedKeyUsageOf(role),
-    policies: role.policyIdentifiers.map(policyOf),
+    policies: policiesOf(role),
     hasBasicConstraints: role.basicConstraintsValidForNonCa,
     validity: decided.validity,
     warnings: [...merged.warnings, ...decided.warnings, ...namelessWarning(requested, subjectAltName)],
@@ -121,7 +122,11 @@ const policyOf = ({ oid, notice, cps }: PolicyIdentifier): CertificatePolicy => 
   notices: notice === undefined ? [] : [notice],
 })
 
-function extendedKeyUsageOf(role: Role): readonly string[] {
+const keyUsageOf = derived((role: Role) => parseKeyUsages(role.keyUsage).usages)
+
+const policiesOf = derived((role: Role) => role.policyIdentifiers.map(policyOf))
+
+const extendedKeyUsageOf = derived((role: Role): readonly string[] => {
   const flags: readonly (readonly [boolean, string])[] = [
     [role.serverFlag, "ServerAuth"],
     [role.clientFlag, "ClientAuth"],
@@ -130,7 +135,7 @@ function extendedKeyUsageOf(role: Role): readonly string[] {
   ]
   const names = [...flags.filter(([isSet]) => isSet).map(([, name]) => name), ...role.extKeyUsage]
   return [...new Set([...parseExtendedKeyUsages(names).usages, ...role.extKeyUsageOids])]
-}
+})
 
 function namelessWarning({ commonName }: Requested, subjectAltName: readonly GeneralName[]): readonly string[] {
   const isNameless = commonName === "" && subjectAltName.length === 0

@@ -7,13 +7,13 @@ import { isPrintableText } from "../../x509/asn1/printable.ts"
 import { describeKeyAlgorithm, keyAlgorithm, type KeyAlgorithm } from "../../x509/key-algorithm.ts"
 import { toDnsName } from "../names/dns-name.ts"
 import { toMailbox } from "../names/email.ts"
-import { globMatches } from "../names/glob.ts"
+import { anyGlob } from "../names/glob.ts"
 import { fillTemplate, type Identity, isTemplate } from "../names/identity-template.ts"
 import { type IpRange, isInRange, parseIpAddress, parseIpRange } from "../names/ip-address.ts"
 import { formatOtherName, type OtherName, parseOtherName } from "../names/other-name.ts"
 import { subjectMaxima, subjectOf, subjectTextProblem } from "../names/subject.ts"
 import { isUri } from "../names/uri.ts"
-import { isAllowedUserId } from "../names/user-id.ts"
+import { anyUserId } from "../names/user-id.ts"
 import type { CsrFacts, IssueRequest, Requested } from "../issue/request.ts"
 import type { Role } from "../roles/role.ts"
 import { isKeyType, keyBitsProblem, rsaBitsMinimum, weakRsaMessage } from "./key-strength.ts"
@@ -124,13 +124,13 @@ function serialNumberIsAllowed({ role, request, requested }: Application): reado
   const problem =
     subjectTextProblem(serialNumber, subjectMaxima.serialNumber) ??
     (isPrintableText(serialNumber) ? undefined : "must hold characters of a PrintableString only") ??
-    (role.allowedSerialNumbers.some((allowed) => globMatches(allowed, serialNumber))
-      ? undefined
-      : "not allowed by this role")
+    (allowedSerialNumbers(role)(serialNumber) ? undefined : "not allowed by this role")
   const field = serialNumber === request.serialNumber ? "serialNumber" : "csr"
   const message = `serial_number ${shown(serialNumber)} ${problem}`
   return problem === undefined ? [] : [violation("serialNumberIsAllowed", field, serialNumber, message)]
 }
+
+const allowedSerialNumbers = derived(({ allowedSerialNumbers }: Role) => anyGlob(allowedSerialNumbers))
 
 function dnsNamesAreAllowed(application: Application): readonly Violation[] {
   const { role, namePolicy, requested } = application
@@ -175,8 +175,8 @@ function otherNamesAreAllowed({ role, requested }: Application): readonly Violat
   })
 }
 
-/** Globs by object identifier. */
-type AllowedOtherNames = "any" | ReadonlyMap<string, readonly string[]>
+/** Which values may be, by object identifier. */
+type AllowedOtherNames = "any" | ReadonlyMap<string, (value: string) => boolean>
 
 const allowedOtherNames = derived(({ allowedOtherSans }: Role): AllowedOtherNames => {
   if (allowedOtherSans.includes("*")) return "any"
@@ -185,18 +185,16 @@ const allowedOtherNames = derived(({ allowedOtherSans }: Role): AllowedOtherName
     return "name" in parsed ? [parsed.name] : []
   })
   const byOid = Map.groupBy(allowed, ({ oid }) => oid)
-  return new Map([...byOid].map(([oid, names]) => [oid, names.map(({ value }) => value)]))
+  return new Map([...byOid].map(([oid, names]) => [oid, anyGlob(names.map(({ value }) => value))]))
 })
 
 function otherNameProblem({ oid, value }: OtherName, allowed: AllowedOtherNames): string | undefined {
   const problem = textProblem(value)
   if (problem !== undefined) return `other SAN for OID ${oid} ${problem}`
   if (allowed === "any") return undefined
-  const globs = allowed.get(oid)
-  if (globs === undefined) return `other SAN OID ${oid} not allowed by this role`
-  return globs.some((glob) => globMatches(glob, value))
-    ? undefined
-    : `other SAN ${shown(value)} not allowed for OID ${oid} by this role`
+  const isAllowed = allowed.get(oid)
+  if (isAllowed === undefined) return `other SAN OID ${oid} not allowed by this role`
+  return isAllowed(value) ? undefined : `other SAN ${shown(value)} not allowed for OID ${oid} by this role`
 }
 
 function ipAddressesAreAllowed({ role, requested }: Application): readonly Violation[] {
@@ -229,36 +227,43 @@ function urisAreAllowed({ role, identity, requested }: Application): readonly Vi
     const message = `URI Subject Alternative Names are not allowed in this role, but were provided via ${source}`
     return [refuse(uris.join(", "), message)]
   }
-  const globs = uris.length === 0 ? [] : allowedUris(role, identity)
+  const isAllowed = uris.length === 0 ? () => false : allowedUris(role, identity)
   return uris.flatMap((uri) => {
     if (!isUri(uri)) return [refuse(uri, "the provided URI Subject Alternative Name is not a valid URI")]
-    return globs.some((glob) => globMatches(glob, uri))
+    return isAllowed(uri)
       ? []
       : [refuse(uri, `URI Subject Alternative Names were provided via ${source} which are not valid for this role`)]
   })
 }
 
 /** Entries that no identity fills in allow nothing. */
-function allowedUris(role: Role, identity: Identity | undefined): readonly string[] {
-  if (!role.allowedUriSansTemplate) return role.allowedUriSans
+function allowedUris(role: Role, identity: Identity | undefined): (uri: string) => boolean {
+  const fixed = fixedUris(role)
+  if (!role.allowedUriSansTemplate || identity === undefined) return fixed
   const globsAllowed = role.allowGlobsInIdentityTemplates
-  return role.allowedUriSans.flatMap((entry) => {
-    if (!isTemplate(entry)) return [entry]
-    return (identity && fillTemplate(entry, identity, { globsAllowed })) ?? []
-  })
+  const filled = anyGlob(
+    role.allowedUriSans.filter(isTemplate).flatMap((entry) => fillTemplate(entry, identity, { globsAllowed }) ?? []),
+  )
+  return (uri) => fixed(uri) || filled(uri)
 }
+
+const fixedUris = derived(({ allowedUriSans, allowedUriSansTemplate }: Role) =>
+  anyGlob(allowedUriSansTemplate ? allowedUriSans.filter((entry) => !isTemplate(entry)) : allowedUriSans),
+)
 
 function userIdsAreAllowed({ role, request, requested }: Application): readonly Violation[] {
   const field = request.userIds.length > 0 ? "userIds" : "csr"
   return requested.userIds.flatMap((userId) => {
     const problem =
       subjectTextProblem(userId, subjectMaxima.userId) ??
-      (isAllowedUserId(userId, role.allowedUserIds) ? undefined : "is not allowed by this role")
+      (allowedUserIds(role)(userId) ? undefined : "is not allowed by this role")
     return problem === undefined
       ? []
       : [violation("userIdsAreAllowed", field, userId, `user_id ${shown(userId)} ${problem}`)]
   })
 }
+
+const allowedUserIds = derived(({ allowedUserIds }: Role) => anyUserId(allowedUserIds))
 
 /** An empty subject stands only beside an alternative name (RFC 5280, section 4.1.2.6). */
 function subjectOrNameIsGiven({ role, requested }: Application): readonly Violation[] {

@@ -3,7 +3,7 @@
 import { derived } from "../../core/derived.ts"
 import { isWildcardLabel, splitWildcard, toAsciiHostName } from "../names/dns-name.ts"
 import { toMailbox } from "../names/email.ts"
-import { globMatches } from "../names/glob.ts"
+import { anyGlob } from "../names/glob.ts"
 import { fillTemplate, type Identity, isTemplate } from "../names/identity-template.ts"
 import type { Role } from "../roles/role.ts"
 
@@ -34,6 +34,8 @@ interface ParsedName {
   readonly wildcard: { readonly label: string; readonly base: string } | undefined
   /** What follows "@" or the wildcard label, or all of it: as written, and as it compares. */
   readonly domain: string
+  /** Undefined for what is no host name. */
+  readonly hostName: string | undefined
   readonly folded: string
   /** All of it as it compares. */
   readonly whole: string
@@ -67,12 +69,15 @@ function wildcardIsAllowed({ text, atSigns, wildcard }: ParsedName, role: Role):
   return wildcard === undefined ? 'a wildcard name has one "*", in its left-most label' : undefined
 }
 
-function hostNameIsWellFormed({ text, atSigns, wildcard, domain }: ParsedName, role: Role): string | undefined {
+function hostNameIsWellFormed(
+  { text, atSigns, wildcard, domain, hostName }: ParsedName,
+  role: Role,
+): string | undefined {
   if (!role.enforceHostnames) return undefined
   if (atSigns > 0) return toMailbox(text) === undefined ? "it is no e-mail address" : undefined
   if (wildcard !== undefined && !isWildcardLabel(wildcard.label)) return "its wildcard label is not well-formed"
   const isWildcardAlone = wildcard !== undefined && domain === ""
-  return isWildcardAlone || toAsciiHostName(domain) !== undefined ? undefined : "it is no host name"
+  return isWildcardAlone || hostName !== undefined ? undefined : "it is no host name"
 }
 
 function domainIsAllowed(name: ParsedName, role: Role, allowed: AllowedDomains): string | undefined {
@@ -91,7 +96,7 @@ const isLocal = ({ wildcard, folded }: ParsedName, role: Role): boolean =>
 function isUnder({ atSigns, wildcard, folded, whole }: ParsedName, role: Role, allowed: AllowedDomains): boolean {
   if (role.allowBareDomains && (allowed.domains.has(whole) || (atSigns > 0 && allowed.domains.has(folded)))) return true
   if (role.allowSubdomains && hasSuffix(folded, wildcard !== undefined, allowed.domains)) return true
-  return role.allowGlobDomains && allowed.globs.some((glob) => globMatches(glob, whole))
+  return role.allowGlobDomains && allowed.isGlobbed(whole)
 }
 
 /** Whether the domain ends with "." and one of those; where it stands for its subdomains, it may be one of them itself. */
@@ -108,17 +113,18 @@ function parseName(text: string): ParsedName {
   const last = domains.at(-1) ?? localPart
   const wildcard = splitWildcard(last)
   const domain = wildcard?.base ?? last
-  const folded = foldDomain(domain)
+  const hostName = toAsciiHostName(domain)
+  const folded = fold(domain, hostName)
   const labels = [...(wildcard === undefined ? [] : [foldAscii(wildcard.label)]), ...(domain === "" ? [] : [folded])]
   const whole = domains.length > 0 ? `${foldAscii(localPart)}@${folded}` : labels.join(".")
-  return { text, atSigns: domains.length, wildcard, domain, folded, whole }
+  return { text, atSigns: domains.length, wildcard, domain, hostName, folded, whole }
 }
 
 interface AllowedDomains {
   /** Every entry, as names compare. */
   readonly domains: ReadonlySet<string>
-  /** Those of them that hold a "*". */
-  readonly globs: readonly string[]
+  /** Whether a name matches one of those that hold a "*". */
+  readonly isGlobbed: (whole: string) => boolean
 }
 
 /** Entries that no identity fills in allow nothing. */
@@ -129,7 +135,10 @@ function allowedDomains(role: Role, identity: Identity | undefined): AllowedDoma
   const filled = compile(
     role.allowedDomains.filter(isTemplate).flatMap((entry) => fillTemplate(entry, identity, { globsAllowed }) ?? []),
   )
-  return { domains: new Set([...fixed.domains, ...filled.domains]), globs: [...fixed.globs, ...filled.globs] }
+  return {
+    domains: new Set([...fixed.domains, ...filled.domains]),
+    isGlobbed: (whole) => fixed.isGlobbed(whole) || filled.isGlobbed(whole),
+  }
 }
 
 const fixedDomains = derived((role: Role): AllowedDomains => {
@@ -139,7 +148,7 @@ const fixedDomains = derived((role: Role): AllowedDomains => {
 
 function compile(entries: readonly string[]): AllowedDomains {
   const folded = entries.map(foldEntry).filter((entry) => entry !== "")
-  return { domains: new Set(folded), globs: folded.filter((entry) => entry.includes("*")) }
+  return { domains: new Set(folded), isGlobbed: anyGlob(folded.filter((entry) => entry.includes("*"))) }
 }
 
 function foldEntry(entry: string): string {
@@ -150,7 +159,10 @@ function foldEntry(entry: string): string {
 }
 
 /** What is no host name, which only a role that enforces none lets pass, compares as it is written. */
-const foldDomain = (domain: string): string => foldAscii(toAsciiHostName(domain) ?? domain.replace(/\.$/, ""))
+const fold = (domain: string, hostName: string | undefined): string => foldAscii(hostName ?? domain.replace(/\.$/, ""))
+
+const foldDomain = (domain: string): string => fold(domain, toAsciiHostName(domain))
 
 /** The case of ASCII alone: folding more would take letters of other scripts for those. */
-const foldAscii = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
+const foldAscii = (text: string): string =>
+  /[A-Z]/.test(text) ? text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase()) : text

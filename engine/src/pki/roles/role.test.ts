@@ -175,6 +175,11 @@ describe("a role is refused", () => {
       field: "allowedDomains",
       detail: '"allowed_domains" must not hold more than 10000 entries',
     },
+    {
+      input: { allowedDomains: Array<string>(1_001).fill("*") },
+      field: "allowedDomains",
+      detail: '"allowed_domains" must not hold more than 1000 entries with a "*"',
+    },
   ])("$detail", ({ input, field, detail }) => {
     expect(roleFaults(input)).toEqual([{ field: [field], detail }])
     expect(() => createRole(input)).toThrow(expect.toSatisfy((error) => isEngineError(error, "invalid")))

@@ -347,6 +347,8 @@ type ListField = {
 }[keyof Role]
 
 const entriesMaximum = 10_000
+/** Every one is tried on every name that is asked for. */
+const globsMaximum = 1_000
 const entryMaximum = 1_024
 
 const lists: Readonly<Record<ListField, ListRule>> = {
@@ -372,6 +374,8 @@ const listFields = Object.keys(lists) as readonly ListField[]
 
 function listProblem(entries: readonly string[], rule: ListRule): string | undefined {
   if (entries.length > entriesMaximum) return `"${rule.field}" must not hold more than ${entriesMaximum} entries`
+  if (entries.filter((entry) => entry.includes("*")).length > globsMaximum)
+    return `"${rule.field}" must not hold more than ${globsMaximum} entries with a "*"`
   return firstProblem(
     entries,
     (entry) => textOf(`"${rule.field}" entry`, entry, rule.valueMaximum) ?? rule.problem?.(entry, entries),
