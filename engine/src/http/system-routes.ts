@@ -1,6 +1,8 @@
 import { healthRoutes } from "./pki/health.ts"
 import { mountRoutes } from "./pki/mounts.ts"
+import { policyRoutes } from "./pki/policies.ts"
+import { tokenRoutes } from "./pki/tokens.ts"
 import type { SystemRoute } from "./pki-route.ts"
 
 /** Every endpoint of the server itself, from `/v1`. */
-export const systemRoutes: readonly SystemRoute[] = [...healthRoutes, ...mountRoutes]
+export const systemRoutes: readonly SystemRoute[] = [...healthRoutes, ...mountRoutes, ...policyRoutes, ...tokenRoutes]

@@ -4,6 +4,7 @@ import { forbidden, invalid, refuseFaults, unprocessable } from "../../core/erro
 import { newId } from "../../core/ids.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import type { Storage } from "../../core/storage.ts"
+import { secondMs } from "../../core/time.ts"
 import { type ResolvedToken, resolveToken, tokenAncestorsMaximum } from "../../organizations/authentication.ts"
 import type { TokenRecord } from "../../organizations/identity-store.ts"
 import { isExpired, newSecret } from "../../organizations/token.ts"
@@ -270,7 +271,7 @@ function viewOf(
   { id, parentId, ...token }: ServiceToken,
   { now, expiresAt }: { readonly now: number; readonly expiresAt: number | null },
 ): ServiceTokenView {
-  const remainingMs = expiresAt === null ? null : Math.max(0, expiresAt - now)
+  const remainingMs = expiresAt === null ? null : Math.max(0, Math.floor((expiresAt - now) / secondMs) * secondMs)
   return { ...token, accessor: id, entityId: "", orphan: parentId === null, remainingMs }
 }
 

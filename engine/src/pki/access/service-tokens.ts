@@ -9,7 +9,7 @@ export interface ServiceTokenView extends Omit<ServiceToken, "id" | "parentId"> 
   readonly entityId: string
   /** Ends with no other token. */
   readonly orphan: boolean
-  /** From now to its end, or that of a token with which it ends; null without one. */
+  /** Whole seconds from now to its end, or that of a token with which it ends; null without one. */
   readonly remainingMs: number | null
 }
 

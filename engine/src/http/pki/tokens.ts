@@ -1,0 +1,135 @@
+import { invalid } from "../../core/errors.ts"
+import type { ServiceTokenInput } from "../../pki/access/service-token.ts"
+import type { CreatedServiceToken, ServiceTokens, TokenRef } from "../../pki/access/service-tokens.ts"
+import {
+  accessorParameters,
+  capabilityParameters,
+  decodeServiceTokenInput,
+  encodeAuth,
+  encodeCapabilities,
+  encodeServiceToken,
+  serviceTokenParameters,
+  tokenParameters,
+} from "../../wire/pki/service-token.ts"
+import { serviceToken } from "../authenticate.ts"
+import {
+  answer,
+  listed,
+  nothing,
+  type Operation,
+  type PkiResponse,
+  type SystemRequest,
+  type SystemRoute,
+} from "../pki-route.ts"
+
+/** How a request says which token it means, and what comes after the verb in its path. */
+interface Naming {
+  readonly suffix: string
+  readonly refOf: (request: SystemRequest) => TokenRef
+  /** As far as the request shows it; empty where it does not. */
+  readonly secretOf: (request: SystemRequest) => string
+}
+
+const bySecret: Naming = {
+  suffix: "",
+  refOf: (request) => ({ secret: tokenIn(request) }),
+  secretOf: (request) => tokenIn(request),
+}
+const byAccessor: Naming = {
+  suffix: "-accessor",
+  refOf: (request) => {
+    const { accessor = "" } = request.decode(tokenParameters)
+    if (accessor === "") throw invalid([{ field: ["accessor"], detail: "accessor can't be blank" }])
+    return { accessor }
+  },
+  secretOf: () => "",
+}
+const bySelf: Naming = { suffix: "-self", refOf: () => "self", secretOf: ({ headers }) => serviceToken(headers) }
+const namings = [bySecret, byAccessor, bySelf]
+
+function tokenIn(request: SystemRequest): string {
+  const { token = "" } = request.decode(tokenParameters)
+  if (token === "") throw invalid([{ field: ["token"], detail: "token can't be blank" }])
+  return token
+}
+
+/** In the specification's dialect all that is known of the token is beside it, in `data`. */
+const issued = ({ dialect }: SystemRequest, { secret, token, warnings }: CreatedServiceToken): PkiResponse => ({
+  kind: "data",
+  status: 200,
+  data: dialect === "specification" ? encodeServiceToken(token, secret) : null,
+  auth: encodeAuth(token, secret),
+  warnings,
+})
+
+const creation = (
+  path: string,
+  create: (tokens: ServiceTokens, input: ServiceTokenInput) => Promise<CreatedServiceToken>,
+): SystemRoute => ({
+  operation: "write",
+  path,
+  handle: async (request) => {
+    const input = decodeServiceTokenInput(request.read(serviceTokenParameters))
+    return issued(request, await create(request.engine.serviceTokens, input))
+  },
+})
+
+const look = (operation: Operation, path: string, { refOf, secretOf }: Naming): SystemRoute => ({
+  operation,
+  path,
+  ...(operation === "write" ? { readOnly: true as const } : {}),
+  handle: async (request) => {
+    const token = await request.engine.serviceTokens.lookup(refOf(request))
+    return answer(encodeServiceToken(token, secretOf(request)))
+  },
+})
+
+export const tokenRoutes: readonly SystemRoute[] = [
+  creation("/auth/token/create", (tokens, input) => tokens.create(input)),
+  creation("/auth/token/create-orphan", (tokens, input) => tokens.createOrphan(input)),
+  look("read", "/auth/token/lookup-self", bySelf),
+  ...namings.flatMap((naming): SystemRoute[] => [
+    look("write", `/auth/token/lookup${naming.suffix}`, naming),
+    {
+      operation: "write",
+      path: `/auth/token/renew${naming.suffix}`,
+      handle: async (request) => {
+        const { incrementMs = 0 } = request.decode(tokenParameters)
+        const increment = incrementMs === 0 ? undefined : incrementMs
+        const renewed = await request.engine.serviceTokens.renew(naming.refOf(request), increment)
+        return issued(request, { ...renewed, secret: naming.secretOf(request) })
+      },
+    },
+    {
+      operation: "write",
+      path: `/auth/token/revoke${naming.suffix}`,
+      handle: async (request) => {
+        await request.engine.serviceTokens.revoke(naming.refOf(request))
+        return nothing()
+      },
+    },
+    {
+      operation: "write",
+      path: `/sys/capabilities${naming.suffix}`,
+      readOnly: true,
+      handle: async (request) => {
+        const { paths, path = [] } = request.decode(capabilityParameters)
+        const told = await request.engine.serviceTokens.capabilities(naming.refOf(request), paths ?? path)
+        return { ...answer(encodeCapabilities(told)), repeated: true }
+      },
+    },
+  ]),
+  {
+    operation: "write",
+    path: "/auth/token/revoke-orphan",
+    handle: async (request) => {
+      await request.engine.serviceTokens.revokeOrphan(tokenIn(request))
+      return nothing()
+    },
+  },
+  {
+    operation: "list",
+    path: "/auth/token/accessors",
+    handle: async (request) => listed(await request.engine.serviceTokens.list(request.decode(accessorParameters))),
+  },
+]
