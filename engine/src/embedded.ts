@@ -2,6 +2,7 @@
 import { auditLog } from "./audit/audit-log.ts"
 import { saltedHash } from "./audit/salted-hash.ts"
 import { type Audit, type AuditTrail, noAudit } from "./core/audit.ts"
+import { availableParallelism } from "node:os"
 import type { Caller } from "./core/caller.ts"
 import type { Edition } from "./core/edition.ts"
 import { newId } from "./core/ids.ts"
@@ -15,6 +16,7 @@ import type { ServedEngine, ServingEngine } from "./engine.ts"
 import { exclusively } from "./jobs/exclusively.ts"
 import type { Job } from "./jobs/job.ts"
 import { startJobs } from "./jobs/runner.ts"
+import { openRsaKeys } from "./jobs/rsa-keys.ts"
 import { type Authenticate, authentication } from "./organizations/authentication.ts"
 import { bootstrap } from "./organizations/bootstrap.ts"
 import { OrganizationMembershipService } from "./organizations/organization-membership-service.ts"
@@ -33,7 +35,7 @@ import { ServiceTokenService } from "./pki/access/service-token-service.ts"
 import { MountDirectory, type MountTable } from "./pki/mount-directory.ts"
 import { Authorities } from "./pki/authority.ts"
 import { type SigningKeys, storedSigningKeys } from "./pki/keys/signing-keys.ts"
-import { generateRsaKey, type KeyGenerator, keyGenerator } from "./x509/key-generation.ts"
+import { type KeyGenerator, keyGenerator } from "./x509/key-generation.ts"
 import { MountedPki } from "./pki/mounted.ts"
 import { MountService } from "./pki/mount-service.ts"
 import { VisibleMountService } from "./pki/visible-mounts.ts"
@@ -98,6 +100,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     }
     const root = await bootstrap(storage, runtime)
     const timers = systemTimers
+    const rsaKeys = openRsaKeys({ threadCount: Math.max(2, availableParallelism()), timers })
     const audit =
       options.auditLog &&
       auditLog({
@@ -119,7 +122,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
       mountDirectory: new MountDirectory(storage),
       authorities: new Authorities(),
       signingKeys: storedSigningKeys(storage),
-      keyGenerator: keyGenerator({ generate: async (bits) => generateRsaKey(bits) }),
+      keyGenerator: keyGenerator(rsaKeys),
       edition: options.edition ?? "self-hosted",
       exclusively: exclusively({ leases: leasesOver(database), holder, runtime, timers, stopped }),
       wakeJob: (name) => jobs.wake(name),
@@ -137,6 +140,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
       await jobs.idle()
       await audit?.close()
       await uses.settled()
+      rsaKeys[Symbol.dispose]()
       await database.close()
     })
   } catch (error) {
