@@ -40,8 +40,8 @@ import { MountedPki } from "./pki/mounted.ts"
 import { MountService } from "./pki/mount-service.ts"
 import { VisibleMountService } from "./pki/visible-mounts.ts"
 import { openDatabase } from "./storage/database.ts"
+import { followSealKeys } from "./storage/follow-seal-keys.ts"
 import { hmacSigner } from "./storage/hmac-signer.ts"
-import { keySealer } from "./storage/key-sealing.ts"
 import { leasesOver } from "./storage/leases.ts"
 import { defaultSealKeySources, findSealKeys, type SealKeySources } from "./storage/seal-keys.ts"
 import { siteSecret } from "./storage/site-secret.ts"
@@ -81,72 +81,66 @@ export interface EmbeddedOptions {
 /** Opens the store, brings it up to date and makes sure that the user `root` exists; acts as that user. */
 export async function openEmbedded(url: string, options: EmbeddedOptions = {}): Promise<ServedEngine> {
   const runtime = options.runtime ?? systemRuntime()
-  const database = await openDatabase(url, runtime)
-  try {
-    await database.migrate()
-    const sealKeys = options.sealKeys ?? defaultSealKeySources(url, runtime.random)
-    const { ring, createdFile } = await findSealKeys(database, sealKeys, runtime.random)
-    if (createdFile !== undefined) {
-      runtime.log.warn("seal-key-created", {
-        file: createdFile,
-        advice: "keep a copy elsewhere: nothing opens without it",
-      })
-    }
-    const sealer = keySealer(ring, runtime.random)
-    const storage = storesOver(database, sealer)
-    const stateTools = {
-      archive: sealedStateArchive(sealer),
-      signer: hmacSigner(await siteSecret(database, "signing-key", sealer, runtime.random)),
-    }
-    const root = await bootstrap(storage, runtime)
-    const timers = systemTimers
-    const rsaKeys = openRsaKeys({ threadCount: Math.max(2, availableParallelism()), timers })
-    const audit =
-      options.auditLog &&
-      auditLog({
-        path: options.auditLog.file,
-        hash: saltedHash(await siteSecret(database, "audit-salt", sealer, runtime.random)),
-        runtime,
-        timers,
-      })
-    if (options.auditLog?.opensLate !== true) audit?.open()
-    const stopping = new AbortController()
-    const stopped = stopping.signal
-    const holder = newId("eng", runtime.random)
-    const context: Context = {
-      storage,
-      storageActivity: database.activity,
-      audit: audit ?? noAudit,
-      runtime,
-      stateTools,
-      mountDirectory: new MountDirectory(storage),
-      authorities: new Authorities(),
-      signingKeys: storedSigningKeys(storage),
-      keyGenerator: keyGenerator(rsaKeys),
-      edition: options.edition ?? "self-hosted",
-      exclusively: exclusively({ leases: leasesOver(database), holder, runtime, timers, stopped }),
-      wakeJob: (name) => jobs.wake(name),
-    }
-    const jobs = startJobs(options.jobs === false ? [] : jobsOver(context), {
-      exclusively: context.exclusively,
+  const { random, log } = runtime
+  const timers = systemTimers
+  await using opening = new AsyncDisposableStack()
+  const database = opening.use(await openDatabase(url, runtime))
+  await database.migrate()
+  const sealKeys = options.sealKeys ?? defaultSealKeySources(url, random)
+  const found = await findSealKeys(database, sealKeys, random)
+  if (found.createdFile !== undefined) {
+    log.warn("seal-key-created", { file: found.createdFile, advice: "keep a copy elsewhere: nothing opens without it" })
+  }
+  const { sealer } = opening.use(followSealKeys(database, sealKeys, found, { random, log, timers }))
+  const storage = storesOver(database, sealer)
+  const stateTools = {
+    archive: sealedStateArchive(sealer),
+    signer: hmacSigner(await siteSecret(database, "signing-key", sealer, random)),
+  }
+  const root = await bootstrap(storage, runtime)
+  const audit =
+    options.auditLog &&
+    auditLog({
+      path: options.auditLog.file,
+      hash: saltedHash(await siteSecret(database, "audit-salt", sealer, random)),
       runtime,
       timers,
-      stopped,
     })
-    const uses = tokenUses(storage, runtime)
-    const authenticate = authentication(storage, runtime, uses)
-    return new EmbeddedEngine(context, root, authenticate, jobs.activities, async () => {
-      stopping.abort(new Error("the engine closes"))
-      await jobs.idle()
-      await audit?.close()
-      await uses.settled()
-      rsaKeys[Symbol.dispose]()
-      await database.close()
-    })
-  } catch (error) {
-    await database.close()
-    throw error
+  if (audit !== undefined) opening.defer(() => audit.close())
+  if (options.auditLog?.opensLate !== true) audit?.open()
+  const uses = tokenUses(storage, runtime)
+  opening.defer(() => uses.settled())
+  const rsaKeys = opening.use(openRsaKeys({ threadCount: Math.max(2, availableParallelism()), timers }))
+  const stopping = new AbortController()
+  const stopped = stopping.signal
+  const holder = newId("eng", random)
+  const context: Context = {
+    storage,
+    storageActivity: database.activity,
+    audit: audit ?? noAudit,
+    runtime,
+    stateTools,
+    mountDirectory: new MountDirectory(storage),
+    authorities: new Authorities(),
+    signingKeys: storedSigningKeys(storage),
+    keyGenerator: keyGenerator(rsaKeys),
+    edition: options.edition ?? "self-hosted",
+    exclusively: exclusively({ leases: leasesOver(database), holder, runtime, timers, stopped }),
+    wakeJob: (name) => jobs.wake(name),
   }
+  const jobs = startJobs(options.jobs === false ? [] : jobsOver(context), {
+    exclusively: context.exclusively,
+    runtime,
+    timers,
+    stopped,
+  })
+  opening.defer(async () => {
+    stopping.abort(new Error("the engine closes"))
+    await jobs.idle()
+  })
+  const closing = opening.move()
+  const authenticate = authentication(storage, runtime, uses)
+  return new EmbeddedEngine(context, root, authenticate, jobs.activities, () => closing.disposeAsync())
 }
 
 interface Context {

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process"
-import { copyFile, mkdir, readFile, stat, writeFile } from "node:fs/promises"
+import { copyFile, mkdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { request } from "undici"
@@ -97,44 +97,6 @@ describe("beside a running server on the same file", () => {
 })
 
 describe("the seal key", () => {
-  test("is rotated in its file, and the store opens before and after", async () => {
-    await using folder = await temporaryFolder()
-    const chancery = (...words: string[]) => run(words, { folder: folder.path })
-    expect((await chancery("organization", "create", "acme", "--email", "a@example.com")).code).toBe(0)
-    const file = join(folder.path, ".chancery", "seal-key")
-    const before = await readFile(file, "utf8")
-
-    const rotated = await chancery("seal-key", "rotate")
-    expect(rotated).toMatchObject({
-      code: 0,
-      out: expect.stringMatching(/^The key [0-9a-f]{16} is first in /) as string,
-    })
-    const after = await readFile(file, "utf8")
-    expect(after).not.toBe(before)
-    expect(after.endsWith(before)).toBe(true)
-    expect((await chancery("organization", "list")).out).toContain("acme")
-
-    // The database now knows the new key: without it nothing is opened or sealed.
-    await writeFile(file, before)
-    expect(await chancery("organization", "list")).toMatchObject({
-      code: 78,
-      said: expect.stringContaining("not among the seal keys given") as string,
-    })
-  })
-
-  test("that is not in a file is not rotated, and a broken file stays as it is", async () => {
-    await using folder = await temporaryFolder()
-    const environment = { CHANCERY_SEAL_KEY: Buffer.alloc(32, 7).toString("base64") }
-    expect(await run(["seal-key", "rotate"], { folder: folder.path, environment })).toMatchObject({
-      code: 78,
-      said: expect.stringContaining("CHANCERY_SEAL_KEY") as string,
-    })
-    const file = join(folder.path, "broken")
-    await writeFile(file, "no key\n")
-    expect((await run(["seal-key", "rotate", "--seal-key-file", file], { folder: folder.path })).code).toBe(78)
-    expect(await readFile(file, "utf8")).toBe("no key\n")
-  })
-
   test("is copied beside a backup from the data folder, wherever the database lies", async () => {
     await using folder = await temporaryFolder()
     const environment = { CHANCERY_STORAGE: `sqlite:${join(folder.path, "elsewhere", "chancery.db")}` }

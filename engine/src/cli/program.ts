@@ -8,7 +8,7 @@ import { devCommand } from "./dev.ts"
 import { organizationCommand } from "./organization.ts"
 import { policyCommand } from "./policy.ts"
 import { restoreCommand } from "./restore.ts"
-import { sealKeyCommand } from "./seal-key.ts"
+import { sealCommand } from "./seal.ts"
 import { serveCommand } from "./serve.ts"
 import type { Terminal } from "./terminal.ts"
 import { tokenCommand } from "./token.ts"
@@ -24,7 +24,7 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(policyCommand(terminal))
     .addCommand(backupCommand(terminal))
     .addCommand(restoreCommand(terminal))
-    .addCommand(sealKeyCommand(terminal))
+    .addCommand(sealCommand(terminal))
     .addCommand(auditCommand(terminal))
   for (const command of [program, ...descendants(program)]) {
     command.exitOverride().configureOutput({

@@ -5,7 +5,9 @@ import { UnusableAuditLog } from "../audit/audit-log.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { isEngineError } from "../core/errors.ts"
 import { openEmbedded } from "../embedded.ts"
-import { sqliteFile } from "../storage/database.ts"
+import { type Database, openDatabase, sqliteFile } from "../storage/database.ts"
+import type { KeyRing } from "../storage/key-sealing.ts"
+import { findSealKeys, type SealKeySources } from "../storage/seal-keys.ts"
 import { UnusableStore } from "../storage/unusable-store.ts"
 import type { ServedEngine } from "../engine.ts"
 import { CommandError, configurationError, exitCodeOf, exitCodes } from "./exit-code.ts"
@@ -20,19 +22,17 @@ export async function openStore(
   runtime: Runtime,
   { server }: { readonly server: boolean },
 ): Promise<ServedEngine> {
-  await refuseUnreadable(settings.sealKeyFile)
+  await refuseUnreadable(settings, server)
   const auditFile = auditFileOf(settings)
   const auditLog = auditFile === undefined ? undefined : { file: auditFile, opensLate: !server }
   if (settings.storage === undefined || (server && auditLog !== undefined && settings.auditLog === undefined))
     await makeDataFolder(settings.data)
   const url = storageUrl(settings)
   try {
-    const { sealKey: text, sealKeyFile: file } = settings
-    const sealKeys = { text, file, defaultFile: defaultSealKeyFile(settings) }
     return await openEmbedded(url, {
       runtime,
       edition: settings.edition,
-      sealKeys,
+      sealKeys: sealKeySourcesOf(settings),
       jobs: server,
       ...(auditLog && { auditLog }),
     })
@@ -40,6 +40,32 @@ export async function openStore(
     throw storeError(url, error)
   }
 }
+
+/** The database below the engine, up to date, and the keys that open what is sealed in it. */
+export async function openDatabaseOf(
+  settings: Settings,
+  runtime: Runtime,
+): Promise<{ readonly database: Database; readonly ring: KeyRing }> {
+  await refuseUnreadable(settings, false)
+  if (settings.storage === undefined) await makeDataFolder(settings.data)
+  const url = storageUrl(settings)
+  try {
+    await using opening = new AsyncDisposableStack()
+    const database = opening.use(await openDatabase(url, runtime))
+    await database.migrate()
+    const { ring } = await findSealKeys(database, sealKeySourcesOf(settings), runtime.random)
+    opening.move()
+    return { database, ring }
+  } catch (error) {
+    throw storeError(url, error)
+  }
+}
+
+export const sealKeySourcesOf = (settings: Settings): SealKeySources => ({
+  text: settings.sealKey,
+  file: settings.sealKeyFile,
+  defaultFile: defaultSealKeyFile(settings),
+})
 
 /** Servers of a database that many use must have one key: only beside an embedded store is it made unasked. */
 const defaultSealKeyFile = (settings: Settings): string | undefined =>
@@ -61,11 +87,13 @@ export function sealKeyFileOf(settings: Settings): string {
   return file
 }
 
-async function refuseUnreadable(sealKeyFile: string | undefined): Promise<void> {
+/** A server may wait for a file that is missing. */
+async function refuseUnreadable({ sealKeyFile }: Settings, server: boolean): Promise<void> {
   if (sealKeyFile === undefined) return
   try {
     await access(sealKeyFile, constants.R_OK)
-  } catch {
+  } catch (error) {
+    if (server && (error as NodeJS.ErrnoException).code === "ENOENT") return
     throw configurationError(
       `The seal key file ${sealKeyFile} cannot be read; see that it is there and that --seal-key-file or CHANCERY_SEAL_KEY_FILE names it.`,
     )
@@ -115,8 +143,10 @@ function storeError(url: string, error: unknown): unknown {
     return configurationError(
       `${error.message} See that its folder is there and can be written, and that --audit-log or CHANCERY_AUDIT_LOG names it.`,
     )
-  if (error instanceof UnusableStore)
-    return configurationError(`The store ${describeStorage(url)} cannot be opened. ${error.message}`)
+  if (error instanceof UnusableStore) {
+    const message = `The store ${describeStorage(url)} cannot be opened. ${error.message}`
+    return new CommandError(exitCodes.configuration, message, { cause: error })
+  }
   // A store that is reached but does not answer in time is busy; one that is not reached is unavailable.
   const cause = isEngineError(error, "busy") ? error.cause : error
   const code = exitCodeOf(cause)

@@ -1,11 +1,11 @@
-// A certificate and its key in files that somebody else replaces: by writing over them, by renaming, or, as Kubernetes does
-// with secrets, by turning a symbolic link in their path. A watch follows the file and not its name, sees nothing of a link
-// above it, and hears nothing from a network file system; so the files are looked at again and again.
+// A certificate and its key in files that somebody else replaces. No watch sees every way to do that (`fileVersion`), so the
+// files are looked at again and again.
 import { readFileSync } from "node:fs"
-import { readFile, stat } from "node:fs/promises"
+import { readFile } from "node:fs/promises"
 import type { Log } from "../core/runtime.ts"
 import { systemTimers } from "../core/timers.ts"
 import { HeldIdentity, type SecureContextSource, type TlsIdentity, UnusableIdentity } from "../server.ts"
+import { fileVersion } from "../storage/file-version.ts"
 import { configurationError } from "./exit-code.ts"
 
 export interface TlsFiles {
@@ -97,15 +97,5 @@ const isSame = (one: TlsIdentity, other: TlsIdentity): boolean =>
 
 const versionOf = async ({ certificate, privateKey }: TlsFiles): Promise<string> =>
   `${await fileVersion(certificate)} ${await fileVersion(privateKey)}`
-
-/** Changes with every way to replace what a path leads to. A pipe has been read once and for all. */
-async function fileVersion(path: string): Promise<string> {
-  try {
-    const found = await stat(path, { bigint: true })
-    return found.isFile() ? [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(":") : "no file"
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? "unknown"
-  }
-}
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

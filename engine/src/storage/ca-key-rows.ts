@@ -3,6 +3,7 @@ import type { Sealer } from "../core/sealing.ts"
 import type { CaKey, CaKeyStore } from "../pki/keys/key.ts"
 import type { MountId } from "../pki/mount.ts"
 import { bumpAuthority } from "./authority-rows.ts"
+import { sealPaths } from "./seal-paths.ts"
 import { type Session, statement } from "./session.ts"
 import type { CaKeyRow } from "./tables.ts"
 import { nameTaken, refuseTaken } from "./taken.ts"
@@ -26,7 +27,7 @@ export class CaKeyRows implements CaKeyStore {
       mount_id: key.mountId,
       name: key.name,
       public_key: key.publicKey,
-      private_key_sealed: this.#sealer.seal(sealPath(key.id), privateKey),
+      private_key_sealed: this.#sealer.seal(sealPaths.caKey(key.id), privateKey),
       created_at: key.createdAt,
     }
     await refuseTaken(() => this.#session.run(this.#session.db.insertInto("ca_keys").values(row)), taken)
@@ -35,7 +36,7 @@ export class CaKeyRows implements CaKeyStore {
 
   async privateKey(id: KeyId): Promise<Uint8Array | undefined> {
     const row = await this.#session.first(sealedKey, { id })
-    return row && this.#sealer.open(sealPath(id), row.private_key_sealed)
+    return row && this.#sealer.open(sealPaths.caKey(id), row.private_key_sealed)
   }
 
   async rename({ id, mountId }: Pick<CaKey, "id" | "mountId">, name: string | null): Promise<void> {
@@ -50,7 +51,6 @@ export class CaKeyRows implements CaKeyStore {
   }
 }
 
-const sealPath = (id: KeyId): string => `ca-keys/${id}`
 const taken = { name: { ...nameTaken, field: ["keyName"] } }
 
 const keyOf = (row: Omit<CaKeyRow, "private_key_sealed">): CaKey => ({

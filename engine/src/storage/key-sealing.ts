@@ -24,6 +24,13 @@ export const keySealer = (ring: KeyRing, random: RandomSource): Sealer => ({
   open: (path, sealed) => open(ring, path, sealed),
 })
 
+/** The beginning of every value that this key has sealed. */
+export const sealHeader = ({ id }: Pick<SealKey, "id">): Uint8Array =>
+  Buffer.concat([Buffer.of(version), Buffer.from(id, "hex")])
+
+/** The path of one chunk of a document that `sealDocument` has sealed; the first one is 0. */
+export const chunkPath = (path: string, index: number, count: number): string => `${path}#${index + 1}/${count}`
+
 /**
  * Keys as text: base64 of 32 bytes each, one per line (or separated by commas, for an environment variable), the
  * current one first; `#` begins a comment. Errors never repeat what was given.
@@ -58,6 +65,20 @@ export class UnknownSealKey extends Error {
   }
 }
 
+/** The plain value, or why it does not open. */
+export function tryOpen(sealer: Sealer, path: string, sealed: Uint8Array): Uint8Array | BrokenSeal | UnknownSealKey {
+  try {
+    return sealer.open(path, sealed)
+  } catch (error) {
+    if (error instanceof BrokenSeal || error instanceof UnknownSealKey) return error
+    throw error
+  }
+}
+
+/** Hex; undefined for what no release has sealed yet. */
+export const sealKeyIdOf = (sealed: Uint8Array): string | undefined =>
+  sealed[0] === version ? Buffer.from(sealed.subarray(1, headerBytes)).toString("hex") : undefined
+
 /** Compressed, cut and sealed; each chunk is bound to its place and to their number, so that none can go missing. */
 export function sealDocument(sealer: Sealer, path: string, plain: Uint8Array): readonly Uint8Array[] {
   const compressed = zstdCompressSync(plain)
@@ -83,10 +104,8 @@ const overheadBytes = headerBytes + nonceBytes + tagBytes
 /** A sealed chunk is at most 1 MiB. */
 const chunkBytes = 1024 * 1024 - overheadBytes
 
-const chunkPath = (path: string, index: number, count: number) => `${path}#${index + 1}/${count}`
-
 function seal(key: SealKey, path: string, plain: Uint8Array, random: RandomSource): Uint8Array {
-  const header = Buffer.concat([Buffer.of(version), Buffer.from(key.id, "hex")])
+  const header = sealHeader(key)
   const nonce = random.bytes(nonceBytes)
   const cipher = createCipheriv("aes-256-gcm", key.secret, nonce)
   cipher.setAAD(Buffer.concat([header, Buffer.from(path)]))

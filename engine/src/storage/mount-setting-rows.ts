@@ -2,6 +2,7 @@ import type { Sealer } from "../core/sealing.ts"
 import type { MountId } from "../pki/mount.ts"
 import { defaultMountSettings, type MountSettings, type MountSettingsStore } from "../pki/settings/mount-settings.ts"
 import { bumpAuthority } from "./authority-rows.ts"
+import { sealPaths } from "./seal-paths.ts"
 import { type Session, statement } from "./session.ts"
 
 export class MountSettingRows implements MountSettingsStore {
@@ -31,7 +32,7 @@ export class MountSettingRows implements MountSettingsStore {
 
   async secret(mountId: MountId, name: string): Promise<Uint8Array | undefined> {
     const row = await this.#session.first(sealedSecret, { mountId, name })
-    return row && this.#sealer.open(sealPath(mountId, name), row.value_sealed)
+    return row && this.#sealer.open(sealPaths.mountSecret(mountId, name), row.value_sealed)
   }
 
   async saveSecret(mountId: MountId, name: string, value: Uint8Array | undefined): Promise<void> {
@@ -39,7 +40,7 @@ export class MountSettingRows implements MountSettingsStore {
     if (value === undefined) {
       await this.#session.run(db.deleteFrom("mount_secrets").where("mount_id", "=", mountId).where("name", "=", name))
     } else {
-      const value_sealed = this.#sealer.seal(sealPath(mountId, name), value)
+      const value_sealed = this.#sealer.seal(sealPaths.mountSecret(mountId, name), value)
       await this.#session.run(
         db
           .insertInto("mount_secrets")
@@ -50,8 +51,6 @@ export class MountSettingRows implements MountSettingsStore {
     await bumpAuthority(this.#session, mountId)
   }
 }
-
-const sealPath = (mountId: MountId, name: string): string => `mount-secrets/${mountId}/${name}`
 
 const settingsOfMount = statement((db, { mountId }: { mountId: string }) =>
   db.selectFrom("mount_settings").select(["name", "value"]).where("mount_id", "=", mountId),

@@ -3,7 +3,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { newKeyText, parseKeyRing } from "./key-sealing.ts"
-import { findSealKeys, rotateKeyFile } from "./seal-keys.ts"
+import {
+  findSealKeys,
+  forgetKeyId,
+  rememberedKeyIds,
+  removeFromKeyFile,
+  rotateKeyFile,
+  SealedStore,
+} from "./seal-keys.ts"
 import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
 
 const random = { bytes: (count: number) => globalThis.crypto.getRandomValues(new Uint8Array(count)) }
@@ -47,7 +54,7 @@ test("the environment goes before a file, and a file that is named must exist", 
   const text = newKeyText(random)
   const { ring } = await findSealKeys(database, { text, file: join(folder, "nowhere") }, random)
   expect(ring.current.id).toBe(parseKeyRing(text).current.id)
-  await expect(findSealKeys(database, { file: join(folder, "nowhere") }, random)).rejects.toThrow("ENOENT")
+  await expect(findSealKeys(database, { file: join(folder, "nowhere") }, random)).rejects.toThrow("is missing")
   await expect(findSealKeys(database, {}, random)).rejects.toThrow("No seal key was given")
 })
 
@@ -60,4 +67,36 @@ test("rotation puts a new key first and keeps the old ones", async () => {
   expect(after.current.id).not.toBe(before.current.id)
   expect([...after.keys.keys()]).toContain(before.current.id)
   expect((await stat(file)).mode & 0o777).toBe(0o600)
+})
+
+test("a store with sealed values waits for its key, wherever that should be; an empty one does not", async () => {
+  await using temporary = await temporaryDatabase(memory)
+  const { database } = temporary
+  const [file, defaultFile] = [join(folder, "nowhere"), join(folder, "nowhere-else")]
+  await expect(findSealKeys(database, { file }, random)).rejects.not.toBeInstanceOf(SealedStore)
+  await expect(findSealKeys(database, {}, random)).rejects.not.toBeInstanceOf(SealedStore)
+  await findSealKeys(database, { text: newKeyText(random) }, random)
+  for (const sources of [{ file }, { defaultFile }, {}])
+    await expect(findSealKeys(database, sources, random)).rejects.toBeInstanceOf(SealedStore)
+  // A key that is there and is another one will not become right by waiting.
+  await expect(findSealKeys(database, { text: newKeyText(random) }, random)).rejects.not.toBeInstanceOf(SealedStore)
+})
+
+test("a key that seals nothing any more is forgotten, and taken out of its file without touching the rest of it", async () => {
+  await using temporary = await temporaryDatabase(memory)
+  const { database } = temporary
+  const file = join(folder, "retired")
+  const [one, two, three] = [newKeyText(random), newKeyText(random), newKeyText(random)]
+  const idOf = (text: string) => parseKeyRing(text).current.id
+  await writeFile(file, `# ours\n${one}, ${two} # both\n${three}\n`)
+  await findSealKeys(database, { text: two }, random)
+  await findSealKeys(database, { file }, random)
+  expect(await rememberedKeyIds(database)).toEqual([idOf(two), idOf(one)])
+  await forgetKeyId(database, idOf(two))
+  await removeFromKeyFile(file, idOf(two))
+  await removeFromKeyFile(file, idOf(three))
+  expect(await readFile(file, "utf8")).toBe(`# ours\n${one} # both\n`.replace(`${one} `, one))
+  const { ring } = await findSealKeys(database, { file }, random)
+  expect([...ring.keys.keys()]).toEqual([idOf(one)])
+  await expect(removeFromKeyFile(file, idOf(one))).rejects.toThrow("No seal key was given")
 })

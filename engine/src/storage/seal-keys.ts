@@ -7,7 +7,7 @@ import type { RandomSource } from "../core/random.ts"
 import { sqliteFile, type Database } from "./database.ts"
 import { writeDurably } from "./durable-file.ts"
 import { newKeyText, parseKeyRing, type KeyRing } from "./key-sealing.ts"
-import { statement } from "./session.ts"
+import { type Session, statement } from "./session.ts"
 import { UnusableStore } from "./unusable-store.ts"
 
 export interface SealKeySources {
@@ -44,6 +44,11 @@ export async function findSealKeys(
   return found
 }
 
+/** Values are sealed in the store, and no key is there to open them with; one may come. */
+export class SealedStore extends UnusableStore {
+  override readonly name = "SealedStore"
+}
+
 /** Puts a new key first. What was sealed before opens under the old ones, which stay. */
 export async function rotateKeyFile(file: string, random: RandomSource): Promise<KeyRing> {
   const before = await readFile(file, "utf8")
@@ -51,6 +56,32 @@ export async function rotateKeyFile(file: string, random: RandomSource): Promise
   const ring = parseKeyRing(text)
   await writeDurably(file, text, 0o600)
   return ring
+}
+
+/** Takes a key out of its file, where it is one of several. */
+export async function removeFromKeyFile(file: string, keyId: string): Promise<void> {
+  const isOther = (word: string) => word.trim() === "" || parseKeyRing(word).current.id !== keyId
+  const lines = (await readFile(file, "utf8")).split("\n").flatMap((line) => {
+    const [keys = "", ...comment] = line.split("#")
+    const words = keys.split(",")
+    const kept = words.filter(isOther)
+    if (kept.length === words.length) return [line]
+    return kept.length === 0 ? [] : [[kept.join(","), ...comment].join("#")]
+  })
+  const text = lines.join("\n")
+  parseKeyRing(text)
+  await writeDurably(file, text, 0o600)
+}
+
+/** The keys that may have sealed something in the store, by id; a start without one of them is refused. */
+export const rememberedKeyIds = (database: Database): Promise<readonly string[]> => database.read(usedKeyIds)
+
+/** From here on the store opens without this key. See first that nothing is sealed under it. */
+export async function forgetKeyId(database: Database, keyId: string): Promise<void> {
+  await database.transact(async (session) => {
+    const ids = (await usedKeyIds(session)).filter((id) => id !== keyId)
+    await session.run(saveUsed, { name: settingName, value: JSON.stringify(ids) })
+  })
 }
 
 const fileComment =
@@ -62,19 +93,24 @@ async function load(
   random: RandomSource,
 ): Promise<FoundSealKeys> {
   if (text !== undefined) return { ring: parseKeyRing(text), createdFile: undefined }
-  if (file !== undefined) return { ring: parseKeyRing(await readFile(file, "utf8")), createdFile: undefined }
+  const sealed = used.length > 0
+  if (file !== undefined) {
+    const given = await readIfPresent(file)
+    if (given !== undefined) return { ring: parseKeyRing(given), createdFile: undefined }
+    const message = `The seal key file ${file} is missing.`
+    throw sealed ? new SealedStore(message) : new UnusableStore(message)
+  }
   if (defaultFile === undefined) {
-    throw new UnusableStore(
-      "No seal key was given: name its file with --seal-key-file, or put it into CHANCERY_SEAL_KEY.",
-    )
+    const message = "No seal key was given: name its file with --seal-key-file, or put it into CHANCERY_SEAL_KEY."
+    throw sealed ? new SealedStore(message) : new UnusableStore(message)
   }
   const existing = await readIfPresent(defaultFile)
   if (existing !== undefined) {
     await chmod(defaultFile, 0o600)
     return { ring: parseKeyRing(existing), createdFile: undefined }
   }
-  if (used.length > 0) {
-    throw new UnusableStore(
+  if (sealed) {
+    throw new SealedStore(
       `The database holds values sealed under key ${used.join(", ")}, but ${defaultFile} is missing. ` +
         "Put it back; without it those values cannot be opened.",
     )
@@ -106,7 +142,7 @@ const saveUsed = statement<{ name: string; value: string }, unknown>((db, { name
     .onConflict((conflict) => conflict.column("name").doUpdateSet({ value })),
 )
 
-async function usedKeyIds(session: Parameters<Parameters<Database["read"]>[0]>[0]): Promise<readonly string[]> {
+async function usedKeyIds(session: Session): Promise<readonly string[]> {
   const row = await session.first(findUsed, { name: settingName })
   return row === undefined ? [] : (JSON.parse(row.value) as string[])
 }

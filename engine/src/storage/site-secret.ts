@@ -2,10 +2,21 @@
 import type { RandomSource } from "../core/random.ts"
 import type { Sealer } from "../core/sealing.ts"
 import type { Database } from "./database.ts"
+import { sealKeyIdOf, tryOpen } from "./key-sealing.ts"
 import { type Session, statement } from "./session.ts"
 
 /** `signing-key` makes signed addresses, `audit-salt` the hashes in the audit log. */
-export type SiteSecretName = "signing-key" | "audit-salt"
+const siteSecretNames = ["signing-key", "audit-salt"] as const
+export type SiteSecretName = (typeof siteSecretNames)[number]
+
+/** What came of putting values under another seal key. */
+export interface Rewrapped {
+  readonly rewrapped: number
+  /** Values that do not open: under a key that is not known, or damaged. They stay as they are. */
+  readonly unopened: number
+  /** Of the first of them. */
+  readonly firstProblem: string | undefined
+}
 
 /** 32 random bytes; the first to come makes them. */
 export async function siteSecret(
@@ -18,7 +29,37 @@ export async function siteSecret(
   return sealer.open(name, stored ?? (await makeSecret(database, name, sealer, random)))
 }
 
+/** Seals those anew that do not begin with the header. */
+export async function rewrapSiteSecrets(session: Session, sealer: Sealer, header: Uint8Array): Promise<Rewrapped> {
+  let [rewrapped, unopened, firstProblem] = [0, 0, undefined as string | undefined]
+  for (const name of siteSecretNames) {
+    const stored = await storedSecret(session, name)
+    if (stored === undefined || Buffer.compare(stored.subarray(0, header.length), header) === 0) continue
+    const opened = tryOpen(sealer, name, stored)
+    if (opened instanceof Error) {
+      unopened += 1
+      firstProblem ??= opened.message
+      continue
+    }
+    await session.run(updateSetting, { name, value: textOf(sealer.seal(name, opened)) })
+    rewrapped += 1
+  }
+  return { rewrapped, unopened, firstProblem }
+}
+
+/** The seal keys that they are under, one for each. */
+export async function siteSecretKeyIds(session: Session): Promise<readonly string[]> {
+  const ids: string[] = []
+  for (const name of siteSecretNames) {
+    const stored = await storedSecret(session, name)
+    const id = stored && sealKeyIdOf(stored)
+    if (id !== undefined) ids.push(id)
+  }
+  return ids
+}
+
 const secretBytes = 32
+const textOf = (sealed: Uint8Array): string => JSON.stringify(Buffer.from(sealed).toString("base64"))
 
 const findSetting = statement((db, { name }: { name: string }) =>
   db.selectFrom("settings").select("value").where("name", "=", name),
@@ -29,6 +70,9 @@ const insertSetting = statement((db, { name, value }: { name: string; value: str
     .insertInto("settings")
     .values({ name, value })
     .onConflict((known) => known.column("name").doNothing()),
+)
+const updateSetting = statement((db, { name, value }: { name: string; value: string }) =>
+  db.updateTable("settings").set({ value }).where("name", "=", name),
 )
 
 async function storedSecret(session: Session, name: SiteSecretName): Promise<Uint8Array | undefined> {
@@ -42,9 +86,9 @@ async function makeSecret(
   sealer: Sealer,
   random: RandomSource,
 ): Promise<Uint8Array> {
-  const value = Buffer.from(sealer.seal(name, random.bytes(secretBytes))).toString("base64")
+  const value = textOf(sealer.seal(name, random.bytes(secretBytes)))
   const stored = await database.transact(async (session) => {
-    await session.run(insertSetting, { name, value: JSON.stringify(value) })
+    await session.run(insertSetting, { name, value })
     return storedSecret(session, name)
   })
   if (stored === undefined) throw new Error(`the secret ${name} that was just written is not there`)

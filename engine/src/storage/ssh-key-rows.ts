@@ -2,6 +2,7 @@ import type { OrganizationId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Sealer } from "../core/sealing.ts"
 import type { SshKey, SshKeyStore } from "../organizations/ssh-key.ts"
+import { sealPaths } from "./seal-paths.ts"
 import { selectPage } from "./select-page.ts"
 import type { Session } from "./session.ts"
 import type { SshKeyRow } from "./tables.ts"
@@ -52,7 +53,7 @@ export class SshKeyRows implements SshKeyStore {
   }
 
   #seal(id: string, value: string): Uint8Array {
-    return this.#sealer.seal(`ssh-keys/${id}`, Buffer.from(value))
+    return this.#sealer.seal(sealPaths.sshKey(id), Buffer.from(value))
   }
 }
 

@@ -13,6 +13,7 @@ import type {
 import type { StateVersionQuery, StateVersionRelated, StateVersionStore } from "../workspaces/state-version-store.ts"
 import type { Actor } from "../workspaces/workspace.ts"
 import { among } from "./dialect.ts"
+import { sealPaths } from "./seal-paths.ts"
 import { selectPage } from "./select-page.ts"
 import { type Session, statement } from "./session.ts"
 import type { StateVersionOutputRow, StateVersionRow } from "./tables.ts"
@@ -117,7 +118,10 @@ export class StateVersionRows implements StateVersionStore {
           name: output.name,
           sensitive: output.sensitive ? 1 : 0,
           type: output.type,
-          value_sealed: this.#sealer.seal(outputPath(output.id), Buffer.from(JSON.stringify(output.value))),
+          value_sealed: this.#sealer.seal(
+            sealPaths.stateVersionOutput(output.id),
+            Buffer.from(JSON.stringify(output.value)),
+          ),
           detailed_type: JSON.stringify(output.detailedType),
         }),
       )
@@ -145,14 +149,15 @@ export class StateVersionRows implements StateVersionStore {
       name: row.name,
       sensitive: row.sensitive === 1,
       type: row.type as OutputType,
-      value: JSON.parse(Buffer.from(this.#sealer.open(outputPath(row.id), row.value_sealed)).toString()),
+      value: JSON.parse(
+        Buffer.from(this.#sealer.open(sealPaths.stateVersionOutput(row.id), row.value_sealed)).toString(),
+      ),
       detailedType: JSON.parse(row.detailed_type),
     }
   }
 }
 
 const jsonState: StateDocument = "json-state"
-const outputPath = (id: string) => `state-version-outputs/${id}`
 
 const columns = [
   "id",

@@ -5,6 +5,7 @@ import type { Sealer } from "../core/sealing.ts"
 import type { Variable, VariableCategory } from "../workspaces/variable.ts"
 import type { VariableStore } from "../workspaces/variable-store.ts"
 import { among } from "./dialect.ts"
+import { sealPaths } from "./seal-paths.ts"
 import { type Session, UniqueViolation } from "./session.ts"
 import type { VariableRow } from "./tables.ts"
 
@@ -76,7 +77,7 @@ export class VariableRows implements VariableStore {
       workspaceId: row.workspace_id as WorkspaceId,
       organizationId: row.organization_id as OrganizationId,
       key: row.key,
-      value: Buffer.from(this.#sealer.open(valuePath(row.id), row.value_sealed)).toString(),
+      value: Buffer.from(this.#sealer.open(sealPaths.variable(row.id), row.value_sealed)).toString(),
       description: row.description,
       category: row.category as VariableCategory,
       hcl: row.hcl === 1,
@@ -93,7 +94,7 @@ export class VariableRows implements VariableStore {
       organization_id: variable.organizationId,
       key: variable.key,
       category: variable.category,
-      value_sealed: this.#sealer.seal(valuePath(variable.id), Buffer.from(variable.value)),
+      value_sealed: this.#sealer.seal(sealPaths.variable(variable.id), Buffer.from(variable.value)),
       description: variable.description,
       hcl: variable.hcl ? 1 : 0,
       sensitive: variable.sensitive ? 1 : 0,
@@ -102,8 +103,6 @@ export class VariableRows implements VariableStore {
     }
   }
 }
-
-const valuePath = (id: string) => `variables/${id}`
 
 async function refuseTakenKey(write: () => Promise<unknown>): Promise<void> {
   try {

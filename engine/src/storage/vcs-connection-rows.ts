@@ -5,6 +5,7 @@ import type { Sealer } from "../core/sealing.ts"
 import type { AppInstallation, OauthClient, OauthToken, ServiceProvider } from "../organizations/vcs-connection.ts"
 import type { VcsConnectionStore } from "../organizations/vcs-connection-store.ts"
 import { among } from "./dialect.ts"
+import { sealPaths } from "./seal-paths.ts"
 import { selectPage } from "./select-page.ts"
 import type { Session } from "./session.ts"
 import type { AppInstallationRow, OauthClientRow, OauthTokenRow } from "./tables.ts"
@@ -92,7 +93,7 @@ export class VcsConnectionRows implements VcsConnectionStore {
         oauth_client_id: token.oauthClientId,
         organization_id: token.organizationId,
         service_provider_user: token.serviceProviderUser,
-        value_sealed: this.#sealer.seal(`oauth-tokens/${token.id}`, Buffer.from(secret)),
+        value_sealed: this.#sealer.seal(sealPaths.oauthToken(token.id), Buffer.from(secret)),
         created_at: token.createdAt,
       }),
     )

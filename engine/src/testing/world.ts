@@ -3,6 +3,7 @@ import type { Edition } from "../core/edition.ts"
 import { type Runtime, systemRuntime } from "../core/runtime.ts"
 import { openEmbedded } from "../embedded.ts"
 import type { ServedEngine } from "../engine.ts"
+import type { SealKeySources } from "../storage/seal-keys.ts"
 import { createApp } from "../http/app.ts"
 import type { App } from "../http/exchange.ts"
 
@@ -35,11 +36,12 @@ export interface WorldOptions {
   readonly url?: string
   readonly edition?: Edition
   readonly runtime?: Runtime
+  /** As in the environment; one for all worlds when left out, so that several can share a store. */
+  readonly sealKeys?: SealKeySources
   /** Nothing is recorded without it. */
   readonly auditFile?: string
 }
 
-/** One for all worlds, so that several can share a store. */
 const sealKey = Buffer.alloc(32, "seal").toString("base64")
 
 export const origin = "http://chancery.test"
@@ -50,7 +52,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const engine = await openEmbedded(options.url ?? "sqlite::memory:", {
     runtime,
     edition,
-    sealKeys: { text: sealKey },
+    sealKeys: options.sealKeys ?? { text: sealKey },
     ...(options.auditFile === undefined ? {} : { auditLog: { file: options.auditFile } }),
   })
   const app = createApp({ engine, runtime })

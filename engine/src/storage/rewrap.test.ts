@@ -1,0 +1,202 @@
+import { sql } from "kysely"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect, onTestFinished, test } from "vitest"
+import { systemRuntime } from "../core/runtime.ts"
+import type { MountId } from "../pki/mount.ts"
+import type { CaKey } from "../pki/keys/key.ts"
+import { made } from "../testing/people.ts"
+import { populatedWorld } from "../testing/populated-world.ts"
+import { stateFile, stateVersionDocument } from "../testing/state-file.ts"
+import { seededRandom } from "../testing/seeded-random.ts"
+import { openWorld } from "../testing/world.ts"
+import { type Database, openDatabase } from "./database.ts"
+import { keySealer, newKeyText, parseKeyRing } from "./key-sealing.ts"
+import { rewrap, sealedValueCounts } from "./rewrap.ts"
+import { forgetKeyId, rotateKeyFile } from "./seal-keys.ts"
+import { sealedPlaces } from "./sealed-places.ts"
+import { storesOver } from "./stores.ts"
+import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
+
+const { random } = systemRuntime()
+const [oldText, newText, newestText] = [newKeyText(random), newKeyText(random), newKeyText(random)]
+const idOf = (text: string) => parseKeyRing(text).current.id
+const rotated = parseKeyRing(`${newText},${oldText}`)
+const documentOf = (type: string, attributes: object) => ({ data: { type, attributes } })
+
+/** One value in every place at least; of state contents one document is in several chunks. */
+async function seed(url: string): Promise<{ readonly workspace: string; readonly state: string }> {
+  await using world = await populatedWorld({ url, sealKeys: { text: oldText } })
+  const post = (path: string, type: string, attributes: object) =>
+    made(world, "POST", path, documentOf(type, attributes))
+  await post("/organizations/acme/ssh-keys", "ssh-keys", {
+    name: "deploy",
+    value: "-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0\n-----END OPENSSH PRIVATE KEY-----\n",
+  })
+  await post("/organizations/acme/oauth-clients", "oauth-clients", {
+    name: "GitHub",
+    "service-provider": "github",
+    "http-url": "https://github.com",
+    "api-url": "https://api.github.com",
+    "oauth-token-string": "ghp-secret",
+  })
+  const workspace = await world.workspace("network")
+  for (let count = 0; count < 3; count += 1)
+    await post(`/workspaces/${workspace}/vars`, "vars", {
+      key: `key-${count}`,
+      value: `value-${count}`,
+      category: "env",
+    })
+  await made(world, "POST", `/workspaces/${workspace}/actions/lock`, {})
+  // Random, so that compression leaves more than one chunk of it.
+  const long = Buffer.from(seededRandom(1).bytes(1_800_000)).toString("base64")
+  const state = stateFile({ outputs: { long: { value: long, type: "string" } } })
+  await made(world, "POST", `/workspaces/${workspace}/state-versions`, stateVersionDocument(state, { inline: true }))
+  await world.engine.mounts.create({ path: "pki" })
+  return { workspace, state: state.text }
+}
+
+async function addAuthoritySecrets(database: Database): Promise<void> {
+  const { transact } = storesOver(database, keySealer(parseKeyRing(oldText), random))
+  const [mount] = await database.read((session) => session.all(sql<{ id: string }>`select id from mounts`))
+  const mountId = mount?.id as MountId
+  await transact(async ({ caKeys, mountSettings }) => {
+    const key: CaKey = { id: "key-1" as CaKey["id"], mountId, name: null, publicKey: Buffer.of(1), createdAt: 0 }
+    await caKeys.insert(key, Buffer.from("private key"))
+    await mountSettings.saveSecret(mountId, "client-key", Buffer.from("secret"))
+  })
+}
+
+const countsOf = async (database: Database) => Object.fromEntries(await sealedValueCounts(database))
+
+describe.each(databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory"))(
+  "on $name",
+  (kind) => {
+    test("every sealed value is put under the new key, and nothing needs the old one any more", async () => {
+      await using place = await kind.place()
+      const { workspace, state } = await seed(place.url)
+      await using database = await openDatabase(place.url)
+      await addAuthoritySecrets(database)
+      const before = await countsOf(database)
+      const total = before[idOf(oldText)] ?? 0
+      expect(Object.keys(before)).toEqual([idOf(oldText)])
+      for (const { table } of sealedPlaces) {
+        const rows = await database.read((session) => session.all(sql`select 1 from ${sql.table(table)}`))
+        expect([table, rows.length > 0]).toEqual([table, true])
+      }
+
+      const shown: number[] = []
+      const report = await rewrap(database, { ring: rotated, random, progress: (done) => void shown.push(done) })
+      expect(report).toEqual({ rewrapped: total, unopened: 0, firstProblem: undefined })
+      expect(shown.at(-1)).toBe(total)
+      expect(await countsOf(database)).toEqual({ [idOf(newText)]: total })
+      expect(await rewrap(database, { ring: rotated, random })).toMatchObject({ rewrapped: 0, unopened: 0 })
+
+      // The old key is not among these: what opens now opens without it.
+      const later = await rewrap(database, { ring: parseKeyRing(`${newestText},${newText}`), random })
+      expect(later).toMatchObject({ rewrapped: total, unopened: 0 })
+      for (const id of [idOf(oldText), idOf(newText)]) await forgetKeyId(database, id)
+      await using world = await openWorld({ url: place.url, sealKeys: { text: newestText } })
+      const variables = await world.request("GET", `/workspaces/${workspace}/vars`)
+      expect(variables.body.data.map(({ attributes }: { attributes: { value: string } }) => attributes.value)).toEqual([
+        "value-0",
+        "value-1",
+        "value-2",
+      ])
+      const version = await world.request("GET", `/workspaces/${workspace}/current-state-version?include=outputs`)
+      const download = await world.app.fetch(
+        new Request(new URL(version.body.data.attributes["hosted-state-download-url"]), {
+          headers: { authorization: `Bearer ${world.rootToken}` },
+        }),
+        { requestId: "test", route: undefined },
+      )
+      expect((await download.text()) === state).toBe(true)
+    })
+
+    test("a server that follows the key file serves on, none of its writes is lost, and the next pass finds the rest", async () => {
+      await using place = await kind.place()
+      const { workspace } = await seed(place.url)
+      const folder = await mkdtemp(join(tmpdir(), "chancery-rewrap-"))
+      onTestFinished(() => rm(folder, { recursive: true, force: true }))
+      const file = join(folder, "seal-key")
+      await writeFile(file, `${oldText}\n`)
+      await using world = await openWorld({ url: place.url, sealKeys: { file } })
+      await using database = await openDatabase(place.url)
+      const [variable] = (await world.request("GET", `/workspaces/${workspace}/vars`)).body.data
+      const path = `/workspaces/${workspace}/vars/${variable.id}`
+      let written = 0
+      const stop = new AbortController()
+      const writing = (async () => {
+        while (!stop.signal.aborted) {
+          const attributes = { value: `later-${written + 1}` }
+          const answer = await world.request("PATCH", path, {
+            body: { data: { type: "vars", id: variable.id, attributes } },
+          })
+          expect(answer.status).toBe(200)
+          written += 1
+        }
+      })()
+      const ring = await rotateKeyFile(file, random)
+      await rewrap(database, { ring, random })
+      stop.abort()
+      await writing
+      await rewrap(database, { ring, random })
+      expect(Object.keys(await countsOf(database))).toEqual([ring.current.id])
+      expect(written).toBeGreaterThan(0)
+      expect((await world.request("GET", path)).body.data.attributes.value).toBe(`later-${written}`)
+    })
+
+    test("an interrupted pass leaves every value under one key or the other, and the next one finishes", async () => {
+      await using place = await kind.place()
+      await seed(place.url)
+      await using database = await openDatabase(place.url)
+      const total = (await countsOf(database))[idOf(oldText)] ?? 0
+      const stop = new AbortController()
+      const interrupted = rewrap(database, {
+        ring: rotated,
+        random,
+        signal: stop.signal,
+        progress: (done) => {
+          if (done > 2) stop.abort(new Error("the power is gone"))
+        },
+      })
+      await expect(interrupted).rejects.toThrow("the power is gone")
+      const counts = await countsOf(database)
+      expect(Object.keys(counts).toSorted()).toEqual([idOf(newText), idOf(oldText)].toSorted())
+      expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe(total)
+      const rest = await rewrap(database, { ring: rotated, random })
+      expect(rest.rewrapped).toBe(counts[idOf(oldText)])
+      expect(await countsOf(database)).toEqual({ [idOf(newText)]: total })
+    })
+
+    test("what does not open stays as it is, is told, and keeps nothing else under the old key", async () => {
+      await using place = await kind.place()
+      await seed(place.url)
+      await using database = await openDatabase(place.url)
+      const total = (await countsOf(database))[idOf(oldText)] ?? 0
+      await database.transact(async (session) => {
+        const sealed = keySealer(parseKeyRing(oldText), random).seal("variables/another", Buffer.from("moved"))
+        await session.run(sql`update variables set value_sealed = ${sealed} where key = 'key-1'`)
+      })
+      const report = await rewrap(database, { ring: rotated, random })
+      expect(report).toMatchObject({ rewrapped: total - 1, unopened: 1 })
+      expect(report.firstProblem).toMatch(/^the sealed value of variables\/var-\w+ does not open: it was changed/)
+      expect(await countsOf(database)).toEqual({ [idOf(newText)]: total - 1, [idOf(oldText)]: 1 })
+    })
+  },
+)
+
+test("every column of sealed values in the schema is among the places that a new key reaches", async () => {
+  const memory = databaseKinds.find(({ name }) => name === "SQLite memory")
+  if (memory === undefined) throw new Error("no SQLite memory")
+  await using temporary = await temporaryDatabase(memory)
+  const columns = await temporary.database.read((session) =>
+    session.all(sql<{ place: string }>`
+      select tables.name || '.' || columns.name as place
+      from sqlite_master as tables, pragma_table_info(tables.name) as columns
+      where tables.type = 'table' and columns.type = 'BLOB' and columns.name like '%sealed' order by 1`),
+  )
+  const known = sealedPlaces.map(({ table, column }) => `${table}.${column}`).toSorted()
+  expect(columns.map(({ place }) => place)).toEqual(known)
+})

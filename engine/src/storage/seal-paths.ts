@@ -1,0 +1,11 @@
+// What each sealed value is bound to: the record that it belongs to. Rows seal and open under these paths, and a new seal
+// key is put on everything by them (`sealed-places.ts`).
+export const sealPaths = {
+  sshKey: (id: string): string => `ssh-keys/${id}`,
+  oauthToken: (id: string): string => `oauth-tokens/${id}`,
+  variable: (id: string): string => `variables/${id}`,
+  stateDocument: (stateVersionId: string, document: string): string => `state-versions/${stateVersionId}/${document}`,
+  stateVersionOutput: (id: string): string => `state-version-outputs/${id}`,
+  caKey: (id: string): string => `ca-keys/${id}`,
+  mountSecret: (mountId: string, name: string): string => `mount-secrets/${mountId}/${name}`,
+} as const

@@ -1,0 +1,77 @@
+// Every place in the store where a sealed value stands. A column of sealed values that is missing here would keep its old
+// seal key for ever; a test compares this list with the schema.
+import { sql, type RawBuilder } from "kysely"
+import { chunkPath } from "./key-sealing.ts"
+import { sealPaths } from "./seal-paths.ts"
+import type { Tables } from "./tables.ts"
+
+export interface SealedPlace {
+  readonly table: keyof Tables
+  readonly column: string
+  /** The primary key. */
+  readonly key: readonly string[]
+  /** How many values fit into one transaction that is soon over. */
+  readonly batch: number
+  /** What else the path needs, under the name `extra`. */
+  readonly extra?: RawBuilder<unknown>
+  readonly path: (row: Readonly<Record<string, string | number>>) => string
+}
+
+const small = 200
+/** Up to 1 MiB each. */
+const large = 4
+
+export const sealedPlaces: readonly SealedPlace[] = [
+  {
+    table: "ca_keys",
+    column: "private_key_sealed",
+    key: ["id"],
+    batch: small,
+    path: ({ id }) => sealPaths.caKey(String(id)),
+  },
+  {
+    table: "mount_secrets",
+    column: "value_sealed",
+    key: ["mount_id", "name"],
+    batch: small,
+    path: ({ mount_id, name }) => sealPaths.mountSecret(String(mount_id), String(name)),
+  },
+  {
+    table: "ssh_keys",
+    column: "value_sealed",
+    key: ["id"],
+    batch: small,
+    path: ({ id }) => sealPaths.sshKey(String(id)),
+  },
+  {
+    table: "oauth_tokens",
+    column: "value_sealed",
+    key: ["id"],
+    batch: small,
+    path: ({ id }) => sealPaths.oauthToken(String(id)),
+  },
+  {
+    table: "variables",
+    column: "value_sealed",
+    key: ["id"],
+    batch: small,
+    path: ({ id }) => sealPaths.variable(String(id)),
+  },
+  {
+    table: "state_version_outputs",
+    column: "value_sealed",
+    key: ["id"],
+    batch: small,
+    path: ({ id }) => sealPaths.stateVersionOutput(String(id)),
+  },
+  {
+    table: "state_contents",
+    column: "sealed",
+    key: ["state_version_id", "document", "chunk"],
+    batch: large,
+    extra: sql`(select count(*) from state_contents as whole
+      where whole.state_version_id = state_contents.state_version_id and whole.document = state_contents.document)`,
+    path: ({ state_version_id, document, chunk, extra }) =>
+      chunkPath(sealPaths.stateDocument(String(state_version_id), String(document)), Number(chunk), Number(extra)),
+  },
+]

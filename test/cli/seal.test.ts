@@ -1,0 +1,117 @@
+import { readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { expect, test, vi } from "vitest"
+import { run, serve, temporaryFolder } from "./chancery.ts"
+
+// Each starts processes, and rotation waits for servers to follow.
+vi.setConfig({ testTimeout: 60_000 })
+
+interface KeyStatus {
+  readonly keyId: string
+  readonly use: string
+  readonly secretCount: number
+}
+
+test("rotation puts every secret under a new key, and an old one can be retired then", async () => {
+  await using folder = await temporaryFolder()
+  const chancery = (...words: string[]) => run(words, { folder: folder.path })
+  const status = async () => JSON.parse((await chancery("seal", "status", "--json")).out) as readonly KeyStatus[]
+  expect((await chancery("organization", "create", "acme", "--email", "a@example.com")).code).toBe(0)
+  const file = join(folder.path, ".chancery", "seal-key")
+  const before = await readFile(file, "utf8")
+  const [first] = await status()
+  expect(first).toMatchObject({ use: "seals", secretCount: expect.any(Number) as number })
+  const secretCount = first?.secretCount ?? 0
+  expect(secretCount).toBeGreaterThan(0)
+
+  const rotated = await chancery("seal", "rotate")
+  expect(rotated).toMatchObject({ code: 0 })
+  const [, keyId] = /^The key ([0-9a-f]{16}) is first in /.exec(rotated.out) ?? []
+  expect(rotated.out).toContain(`${secretCount} secrets were put under the key ${keyId}.`)
+  const after = await readFile(file, "utf8")
+  expect(after.endsWith(before)).toBe(true)
+  expect(await status()).toEqual([
+    { keyId, use: "seals", secretCount },
+    { keyId: first?.keyId, use: "opens", secretCount: 0 },
+  ])
+
+  // Without the old key the store opens only when that is retired; without the new one never.
+  await writeFile(file, before)
+  expect(await chancery("organization", "list")).toMatchObject({
+    code: 78,
+    said: expect.stringContaining("not among the seal keys given") as string,
+  })
+  await writeFile(file, after)
+  expect(await chancery("seal", "retire", keyId ?? "")).toMatchObject({ code: 64 })
+  expect(await chancery("seal", "retire", "0000000000000000")).toMatchObject({ code: 64 })
+  expect(await chancery("seal", "retire", first?.keyId ?? "")).toMatchObject({ code: 0 })
+  expect((await readFile(file, "utf8")).includes(before.split("\n").at(-2) ?? "")).toBe(false)
+  expect(await status()).toEqual([{ keyId, use: "seals", secretCount }])
+  expect((await chancery("organization", "list")).out).toContain("acme")
+})
+
+test("a key under which there are secrets is not retired", async () => {
+  await using folder = await temporaryFolder()
+  const keys = [7, 8].map((byte) => Buffer.alloc(32, byte).toString("base64"))
+  const chancery = (sealKey: string, ...words: string[]) =>
+    run(words, { folder: folder.path, environment: { CHANCERY_SEAL_KEY: sealKey } })
+  expect((await chancery(keys[0] ?? "", "organization", "list")).code).toBe(0)
+  const both = `${keys[1]},${keys[0]}`
+  const [current, old] = JSON.parse((await chancery(both, "seal", "status", "--json")).out) as readonly KeyStatus[]
+  expect([current?.secretCount, old?.use]).toEqual([0, "opens"])
+  const refused = await chancery(both, "seal", "retire", old?.keyId ?? "")
+  expect(refused).toMatchObject({ code: 1, said: expect.stringContaining("rotate --no-new-key") as string })
+  // Keys that are in no file are the operator's to change: only the secrets are put under the first.
+  expect(await chancery(both, "seal", "rotate")).toMatchObject({
+    code: 78,
+    said: expect.stringContaining("CHANCERY_SEAL_KEY") as string,
+  })
+  expect(await chancery(both, "seal", "rotate", "--no-new-key")).toMatchObject({ code: 0 })
+  expect(await chancery(both, "seal", "retire", old?.keyId ?? "")).toMatchObject({ code: 0 })
+  expect((await chancery(keys[1] ?? "", "organization", "list")).code).toBe(0)
+})
+
+test("a key file that cannot be read as one stays as it is", async () => {
+  await using folder = await temporaryFolder()
+  const file = join(folder.path, "broken")
+  await writeFile(file, "no key\n")
+  expect((await run(["seal", "rotate", "--seal-key-file", file], { folder: folder.path })).code).toBe(78)
+  expect(await readFile(file, "utf8")).toBe("no key\n")
+})
+
+test("a running server takes the new key over while it serves", async () => {
+  await using folder = await temporaryFolder()
+  const data = join(folder.path, "data")
+  await using served = await serve(["serve", "--data", data, "--rate-limit", "off"])
+  const token = (await run(["token", "create", "--user", "root", "--data", data])).out.trim()
+  const send = (method: string, path: string, body?: object) =>
+    fetch(`${served.url}/api/v2${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/vnd.api+json" },
+      ...(body === undefined ? {} : { body: JSON.stringify({ data: body }) }),
+    })
+  await send("POST", "/organizations", { type: "organizations", attributes: { name: "acme", email: "a@example.com" } })
+  const made = await send("POST", "/organizations/acme/workspaces", { type: "workspaces", attributes: { name: "web" } })
+  const { data: workspace } = (await made.json()) as { data: { id: string } }
+  const statuses = new Set<number>()
+  let sent = 0
+  const stop = new AbortController()
+  const sending = (async () => {
+    while (!stop.signal.aborted) {
+      const attributes = { key: `key-${sent}`, value: `value-${sent}`, category: "env" }
+      statuses.add((await send("POST", `/workspaces/${workspace.id}/vars`, { type: "vars", attributes })).status)
+      sent += 1
+    }
+  })()
+  const rotated = await run(["seal", "rotate", "--data", data])
+  stop.abort()
+  await sending
+  expect(rotated.code).toBe(0)
+  expect([...statuses]).toEqual([201])
+  const status = await run(["seal", "status", "--json", "--data", data])
+  const [current, old] = JSON.parse(status.out) as readonly KeyStatus[]
+  expect([current?.use, old?.secretCount]).toEqual(["seals", 0])
+  expect(current?.secretCount).toBeGreaterThan(sent)
+  const all = (await (await send("GET", `/workspaces/${workspace.id}/vars`)).json()) as { data: readonly unknown[] }
+  expect(all.data).toHaveLength(sent)
+})
