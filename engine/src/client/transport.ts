@@ -1,4 +1,4 @@
-// Requests to a Chancery server over a pool of kept connections. What the server refuses becomes the same `EngineError` that
+// Requests to a Chancery server over a pool of kept connections, to either of its two APIs. What the server refuses becomes the same `EngineError` that
 // the embedded engine throws; what never got there, or whose answer was lost, becomes `unavailable`.
 //
 // Sent again, with growing and jittered pauses, both bounded: whatever the server answered with 429 or 503, since it did
@@ -10,6 +10,7 @@ import { type EngineError, isEngineError, notFound, unauthenticated, unavailable
 import type { RandomSource } from "../core/random.ts"
 import { refuseUnstorableText } from "../core/text.ts"
 import { decodeError } from "../wire/jsonapi/errors.ts"
+import { decodeError as decodePkiError } from "../wire/pki/errors.ts"
 
 export interface TransportOptions {
   /** Sent as Bearer, kept in memory, never part of a message. */
@@ -38,16 +39,59 @@ export interface OutgoingRequest {
   readonly path: string
   readonly query?: URLSearchParams
   readonly document?: unknown
-  /** Members whose wire name is not the domain's, as the endpoint's pointers have them. */
+  /** For fields of which the domain's name and the wire's do not follow from each other, as the API's errors have them. */
   readonly names?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
 }
 
-export interface Transport extends AsyncDisposable {
+/** One way to ask: the API of workspaces, unless it is called for certificates. */
+export interface Asking {
   /** The answer's document; undefined where it has none. */
   readonly send: (request: OutgoingRequest) => Promise<unknown>
   /** The answer's body as it is. */
   readonly download: (path: string, query?: URLSearchParams) => Promise<Uint8Array>
+}
+
+export interface Transport extends Asking, AsyncDisposable {
+  /** The API of certificates. */
+  readonly pki: Asking
+}
+
+/** What the two APIs say differently. */
+interface Api {
+  readonly prefix: string
+  readonly headers: (request: OutgoingRequest, token: string) => Readonly<Record<string, string>>
+  readonly refusal: (answer: RefusedAnswer, names: OutgoingRequest["names"]) => EngineError
+}
+
+interface RefusedAnswer {
+  readonly status: number
+  readonly document: unknown
+  readonly header: (name: string) => string | undefined
+  readonly retryAfterMs: number | undefined
+}
+
+const workspaceApi: Api = {
+  prefix: "/api/v2",
+  headers: ({ document }, token) => ({
+    accept: mediaType,
+    authorization: `Bearer ${token}`,
+    ...(document === undefined ? {} : { "content-type": mediaType }),
+  }),
+  refusal: ({ status, document, retryAfterMs }, names) => decodeError(status, document, { retryAfterMs, names }),
+}
+
+/** In the specification's dialect (architecture 0.2). */
+const pkiApi: Api = {
+  prefix: "/v1",
+  headers: ({ method, document }, token) => ({
+    accept: "application/json",
+    "x-service-token": token,
+    ...(document === undefined
+      ? {}
+      : { "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json" }),
+  }),
+  refusal: decodePkiError,
 }
 
 /** A path whose values cannot change its shape. A value that no address can carry names nothing. */
@@ -70,7 +114,6 @@ function eachText(value: unknown, look: (text: string) => void): void {
     for (const member of Object.values(value)) eachText(member, look)
 }
 
-const apiPrefix = "/api/v2"
 const mediaType = "application/vnd.api+json"
 
 export function createTransport(url: string, options: TransportOptions): Transport {
@@ -93,7 +136,7 @@ export function createTransport(url: string, options: TransportOptions): Transpo
   const closing = new AbortController()
   const ending = options.signal === undefined ? closing.signal : AbortSignal.any([closing.signal, options.signal])
 
-  async function once(request: OutgoingRequest, signal: AbortSignal): Promise<Uint8Array> {
+  async function once(api: Api, request: OutgoingRequest, signal: AbortSignal): Promise<Uint8Array> {
     const { method, document, query } = request
     // As an embedded engine's store does; the server would name the pointers of a document that nobody here wrote.
     eachText(document, refuseUnstorableText)
@@ -102,28 +145,23 @@ export function createTransport(url: string, options: TransportOptions): Transpo
     const answer = await answered(base, () =>
       agent.request({
         origin: base.origin,
-        path: `${base.pathname}${request.path}${search}`,
+        path: `${base.pathname.replace(/\/$/, "")}${api.prefix}${request.path}${search}`,
         method,
         signal,
-        headers: {
-          accept: mediaType,
-          authorization: `Bearer ${options.token}`,
-          "user-agent": "chancery",
-          ...(document === undefined ? {} : { "content-type": mediaType }),
-        },
+        headers: { "user-agent": "chancery", ...api.headers(request, options.token) },
         body: document === undefined ? null : JSON.stringify(document),
       }),
     )
-    if (answer.statusCode < 200 || answer.statusCode > 299) throw refusalOf(answer, request.names)
+    if (answer.statusCode < 200 || answer.statusCode > 299) throw refusalOf(api, answer, request.names)
     return answer.bytes
   }
 
-  async function patiently(request: OutgoingRequest): Promise<Uint8Array> {
+  async function patiently(api: Api, request: OutgoingRequest): Promise<Uint8Array> {
     const signal = request.signal === undefined ? ending : AbortSignal.any([ending, request.signal])
     let paused = 0
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await once(request, signal)
+        return await once(api, request, signal)
       } catch (error) {
         if (closing.signal.aborted) throw unavailable("The engine has been closed.")
         signal.throwIfAborted()
@@ -137,12 +175,17 @@ export function createTransport(url: string, options: TransportOptions): Transpo
     }
   }
 
-  return {
+  const asking = (api: Api): Asking => ({
     async send(request) {
-      const bytes = await patiently(request)
+      const bytes = await patiently(api, request)
       return bytes.length === 0 ? undefined : parsed(bytes, base)
     },
-    download: (path, query) => patiently({ method: "GET", path, ...(query === undefined ? {} : { query }) }),
+    download: (path, query) => patiently(api, { method: "GET", path, ...(query === undefined ? {} : { query }) }),
+  })
+
+  return {
+    ...asking(workspaceApi),
+    pki: asking(pkiApi),
     async [Symbol.asyncDispose]() {
       closing.abort()
       await agent.destroy()
@@ -155,7 +198,8 @@ function baseOf(url: string): URL {
   if (base.username !== "" || base.password !== "" || base.search !== "" || base.hash !== "")
     throw new Error("The URL of an engine is its address alone; the token is an option of its own.")
   const folder = base.pathname.replace(/\/+$/, "")
-  base.pathname = folder.endsWith(apiPrefix) ? folder : `${folder}${apiPrefix}`
+  const prefix = [workspaceApi.prefix, pkiApi.prefix].find((one) => folder.endsWith(one)) ?? ""
+  base.pathname = folder.slice(0, folder.length - prefix.length)
   return base
 }
 
@@ -224,14 +268,18 @@ function pauseBefore(attempt: number, askedMs: number, random: RandomSource): nu
   return Math.round(least + (Math.min(least, longestPauseMs) / 2) * (draw / 255))
 }
 
-function refusalOf({ statusCode, headers, bytes }: Answered, names: OutgoingRequest["names"]): EngineError {
+function refusalOf(api: Api, { statusCode, headers, bytes }: Answered, names: OutgoingRequest["names"]): EngineError {
   let document: unknown
   try {
     document = JSON.parse(new TextDecoder().decode(bytes))
   } catch {
     document = undefined
   }
-  return decodeError(statusCode, document, { retryAfterMs: askedPauseMs(statusCode, headers), names })
+  const header = (name: string) => single(headers[name])
+  return api.refusal(
+    { status: statusCode, document, header, retryAfterMs: askedPauseMs(statusCode, headers) },
+    names,
+  )
 }
 
 /** `Retry-After` in seconds or as a date, which counts from the answer's own; else the seconds until the rate limit ends. */

@@ -1,0 +1,77 @@
+// The few shapes that requests of the certificate API and their answers have.
+import { isEngineError, notFoundDetail } from "../core/errors.ts"
+import { mountPathOf } from "../pki/mount.ts"
+import { type DecodedEnvelope, decodeEnvelope } from "../wire/pki/envelope.ts"
+import { type Document, isDocument, type Parameters, unreadable, encodeMembers } from "../wire/pki/parameters.ts"
+import { path, type Transport } from "./transport.ts"
+
+/** What is said, by its table: the members to encode, and the names of what a refusal is about. */
+export interface Saying {
+  readonly document: Document
+  readonly names: Readonly<Record<string, string>>
+}
+
+export function saying<T extends object>(table: Parameters<T>, value: Partial<T>): Saying {
+  return { document: encodeMembers(table, value, "specification"), names: namesOf(table) }
+}
+
+/** The names inside, keyed by those on the wire. */
+export const namesOf = ({ members }: Parameters<never>): Readonly<Record<string, string>> =>
+  Object.fromEntries(members.map(({ name, wireName }) => [wireName, name]))
+
+export interface Listed {
+  readonly keys: readonly string[]
+  readonly keyInfo: Document
+}
+
+/** Paths begin with a slash and are made by `path`; they lie below the mount, or below `/v1` for the system's own. */
+export interface PkiCalls {
+  readonly read: (path: string, query?: URLSearchParams) => Promise<DecodedEnvelope>
+  readonly write: (path: string, said?: Saying) => Promise<DecodedEnvelope>
+  readonly patch: (path: string, said: Saying) => Promise<DecodedEnvelope>
+  readonly delete: (path: string) => Promise<DecodedEnvelope>
+  /** Empty where there is nothing; whoever serves this API takes that for not found. */
+  readonly list: (path: string, query?: URLSearchParams) => Promise<Listed>
+  /** As it is, such as a CRL. */
+  readonly download: (path: string) => Promise<Uint8Array>
+}
+
+/** Of the mount at this path, or of the system without one. */
+export function pkiCallsOver({ pki }: Pick<Transport, "pki">, mountPath?: string): PkiCalls {
+  const whole = (below: string): string => (mountPath === undefined ? below : `${pathOfMount(mountPath)}${below}`)
+  const enveloped = (document: unknown): DecodedEnvelope =>
+    document === undefined ? { data: null, warnings: [], lease: undefined } : decodeEnvelope(document)
+  const asking = (query: URLSearchParams | undefined) => (query === undefined ? {} : { query })
+  return {
+    read: async (below, query) =>
+      enveloped(await pki.send({ method: "GET", path: whole(below), ...asking(query) })),
+    write: async (below, said) => enveloped(await pki.send({ method: "POST", path: whole(below), ...said })),
+    patch: async (below, said) => enveloped(await pki.send({ method: "PATCH", path: whole(below), ...said })),
+    delete: async (below) => enveloped(await pki.send({ method: "DELETE", path: whole(below) })),
+    async list(below, query) {
+      const asked = new URLSearchParams(query)
+      asked.set("list", "true")
+      try {
+        return listedIn(enveloped(await pki.send({ method: "GET", path: whole(below), query: asked })))
+      } catch (error) {
+        if (isEngineError(error, "not-found") && error.message === notFoundDetail) return { keys: [], keyInfo: {} }
+        throw error
+      }
+    },
+    download: (below) => pki.download(whole(below)),
+  }
+}
+
+/** `/team/pki` for `team/pki/`. */
+export const pathOfMount = (mountPath: string): string =>
+  mountPathOf(mountPath)
+    .split("/")
+    .map((segment) => path`/${segment}`)
+    .join("")
+
+function listedIn({ data }: DecodedEnvelope): Listed {
+  const { keys, key_info: keyInfo = {} } = isDocument(data) ? data : {}
+  if (!Array.isArray(keys) || !keys.every((key) => typeof key === "string") || !isDocument(keyInfo))
+    throw unreadable("it is no list")
+  return { keys, keyInfo }
+}
