@@ -1,19 +1,27 @@
 // An embedded engine that acts for the owner of a token. Who that is, and what they may do, is asked again at every call, as a
 // server does at every request: a revoked token ends at once.
-import type { Caller } from "./core/caller.ts"
-import type { Engine, ServedEngine } from "./engine.ts"
+import type { Engine, ServedEngine, ServingEngine } from "./engine.ts"
 
 type Method = (...args: readonly unknown[]) => Promise<unknown>
 type Family = Record<string, Method>
+type Families = Readonly<Record<string, Family | undefined>>
 
 /** Closing it closes the engine underneath. */
 export function actingFor(served: ServedEngine, token: string): Engine {
-  const call = async (family: string, method: string, args: readonly unknown[]): Promise<unknown> => {
-    const caller: Caller = await served.authenticate(token)
-    const subject = (served.as(caller) as unknown as Record<string, Family>)[family]
-    return subject?.[method]?.(...args)
-  }
-  return new Proxy(served, {
+  const forCaller = async () => served.as(await served.authenticate(token))
+  const pki = (mountPath: string) =>
+    proxied(served.pki(mountPath), async () => (await forCaller()).pki(mountPath) as unknown as Families)
+  return new Proxy(
+    proxied<ServingEngine>(served, async () => (await forCaller()) as unknown as Families),
+    {
+      get: (target, name) => (name === "pki" ? pki : Reflect.get(target, name, target)),
+    },
+  )
+}
+
+/** The families of `holder`, whose methods are called on those that `current` has at that moment. */
+function proxied<T extends object>(holder: T, current: () => Promise<Families>): T {
+  return new Proxy(holder, {
     get(target, family) {
       const value: unknown = Reflect.get(target, family, target)
       if (typeof value === "function") return value.bind(target)
@@ -21,7 +29,7 @@ export function actingFor(served: ServedEngine, token: string): Engine {
       return new Proxy(value, {
         get: (methods, method) =>
           typeof method === "string" && typeof Reflect.get(methods, method, methods) === "function"
-            ? (...args: readonly unknown[]) => call(family, method, args)
+            ? async (...args: readonly unknown[]) => (await current())[family]?.[method]?.(...args)
             : undefined,
       })
     },

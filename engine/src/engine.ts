@@ -20,7 +20,7 @@ import type { Policies } from "./pki/access/policies.ts"
 import type { ServiceTokens } from "./pki/access/service-tokens.ts"
 import type { MountTable } from "./pki/mount-directory.ts"
 import type { Mounts } from "./pki/mounts.ts"
-import type { Pki } from "./pki/pki.ts"
+import type { Pki, ServedPki } from "./pki/pki.ts"
 import type { VisibleMounts } from "./pki/visible-mounts.ts"
 import type { Assessments } from "./workspaces/assessments.ts"
 import type { ConfigurationVersions } from "./workspaces/configuration-versions.ts"
@@ -40,6 +40,7 @@ import type { Workspaces } from "./workspaces/workspaces.ts"
  *
  * A method that refuses throws `EngineError`; its `code` says why, the same in every implementation:
  * - `not-found`: missing, or the caller may not see it or do that to it; never told apart (specification, section 5)
+ * - `forbidden`: of mounts and what is in them, where it is told apart: no policy of the caller allows it
  * - `invalid`: rules broken by the input, all at once, one fault per field in `faults`
  * - `bad-request`: input that no field explains, such as a character that no store can hold
  * - `conflict`, `unprocessable`: the input is fine, the present state or a rule across objects refuses it
@@ -72,14 +73,15 @@ export interface Engine extends AsyncDisposable {
   readonly agentPools: AgentPools
   readonly remoteStateConsumers: RemoteStateConsumers
   readonly retentionPolicies: RetentionPolicies
+  readonly mounts: Mounts
+  /** The authority at a path. Whether there is one, its verbs find out: they throw `not-found`. */
+  pki(mountPath: string): Pki
 }
 
 /** The engine on the server's side: what stands beside the data of an answer is found there, in one look at the store. */
 export interface ServingEngine extends Engine {
-  readonly mounts: Mounts
   readonly visibleMounts: VisibleMounts
-  /** The authority at a path. Whether there is one, its verbs find out: they throw `not-found`. */
-  pki(mountPath: string): Pki
+  pki(mountPath: string): ServedPki
   readonly policies: Policies
   readonly serviceTokens: ServiceTokens
   readonly inclusions: WorkspaceInclusions

@@ -36,6 +36,11 @@ export type {
   ServiceProvider,
 } from "./organizations/vcs-connection.ts"
 export type { VcsConnections } from "./organizations/vcs-connections.ts"
+export type { MountConfig, MountInput, MountPatch } from "./pki/mount.ts"
+export type { Mounts, MountView } from "./pki/mounts.ts"
+export type { Pki } from "./pki/pki.ts"
+export type { PolicyIdentifier, Role, RoleInput } from "./pki/roles/role.ts"
+export type { Roles, SavedRole } from "./pki/roles/roles.ts"
 export type { Binding, EffectiveTagBinding } from "./tags/tag-binding.ts"
 export type { TagBindingView, TagFilter, TagReference, Tags, TagView } from "./tags/tags.ts"
 export type { AssessmentInput, AssessmentView } from "./workspaces/assessment.ts"

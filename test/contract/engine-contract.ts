@@ -4,6 +4,7 @@ import { identityCases } from "./identity-cases.ts"
 import { methodCases } from "./method-cases.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { methodsOf } from "./methods.ts"
+import { pkiCases } from "./pki-cases.ts"
 import { recordCases } from "./record-cases.ts"
 import { stateCases } from "./state-cases.ts"
 import { tagCases } from "./tag-cases.ts"
@@ -35,6 +36,9 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
   })
   describe("variables, connections, keys, pools and assessments:", () => {
     recordCases(engine)
+  })
+  describe("mounts and what is in them:", () => {
+    pkiCases(engine)
   })
   describe("every method", () => {
     methodCases(engine)

@@ -178,13 +178,27 @@ const calls: Readonly<Record<string, Call>> = {
   "agentPools.get": ({ agentPools }, { agentPoolId }) => agentPools.get(agentPoolId),
   "agentPools.update": ({ agentPools }, { agentPoolId }) => agentPools.update(agentPoolId, {}),
   "agentPools.delete": ({ agentPools }, { agentPoolId }) => agentPools.delete(agentPoolId),
+  "mounts.create": ({ mounts }) => mounts.create({ path: "contract-any" }),
+  "mounts.list": ({ mounts }) => mounts.list(),
+  "mounts.get": ({ mounts }, { mountPath }) => mounts.get(mountPath),
+  "mounts.tune": ({ mounts }, { mountPath }) => mounts.tune(mountPath, {}),
+  "mounts.delete": ({ mounts }, { mountPath }) => mounts.delete(mountPath),
+  "mounts.move": ({ mounts }, { mountPath }) => mounts.move(mountPath, "contract-any"),
+  "pki.roles.list": ({ pki }, { mountPath }) => pki(mountPath).roles.list(),
+  "pki.roles.get": ({ pki }, { mountPath }) => pki(mountPath).roles.get("web"),
+  "pki.roles.save": ({ pki }, { mountPath }) => pki(mountPath).roles.save("web", {}),
+  "pki.roles.update": ({ pki }, { mountPath }) => pki(mountPath).roles.update("web", {}),
+  "pki.roles.delete": ({ pki }, { mountPath }) => pki(mountPath).roles.delete("web"),
 }
+
+/** Of mounts and what is in them it is told apart whether something is missing or not permitted. */
+const isOfMounts = (method: string): boolean => /^(mounts|pki)\./.test(method)
 
 /** What anybody with a token may do: of their own, or of nothing yet. */
 const openToStrangers = new Set(["organizations.create", "organizations.list", "users.account", "users.updateAccount"])
 
 /** One of everything, in one organization. */
-async function newSubject({ organization, owner, newMember, newWorkspace }: Cast) {
+async function newSubject({ root, organization, owner, newMember, newWorkspace, newName }: Cast) {
   const { engine } = owner
   const { id: workspaceId } = await newWorkspace({ tags: [{ name: "net" }] })
   const workspace = { id: workspaceId }
@@ -198,9 +212,13 @@ async function newSubject({ organization, owner, newMember, newWorkspace }: Cast
   await engine.workspaces.unlock(workspace)
   const run = await engine.runs.create(workspace, newRunInput())
   const client = await engine.vcsConnections.createClient(organization, newOauthClient)
+  const mountPath = newName("contract-mount")
+  await root.mounts.create({ path: mountPath })
+  await root.pki(mountPath).roles.save("web", {})
   const installation = await engine.vcsConnections.createInstallation(organization, { name: "app", installationId: 1 })
   return {
     organization,
+    mountPath,
     workspace,
     workspaceId,
     projectId: project.id,
@@ -247,9 +265,10 @@ export function methodCases(engine: () => OpenedEngine): void {
   })
 
   test.each(Object.entries(calls).filter(([name]) => !openToStrangers.has(name)))(
-    "finds nothing for a stranger: %s",
-    async (_name, call) => {
-      await expect(call(cast.stranger.engine, subject)).rejects.toMatchObject(notFound)
+    "gives nothing to a stranger: %s",
+    async (name, call) => {
+      const refusal = isOfMounts(name) ? refused("forbidden") : notFound
+      await expect(call(cast.stranger.engine, subject)).rejects.toMatchObject(refusal)
     },
   )
 

@@ -1,29 +1,44 @@
 import type { Engine } from "../../engine/src/engine.ts"
+import { AuthorityService } from "../../engine/src/pki/authority-service.ts"
 
 /** What stands beside the families of an engine that serves. */
 const notFamilies = new Set([
+  "audit",
   "caller",
   "context",
   "stateUploads",
+  "trail",
   "inclusions",
   "jobActivities",
-  "mounts",
   "policies",
   "serviceTokens",
   "visibleMounts",
 ])
 
-/** `workspaces.get` and all others, as they are at run time. */
+/** Families of a mount that only an engine that serves has (`ServedPki`). */
+const servedFamilies = new Set(["issuers", "certificates"])
+
+/** What the services of a mount have from what they stand on. */
+const inherited = new Set([...Object.getOwnPropertyNames(AuthorityService.prototype), "recordKeyUse"])
+
+/** `workspaces.get`, `pki.roles.get` and all others, as they are at run time. */
 export const methodsOf = (engine: Engine): string[] =>
-  namesOf(engine)
-    .filter((family) => !notFamilies.has(family) && typeof memberOf(engine, family) === "object")
+  [
+    ...methodsIn(engine, notFamilies),
+    ...methodsIn(engine.pki("any"), servedFamilies)
+      .filter((method) => !inherited.has(method.slice(method.indexOf(".") + 1)))
+      .map((method) => `pki.${method}`),
+  ].toSorted()
+
+const methodsIn = (holder: object, except: ReadonlySet<string>): string[] =>
+  namesOf(holder)
+    .filter((family) => !except.has(family) && typeof memberOf(holder, family) === "object")
     .flatMap((family) => {
-      const members = memberOf(engine, family)
+      const members = memberOf(holder, family)
       return namesOf(members)
         .filter((name) => typeof memberOf(members, name) === "function")
         .map((name) => `${family}.${name}`)
     })
-    .toSorted()
 
 function namesOf(value: unknown): string[] {
   const names = new Set<string>()

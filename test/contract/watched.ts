@@ -11,7 +11,14 @@ export interface CallRecord {
 type Method = (...args: readonly unknown[]) => Promise<unknown>
 
 export function watched(engine: Engine, record: CallRecord, behind?: Engine): Engine {
-  return new Proxy(engine, {
+  const pki = (mountPath: string) => watchedFamilies(engine.pki(mountPath), "pki.", record, behind?.pki(mountPath))
+  return new Proxy(watchedFamilies(engine, "", record, behind), {
+    get: (target, name) => (name === "pki" ? pki : Reflect.get(target, name, target)),
+  })
+}
+
+function watchedFamilies<T extends object>(holder: T, prefix: string, record: CallRecord, behind: T | undefined): T {
+  return new Proxy(holder, {
     get(target, family) {
       const value: unknown = Reflect.get(target, family, target)
       if (typeof family === "symbol" || typeof value !== "object" || value === null)
@@ -21,7 +28,7 @@ export function watched(engine: Engine, record: CallRecord, behind?: Engine): En
           const method: unknown = Reflect.get(methods, name, methods)
           if (typeof method !== "function" || typeof name === "symbol") return method
           const twin = behind && memberOf(memberOf(behind, family), name)
-          return watch(`${family}.${name}`, method.bind(methods), record, twin as Method | undefined)
+          return watch(`${prefix}${family}.${name}`, method.bind(methods), record, twin as Method | undefined)
         },
       })
     },

@@ -1,9 +1,10 @@
 // The few shapes that requests of the certificate API and their answers have.
 import { isEngineError, notFoundDetail } from "../core/errors.ts"
+import { noMount } from "../pki/mount-directory.ts"
 import { mountPathOf } from "../pki/mount.ts"
 import { type DecodedEnvelope, decodeEnvelope } from "../wire/pki/envelope.ts"
 import { type Document, isDocument, type Parameters, unreadable, encodeMembers } from "../wire/pki/parameters.ts"
-import { path, type Transport } from "./transport.ts"
+import { type OutgoingRequest, path, type Transport } from "./transport.ts"
 
 /** What is said, by its table: the members to encode, and the names of what a refusal is about. */
 export interface Saying {
@@ -38,29 +39,41 @@ export interface PkiCalls {
 
 /** Of the mount at this path, or of the system without one. */
 export function pkiCallsOver({ pki }: Pick<Transport, "pki">, mountPath?: string): PkiCalls {
-  const whole = (below: string): string => (mountPath === undefined ? below : `${pathOfMount(mountPath)}${below}`)
-  const enveloped = (document: unknown): DecodedEnvelope =>
-    document === undefined ? { data: null, warnings: [], lease: undefined } : decodeEnvelope(document)
-  const asking = (query: URLSearchParams | undefined) => (query === undefined ? {} : { query })
+  const asked = async <T>(below: string, ask: (path: string) => Promise<T>): Promise<T> => {
+    const whole = mountPath === undefined ? below : `${pathOfMount(mountPath)}${below}`
+    try {
+      return await ask(whole)
+    } catch (error) {
+      throw mountPath !== undefined && saysNoMount(error) ? noMount(mountPathOf(mountPath)) : error
+    }
+  }
+  const send = (below: string, request: Omit<OutgoingRequest, "path">): Promise<DecodedEnvelope> =>
+    asked(below, async (whole) => {
+      const document = await pki.send({ ...request, path: whole })
+      return document === undefined ? { data: null, warnings: [], lease: undefined } : decodeEnvelope(document)
+    })
   return {
-    read: async (below, query) =>
-      enveloped(await pki.send({ method: "GET", path: whole(below), ...asking(query) })),
-    write: async (below, said) => enveloped(await pki.send({ method: "POST", path: whole(below), ...said })),
-    patch: async (below, said) => enveloped(await pki.send({ method: "PATCH", path: whole(below), ...said })),
-    delete: async (below) => enveloped(await pki.send({ method: "DELETE", path: whole(below) })),
+    read: (below, query) => send(below, { method: "GET", ...(query === undefined ? {} : { query }) }),
+    write: (below, said) => send(below, { method: "POST", ...said }),
+    patch: (below, said) => send(below, { method: "PATCH", ...said }),
+    delete: (below) => send(below, { method: "DELETE" }),
     async list(below, query) {
-      const asked = new URLSearchParams(query)
-      asked.set("list", "true")
+      const whole = new URLSearchParams(query)
+      whole.set("list", "true")
       try {
-        return listedIn(enveloped(await pki.send({ method: "GET", path: whole(below), query: asked })))
+        return listedIn(await send(below, { method: "GET", query: whole }))
       } catch (error) {
         if (isEngineError(error, "not-found") && error.message === notFoundDetail) return { keys: [], keyInfo: {} }
         throw error
       }
     },
-    download: (below) => pki.download(whole(below)),
+    download: (below) => asked(below, (whole) => pki.download(whole)),
   }
 }
+
+/** The server names the address that was asked for. */
+const saysNoMount = (error: unknown): boolean =>
+  isEngineError(error, "not-found") && /^no handler for route ".*"\. route entry not found\.$/.test(error.message)
 
 /** `/team/pki` for `team/pki/`. */
 export const pathOfMount = (mountPath: string): string =>

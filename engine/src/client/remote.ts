@@ -5,8 +5,11 @@ import { remoteAgentPools } from "./agent-pools.ts"
 import { remoteAssessments } from "./assessments.ts"
 import { callsOver } from "./calls.ts"
 import { remoteConfigurationVersions } from "./configuration-versions.ts"
+import { remoteMounts } from "./mounts.ts"
 import { remoteOrganizationMemberships } from "./organization-memberships.ts"
 import { remoteOrganizations } from "./organizations.ts"
+import { pkiCallsOver } from "./pki-calls.ts"
+import { remotePki } from "./pki.ts"
 import { remoteProjects } from "./projects.ts"
 import { remoteRemoteStateConsumers } from "./remote-state-consumers.ts"
 import { remoteRetentionPolicies } from "./retention-policies.ts"
@@ -50,6 +53,8 @@ export function openRemote(url: string, options: TransportOptions): Engine {
     retentionPolicies: remoteRetentionPolicies(calls),
     sshKeys: remoteSshKeys(calls),
     agentPools: remoteAgentPools(calls),
+    mounts: remoteMounts(pkiCallsOver(transport)),
+    pki: (mountPath) => remotePki(transport, mountPath),
     [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
   }
 }

@@ -276,10 +276,7 @@ function refusalOf(api: Api, { statusCode, headers, bytes }: Answered, names: Ou
     document = undefined
   }
   const header = (name: string) => single(headers[name])
-  return api.refusal(
-    { status: statusCode, document, header, retryAfterMs: askedPauseMs(statusCode, headers) },
-    names,
-  )
+  return api.refusal({ status: statusCode, document, header, retryAfterMs: askedPauseMs(statusCode, headers) }, names)
 }
 
 /** `Retry-After` in seconds or as a date, which counts from the answer's own; else the seconds until the rate limit ends. */

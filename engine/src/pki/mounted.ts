@@ -3,11 +3,11 @@ import type { Caller } from "../core/caller.ts"
 import type { PkiContext } from "./authority-service.ts"
 import { CertificateService } from "./issue/certificate-service.ts"
 import { IssuerService } from "./issuers/issuer-service.ts"
-import type { Pki } from "./pki.ts"
+import type { ServedPki } from "./pki.ts"
 import { RoleService } from "./roles/role-service.ts"
 
 /** The services of one mount for one caller; each is made when it is first asked for. Whether the mount is there, they find out. */
-export class MountedPki implements Pki {
+export class MountedPki implements ServedPki {
   readonly #context: PkiContext
   readonly #mountPath: string
   readonly #caller: Caller

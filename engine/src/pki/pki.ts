@@ -5,7 +5,11 @@ import type { Roles } from "./roles/roles.ts"
 
 /** Refusals are `EngineError`s; beside the codes that `Engine` lists, `forbidden`: no policy of the caller allows it. */
 export interface Pki {
-  readonly issuers: Issuers
   readonly roles: Roles
+}
+
+/** On the server's side. */
+export interface ServedPki extends Pki {
+  readonly issuers: Issuers
   readonly certificates: Certificates
 }

@@ -1,0 +1,9 @@
+import type { Pki } from "../pki/pki.ts"
+import { pkiCallsOver } from "./pki-calls.ts"
+import { remoteRoles } from "./roles.ts"
+import type { Transport } from "./transport.ts"
+
+export function remotePki(transport: Transport, mountPath: string): Pki {
+  const calls = pkiCallsOver(transport, mountPath)
+  return { roles: remoteRoles(calls) }
+}
