@@ -1,6 +1,9 @@
 // The composition root: the only file that sees storage, services and jobs together.
 import { auditLog } from "./audit/audit-log.ts"
 import { saltedHash } from "./audit/salted-hash.ts"
+import type { PermittedAddresses } from "./client/address-guard.ts"
+import { guardedFetch } from "./client/guarded-fetch.ts"
+import { webhookPolicyClient } from "./client/policy-client.ts"
 import { type Audit, type AuditTrail, noAudit } from "./core/audit.ts"
 import { availableParallelism } from "node:os"
 import type { Caller } from "./core/caller.ts"
@@ -36,6 +39,8 @@ import { MountDirectory, type MountTable } from "./pki/mount-directory.ts"
 import { Authorities } from "./pki/authority.ts"
 import { type SigningKeys, storedSigningKeys } from "./pki/keys/signing-keys.ts"
 import { type KeyGenerator, keyGenerator } from "./x509/key-generation.ts"
+import type { PolicyClient } from "./pki/external-policy/policy-client.ts"
+import { PolicyServiceActivity } from "./pki/external-policy/policy-service-activity.ts"
 import { MountedPki } from "./pki/mounted.ts"
 import { MountService } from "./pki/mount-service.ts"
 import { VisibleMountService } from "./pki/visible-mounts.ts"
@@ -76,6 +81,8 @@ export interface EmbeddedOptions {
     /** Only when there is something to record. */
     readonly opensLate?: boolean
   }
+  /** Where the services that users name may be, besides public addresses; private networks when left out. */
+  readonly outgoing?: PermittedAddresses
 }
 
 /** Opens the store, brings it up to date and makes sure that the user `root` exists; acts as that user. */
@@ -111,6 +118,9 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
   const uses = tokenUses(storage, runtime)
   opening.defer(() => uses.settled())
   const rsaKeys = opening.use(openRsaKeys({ threadCount: Math.max(2, availableParallelism()), timers }))
+  const outgoing = opening.use(
+    guardedFetch({ permitted: options.outgoing ?? { kinds: ["private"], ranges: [] }, digest: runtime.digest }),
+  )
   const stopping = new AbortController()
   const stopped = stopping.signal
   const holder = newId("eng", random)
@@ -124,6 +134,8 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     authorities: new Authorities(),
     signingKeys: storedSigningKeys(storage),
     keyGenerator: keyGenerator(rsaKeys),
+    policyClient: webhookPolicyClient(outgoing.fetch),
+    policyServiceActivity: new PolicyServiceActivity(),
     edition: options.edition ?? "self-hosted",
     exclusively: exclusively({ leases: leasesOver(database), holder, runtime, timers, stopped }),
     wakeJob: (name) => jobs.wake(name),
@@ -153,6 +165,8 @@ interface Context {
   readonly authorities: Authorities
   readonly signingKeys: SigningKeys
   readonly keyGenerator: KeyGenerator
+  readonly policyClient: PolicyClient
+  readonly policyServiceActivity: PolicyServiceActivity
   readonly edition: Edition
   /** For work that one server does at a time. */
   readonly exclusively: Exclusively

@@ -11,6 +11,8 @@ import type { Authorities, Authority } from "./authority.ts"
 import type { CertificateRecord } from "./certificates/certificate.ts"
 import type { SigningKeys } from "./keys/signing-keys.ts"
 import type { KeyGenerator } from "../x509/key-generation.ts"
+import type { PolicyClient } from "./external-policy/policy-client.ts"
+import type { PolicyServiceActivity } from "./external-policy/policy-service-activity.ts"
 import type { IssuerSigner } from "./issuers/issuer-signer.ts"
 import { auditedSigningKey } from "./keys/audited-signing-key.ts"
 import type { SerialNumber } from "../x509/serial-number.ts"
@@ -19,7 +21,7 @@ import type { MountDirectory } from "./mount-directory.ts"
 
 export type PkiStores = Pick<
   Stores,
-  "mounts" | "authorities" | "caKeys" | "issuers" | "roles" | "mountSettings" | "certificates"
+  "mounts" | "authorities" | "caKeys" | "issuers" | "roles" | "mountSettings" | "certificates" | "users" | "teams"
 >
 
 /** What services of every mount and caller share. */
@@ -30,6 +32,8 @@ export interface PkiContext {
   readonly authorities: Authorities
   readonly signingKeys: SigningKeys
   readonly keyGenerator: KeyGenerator
+  readonly policyClient: PolicyClient
+  readonly policyServiceActivity: PolicyServiceActivity
 }
 
 export abstract class AuthorityService {

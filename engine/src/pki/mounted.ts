@@ -1,6 +1,7 @@
 import type { RecordKeyUse } from "../core/audit.ts"
 import type { Caller } from "../core/caller.ts"
 import type { PkiContext } from "./authority-service.ts"
+import { ExternalPolicyService } from "./external-policy/external-policy-service.ts"
 import { CertificateService } from "./issue/certificate-service.ts"
 import { IssuerService } from "./issuers/issuer-service.ts"
 import type { ServedPki } from "./pki.ts"
@@ -30,6 +31,10 @@ export class MountedPki implements ServedPki {
 
   get certificates() {
     return this.#made(CertificateService)
+  }
+
+  get externalPolicy() {
+    return this.#made(ExternalPolicyService)
   }
 
   #made<T>(Service: new (context: PkiContext, mountPath: string, caller: Caller, recordKeyUse: RecordKeyUse) => T): T {

@@ -1,5 +1,6 @@
 // One mount as callers see it: a family of verbs for each kind of thing in it. Embedded and remote engines implement it alike.
 import type { Certificates } from "./certificates/certificates.ts"
+import type { ExternalPolicy } from "./external-policy/external-policy.ts"
 import type { Issuers } from "./issuers/issuers.ts"
 import type { Roles } from "./roles/roles.ts"
 
@@ -12,4 +13,5 @@ export interface Pki {
 export interface ServedPki extends Pki {
   readonly issuers: Issuers
   readonly certificates: Certificates
+  readonly externalPolicy: ExternalPolicy
 }

@@ -1,7 +1,7 @@
 // An engine with its HTTP app and no socket: what route tests talk to.
 import type { Edition } from "../core/edition.ts"
 import { type Runtime, systemRuntime } from "../core/runtime.ts"
-import { openEmbedded } from "../embedded.ts"
+import { type EmbeddedOptions, openEmbedded } from "../embedded.ts"
 import type { ServedEngine } from "../engine.ts"
 import type { SealKeySources } from "../storage/seal-keys.ts"
 import { createApp } from "../http/app.ts"
@@ -40,6 +40,7 @@ export interface WorldOptions {
   readonly sealKeys?: SealKeySources
   /** Nothing is recorded without it. */
   readonly auditFile?: string
+  readonly outgoing?: EmbeddedOptions["outgoing"]
 }
 
 const sealKey = Buffer.alloc(32, "seal").toString("base64")
@@ -54,6 +55,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     edition,
     sealKeys: options.sealKeys ?? { text: sealKey },
     ...(options.auditFile === undefined ? {} : { auditLog: { file: options.auditFile } }),
+    ...(options.outgoing === undefined ? {} : { outgoing: options.outgoing }),
   })
   const app = createApp({ engine, runtime })
   const rootToken = await tokenOf(engine)

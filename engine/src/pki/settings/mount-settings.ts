@@ -1,6 +1,10 @@
 // What is configured for a whole mount (pki-facts 2.6). Each part is stored by its name as it was last set, and read with
 // the defaults of everything that was not.
 import type { IssuerId, KeyId } from "../../core/ids.ts"
+import {
+  defaultExternalPolicySettings,
+  type ExternalPolicySettings,
+} from "../external-policy/external-policy-settings.ts"
 import { type AuthorityUrls, noUrls } from "../issuers/issuer.ts"
 import type { MountId } from "../mount.ts"
 
@@ -27,6 +31,7 @@ export interface MountSettings {
   readonly keys: KeysSettings
   readonly urls: AuthorityUrls
   readonly cluster: ClusterSettings
+  readonly externalPolicy: ExternalPolicySettings
 }
 
 export const defaultMountSettings: MountSettings = {
@@ -34,6 +39,7 @@ export const defaultMountSettings: MountSettings = {
   keys: { default: null },
   urls: noUrls,
   cluster: { path: "", aiaPath: "" },
+  externalPolicy: defaultExternalPolicySettings,
 }
 
 export interface MountSettingsStore {
