@@ -5,6 +5,7 @@ import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
 import type { DistinguishedName } from "../../x509/name.ts"
 import { formatOtherName, type OtherName, parseOtherName } from "../names/other-name.ts"
 import { valuesOf } from "../names/subject.ts"
+import { isSerialNumberName } from "../policy/alternative-names.ts"
 import type { Violation } from "../policy/violation.ts"
 import type { Role } from "../roles/role.ts"
 import type { ValidityRequest } from "./validity.ts"
@@ -137,17 +138,14 @@ interface ReadNames {
   readonly violations: readonly Violation[]
 }
 
-/** How more serial numbers of the subject are written (specification, section 4.8, `serial_number`). */
-const isSerialNumber = (altName: string): boolean => altName.startsWith(`${oids.serialNumber};`)
-
 function namesOfRequest({ altNames, ipSans, uriSans, otherSans }: IssueRequest): ReadNames {
   const others = [
     ...otherSans.map((text) => ({ field: "otherSans", text, parsed: parseOtherName(text) }) as const),
     ...altNames
-      .filter(isSerialNumber)
+      .filter(isSerialNumberName)
       .map((text) => ({ field: "altNames", text, parsed: parseOtherName(text) }) as const),
   ]
-  const names = altNames.filter((name) => !isSerialNumber(name))
+  const names = altNames.filter((name) => !isSerialNumberName(name))
   return {
     names: {
       dnsNames: names.filter((name) => !name.includes("@")),
@@ -206,7 +204,7 @@ function csrWarnings(request: IssueRequest, csr: CsrFacts, role: Role): readonly
   if (role.useCsrCommonName && request.commonName !== "" && valuesOf(csr.subject, oids.commonName).length > 0)
     ignored("common_name", "use_csr_common_name")
   if (role.useCsrSans) {
-    if (request.altNames.some((name) => !isSerialNumber(name))) ignored("alt_names", "use_csr_sans")
+    if (request.altNames.some((name) => !isSerialNumberName(name))) ignored("alt_names", "use_csr_sans")
     if (request.ipSans.length > 0) ignored("ip_sans", "use_csr_sans")
     if (request.uriSans.length > 0) ignored("uri_sans", "use_csr_sans")
   } else if (hasNames(csr))

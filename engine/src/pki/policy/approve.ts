@@ -13,16 +13,15 @@ import type { Identity } from "../names/identity-template.ts"
 import { parseIpAddress } from "../names/ip-address.ts"
 import { subjectOf } from "../names/subject.ts"
 import type { PolicyIdentifier, Role } from "../roles/role.ts"
+import { distinctNames } from "./alternative-names.ts"
 import { type Application, commonNameAsName, keyToMake, violationsOf } from "./checks.ts"
 import { fittingKeyUsages, parseExtendedKeyUsages, parseKeyUsages } from "./key-usage.ts"
 import { namePolicy } from "./name-policy.ts"
+import { approved, type Pass } from "./pass.ts"
 import { refuseViolations } from "./violation.ts"
 
-declare const approved: unique symbol
-
 /** What a certificate is to say, by the policy of a role. Only `approve` makes one. */
-export interface ApprovedRequest {
-  readonly [approved]: true
+export interface ApprovedRequest extends Pass {
   readonly subject: DistinguishedName
   /** Each once; critical where the subject is empty (RFC 5280, section 4.2.1.6). Empty: no such extension. */
   readonly subjectAltName: readonly GeneralName[]
@@ -60,7 +59,7 @@ export function approve(
   const key = csr === undefined ? approvable(keyToMake(role, request)) : csr.key
   const subject = subjectOf({ ...role, ...requested })
   const subjectAltName = alternativeNames(application)
-  return pass({
+  return approved({
     subject,
     subjectAltName,
     key,
@@ -73,47 +72,24 @@ export function approve(
   })
 }
 
-const pass = (request: Omit<ApprovedRequest, typeof approved>): ApprovedRequest => request as ApprovedRequest
-
-/** What is asked for twice, in whatever spelling, is said once. */
 function alternativeNames(application: Application): readonly GeneralName[] {
   const { requested, role } = application
   const { dnsNames, emails, ips, uris, otherNames } = requested
   const ofCommonName = commonNameAsName(application)
-  const names: readonly GeneralName[] = [
-    ...(ofCommonName === undefined ? [] : [{ kind: ofCommonName.kind, value: ofCommonName.name }]),
+  return distinctNames([
+    ...(ofCommonName === undefined ? [] : [ofCommonName]),
     ...dnsNames.map((name) => ({ kind: "dns", value: approvable(toDnsName(name, role)) }) as const),
     ...emails.map((name) => ({ kind: "email", value: approvable(toMailbox(name)) }) as const),
     ...ips.map((ip) => ({ kind: "ip", octets: approvable(parseIpAddress(ip)) }) as const),
     ...uris.map((uri) => ({ kind: "uri", value: uri }) as const),
     ...otherNames.map(({ oid, value }) => ({ kind: "other", oid, value }) as const),
-  ]
-  const named = new Set<string>()
-  return names.filter((name) => {
-    const spelling = spellingOf(name)
-    const isNew = !named.has(spelling)
-    named.add(spelling)
-    return isNew
-  })
+  ])
 }
 
 /** To leave out what no certificate can hold would be to drop it in silence; the checks let nothing like it pass. */
 function approvable<T>(value: T | undefined): T {
   if (value === undefined) throw new TypeError("something was approved that no certificate can hold")
   return value
-}
-
-/** DNS names have no case; neither have, in practice, mailboxes. */
-function spellingOf(name: GeneralName): string {
-  switch (name.kind) {
-    case "dns":
-    case "email":
-      return `${name.kind}:${name.value.toLowerCase()}`
-    case "ip":
-      return `ip:${name.octets.join(".")}`
-    default:
-      return JSON.stringify(name)
-  }
 }
 
 const policyOf = ({ oid, notice, cps }: PolicyIdentifier): CertificatePolicy => ({

@@ -16,6 +16,7 @@ import { isUri } from "../names/uri.ts"
 import { anyUserId } from "../names/user-id.ts"
 import type { CsrFacts, IssueRequest, Requested } from "../issue/request.ts"
 import type { Role } from "../roles/role.ts"
+import { nameOfCommonName, tooManyNames } from "./alternative-names.ts"
 import { isKeyType, keyBitsProblem, rsaBitsMinimum, weakRsaMessage } from "./key-strength.ts"
 import type { NamePolicy, NameRefusal } from "./name-policy.ts"
 import { shown, type Violation, violation } from "./violation.ts"
@@ -53,35 +54,15 @@ const signChecks: readonly Check[] = [...nameChecks, keySuitsRole]
 
 /** All that is wrong, in the order of the checks. */
 export function violationsOf(application: Application): readonly Violation[] {
-  const tooMany = namesAreFew(application)
+  const { dnsNames, emails, ips, uris, otherNames, userIds } = application.requested
+  const tooMany = tooManyNames([dnsNames, emails, ips, uris, otherNames, userIds])
   if (tooMany.length > 0) return tooMany
   const checks = application.csr === undefined ? issueChecks : signChecks
   return checks.flatMap((check) => check(application))
 }
 
-/** The alternative name that the common name is at once (specification, section 4.4, `exclude_cn_from_sans`), as it is written; most others are none. */
-export function commonNameAsName({ role, request, requested }: Application): AlternativeName | undefined {
-  const { commonName } = requested
-  if (request.excludeCnFromSans) return undefined
-  const mailbox = toMailbox(commonName)
-  if (mailbox !== undefined) return { kind: "email", name: mailbox }
-  const dnsName = toDnsName(commonName, role)
-  return dnsName === undefined ? undefined : { kind: "dns", name: dnsName }
-}
-
-export interface AlternativeName {
-  readonly kind: "dns" | "email"
-  readonly name: string
-}
-
-/** Of one certificate; past them, the others are not looked at. */
-const namesMaximum = 1_000
-
-function namesAreFew({ requested }: Application): readonly Violation[] {
-  const { dnsNames, emails, ips, uris, otherNames, userIds } = requested
-  const count = [dnsNames, emails, ips, uris, otherNames, userIds].reduce((sum, names) => sum + names.length, 0)
-  const message = `a certificate must not have more than ${namesMaximum} names; ${count} were given`
-  return count > namesMaximum ? [violation("namesAreFew", "altNames", `${count}`, message)] : []
+export function commonNameAsName({ role, request, requested }: Application) {
+  return request.excludeCnFromSans ? undefined : nameOfCommonName(requested.commonName, role)
 }
 
 function commonNameIsGivenWhenRequired({ role, requested }: Application): readonly Violation[] {
@@ -158,9 +139,9 @@ function emailAddressesAreAllowed(application: Application): readonly Violation[
 }
 
 /** A common name that the policy was not asked about is no way around it. */
-function namesOf(application: Application, kind: AlternativeName["kind"], names: readonly string[]): readonly string[] {
+function namesOf(application: Application, kind: "dns" | "email", names: readonly string[]): readonly string[] {
   const ofCommonName = isFree(application.role) ? commonNameAsName(application) : undefined
-  return [...new Set([...(ofCommonName?.kind === kind ? [ofCommonName.name] : []), ...names])]
+  return [...new Set([...(ofCommonName?.kind === kind ? [ofCommonName.value] : []), ...names])]
 }
 
 const fieldOf = ({ source }: Requested, field: keyof IssueRequest): string => (source === "CSR" ? "csr" : field)
@@ -278,15 +259,15 @@ function subjectOrNameIsGiven({ role, requested }: Application): readonly Violat
 
 function metadataIsKept({ role, request }: Application): readonly Violation[] {
   const { certMetadata } = request
-  if (certMetadata === "") return []
-  const problem = role.noStoreMetadata
-    ? 'must not be given, because the role is set with "no_store_metadata" set to true'
-    : isBase64(certMetadata)
-      ? undefined
-      : "must be base64"
-  return problem === undefined
-    ? []
-    : [violation("metadataIsKept", "certMetadata", shown(certMetadata), `"cert_metadata" ${problem}`)]
+  const problem = certMetadata === "" ? undefined : metadataProblem(certMetadata, role)
+  if (problem === undefined) return []
+  return [violation("metadataIsKept", "certMetadata", shown(certMetadata), `"cert_metadata" ${problem}`)]
+}
+
+/** As the sentence about it goes on. */
+export function metadataProblem(certMetadata: string, role: Role): string | undefined {
+  if (role.noStoreMetadata) return 'must not be given, because the role is set with "no_store_metadata" set to true'
+  return isBase64(certMetadata) ? undefined : "must be base64"
 }
 
 const isBase64 = (text: string): boolean => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)

@@ -1,0 +1,361 @@
+import { describe, expect, test } from "vitest"
+import { isEngineError } from "../../core/errors.ts"
+import { hourMs, type Instant } from "../../core/time.ts"
+import { oids } from "../../x509/asn1/oids.ts"
+import type { Extension } from "../../x509/extension.ts"
+import {
+  basicConstraints,
+  extendedKeyUsage,
+  keyUsage,
+  parseExtensionValues,
+  subjectAltName,
+  subjectKeyIdentifier,
+} from "../../x509/extensions.ts"
+import { type DistinguishedName, encodeName } from "../../x509/name.ts"
+import { nameConstraints } from "../../x509/name-constraints.ts"
+import type { AuthorityRequest } from "../issue/authority-request.ts"
+import { approveAuthority, type AuthorityTerms } from "./approve-authority.ts"
+import type { CsrContent } from "./csr-extensions.ts"
+
+const now: Instant = Date.parse("2026-11-21T12:00:00Z")
+const terms: AuthorityTerms = {
+  mountTtls: { defaultMs: 768 * hourMs, maximumMs: 768 * hourMs },
+  overMaximum: "refuse",
+  issuer: { notAfter: now + 10_000 * hourMs, leafNotAfterBehavior: "err" },
+  issuerMaxPathLength: undefined,
+  enforceLeafNotAfterBehavior: false,
+  now,
+}
+const named = (commonName: string): DistinguishedName => [[{ type: oids.commonName, value: commonName }]]
+const csr = (subjectName: DistinguishedName, extensions: readonly Extension[] = []): CsrContent => ({
+  subject: encodeName(subjectName),
+  subjectName,
+  extensions,
+  extensionValues: parseExtensionValues(extensions),
+})
+
+const approveRoot = (input: Partial<AuthorityRequest>) =>
+  approveAuthority(input, undefined, { ...terms, issuer: undefined })
+const approveIntermediate = (
+  input: Partial<AuthorityRequest>,
+  given: { readonly terms?: Partial<AuthorityTerms>; readonly csr?: CsrContent } = {},
+) => approveAuthority(input, given.csr ?? csr([]), { ...terms, ...given.terms })
+
+function faultsOf(work: () => unknown) {
+  try {
+    work()
+  } catch (error) {
+    if (isEngineError(error, "invalid")) return error.faults.map(({ detail, field }) => ({ detail, field: field?.[0] }))
+    throw error
+  }
+  return []
+}
+
+const valuesOf = ({ extensions }: { readonly extensions: readonly Extension[] }) => parseExtensionValues(extensions)
+
+describe("the certificate of an authority", () => {
+  test("says that it is one, and what its key does", () => {
+    const root = approveRoot({ commonName: "Example Root CA", country: ["CH"], organization: ["Example"] })
+    expect(root).toMatchObject({
+      subject: [
+        [{ type: oids.countryName, value: "CH" }],
+        [{ type: oids.organizationName, value: "Example" }],
+        ...named("Example Root CA"),
+      ],
+      subjectAltName: [],
+      subjectKeyIdentifier: undefined,
+      warnings: [],
+    })
+    expect(root.subjectDer).toEqual(encodeName(root.subject))
+    expect(valuesOf(root)).toEqual({
+      basicConstraints: { isCa: true },
+      keyUsage: ["digitalSignature", "keyCertSign", "cRLSign"],
+    })
+  })
+
+  test("has the alternative names that are asked for, its common name among them where that is one", () => {
+    const request: Partial<AuthorityRequest> = {
+      commonName: "ca.example.com",
+      altNames: ["alt.example.com", "ca@bücher.example", "2.5.4.5;UTF8:SN-1"],
+      ipSans: ["192.0.2.1"],
+      uriSans: ["urn:x:y"],
+      otherSans: ["1.2.3;UTF8:x"],
+    }
+    const names = [
+      { kind: "dns", value: "alt.example.com" },
+      { kind: "email", value: "ca@xn--bcher-kva.example" },
+      { kind: "other", oid: "2.5.4.5", value: "SN-1" },
+      { kind: "ip", octets: Uint8Array.of(192, 0, 2, 1) },
+      { kind: "uri", value: "urn:x:y" },
+      { kind: "other", oid: "1.2.3", value: "x" },
+    ]
+    const approved = approveRoot(request)
+    expect(approved.subjectAltName).toEqual([{ kind: "dns", value: "ca.example.com" }, ...names])
+    expect(valuesOf(approved).subjectAltName).toEqual(approved.subjectAltName)
+    expect(approveRoot({ ...request, excludeCnFromSans: true }).subjectAltName).toEqual(names)
+  })
+
+  test("has the constraints that are asked for", () => {
+    const approved = approveRoot({
+      commonName: "CA",
+      permittedDnsDomains: ["example.com", ".bücher.example"],
+      excludedDnsDomains: ["bad.example.com"],
+      permittedEmailAddresses: ["me@example.com", "example.com", ".example.com"],
+      permittedIpRanges: ["10.0.0.0/8"],
+      excludedIpRanges: ["fd00::/8"],
+      permittedUriDomains: [".example.org"],
+    })
+    expect(valuesOf(approved).nameConstraints).toEqual({
+      permitted: [
+        { kind: "dns", value: "example.com" },
+        { kind: "dns", value: ".xn--bcher-kva.example" },
+        { kind: "email", value: "me@example.com" },
+        { kind: "email", value: "example.com" },
+        { kind: "email", value: ".example.com" },
+        { kind: "ip", octets: Uint8Array.of(10, 0, 0, 0), prefixBits: 8 },
+        { kind: "uri", value: ".example.org" },
+      ],
+      excluded: [
+        { kind: "dns", value: "bad.example.com" },
+        { kind: "ip", octets: Uint8Array.from([0xfd, ...Array<number>(15).fill(0)]), prefixBits: 8 },
+      ],
+    })
+  })
+
+  test("has the key identifier and the usages that are asked for", () => {
+    const approved = approveRoot({
+      commonName: "CA",
+      skid: "0A:1b-2C 3d",
+      keyUsage: ["DataEncipherment", "Everything"],
+    })
+    expect(approved.subjectKeyIdentifier).toEqual(Uint8Array.of(0x0a, 0x1b, 0x2c, 0x3d))
+    expect(valuesOf(approved).keyUsage).toEqual(["digitalSignature", "dataEncipherment", "keyCertSign", "cRLSign"])
+    expect(approved.warnings).toEqual(['"key_usage" Everything is not known and is ignored'])
+  })
+})
+
+describe("[P-8-r4] the length of the path below an authority", () => {
+  const zero = "Max path length of the generated certificate is zero, so it cannot be used to sign intermediate CAs."
+  test.each([
+    {
+      asked: undefined,
+      issuer: undefined,
+      expected: undefined,
+      warnings: [],
+      why: "no limit unless the signer has one",
+    },
+    { asked: -1, issuer: undefined, expected: undefined, warnings: [], why: "-1 says the same" },
+    { asked: -1, issuer: 3, expected: 2, warnings: [], why: "one less than the signer's" },
+    { asked: -1, issuer: 1, expected: 0, warnings: [], why: "one less than the signer's" },
+    { asked: 0, issuer: undefined, expected: 0, warnings: [zero], why: "a literal zero" },
+    { asked: 1, issuer: 3, expected: 1, warnings: [], why: "less than the signer's" },
+  ])("$asked under $issuer is $expected: $why", ({ asked, issuer, expected, warnings }) => {
+    const input = { commonName: "CA", ...(asked === undefined ? {} : { maxPathLength: asked }) }
+    const approved = approveIntermediate(input, { terms: { issuerMaxPathLength: issuer } })
+    expect(valuesOf(approved).basicConstraints?.maxPathLength).toBe(expected)
+    expect(approved.warnings).toEqual(warnings)
+  })
+
+  const none = "signing certificate has a max path length of zero, and cannot issue further CA certificates"
+  test.each([
+    { asked: -1, issuer: 0, detail: none },
+    { asked: 0, issuer: 0, detail: none },
+    { asked: 3, issuer: 3, detail: '"max_path_length" 3 must be below the signing certificate\'s, which is 3' },
+    { asked: -2, issuer: undefined, detail: '"max_path_length" must be -1, 0 or a number of intermediates' },
+    { asked: 0.5, issuer: undefined, detail: '"max_path_length" must be -1, 0 or a number of intermediates' },
+  ])("$asked under $issuer is refused: $detail", ({ asked, issuer, detail }) => {
+    const work = () =>
+      approveIntermediate({ commonName: "CA", maxPathLength: asked }, { terms: { issuerMaxPathLength: issuer } })
+    expect(faultsOf(work)).toEqual([{ field: "maxPathLength", detail }])
+  })
+})
+
+describe("an authority is refused", () => {
+  test.each<{ input: Partial<AuthorityRequest>; field: string; detail: string }>([
+    {
+      input: { commonName: "CA", altNames: ["a b"] },
+      field: "altNames",
+      detail: "subject alternate name a b is no DNS name",
+    },
+    {
+      input: { commonName: "CA", altNames: ["a@"] },
+      field: "altNames",
+      detail: "subject alternate name a@ is no e-mail address",
+    },
+    { input: { commonName: "CA", ipSans: ["x"] }, field: "ipSans", detail: 'the value "x" is not a valid IP address' },
+    {
+      input: { commonName: "CA", uriSans: ["x"] },
+      field: "uriSans",
+      detail: "the provided URI Subject Alternative Name is not a valid URI: x",
+    },
+    {
+      input: { commonName: "CA", otherSans: ["x"] },
+      field: "otherSans",
+      detail: 'other SAN "x" must have the form <oid>;UTF8:<value>',
+    },
+    {
+      input: { commonName: "CA", permittedDnsDomains: ["*.example.com"] },
+      field: "permittedDnsDomains",
+      detail: '"permitted_dns_domains" entry "*.example.com" is not well-formed',
+    },
+    {
+      input: { commonName: "CA", excludedIpRanges: ["10.0.0.1"] },
+      field: "excludedIpRanges",
+      detail: '"excluded_ip_ranges" entry "10.0.0.1" is not well-formed',
+    },
+    {
+      input: { commonName: "CA", country: ["Schweiz"] },
+      field: "country",
+      detail: `the subject's countryName "Schweiz" is not two letters`,
+    },
+    {
+      input: { commonName: "C".repeat(65) },
+      field: "commonName",
+      detail: `the subject's commonName "${"C".repeat(65)}" is longer than 64 characters`,
+    },
+    {
+      input: { commonName: "C\nA" },
+      field: "commonName",
+      detail: "the subject's value C\nA must not contain control characters",
+    },
+    {
+      input: { commonName: "CA", skid: "xyz" },
+      field: "skid",
+      detail: '"skid" must be at most 64 octets in hexadecimal',
+    },
+    {
+      input: { commonName: "CA", skid: "0a:1" },
+      field: "skid",
+      detail: '"skid" must be at most 64 octets in hexadecimal',
+    },
+    {
+      input: { commonName: "CA", signatureBits: 1 },
+      field: "signatureBits",
+      detail: "unsupported hash signature algorithm: 1",
+    },
+    {
+      input: { commonName: "CA", notBeforeDurationMs: -1 },
+      field: "notBeforeDurationMs",
+      detail: '"not_before_duration" must not be negative',
+    },
+    {
+      input: { commonName: "CA", ttlMs: 769 * hourMs },
+      field: "ttlMs",
+      detail: '"ttl" 769h is longer than the permitted maximum 768h',
+    },
+    {
+      input: {},
+      field: "commonName",
+      detail: 'the certificate of an authority must have a subject, which "common_name" gives it',
+    },
+    {
+      input: { commonName: "CA", altNames: Array.from({ length: 1_001 }, (_, at) => `n${at}.example`) },
+      field: "altNames",
+      detail: "a certificate must not have more than 1000 names; 1001 were given",
+    },
+  ])("$detail", ({ input, field, detail }) => {
+    expect(faultsOf(() => approveRoot(input))).toEqual([{ field, detail }])
+  })
+
+  test("with every fault at once", () => {
+    const details = faultsOf(() => approveRoot({ altNames: ["a b"], country: ["x"], skid: "x", maxPathLength: -2 }))
+    expect(details.map(({ field }) => field)).toEqual(["country", "altNames", "maxPathLength", "skid"])
+  })
+
+  test("when nobody names an intermediate", () => {
+    const detail = '"common_name" is required unless "use_csr_values" is true'
+    expect(faultsOf(() => approveIntermediate({ organization: ["Example"] }))).toEqual([
+      { field: "commonName", detail },
+    ])
+  })
+})
+
+describe("an intermediate", () => {
+  const asking = csr(named("CSR CA"), [
+    basicConstraints({ isCa: true, maxPathLength: 7 }),
+    keyUsage(["keyEncipherment", "keyCertSign"]),
+    extendedKeyUsage([oids.serverAuth]),
+    subjectAltName(
+      [
+        { kind: "dns", value: "csr.example" },
+        { kind: "registered-id", oid: "1.2.3" },
+      ],
+      { critical: false },
+    ),
+    nameConstraints({ permitted: [{ kind: "dns", value: "csr.example" }], excluded: [] }),
+    subjectKeyIdentifier(Uint8Array.of(1, 2, 3)),
+    { oid: oids.authorityKeyIdentifier, critical: false, value: Uint8Array.of(0x30, 0) },
+    { oid: "1.2.3.4", critical: false, value: Uint8Array.of(5, 0) },
+  ])
+
+  test("takes nothing from the CSR unless it is told to", () => {
+    const approved = approveIntermediate({ commonName: "API CA" }, { csr: asking })
+    expect(approved).toMatchObject({ subject: named("API CA"), subjectAltName: [], warnings: [] })
+    expect(approved.extensions.map(({ oid }) => oid)).toEqual([oids.basicConstraints, oids.keyUsage])
+  })
+
+  test("takes subject, names, usages and extensions from the CSR, and its place in the path from nobody", () => {
+    const input = { commonName: "API CA", altNames: ["api.example"], useCsrValues: true, maxPathLength: 1 }
+    const approved = approveIntermediate(input, { csr: asking })
+    expect(approved.subject).toEqual(named("CSR CA"))
+    expect(approved.subjectDer).toBe(asking.subject)
+    expect(valuesOf(approved)).toEqual({
+      basicConstraints: { isCa: true, maxPathLength: 1 },
+      keyUsage: ["digitalSignature", "keyEncipherment", "keyCertSign", "cRLSign"],
+      subjectAltName: [
+        { kind: "dns", value: "csr.example" },
+        { kind: "registered-id", oid: "1.2.3" },
+      ],
+      extendedKeyUsage: [oids.serverAuth],
+      nameConstraints: { permitted: [{ kind: "dns", value: "csr.example" }], excluded: [] },
+    })
+    expect(approved.extensions.map(({ oid }) => oid)).toContain("1.2.3.4")
+    expect(approved.warnings).toEqual([
+      "specified CSR contained an Authority Key Identifier extension that was ignored during issuance",
+    ])
+  })
+
+  test("has the request's constraints before the CSR's", () => {
+    const input = { useCsrValues: true, permittedDnsDomains: ["api.example"] }
+    expect(valuesOf(approveIntermediate(input, { csr: asking })).nameConstraints?.permitted).toEqual([
+      { kind: "dns", value: "api.example" },
+    ])
+  })
+
+  test.each([
+    { content: csr([]), detail: 'the certificate of an authority must have a subject, which "common_name" gives it' },
+    {
+      content: csr(named("C".repeat(65))),
+      detail: `the subject's commonName "${"C".repeat(65)}" is longer than 64 characters`,
+    },
+    {
+      content: csr(named("CA"), [subjectAltName([{ kind: "dns", value: "a b" }], { critical: false })]),
+      detail: "subject alternate name a b is no DNS name",
+    },
+    {
+      content: csr(named("CA"), [subjectAltName([{ kind: "dns", value: "a@b.example" }], { critical: false })]),
+      detail: "subject alternate name a@b.example is of another type",
+    },
+  ])("is refused what no certificate can say: $detail", ({ content, detail }) => {
+    const faults = faultsOf(() => approveIntermediate({ useCsrValues: true }, { csr: content }))
+    expect(faults.map((fault) => fault.detail)).toEqual([detail])
+  })
+
+  test("ends with its issuer, unless the issuer is to decide", () => {
+    const issuer = { notAfter: now + hourMs, leafNotAfterBehavior: "err" } as const
+    const input = { commonName: "CA", ttlMs: 2 * hourMs }
+    const cut = approveIntermediate(input, { terms: { issuer } })
+    expect(cut.validity.notAfter).toBe(issuer.notAfter)
+    expect(cut.warnings).toHaveLength(1)
+    const refused = faultsOf(() => approveIntermediate(input, { terms: { issuer, enforceLeafNotAfterBehavior: true } }))
+    expect(refused.map(({ field }) => field)).toEqual(["notAfter"])
+    const permitting = { ...issuer, leafNotAfterBehavior: "permit" } as const
+    const longer = approveIntermediate(input, { terms: { issuer: permitting, enforceLeafNotAfterBehavior: true } })
+    expect(longer.validity.notAfter).toBeGreaterThan(issuer.notAfter)
+  })
+
+  test("[P-8-r3] is backdated by thirty seconds, or by what is said", () => {
+    expect(approveIntermediate({ commonName: "CA" }).validity.notBefore).toBe(now - 30_000)
+    expect(approveIntermediate({ commonName: "CA", notBeforeDurationMs: 0 }).validity.notBefore).toBe(now)
+  })
+})

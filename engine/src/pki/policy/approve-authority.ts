@@ -1,0 +1,181 @@
+// The one place that lets the certificate of an authority be signed: by itself, or by an issuer that is above it.
+import { oids } from "../../x509/asn1/oids.ts"
+import type { Extension } from "../../x509/extension.ts"
+import { basicConstraints, keyUsage, keyUsages, type KeyUsage, subjectAltName } from "../../x509/extensions.ts"
+import type { GeneralName } from "../../x509/general-name.ts"
+import { type DistinguishedName, encodeName } from "../../x509/name.ts"
+import { nameConstraints } from "../../x509/name-constraints.ts"
+import { type AuthorityRequest, authorityRequestDefaults } from "../issue/authority-request.ts"
+import { decideValidity, type Validity, type ValidityTerms } from "../issue/validity.ts"
+import { roleDefaults } from "../roles/role.ts"
+import { type AuthorityNames, authorityNames, nameConstraintsOf, namesOfCsr } from "./authority-names.ts"
+import { copiedExtensions, type CsrContent } from "./csr-extensions.ts"
+import { signatureBitsProblem } from "./key-strength.ts"
+import { parseKeyUsages } from "./key-usage.ts"
+import { approved, type Pass } from "./pass.ts"
+import { refuseViolations, type Violation, violation } from "./violation.ts"
+
+export interface ApprovedAuthority extends Pass {
+  readonly subject: DistinguishedName
+  /** The same, as a CSR that it comes from has it. */
+  readonly subjectDer: Uint8Array
+  readonly subjectAltName: readonly GeneralName[]
+  /** All but those about the key and about the issuer. */
+  readonly extensions: readonly Extension[]
+  /** Undefined: computed from the key. */
+  readonly subjectKeyIdentifier: Uint8Array | undefined
+  readonly validity: Validity
+  readonly warnings: readonly string[]
+}
+
+export interface AuthorityTerms extends Omit<ValidityTerms, "rules" | "beyondIssuer"> {
+  /** Of the issuer's certificate; undefined where it has none, and for a certificate that signs itself. */
+  readonly issuerMaxPathLength: number | undefined
+  /** Whether the issuer decides what becomes of an authority that would outlive it; otherwise that ends with the issuer. */
+  readonly enforceLeafNotAfterBehavior: boolean
+}
+
+/** Throws `EngineError("invalid")` with everything that no such certificate can say. */
+export function approveAuthority(
+  input: Partial<AuthorityRequest>,
+  csr: CsrContent | undefined,
+  terms: AuthorityTerms,
+): ApprovedAuthority {
+  const request: AuthorityRequest = { ...authorityRequestDefaults, ...input }
+  const names = namesFor(request, csr)
+  const constraints = nameConstraintsOf(request)
+  const pathLength = pathLengthFor(request, terms)
+  const skid = keyIdentifierOf(request)
+  const decided = decideValidity(request, {
+    ...terms,
+    rules: { ...roleDefaults, notBeforeDurationMs: request.notBeforeDurationMs },
+    beyondIssuer: terms.enforceLeafNotAfterBehavior ? "as-issuer-says" : "truncate",
+  })
+  refuseViolations([
+    ...names.violations,
+    ...constraints.violations,
+    ...pathLength.violations,
+    ...skid.violations,
+    ...settingViolations(request),
+    ...decided.violations,
+  ])
+  const asked = request.useCsrValues ? csr : undefined
+  const hasConstraints = constraints.permitted.length + constraints.excluded.length > 0
+  const copied = copiedExtensions(
+    asked?.extensions ?? [],
+    new Set([...decidedHere, ...(hasConstraints ? [oids.nameConstraints] : [])]),
+  )
+  const usages = usagesFor(request, asked)
+  return approved({
+    subject: names.subject,
+    subjectDer: asked?.subject ?? encodeName(names.subject),
+    subjectAltName: names.subjectAltName,
+    extensions: [
+      basicConstraints({ isCa: true, ...(pathLength.value === undefined ? {} : { maxPathLength: pathLength.value }) }),
+      keyUsage(usages),
+      ...(names.subjectAltName.length === 0 ? [] : [subjectAltName(names.subjectAltName, { critical: false })]),
+      ...(hasConstraints ? [nameConstraints(constraints)] : []),
+      ...copied.extensions,
+    ],
+    subjectKeyIdentifier: skid.value,
+    validity: decided.validity,
+    warnings: [...copied.warnings, ...decided.warnings, ...pathLength.warnings, ...usageWarnings(request)],
+  })
+}
+
+interface Read<T> {
+  readonly value: T
+  readonly violations: readonly Violation[]
+  readonly warnings: readonly string[]
+}
+
+const read = <T>(value: T, warnings: readonly string[] = []): Read<T> => ({ value, violations: [], warnings })
+
+function namesFor(request: AuthorityRequest, csr: CsrContent | undefined): AuthorityNames {
+  const names = csr !== undefined && request.useCsrValues ? namesOfCsr(csr) : authorityNames(request)
+  const isUnnamed = csr !== undefined && !request.useCsrValues && request.commonName === ""
+  const problem = isUnnamed
+    ? '"common_name" is required unless "use_csr_values" is true'
+    : names.subject.length === 0 && names.violations.length === 0
+      ? 'the certificate of an authority must have a subject, which "common_name" gives it'
+      : undefined
+  if (problem === undefined) return names
+  const field = request.useCsrValues ? "csr" : "commonName"
+  return { ...names, violations: [violation("subjectIsGiven", field, "", problem), ...names.violations] }
+}
+
+const pathLengthMaximum = 0x7fff_ffff
+
+function pathLengthFor(
+  { maxPathLength }: AuthorityRequest,
+  { issuerMaxPathLength }: AuthorityTerms,
+): Read<number | undefined> {
+  const refuse = (message: string): Read<undefined> => ({
+    value: undefined,
+    violations: [violation("pathLengthIsAllowed", "maxPathLength", `${maxPathLength}`, message)],
+    warnings: [],
+  })
+  if (issuerMaxPathLength === 0)
+    return refuse("signing certificate has a max path length of zero, and cannot issue further CA certificates")
+  if (!Number.isInteger(maxPathLength) || maxPathLength < -1 || maxPathLength > pathLengthMaximum)
+    return refuse('"max_path_length" must be -1, 0 or a number of intermediates')
+  if (maxPathLength === -1) return read(issuerMaxPathLength === undefined ? undefined : issuerMaxPathLength - 1)
+  if (issuerMaxPathLength !== undefined && maxPathLength >= issuerMaxPathLength)
+    return refuse(
+      `"max_path_length" ${maxPathLength} must be below the signing certificate's, which is ${issuerMaxPathLength}`,
+    )
+  const warning = "Max path length of the generated certificate is zero, so it cannot be used to sign intermediate CAs."
+  return read(maxPathLength, maxPathLength === 0 ? [warning] : [])
+}
+
+const keyIdentifierOctetsMaximum = 64
+
+/** Tools print it with colons, hyphens or spaces. */
+function keyIdentifierOf({ skid }: AuthorityRequest): Read<Uint8Array | undefined> {
+  if (skid === "") return read(undefined)
+  const digits = skid.replaceAll(/[:\- ]/g, "")
+  if (/^(?:[0-9a-f]{2})+$/i.test(digits) && digits.length <= 2 * keyIdentifierOctetsMaximum)
+    return read(Uint8Array.from(digits.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16)))
+  const message = `"skid" must be at most ${keyIdentifierOctetsMaximum} octets in hexadecimal`
+  return {
+    value: undefined,
+    violations: [violation("keyIdentifierIsHexadecimal", "skid", skid, message)],
+    warnings: [],
+  }
+}
+
+function settingViolations({ signatureBits, notBeforeDurationMs }: AuthorityRequest): readonly Violation[] {
+  const problem = signatureBitsProblem(signatureBits)
+  const negative = '"not_before_duration" must not be negative'
+  return [
+    ...(problem === undefined
+      ? []
+      : [violation("signatureBitsAreKnown", "signatureBits", `${signatureBits}`, problem)]),
+    ...(notBeforeDurationMs >= 0
+      ? []
+      : [violation("backdatingIsPositive", "notBeforeDurationMs", `${notBeforeDurationMs}`, negative)]),
+  ]
+}
+
+/** What every authority here does: certificates, CRLs, and OCSP answers, which are signed like anything else (RFC 6960, section 4.2.2.2). */
+const authorityUsages: readonly KeyUsage[] = ["digitalSignature", "keyCertSign", "cRLSign"]
+
+function usagesFor(request: AuthorityRequest, csr: CsrContent | undefined): readonly KeyUsage[] {
+  const asked = new Set([
+    ...authorityUsages,
+    ...parseKeyUsages(request.keyUsage).usages,
+    ...(csr?.extensionValues.keyUsage ?? []),
+  ])
+  return keyUsages.filter((usage) => asked.has(usage))
+}
+
+const usageWarnings = ({ keyUsage }: AuthorityRequest): readonly string[] =>
+  parseKeyUsages(keyUsage).unknown.map((name) => `"key_usage" ${name} is not known and is ignored`)
+
+/** What the request says itself, or the key. */
+const decidedHere: readonly string[] = [
+  oids.basicConstraints,
+  oids.keyUsage,
+  oids.subjectAltName,
+  oids.subjectKeyIdentifier,
+]

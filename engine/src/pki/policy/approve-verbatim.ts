@@ -1,0 +1,186 @@
+// The one place that lets a CSR be signed as it stands (specification, section 4.11): names and extensions are the CSR's own,
+// and what is judged is that it asks for no authority, and how long the certificate lives.
+import { oids } from "../../x509/asn1/oids.ts"
+import { encodeOidContent } from "../../x509/asn1/oid.ts"
+import { type Extension, findExtension } from "../../x509/extension.ts"
+import { extendedKeyUsage, keyUsage } from "../../x509/extensions.ts"
+import type { GeneralName } from "../../x509/general-name.ts"
+import type { KeyType } from "../../x509/key-algorithm.ts"
+import { type DistinguishedName, encodeName } from "../../x509/name.ts"
+import { decideValidity, type Validity, type ValidityRequest, type ValidityTerms } from "../issue/validity.ts"
+import { subjectMaxima, subjectTextProblem } from "../names/subject.ts"
+import { type Role, roleDefaults } from "../roles/role.ts"
+import { metadataProblem } from "./checks.ts"
+import { copiedExtensions, type CsrContent } from "./csr-extensions.ts"
+import { signatureBitsProblem } from "./key-strength.ts"
+import { fittingKeyUsages, parseExtendedKeyUsages, parseKeyUsages } from "./key-usage.ts"
+import { approved, type Pass } from "./pass.ts"
+import { refuseViolations, shown, type Violation, violation } from "./violation.ts"
+
+export interface VerbatimRequest extends ValidityRequest {
+  /** Names of key usages for a CSR that asks for none, and likewise of extended key usages. */
+  readonly keyUsage: readonly string[]
+  readonly extKeyUsage: readonly string[]
+  readonly extKeyUsageOids: readonly string[]
+  /** Added to the subject. */
+  readonly userIds: readonly string[]
+  readonly certMetadata: string
+  readonly signatureBits: number
+}
+
+const requestDefaults: VerbatimRequest = {
+  ttlMs: 0,
+  notBefore: null,
+  notAfter: null,
+  keyUsage: roleDefaults.keyUsage,
+  extKeyUsage: [],
+  extKeyUsageOids: [],
+  userIds: [],
+  certMetadata: "",
+  signatureBits: 0,
+}
+
+export interface ApprovedVerbatim extends Pass {
+  readonly subject: DistinguishedName
+  /** As the CSR has it, where nothing is added. */
+  readonly subjectDer: Uint8Array
+  readonly subjectAltName: readonly GeneralName[]
+  /** All but those about the issuer; and about the key, unless the CSR has a subject key identifier. */
+  readonly extensions: readonly Extension[]
+  readonly validity: Validity
+  readonly warnings: readonly string[]
+}
+
+export interface VerbatimTerms extends Omit<ValidityTerms, "rules" | "beyondIssuer"> {
+  /** Of a role only durations and what is stored count here. */
+  readonly role: Role | undefined
+  readonly keyType: KeyType
+  /** Whether the issuer decides what becomes of a certificate that would outlive it; otherwise that ends with the issuer. */
+  readonly enforceLeafNotAfterBehavior: boolean
+}
+
+/** Throws `EngineError("invalid")` with everything that speaks against it. */
+export function approveVerbatim(
+  input: Partial<VerbatimRequest>,
+  csr: CsrContent,
+  { role, keyType, enforceLeafNotAfterBehavior, ...terms }: VerbatimTerms,
+): ApprovedVerbatim {
+  const request: VerbatimRequest = { ...requestDefaults, ...input }
+  const { ttlMs, maxTtlMs, notBeforeDurationMs } = role ?? roleDefaults
+  const decided = decideValidity(request, {
+    ...terms,
+    rules: { ...roleDefaults, ttlMs, maxTtlMs, notBeforeDurationMs },
+    beyondIssuer: enforceLeafNotAfterBehavior ? "as-issuer-says" : "truncate",
+  })
+  refuseViolations([...verbatimChecks.flatMap((check) => check({ request, csr, role })), ...decided.violations])
+  const subject = [...csr.subjectName, ...request.userIds.map((value) => [{ type: oids.userId, value }])]
+  const copied = copiedExtensions(csr.extensions, none)
+  const usages = defaultUsages(request, csr, keyType)
+  return approved({
+    subject,
+    subjectDer: request.userIds.length === 0 ? csr.subject : encodeName(subject),
+    subjectAltName: csr.extensionValues.subjectAltName ?? [],
+    extensions: [...copied.extensions.map((extension) => criticalIfNeeded(extension, subject)), ...usages.extensions],
+    validity: decided.validity,
+    warnings: [...copied.warnings, ...usages.warnings, ...decided.warnings],
+  })
+}
+
+const none: ReadonlySet<string> = new Set()
+
+interface VerbatimApplication {
+  readonly request: VerbatimRequest
+  readonly csr: CsrContent
+  readonly role: Role | undefined
+}
+
+const verbatimChecks: readonly ((application: VerbatimApplication) => readonly Violation[])[] = [
+  noAuthorityIsAskedFor,
+  subjectOrNameIsGiven,
+  userIdsAreText,
+  purposesAreObjectIdentifiers,
+  metadataIsKept,
+  signatureBitsAreKnown,
+]
+
+function noAuthorityIsAskedFor({ csr }: VerbatimApplication): readonly Violation[] {
+  const { basicConstraints, keyUsage = [], nameConstraints } = csr.extensionValues
+  const asking = basicConstraints?.isCa
+    ? "Basic Constraints of a CA"
+    : keyUsage.includes("keyCertSign")
+      ? "the key usage CertSign"
+      : nameConstraints === undefined
+        ? undefined
+        : "Name Constraints"
+  if (asking === undefined) return []
+  const message = `the CSR asks for ${asking}, and sign-verbatim refuses to issue an intermediate CA certificate`
+  return [violation("noAuthorityIsAskedFor", "csr", asking, message)]
+}
+
+/** An empty subject stands only beside an alternative name (RFC 5280, section 4.1.2.6). */
+function subjectOrNameIsGiven({ request, csr }: VerbatimApplication): readonly Violation[] {
+  const isGiven =
+    csr.subjectName.length > 0 || request.userIds.length > 0 || csr.extensionValues.subjectAltName !== undefined
+  const message = "the CSR has neither a subject nor a subject alternative name, and a certificate needs one of them"
+  return isGiven ? [] : [violation("subjectOrNameIsGiven", "csr", "", message)]
+}
+
+/** Nothing else is asked of them here. */
+function userIdsAreText({ request }: VerbatimApplication): readonly Violation[] {
+  return request.userIds.flatMap((userId) => {
+    const problem = userId === "" ? "must not be empty" : subjectTextProblem(userId, subjectMaxima.userId)
+    return problem === undefined
+      ? []
+      : [violation("userIdsAreText", "userIds", userId, `user_id ${shown(userId)} ${problem}`)]
+  })
+}
+
+function purposesAreObjectIdentifiers({ request }: VerbatimApplication): readonly Violation[] {
+  return request.extKeyUsageOids
+    .filter((oid) => encodeOidContent(oid) === undefined)
+    .map((oid) => {
+      const message = `"${shown(oid)}" could not be parsed as a valid oid for an extended key usage`
+      return violation("purposesAreObjectIdentifiers", "extKeyUsageOids", oid, message)
+    })
+}
+
+function metadataIsKept({ request, role }: VerbatimApplication): readonly Violation[] {
+  const { certMetadata } = request
+  if (certMetadata === "") return []
+  const problem = role === undefined ? "must not be given without a role" : metadataProblem(certMetadata, role)
+  return problem === undefined
+    ? []
+    : [violation("metadataIsKept", "certMetadata", shown(certMetadata), `"cert_metadata" ${problem}`)]
+}
+
+function signatureBitsAreKnown({ request }: VerbatimApplication): readonly Violation[] {
+  const problem = signatureBitsProblem(request.signatureBits)
+  return problem === undefined
+    ? []
+    : [violation("signatureBitsAreKnown", "signatureBits", `${request.signatureBits}`, problem)]
+}
+
+/** What the CSR asks for stays, whether it fits the key or not; what is only a default has to fit (architecture 0.22). */
+function defaultUsages(request: VerbatimRequest, { extensions }: CsrContent, keyType: KeyType) {
+  const asked = parseKeyUsages(request.keyUsage)
+  const purposes = parseExtendedKeyUsages(request.extKeyUsage)
+  const isFree = (oid: string) => findExtension(extensions, oid) === undefined
+  const usages = isFree(oids.keyUsage) ? fittingKeyUsages(asked.usages, keyType) : []
+  const oidsOfPurposes = isFree(oids.extendedKeyUsage)
+    ? [...new Set([...purposes.usages, ...request.extKeyUsageOids])]
+    : []
+  return {
+    extensions: [
+      ...(usages.length === 0 ? [] : [keyUsage(usages)]),
+      ...(oidsOfPurposes.length === 0 ? [] : [extendedKeyUsage(oidsOfPurposes)]),
+    ],
+    warnings: [
+      ...asked.unknown.map((name) => `"key_usage" ${shown(name)} is not known and is ignored`),
+      ...purposes.unknown.map((name) => `"ext_key_usage" ${shown(name)} is not known and is ignored`),
+    ],
+  }
+}
+
+/** RFC 5280, section 4.2.1.6. */
+const criticalIfNeeded = (extension: Extension, subject: DistinguishedName): Extension =>
+  extension.oid === oids.subjectAltName && subject.length === 0 ? { ...extension, critical: true } : extension
