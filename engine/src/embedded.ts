@@ -80,6 +80,8 @@ export interface EmbeddedOptions {
     readonly file: string
     /** Only when there is something to record. */
     readonly opensLate?: boolean
+    /** Also requests that anybody may make without a token: certificates, CRLs, OCSP. */
+    readonly recordsOpenReads?: boolean
   }
   /** Where the services that users name may be, besides public addresses; private networks when left out. */
   readonly outgoing?: PermittedAddresses
@@ -112,6 +114,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
       hash: saltedHash(await siteSecret(database, "audit-salt", sealer, random)),
       runtime,
       timers,
+      recordsOpenReads: options.auditLog.recordsOpenReads ?? false,
     })
   if (audit !== undefined) opening.defer(() => audit.close())
   if (options.auditLog?.opensLate !== true) audit?.open()

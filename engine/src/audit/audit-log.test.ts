@@ -171,12 +171,29 @@ test("on a full disk neither a request nor a use of a key passes, and the log sa
   ])
 })
 
-test("who only reads is not kept from it, but is told that it may not be on record", async () => {
+test("a request that must not be held up is not, and waits for no disk", async () => {
   const { log } = await openLog(nothingFits)
   const trail = log.trail({ requestId: "req-1" })
-  trail.readRequest({ caller: root, method: "GET", path: "/v1/pki/roles/web" })
+  trail.readRequest({ caller: root, method: "GET", path: "/api/v2/ping" })
   trail.response({ status: 200 })
-  await expect(trail.durable()).rejects.toMatchObject({ code: "out-of-service" })
+  await expect(trail.durable()).resolves.toBeUndefined()
+})
+
+test("a key that a request without a record uses is on disk before the answer all the same", async () => {
+  let syncCount = 0
+  const { log } = await openLog({
+    write: (_descriptor, bytes) => Buffer.byteLength(bytes),
+    async sync() {
+      syncCount += 1
+    },
+  })
+  const trail = log.trail({ requestId: "req-1" })
+  await trail.durable()
+  expect(syncCount).toBe(0)
+  trail.keyUse({ mount: "pki", keyId: "key-1" as KeyId, purpose: "ocsp-response", digest: "" })
+  trail.response({ status: 200 })
+  await trail.durable()
+  expect(syncCount).toBe(1)
 })
 
 test("whose first entry may be lost is told so, although the disk is well again", async () => {

@@ -21,15 +21,18 @@ export interface AuditLogOptions {
   readonly hash: SaltedHash
   readonly runtime: Pick<Runtime, "clock" | "log">
   readonly timers: Timers
+  readonly recordsOpenReads?: boolean
   readonly calls?: FileCalls
 }
 
 /** The file is opened with its first entry. */
-export function auditLog({ path, hash, runtime, timers, calls }: AuditLogOptions): AuditLog {
+export function auditLog(options: AuditLogOptions): AuditLog {
+  const { path, hash, runtime, timers, recordsOpenReads = false, calls } = options
   const { clock, log } = runtime
   const onFailure = loggedNowAndThen(clock, log, path)
   const file = new AuditFile({ path, clock, timers, onFailure, ...(calls === undefined ? {} : { calls }) })
   return {
+    recordsOpenReads,
     trail: (origin) => new Trail(file, hash, clock, origin),
     hash: (text) => hashPrefix + hash(text),
     open() {
@@ -58,7 +61,7 @@ class Trail implements AuditTrail {
   readonly #hash: SaltedHash
   readonly #clock: Clock
   readonly #origin: AuditOrigin
-  /** Of the file when the first entry was made; undefined before. */
+  /** Of the file when the first entry was made that must be on disk; undefined before. */
   #failureCount: number | undefined
   #requested = false
 
@@ -76,7 +79,7 @@ class Trail implements AuditTrail {
 
   readRequest(request: AuditedRequest): void {
     this.#requested = true
-    this.#append(this.#line("request", this.#described(request)))
+    this.#file.append(this.#line("request", this.#described(request)))
   }
 
   // A member and not a method, because it is handed on by itself.
@@ -94,7 +97,7 @@ class Trail implements AuditTrail {
 
   response({ status, errors }: AuditedResponse): void {
     if (!this.#requested) return
-    this.#append(this.#line("response", { status, errors: errors?.map(shortened) }))
+    this.#file.append(this.#line("response", { status, errors: errors?.map(shortened) }))
   }
 
   async durable(): Promise<void> {
@@ -114,11 +117,6 @@ class Trail implements AuditTrail {
     } catch (error) {
       throw unwritable(error)
     }
-  }
-
-  #append(line: string): void {
-    this.#failureCount ??= this.#file.failureCount
-    this.#file.append(line)
   }
 
   #line(type: "request" | "key-use" | "response", fields: object): string {

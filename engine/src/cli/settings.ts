@@ -85,6 +85,13 @@ export const settings = {
     schema: text,
     defaultNote: "audit.log in the data folder",
   }),
+  auditOpenReads: setting({
+    placeholder: "<on|off>",
+    summary: "Whether requests that need no token, for certificates, CRLs and OCSP, are recorded too.",
+    expects: "on or off",
+    schema: z.enum(["on", "off"]),
+    default: "off",
+  }),
   edition: setting({
     placeholder: "<edition>",
     summary: "Which edition's endpoints and attributes exist.",

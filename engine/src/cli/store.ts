@@ -24,7 +24,10 @@ export async function openStore(
 ): Promise<ServedEngine> {
   await refuseUnreadable(settings, server)
   const auditFile = auditFileOf(settings)
-  const auditLog = auditFile === undefined ? undefined : { file: auditFile, opensLate: !server }
+  const auditLog =
+    auditFile === undefined
+      ? undefined
+      : { file: auditFile, opensLate: !server, recordsOpenReads: settings.auditOpenReads === "on" }
   if (settings.storage === undefined || (server && auditLog !== undefined && settings.auditLog === undefined))
     await makeDataFolder(settings.data)
   const url = storageUrl(settings)

@@ -49,11 +49,14 @@ export interface AuditedResponse {
 export interface AuditTrail {
   /** Before anything is done about it. Throws `EngineError("out-of-service")` where it cannot be written down. */
   request(request: AuditedRequest): void
-  /** The same for a request that changes nothing: kept in memory for a moment, so that it costs next to nothing. */
+  /** For a request that must not be held up: kept in memory for a moment, so that it costs next to nothing. */
   readRequest(request: AuditedRequest): void
   readonly keyUse: RecordKeyUse
   response(response: AuditedResponse): void
-  /** Resolves when all that was recorded is on disk; rejects with `out-of-service` where it may not be. */
+  /**
+   * Resolves when all that was recorded is on disk; rejects with `out-of-service` where it may not be. At once where there is
+   * neither a `request` nor a use of a key.
+   */
   durable(): Promise<void>
 }
 
@@ -64,6 +67,8 @@ export interface AuditOrigin {
 }
 
 export interface Audit {
+  /** Whether requests that anybody may make without a token are recorded too. */
+  readonly recordsOpenReads: boolean
   trail(origin: AuditOrigin): AuditTrail
   /** Goes on in a new file of the same name, where the old one was moved away. */
   reopen(): void
@@ -82,6 +87,7 @@ const silentTrail: AuditTrail = {
 
 /** For engines without an audit log. */
 export const noAudit: Audit = {
+  recordsOpenReads: false,
   trail: () => silentTrail,
   reopen() {},
   hash() {

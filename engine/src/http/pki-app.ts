@@ -117,7 +117,8 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
     const { bodyLimitBytes = generalBodyLimitBytes, readOnly = false } = route
     const { requestId } = exchange
     const document = route.raw === true ? {} : await documentOf(request, query, operation, bodyLimitBytes)
-    trail.learn({ document, readOnly })
+    const changesNothing = readOnly || operation === "read" || operation === "list"
+    trail.learn({ document, openRead: caller.kind === "anonymous" && changesNothing })
     trail.record()
     const incoming = new IncomingRequest({
       engine: engine.as(caller, trail.trail),
@@ -178,7 +179,7 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
     const { requestId, remoteAddress } = exchange
     const query = queryOf(url)
     const operation = operationOf(method, query)
-    const trail = new RequestTrail(engine.audit.trail({ requestId }), { method, path, remoteAddress, operation })
+    const trail = new RequestTrail(engine.audit, requestId, { method, path, remoteAddress, operation })
     const visit: Visit = { request, exchange, dialect: dialectOf(headers), query, operation, trail }
     try {
       refuseUnofferedHeaders(headers)

@@ -1,6 +1,6 @@
 // A request of the certificate API in the audit log: once, before anything is done about it, with all that is known of it by
 // then; and what came of it, on disk before the answer leaves (architecture 0.19).
-import type { AuditTrail } from "../core/audit.ts"
+import type { Audit, AuditedRequest, AuditTrail } from "../core/audit.ts"
 import { anonymous, type Caller } from "../core/caller.ts"
 import type { Mount } from "../pki/mount.ts"
 import type { Document } from "../wire/pki/parameters.ts"
@@ -19,18 +19,20 @@ interface Learned {
   readonly secret?: string | undefined
   readonly mount?: Mount | undefined
   readonly document?: Document
-  /** Nothing is changed, whatever the method says. */
-  readonly readOnly?: boolean
+  /** Anybody may ask, and nothing is changed. There are many of these, and nobody to hold to account. */
+  readonly openRead?: boolean
 }
 
 export class RequestTrail {
   readonly trail: AuditTrail
+  readonly #audit: Audit
   readonly #told: Told
   #learned: Learned = {}
   #recorded = false
 
-  constructor(trail: AuditTrail, told: Told) {
-    this.trail = trail
+  constructor(audit: Audit, requestId: string, told: Told) {
+    this.#audit = audit
+    this.trail = audit.trail({ requestId })
     this.#told = told
   }
 
@@ -41,9 +43,27 @@ export class RequestTrail {
   /** Throws `out-of-service` where it may not be done because it cannot be recorded. */
   record(): void {
     this.#recorded = true
+    if (this.#learned.openRead !== true) this.trail.request(this.#described())
+    else if (this.#audit.recordsOpenReads) this.trail.readRequest(this.#described())
+  }
+
+  /** Throws `out-of-service` where what was done may not be on disk. */
+  async done(status: number): Promise<void> {
+    this.trail.response({ status })
+    await this.trail.durable()
+  }
+
+  /** Nothing was done, so nothing hinges on the record. */
+  refused(status: number, errors: readonly string[]): void {
+    if (!this.#recorded) this.trail.readRequest(this.#described())
+    this.#recorded = true
+    this.trail.response({ status, errors })
+  }
+
+  #described(): AuditedRequest {
     const { method, path, remoteAddress, operation } = this.#told
     const { caller = anonymous, secret, mount, document } = this.#learned
-    const described = {
+    return {
       caller,
       method,
       path,
@@ -53,27 +73,5 @@ export class RequestTrail {
       ...(mount === undefined ? {} : { mount: mount.path, plainKeys: mount.config.auditNonHmacRequestKeys }),
       ...(document === undefined ? {} : { data: document }),
     }
-    if (this.#changesSomething) this.trail.request(described)
-    else this.trail.readRequest(described)
-  }
-
-  /** Throws `out-of-service` where what was done may not be on disk. */
-  async done(status: number): Promise<void> {
-    this.trail.response({ status })
-    if (this.#changesSomething) await this.trail.durable()
-  }
-
-  /** Nothing was done, so nothing hinges on the record. */
-  refused(status: number, errors: readonly string[]): void {
-    if (!this.#recorded) {
-      this.#learned = { ...this.#learned, readOnly: true }
-      this.record()
-    }
-    this.trail.response({ status, errors })
-  }
-
-  get #changesSomething(): boolean {
-    const { operation } = this.#told
-    return this.#learned.readOnly !== true && operation !== "read" && operation !== "list"
   }
 }

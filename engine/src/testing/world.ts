@@ -40,6 +40,7 @@ export interface WorldOptions {
   readonly sealKeys?: SealKeySources
   /** Nothing is recorded without it. */
   readonly auditFile?: string
+  readonly auditOpenReads?: boolean
   readonly outgoing?: EmbeddedOptions["outgoing"]
 }
 
@@ -54,7 +55,9 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     runtime,
     edition,
     sealKeys: options.sealKeys ?? { text: sealKey },
-    ...(options.auditFile === undefined ? {} : { auditLog: { file: options.auditFile } }),
+    ...(options.auditFile === undefined
+      ? {}
+      : { auditLog: { file: options.auditFile, recordsOpenReads: options.auditOpenReads ?? false } }),
     ...(options.outgoing === undefined ? {} : { outgoing: options.outgoing }),
   })
   const app = createApp({ engine, runtime })
