@@ -40,7 +40,7 @@ import type { Workspaces } from "./workspaces/workspaces.ts"
  *
  * A method that refuses throws `EngineError`; its `code` says why, the same in every implementation:
  * - `not-found`: missing, or the caller may not see it or do that to it; never told apart (specification, section 5)
- * - `forbidden`: of mounts and what is in them, where it is told apart: no policy of the caller allows it
+ * - `forbidden`: of mounts, what is in them and who may use it, where it is told apart: no policy of the caller allows it
  * - `invalid`: rules broken by the input, all at once, one fault per field in `faults`
  * - `bad-request`: input that no field explains, such as a character that no store can hold
  * - `conflict`, `unprocessable`: the input is fine, the present state or a rule across objects refuses it
@@ -73,6 +73,8 @@ export interface Engine extends AsyncDisposable {
   readonly agentPools: AgentPools
   readonly remoteStateConsumers: RemoteStateConsumers
   readonly retentionPolicies: RetentionPolicies
+  readonly policies: Policies
+  readonly serviceTokens: ServiceTokens
   readonly mounts: Mounts
   /** The authority at a path. Whether there is one, its verbs find out: they throw `not-found`. */
   pki(mountPath: string): Pki
@@ -82,8 +84,6 @@ export interface Engine extends AsyncDisposable {
 export interface ServingEngine extends Engine {
   readonly visibleMounts: VisibleMounts
   pki(mountPath: string): ServedPki
-  readonly policies: Policies
-  readonly serviceTokens: ServiceTokens
   readonly inclusions: WorkspaceInclusions
 }
 

@@ -36,6 +36,16 @@ export type {
   ServiceProvider,
 } from "./organizations/vcs-connection.ts"
 export type { VcsConnections } from "./organizations/vcs-connections.ts"
+export type { Policies, PolicySubject, PolicyView } from "./pki/access/policies.ts"
+export type { ServiceTokenInput } from "./pki/access/service-token.ts"
+export type {
+  CreatedServiceToken,
+  PathCapabilities,
+  ServiceTokens,
+  ServiceTokenView,
+  TokenAnswer,
+  TokenRef,
+} from "./pki/access/service-tokens.ts"
 export type { MountConfig, MountInput, MountPatch } from "./pki/mount.ts"
 export type { Mounts, MountView } from "./pki/mounts.ts"
 export type { Pki } from "./pki/pki.ts"

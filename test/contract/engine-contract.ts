@@ -1,5 +1,6 @@
 // What every engine does, whichever way it is reached: the same values, the same refusals.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { accessCases } from "./access-cases.ts"
 import { identityCases } from "./identity-cases.ts"
 import { methodCases } from "./method-cases.ts"
 import type { OpenedEngine } from "./engines.ts"
@@ -39,6 +40,9 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
   })
   describe("mounts and what is in them:", () => {
     pkiCases(engine)
+  })
+  describe("policies and service tokens:", () => {
+    accessCases(engine)
   })
   describe("every method", () => {
     methodCases(engine)

@@ -178,6 +178,21 @@ const calls: Readonly<Record<string, Call>> = {
   "agentPools.get": ({ agentPools }, { agentPoolId }) => agentPools.get(agentPoolId),
   "agentPools.update": ({ agentPools }, { agentPoolId }) => agentPools.update(agentPoolId, {}),
   "agentPools.delete": ({ agentPools }, { agentPoolId }) => agentPools.delete(agentPoolId),
+  "policies.list": ({ policies }) => policies.list(),
+  "policies.get": ({ policies }) => policies.get("default"),
+  "policies.put": ({ policies }) => policies.put("contract-any", "#"),
+  "policies.delete": ({ policies }) => policies.delete("contract-any"),
+  "policies.attached": ({ policies }, { username }) => policies.attached({ kind: "user", username }),
+  "policies.attach": ({ policies }, { username }) => policies.attach("default", { kind: "user", username }),
+  "policies.detach": ({ policies }, { username }) => policies.detach("default", { kind: "user", username }),
+  "serviceTokens.create": ({ serviceTokens }) => serviceTokens.create({}),
+  "serviceTokens.createOrphan": ({ serviceTokens }) => serviceTokens.createOrphan({}),
+  "serviceTokens.lookup": ({ serviceTokens }) => serviceTokens.lookup("self"),
+  "serviceTokens.list": ({ serviceTokens }) => serviceTokens.list(),
+  "serviceTokens.renew": ({ serviceTokens }) => serviceTokens.renew("self"),
+  "serviceTokens.revoke": ({ serviceTokens }) => serviceTokens.revoke({ accessor: "at-any" }),
+  "serviceTokens.revokeOrphan": ({ serviceTokens }) => serviceTokens.revokeOrphan("any"),
+  "serviceTokens.capabilities": ({ serviceTokens }) => serviceTokens.capabilities("self", ["any"]),
   "mounts.create": ({ mounts }) => mounts.create({ path: "contract-any" }),
   "mounts.list": ({ mounts }) => mounts.list(),
   "mounts.get": ({ mounts }, { mountPath }) => mounts.get(mountPath),
@@ -191,8 +206,8 @@ const calls: Readonly<Record<string, Call>> = {
   "pki.roles.delete": ({ pki }, { mountPath }) => pki(mountPath).roles.delete("web"),
 }
 
-/** Of mounts and what is in them it is told apart whether something is missing or not permitted. */
-const isOfMounts = (method: string): boolean => /^(mounts|pki)\./.test(method)
+/** Of mounts, what is in them and who may use it, it is told apart whether something is missing or not permitted. */
+const isOfMounts = (method: string): boolean => /^(mounts|pki|policies|serviceTokens)\./.test(method)
 
 /** What anybody with a token may do: of their own, or of nothing yet. */
 const openToStrangers = new Set(["organizations.create", "organizations.list", "users.account", "users.updateAccount"])

@@ -10,8 +10,6 @@ const notFamilies = new Set([
   "trail",
   "inclusions",
   "jobActivities",
-  "policies",
-  "serviceTokens",
   "visibleMounts",
 ])
 

@@ -9,11 +9,13 @@ import { remoteMounts } from "./mounts.ts"
 import { remoteOrganizationMemberships } from "./organization-memberships.ts"
 import { remoteOrganizations } from "./organizations.ts"
 import { pkiCallsOver } from "./pki-calls.ts"
+import { remotePolicies } from "./policies.ts"
 import { remotePki } from "./pki.ts"
 import { remoteProjects } from "./projects.ts"
 import { remoteRemoteStateConsumers } from "./remote-state-consumers.ts"
 import { remoteRetentionPolicies } from "./retention-policies.ts"
 import { remoteRuns } from "./runs.ts"
+import { remoteServiceTokens } from "./service-tokens.ts"
 import { remoteSiteSettings } from "./site-settings.ts"
 import { remoteSshKeys } from "./ssh-keys.ts"
 import { remoteStateVersions } from "./state-versions.ts"
@@ -31,6 +33,7 @@ import { remoteWorkspaces } from "./workspaces.ts"
 export function openRemote(url: string, options: TransportOptions): Engine {
   const transport = createTransport(url, options)
   const calls = callsOver(transport)
+  const system = pkiCallsOver(transport)
   return {
     organizations: remoteOrganizations(calls),
     organizationMemberships: remoteOrganizationMemberships(calls),
@@ -53,7 +56,9 @@ export function openRemote(url: string, options: TransportOptions): Engine {
     retentionPolicies: remoteRetentionPolicies(calls),
     sshKeys: remoteSshKeys(calls),
     agentPools: remoteAgentPools(calls),
-    mounts: remoteMounts(pkiCallsOver(transport)),
+    policies: remotePolicies(system),
+    serviceTokens: remoteServiceTokens(system),
+    mounts: remoteMounts(system),
     pki: (mountPath) => remotePki(transport, mountPath),
     [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
   }

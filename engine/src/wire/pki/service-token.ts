@@ -63,9 +63,6 @@ export function decodeServiceTokenInput({
   }
 }
 
-export const encodeServiceTokenInput = (input: ServiceTokenInput): Document =>
-  encodeMembers(serviceTokenParameters, input, "specification")
-
 /** Which token is meant, and what to do with it. */
 export const tokenParameters = parameters({ token: text, accessor: text, incrementMs: durationSeconds })
 export const accessorParameters = parameters({ after: text, limit: integer })
@@ -161,18 +158,18 @@ export const encodeAuth = (token: ServiceTokenView, secret: string): Document =>
 
 interface TokenEnvelope {
   readonly data: unknown
-  readonly auth: unknown
   readonly warnings: readonly string[]
 }
 
+/** Of the specification's dialect, which has the token in `data` as well. */
 export const decodeTokenAnswer = ({ data, warnings }: TokenEnvelope): TokenAnswer => ({
   token: decodeServiceToken(data),
   warnings,
 })
 
 export function decodeCreatedServiceToken(envelope: TokenEnvelope): CreatedServiceToken {
-  const secret = isDocument(envelope.auth) ? envelope.auth["client_token"] : undefined
-  if (typeof secret !== "string" || secret === "") throw unreadable('"client_token" is missing')
+  const secret = isDocument(envelope.data) ? envelope.data["id"] : undefined
+  if (typeof secret !== "string" || secret === "") throw unreadable('"id" is missing')
   return { ...decodeTokenAnswer(envelope), secret }
 }
 
