@@ -1,0 +1,90 @@
+// The permission matrix of the certificate API: every endpoint asked by every caller.
+import type { Answer } from "../../../engine/src/testing/world.ts"
+import type { Operation } from "../../../engine/src/http/pki-route.ts"
+import { pkiRoutes } from "../../../engine/src/http/pki-routes.ts"
+import { systemRoutes } from "../../../engine/src/http/system-routes.ts"
+import { type CallerName, callers, type PkiCast, type PkiSubject } from "./cast.ts"
+import { requests } from "./requests.ts"
+
+const methods: Readonly<Record<Operation, string>> = {
+  read: "GET",
+  list: "LIST",
+  write: "POST",
+  patch: "PATCH",
+  delete: "DELETE",
+}
+
+/** `POST /:mount/roles/:name` and, for the system's own, `GET /sys/health`. */
+export const pkiEndpoints: readonly string[] = [
+  ...systemRoutes.map(({ operation, path }) => `${methods[operation]} ${path}`),
+  ...pkiRoutes.map(({ operation, path }) => `${methods[operation]} /:mount${path}`),
+]
+
+/** Those that ask for no token. */
+export const openEndpoints: readonly string[] = [
+  ...systemRoutes.filter(({ open }) => open === true).map(({ operation, path }) => `${methods[operation]} ${path}`),
+  ...pkiRoutes.filter(({ open }) => open === true).map(({ operation, path }) => `${methods[operation]} /:mount${path}`),
+]
+
+export type PkiMatrix = Readonly<Record<string, readonly number[]>>
+
+export async function generatePkiMatrix(cast: PkiCast): Promise<PkiMatrix> {
+  const matrix: Record<string, number[]> = {}
+  for (const endpoint of pkiEndpoints) {
+    const statuses: number[] = []
+    // Nothing is changed by reading, so that all readers can look at the same.
+    const shared = /^(GET|LIST) /.test(endpoint) ? await cast.newSubject() : undefined
+    const prepared = shared && (await preparePki(endpoint, shared, "operator"))
+    for (const caller of callers) {
+      const ready = prepared ?? (await preparePki(endpoint, await cast.newSubject(), caller))
+      statuses.push((await askPki(cast, ready, caller)).status)
+    }
+    matrix[endpoint] = statuses
+  }
+  return matrix
+}
+
+export const askPki = (
+  { world, tokens }: PkiCast,
+  { method, address, body, token, headers }: ReadyPkiRequest,
+  caller: CallerName,
+): Promise<Answer> =>
+  world.pki(method, address, {
+    token: caller === "no token" ? null : (token ?? tokens[caller]),
+    ...(body === undefined ? {} : { body }),
+    ...(headers === undefined ? {} : { headers }),
+  })
+
+export interface ReadyPkiRequest {
+  readonly method: string
+  /** Below `/v1`. */
+  readonly address: string
+  readonly body: unknown
+  readonly headers: Readonly<Record<string, string>> | undefined
+  readonly token: string | undefined
+}
+
+/** The valid request to an endpoint, and all that it needs. */
+export async function preparePki(endpoint: string, subject: PkiSubject, caller: CallerName): Promise<ReadyPkiRequest> {
+  const make = requests[endpoint]
+  if (make === undefined) throw new Error(`test/permissions/pki/requests.ts has no request for ${endpoint}`)
+  const { params = {}, query = "", body, headers, token } = await make(subject, caller)
+  const [method = "", path = ""] = endpoint.split(" ")
+  const address = path.replace("/:mount", `/${subject.mount}`).replaceAll(/([:*])([a-z_]+)/g, (_, kind, name) => {
+    const value = params[name]
+    if (value === undefined) throw new Error(`${endpoint}: no value for ${kind}${name}`)
+    return kind === "*" ? value : encodeURIComponent(value)
+  })
+  return { method, address: `${address}${query}`, body, headers, token }
+}
+
+export function renderPkiMatrix(matrix: PkiMatrix): readonly string[] {
+  const rows = Object.entries(matrix)
+    .toSorted(([a], [b]) => compare(pathOf(a), pathOf(b)) || compare(a, b))
+    .map(([endpoint, statuses]) => `| \`${endpoint}\` | ${statuses.join(" | ")} |`)
+  return [`| endpoint | ${callers.join(" | ")} |`, `|---|${callers.map(() => "---").join("|")}|`, ...rows]
+}
+
+const pathOf = (endpoint: string): string => endpoint.split(" ")[1] ?? ""
+/** By code point, so that every machine sorts alike. */
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,0 +1,11 @@
+import type { PreparePki } from "./prepared-request.ts"
+import { roleRequests } from "./role-requests.ts"
+import { systemRequests } from "./system-requests.ts"
+import { tokenRequests } from "./token-requests.ts"
+
+/** By endpoint, as `METHOD path`. */
+export const requests: Readonly<Record<string, PreparePki>> = {
+  ...systemRequests,
+  ...tokenRequests,
+  ...roleRequests,
+}
