@@ -3,7 +3,9 @@ import * as fc from "fast-check"
 import { isEngineError } from "../../core/errors.ts"
 import { hourMs, type Instant } from "../../core/time.ts"
 import { oids } from "../../x509/asn1/oids.ts"
+import { parseExtensionValues, subjectAltName } from "../../x509/extensions.ts"
 import type { GeneralName } from "../../x509/general-name.ts"
+import { encodeName, nameViolations, parseName } from "../../x509/name.ts"
 import type { CsrFacts, IssueRequestInput } from "../issue/request.ts"
 import { formatIpAddress } from "../names/ip-address.ts"
 import { createRole, type RoleInput } from "../roles/role.ts"
@@ -694,5 +696,62 @@ test("[P-7-n1] what is approved says every name that was asked for, and no other
         new Set([...asked.map((name) => `dns:${name}`), ...ipSans.map((ip) => `ip:${ip}`)]),
       )
     }),
+  )
+})
+
+test("whatever is asked, the answer is a refusal or names that a certificate can say and that are read back as they were", () => {
+  const text = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 12 }),
+    fc.string({ unit: fc.constantFrom(..."aA1é中ا.*@-_:/;% ".split("")), maxLength: 16 }),
+  )
+  const labels = fc.string({
+    unit: fc.constantFrom("a", "B", "1", "é", "中", "ا", "-", "*"),
+    minLength: 1,
+    maxLength: 4,
+  })
+  const domain = fc.oneof(
+    fc.domain(),
+    fc.array(labels, { minLength: 1, maxLength: 3 }).map((parts) => parts.join(".")),
+  )
+  /** Mostly what it should be. */
+  const listOf = (usual: fc.Arbitrary<string>) =>
+    fc.array(fc.oneof({ weight: 20, arbitrary: usual }, { weight: 1, arbitrary: text }), { maxLength: 3 })
+  const requests = fc.record(
+    {
+      commonName: fc.oneof(domain, text),
+      altNames: listOf(fc.oneof(domain, fc.emailAddress())),
+      ipSans: listOf(fc.oneof(fc.ipV4(), fc.ipV6())),
+      uriSans: listOf(fc.webUrl()),
+      otherSans: listOf(text.map((value) => `1.2.3;UTF8:${value}`)),
+      userIds: listOf(fc.string({ minLength: 1, maxLength: 6 })),
+      serialNumber: fc.oneof(fc.constant("SN-1"), text),
+    },
+    { requiredKeys: [] },
+  )
+  const open: RoleInput = {
+    ...any,
+    requireCn: false,
+    allowedUriSans: ["*"],
+    allowedOtherSans: ["*"],
+    allowedUserIds: ["*"],
+    allowedSerialNumbers: ["*"],
+  }
+  const roles = fc.record({
+    enforceHostnames: fc.boolean(),
+    cnValidations: fc.constantFrom(["disabled"], ["email", "hostname"]),
+  })
+  fc.assert(
+    fc.property(requests, roles, (request, role) => {
+      let approved: ApprovedRequest | undefined
+      const messages = refusals(() => (approved = issue({ ...open, ...role }, request)))
+      expect(messages.length > 0).toBe(approved === undefined)
+      if (approved === undefined) return
+      expect(parseName(encodeName(approved.subject))).toEqual(approved.subject)
+      expect(nameViolations(approved.subject)).toEqual([])
+      const names =
+        approved.subjectAltName.length === 0 ? [] : [subjectAltName(approved.subjectAltName, { critical: true })]
+      expect(parseExtensionValues(names).subjectAltName ?? []).toEqual(approved.subjectAltName)
+    }),
+    { numRuns: 2_000 },
   )
 })

@@ -1,19 +1,26 @@
 import { describe, expect, test } from "vitest"
 import * as fc from "fast-check"
-import { isEngineError } from "../../core/errors.ts"
+import { type Fault, isEngineError } from "../../core/errors.ts"
 import { hourMs } from "../../core/time.ts"
 import {
   changeRole,
   createRole,
   type Role,
   roleDefaults,
-  roleFaults,
   type RoleInput,
   roleNameFaults,
   roleWarnings,
 } from "./role.ts"
 
-const details = (input: RoleInput) => roleFaults(input).map(({ detail }) => detail)
+function roleFaults(input: RoleInput): readonly Fault[] {
+  try {
+    createRole(input)
+    return []
+  } catch (error) {
+    if (isEngineError(error, "invalid")) return error.faults
+    throw error
+  }
+}
 
 test("[P-8-r3] a role of which nothing is said has the system's values, its key sizes resolved", () => {
   expect(createRole({})).toEqual({ ...roleDefaults, keyBits: 2048, signatureBits: 256 })
@@ -182,13 +189,13 @@ describe("a role is refused", () => {
     },
   ])("$detail", ({ input, field, detail }) => {
     expect(roleFaults(input)).toEqual([{ field: [field], detail }])
-    expect(() => createRole(input)).toThrow(expect.toSatisfy((error) => isEngineError(error, "invalid")))
   })
 })
 
 test("every fault of a role is found at once, those of its document first", () => {
   const document = { field: ["usePss"], detail: '"use_pss" must be true or false' }
-  expect(details({ faults: [document], ttlMs: 2, maxTtlMs: 1, keyType: "dsa", country: ["Germany"] })).toEqual([
+  const faults = roleFaults({ faults: [document], ttlMs: 2, maxTtlMs: 1, keyType: "dsa", country: ["Germany"] })
+  expect(faults.map(({ detail }) => detail)).toEqual([
     document.detail,
     '"ttl" value must be less than "max_ttl" value',
     '"country" entry "Germany" must be a code of two letters',

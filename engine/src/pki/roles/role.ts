@@ -188,12 +188,6 @@ export function changeRole(before: Role, patch: RoleInput): Role {
   return settle(isOtherType ? { ...before, keyBits: 0, signatureBits: 0 } : before, patch)
 }
 
-/** Of the role that `createRole` would make: one for each field that is wrong. */
-export const roleFaults = (input: RoleInput): Fault[] => [
-  ...(input.faults ?? []),
-  ...settingFaults(merge(roleDefaults, input)),
-]
-
 const nameMaximum = 255
 
 export function roleNameFaults(name: string): Fault[] {
