@@ -87,6 +87,15 @@ test("every setting can be set from the environment", () => {
   })
 })
 
+test("a certificate of one's own is a mount, a role and hosts", () => {
+  const { tlsManaged } = from({ flags: { tlsManaged: "team/pki/web:chancery.example, ::1,*.chancery.example" } })
+  expect(tlsManaged).toEqual({
+    mount: "team/pki",
+    role: "web",
+    hosts: ["chancery.example", "::1", "*.chancery.example"],
+  })
+})
+
 test("a number in the file is as good as its text", () => {
   expect(from({ file: file({ rateLimit: 50 }) }).rateLimit).toBe(50)
 })
@@ -148,7 +157,18 @@ describe("a wrong value ends with one sentence that says what and how to mend it
     {
       why: "HTTPS without a certificate",
       sources: { flags: { tlsListen: ":8443" } },
-      sentence: "--tls-listen serves HTTPS, which needs a certificate; set --tls-cert and --tls-key.",
+      sentence: "--tls-listen serves HTTPS, which needs a certificate; set --tls-cert and --tls-key, or --tls-managed.",
+    },
+    {
+      why: "two certificates",
+      sources: { flags: { tlsCert: "c.pem", tlsKey: "k.pem", tlsManaged: "pki/web:a.example" } },
+      sentence: "--tls-cert and --tls-managed each name a certificate; leave one of them out.",
+    },
+    {
+      why: "a certificate of one's own without hosts",
+      sources: { flags: { tlsManaged: "pki/web" } },
+      sentence:
+        'The setting tlsManaged cannot be "pki/web" (from --tls-managed); it must be a mount, a role in it, and names or addresses, such as pki/web:chancery.example,10.0.0.1.',
     },
     {
       why: "two seal keys",

@@ -34,9 +34,13 @@ export function configure(sources: ConfigurationSources): Settings {
     const missing = values.tlsCert === undefined ? "tlsCert" : "tlsKey"
     wrong.push(`HTTPS needs a certificate and its key; set ${flagOf(missing)} or ${environmentNameOf(missing)} too.`)
   }
-  if (values.tlsListen !== undefined && values.tlsListen !== "off" && values.tlsCert === undefined && !sources.dev) {
+  if (values.tlsCert !== undefined && values.tlsManaged !== undefined) {
+    wrong.push(`${flagOf("tlsCert")} and ${flagOf("tlsManaged")} each name a certificate; leave one of them out.`)
+  }
+  const hasCertificate = values.tlsCert !== undefined || values.tlsManaged !== undefined || sources.dev
+  if (values.tlsListen !== undefined && values.tlsListen !== "off" && !hasCertificate) {
     wrong.push(
-      `${flagOf("tlsListen")} serves HTTPS, which needs a certificate; set ${flagOf("tlsCert")} and ${flagOf("tlsKey")}.`,
+      `${flagOf("tlsListen")} serves HTTPS, which needs a certificate; set ${flagOf("tlsCert")} and ${flagOf("tlsKey")}, or ${flagOf("tlsManaged")}.`,
     )
   }
   if (values.sealKey !== undefined && values.sealKeyFile !== undefined) {

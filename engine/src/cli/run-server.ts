@@ -1,7 +1,9 @@
 import { systemRuntime } from "../core/runtime.ts"
 import type { ServedEngine } from "../engine.ts"
+import { systemTimers } from "../core/timers.ts"
 import { ListenError, type RunningServer, startServer } from "../server.ts"
 import { CommandError, exitCodes } from "./exit-code.ts"
+import { issueManagedTls } from "./managed-tls.ts"
 import { processLog } from "./log.ts"
 import type { Settings } from "./settings.ts"
 import { untilStopped } from "./shutdown.ts"
@@ -29,11 +31,14 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
   const tlsListen = tlsAddressOf(settings)
   const files = tlsFilesOf(settings)
   try {
-    using tls = files && followTlsFiles(files, log)
+    using followed = files && followTlsFiles(files, log)
     await using engine = await openStore(settings, runtime, { server: true })
     // As log rotation does it: the file is moved away, and whoever writes it is told.
     process.on("SIGHUP", () => engine.audit.reopen())
     await hooks.prepare?.(engine)
+    const { tlsManaged } = settings
+    using managed = tlsManaged && (await issueManagedTls(engine, tlsManaged, { runtime, timers: systemTimers }))
+    const tls = followed ?? managed
     const server = await listening({
       engine,
       runtime,

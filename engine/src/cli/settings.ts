@@ -5,6 +5,7 @@ import type { Edition } from "../core/edition.ts"
 import { type ListenAddress, parseListenAddress } from "../http/listen-address.ts"
 import { parseByteSize } from "./byte-size.ts"
 import { parseDuration } from "../core/time.ts"
+import { parseManagedTls } from "./managed-tls.ts"
 import { logLevels } from "./log.ts"
 
 export interface Setting {
@@ -147,6 +148,12 @@ export const settings = {
     summary: "The private key of the certificate, PEM.",
     expects: "the path of a file",
     schema: text,
+  }),
+  tlsManaged: setting({
+    placeholder: "<mount/role:hosts>",
+    summary: "Serve HTTPS with a certificate that the server issues to itself for these hosts, and renews.",
+    expects: "a mount, a role in it, and names or addresses, such as pki/web:chancery.example,10.0.0.1",
+    schema: parsed(parseManagedTls),
   }),
   tlsListen: setting({
     placeholder: "<address>",

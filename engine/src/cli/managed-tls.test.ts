@@ -1,0 +1,132 @@
+import { X509Certificate } from "node:crypto"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { type Log, silentLog, systemRuntime } from "../core/runtime.ts"
+import { dayMs, hourMs, minuteMs } from "../core/time.ts"
+import type { TlsIdentity } from "../server.ts"
+import { manualClock } from "../testing/manual-clock.ts"
+import { manualTimers } from "../testing/manual-timers.ts"
+import { openWorld, type World } from "../testing/world.ts"
+import { CommandError, exitCodes } from "./exit-code.ts"
+import { issueManagedTls, parseManagedTls } from "./managed-tls.ts"
+
+const clock = manualClock()
+let world: World
+beforeEach(async () => {
+  world = await openWorld({ runtime: { ...systemRuntime(), clock } })
+  await world.engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 3650 * dayMs } })
+  const { issuers, roles } = world.engine.pki("pki")
+  await issuers.generateRoot({ commonName: "Root", keyType: "ec", ttlMs: 3650 * dayMs })
+  await roles.save("web", { allowedDomains: ["example"], allowSubdomains: true, keyType: "ec", ttlMs: 30 * hourMs })
+})
+afterEach(() => world[Symbol.asyncDispose]())
+
+const wanted = { mount: "pki", role: "web", hosts: ["a.example", "10.0.0.1", "b.example", "::1"] }
+const leafOf = ({ certificate }: TlsIdentity) => new X509Certificate(certificate)
+
+async function managed(log: Partial<Log> = {}) {
+  const timers = manualTimers(clock)
+  const runtime = { clock, log: { ...silentLog, ...log } }
+  const certificate = await issueManagedTls(world.engine, wanted, { runtime, timers })
+  const shown: TlsIdentity[] = []
+  certificate.source.onChange((identity) => void shown.push(identity))
+  // A renewal is over when its timer is set again.
+  const settled = async () => {
+    await expect.poll(() => timers.pendingCount, { interval: 1 }).toBe(1)
+  }
+  return {
+    source: certificate.source,
+    shown,
+    advance: (ms: number) => timers.advance(ms, settled),
+    timers,
+    certificate,
+  }
+}
+
+test("a server has a certificate for its names and addresses, without the root that others have", async () => {
+  const { source } = await managed()
+  const leaf = leafOf(source.current())
+  expect(leaf.subject).toBe("CN=a.example")
+  expect(leaf.subjectAltName?.split(", ").toSorted()).toEqual([
+    "DNS:a.example",
+    "DNS:b.example",
+    "IP Address:0:0:0:0:0:0:0:1",
+    "IP Address:10.0.0.1",
+  ])
+  expect(source.current().certificate.match(/BEGIN CERTIFICATE/g)).toHaveLength(1)
+})
+
+test("it is renewed when two thirds of its life are over, and not before", async () => {
+  const events: string[] = []
+  const { source, shown, advance } = await managed({ info: (event) => void events.push(event) })
+  const first = source.current()
+  await advance(19 * hourMs)
+  expect(source.current()).toBe(first)
+  await advance(hourMs + minuteMs)
+  expect(shown).toEqual([source.current()])
+  expect(leafOf(source.current()).serialNumber).not.toBe(leafOf(first).serialNumber)
+  expect(leafOf(source.current()).validToDate.getTime()).toBeGreaterThan(leafOf(first).validToDate.getTime())
+  await advance(21 * hourMs)
+  expect([shown.length, events]).toEqual([2, ["tls certificate renewed", "tls certificate renewed"]])
+})
+
+test("what cannot be renewed is kept, told of, and tried again until it can", async () => {
+  const told: unknown[] = []
+  const { source, shown, advance } = await managed({
+    error: (event, fields) => void told.push([event, fields?.["notAfter"]]),
+  })
+  const first = source.current()
+  const { roles } = world.engine.pki("pki")
+  await roles.delete("web")
+  await advance(20 * hourMs + 5 * minuteMs)
+  expect(source.current()).toBe(first)
+  const notAfter = leafOf(first).validToDate.toISOString()
+  expect(told.length).toBeGreaterThan(1)
+  expect(new Set(told.map((one) => JSON.stringify(one)))).toEqual(
+    new Set([JSON.stringify(["tls certificate not renewed", notAfter])]),
+  )
+  await roles.save("web", { allowedDomains: ["example"], allowSubdomains: true, keyType: "ec", ttlMs: hourMs })
+  await advance(10 * minuteMs)
+  expect(shown).toHaveLength(1)
+})
+
+test("after its end it is renewed no more", async () => {
+  const { certificate, timers } = await managed()
+  certificate[Symbol.dispose]()
+  expect(timers.pendingCount).toBe(0)
+})
+
+test.each([
+  {
+    why: "no mount",
+    change: { mount: "absent" },
+    said: /^The server cannot issue itself a certificate from absent under the role web \(.+\); see/,
+  },
+  {
+    why: "no role",
+    change: { role: "absent" },
+    said: /\(unknown role: absent\); see that both are there and allow a\.example, /,
+  },
+  { why: "a name that is not allowed", change: { hosts: ["a.test"] }, said: /a\.test/ },
+])("with $why the start ends with a sentence", async ({ change, said }) => {
+  const issuing = issueManagedTls(
+    world.engine,
+    { ...wanted, ...change },
+    { runtime: { clock, log: silentLog }, timers: manualTimers(clock) },
+  )
+  const error: unknown = await issuing.catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(CommandError)
+  expect(error).toMatchObject({ exitCode: exitCodes.configuration, message: expect.stringMatching(said) as string })
+})
+
+test.each([
+  ["pki/web:a.example", { mount: "pki", role: "web", hosts: ["a.example"] }],
+  ["a:b/pki/web:::1,localhost", { mount: "a:b/pki", role: "web", hosts: ["::1", "localhost"] }],
+  ["pki/web", undefined],
+  ["pki/web:", undefined],
+  ["web:a.example", undefined],
+  ["pki/web:a b", undefined],
+  ["pki/web:a.example,", undefined],
+  ["pki/web:a/b", undefined],
+])("%s reads as %o", (text, expected) => {
+  expect(parseManagedTls(text)).toEqual(expected)
+})

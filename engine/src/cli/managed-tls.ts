@@ -1,0 +1,142 @@
+// The certificate of a server that issues it to itself: from a mount and role of its own store at the start, and again when
+// two thirds of its life are over. Every server has one of its own, and its key never leaves the process.
+import { isIP } from "node:net"
+import { isEngineError } from "../core/errors.ts"
+import type { Runtime } from "../core/runtime.ts"
+import { formatInstant, hourMs, type Instant, minuteMs } from "../core/time.ts"
+import type { Timers } from "../core/timers.ts"
+import type { ServingEngine } from "../engine.ts"
+import { HeldIdentity, type SecureContextSource, type TlsIdentity } from "../server.ts"
+import { writePem } from "../x509/pem.ts"
+import { CommandError, exitCodeOf, exitCodes } from "./exit-code.ts"
+
+export interface ManagedTls {
+  readonly mount: string
+  readonly role: string
+  /** Names and addresses of the server, the first name being its common name. */
+  readonly hosts: readonly string[]
+}
+
+/** `pki/web:chancery.example,10.0.0.1`; undefined for anything else. */
+export function parseManagedTls(text: string): ManagedTls | undefined {
+  const [, mount, role, list] = /^(.+)\/([^/:]+):([^/]+)$/.exec(text) ?? []
+  if (mount === undefined || role === undefined || list === undefined) return undefined
+  const hosts = list.split(",").map((host) => host.trim())
+  return hosts.every((host) => isIP(host) !== 0 || isHostName(host)) ? { mount, role, hosts } : undefined
+}
+
+const isHostName = (text: string): boolean =>
+  text.length <= 253 &&
+  /^(\*\.)?([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(text)
+
+export interface ManagedCertificate extends Disposable {
+  readonly source: SecureContextSource
+}
+
+export interface ManagedTlsOptions {
+  readonly runtime: Pick<Runtime, "clock" | "log">
+  readonly timers: Timers
+}
+
+/** Throws a `CommandError` where the first one is not issued; of a later one the log tells, and it is tried again. */
+export async function issueManagedTls(
+  engine: ServingEngine,
+  wanted: ManagedTls,
+  { runtime, timers }: ManagedTlsOptions,
+): Promise<ManagedCertificate> {
+  const { clock, log } = runtime
+  const first = await issueFirst(engine, wanted)
+  const held = new HeldIdentity(first.identity)
+  let renewAt = renewalOf(first)
+  let notAfter = first.notAfter
+  let failures = 0
+  let stopped = false
+  let takeBack: (() => void) | undefined
+
+  async function renew(): Promise<void> {
+    try {
+      const next = await issue(engine, wanted)
+      held.replace(next.identity)
+      renewAt = renewalOf(next)
+      notAfter = next.notAfter
+      failures = 0
+      log.info("tls certificate renewed", { mount: wanted.mount, role: wanted.role, notAfter: formatInstant(notAfter) })
+    } catch (error) {
+      failures += 1
+      renewAt = clock.now() + pauseAfter(failures)
+      log.error("tls certificate not renewed", {
+        mount: wanted.mount,
+        role: wanted.role,
+        notAfter: formatInstant(notAfter),
+        error,
+      })
+    }
+  }
+
+  function schedule(): void {
+    if (stopped) return
+    // A timer sleeps with its machine and the clock does not, so it is asked again every hour.
+    const delayMs = Math.min(Math.max(0, renewAt - clock.now()), longestSleepMs)
+    takeBack = timers.after(delayMs, () => {
+      if (clock.now() < renewAt) schedule()
+      else void renew().then(schedule)
+    })
+  }
+
+  schedule()
+  return {
+    source: held,
+    [Symbol.dispose]() {
+      stopped = true
+      takeBack?.()
+    },
+  }
+}
+
+const longestSleepMs = hourMs
+const longestPauseMs = hourMs
+
+/** Twice as long each time. */
+const pauseAfter = (failures: number): number => Math.min(longestPauseMs, minuteMs * 2 ** Math.min(failures - 1, 10))
+
+interface Issued {
+  readonly identity: TlsIdentity
+  readonly notBefore: Instant
+  readonly notAfter: Instant
+}
+
+/** Leaves a third of its life for what may be wrong. */
+const renewalOf = ({ notBefore, notAfter }: Issued): Instant => notBefore + Math.floor(((notAfter - notBefore) * 2) / 3)
+
+async function issueFirst(engine: ServingEngine, wanted: ManagedTls): Promise<Issued> {
+  try {
+    return await issue(engine, wanted)
+  } catch (error) {
+    if (!isEngineError(error)) throw error
+    const code = exitCodeOf(error)
+    throw new CommandError(
+      code === exitCodes.failure ? exitCodes.configuration : code,
+      `The server cannot issue itself a certificate from ${wanted.mount} under the role ${wanted.role} (${error.message.replace(/\.$/, "")}); see that both are there and allow ${wanted.hosts.join(", ")}.`,
+      { cause: error },
+    )
+  }
+}
+
+async function issue(engine: ServingEngine, { mount, role, hosts }: ManagedTls): Promise<Issued> {
+  const [commonName, ...altNames] = hosts.filter((host) => isIP(host) === 0)
+  const { certificate, caChain, privateKey, notBefore, notAfter } = await engine.pki(mount).certificates.issue(role, {
+    ...(commonName === undefined ? {} : { commonName }),
+    altNames,
+    ipSans: hosts.filter((host) => isIP(host) !== 0),
+    overMaximum: "clamp",
+    // Whoever trusts the root has it.
+    removeRootsFromChain: true,
+  })
+  if (privateKey === undefined) throw new TypeError("a certificate was issued without its key")
+  const chain = [certificate, ...caChain].map((der) => `${writePem("CERTIFICATE", der)}\n`)
+  return {
+    identity: { certificate: chain.join(""), privateKey: privateKey.pem("pkcs8") },
+    notBefore,
+    notAfter,
+  }
+}
