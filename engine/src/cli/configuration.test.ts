@@ -29,6 +29,7 @@ test("the defaults are those of production", () => {
   expect(from()).toEqual({
     listen: { host: "127.0.0.1", port: 8420 },
     data: ".chancery",
+    auditOpenReads: "off",
     edition: "self-hosted",
     rateLimit: 30,
     bodyLimit: 64 * 1024 * 1024,
@@ -56,6 +57,7 @@ test("every setting can be set from the environment", () => {
     CHANCERY_DATA: "/var/lib/chancery",
     CHANCERY_STORAGE: "postgres://chancery@db/chancery",
     CHANCERY_SEAL_KEY_FILE: "/etc/chancery/seal.key",
+    CHANCERY_AUDIT_OPEN_READS: "on",
     CHANCERY_EDITION: "hosted",
     CHANCERY_PUBLIC_URL: "https://chancery.example/base",
     CHANCERY_RATE_LIMIT: "off",
@@ -73,6 +75,7 @@ test("every setting can be set from the environment", () => {
     data: "/var/lib/chancery",
     storage: "postgres://chancery@db/chancery",
     sealKeyFile: "/etc/chancery/seal.key",
+    auditOpenReads: "on",
     edition: "hosted",
     publicUrl: new URL("https://chancery.example/base"),
     rateLimit: "off",
