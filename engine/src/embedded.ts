@@ -73,6 +73,8 @@ export interface EmbeddedOptions {
   readonly edition?: Edition
   /** Where the keys are that seal secrets; the file `seal-key` beside an embedded database when left out. */
   readonly sealKeys?: SealKeySources
+  /** Where private keys come from; from this process and threads of its own when left out. */
+  readonly keyGenerator?: KeyGenerator
   /** Whether this engine does the work that needs no request (CRLs, tidying) when its turn comes; true when left out. */
   readonly jobs?: boolean
   /** Where every use of an authority's key and every request to a server of this engine is recorded; nowhere when left out. */
@@ -136,7 +138,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     mountDirectory: new MountDirectory(storage),
     authorities: new Authorities(),
     signingKeys: storedSigningKeys(storage),
-    keyGenerator: keyGenerator(rsaKeys),
+    keyGenerator: options.keyGenerator ?? keyGenerator(rsaKeys),
     policyClient: webhookPolicyClient(outgoing.fetch),
     policyServiceActivity: new PolicyServiceActivity(),
     edition: options.edition ?? "self-hosted",

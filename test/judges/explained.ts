@@ -1,8 +1,10 @@
 // What a judge may say of a certificate, CRL or OCSP answer of ours without being right, by judge and finding. A piece
-// names the explanations that it needs; a finding without one fails the tests, and so does an explanation that nothing
-// needs any more.
+// names the explanations that it needs; a finding without one fails the tests.
 
 const explanations = {
+  "zlint: e_key_usage_and_extended_key_usage_inconsistent":
+    "Whether the key usages that a role names fit its extended key usages is for whoever writes the role to say. Those of " +
+    "a server fit the default ones.",
   "zlint: e_mp_ecdsa_pub_key_encoding_correct":
     "The root programme of a browser admits no P-224. The specification has it among the key sizes (8, key_bits).",
   "zlint: unknown signature algorithm":

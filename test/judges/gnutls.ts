@@ -1,6 +1,6 @@
-import type { JudgedAnswer, JudgedCertificate, JudgedCrl, WrittenBatch } from "./batch.ts"
+import type { WrittenBatch } from "./batch.ts"
 import type { Finding, Judge } from "./judge.ts"
-import { each, run } from "./run.ts"
+import { type Outcome, run, runEach } from "./run.ts"
 
 export function gnutlsJudge({ certtool, ocsptool }: { readonly certtool: string; readonly ocsptool: string }): Judge {
   return {
@@ -8,9 +8,9 @@ export function gnutlsJudge({ certtool, ocsptool }: { readonly certtool: string;
     async judge(batch) {
       const findings = [
         await readAll(certtool, batch),
-        await each(batch.certificates, (certificate, index) => judgeChain(certtool, certificate, index, batch)),
-        await each(batch.crls, (crl, index) => judgeCrl(certtool, crl, index, batch)),
-        await each(batch.answers, (answer, index) => judgeAnswer(ocsptool, answer, index, batch)),
+        await judgeChains(certtool, batch),
+        await judgeCrls(certtool, batch),
+        await judgeAnswers(ocsptool, batch),
       ]
       return findings.flat().map((finding) => ({ judge: "gnutls", ...finding }))
     },
@@ -38,75 +38,71 @@ async function readAll(certtool: string, { certificates, writePem }: WrittenBatc
 const unreadable = (subject: string, text: string): Found[] =>
   [...text.matchAll(/^\s*error: (.*)$/gm)].map((match) => ({ subject, code: "unreadable", detail: match[1] ?? "" }))
 
-async function judgeChain(
-  certtool: string,
-  { name, der, issuers }: JudgedCertificate,
-  index: number,
-  { writePem }: WrittenBatch,
-): Promise<Found[]> {
-  const file = await writePem(`chain-${index}.pem`, "CERTIFICATE", [der, ...issuers])
-  // Medium is 112 bits, what RSA keys of 2048 bits give.
-  const { code, stdout, stderr } = await run(certtool, [
-    "--verify-chain",
-    "--verify-profile",
-    "medium",
-    "--infile",
-    file,
+async function judgeChains(certtool: string, { certificates, writePem }: WrittenBatch): Promise<Found[]> {
+  const commands: string[][] = []
+  for (const [index, { der, issuers }] of certificates.entries()) {
+    const file = await writePem(`chain-${index}.pem`, "CERTIFICATE", [der, ...issuers])
+    // Medium is 112 bits, what RSA keys of 2048 bits give.
+    commands.push([certtool, "--verify-chain", "--verify-profile", "medium", "--infile", file])
+  }
+  const outcomes = await runEach(commands)
+  return outcomes.flatMap(({ code, stdout }, index) =>
+    code === 0 && /^Chain verification output: Verified\./m.test(stdout)
+      ? []
+      : refusals(certificates[index]!.name, stdout),
+  )
+}
+
+async function judgeCrls(certtool: string, { crls, writePem }: WrittenBatch): Promise<Found[]> {
+  const reading: string[][] = []
+  const verifying: string[][] = []
+  for (const [index, { der, issuers }] of crls.entries()) {
+    const file = await writePem(`crl-${index}.pem`, "X509 CRL", [der])
+    const authority = await writePem(`crl-${index}-issuers.pem`, "CERTIFICATE", issuers)
+    reading.push([certtool, "--crl-info", "--infile", file])
+    verifying.push([certtool, "--verify-crl", "--load-ca-certificate", authority, "--infile", file])
+  }
+  const read = await runEach(reading)
+  const verified = await runEach(verifying)
+  return crls.flatMap(({ name }, index) => [
+    ...readingFaults(name, read[index]!),
+    ...(verified[index]!.code === 0 && /Verification output: Verified/.test(verified[index]!.stdout)
+      ? []
+      : refusals(name, verified[index]!.stdout)),
   ])
-  if (code === 0 && /^Chain verification output: Verified\./m.test(stdout)) return []
-  return refusals(name, stdout, stderr)
 }
 
-async function judgeCrl(
-  certtool: string,
-  { name, der, issuers }: JudgedCrl,
-  index: number,
-  { writePem }: WrittenBatch,
-): Promise<Found[]> {
-  const file = await writePem(`crl-${index}.pem`, "X509 CRL", [der])
-  const authority = await writePem(`crl-${index}-issuers.pem`, "CERTIFICATE", issuers)
-  const read = await run(certtool, ["--crl-info", "--infile", file])
-  const found =
-    read.code === 0
-      ? unreadable(name, read.stdout)
-      : [{ subject: name, code: "unreadable", detail: read.stderr.trim() }]
-  const verified = await run(certtool, ["--verify-crl", "--load-ca-certificate", authority, "--infile", file])
-  if (verified.code !== 0 || !/Verification output: Verified/.test(verified.stdout)) {
-    found.push(...refusals(name, verified.stdout, verified.stderr))
+async function judgeAnswers(ocsptool: string, { answers, path, writePem }: WrittenBatch): Promise<Found[]> {
+  const reading: string[][] = []
+  const verifying: string[][] = []
+  for (const [index, { der, issuers }] of answers.entries()) {
+    const authority = await writePem(`answer-${index}-issuers.pem`, "CERTIFICATE", issuers)
+    reading.push([ocsptool, "--response-info", "--load-response", path(der)])
+    verifying.push([ocsptool, "--verify-response", "--load-trust", authority, "--load-response", path(der)])
   }
-  return found
+  const read = await runEach(reading)
+  const verified = await runEach(verifying)
+  return answers.flatMap(({ name, status }, index) => {
+    const found = readingFaults(name, read[index]!)
+    const [, answered] = /Certificate Status: (\w+)/.exec(read[index]!.stdout) ?? []
+    if (answered !== status)
+      found.push({ subject: name, code: "ocsp status", detail: `${answered} instead of ${status}` })
+    const { code, stdout } = verified[index]!
+    if (code !== 0 || !/Success\./.test(stdout)) found.push({ subject: name, code: "ocsp", detail: stdout.trim() })
+    return found
+  })
 }
 
-async function judgeAnswer(
-  ocsptool: string,
-  { name, der, issuers, status }: JudgedAnswer,
-  index: number,
-  { path, writePem }: WrittenBatch,
-): Promise<Found[]> {
-  const authority = await writePem(`answer-${index}-issuers.pem`, "CERTIFICATE", issuers)
-  const read = await run(ocsptool, ["--response-info", "--load-response", path(der)])
-  const found =
-    read.code === 0
-      ? unreadable(name, read.stdout)
-      : [{ subject: name, code: "unreadable", detail: read.stderr.trim() }]
-  const [, answered] = /Certificate Status: (\w+)/.exec(read.stdout) ?? []
-  if (answered !== status) {
-    found.push({ subject: name, code: "ocsp status", detail: `${answered} instead of ${status}` })
-  }
-  const verified = await run(ocsptool, ["--verify-response", "--load-trust", authority, "--load-response", path(der)])
-  if (verified.code !== 0 || !/Success\./.test(verified.stdout)) {
-    found.push({ subject: name, code: "ocsp", detail: `${verified.stdout}\n${verified.stderr}`.trim() })
-  }
-  return found
-}
+const readingFaults = (name: string, { code, stdout }: Outcome): Found[] =>
+  code === 0 ? unreadable(name, stdout) : [{ subject: name, code: "unreadable", detail: stdout.trim() }]
 
 /** One finding for each sentence of its verdict. */
-function refusals(subject: string, stdout: string, stderr: string): Found[] {
+function refusals(subject: string, stdout: string): Found[] {
   const [verdict] = stdout.match(/(?<=erification output: Not verified\.).*$/m) ?? []
   const sentences = (verdict ?? "")
     .split(/(?<=\.) /)
     .map((sentence) => sentence.trim())
     .filter((sentence) => sentence !== "" && sentence !== "The certificate is NOT trusted.")
   if (sentences.length > 0) return sentences.map((code) => ({ subject, code, detail: "" }))
-  return [{ subject, code: "refused", detail: `${stdout}\n${stderr}`.trim().slice(-1_000) }]
+  return [{ subject, code: "refused", detail: stdout.trim().slice(-1_000) }]
 }

@@ -1,7 +1,7 @@
-import type { JudgedAnswer, JudgedCertificate, JudgedCrl, WrittenBatch } from "./batch.ts"
+import type { JudgedCertificate, WrittenBatch } from "./batch.ts"
 import { authorities } from "./batch.ts"
 import type { Finding, Judge } from "./judge.ts"
-import { each, run } from "./run.ts"
+import { each, run, runEach } from "./run.ts"
 
 /** X509_V_ERR_CERT_REVOKED */
 const revoked = "error 23"
@@ -16,7 +16,8 @@ export function opensslJudge(openssl: string): Judge {
       const { roots, intermediates } = authorities(batch)
       const files: Files = {
         roots: await batch.writePem("roots.pem", "CERTIFICATE", roots),
-        intermediates: await batch.writePem("intermediates.pem", "CERTIFICATE", intermediates),
+        // Which may not be empty.
+        intermediates: await batch.writePem("intermediates.pem", "CERTIFICATE", [...intermediates, ...roots]),
         all: await batch.writePem("authorities.pem", "CERTIFICATE", [...roots, ...intermediates]),
         crls: await batch.writePem(
           "crls.pem",
@@ -26,8 +27,8 @@ export function opensslJudge(openssl: string): Judge {
       }
       const findings = [
         await each(calls(batch.certificates), (call) => judgeCertificates(openssl, call, files, batch)),
-        await each(batch.crls, (crl) => judgeCrl(openssl, crl, files, batch)),
-        await each(batch.answers, (answer) => judgeAnswer(openssl, answer, files, batch)),
+        await judgeCrls(openssl, files, batch),
+        await judgeAnswers(openssl, files, batch),
       ]
       return findings.flat().map((finding) => ({ judge: "openssl", ...finding }))
     },
@@ -106,37 +107,46 @@ function readRefusals(text: string): Map<string, { code: string; detail: string 
   return refusals
 }
 
-async function judgeCrl(openssl: string, crl: JudgedCrl, files: Files, { path }: WrittenBatch): Promise<Found[]> {
-  const { code, stderr } = await run(openssl, [
-    "crl",
-    ...["-inform", "DER", "-in", path(crl.der)],
-    ...["-noout", "-verify", "-CAfile", files.all],
-  ])
-  if (code === 0 && stderr.includes("verify OK")) return []
-  return [{ subject: crl.name, code: "crl", detail: stderr.trim() }]
+async function judgeCrls(openssl: string, files: Files, { crls, path }: WrittenBatch): Promise<Found[]> {
+  const outcomes = await runEach(
+    crls.map(({ der }) => [
+      openssl,
+      "crl",
+      ...["-inform", "DER", "-in", path(der)],
+      ...["-noout", "-verify", "-CAfile", files.all],
+    ]),
+  )
+  return outcomes.flatMap(({ code, stdout }, index) =>
+    code === 0 && stdout.includes("verify OK")
+      ? []
+      : [{ subject: crls[index]!.name, code: "crl", detail: stdout.trim() }],
+  )
 }
 
-async function judgeAnswer(openssl: string, answer: JudgedAnswer, files: Files, batch: WrittenBatch): Promise<Found[]> {
-  const { name, der, request, serialNumber, issuers, status } = answer
-  const [issuer] = issuers
-  if (issuer === undefined) throw new Error(`${name} has no issuer`)
-  const { code, stdout, stderr } = await run(openssl, [
-    "ocsp",
-    ...["-no_nonce", "-resp_text", "-respin", batch.path(der)],
-    ...["-issuer", batch.path(issuer), "-serial", `0x${serialNumber.toString(16)}`],
-    ...["-CAfile", files.roots, "-verify_other", files.all],
-  ])
-  const found: Found[] = []
-  if (code !== 0 || !stderr.includes("Response verify OK")) {
-    found.push({ subject: name, code: "ocsp", detail: `${stdout} ${stderr}`.trim() })
-  }
+async function judgeAnswers(openssl: string, files: Files, { answers, path }: WrittenBatch): Promise<Found[]> {
+  const verified = await runEach(
+    answers.map(({ der, serialNumber, issuers }) => [
+      openssl,
+      "ocsp",
+      ...["-no_nonce", "-resp_text", "-respin", path(der)],
+      ...["-issuer", path(issuers[0]!), "-serial", `0x${serialNumber.toString(16)}`],
+      ...["-CAfile", files.roots, "-verify_other", files.all],
+    ]),
+  )
   // It compares the nonce with that of a request that it has sent, not with that of one it has read.
-  const sent = await run(openssl, ["ocsp", "-no_nonce", "-req_text", "-reqin", batch.path(request)])
-  const [asked, given] = [sent.stdout, stdout].map((text) => /OCSP Nonce:\s*(\w+)/.exec(text)?.[1])
-  if (asked !== given) found.push({ subject: name, code: "ocsp nonce", detail: `${given} instead of ${asked}` })
-  const [, answered] = /^0x[0-9a-f]+: (\w+)/im.exec(stdout) ?? []
-  if (answered !== status) {
-    found.push({ subject: name, code: "ocsp status", detail: `${answered} instead of ${status}` })
-  }
-  return found
+  const sent = await runEach(
+    answers.map(({ request }) => [openssl, "ocsp", "-no_nonce", "-req_text", "-reqin", path(request)]),
+  )
+  return answers.flatMap(({ name, status }, index) => {
+    const { code, stdout } = verified[index]!
+    const found: Found[] = []
+    if (code !== 0 || !stdout.includes("Response verify OK"))
+      found.push({ subject: name, code: "ocsp", detail: stdout.slice(-1_000).trim() })
+    const [asked, given] = [sent[index]!.stdout, stdout].map((text) => /OCSP Nonce:\s*(\w+)/.exec(text)?.[1])
+    if (asked !== given) found.push({ subject: name, code: "ocsp nonce", detail: `${given} instead of ${asked}` })
+    const [, answered] = /^0x[0-9a-f]+: (\w+)/im.exec(stdout) ?? []
+    if (answered !== status)
+      found.push({ subject: name, code: "ocsp status", detail: `${answered} instead of ${status}` })
+    return found
+  })
 }

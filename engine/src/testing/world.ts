@@ -6,6 +6,7 @@ import type { ServedEngine } from "../engine.ts"
 import type { SealKeySources } from "../storage/seal-keys.ts"
 import { createApp } from "../http/app.ts"
 import type { App } from "../http/exchange.ts"
+import type { KeyGenerator } from "../x509/key-generation.ts"
 
 export interface Answer {
   readonly status: number
@@ -38,6 +39,7 @@ export interface WorldOptions {
   readonly runtime?: Runtime
   /** As in the environment; one for all worlds when left out, so that several can share a store. */
   readonly sealKeys?: SealKeySources
+  readonly keyGenerator?: KeyGenerator
   /** Nothing is recorded without it. */
   readonly auditFile?: string
   readonly auditOpenReads?: boolean
@@ -55,6 +57,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     runtime,
     edition,
     sealKeys: options.sealKeys ?? { text: sealKey },
+    ...(options.keyGenerator === undefined ? {} : { keyGenerator: options.keyGenerator }),
     ...(options.auditFile === undefined
       ? {}
       : { auditLog: { file: options.auditFile, recordsOpenReads: options.auditOpenReads ?? false } }),

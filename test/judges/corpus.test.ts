@@ -1,0 +1,42 @@
+// Everything the engine signs, before judges that know nothing of it. CHANCERY_SEED repeats a run that failed.
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { testKeyGenerator } from "../../engine/src/testing/test-keys.ts"
+import { openWorld } from "../../engine/src/testing/world.ts"
+import { type WrittenBatch, writeBatch } from "./batch.ts"
+import { makeCorpus } from "./corpus.ts"
+import { type Finding, verdict } from "./judge.ts"
+import { findJudges, judgeNames } from "./judges.ts"
+import { each } from "./run.ts"
+
+const judges = await findJudges()
+
+/** Fixed, so that a change of the code alone changes what is judged; any other seed should do as well. */
+const seed = Number(process.env["CHANCERY_SEED"] ?? 1)
+
+describe(`what the engine signs (seed ${seed})`, () => {
+  let folder: string
+  let batch: WrittenBatch
+  let findings: readonly Finding[]
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "chancery-corpus-"))
+    await using world = await openWorld({ keyGenerator: testKeyGenerator })
+    batch = await writeBatch(await makeCorpus(world.engine, seed), folder)
+    findings = await each([...judges.values()], (judge) => judge.judge(batch))
+  }, 600_000)
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  test("is at least 2,000 certificates", () => {
+    expect(batch.certificates.length).toBeGreaterThanOrEqual(2_000)
+  })
+
+  for (const name of judgeNames) {
+    test.skipIf(!judges.has(name))(`is without fault for ${name}`, () => {
+      const about = findings.filter(({ judge }) => judge === name)
+      expect(verdict(about, batch).faults.slice(0, 50)).toEqual([])
+    })
+  }
+})
