@@ -8,7 +8,7 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
 import type { Authorities, Authority } from "./authority.ts"
-import type { CertificateRecord } from "./certificates/certificate.ts"
+import type { Issuance } from "./certificates/certificate.ts"
 import type { SigningKeys } from "./keys/signing-keys.ts"
 import type { KeyGenerator } from "../x509/key-generation.ts"
 import type { PolicyClient } from "./external-policy/policy-client.ts"
@@ -94,15 +94,18 @@ export abstract class AuthorityService {
    * while the mount is still the same; otherwise it is thrown away unseen, and made again.
    */
   protected async recorded<T>(
-    make: (authority: Authority) => Promise<{ readonly record: CertificateRecord | undefined; readonly value: T }>,
+    make: (authority: Authority) => Promise<{ readonly issuance: Issuance; readonly value: T }>,
   ): Promise<T> {
     for (let attempt = 1; attempt <= recordingAttempts; attempt += 1) {
       const authority = await this.current()
-      const { record, value } = await make(authority)
-      if (record === undefined) return value
+      const { issuance, value } = await make(authority)
+      const { certificate, metadata, lease } = issuance
+      if (certificate === undefined && metadata === undefined) return value
       const isRecorded = await this.transact(async ({ mount, generation }, { certificates }) => {
         if (mount.id !== authority.mount.id || generation !== authority.generation) return false
-        await certificates.insert(record)
+        if (certificate !== undefined) await certificates.insert(certificate)
+        if (metadata !== undefined) await certificates.insertMetadata(metadata)
+        if (lease !== undefined) await certificates.insertLease(lease)
         return true
       })
       if (isRecorded) return value

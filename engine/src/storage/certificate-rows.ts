@@ -1,7 +1,12 @@
 import { sql } from "kysely"
 import { conflict } from "../core/errors.ts"
 import type { IssuerId } from "../core/ids.ts"
-import type { CertificateRecord, CertificateStore } from "../pki/certificates/certificate.ts"
+import type {
+  CertificateMetadata,
+  CertificateRecord,
+  CertificateStore,
+  KeptLease,
+} from "../pki/certificates/certificate.ts"
 import type { MountId } from "../pki/mount.ts"
 import { type SerialNumber, serialNumberOctets, serialNumberOf } from "../x509/serial-number.ts"
 import { type Session, statement, UniqueViolation } from "./session.ts"
@@ -24,6 +29,28 @@ export class CertificateRows implements CertificateStore {
       throw error
     }
     if (names.length > 0) await this.#session.run(insertNames, { mountId, serialNumber, names })
+  }
+
+  async insertMetadata(record: CertificateMetadata): Promise<void> {
+    await this.#session.run(insertMetadata, { ...record, serialNumber: serialNumberOctets(record.serialNumber) })
+  }
+
+  async insertLease(lease: KeptLease): Promise<void> {
+    await this.#session.run(insertLease, { ...lease, serialNumber: serialNumberOctets(lease.serialNumber) })
+  }
+
+  async findMetadata(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateMetadata | undefined> {
+    const row = await this.#session.first(metadataOf, { mountId, serialNumber: serialNumberOctets(serialNumber) })
+    return (
+      row && {
+        mountId,
+        serialNumber,
+        issuerId: row.issuer_id as IssuerId,
+        role: row.role,
+        expiresAt: row.expires_at,
+        metadata: row.metadata,
+      }
+    )
   }
 
   async find(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateRecord | undefined> {
@@ -58,7 +85,7 @@ function keptSerialNumber(octets: Uint8Array): SerialNumber {
   return serialNumber
 }
 
-type InsertedCertificate = Omit<CertificateRecord, "serialNumber" | "names"> & { readonly serialNumber: Uint8Array }
+type InsertedCertificate = InOctets<Omit<CertificateRecord, "names">>
 
 const insertCertificate = statement((db, record: InsertedCertificate) =>
   db.insertInto("certificates").values({
@@ -86,6 +113,35 @@ const insertNames = statement((_db, { mountId, serialNumber, names }: NamesOfCer
     select c.mount_id, ${value}, c.number from certificates as c, ${listed} as n
     where c.mount_id = ${mountId} and c.serial_number = ${serialNumber}`
 })
+
+type InOctets<Record> = Omit<Record, "serialNumber"> & { readonly serialNumber: Uint8Array }
+
+const insertMetadata = statement((db, record: InOctets<CertificateMetadata>) =>
+  db.insertInto("certificate_metadata").values({
+    mount_id: record.mountId,
+    serial_number: record.serialNumber,
+    issuer_id: record.issuerId,
+    role: record.role,
+    expires_at: record.expiresAt,
+    metadata: record.metadata,
+  }),
+)
+const insertLease = statement((db, lease: InOctets<KeptLease>) =>
+  db.insertInto("certificate_leases").values({
+    id: lease.id,
+    mount_id: lease.mountId,
+    serial_number: lease.serialNumber,
+    issued_at: lease.issuedAt,
+    expires_at: lease.expiresAt,
+  }),
+)
+const metadataOf = statement((db, { mountId, serialNumber }: { mountId: string; serialNumber: Uint8Array }) =>
+  db
+    .selectFrom("certificate_metadata")
+    .select(["issuer_id", "role", "expires_at", "metadata"])
+    .where("mount_id", "=", mountId)
+    .where("serial_number", "=", serialNumber),
+)
 
 const bySerialNumber = statement((db, { mountId, serialNumber }: { mountId: string; serialNumber: Uint8Array }) =>
   db

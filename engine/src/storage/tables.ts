@@ -42,6 +42,8 @@ export interface Tables {
   mount_secrets: MountSecretRow
   certificates: CertificateTable
   certificate_names: CertificateNameRow
+  certificate_metadata: CertificateMetadataRow
+  certificate_leases: CertificateLeaseRow
   policies: PolicyRow
   policy_attachments: PolicyAttachmentRow
 }
@@ -535,4 +537,22 @@ export interface CertificateNameRow {
   mount_id: string
   name: string
   certificate_number: number
+}
+
+export interface CertificateMetadataRow {
+  mount_id: string
+  serial_number: Uint8Array
+  issuer_id: string
+  role: string
+  expires_at: number
+  /** Base64. */
+  metadata: string
+}
+
+export interface CertificateLeaseRow {
+  id: string
+  mount_id: string
+  serial_number: Uint8Array
+  issued_at: number
+  expires_at: number
 }

@@ -21,8 +21,38 @@ export interface CertificateRecord {
   readonly notAfter: Instant
 }
 
+/** What whoever asked for a certificate wants to find again with it (pki-facts 2.13). */
+export interface CertificateMetadata {
+  readonly mountId: MountId
+  readonly serialNumber: SerialNumber
+  readonly issuerId: IssuerId
+  readonly role: string
+  readonly expiresAt: Instant
+  /** Base64. */
+  readonly metadata: string
+}
+
+/** A lease that can be looked up and ended. */
+export interface KeptLease {
+  readonly id: string
+  readonly mountId: MountId
+  readonly serialNumber: SerialNumber
+  readonly issuedAt: Instant
+  readonly expiresAt: Instant
+}
+
+/** All that one issuance leaves behind. */
+export interface Issuance {
+  readonly certificate: CertificateRecord | undefined
+  readonly metadata: CertificateMetadata | undefined
+  readonly lease: KeptLease | undefined
+}
+
 export interface CertificateStore {
   /** Throws `EngineError("conflict")` where the mount has a certificate with this serial number. */
   insert(certificate: CertificateRecord): Promise<void>
+  insertMetadata(metadata: CertificateMetadata): Promise<void>
+  insertLease(lease: KeptLease): Promise<void>
   find(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateRecord | undefined>
+  findMetadata(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateMetadata | undefined>
 }

@@ -16,14 +16,66 @@ export interface IssuedCertificate {
   readonly notAfter: Instant
   /** Where the key was made here. It is not stored. */
   readonly privateKey: PrivateKey | undefined
+  readonly lease: CertificateLease | undefined
   readonly warnings: readonly string[]
 }
 
-export interface IssueInput extends IssueRequestInput {
+/** A claim on a certificate for as long as it is valid, under `<mount>/issue/<role>/<uuid>` (architecture 0.19). */
+export interface CertificateLease {
+  readonly id: string
+  readonly durationMs: number
+  /** Only then it can be looked up, and ended together with the certificate. */
+  readonly isKept: boolean
+}
+
+/** How what comes of a request is handed out, and what a ttl may be. */
+export interface IssuanceOptions {
   /** Self-signed certificates are left out of the chain. */
   readonly removeRootsFromChain?: boolean
   /** A ttl above the maximum is refused unless it is to be cut. */
   readonly overMaximum?: "refuse" | "clamp"
+}
+
+export interface IssueInput extends IssueRequestInput, IssuanceOptions {}
+
+export interface SignInput extends IssueInput {
+  /** PEM. */
+  readonly csr: string
+}
+
+/** Specification 4.11. Usages count only where the CSR asks for none. */
+export interface SignVerbatimInput extends IssuanceOptions {
+  /** PEM. */
+  readonly csr: string
+  /** Names without the prefix `KeyUsage`, in any case; empty: none. */
+  readonly keyUsage?: readonly string[]
+  /** Names without the prefix `ExtKeyUsage`, in any case. */
+  readonly extKeyUsage?: readonly string[]
+  readonly extKeyUsageOids?: readonly string[]
+  /** 0: the role's, else the mount's. */
+  readonly ttlMs?: number
+  readonly notBefore?: Instant | null
+  readonly notAfter?: Instant | null
+  readonly signatureBits?: number
+  readonly usePss?: boolean
+  readonly userIds?: readonly string[]
+  /** Base64; empty: none. */
+  readonly certMetadata?: string
+  /** The issuer's own rule decides on what outlives it; otherwise that is cut. */
+  readonly enforceLeafNotAfterBehavior?: boolean
+}
+
+export interface SignSelfIssuedInput {
+  /** One, PEM. */
+  readonly certificate: string
+  readonly requireMatchingCertificateAlgorithms?: boolean
+}
+
+export interface SignedSelfIssued {
+  /** DER. */
+  readonly certificate: Uint8Array
+  /** DER. */
+  readonly issuingCa: Uint8Array
 }
 
 export interface IssuerChoice {
@@ -35,4 +87,10 @@ export interface IssuerChoice {
 export interface Certificates {
   /** Makes a key and a certificate for it (specification 4.4). */
   issue(role: string, input: IssueInput, choice?: IssuerChoice): Promise<IssuedCertificate>
+  /** Makes a certificate for a key that somebody else has (specification 4.6). */
+  sign(role: string, input: SignInput, choice?: IssuerChoice): Promise<IssuedCertificate>
+  /** With everything as the CSR says it; a role lends its terms only (specification 4.11). */
+  signVerbatim(role: string | undefined, input: SignVerbatimInput, choice?: IssuerChoice): Promise<IssuedCertificate>
+  /** The same certificate under another issuer (specification 4.10). */
+  signSelfIssued(input: SignSelfIssuedInput, choice?: IssuerChoice): Promise<SignedSelfIssued>
 }

@@ -10,6 +10,7 @@ import {
   subjectKeyIdentifier as subjectKeyIdentifierExtension,
 } from "../../x509/extensions.ts"
 import type { GeneralName } from "../../x509/general-name.ts"
+import type { DistinguishedName } from "../../x509/name.ts"
 import { type PublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
 import { formatIpAddress } from "../names/ip-address.ts"
 import { valuesOf } from "../names/subject.ts"
@@ -28,10 +29,15 @@ export function leafExtensions(approved: ApprovedRequest, key: PublicKey): reado
 }
 
 /** By which a certificate is found again. */
-export function namesOf({ subject, subjectAltName }: Pick<ApprovedRequest, "subject" | "subjectAltName">): {
+export interface FindableNames {
   readonly commonName: string
+  /** Lower case, each once. */
   readonly names: readonly string[]
-} {
+}
+
+export const namesOf = ({ subject, subjectAltName }: ApprovedRequest): FindableNames => namesIn(subject, subjectAltName)
+
+export function namesIn(subject: DistinguishedName, subjectAltName: readonly GeneralName[]): FindableNames {
   const [commonName = ""] = valuesOf(subject, oids.commonName)
   const all = [commonName, ...subjectAltName.flatMap(textOf)].map((name) => name.toLowerCase())
   return { commonName, names: [...new Set(all)].filter((name) => name !== "") }

@@ -101,10 +101,28 @@ const tables = ({ text, integer, blob, keyed, plain, number }: Words): string[] 
     certificate_number ${integer} not null references certificates on delete cascade,
     primary key (mount_id, name, certificate_number)
   ) ${keyed}`,
+  // Also of certificates that are not stored themselves.
+  `create table certificate_metadata (
+    mount_id ${text} not null references mounts on delete cascade,
+    serial_number ${blob} not null,
+    issuer_id ${text} not null,
+    role ${text} not null,
+    expires_at ${integer} not null,
+    metadata ${text} not null,
+    primary key (mount_id, serial_number)
+  ) ${plain}`,
+  `create table certificate_leases (
+    id ${text} not null primary key,
+    mount_id ${text} not null references mounts on delete cascade,
+    serial_number ${blob} not null,
+    issued_at ${integer} not null,
+    expires_at ${integer} not null
+  ) ${plain}`,
 ]
 
 const indexes = [
   "create index issuers_by_key on issuers (key_id)",
   "create index certificates_by_expiry on certificates (mount_id, not_after)",
+  "create index certificate_leases_by_certificate on certificate_leases (mount_id, serial_number)",
   "create index certificate_names_by_certificate on certificate_names (certificate_number)",
 ]

@@ -1,0 +1,35 @@
+// Signs a self-issued certificate again, as it is (specification 4.10): the tool for moving from one root to another.
+import { invalid } from "../../core/errors.ts"
+import { type Certificate, parseCertificate } from "../../x509/certificate.ts"
+import { readCertificatePem } from "../../x509/certificate-pem.ts"
+import { parseExtensionValues } from "../../x509/extensions.ts"
+import { sameName } from "../../x509/name.ts"
+import { type PublicKey, readPublicKey } from "../../x509/public-key.ts"
+import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
+
+export interface SelfIssuedCertificate {
+  readonly certificate: Certificate
+  readonly key: PublicKey
+}
+
+/** Throws `invalid` with a fault on `certificate`. */
+export function readSelfIssued(pem: string): SelfIssuedCertificate {
+  const found = read(pem)
+  const { certificate } = found
+  if (parseExtensionValues(certificate.extensions).basicConstraints?.isCa !== true)
+    throw refused("given certificate is not a CA certificate")
+  if (!sameName(certificate.issuer, certificate.subject)) throw refused("given certificate is not self-issued")
+  return found
+}
+
+function read(pem: string): SelfIssuedCertificate {
+  try {
+    const certificate = parseCertificate(readCertificatePem(pem))
+    return { certificate, key: readPublicKey(certificate.subjectPublicKeyInfo) }
+  } catch (error) {
+    if (!(error instanceof UnacceptableInput)) throw error
+    throw refused(error.message)
+  }
+}
+
+const refused = (detail: string) => invalid([{ field: ["certificate"], detail }])

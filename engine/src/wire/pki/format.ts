@@ -1,0 +1,67 @@
+// How certificates and keys are written: PEM, DER in base64, or one text that a server can be started with (specification
+// 4.4, pki-facts 0.4).
+import { derived } from "../../core/derived.ts"
+import { parseCertificate } from "../../x509/certificate.ts"
+import { sameName } from "../../x509/name.ts"
+import { writePem } from "../../x509/pem.ts"
+import type { PrivateKey } from "../../x509/private-key.ts"
+import type { Dialect } from "./dialect.ts"
+import { word } from "./parameters.ts"
+
+const formats = ["pem", "der", "pem_bundle"] as const
+export type Format = (typeof formats)[number]
+export const format = word(...formats)
+
+const privateKeyFormats = ["der", "pkcs8"] as const
+export type WirePrivateKeyFormat = (typeof privateKeyFormats)[number]
+export const privateKeyFormat = word(...privateKeyFormats)
+
+export interface Encoding {
+  readonly format: Format
+  readonly privateKeyFormat: WirePrivateKeyFormat
+}
+
+/** PEM, with keys in the form that is usual for them, unless more is said. */
+export const encodingOf = (given: { readonly [Name in keyof Encoding]: Encoding[Name] | undefined }): Encoding => ({
+  format: given.format ?? "pem",
+  privateKeyFormat: given.privateKeyFormat ?? "der",
+})
+
+/** A bundle's other members are PEM. */
+export const encodeCertificate = (der: Uint8Array, as: Format): string =>
+  as === "der" ? base64(der) : writePem("CERTIFICATE", der)
+
+/** The same, for certificates that are handed out again and again. */
+export const encodeAuthority = (der: Uint8Array, as: Format): string => (as === "der" ? base64(der) : authorityPem(der))
+
+const authorityPem = derived((der: Uint8Array) => writePem("CERTIFICATE", der))
+
+const base64 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64")
+
+/**
+ * `der` is the form that is usual for the type of key; `pkcs8` is PEM in the specification, whatever the format, and DER
+ * beside DER for existing clients.
+ */
+export function encodePrivateKey(key: PrivateKey, { format: as, privateKeyFormat: form }: Encoding, dialect: Dialect) {
+  const structure = form === "pkcs8" ? "pkcs8" : "traditional"
+  const isPem = as !== "der" || (form === "pkcs8" && dialect === "specification")
+  return isPem ? key.pem(structure) : base64(key.der(structure))
+}
+
+/** Key, certificate and whatever leads to the root, which clients have already. */
+export const encodeBundle = (
+  certificate: Uint8Array,
+  chain: readonly Uint8Array[],
+  privateKey: PrivateKey | undefined,
+): string =>
+  [
+    ...(privateKey === undefined ? [] : [privateKey.pem("traditional")]),
+    writePem("CERTIFICATE", certificate),
+    ...chain.filter((der) => !isSelfIssued(der)).map(authorityPem),
+  ].join("\n")
+
+const isSelfIssued = derived((der: Uint8Array): boolean => {
+  const { issuer, subject } = parseCertificate(der)
+  return sameName(issuer, subject)
+})

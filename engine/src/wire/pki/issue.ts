@@ -1,0 +1,172 @@
+// What is asked of the endpoints that issue and sign, and what they answer (specification 2.2 and 4.4 to 4.11).
+import { secondMs } from "../../core/time.ts"
+import type {
+  IssuedCertificate,
+  IssueInput,
+  SignedSelfIssued,
+  SignInput,
+  SignSelfIssuedInput,
+  SignVerbatimInput,
+} from "../../pki/certificates/certificates.ts"
+import { readCertificatePem } from "../../x509/certificate-pem.ts"
+import { readPrivateKeyPem } from "../../x509/private-key.ts"
+import { parseSerialNumber } from "../../x509/serial-number.ts"
+import { parseCertificate } from "../../x509/certificate.ts"
+import type { Dialect } from "./dialect.ts"
+import type { DecodedEnvelope, Lease } from "./envelope.ts"
+import {
+  encodeAuthority,
+  encodeBundle,
+  encodeCertificate,
+  encodePrivateKey,
+  type Encoding,
+  format,
+  privateKeyFormat,
+} from "./format.ts"
+import {
+  decodeSomeAnswer,
+  type Document,
+  duration,
+  encodeMembers,
+  flag,
+  instant,
+  integer,
+  type Kind,
+  parameters,
+  text,
+  texts,
+  unreadable,
+} from "./parameters.ts"
+
+/** A list, text with commas between, or the text of a JSON list: values may hold commas of their own. */
+const listOrJson: Kind<readonly string[]> = {
+  ...texts,
+  decode: (value) =>
+    texts.decode(typeof value === "string" && value.trimStart().startsWith("[") ? parsed(value) : value),
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
+
+const validity = { ttlMs: duration, notBefore: instant, notAfter: instant }
+const presentation = { format, privateKeyFormat, removeRootsFromChain: flag }
+const names = {
+  commonName: text,
+  altNames: texts,
+  ipSans: texts,
+  uriSans: texts,
+  otherSans: listOrJson,
+  userIds: texts,
+  serialNumber: text,
+  excludeCnFromSans: flag,
+  certMetadata: text,
+}
+
+export const issueParameters = parameters({ ...names, ...validity, ...presentation, keyType: text, keyBits: integer })
+export const signParameters = parameters({ ...names, ...validity, ...presentation, csr: text })
+export const signVerbatimParameters = parameters({
+  ...validity,
+  ...presentation,
+  csr: text,
+  keyUsage: texts,
+  extKeyUsage: texts,
+  extKeyUsageOids: texts,
+  signatureBits: integer,
+  usePss: flag,
+  userIds: texts,
+  certMetadata: text,
+  enforceLeafNotAfterBehavior: flag,
+})
+export const signSelfIssuedParameters = parameters({
+  certificate: text,
+  requireMatchingCertificateAlgorithms: flag,
+})
+
+export interface EncodeOptions {
+  readonly encoding: Encoding
+  readonly dialect: Dialect
+  /** Where the specification's result has no `expiration`. */
+  readonly withoutExpiration?: boolean
+}
+
+export function encodeIssued(issued: IssuedCertificate, options: EncodeOptions): Document {
+  const { encoding, dialect, withoutExpiration = false } = options
+  const { certificate, issuingCa, caChain, privateKey, serialNumber } = issued
+  const expiration = Math.floor(issued.notAfter / secondMs)
+  const hasExpiration = dialect === "vault" || !withoutExpiration
+  return {
+    ...(hasExpiration ? { expiration: dialect === "vault" ? expiration : String(expiration) } : {}),
+    certificate:
+      encoding.format === "pem_bundle"
+        ? encodeBundle(certificate, caChain, privateKey)
+        : encodeCertificate(certificate, encoding.format),
+    issuing_ca: encodeAuthority(issuingCa, encoding.format),
+    ca_chain: caChain.map((der) => encodeAuthority(der, encoding.format)),
+    serial_number: serialNumber,
+    ...(privateKey === undefined
+      ? {}
+      : {
+          private_key: encodePrivateKey(privateKey, encoding, dialect),
+          private_key_type: privateKey.algorithm.type,
+        }),
+  }
+}
+
+/** Existing clients take a lease for something that can be renewed or ended, so they hear of one only where that is so. */
+export const encodeLease = ({ lease }: IssuedCertificate, dialect: Dialect): Lease | undefined =>
+  lease === undefined || (dialect === "vault" && !lease.isKept)
+    ? undefined
+    : { id: lease.id, durationSeconds: Math.floor(lease.durationMs / secondMs) }
+
+export const encodeSelfIssued = ({ certificate, issuingCa }: SignedSelfIssued): Document => ({
+  certificate: encodeCertificate(certificate, "pem"),
+  issuing_ca: encodeAuthority(issuingCa, "pem"),
+})
+
+/** Asked for in PEM, which is the default. What becomes of a ttl above the maximum is the dialect's to say. */
+export const encodeIssueInput = (input: IssueInput): Document => encodeMembers(issueParameters, input, "specification")
+export const encodeSignInput = (input: SignInput): Document => encodeMembers(signParameters, input, "specification")
+export const encodeSignVerbatimInput = (input: SignVerbatimInput): Document =>
+  encodeMembers(signVerbatimParameters, input, "specification")
+export const encodeSignSelfIssuedInput = (input: SignSelfIssuedInput): Document =>
+  encodeMembers(signSelfIssuedParameters, input, "specification")
+
+const answered = parameters({
+  certificate: text,
+  issuingCa: text,
+  caChain: texts,
+  serialNumber: text,
+  privateKey: text,
+})
+
+/** What is asked for in PEM, without knowing whether the lease is kept. */
+export function decodeIssued({ data, warnings, lease }: DecodedEnvelope): IssuedCertificate {
+  const { certificate, issuingCa, caChain = [], serialNumber = "", privateKey } = decodeSomeAnswer(answered, data)
+  const serial = parseSerialNumber(serialNumber)
+  if (certificate === undefined || issuingCa === undefined || serial === undefined)
+    throw unreadable("it holds no certificate")
+  const der = readCertificatePem(certificate)
+  const { notBefore, notAfter } = parseCertificate(der)
+  return {
+    certificate: der,
+    issuingCa: readCertificatePem(issuingCa),
+    caChain: caChain.map(readCertificatePem),
+    serialNumber: serial,
+    notBefore,
+    notAfter,
+    privateKey: privateKey === undefined ? undefined : readPrivateKeyPem(privateKey, privateKey.length),
+    lease: lease && { id: lease.id, durationMs: lease.durationSeconds * secondMs, isKept: false },
+    warnings,
+  }
+}
+
+export function decodeSelfIssued(data: unknown): SignedSelfIssued {
+  const { certificate, issuingCa } = decodeSomeAnswer(answered, data)
+  if (certificate === undefined || issuingCa === undefined) throw unreadable("it holds no certificate")
+  return { certificate: readCertificatePem(certificate), issuingCa: readCertificatePem(issuingCa) }
+}

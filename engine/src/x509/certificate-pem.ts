@@ -1,0 +1,16 @@
+import { readPem } from "./pem.ts"
+import { UnacceptableInput } from "./unacceptable-input.ts"
+
+/** Ours are below 2 KiB; the longest that anyone needs, with a key of 16,384 bits and many names, are a few times that. */
+const lengthMaximum = 256 * 1024
+
+/** DER of the one certificate in the text; `UnacceptableInput` for anything else. */
+export function readCertificatePem(text: string): Uint8Array {
+  const blocks = readPem(text, lengthMaximum)
+  const [block] = blocks
+  if (block === undefined || blocks.length > 1)
+    throw new UnacceptableInput(`${blocks.length} certificates found in PEM file, expected 1`)
+  if (block.label !== "CERTIFICATE")
+    throw new UnacceptableInput(`The PEM text holds a block "${block.label}" where a certificate is expected`)
+  return block.bytes
+}
