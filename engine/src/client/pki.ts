@@ -1,9 +1,10 @@
 import type { Pki } from "../pki/pki.ts"
+import { remoteCertificates } from "./certificates.ts"
 import { pkiCallsOver } from "./pki-calls.ts"
 import { remoteRoles } from "./roles.ts"
 import type { Transport } from "./transport.ts"
 
 export function remotePki(transport: Transport, mountPath: string): Pki {
   const calls = pkiCallsOver(transport, mountPath)
-  return { roles: remoteRoles(calls) }
+  return { roles: remoteRoles(calls), certificates: remoteCertificates(calls) }
 }

@@ -2,7 +2,7 @@
 // (`pki-routes.ts`), and what the server itself has (`system-routes.ts`). A family of endpoints is a file in `pki/`.
 import type { ServingEngine } from "../engine.ts"
 import type { Mount } from "../pki/mount.ts"
-import type { Pki } from "../pki/pki.ts"
+import type { ServedPki } from "../pki/pki.ts"
 import type { Dialect } from "../wire/pki/dialect.ts"
 import type { Lease } from "../wire/pki/envelope.ts"
 import type { WireNames } from "../wire/pki/errors.ts"
@@ -34,7 +34,7 @@ export interface SystemRequest {
 export interface PkiRequest extends SystemRequest {
   readonly mount: Mount
   /** The mount's engine, acting like `engine`. */
-  readonly pki: Pki
+  readonly pki: ServedPki
 }
 
 /** What the server says about itself. */

@@ -1,5 +1,5 @@
 // One mount as callers see it: a family of verbs for each kind of thing in it. Embedded and remote engines implement it alike.
-import type { Certificates } from "./certificates/certificates.ts"
+import type { Certificates, ServedCertificates } from "./certificates/certificates.ts"
 import type { ExternalPolicy } from "./external-policy/external-policy.ts"
 import type { Issuers } from "./issuers/issuers.ts"
 import type { Roles } from "./roles/roles.ts"
@@ -7,11 +7,12 @@ import type { Roles } from "./roles/roles.ts"
 /** Refusals are `EngineError`s; beside the codes that `Engine` lists, `forbidden`: no policy of the caller allows it. */
 export interface Pki {
   readonly roles: Roles
+  readonly certificates: Certificates
 }
 
 /** On the server's side. */
 export interface ServedPki extends Pki {
   readonly issuers: Issuers
-  readonly certificates: Certificates
+  readonly certificates: ServedCertificates
   readonly externalPolicy: ExternalPolicy
 }

@@ -236,3 +236,41 @@ describe("sign-self-issued:", () => {
     expect(two.body.errors).toEqual([expect.stringContaining("2 certificates found in PEM file, expected 1")])
   })
 })
+
+describe("sign-intermediate:", () => {
+  test("the certificate is that of an authority below the issuer, and leads its chain", async () => {
+    const { status, body } = await world.pki("POST", "/pki/root/sign-intermediate", {
+      body: {
+        csr: csrFor("/CN=ignored"),
+        common_name: "Test Sub CA",
+        organization: "Example",
+        max_path_length: 0,
+        permitted_dns_domains: ".example.com,example.org",
+        ttl: "240h",
+        not_before_duration: "60s",
+      },
+    })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ lease_id: "", lease_duration: 0 })
+    expect(body.data.ca_chain).toEqual([body.data.certificate, body.data.issuing_ca])
+    writeFileSync(join(folder, "i.pem"), body.data.certificate)
+    writeFileSync(join(folder, "ca.pem"), body.data.issuing_ca)
+    expect(openssl("verify", "-x509_strict", "-CAfile", "ca.pem", "i.pem")).toContain("OK")
+    const text = openssl("x509", "-in", "i.pem", "-noout", "-text", "-nameopt", "RFC2253")
+    expect(text).toContain("CA:TRUE, pathlen:0")
+    expect(text).toContain("Subject: CN=Test Sub CA,O=Example")
+    expect(text).toMatch(/Permitted:\s+DNS:\.example\.com\s+DNS:example\.org/)
+  })
+
+  test("with use_csr_values, names and usages are the CSR's", async () => {
+    const csr = csrFor("/CN=From CSR", "subjectAltName=DNS:ca.example.com", "keyUsage=critical,dataEncipherment")
+    const { body } = await world.pki("POST", "/pki/issuer/root/sign-intermediate", {
+      body: { csr, use_csr_values: true },
+    })
+    writeFileSync(join(folder, "i.pem"), body.data.certificate)
+    const text = openssl("x509", "-in", "i.pem", "-noout", "-text", "-nameopt", "RFC2253")
+    expect(text).toContain("Subject: CN=From CSR")
+    expect(text).toContain("DNS:ca.example.com")
+    expect(text).toMatch(/Data Encipherment, Certificate Sign, CRL Sign/)
+  })
+})

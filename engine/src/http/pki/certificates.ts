@@ -1,5 +1,4 @@
-import { invalid } from "../../core/errors.ts"
-import type { IssuedCertificate, IssuerChoice } from "../../pki/certificates/certificates.ts"
+import type { Allowances, IssuerChoice, ServedCertificate } from "../../pki/certificates/certificates.ts"
 import { encodingOf } from "../../wire/pki/format.ts"
 import {
   encodeIssued,
@@ -7,6 +6,7 @@ import {
   type EncodeOptions,
   encodeSelfIssued,
   issueParameters,
+  signIntermediateParameters,
   signParameters,
   signSelfIssuedParameters,
   signVerbatimParameters,
@@ -17,23 +17,13 @@ import { answer, param, type PkiRequest, type PkiResponse, type PkiRoute } from 
 export const certificateRoutes: readonly PkiRoute[] = [
   ...bothForms("/issue/:name", async (request, choice) => {
     const { format, privateKeyFormat, ...input } = request.decode(issueParameters)
-    const issued = await request.pki.certificates.issue(
-      param(request, "name"),
-      { ...input, ...overMaximum(request) },
-      choice,
-    )
+    const issued = await request.pki.certificates.issue(param(request, "name"), input, choice, allowances(request))
     return issuedAnswer(request, issued, { encoding: encodingOf({ format, privateKeyFormat }) })
   }),
   ...bothForms("/sign/:name", async (request, choice) => {
     const { format, privateKeyFormat, csr = "", ...input } = request.decode(signParameters)
-    // Only existing clients leave it to the CSR (architecture 0.2).
-    if (request.dialect === "specification" && (input.commonName ?? "") === "")
-      throw invalid([{ field: ["commonName"], detail: "the common_name field is required" }])
-    const issued = await request.pki.certificates.sign(
-      param(request, "name"),
-      { ...input, csr, ...overMaximum(request) },
-      choice,
-    )
+    const signed = { csr, ...input }
+    const issued = await request.pki.certificates.sign(param(request, "name"), signed, choice, allowances(request))
     return issuedAnswer(request, issued, { encoding: encodingOf({ format, privateKeyFormat }) })
   }),
   ...["/sign-verbatim", "/sign-verbatim/:name"].flatMap((path) =>
@@ -41,8 +31,9 @@ export const certificateRoutes: readonly PkiRoute[] = [
       const { format, privateKeyFormat, csr = "", ...input } = request.decode(signVerbatimParameters)
       const issued = await request.pki.certificates.signVerbatim(
         request.params["name"],
-        { ...input, csr, ...overMaximum(request) },
+        { csr, ...input },
         choice,
+        allowances(request),
       )
       return issuedAnswer(request, issued, {
         encoding: encodingOf({ format, privateKeyFormat }),
@@ -50,18 +41,15 @@ export const certificateRoutes: readonly PkiRoute[] = [
       })
     }),
   ),
-  ...[
-    { path: "/root/sign-self-issued", choiceOf: (): IssuerChoice => ({}) },
-    { path: "/issuer/:issuer_ref/sign-self-issued", choiceOf: named },
-  ].map(({ path, choiceOf }): PkiRoute => ({
-    operation: "write",
-    path,
-    handle: async (request) => {
-      const { certificate = "", ...input } = request.decode(signSelfIssuedParameters)
-      const signed = await request.pki.certificates.signSelfIssued({ certificate, ...input }, choiceOf(request))
-      return answer(encodeSelfIssued(signed))
-    },
-  })),
+  ...defaultAndNamed("sign-intermediate", async (request, choice) => {
+    const { format, privateKeyFormat, csr = "", ...input } = request.decode(signIntermediateParameters)
+    const issued = await request.pki.certificates.signIntermediate({ csr, ...input }, choice, allowances(request))
+    return issuedAnswer(request, issued, { encoding: encodingOf({ format, privateKeyFormat }) })
+  }),
+  ...defaultAndNamed("sign-self-issued", async (request, choice) => {
+    const { certificate = "", ...input } = request.decode(signSelfIssuedParameters)
+    return answer(encodeSelfIssued(await request.pki.certificates.signSelfIssued({ certificate, ...input }, choice)))
+  }),
 ]
 
 function bothForms(
@@ -74,18 +62,33 @@ function bothForms(
   ]
 }
 
+/** By the mount's default issuer below `root`, and by any that is named. */
+function defaultAndNamed(
+  verb: string,
+  handle: (request: PkiRequest, choice: IssuerChoice) => Promise<PkiResponse>,
+): readonly PkiRoute[] {
+  return [
+    { operation: "write", path: `/root/${verb}`, handle: (request) => handle(request, {}) },
+    {
+      operation: "write",
+      path: `/issuer/:issuer_ref/${verb}`,
+      handle: (request) => handle(request, named(request)),
+    },
+  ]
+}
+
 function named(request: PkiRequest): IssuerChoice {
   return { issuerRef: param(request, "issuer_ref") }
 }
 
-/** Existing clients expect a ttl above the maximum to be cut (architecture 0.2). */
-const overMaximum = ({ dialect }: PkiRequest) => ({
-  overMaximum: dialect === "vault" ? ("clamp" as const) : ("refuse" as const),
+const allowances = ({ dialect }: PkiRequest): Allowances => ({
+  clampTtl: dialect === "vault",
+  commonNameFromCsr: dialect === "vault",
 })
 
 const issuedAnswer = (
   { dialect }: PkiRequest,
-  issued: IssuedCertificate,
+  issued: ServedCertificate,
   options: Omit<EncodeOptions, "dialect">,
 ): PkiResponse =>
   answer(encodeIssued(issued, { ...options, dialect }), {

@@ -1,6 +1,8 @@
 import type { Instant } from "../../core/time.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
+import type { VerbatimRequest } from "../policy/approve-verbatim.ts"
+import type { AuthorityRequest } from "../issue/authority-request.ts"
 import type { IssueRequestInput } from "../issue/request.ts"
 
 /** What issuing and signing give back (specification 2.2), in bytes; encodings are the wire's. */
@@ -24,17 +26,29 @@ export interface IssuedCertificate {
 export interface CertificateLease {
   readonly id: string
   readonly durationMs: number
-  /** Only then it can be looked up, and ended together with the certificate. */
-  readonly isKept: boolean
+}
+
+/** On the server's side. */
+export interface ServedCertificate extends IssuedCertificate {
+  /** Only one that is kept can be looked up, and ended together with the certificate. */
+  readonly lease: (CertificateLease & { readonly isKept: boolean }) | undefined
 }
 
 /** How what comes of a request is handed out, and what a ttl may be. */
 export interface IssuanceOptions {
   /** Self-signed certificates are left out of the chain. */
   readonly removeRootsFromChain?: boolean
-  /** A ttl above the maximum is refused unless it is to be cut. */
-  readonly overMaximum?: "refuse" | "clamp"
 }
+
+/** What a server grants to existing clients, which rely on it (architecture 0.2). */
+export interface Allowances {
+  /** Whether a ttl above the maximum is cut; otherwise it is refused. */
+  readonly clampTtl: boolean
+  /** Whether a CSR alone may name what is signed. */
+  readonly commonNameFromCsr: boolean
+}
+
+export const noAllowances: Allowances = { clampTtl: false, commonNameFromCsr: false }
 
 export interface IssueInput extends IssueRequestInput, IssuanceOptions {}
 
@@ -44,23 +58,19 @@ export interface SignInput extends IssueInput {
 }
 
 /** Specification 4.11. Usages count only where the CSR asks for none. */
-export interface SignVerbatimInput extends IssuanceOptions {
+export interface SignVerbatimInput extends Partial<VerbatimRequest>, IssuanceOptions {
   /** PEM. */
   readonly csr: string
-  /** Names without the prefix `KeyUsage`, in any case; empty: none. */
-  readonly keyUsage?: readonly string[]
-  /** Names without the prefix `ExtKeyUsage`, in any case. */
-  readonly extKeyUsage?: readonly string[]
-  readonly extKeyUsageOids?: readonly string[]
-  /** 0: the role's, else the mount's. */
-  readonly ttlMs?: number
-  readonly notBefore?: Instant | null
-  readonly notAfter?: Instant | null
-  readonly signatureBits?: number
   readonly usePss?: boolean
-  readonly userIds?: readonly string[]
-  /** Base64; empty: none. */
-  readonly certMetadata?: string
+  /** The issuer's own rule decides on what outlives it; otherwise that is cut. */
+  readonly enforceLeafNotAfterBehavior?: boolean
+}
+
+/** Specification 4.8. */
+export interface SignIntermediateInput extends Partial<AuthorityRequest>, IssuanceOptions {
+  /** PEM. */
+  readonly csr: string
+  readonly usePss?: boolean
   /** The issuer's own rule decides on what outlives it; otherwise that is cut. */
   readonly enforceLeafNotAfterBehavior?: boolean
 }
@@ -87,10 +97,29 @@ export interface IssuerChoice {
 export interface Certificates {
   /** Makes a key and a certificate for it (specification 4.4). */
   issue(role: string, input: IssueInput, choice?: IssuerChoice): Promise<IssuedCertificate>
-  /** Makes a certificate for a key that somebody else has (specification 4.6). */
+  /** Makes a certificate for a key that somebody else has; the common name is required (specification 4.6). */
   sign(role: string, input: SignInput, choice?: IssuerChoice): Promise<IssuedCertificate>
   /** With everything as the CSR says it; a role lends its terms only (specification 4.11). */
   signVerbatim(role: string | undefined, input: SignVerbatimInput, choice?: IssuerChoice): Promise<IssuedCertificate>
+  /** An intermediate's (specification 4.8). */
+  signIntermediate(input: SignIntermediateInput, choice?: IssuerChoice): Promise<IssuedCertificate>
   /** The same certificate under another issuer (specification 4.10). */
   signSelfIssued(input: SignSelfIssuedInput, choice?: IssuerChoice): Promise<SignedSelfIssued>
+}
+
+/** The same with what a server grants besides. */
+export interface ServedCertificates extends Certificates {
+  issue(role: string, input: IssueInput, choice?: IssuerChoice, allowances?: Allowances): Promise<ServedCertificate>
+  sign(role: string, input: SignInput, choice?: IssuerChoice, allowances?: Allowances): Promise<ServedCertificate>
+  signVerbatim(
+    role: string | undefined,
+    input: SignVerbatimInput,
+    choice?: IssuerChoice,
+    allowances?: Allowances,
+  ): Promise<ServedCertificate>
+  signIntermediate(
+    input: SignIntermediateInput,
+    choice?: IssuerChoice,
+    allowances?: Allowances,
+  ): Promise<ServedCertificate>
 }

@@ -200,9 +200,11 @@ export class ExternalPolicyService extends AuthorityService implements ExternalP
       serialNumber,
       ...validity,
       privateKey: undefined,
+      lease: undefined,
       warnings: [...answer.warnings, ...leaseWarnings(answer), ...warnings, ...signer.warnings],
     }
-    return { record: answer.store ? record : undefined, value }
+    const certificateKept = answer.store ? record : undefined
+    return { issuance: { certificate: certificateKept, metadata: undefined, lease: undefined }, value }
   }
 
   #view({ mount, settings }: Authority): ExternalPolicyView {

@@ -1,11 +1,13 @@
-import { type Fault, invalid, refuseFaults, unprocessable } from "../../core/errors.ts"
+import { invalid, unprocessable } from "../../core/errors.ts"
 import { newUuid } from "../../core/ids.ts"
 import { oids } from "../../x509/asn1/oids.ts"
 import { assembleCertificate, encodeReissuedTbsCertificate } from "../../x509/certificate.ts"
-import type { Extension } from "../../x509/extension.ts"
+import { type Extension, findExtension } from "../../x509/extension.ts"
+import { subjectKeyIdentifier as subjectKeyIdentifierExtension } from "../../x509/extensions.ts"
 import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
-import { encodeName, parseName } from "../../x509/name.ts"
+import { encodeName } from "../../x509/name.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
+import { type PublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
 import { newSerialNumber, serialNumberOf } from "../../x509/serial-number.ts"
 import {
   chooseSignatureAlgorithm,
@@ -14,43 +16,47 @@ import {
 } from "../../x509/signature-algorithm.ts"
 import { type Authority, issuerOf } from "../authority.ts"
 import { AuthorityService } from "../authority-service.ts"
-import type {
-  Certificates,
-  IssuanceOptions,
-  IssuedCertificate,
-  IssueInput,
-  IssuerChoice,
-  SignedSelfIssued,
-  SignInput,
-  SignSelfIssuedInput,
-  SignVerbatimInput,
+import {
+  type Allowances,
+  type IssueInput,
+  type IssuerChoice,
+  noAllowances,
+  type ServedCertificate,
+  type ServedCertificates,
+  type SignedSelfIssued,
+  type SignInput,
+  type SignIntermediateInput,
+  type SignSelfIssuedInput,
+  type SignVerbatimInput,
 } from "../certificates/certificates.ts"
 import { type IssuerSigner, signerOf } from "../issuers/issuer-signer.ts"
 import { leaseTtls } from "../mount.ts"
 import { approve, type ApprovedRequest } from "../policy/approve.ts"
-import { metadataProblem } from "../policy/checks.ts"
-import { signatureBitsProblem } from "../policy/key-strength.ts"
-import { refuseViolations } from "../policy/violation.ts"
-import { type Role, roleDefaults } from "../roles/role.ts"
+import { approveAuthority, type ApprovedAuthority } from "../policy/approve-authority.ts"
+import { approveVerbatim, type ApprovedVerbatim } from "../policy/approve-verbatim.ts"
+import type { Role } from "../roles/role.ts"
 import { certify, type CertificateContent } from "./certify.ts"
 import { csrFacts } from "./csr-facts.ts"
 import { type Outcome, issuanceOf, issuedCertificate } from "./issuance.ts"
-import { leafExtensions, namesIn, namesOf } from "./leaf.ts"
+import { leafExtensions, namesOf } from "./leaf.ts"
 import { readSelfIssued } from "./self-issued.ts"
 import { readSigningRequest } from "./signing-request.ts"
-import { decideValidity, type Validity } from "./validity.ts"
-import { verbatimContent } from "./verbatim.ts"
 
 const writing = ["create", "update"] as const
 
-export class CertificateService extends AuthorityService implements Certificates {
-  async issue(roleName: string, input: IssueInput, { issuerRef }: IssuerChoice = {}): Promise<IssuedCertificate> {
+export class CertificateService extends AuthorityService implements ServedCertificates {
+  async issue(
+    roleName: string,
+    input: IssueInput,
+    { issuerRef }: IssuerChoice = {},
+    allowances = noAllowances,
+  ): Promise<ServedCertificate> {
     this.authorize(writing, below(issuerRef, `issue/${roleName}`))
     const keys = this.#keysToIssueFor()
     return this.recorded(async (authority) => {
       const role = roleOf(authority, roleName)
       const signer = await this.#signer(authority, issuerRef ?? role.issuerRef)
-      const approved = approve(input, undefined, this.#terms(authority, role, signer, input))
+      const approved = approve(input, undefined, this.#terms(authority, role, signer, allowances))
       const privateKey = await keys(approved.key)
       const content = contentOf(approved, privateKey.publicKey.spki, leafExtensions(approved, privateKey.publicKey))
       const outcome = await this.#certified(authority, signer, content, role, {
@@ -64,14 +70,21 @@ export class CertificateService extends AuthorityService implements Certificates
     })
   }
 
-  async sign(roleName: string, input: SignInput, { issuerRef }: IssuerChoice = {}): Promise<IssuedCertificate> {
+  async sign(
+    roleName: string,
+    input: SignInput,
+    { issuerRef }: IssuerChoice = {},
+    allowances = noAllowances,
+  ): Promise<ServedCertificate> {
     this.authorize(writing, below(issuerRef, `sign/${roleName}`))
+    if ((input.commonName ?? "") === "" && !allowances.commonNameFromCsr)
+      throw invalid([{ field: ["commonName"], detail: "the common_name field is required" }])
     const { request, key } = readSigningRequest(input.csr)
     const csr = csrFacts(request, key.algorithm)
     return this.recorded(async (authority) => {
       const role = roleOf(authority, roleName)
       const signer = await this.#signer(authority, issuerRef ?? role.issuerRef)
-      const approved = approve(input, csr, this.#terms(authority, role, signer, input))
+      const approved = approve(input, csr, this.#terms(authority, role, signer, allowances))
       const content = contentOf(approved, key.spki, leafExtensions(approved, key))
       const outcome = await this.#certified(authority, signer, content, role, {
         ...namesOf(approved),
@@ -88,27 +101,60 @@ export class CertificateService extends AuthorityService implements Certificates
     roleName: string | undefined,
     input: SignVerbatimInput,
     { issuerRef }: IssuerChoice = {},
-  ): Promise<IssuedCertificate> {
+    allowances = noAllowances,
+  ): Promise<ServedCertificate> {
     const path = roleName === undefined ? "sign-verbatim" : `sign-verbatim/${roleName}`
     this.authorize(writing, below(issuerRef, path))
     const { request, key } = readSigningRequest(input.csr)
-    const { certMetadata = "" } = input
+    const { enforceLeafNotAfterBehavior = false, certMetadata = "" } = input
     return this.recorded(async (authority) => {
       const role = roleName === undefined ? undefined : roleOf(authority, roleName)
-      const verbatim = verbatimContent(request, key, input)
-      refuseFaults([...verbatim.faults, ...signatureFaults(input), ...metadataFaults(certMetadata, role)])
       const signer = await this.#signer(authority, issuerRef ?? role?.issuerRef ?? "default")
-      const { validity, warnings } = this.#verbatimValidity(authority, signer, role, input)
-      const { subject, extensions } = verbatim
-      const content = { ...validity, subject, publicKey: key.spki, extensions }
+      const approved = approveVerbatim(input, request, {
+        ...this.#validityTerms(authority, signer, allowances),
+        role,
+        keyType: key.algorithm.type,
+        enforceLeafNotAfterBehavior,
+      })
+      const content = wholeContentOf(approved, key)
       const outcome = await this.#certified(authority, signer, content, choiceOf(input), {
-        ...namesIn(parseName(subject), request.extensionValues.subjectAltName ?? []),
+        ...namesOf(approved),
         role: role && roleName !== undefined ? { ...role, name: roleName } : undefined,
         metadata: certMetadata,
         leasePath: path,
-        warnings: [...verbatim.warnings, ...warnings],
+        warnings: approved.warnings,
       })
       return { issuance: issuanceOf(outcome), value: issuedCertificate(outcome, input) }
+    })
+  }
+
+  async signIntermediate(
+    input: SignIntermediateInput,
+    { issuerRef }: IssuerChoice = {},
+    allowances = noAllowances,
+  ): Promise<ServedCertificate> {
+    this.authorize(writing, issuerRef === undefined ? "root/sign-intermediate" : below(issuerRef, "sign-intermediate"))
+    const { request, key } = readSigningRequest(input.csr)
+    const { enforceLeafNotAfterBehavior = false } = input
+    return this.recorded(async (authority) => {
+      const signer = await this.#signer(authority, issuerRef ?? "default")
+      const approved = approveAuthority(input, request, {
+        ...this.#validityTerms(authority, signer, allowances),
+        issuerMaxPathLength: signer.issuer.values.basicConstraints?.maxPathLength,
+        enforceLeafNotAfterBehavior,
+      })
+      const content = wholeContentOf(approved, key)
+      const outcome = await this.#certified(authority, signer, content, choiceOf(input), {
+        ...namesOf(approved),
+        role: undefined,
+        metadata: "",
+        leasePath: "",
+        warnings: approved.warnings,
+      })
+      const issued = issuedCertificate(outcome, input)
+      // Its chain is that of an authority, which begins with itself, and nobody leases an authority (specification 2.2).
+      const value = { ...issued, caChain: [issued.certificate, ...issued.caChain], lease: undefined }
+      return { issuance: issuanceOf(outcome), value }
     })
   }
 
@@ -161,38 +207,18 @@ export class CertificateService extends AuthorityService implements Certificates
     return signerOf(this.context.signingKeys, authority, issuer, "issuing-certificates")
   }
 
-  #terms(authority: Authority, role: Role, signer: IssuerSigner, options: IssuanceOptions) {
-    return { role, identity: undefined, ...this.#validityTerms(authority, signer, options) }
+  #terms(authority: Authority, role: Role, signer: IssuerSigner, allowances: Allowances) {
+    return { role, identity: undefined, ...this.#validityTerms(authority, signer, allowances) }
   }
 
-  #validityTerms({ mount }: Authority, { issuer }: IssuerSigner, { overMaximum = "refuse" }: IssuanceOptions) {
+  #validityTerms({ mount }: Authority, { issuer }: IssuerSigner, { clampTtl }: Allowances) {
     const { leafNotAfterBehavior } = issuer.settings
     return {
       mountTtls: leaseTtls(mount.config),
-      overMaximum,
+      overMaximum: clampTtl ? ("clamp" as const) : ("refuse" as const),
       issuer: { notAfter: issuer.parsed.notAfter, leafNotAfterBehavior },
       now: this.context.runtime.clock.now(),
     }
-  }
-
-  #verbatimValidity(
-    authority: Authority,
-    signer: IssuerSigner,
-    role: Role | undefined,
-    input: SignVerbatimInput,
-  ): { readonly validity: Validity; readonly warnings: readonly string[] } {
-    const { ttlMs = 0, notBefore = null, notAfter = null, enforceLeafNotAfterBehavior = false } = input
-    const lent = role && { ttlMs: role.ttlMs, maxTtlMs: role.maxTtlMs, notBeforeDurationMs: role.notBeforeDurationMs }
-    const { validity, violations, warnings } = decideValidity(
-      { ttlMs, notBefore, notAfter },
-      {
-        ...this.#validityTerms(authority, signer, input),
-        rules: { ...roleDefaults, ...lent },
-        beyondIssuer: enforceLeafNotAfterBehavior ? "as-issuer-says" : "truncate",
-      },
-    )
-    refuseViolations(violations)
-    return { validity, warnings }
   }
 
   async #certified(
@@ -233,6 +259,20 @@ const contentOf = (
   extensions,
 })
 
+/** What has approved extensions of its own needs the identifier of the key beside them, unless it brings one. */
+function wholeContentOf(approved: ApprovedVerbatim | ApprovedAuthority, key: PublicKey) {
+  const identifier = "subjectKeyIdentifier" in approved ? approved.subjectKeyIdentifier : undefined
+  const hasIdentifier = findExtension(approved.extensions, oids.subjectKeyIdentifier) !== undefined
+  return {
+    ...approved.validity,
+    subject: approved.subjectDer,
+    publicKey: key.spki,
+    extensions: hasIdentifier
+      ? approved.extensions
+      : [...approved.extensions, subjectKeyIdentifierExtension(identifier ?? subjectKeyIdentifier(key))],
+  }
+}
+
 /** Specification 4.10: of all extensions, only these are the new issuer's. */
 const changedBySelfIssued: ReadonlySet<string> = new Set([oids.authorityKeyIdentifier, oids.crlDistributionPoints])
 
@@ -240,15 +280,3 @@ const choiceOf = ({ signatureBits = 0, usePss = false }: Partial<SignatureChoice
   signatureBits,
   usePss,
 })
-
-function signatureFaults({ signatureBits = 0 }: Pick<SignVerbatimInput, "signatureBits">): Fault[] {
-  const detail = signatureBitsProblem(signatureBits)
-  return detail === undefined ? [] : [{ field: ["signatureBits"], detail }]
-}
-
-function metadataFaults(metadata: string, role: Role | undefined): Fault[] {
-  if (metadata === "") return []
-  const detail =
-    role === undefined ? '"cert_metadata" needs a role that it is kept under' : metadataProblem(metadata, role)
-  return detail === undefined ? [] : [{ field: ["certMetadata"], detail }]
-}

@@ -2,7 +2,7 @@
 import { type Instant, secondMs } from "../../core/time.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 import type { Issuance } from "../certificates/certificate.ts"
-import type { CertificateLease, IssuanceOptions, IssuedCertificate } from "../certificates/certificates.ts"
+import type { IssuanceOptions, ServedCertificate } from "../certificates/certificates.ts"
 import type { IssuerSigner } from "../issuers/issuer-signer.ts"
 import type { Mount } from "../mount.ts"
 import type { Role } from "../roles/role.ts"
@@ -35,7 +35,7 @@ export interface NamedTerms extends Pick<Role, "generateLease" | "noStore"> {
 export function issuedCertificate(
   outcome: Outcome,
   { removeRootsFromChain = false }: IssuanceOptions,
-): IssuedCertificate {
+): ServedCertificate {
   const { signer, serialNumber, certificate, validity } = outcome
   return {
     certificate,
@@ -50,7 +50,7 @@ export function issuedCertificate(
 }
 
 /** From now on, to the second after which the certificate is no longer valid. */
-const leaseOf = ({ leaseId, role, validity, now }: Outcome): CertificateLease => ({
+const leaseOf = ({ leaseId, role, validity, now }: Outcome) => ({
   id: leaseId,
   durationMs: Math.max(0, validity.notAfter + secondMs - (now - (now % secondMs))),
   isKept: role?.generateLease === true && !role.noStore,

@@ -28,6 +28,11 @@ export function leafExtensions(approved: ApprovedRequest, key: PublicKey): reado
   return extensions
 }
 
+interface Named {
+  readonly subject: DistinguishedName
+  readonly subjectAltName: readonly GeneralName[]
+}
+
 /** By which a certificate is found again. */
 export interface FindableNames {
   readonly commonName: string
@@ -35,9 +40,7 @@ export interface FindableNames {
   readonly names: readonly string[]
 }
 
-export const namesOf = ({ subject, subjectAltName }: ApprovedRequest): FindableNames => namesIn(subject, subjectAltName)
-
-export function namesIn(subject: DistinguishedName, subjectAltName: readonly GeneralName[]): FindableNames {
+export function namesOf({ subject, subjectAltName }: Named): FindableNames {
   const [commonName = ""] = valuesOf(subject, oids.commonName)
   const all = [commonName, ...subjectAltName.flatMap(textOf)].map((name) => name.toLowerCase())
   return { commonName, names: [...new Set(all)].filter((name) => name !== "") }

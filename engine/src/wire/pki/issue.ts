@@ -1,15 +1,9 @@
 // What is asked of the endpoints that issue and sign, and what they answer (specification 2.2 and 4.4 to 4.11).
 import { secondMs } from "../../core/time.ts"
-import type {
-  IssuedCertificate,
-  IssueInput,
-  SignedSelfIssued,
-  SignInput,
-  SignSelfIssuedInput,
-  SignVerbatimInput,
-} from "../../pki/certificates/certificates.ts"
+import type { IssuedCertificate, ServedCertificate, SignedSelfIssued } from "../../pki/certificates/certificates.ts"
 import { readCertificatePem } from "../../x509/certificate-pem.ts"
 import { readPrivateKeyPem } from "../../x509/private-key.ts"
+import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
 import { parseSerialNumber } from "../../x509/serial-number.ts"
 import { parseCertificate } from "../../x509/certificate.ts"
 import type { Dialect } from "./dialect.ts"
@@ -27,7 +21,6 @@ import {
   decodeSomeAnswer,
   type Document,
   duration,
-  encodeMembers,
   flag,
   instant,
   integer,
@@ -82,6 +75,45 @@ export const signVerbatimParameters = parameters({
   certMetadata: text,
   enforceLeafNotAfterBehavior: flag,
 })
+/** Also of an authority that is made here, with more. */
+export const authorityKinds = {
+  commonName: text,
+  altNames: texts,
+  ipSans: texts,
+  uriSans: texts,
+  otherSans: listOrJson,
+  excludeCnFromSans: flag,
+  ...validity,
+  notBeforeDurationMs: duration,
+  maxPathLength: integer,
+  ou: texts,
+  organization: texts,
+  country: texts,
+  locality: texts,
+  province: texts,
+  streetAddress: texts,
+  postalCode: texts,
+  serialNumber: text,
+  permittedDnsDomains: texts,
+  excludedDnsDomains: texts,
+  permittedEmailAddresses: texts,
+  excludedEmailAddresses: texts,
+  permittedIpRanges: texts,
+  excludedIpRanges: texts,
+  permittedUriDomains: texts,
+  excludedUriDomains: texts,
+  keyUsage: texts,
+  signatureBits: integer,
+  skid: text,
+  usePss: flag,
+}
+export const signIntermediateParameters = parameters({
+  ...authorityKinds,
+  ...presentation,
+  csr: text,
+  useCsrValues: flag,
+  enforceLeafNotAfterBehavior: flag,
+})
 export const signSelfIssuedParameters = parameters({
   certificate: text,
   requireMatchingCertificateAlgorithms: flag,
@@ -118,7 +150,7 @@ export function encodeIssued(issued: IssuedCertificate, options: EncodeOptions):
 }
 
 /** Existing clients take a lease for something that can be renewed or ended, so they hear of one only where that is so. */
-export const encodeLease = ({ lease }: IssuedCertificate, dialect: Dialect): Lease | undefined =>
+export const encodeLease = ({ lease }: ServedCertificate, dialect: Dialect): Lease | undefined =>
   lease === undefined || (dialect === "vault" && !lease.isKept)
     ? undefined
     : { id: lease.id, durationSeconds: Math.floor(lease.durationMs / secondMs) }
@@ -128,14 +160,6 @@ export const encodeSelfIssued = ({ certificate, issuingCa }: SignedSelfIssued): 
   issuing_ca: encodeAuthority(issuingCa, "pem"),
 })
 
-/** Asked for in PEM, which is the default. What becomes of a ttl above the maximum is the dialect's to say. */
-export const encodeIssueInput = (input: IssueInput): Document => encodeMembers(issueParameters, input, "specification")
-export const encodeSignInput = (input: SignInput): Document => encodeMembers(signParameters, input, "specification")
-export const encodeSignVerbatimInput = (input: SignVerbatimInput): Document =>
-  encodeMembers(signVerbatimParameters, input, "specification")
-export const encodeSignSelfIssuedInput = (input: SignSelfIssuedInput): Document =>
-  encodeMembers(signSelfIssuedParameters, input, "specification")
-
 const answered = parameters({
   certificate: text,
   issuingCa: text,
@@ -144,29 +168,39 @@ const answered = parameters({
   privateKey: text,
 })
 
-/** What is asked for in PEM, without knowing whether the lease is kept. */
+/** What was asked for in PEM. */
 export function decodeIssued({ data, warnings, lease }: DecodedEnvelope): IssuedCertificate {
   const { certificate, issuingCa, caChain = [], serialNumber = "", privateKey } = decodeSomeAnswer(answered, data)
   const serial = parseSerialNumber(serialNumber)
   if (certificate === undefined || issuingCa === undefined || serial === undefined)
     throw unreadable("it holds no certificate")
-  const der = readCertificatePem(certificate)
-  const { notBefore, notAfter } = parseCertificate(der)
-  return {
-    certificate: der,
-    issuingCa: readCertificatePem(issuingCa),
-    caChain: caChain.map(readCertificatePem),
-    serialNumber: serial,
-    notBefore,
-    notAfter,
-    privateKey: privateKey === undefined ? undefined : readPrivateKeyPem(privateKey, privateKey.length),
-    lease: lease && { id: lease.id, durationMs: lease.durationSeconds * secondMs, isKept: false },
-    warnings,
+  return readable(() => {
+    const der = readCertificatePem(certificate)
+    const { notBefore, notAfter } = parseCertificate(der)
+    return {
+      certificate: der,
+      issuingCa: readCertificatePem(issuingCa),
+      caChain: caChain.map(readCertificatePem),
+      serialNumber: serial,
+      notBefore,
+      notAfter,
+      privateKey: privateKey === undefined ? undefined : readPrivateKeyPem(privateKey, privateKey.length),
+      lease: lease && { id: lease.id, durationMs: lease.durationSeconds * secondMs },
+      warnings,
+    }
+  })
+}
+
+function readable<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw error instanceof UnacceptableInput ? unreadable(error.message) : error
   }
 }
 
 export function decodeSelfIssued(data: unknown): SignedSelfIssued {
   const { certificate, issuingCa } = decodeSomeAnswer(answered, data)
   if (certificate === undefined || issuingCa === undefined) throw unreadable("it holds no certificate")
-  return { certificate: readCertificatePem(certificate), issuingCa: readCertificatePem(issuingCa) }
+  return readable(() => ({ certificate: readCertificatePem(certificate), issuingCa: readCertificatePem(issuingCa) }))
 }
