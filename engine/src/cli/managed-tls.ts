@@ -5,6 +5,7 @@ import { isEngineError } from "../core/errors.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { formatInstant, hourMs, type Instant, minuteMs } from "../core/time.ts"
 import type { Timers } from "../core/timers.ts"
+import { noAllowances } from "../pki/certificates/certificates.ts"
 import type { ServingEngine } from "../engine.ts"
 import { HeldIdentity, type SecureContextSource, type TlsIdentity } from "../server.ts"
 import { writePem } from "../x509/pem.ts"
@@ -124,14 +125,17 @@ async function issueFirst(engine: ServingEngine, wanted: ManagedTls): Promise<Is
 
 async function issue(engine: ServingEngine, { mount, role, hosts }: ManagedTls): Promise<Issued> {
   const [commonName, ...altNames] = hosts.filter((host) => isIP(host) === 0)
-  const { certificate, caChain, privateKey, notBefore, notAfter } = await engine.pki(mount).certificates.issue(role, {
+  const input = {
     ...(commonName === undefined ? {} : { commonName }),
     altNames,
     ipSans: hosts.filter((host) => isIP(host) !== 0),
-    overMaximum: "clamp",
     // Whoever trusts the root has it.
     removeRootsFromChain: true,
-  })
+  }
+  // The role's own lifetime may be longer than the mount allows.
+  const allowances = { ...noAllowances, clampTtl: true }
+  const issued = await engine.pki(mount).certificates.issue(role, input, {}, allowances)
+  const { certificate, caChain, privateKey, notBefore, notAfter } = issued
   if (privateKey === undefined) throw new TypeError("a certificate was issued without its key")
   const chain = [certificate, ...caChain].map((der) => `${writePem("CERTIFICATE", der)}\n`)
   return {

@@ -4,7 +4,7 @@ import { oids } from "../../x509/asn1/oids.ts"
 import { assembleCertificate, encodeReissuedTbsCertificate } from "../../x509/certificate.ts"
 import { type Extension, findExtension } from "../../x509/extension.ts"
 import { subjectKeyIdentifier as subjectKeyIdentifierExtension } from "../../x509/extensions.ts"
-import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
+import { describeKeyAlgorithm, type KeyAlgorithm } from "../../x509/key-algorithm.ts"
 import { encodeName } from "../../x509/name.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
 import { type PublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
@@ -14,6 +14,7 @@ import {
   signatureAlgorithmIdentifier,
   type SignatureChoice,
 } from "../../x509/signature-algorithm.ts"
+import { identityOf } from "../access/caller-identity.ts"
 import { type Authority, issuerOf } from "../authority.ts"
 import { AuthorityService } from "../authority-service.ts"
 import {
@@ -56,7 +57,7 @@ export class CertificateService extends AuthorityService implements ServedCertif
     return this.recorded(async (authority) => {
       const role = roleOf(authority, roleName)
       const signer = await this.#signer(authority, issuerRef ?? role.issuerRef)
-      const approved = approve(input, undefined, this.#terms(authority, role, signer, allowances))
+      const approved = approve(input, undefined, await this.#terms(authority, role, signer, allowances))
       const privateKey = await keys(approved.key)
       const content = contentOf(approved, privateKey.publicKey.spki, leafExtensions(approved, privateKey.publicKey))
       const outcome = await this.#certified(authority, signer, content, role, {
@@ -84,7 +85,7 @@ export class CertificateService extends AuthorityService implements ServedCertif
     return this.recorded(async (authority) => {
       const role = roleOf(authority, roleName)
       const signer = await this.#signer(authority, issuerRef ?? role.issuerRef)
-      const approved = approve(input, csr, this.#terms(authority, role, signer, allowances))
+      const approved = approve(input, csr, await this.#terms(authority, role, signer, allowances))
       const content = contentOf(approved, key.spki, leafExtensions(approved, key))
       const outcome = await this.#certified(authority, signer, content, role, {
         ...namesOf(approved),
@@ -194,10 +195,11 @@ export class CertificateService extends AuthorityService implements ServedCertif
   /** A key outlasts an attempt that could not be recorded. */
   #keysToIssueFor() {
     let made: Promise<PrivateKey> | undefined
-    let madeFor: KeyAlgorithm | undefined
+    let madeFor: string | undefined
     return (algorithm: KeyAlgorithm): Promise<PrivateKey> => {
-      if (made === undefined || madeFor !== algorithm) made = this.context.keyGenerator.generate(algorithm)
-      madeFor = algorithm
+      const wanted = describeKeyAlgorithm(algorithm)
+      if (made === undefined || madeFor !== wanted) made = this.context.keyGenerator.generate(algorithm)
+      madeFor = wanted
       return made
     }
   }
@@ -207,8 +209,12 @@ export class CertificateService extends AuthorityService implements ServedCertif
     return signerOf(this.context.signingKeys, authority, issuer, "issuing-certificates")
   }
 
-  #terms(authority: Authority, role: Role, signer: IssuerSigner, allowances: Allowances) {
-    return { role, identity: undefined, ...this.#validityTerms(authority, signer, allowances) }
+  async #terms(authority: Authority, role: Role, signer: IssuerSigner, allowances: Allowances) {
+    const hasTemplates = role.allowedDomainsTemplate || role.allowedUriSansTemplate
+    const identity = hasTemplates
+      ? await this.context.storage.read((stores) => identityOf(this.caller, stores))
+      : undefined
+    return { role, identity, ...this.#validityTerms(authority, signer, allowances) }
   }
 
   #validityTerms({ mount }: Authority, { issuer }: IssuerSigner, { clampTtl }: Allowances) {
