@@ -12,6 +12,7 @@ import { type ListenAddress, urlOf } from "./http/listen-address.ts"
 import { createMetrics } from "./http/metrics.ts"
 import { createNodeServer, type NodeServer } from "./http/node-server.ts"
 import { rateLimiter } from "./http/rate-limit.ts"
+import { sealedApp, sealedEngine } from "./http/sealed-app.ts"
 import type { SecureContextSource } from "./http/secure-context.ts"
 
 export type { ListenAddress } from "./http/listen-address.ts"
@@ -55,6 +56,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   })
   const { storageActivity, jobActivities } = engine
   return serveApp(app, { ...options, runtime, ready: () => engine.ready(), storageActivity, jobActivities })
+}
+
+/** Stands in while the store is sealed: answers that it is, and is not ready. */
+export function startSealedServer(options: Omit<ServerOptions, "engine">): Promise<RunningServer> {
+  const { runtime = systemRuntime() } = options
+  return serveApp(sealedApp(runtime), { ...options, runtime, ready: () => Promise.reject(sealedEngine()) })
 }
 
 /** The same around any app. */

@@ -1,7 +1,7 @@
-import { readFile, writeFile } from "node:fs/promises"
+import { readFile, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { expect, test, vi } from "vitest"
-import { run, serve, temporaryFolder } from "./chancery.ts"
+import { freePort, run, serve, start, temporaryFolder } from "./chancery.ts"
 
 // Each starts processes, and rotation waits for servers to follow.
 vi.setConfig({ testTimeout: 60_000 })
@@ -114,4 +114,56 @@ test("a running server takes the new key over while it serves", async () => {
   expect(current?.secretCount).toBeGreaterThan(sent)
   const all = (await (await send("GET", `/workspaces/${workspace.id}/vars`)).json()) as { data: readonly unknown[] }
   expect(all.data).toHaveLength(sent)
+})
+
+test("a server whose seal key is missing answers that it is sealed, and serves as soon as the key is there", async () => {
+  await using folder = await temporaryFolder()
+  const data = join(folder.path, "data")
+  const key = join(data, "seal-key")
+  expect((await run(["organization", "create", "acme", "--email", "a@example.com", "--data", data])).code).toBe(0)
+  const token = (await run(["token", "create", "--user", "root", "--data", data])).out.trim()
+  await rename(key, `${key}.away`)
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  await using running = start(["serve", "--data", data, "--listen", `127.0.0.1:${port}`])
+  const status = (path: string) =>
+    fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } }).then(
+      ({ status }) => status,
+      () => 0,
+    )
+  await expect.poll(() => status("/healthz"), { timeout: 20_000 }).toBe(200)
+  expect(await status("/readyz")).toBe(503)
+  expect(await status("/v1/sys/health")).toBe(503)
+  expect(await status("/v1/pki/issue/web")).toBe(503)
+  expect(await status("/api/v2/organizations")).toBe(503)
+  expect(running.said()).toContain("is missing")
+
+  // Another key than the one that sealed does not open it.
+  await writeFile(key, `${Buffer.alloc(32, 9).toString("base64")}\n`)
+  await expect.poll(() => running.said(), { timeout: 20_000 }).toContain("not among the seal keys given")
+  expect(await status("/readyz")).toBe(503)
+
+  await rename(`${key}.away`, key)
+  await expect.poll(() => status("/readyz"), { timeout: 20_000 }).toBe(200)
+  expect(await status("/api/v2/organizations")).toBe(200)
+  expect(await status("/v1/sys/health")).toBe(200)
+  running.child.kill("SIGTERM")
+  expect((await running.ended).code).toBe(0)
+})
+
+test("a sealed server stops when it is told to, and a wrong key is refused at the start", async () => {
+  await using folder = await temporaryFolder()
+  const data = join(folder.path, "data")
+  const key = join(data, "seal-key")
+  expect((await run(["organization", "list", "--data", data])).code).toBe(0)
+  await writeFile(key, `${Buffer.alloc(32, 9).toString("base64")}\n`)
+  const refused = await run(["serve", "--data", data])
+  expect([refused.code, refused.said]).toEqual([78, expect.stringContaining("not among the seal keys given")])
+  await rm(key)
+  await using sealed = start(["serve", "--data", data, "--listen", `127.0.0.1:${await freePort()}`])
+  await expect.poll(() => sealed.said(), { timeout: 20_000 }).toContain('"sealed"')
+  sealed.child.kill("SIGTERM")
+  expect((await sealed.ended).code).toBe(0)
+  // Commands that do one thing and end do not wait.
+  expect(await run(["organization", "list", "--data", data])).toMatchObject({ code: 78 })
 })

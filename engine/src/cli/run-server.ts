@@ -1,16 +1,17 @@
 import { systemRuntime } from "../core/runtime.ts"
 import type { ServedEngine } from "../engine.ts"
 import { systemTimers } from "../core/timers.ts"
-import { ListenError, type RunningServer, startServer } from "../server.ts"
-import { CommandError, exitCodes } from "./exit-code.ts"
+import { type RunningServer, type SecureContextSource, startServer } from "../server.ts"
+import { listening } from "./listening.ts"
 import { issueManagedTls } from "./managed-tls.ts"
 import { processLog } from "./log.ts"
 import type { Settings } from "./settings.ts"
 import { untilStopped } from "./shutdown.ts"
-import { describeStorage, openStore, storageUrl } from "./store.ts"
+import { describeStorage, storageUrl } from "./store.ts"
 import type { Terminal } from "./terminal.ts"
 import { tlsAddressOf } from "./tls-address.ts"
 import { followTlsFiles, type TlsFiles } from "./tls-files.ts"
+import { openUnsealed } from "./unsealing.ts"
 
 export interface ServerHooks {
   /** Before the first request. */
@@ -32,22 +33,25 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
   const files = tlsFilesOf(settings)
   try {
     using followed = files && followTlsFiles(files, log)
-    await using engine = await openStore(settings, runtime, { server: true })
+    const listeners = (tls: { readonly source: SecureContextSource } | undefined) => ({
+      runtime,
+      listen: settings.listen,
+      ...(tls && { tls: { source: tls.source, ...(tlsListen && { listen: tlsListen }) } }),
+      accessLog: settings.accessLog,
+    })
+    await using engine = await openUnsealed(settings, listeners(followed), stopped)
+    if (engine === undefined) return
     // As log rotation does it: the file is moved away, and whoever writes it is told.
     process.on("SIGHUP", () => engine.audit.reopen())
     await hooks.prepare?.(engine)
     const { tlsManaged } = settings
     using managed = tlsManaged && (await issueManagedTls(engine, tlsManaged, { runtime, timers: systemTimers }))
-    const tls = followed ?? managed
-    const server = await listening({
+    const server = await listening(startServer, {
+      ...listeners(followed ?? managed),
       engine,
-      runtime,
-      listen: settings.listen,
-      ...(tls && { tls: { source: tls.source, ...(tlsListen && { listen: tlsListen }) } }),
       ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
       ...(settings.rateLimit === "off" ? {} : { rateLimit: settings.rateLimit }),
       bodyLimitBytes: settings.bodyLimit,
-      accessLog: settings.accessLog,
       shutdownDelayMs: settings.shutdownDelay,
       shutdownGraceMs: settings.shutdownGrace,
     })
@@ -70,12 +74,3 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
 
 const tlsFilesOf = ({ tlsCert, tlsKey }: Settings): TlsFiles | undefined =>
   tlsCert === undefined || tlsKey === undefined ? undefined : { certificate: tlsCert, privateKey: tlsKey }
-
-async function listening(options: Parameters<typeof startServer>[0]): Promise<RunningServer> {
-  try {
-    return await startServer(options)
-  } catch (error) {
-    if (error instanceof ListenError) throw new CommandError(exitCodes.unavailable, error.message, { cause: error })
-    throw error
-  }
-}

@@ -1,5 +1,6 @@
 // Everything around the app that is the same for every request: its id, the rate limit, metrics, the access log and the
 // probes. It runs on every request, so each piece is a plain call and not a chain of wrappers.
+import { isEngineError } from "../core/errors.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { isPkiPath, pathOf } from "./exchange.ts"
 import type { App, Connection, Exchange, Serve } from "./exchange.ts"
@@ -111,7 +112,7 @@ async function readiness({ ready, draining, runtime }: FrontOptions): Promise<Re
     return plain(200, "ok")
   } catch (error) {
     runtime.log.warn("not ready", { error })
-    return plain(503, "the store does not answer")
+    return plain(503, isEngineError(error, "out-of-service") ? error.message : "the store does not answer")
   }
 }
 

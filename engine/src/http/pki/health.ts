@@ -1,6 +1,6 @@
 import { badRequest } from "../../core/errors.ts"
 import { encodeHealth, encodeLeader, encodeSealStatus } from "../../wire/pki/health.ts"
-import { bare, type SystemRequest, type SystemRoute } from "../pki-route.ts"
+import { bare, type SystemRoute } from "../pki-route.ts"
 
 /** Whether the server is there, for whoever asks. */
 export const healthRoutes: readonly SystemRoute[] = [
@@ -9,8 +9,8 @@ export const healthRoutes: readonly SystemRoute[] = [
     path: "/sys/health",
     open: true,
     handle: async (request) => {
-      const { server } = request
-      const [up, down] = [statusIn(request, "activecode", 200), statusIn(request, "sealedcode", 503)]
+      const { server, query } = request
+      const [up, down] = [healthStatus(query, "activecode", 200), healthStatus(query, "sealedcode", 503)]
       const isReady = await server.ready().then(
         () => true,
         () => false,
@@ -33,7 +33,7 @@ export const healthRoutes: readonly SystemRoute[] = [
 ]
 
 /** A balancer may name the status that it takes for good or bad. */
-function statusIn({ query }: SystemRequest, name: string, usual: number): number {
+export function healthStatus(query: URLSearchParams, name: "activecode" | "sealedcode", usual: number): number {
   const text = query.get(name)
   if (text === null) return usual
   const status = Number(text)

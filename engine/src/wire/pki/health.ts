@@ -9,14 +9,17 @@ interface Identity {
   readonly clusterId: string
 }
 
-const clusterMembers = ({ clusterId }: Identity) => ({
-  cluster_name: `chancery-cluster-${clusterId.slice(0, 8)}`,
-  cluster_id: clusterId,
-})
+/** Unknown while the store is sealed. */
+const clusterMembers = (identity: Identity | undefined) =>
+  identity && {
+    cluster_name: `chancery-cluster-${identity.clusterId.slice(0, 8)}`,
+    cluster_id: identity.clusterId,
+  }
 
-export const encodeHealth = (identity: Identity, now: number): Document => ({
+/** Without an identity: of a server whose store is sealed. */
+export const encodeHealth = (identity: Identity | undefined, now: number): Document => ({
   initialized: true,
-  sealed: false,
+  sealed: identity === undefined,
   standby: false,
   performance_standby: false,
   replication_performance_mode: "disabled",
@@ -30,10 +33,11 @@ export const encodeHealth = (identity: Identity, now: number): Document => ({
   replication_primary_canary_age_ms: 0,
 })
 
-export const encodeSealStatus = (identity: Identity): Document => ({
+/** Likewise. */
+export const encodeSealStatus = (identity: Identity | undefined): Document => ({
   type: "shamir",
   initialized: true,
-  sealed: false,
+  sealed: identity === undefined,
   t: 1,
   n: 1,
   progress: 0,

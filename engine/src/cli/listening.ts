@@ -1,0 +1,15 @@
+import { ListenError, type RunningServer } from "../server.ts"
+import { CommandError, exitCodes } from "./exit-code.ts"
+
+/** Starts a server; an address that cannot be had ends the command with a sentence about it. */
+export async function listening<Options>(
+  start: (options: Options) => Promise<RunningServer>,
+  options: Options,
+): Promise<RunningServer> {
+  try {
+    return await start(options)
+  } catch (error) {
+    if (error instanceof ListenError) throw new CommandError(exitCodes.unavailable, error.message, { cause: error })
+    throw error
+  }
+}

@@ -1,0 +1,47 @@
+// A server whose store holds sealed values, and whose seal key is missing, does not give up: it answers that it is sealed, and
+// serves as soon as the key is there. A key that is there and is the wrong one is refused as ever.
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Runtime } from "../core/runtime.ts"
+import type { ServedEngine } from "../engine.ts"
+import { type ServerOptions, startSealedServer } from "../server.ts"
+import { SealedStore } from "../storage/seal-keys.ts"
+import { CommandError } from "./exit-code.ts"
+import { listening } from "./listening.ts"
+import type { Settings } from "./settings.ts"
+import { openStore } from "./store.ts"
+
+const sealKeyCheckMs = 1_000
+
+/** Undefined when the process is told to stop while the store is still sealed. */
+export async function openUnsealed(
+  settings: Settings,
+  options: Omit<ServerOptions, "engine"> & { readonly runtime: Runtime },
+  stopped: Promise<unknown>,
+): Promise<ServedEngine | undefined> {
+  const { runtime } = options
+  const open = () => openStore(settings, runtime, { server: true })
+  const opened = await open().catch((error: unknown) => {
+    if (error instanceof CommandError && error.cause instanceof SealedStore) return error
+    throw error
+  })
+  if (!(opened instanceof CommandError)) return opened
+
+  let reason = opened.message
+  runtime.log.error("sealed", { reason })
+  const server = await listening(startSealedServer, { ...options, shutdownGraceMs: sealKeyCheckMs })
+  try {
+    while (!(await Promise.race([stopped.then(() => true), sleep(sealKeyCheckMs, false, { ref: false })]))) {
+      // A key that is not the right one, or a store that does not answer, may be put right as well.
+      const again = await open().catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))))
+      if (!(again instanceof Error)) {
+        runtime.log.info("unsealed")
+        return again
+      }
+      if (again.message !== reason) runtime.log.error("still sealed", { reason: again.message })
+      reason = again.message
+    }
+    return undefined
+  } finally {
+    await server.close()
+  }
+}
