@@ -14,7 +14,7 @@ import { flag } from "../wire/pki/parameters.ts"
 import { serviceToken, serviceTokenIn } from "./authenticate.ts"
 import { boundedBytes } from "./body.ts"
 import type { Exchange } from "./exchange.ts"
-import { documentOf } from "./pki-document.ts"
+import { documentOf, type ReadDocument } from "./pki-document.ts"
 import { pathHelp } from "./pki-help.ts"
 import { IncomingRequest } from "./pki-incoming.ts"
 import type { ApiRoute, Operation, PkiResponse, ServerFacts, SystemRequest } from "./pki-route.ts"
@@ -116,7 +116,8 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
     const { request, exchange, dialect, query, operation, trail } = visit
     const { bodyLimitBytes = generalBodyLimitBytes, readOnly = false } = route
     const { requestId } = exchange
-    const document = route.raw === true ? {} : await documentOf(request, query, operation, bodyLimitBytes)
+    const { document, json } =
+      route.raw === true ? noDocument : await documentOf(request, query, operation, bodyLimitBytes)
     const changesNothing = readOnly || operation === "read" || operation === "list"
     trail.learn({ document, openRead: caller.kind === "anonymous" && changesNothing })
     trail.record()
@@ -130,6 +131,7 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
       headers: request.headers,
       operation,
       document,
+      json,
       bytes: () => boundedBytes(request, bodyLimitBytes),
     })
     const response = await route.handle(complete(incoming))
@@ -189,6 +191,8 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
     }
   }
 }
+
+const noDocument: ReadDocument = { document: {} }
 
 function factsOf(engine: ServedEngine, runtime: Runtime): ServerFacts {
   const { caller } = engine

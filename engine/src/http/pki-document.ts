@@ -4,18 +4,24 @@ import type { Document } from "../wire/pki/parameters.ts"
 import { boundedBytes } from "./body.ts"
 import type { Operation } from "./pki-route.ts"
 
+export interface ReadDocument {
+  readonly document: Document
+  /** Where the body is JSON, as it came. */
+  readonly json?: string
+}
+
 export async function documentOf(
   request: Request,
   query: URLSearchParams,
   operation: Operation,
   limitBytes: number,
-): Promise<Document> {
-  if (operation !== "write" && operation !== "patch") return ofPairs(query, ["list", "help"])
+): Promise<ReadDocument> {
+  if (operation !== "write" && operation !== "patch") return { document: ofPairs(query, ["list", "help"]) }
   const type = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
   if (operation === "patch" && type !== mergePatch)
     throw new EngineError("unsupported-media-type", `Content-Type must be ${mergePatch}`)
   const bytes = await boundedBytes(request, limitBytes)
-  if (bytes.length === 0) return {}
+  if (bytes.length === 0) return { document: {} }
   let body: string
   try {
     body = utf8.decode(bytes)
@@ -23,8 +29,9 @@ export async function documentOf(
     throw badRequest("the body is not text in UTF-8")
   }
   // curl says form for whatever it is given, so what begins like JSON is JSON.
-  if (type === "application/x-www-form-urlencoded" && !/^\s*[{[]/.test(body)) return ofPairs(new URLSearchParams(body))
-  return parsed(body)
+  if (type === "application/x-www-form-urlencoded" && !/^\s*[{[]/.test(body))
+    return { document: ofPairs(new URLSearchParams(body)) }
+  return { document: parsed(body), json: body }
 }
 
 const mergePatch = "application/merge-patch+json"

@@ -4,6 +4,7 @@ import { invalid } from "../core/errors.ts"
 import type { ServingEngine } from "../engine.ts"
 import type { Dialect } from "../wire/pki/dialect.ts"
 import { decodeDocument, type Decoded, type Document, type Parameters } from "../wire/pki/parameters.ts"
+import { rawMembers } from "../wire/pki/raw-members.ts"
 import type { Operation, ServerFacts, SystemRequest } from "./pki-route.ts"
 
 interface Said {
@@ -16,6 +17,7 @@ interface Said {
   readonly headers: Headers
   readonly operation: Operation
   readonly document: Document
+  readonly json: string | undefined
   readonly bytes: () => Promise<Uint8Array>
 }
 
@@ -32,10 +34,14 @@ export class IncomingRequest implements SystemRequest {
   readonly headers: Headers
   readonly bytes: () => Promise<Uint8Array>
   readonly #operation: Operation
+  readonly #sent: Document
+  /** Without those that the path has said already. */
   readonly #members: Document
+  readonly #json: string | undefined
   readonly #replaced: readonly string[]
   readonly #known = new Set<string>()
   #everythingKnown = false
+  #goesOnUntouched = false
 
   constructor({ document, ...said }: Said) {
     this.engine = said.engine
@@ -47,7 +53,9 @@ export class IncomingRequest implements SystemRequest {
     this.headers = said.headers
     this.bytes = said.bytes
     this.#operation = said.operation
+    this.#json = said.json
     this.#replaced = Object.keys(said.params).filter((name) => Object.hasOwn(document, name))
+    this.#sent = document
     this.#members =
       this.#replaced.length === 0
         ? document
@@ -57,6 +65,12 @@ export class IncomingRequest implements SystemRequest {
   get document(): Document {
     this.#everythingKnown = true
     return this.#members
+  }
+
+  rawMembers(): ReadonlyMap<string, string> {
+    this.#goesOnUntouched = true
+    const texts = this.#json === undefined ? undefined : rawMembers(this.#json)
+    return texts ?? new Map(Object.entries(this.#sent).map(([name, value]) => [name, JSON.stringify(value)]))
   }
 
   decode<T extends object>(parameters: Parameters<T>): Partial<T> {
@@ -76,6 +90,7 @@ export class IncomingRequest implements SystemRequest {
 
   /** In the words that existing clients know. */
   warnings(): string[] {
+    if (this.#goesOnUntouched) return []
     const ignored = this.#everythingKnown ? [] : Object.keys(this.#members).filter((name) => !this.#known.has(name))
     return [
       ...(ignored.length === 0 ? [] : [`Endpoint ignored these unrecognized parameters: ${listOf(ignored)}`]),

@@ -23,6 +23,11 @@ export interface SystemRequest {
   readonly headers: Headers
   /** The members of the body, or of the query where the method has no body; `{}` on a raw route. */
   readonly document: Document
+  /**
+   * All that was sent as texts of JSON, where the body is JSON each as it came, with every digit and space: for whom they go on
+   * to. Nobody is warned of what counts for nothing here.
+   */
+  rawMembers(): ReadonlyMap<string, string>
   /** What is given of these; throws `invalid` for what cannot be read, and for a null in a merge patch. */
   decode<T extends object>(parameters: Parameters<T>): Partial<T>
   /** The same, for who reports the faults together with those of rules, or knows what a null in a merge patch means. */
