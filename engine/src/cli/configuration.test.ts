@@ -36,17 +36,19 @@ test("the defaults are those of production", () => {
     logLevel: "info",
     accessLog: "info",
     tlsListen: "off",
+    outgoingRanges: { kinds: ["private"], ranges: [] },
     shutdownDelay: 0,
     shutdownGrace: 30_000,
   })
 })
 
-test("dev differs in the rate limit, the log, HTTPS beside HTTP and the patience at the end", () => {
+test("dev differs in the rate limit, the log, HTTPS beside HTTP, where services may be and the patience at the end", () => {
   expect(from({ dev: true })).toEqual({
     ...from(),
     rateLimit: "off",
     logLevel: "warn",
     tlsListen: "next",
+    outgoingRanges: { kinds: ["private", "loopback"], ranges: [] },
     shutdownGrace: 5_000,
   })
 })
@@ -67,6 +69,7 @@ test("every setting can be set from the environment", () => {
     CHANCERY_TLS_CERT: "cert.pem",
     CHANCERY_TLS_KEY: "key.pem",
     CHANCERY_TLS_LISTEN: ":8443",
+    CHANCERY_OUTGOING_RANGES: "none",
     CHANCERY_SHUTDOWN_DELAY: "5s",
     CHANCERY_SHUTDOWN_GRACE: "1m",
   }
@@ -85,6 +88,7 @@ test("every setting can be set from the environment", () => {
     tlsCert: "cert.pem",
     tlsKey: "key.pem",
     tlsListen: { host: "::", port: 8443 },
+    outgoingRanges: { kinds: [], ranges: [] },
     shutdownDelay: 5_000,
     shutdownGrace: 60_000,
   })

@@ -1,6 +1,7 @@
 // Every setting of the command line, once: flags, environment, file, help, documentation and checks are read from this table.
 // One name gives all: `publicUrl` is `--public-url`, `CHANCERY_PUBLIC_URL` and the member `publicUrl` of the file.
 import { z } from "zod"
+import { parsePermittedAddresses } from "../client/address-guard.ts"
 import type { Edition } from "../core/edition.ts"
 import { type ListenAddress, parseListenAddress } from "../http/listen-address.ts"
 import { parseByteSize } from "./byte-size.ts"
@@ -162,6 +163,14 @@ export const settings = {
     schema: parsed(parseTlsListen),
     default: "off",
     devDefault: "next",
+  }),
+  outgoingRanges: setting({
+    placeholder: "<ranges>",
+    summary: "Where hosts that users name, such as external policy services, may be besides public addresses.",
+    expects: "private, loopback, link-local and ranges such as 192.0.2.0/24, separated by commas, or none",
+    schema: parsed(parsePermittedAddresses),
+    default: "private",
+    devDefault: "private,loopback",
   }),
   shutdownDelay: setting({
     placeholder: "<duration>",

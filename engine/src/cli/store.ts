@@ -37,6 +37,7 @@ export async function openStore(
       edition: settings.edition,
       sealKeys: sealKeySourcesOf(settings),
       jobs: server,
+      outgoing: settings.outgoingRanges,
       ...(auditLog && { auditLog }),
     })
   } catch (error) {
