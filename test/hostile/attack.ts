@@ -1,9 +1,10 @@
-// Requests nobody should send, and what must hold of every answer: it is no fault of the server, a refusal says why in a
-// JSON:API error document, and what was refused has changed nothing.
+// Requests nobody should send, and what must hold of every answer: it is no fault of the server, a refusal says why in the
+// error document of its API, and what was refused has changed nothing.
 import type { DatabaseKind } from "../../engine/src/storage/temporary-database.ts"
 import { watchStore } from "../../engine/src/storage/watched-store.ts"
-import { origin } from "../../engine/src/testing/world.ts"
+import { origin, type World, type WorldOptions } from "../../engine/src/testing/world.ts"
 import { type Cast, openCast } from "../permissions/cast.ts"
+import { openPkiCast, type PkiCast } from "../permissions/pki/cast.ts"
 
 export interface Attack {
   readonly method: string
@@ -14,8 +15,10 @@ export interface Attack {
   /** Text goes as it is, anything else as JSON. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string | null>>
+  /** Root's unless given. */
+  readonly token?: string | undefined
   /** Of another app around the same engine. */
-  readonly fetch?: Cast["world"]["app"]["fetch"]
+  readonly fetch?: World["app"]["fetch"]
 }
 
 export interface Verdict {
@@ -25,12 +28,63 @@ export interface Verdict {
   readonly complaints: readonly string[]
 }
 
-export interface Target extends AsyncDisposable {
-  readonly cast: Cast
+/** Whatever can be attacked. */
+export interface Attacked {
   attack(attack: Attack): Promise<Verdict>
 }
 
-export async function openTarget(kind: DatabaseKind): Promise<Target> {
+export interface Target extends Attacked, AsyncDisposable {
+  readonly cast: Cast
+}
+
+export interface PkiTarget extends Attacked, AsyncDisposable {
+  readonly cast: PkiCast
+}
+
+export const openTarget = (kind: DatabaseKind): Promise<Target> => opened(kind, openCast, workspaceApi)
+
+export const openPkiTarget = (kind: DatabaseKind): Promise<PkiTarget> => opened(kind, openPkiCast, certificateApi)
+
+/** What the two APIs do differently. */
+interface Api {
+  readonly base: string
+  readonly headers: (token: string, hasBody: boolean, method: string) => Readonly<Record<string, string>>
+  readonly complaintsAbout: (errors: readonly unknown[], status: number) => readonly string[]
+}
+
+const workspaceApi: Api = {
+  base: "/api/v2",
+  headers: (token, hasBody) => ({
+    authorization: `Bearer ${token}`,
+    ...(hasBody ? { "content-type": "application/vnd.api+json" } : {}),
+  }),
+  complaintsAbout: (errors, status) =>
+    errors.length === 0
+      ? [`answered ${status} without errors`]
+      : errors.flatMap((error) => complaintsAboutError(error as Record<string, unknown>, status)),
+}
+
+const certificateApi: Api = {
+  base: "/v1",
+  headers: (token, hasBody, method) => ({
+    "x-service-token": token,
+    ...(hasBody ? { "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json" } : {}),
+  }),
+  complaintsAbout: (errors, status) => {
+    // What is not there has nothing said about it.
+    if (errors.length === 0 && status !== 404) return [`answered ${status} without errors`]
+    return errors.flatMap((error) => {
+      if (typeof error !== "string" || error === "") return [`an error is ${JSON.stringify(error)}`]
+      return error.length > 2_000 ? [`an error has ${error.length} characters`] : []
+    })
+  },
+}
+
+async function opened<C extends AsyncDisposable & { readonly world: World }>(
+  kind: DatabaseKind,
+  openCast: (options: WorldOptions) => Promise<C>,
+  api: Api,
+): Promise<Attacked & AsyncDisposable & { readonly cast: C }> {
   const place = await kind.place()
   const cast = await openCast({ url: place.url })
   const store = await watchStore(place.url)
@@ -38,8 +92,8 @@ export async function openTarget(kind: DatabaseKind): Promise<Target> {
     cast,
     async attack(attack) {
       const digest = await store.digest()
-      const { status, text } = await send(cast, attack)
-      const complaints = complaintsAbout(attack, status, text)
+      const { status, text } = await send(cast.world, api, attack)
+      const complaints = complaintsAbout(api, attack, status, text)
       if (status >= 400 && (await store.digest()) !== digest) complaints.push("something has changed")
       return { status, text, complaints }
     },
@@ -52,12 +106,12 @@ export async function openTarget(kind: DatabaseKind): Promise<Target> {
 }
 
 async function send(
-  { world }: Cast,
-  { method, address, base = "/api/v2", body, headers = {}, fetch = world.app.fetch }: Attack,
+  world: World,
+  api: Api,
+  { method, address, base = api.base, body, headers = {}, token, fetch = world.app.fetch }: Attack,
 ) {
   const all: Record<string, string | null> = {
-    authorization: `Bearer ${world.rootToken}`,
-    ...(body === undefined ? {} : { "content-type": "application/vnd.api+json" }),
+    ...api.headers(token ?? world.rootToken, body !== undefined, method),
     ...headers,
   }
   const request = new Request(`${origin}${base}${address}`, {
@@ -75,7 +129,8 @@ function encoded(body: unknown): string | Uint8Array<ArrayBuffer> {
     : JSON.stringify(body)
 }
 
-function complaintsAbout({ method, address }: Attack, status: number, text: string): string[] {
+function complaintsAbout(api: Api, attack: Attack, status: number, text: string): string[] {
+  const { method, address } = attack
   if (status < 400) return []
   const complaints: string[] = []
   const pendingUnlock = status === 503 && address.endsWith("/actions/unlock")
@@ -87,10 +142,8 @@ function complaintsAbout({ method, address }: Attack, status: number, text: stri
   } catch {
     return [...complaints, `answered ${status} with something that is not JSON`]
   }
-  if (!Array.isArray(errors) || errors.length === 0) return [...complaints, `answered ${status} without errors`]
-  for (const error of errors as readonly Record<string, unknown>[])
-    complaints.push(...complaintsAboutError(error, status))
-  return complaints
+  if (!Array.isArray(errors)) return [...complaints, `answered ${status} without errors`]
+  return [...complaints, ...api.complaintsAbout(errors, status)]
 }
 
 function complaintsAboutError({ status, title, detail, source }: Record<string, unknown>, expected: number): string[] {

@@ -14,7 +14,8 @@ import {
 } from "fast-check"
 import type { CallerName } from "../permissions/cast.ts"
 import { prepare } from "../permissions/matrix.ts"
-import type { Attack, Target } from "./attack.ts"
+import { preparePki } from "../permissions/pki/matrix.ts"
+import type { Attack, Attacked, PkiTarget, Target } from "./attack.ts"
 import {
   wrongDocuments,
   wrongPageNumbers,
@@ -28,39 +29,53 @@ import { type Path, pathsOf, replaced, valueAt, without } from "./members.ts"
 /** Nothing is refused for want of a right, so that everything is read. */
 const caller: CallerName = "site administrator"
 
-export const validRequest = async ({ cast }: Target, endpoint: string) =>
+export const validRequest = async ({ cast }: Target, endpoint: string): Promise<Valid> =>
   prepare(endpoint, await cast.newSubject(), caller)
 
-type Valid = Awaited<ReturnType<typeof validRequest>>
+export const validPkiRequest = async ({ cast }: PkiTarget, endpoint: string): Promise<Valid> =>
+  preparePki(endpoint, await cast.newSubject(), "root")
+
+interface Valid {
+  readonly method: string
+  readonly address: string
+  readonly body: unknown
+  /** Instead of root's, which must not be used up. */
+  readonly token?: string | undefined
+}
 
 /** The document with one member left out or replaced, for every member and every wrong value. */
-export function wrongMembers({ method, address, body }: Valid): Attack[] {
+export function wrongMembers({ body, ...rest }: Valid): Attack[] {
   return pathsOf(body).flatMap((path) => {
     const values = typeof valueAt(body, path) === "string" ? [...wrongValues, ...wrongTexts] : wrongValues
     const bodies = [without(body, path), ...values.map((value) => replaced(body, path, value))]
-    return bodies.map((wrong) => ({ method, address, body: wrong }))
+    return bodies.map((wrong) => ({ ...rest, body: wrong }))
   })
 }
 
-export const wrongBodies = ({ method, address }: Valid): Attack[] =>
-  wrongDocuments.map((body) => ({ method, address, body: JSON.stringify(body) }))
+export const wrongBodies = (valid: Valid): Attack[] =>
+  wrongDocuments.map((body) => ({ ...valid, body: JSON.stringify(body) }))
 
 /** Each parameter of the path replaced, for every wrong value. */
-export function wrongPaths(endpoint: string, { method, address, body }: Valid): Attack[] {
-  const pattern = (endpoint.split(" ")[1] ?? "").split("/")
-  const [path = "", query] = address.split("?")
+export function wrongPaths(endpoint: string, valid: Valid): Attack[] {
+  const [path = "", query] = valid.address.split("?")
   const segments = path.split("/")
+  // A mount has a path of several segments.
+  const [, ...rest] = (endpoint.split(" ")[1] ?? "").split("/")
+  const parts = rest[0] === ":mount" ? rest.slice(1) : rest
+  const pattern = [...segments.slice(0, segments.length - parts.length).map(() => ""), ...parts]
   return pattern.flatMap((part, index) =>
-    part.startsWith(":")
+    /^[:*]/.test(part)
       ? [...wrongPathSegments, ""].map((wrong) => {
           const changed = segments.with(index, wrong).join("/")
-          return { method, address: query === undefined ? changed : `${changed}?${query}`, body }
+          return { ...valid, address: query === undefined ? changed : `${changed}?${query}` }
         })
       : [],
   )
 }
 
-const queryParameters = [
+const pkiQueryParameters = ["list", "help", "after", "limit", "activecode", "sealedcode", "standbyok", "name", "path"]
+
+const workspaceQueryParameters = [
   "q",
   "include",
   "sort",
@@ -82,16 +97,27 @@ const queryParameters = [
   "filter[workspace][id]",
 ]
 
-export function wrongQueries({ method, address }: Valid): Attack[] {
-  if (method !== "GET") return []
-  const [path = "", given = ""] = address.split("?")
+export const wrongQueries = (valid: Valid): Attack[] =>
+  queriesWith(valid, ["GET"], workspaceQueryParameters, ["page[number]", "page[size]"])
+
+export const wrongPkiQueries = (valid: Valid): Attack[] =>
+  queriesWith(valid, ["GET", "LIST", "DELETE"], pkiQueryParameters, ["limit"])
+
+function queriesWith(
+  { body: _, ...rest }: Valid,
+  methods: readonly string[],
+  parameters: readonly string[],
+  numbers: readonly string[],
+): Attack[] {
+  if (!methods.includes(rest.method)) return []
+  const [path = "", given = ""] = rest.address.split("?")
   const join = (parameter: string, value: string, rest = given) =>
     `${path}?${rest === "" ? "" : `${rest}&`}${encodeURIComponent(parameter)}=${value}`
   return [
-    ...["page[number]", "page[size]"].flatMap((name) => wrongPageNumbers.map((value) => join(name, value))),
-    ...queryParameters.flatMap((name) => wrongQueryValues.map((value) => join(name, value, ""))),
+    ...numbers.flatMap((name) => wrongPageNumbers.map((value) => join(name, value))),
+    ...parameters.flatMap((name) => wrongQueryValues.map((value) => join(name, value, ""))),
     `${path}?%00=1&%ZZ=2&=3&&`,
-  ].map((wrong) => ({ method, address: wrong }))
+  ].map((wrong) => ({ ...rest, address: wrong }))
 }
 
 /** The same choice every time for the same seed. */
@@ -101,13 +127,13 @@ export function sampled<T>(attacks: readonly T[], count: number, seed: number): 
   return sample(choice, { seed, numRuns: 1 })[0] ?? []
 }
 
-export async function complaintsOf(target: Target, attacks: readonly Attack[]): Promise<string[]> {
+export async function complaintsOf(target: Attacked, attacks: readonly Attack[]): Promise<string[]> {
   const complaints: string[] = []
   for (const attack of attacks) complaints.push(...(await complain(target, attack)))
   return complaints
 }
 
-async function complain(target: Target, attack: Attack): Promise<string[]> {
+async function complain(target: Attacked, attack: Attack): Promise<string[]> {
   const sent = typeof attack.body === "string" ? attack.body : JSON.stringify(attack.body)
   const { complaints } = await target.attack(attack)
   return complaints.map(
@@ -117,19 +143,21 @@ async function complain(target: Target, attack: Attack): Promise<string[]> {
 
 /** Several members of a valid request replaced, left out or added at random. */
 export async function mutate(
-  target: Target,
-  endpoint: string,
+  target: Attacked,
+  newRequest: () => Promise<Valid>,
   { runs, seed }: { readonly runs: number; readonly seed: number },
 ): Promise<void> {
-  let valid = await validRequest(target, endpoint)
+  let valid = await newRequest()
   if (valid.body === undefined) return
   const run = async (mutations: readonly Mutation[]) => {
     const body = mutations.reduce(mutated, valid.body)
-    const { complaints, status } = await target.attack({ method: valid.method, address: valid.address, body })
+    const { complaints, status } = await target.attack({ ...valid, body })
     // What was carried out may have used up what the request was about.
-    if (status < 400) valid = await validRequest(target, endpoint)
+    if (status < 400) valid = await newRequest()
     if (complaints.length > 0)
-      throw new Error(`${endpoint} ${JSON.stringify(body).slice(0, 500)}: ${complaints.join("; ")}`)
+      throw new Error(
+        `${valid.method} ${valid.address} ${JSON.stringify(body).slice(0, 500)}: ${complaints.join("; ")}`,
+      )
   }
   await assert(asyncProperty(mutations, run), { seed, numRuns: runs, endOnFailure: true })
 }
@@ -167,6 +195,8 @@ const names = oneof(
     ..."auto-destroy-at auto-destroy-activity-duration engine-version global-remote-state file-triggers-enabled".split(
       " ",
     ),
+    ..."ttl max_ttl allowed_domains key_type key_bits policy policies config token accessor paths from to".split(" "),
+    ..."common_name alt_names ip_sans uri_sans other_sans csr format not_after serial_number pem_bundle".split(" "),
     ..."project tag-bindings tags workspace team teams run status state md5 serial lineage readme force __proto__".split(
       " ",
     ),

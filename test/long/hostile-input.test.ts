@@ -1,18 +1,21 @@
 // Every endpoint, on each store, with all that test/hostile sends a sample of. CHANCERY_SEED repeats a run that failed.
 import { describe, expect, test } from "vitest"
 import { databaseKinds } from "../../engine/src/storage/temporary-database.ts"
-import { openTarget } from "../hostile/attack.ts"
+import { openPkiTarget, openTarget } from "../hostile/attack.ts"
 import {
   complaintsOf,
   mutate,
   sampled,
+  validPkiRequest,
   validRequest,
   wrongBodies,
   wrongMembers,
   wrongPaths,
+  wrongPkiQueries,
   wrongQueries,
 } from "../hostile/campaign.ts"
 import { endpoints } from "../permissions/matrix.ts"
+import { pkiEndpoints } from "../permissions/pki/matrix.ts"
 
 const seed = Number(process.env["CHANCERY_SEED"] ?? Date.now() % 2 ** 31)
 const { attackCount, runs } =
@@ -35,7 +38,24 @@ describe.each(kinds)("on $name", (kind) => {
         ...wrongQueries(valid),
       ]
       expect(await complaintsOf(target, sampled(attacks, attackCount, seed))).toEqual([])
-      await mutate(target, endpoint, { runs, seed })
+      await mutate(target, () => validRequest(target, endpoint), { runs, seed })
+    },
+    600_000,
+  )
+
+  test.each(pkiEndpoints)(
+    `%s takes nothing amiss (seed ${seed})`,
+    async (endpoint) => {
+      await using target = await openPkiTarget(kind)
+      const valid = await validPkiRequest(target, endpoint)
+      const attacks = [
+        ...(valid.body === undefined ? [] : wrongBodies(valid)),
+        ...wrongMembers(valid),
+        ...wrongPaths(endpoint, valid),
+        ...wrongPkiQueries(valid),
+      ]
+      expect(await complaintsOf(target, sampled(attacks, attackCount, seed))).toEqual([])
+      await mutate(target, () => validPkiRequest(target, endpoint), { runs, seed })
     },
     600_000,
   )
