@@ -322,7 +322,16 @@ const ofJson =
     return Buffer.from(JSON.stringify(visit(document)))
   }
 
+/** Deeper documents are left as they are: to walk them takes a stack that this process has not. */
+const walkedDepthMaximum = 1_000
+
 function parsed(input: Uint8Array): Json | undefined {
+  let depth = 0
+  for (const byte of input) {
+    if (byte === 0x5b || byte === 0x7b) depth += 1
+    else if (byte === 0x5d || byte === 0x7d) depth -= 1
+    if (depth > walkedDepthMaximum) return undefined
+  }
   try {
     return JSON.parse(Buffer.from(input).toString()) as Json
   } catch {

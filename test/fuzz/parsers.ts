@@ -1,5 +1,9 @@
 // What turns bytes of strangers into values, without a server around it.
 import { X509Certificate } from "node:crypto"
+import { isDeepStrictEqual } from "node:util"
+import type { PathRule } from "../../engine/src/core/access.ts"
+import { isEngineError } from "../../engine/src/core/errors.ts"
+import { parsePolicy } from "../../engine/src/pki/access/policy-text.ts"
 import { MalformedDer } from "../../engine/src/x509/asn1/malformed-der.ts"
 import { refuseMalformed } from "../../engine/src/x509/asn1/reader.ts"
 import { encodeTbsCertificate, parseCertificate } from "../../engine/src/x509/certificate.ts"
@@ -11,7 +15,7 @@ import { readPrivateKeyPem } from "../../engine/src/x509/private-key.ts"
 import { readPublicKey } from "../../engine/src/x509/public-key.ts"
 import { isSignedBy } from "../../engine/src/x509/signature.ts"
 import { UnacceptableInput } from "../../engine/src/x509/unacceptable-input.ts"
-import { byteMutations, derMutations, insidePem, pemMutations } from "./mutations.ts"
+import { byteMutations, derMutations, insidePem, jsonMutations, pemMutations } from "./mutations.ts"
 import { type SampleLabel, samples, sampleTexts, signedAgain } from "./samples.ts"
 import type { FuzzTarget } from "./target.ts"
 
@@ -48,7 +52,41 @@ export const parsers = (): readonly FuzzTarget[] => [
     mutations: [...derMutations.map((mutation) => insidePem([mutation])), ...pemMutations],
     attempt: refusing((input) => void readPrivateKeyPem(text(input), 64 * 1024)),
   },
+  {
+    name: "policy",
+    corpus: policies.map((each) => Buffer.from(each)),
+    mutations: byteMutations,
+    attempt: (input) => readPolicy(Buffer.from(input).toString("utf8")),
+  },
+  {
+    name: "policy as JSON",
+    corpus: policies.filter((each) => each.startsWith("{")).map((each) => Buffer.from(each)),
+    mutations: jsonMutations,
+    attempt: (input) => readPolicy(Buffer.from(input).toString("utf8")),
+  },
 ]
+
+const policies = [
+  '# who issues\npath "pki/issue/web" {\n  capabilities = ["create", "update"]\n}\n/* none */ path "+/roles/*" { capabilities = [] }',
+  'path "/pki/*" {\n  "capabilities" = ["deny",],\n} // and\npath "a\\u002fb" { allowed_parameters = { "x" = [1, true, "y"] } }',
+  '{"path": {"pki/issue/web": {"capabilities": ["update"]}, "pki/+/x*": [{"capabilities": ["read", "list"]}]}}',
+]
+
+/** What is read can be written as JSON and is then the same; what is refused is told by its fault. */
+function readPolicy(written: string): string | undefined {
+  let rules: readonly PathRule[]
+  try {
+    rules = parsePolicy(written)
+  } catch (error) {
+    if (isEngineError(error, "invalid") && error.faults.every(({ detail }) => detail.startsWith("policy")))
+      return undefined
+    throw error
+  }
+  // One member each, because an object's own order is not that of the text.
+  const path = rules.map(({ path: each, capabilities }) => ({ [each]: { capabilities } }))
+  const again = rules.length === 0 ? [] : parsePolicy(JSON.stringify({ path }))
+  return isDeepStrictEqual(again, rules) ? undefined : "is read otherwise once it is written again"
+}
 
 const texts = (...labels: readonly SampleLabel[]) => sampleTexts(...labels).map((each) => Buffer.from(each))
 

@@ -97,6 +97,14 @@ describe("a policy is refused", () => {
       faults: ['policy line 1: the path "a*b" has a * that is not its last character'],
     },
     {
+      text: 'path "//a" { capabilities = [] }',
+      faults: ['policy line 1: the path "//a" has an empty segment'],
+    },
+    {
+      text: 'path "a//b" { capabilities = [] }',
+      faults: ['policy line 1: the path "a//b" has an empty segment'],
+    },
+    {
       text: 'path "a/b+" { capabilities = [] }',
       faults: ['policy line 1: the path "a/b+" has a + that is not a whole segment'],
     },

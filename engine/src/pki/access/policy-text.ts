@@ -133,6 +133,8 @@ function pathProblem(path: string): string | undefined {
   if (/\p{Cc}/u.test(path)) return "holds control characters"
   if (path.slice(0, -1).includes("*")) return "has a * that is not its last character"
   const segments = path.split("/")
+  // But for the last one, of a path that is listed.
+  if (segments.slice(0, -1).includes("")) return "has an empty segment"
   return segments.some((segment) => segment.includes("+") && segment !== "+")
     ? "has a + that is not a whole segment"
     : undefined
