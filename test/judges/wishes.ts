@@ -70,7 +70,7 @@ export function roleWish(chance: Chance, key: KeyAlgorithm): RoleWish {
     ...subject(chance),
   }
   const isUsual =
-    usages === undefined && !role.codeSigningFlag && !role.emailProtectionFlag && !role.extKeyUsage?.length
+    isServer && usages === undefined && !role.codeSigningFlag && !role.emailProtectionFlag && !role.extKeyUsage?.length
   return {
     role,
     purpose: isServer && canServe(usages) ? "sslserver" : "any",
