@@ -23,6 +23,7 @@ const terms: AuthorityTerms = {
   overMaximum: "refuse",
   issuer: { notAfter: now + 10_000 * hourMs, leafNotAfterBehavior: "err" },
   issuerMaxPathLength: undefined,
+  keyType: "rsa",
   enforceLeafNotAfterBehavior: false,
   now,
 }
@@ -132,6 +133,25 @@ describe("the certificate of an authority", () => {
     expect(valuesOf(approved).keyUsage).toEqual(["digitalSignature", "dataEncipherment", "keyCertSign", "cRLSign"])
     expect(approved.warnings).toEqual(['"key_usage" Everything is not known and is ignored'])
   })
+})
+
+test("key usages that the key cannot have are left out", () => {
+  const approved = approveAuthority({ commonName: "CA", keyUsage: ["KeyEncipherment", "KeyAgreement"] }, undefined, {
+    ...terms,
+    issuer: undefined,
+    keyType: "ec",
+  })
+  expect(valuesOf(approved).keyUsage).toEqual(["digitalSignature", "keyAgreement", "keyCertSign", "cRLSign"])
+})
+
+test("a certificate that is only asked for may be nameless", () => {
+  expect(approveAuthority({}, undefined, { ...terms, issuer: undefined, mayBeNameless: true }).subject).toEqual([])
+})
+
+test("what else is wrong is told with the rest", () => {
+  const violations = [{ rule: "other", name: "x", field: ["issuerName"], message: "no" }]
+  const work = () => approveAuthority({}, undefined, { ...terms, issuer: undefined, violations })
+  expect(faultsOf(work).map(({ field }) => field)).toEqual(["issuerName", "commonName"])
 })
 
 describe("[P-8-r4] the length of the path below an authority", () => {

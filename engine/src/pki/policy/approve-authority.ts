@@ -3,6 +3,7 @@ import { oids } from "../../x509/asn1/oids.ts"
 import type { Extension } from "../../x509/extension.ts"
 import { basicConstraints, keyUsage, keyUsages, type KeyUsage, subjectAltName } from "../../x509/extensions.ts"
 import type { GeneralName } from "../../x509/general-name.ts"
+import type { KeyType } from "../../x509/key-algorithm.ts"
 import { type DistinguishedName, encodeName } from "../../x509/name.ts"
 import { nameConstraints } from "../../x509/name-constraints.ts"
 import { type AuthorityRequest, authorityRequestDefaults } from "../issue/authority-request.ts"
@@ -11,7 +12,7 @@ import { roleDefaults } from "../roles/role.ts"
 import { type AuthorityNames, authorityNames, nameConstraintsOf, namesOfCsr } from "./authority-names.ts"
 import { copiedExtensions, type CsrContent } from "./csr-extensions.ts"
 import { signatureBitsProblem } from "./key-strength.ts"
-import { parseKeyUsages } from "./key-usage.ts"
+import { fittingKeyUsages, parseKeyUsages } from "./key-usage.ts"
 import { approved, type Pass } from "./pass.ts"
 import { refuseViolations, type Violation, violation } from "./violation.ts"
 
@@ -31,8 +32,14 @@ export interface ApprovedAuthority extends Pass {
 export interface AuthorityTerms extends Omit<ValidityTerms, "rules" | "beyondIssuer"> {
   /** Of the issuer's certificate; undefined where it has none, and for a certificate that signs itself. */
   readonly issuerMaxPathLength: number | undefined
+  /** Of the key that is certified: usages that it cannot have are left out. */
+  readonly keyType: KeyType
   /** Whether the issuer decides what becomes of an authority that would outlive it; otherwise that ends with the issuer. */
   readonly enforceLeafNotAfterBehavior: boolean
+  /** Where a certificate is only asked for, whoever signs it may give it its subject. */
+  readonly mayBeNameless?: boolean
+  /** What else is wrong with what is asked for, to be told with the rest. */
+  readonly violations?: readonly Violation[]
 }
 
 /** Throws `EngineError("invalid")` with everything that no such certificate can say. */
@@ -42,7 +49,7 @@ export function approveAuthority(
   terms: AuthorityTerms,
 ): ApprovedAuthority {
   const request: AuthorityRequest = { ...authorityRequestDefaults, ...input }
-  const names = namesFor(request, csr)
+  const names = namesFor(request, csr, terms)
   const constraints = nameConstraintsOf(request)
   const pathLength = pathLengthFor(request, terms)
   const skid = keyIdentifierOf(request)
@@ -52,6 +59,7 @@ export function approveAuthority(
     beyondIssuer: terms.enforceLeafNotAfterBehavior ? "as-issuer-says" : "truncate",
   })
   refuseViolations([
+    ...(terms.violations ?? []),
     ...names.violations,
     ...constraints.violations,
     ...pathLength.violations,
@@ -65,7 +73,7 @@ export function approveAuthority(
     asked?.extensions ?? [],
     new Set([...decidedHere, ...(hasConstraints ? [oids.nameConstraints] : [])]),
   )
-  const usages = usagesFor(request, asked)
+  const usages = usagesFor(request, asked, terms)
   return approved({
     subject: names.subject,
     subjectDer: asked?.subject ?? encodeName(names.subject),
@@ -91,12 +99,16 @@ interface Read<T> {
 
 const read = <T>(value: T, warnings: readonly string[] = []): Read<T> => ({ value, violations: [], warnings })
 
-function namesFor(request: AuthorityRequest, csr: CsrContent | undefined): AuthorityNames {
+function namesFor(
+  request: AuthorityRequest,
+  csr: CsrContent | undefined,
+  { mayBeNameless = false }: AuthorityTerms,
+): AuthorityNames {
   const names = csr !== undefined && request.useCsrValues ? namesOfCsr(csr) : authorityNames(request)
   const isUnnamed = csr !== undefined && !request.useCsrValues && request.commonName === ""
   const problem = isUnnamed
     ? '"common_name" is required unless "use_csr_values" is true'
-    : names.subject.length === 0 && names.violations.length === 0
+    : names.subject.length === 0 && names.violations.length === 0 && !mayBeNameless
       ? 'the certificate of an authority must have a subject, which "common_name" gives it'
       : undefined
   if (problem === undefined) return names
@@ -160,12 +172,13 @@ function settingViolations({ signatureBits, notBeforeDurationMs }: AuthorityRequ
 /** What every authority here does: certificates, CRLs, and OCSP answers, which are signed like anything else (RFC 6960, section 4.2.2.2). */
 const authorityUsages: readonly KeyUsage[] = ["digitalSignature", "keyCertSign", "cRLSign"]
 
-function usagesFor(request: AuthorityRequest, csr: CsrContent | undefined): readonly KeyUsage[] {
-  const asked = new Set([
-    ...authorityUsages,
-    ...parseKeyUsages(request.keyUsage).usages,
-    ...(csr?.extensionValues.keyUsage ?? []),
-  ])
+function usagesFor(
+  request: AuthorityRequest,
+  csr: CsrContent | undefined,
+  { keyType }: AuthorityTerms,
+): readonly KeyUsage[] {
+  const more = [...parseKeyUsages(request.keyUsage).usages, ...(csr?.extensionValues.keyUsage ?? [])]
+  const asked = new Set([...authorityUsages, ...fittingKeyUsages(more, keyType)])
   return keyUsages.filter((usage) => asked.has(usage))
 }
 
