@@ -8,6 +8,8 @@ import type { IssuerStore, IssuerUsage } from "./issuers/issuer.ts"
 import type { Mount, MountId } from "./mount.ts"
 import type { Role } from "./roles/role.ts"
 import type { RoleStore } from "./roles/role-store.ts"
+import { defaultReference } from "./names/reference-name.ts"
+import { shown } from "./policy/violation.ts"
 import type { MountSettings, MountSettingsStore } from "./settings/mount-settings.ts"
 
 export interface AuthorityStore {
@@ -71,7 +73,8 @@ async function load(stores: AuthorityStores, mount: Mount, generation: number): 
 /** By id, by name, or the literal `default` (specification 1, item 6). */
 export function findIssuer(authority: Authority, reference: string): HeldIssuer | undefined {
   const { issuers, settings } = authority
-  const id = reference === "default" ? settings.issuers.default : reference
+  const id = reference === defaultReference ? settings.issuers.default : reference
+  if (id === null) return undefined
   return issuers.find((issuer) => issuer.id === id) ?? issuers.find((issuer) => issuer.name === id)
 }
 
@@ -79,9 +82,19 @@ export function findIssuer(authority: Authority, reference: string): HeldIssuer 
 export function issuerOf(authority: Authority, reference: string): HeldIssuer {
   const issuer = findIssuer(authority, reference)
   if (issuer !== undefined) return issuer
-  throw reference === "default"
+  throw reference === defaultReference
     ? unprocessable("no default issuer currently configured")
-    : new EngineError("not-found", `unable to find PKI issuer for reference: ${reference}`)
+    : new EngineError("not-found", `unable to find PKI issuer for reference: ${shown(reference)}`)
+}
+
+/** By id, by name, or the literal `default`. Throws `EngineError("not-found")` naming the reference. */
+export function keyOf({ keys, settings }: Authority, reference: string): CaKey {
+  const id = reference === defaultReference ? settings.keys.default : reference
+  const key = [...keys.values()].find((key) => key.id === id) ?? [...keys.values()].find((key) => key.name === id)
+  if (id !== null && key !== undefined) return key
+  throw reference === defaultReference
+    ? unprocessable("no default key currently configured")
+    : new EngineError("not-found", `unable to find PKI key for reference: ${shown(reference)}`)
 }
 
 export function refuseUnusable(issuer: HeldIssuer, usage: IssuerUsage): void {

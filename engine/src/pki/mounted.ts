@@ -6,6 +6,7 @@ import { CertificateService } from "./issue/certificate-service.ts"
 import { IssuerService } from "./issuers/issuer-service.ts"
 import type { ServedPki } from "./pki.ts"
 import { RoleService } from "./roles/role-service.ts"
+import { SettingsService } from "./settings/settings-service.ts"
 
 /** The services of one mount for one caller; each is made when it is first asked for. Whether the mount is there, they find out. */
 export class MountedPki implements ServedPki {
@@ -23,6 +24,10 @@ export class MountedPki implements ServedPki {
 
   get issuers() {
     return this.#made(IssuerService)
+  }
+
+  get settings() {
+    return this.#made(SettingsService)
   }
 
   get roles() {

@@ -3,6 +3,7 @@ import type { Certificates, ServedCertificates } from "./certificates/certificat
 import type { ExternalPolicy } from "./external-policy/external-policy.ts"
 import type { Issuers } from "./issuers/issuers.ts"
 import type { Roles } from "./roles/roles.ts"
+import type { Settings } from "./settings/settings.ts"
 
 /** Refusals are `EngineError`s; beside the codes that `Engine` lists, `forbidden`: no policy of the caller allows it. */
 export interface Pki {
@@ -13,6 +14,7 @@ export interface Pki {
 /** On the server's side. */
 export interface ServedPki extends Pki {
   readonly issuers: Issuers
+  readonly settings: Settings
   readonly certificates: ServedCertificates
   readonly externalPolicy: ExternalPolicy
 }

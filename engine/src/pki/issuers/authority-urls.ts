@@ -10,14 +10,14 @@ export type FilledUrls = Omit<AuthorityUrls, "enableTemplating">
 
 const lists = ["issuingCertificates", "crlDistributionPoints", "deltaCrlDistributionPoints", "ocspServers"] as const
 
-const namesAny = (urls: AuthorityUrls): boolean => lists.some((list) => urls[list].length > 0)
+export const namesNothing = (urls: FilledUrls): boolean => lists.every((list) => urls[list].length === 0)
 
 /** Throws nothing: a template whose value is not configured is left out, and reported. */
 export function filledUrls(
   issuer: { readonly id: IssuerId; readonly settings: { readonly urls: AuthorityUrls } },
   mount: { readonly urls: AuthorityUrls; readonly cluster: ClusterSettings },
 ): { readonly urls: FilledUrls; readonly warnings: readonly string[] } {
-  const chosen = namesAny(issuer.settings.urls) ? issuer.settings.urls : mount.urls
+  const chosen = namesNothing(issuer.settings.urls) ? mount.urls : issuer.settings.urls
   if (!chosen.enableTemplating) return { urls: chosen, warnings: [] }
   const values: Readonly<Record<string, string>> = {
     issuer_id: issuer.id,

@@ -1,0 +1,126 @@
+import { type Fault, refuseFaults } from "../../core/errors.ts"
+import { type Authority, issuerOf, keyOf } from "../authority.ts"
+import { AuthorityService } from "../authority-service.ts"
+import { filledUrls, isAbsoluteUrl, urlFaults } from "../issuers/authority-urls.ts"
+import { type AuthorityUrls, defaultIssuerSettings } from "../issuers/issuer.ts"
+import { defaultReference } from "../names/reference-name.ts"
+import type { ClusterSettings, IssuersSettings, KeysSettings, MountSettings } from "./mount-settings.ts"
+import type { IssuersSettingsPatch, KeysSettingsPatch, Saved, Settings } from "./settings.ts"
+
+const writing = ["create", "update"] as const
+/** What `root/rotate` names a root that has no other name. */
+const nextRoot = "next"
+
+export class SettingsService extends AuthorityService implements Settings {
+  async issuers(): Promise<IssuersSettings> {
+    this.authorize("read", "config/issuers")
+    return (await this.current()).settings.issuers
+  }
+
+  async changeIssuers(patch: IssuersSettingsPatch): Promise<Saved<IssuersSettings>> {
+    this.authorize(writing, "config/issuers")
+    return this.#change("issuers", (authority) => withIssuers(authority, patch))
+  }
+
+  async replaceRoot(reference = nextRoot): Promise<Saved<IssuersSettings>> {
+    this.authorize(writing, "root/replace")
+    return this.#change("issuers", (authority) => withIssuers(authority, { default: reference }))
+  }
+
+  async keys(): Promise<KeysSettings> {
+    this.authorize("read", "config/keys")
+    return (await this.current()).settings.keys
+  }
+
+  async changeKeys({ default: reference }: KeysSettingsPatch): Promise<Saved<KeysSettings>> {
+    this.authorize(writing, "config/keys")
+    return this.#change("keys", (authority) => {
+      const { keys } = authority.settings
+      if (reference === undefined) return { value: keys, warnings: [] }
+      refuseNoChoice(reference)
+      return { value: { ...keys, default: keyOf(authority, reference).id }, warnings: [] }
+    })
+  }
+
+  async urls(): Promise<AuthorityUrls> {
+    this.authorize("read", "config/urls")
+    return (await this.current()).settings.urls
+  }
+
+  async changeUrls(patch: Partial<AuthorityUrls>): Promise<Saved<AuthorityUrls>> {
+    this.authorize(writing, "config/urls")
+    return this.#change("urls", ({ settings }) => {
+      const value = { ...settings.urls, ...patch }
+      refuseFaults(urlFaults(value))
+      return { value, warnings: templateWarnings({ ...settings, urls: value }) }
+    })
+  }
+
+  async cluster(): Promise<ClusterSettings> {
+    this.authorize("read", "config/cluster")
+    return (await this.current()).settings.cluster
+  }
+
+  async changeCluster(patch: Partial<ClusterSettings>): Promise<Saved<ClusterSettings>> {
+    this.authorize(writing, "config/cluster")
+    return this.#change("cluster", ({ settings }) => {
+      const { path, aiaPath } = { ...settings.cluster, ...patch }
+      const value = { path: withoutSlash(path), aiaPath: withoutSlash(aiaPath) }
+      refuseFaults(clusterFaults(value))
+      return { value, warnings: templateWarnings({ ...settings, cluster: value }) }
+    })
+  }
+
+  #change<Name extends keyof MountSettings>(
+    name: Name,
+    rule: (authority: Authority) => Saved<MountSettings[Name]>,
+  ): Promise<Saved<MountSettings[Name]>> {
+    return this.transact(async (authority, { mountSettings }) => {
+      const saved = rule(authority)
+      await mountSettings.save(authority.mount.id, name, saved.value)
+      return saved
+    })
+  }
+}
+
+function withIssuers(
+  authority: Authority,
+  { default: reference, defaultFollowsLatestIssuer }: IssuersSettingsPatch,
+): Saved<IssuersSettings> {
+  const before = authority.settings.issuers
+  const follows = defaultFollowsLatestIssuer ?? before.defaultFollowsLatestIssuer
+  if (reference === undefined) return { value: { ...before, defaultFollowsLatestIssuer: follows }, warnings: [] }
+  refuseNoChoice(reference)
+  const { id, keyId, revokedAt } = issuerOf(authority, reference)
+  return {
+    value: { ...before, default: id, defaultFollowsLatestIssuer: follows },
+    warnings: [
+      ...(keyId === null ? [`issuer ${id} has no key in this mount, so nothing can be issued by default`] : []),
+      ...(revokedAt === null ? [] : [`issuer ${id} is revoked, so nothing can be issued by default`]),
+    ],
+  }
+}
+
+/** The default stands for what is to be said here. */
+function refuseNoChoice(reference: string): void {
+  const isChoice = reference !== "" && reference !== defaultReference
+  refuseFaults(
+    isChoice ? [] : [{ field: ["default"], detail: `"default" must be an id or a name other than "default"` }],
+  )
+}
+
+const withoutSlash = (url: string): string => url.replace(/\/+$/, "")
+
+function clusterFaults({ path, aiaPath }: ClusterSettings): Fault[] {
+  const faults: Fault[] = []
+  if (path !== "" && !(isAbsoluteUrl(path) && /^https:/i.test(path)))
+    faults.push({ field: ["path"], detail: `"path" must be an https URL` })
+  if (aiaPath !== "" && !(isAbsoluteUrl(aiaPath) && /^https?:/i.test(aiaPath)))
+    faults.push({ field: ["aiaPath"], detail: `"aia_path" must be an http or https URL` })
+  return faults
+}
+
+/** Told when templates are set, or what fills them in is taken away, and not only when the next certificate lacks a URL. */
+const templateWarnings = (settings: Pick<MountSettings, "urls" | "cluster">): readonly string[] =>
+  filledUrls({ id: anyIssuer, settings: defaultIssuerSettings }, settings).warnings
+const anyIssuer = "iss-any" as Parameters<typeof filledUrls>[0]["id"]
