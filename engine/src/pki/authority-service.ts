@@ -93,25 +93,45 @@ export abstract class AuthorityService {
    * What is signed outside of any transaction, on the grounds of what the mount was a moment ago, counts only if it is recorded
    * while the mount is still the same; otherwise it is thrown away unseen, and made again.
    */
-  protected async recorded<T>(
+  protected recorded<T>(
     make: (authority: Authority) => Promise<{ readonly issuance: Issuance; readonly value: T }>,
   ): Promise<T> {
-    for (let attempt = 1; attempt <= recordingAttempts; attempt += 1) {
-      const authority = await this.current()
+    return this.changed(async (authority) => {
       const { issuance, value } = await make(authority)
       const { certificate, metadata, lease } = issuance
-      if (certificate === undefined && metadata === undefined) return value
-      const isRecorded = await this.transact(async ({ mount, generation }, { certificates }) => {
+      if (certificate === undefined && metadata === undefined) return { store: undefined, value }
+      return {
+        store: async (_authority, { certificates }) => {
+          if (certificate !== undefined) await certificates.insert(certificate)
+          if (metadata !== undefined) await certificates.insertMetadata(metadata)
+          if (lease !== undefined) await certificates.insertLease(lease)
+        },
+        value,
+      }
+    })
+  }
+
+  /** The same for whatever else is stored: `store` runs in the transaction, on the mount that `make` was given. */
+  protected async changed<T>(make: (authority: Authority) => Promise<Change<T>>): Promise<T> {
+    for (let attempt = 1; attempt <= recordingAttempts; attempt += 1) {
+      const authority = await this.current()
+      const { store, value } = await make(authority)
+      if (store === undefined) return value
+      const isStored = await this.transact(async ({ mount, generation }, stores) => {
         if (mount.id !== authority.mount.id || generation !== authority.generation) return false
-        if (certificate !== undefined) await certificates.insert(certificate)
-        if (metadata !== undefined) await certificates.insertMetadata(metadata)
-        if (lease !== undefined) await certificates.insertLease(lease)
+        await store(authority, stores)
         return true
       })
-      if (isRecorded) return value
+      if (isStored) return value
     }
     throw busy("The mount is being changed too often to issue from it; try again.")
   }
+}
+
+export interface Change<T> {
+  /** Undefined where nothing is to be stored. */
+  readonly store: ((authority: Authority, stores: PkiStores) => Promise<void>) | undefined
+  readonly value: T
 }
 
 const recordingAttempts = 10

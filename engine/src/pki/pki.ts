@@ -1,7 +1,7 @@
 // One mount as callers see it: a family of verbs for each kind of thing in it. Embedded and remote engines implement it alike.
 import type { Certificates, ServedCertificates } from "./certificates/certificates.ts"
 import type { ExternalPolicy } from "./external-policy/external-policy.ts"
-import type { Issuers } from "./issuers/issuers.ts"
+import type { ServedIssuers } from "./issuers/issuers.ts"
 import type { Roles } from "./roles/roles.ts"
 import type { Settings } from "./settings/settings.ts"
 
@@ -13,7 +13,7 @@ export interface Pki {
 
 /** On the server's side. */
 export interface ServedPki extends Pki {
-  readonly issuers: Issuers
+  readonly issuers: ServedIssuers
   readonly settings: Settings
   readonly certificates: ServedCertificates
   readonly externalPolicy: ExternalPolicy

@@ -142,6 +142,7 @@ export class CertificateService extends AuthorityService implements ServedCertif
       const approved = approveAuthority(input, request, {
         ...this.#validityTerms(authority, signer, allowances),
         issuerMaxPathLength: signer.issuer.values.basicConstraints?.maxPathLength,
+        keyType: key.algorithm.type,
         enforceLeafNotAfterBehavior,
       })
       const content = wholeContentOf(approved, key)

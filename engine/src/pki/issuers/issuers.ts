@@ -2,25 +2,24 @@ import type { IssuerId, KeyId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
-import type { SubjectValues } from "../names/subject.ts"
+import type { Allowances } from "../certificates/certificates.ts"
+import type { AuthorityRequest } from "../issue/authority-request.ts"
+import type { KeyFields } from "../keys/key-request.ts"
 
-/** What a certificate authority's own certificate is to say (pki-facts 2.1). What is left out is empty, or the default. */
-export interface RootInput extends Partial<SubjectValues> {
-  /** Unique in the mount. */
-  readonly issuerName?: string
-  readonly keyName?: string
-  /** `rsa`, `ec` or `ed25519`; `rsa` unless given. */
-  readonly keyType?: string
-  /** 0: what is usual for the type. */
-  readonly keyBits?: number
-  /** 0: the mount's default. */
-  readonly ttlMs?: number
-  readonly notAfter?: Instant | null
-  /** -1: any number of intermediates. */
-  readonly maxPathLength?: number
-  readonly signatureBits?: number
+/** What is left out has its default. */
+type AuthorityFields = Partial<Omit<AuthorityRequest, "useCsrValues">> & {
+  /** Of RSA keys: PSS instead of PKCS#1 v1.5. */
   readonly usePss?: boolean
 }
+
+/** What a certificate authority's own certificate is to say, and which key it is for (pki-facts 2.1). */
+export interface RootInput extends AuthorityFields, KeyFields {
+  /** Unique in the mount. Empty: none, or `next` where a root is rotated. */
+  readonly issuerName?: string
+}
+
+/** Each form of the address is allowed by itself; rotating names the new issuer `next` where it is given no name. */
+export type RootEndpoint = "root/generate" | "issuers/generate/root" | "root/rotate"
 
 export interface GeneratedRoot {
   readonly issuerId: IssuerId
@@ -36,7 +35,58 @@ export interface GeneratedRoot {
   readonly warnings: readonly string[]
 }
 
-/** The authorities of a mount (pki-facts 2.1 to 2.4). */
+/** What the request for the certificate of an intermediate asks for, and with which key (pki-facts 2.2). */
+export interface IntermediateInput extends AuthorityFields, KeyFields {
+  /** Whether the request says that it is for a CA; some signers look for it. */
+  readonly addBasicConstraints?: boolean
+}
+
+/** A cross-signing is with an existing key. */
+export type IntermediateEndpoint = "intermediate/generate" | "issuers/generate/intermediate" | "intermediate/cross-sign"
+
+export interface GeneratedIntermediate {
+  /** PKCS #10, DER. */
+  readonly csr: Uint8Array
+  readonly keyId: KeyId
+  readonly keyName: string | null
+  /** Only where it was to be exported, and only this once. */
+  readonly privateKey: PrivateKey | undefined
+  readonly warnings: readonly string[]
+}
+
+/** The last two take certificates alone. */
+export type ImportEndpoint = "issuers/import/bundle" | "config/ca" | "issuers/import/cert" | "intermediate/set-signed"
+
+/** What came of importing, in the order of the bundle. */
+export interface ImportedBundle {
+  readonly importedIssuers: readonly IssuerId[]
+  readonly importedKeys: readonly KeyId[]
+  /** What was in the mount already. */
+  readonly existingIssuers: readonly IssuerId[]
+  readonly existingKeys: readonly KeyId[]
+  /** Of every issuer in the bundle, its key; null where that is not in the mount. */
+  readonly mapping: ReadonlyMap<IssuerId, KeyId | null>
+  readonly warnings: readonly string[]
+}
+
+/** The authorities of a mount: how they come about, and what may be done with them (pki-facts 2.1 to 2.4). */
 export interface Issuers {
-  generateRoot(input: RootInput): Promise<GeneratedRoot>
+  generateRoot(input: RootInput, endpoint?: RootEndpoint): Promise<GeneratedRoot>
+  /** Makes a key, or takes one of the mount, and a request for a certificate to it; the answer comes by `import`. */
+  generateIntermediate(input: IntermediateInput, endpoint?: IntermediateEndpoint): Promise<GeneratedIntermediate>
+  /**
+   * Certificates of authorities, and private keys where the endpoint takes them, in PEM, in any order. Keys and certificates that
+   * belong together are put together, whichever came first. What is in the mount already stays as it is.
+   */
+  import(bundle: string, endpoint?: ImportEndpoint): Promise<ImportedBundle>
+}
+
+/** The same with what a server grants besides. */
+export interface ServedIssuers extends Issuers {
+  generateRoot(input: RootInput, endpoint?: RootEndpoint, allowances?: Allowances): Promise<GeneratedRoot>
+  generateIntermediate(
+    input: IntermediateInput,
+    endpoint?: IntermediateEndpoint,
+    allowances?: Allowances,
+  ): Promise<GeneratedIntermediate>
 }

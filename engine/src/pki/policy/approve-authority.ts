@@ -32,7 +32,7 @@ export interface ApprovedAuthority extends Pass {
 export interface AuthorityTerms extends Omit<ValidityTerms, "rules" | "beyondIssuer"> {
   /** Of the issuer's certificate; undefined where it has none, and for a certificate that signs itself. */
   readonly issuerMaxPathLength: number | undefined
-  /** Of the key that is certified: usages that it cannot have are left out. */
+  /** Of the key that is certified: usages named for it that it cannot have are left out. */
   readonly keyType: KeyType
   /** Whether the issuer decides what becomes of an authority that would outlive it; otherwise that ends with the issuer. */
   readonly enforceLeafNotAfterBehavior: boolean
@@ -177,8 +177,13 @@ function usagesFor(
   csr: CsrContent | undefined,
   { keyType }: AuthorityTerms,
 ): readonly KeyUsage[] {
-  const more = [...parseKeyUsages(request.keyUsage).usages, ...(csr?.extensionValues.keyUsage ?? [])]
-  const asked = new Set([...authorityUsages, ...fittingKeyUsages(more, keyType)])
+  const named = parseKeyUsages(request.keyUsage).usages
+  // What a CSR asks for stays (architecture 0.22).
+  const asked = new Set([
+    ...authorityUsages,
+    ...fittingKeyUsages(named, keyType),
+    ...(csr?.extensionValues.keyUsage ?? []),
+  ])
   return keyUsages.filter((usage) => asked.has(usage))
 }
 

@@ -1,0 +1,34 @@
+// Which issuer and which key a mount uses where nobody names one (specification 1, item 3; pki-facts 2.3 and 2.6).
+import type { KeyId } from "../../core/ids.ts"
+import type { IssuersSettings, KeysSettings, MountSettings } from "../settings/mount-settings.ts"
+import type { Issuer } from "./issuer.ts"
+
+export interface DefaultsAfter {
+  /** Undefined where they stay as they are. */
+  readonly issuers: IssuersSettings | undefined
+  readonly keys: KeysSettings | undefined
+  readonly warnings: readonly string[]
+}
+
+/** What becomes of the defaults with issuers that have just got a certificate or a key here, and with new keys. */
+export function defaultsAfter(
+  { issuers, keys }: Pick<MountSettings, "issuers" | "keys">,
+  added: readonly Pick<Issuer, "id" | "keyId">[],
+  addedKeys: readonly KeyId[],
+): DefaultsAfter {
+  const able = added.filter(({ keyId }) => keyId !== null)
+  const [first] = able
+  const [firstKey] = addedKeys
+  const warnings: string[] = []
+  const mayFollow = issuers.default === null || (issuers.defaultFollowsLatestIssuer && able.length === 1)
+  if (issuers.default !== null && issuers.defaultFollowsLatestIssuer && able.length > 1)
+    warnings.push("the default issuer is unchanged, because several issuers with keys came at once")
+  const chosen = mayFollow ? first : undefined
+  if (chosen !== undefined && issuers.default !== null)
+    warnings.push(`the default issuer is now ${chosen.id}; it was ${issuers.default}`)
+  return {
+    issuers: chosen === undefined ? undefined : { ...issuers, default: chosen.id },
+    keys: keys.default === null && firstKey !== undefined ? { ...keys, default: firstKey } : undefined,
+    warnings,
+  }
+}

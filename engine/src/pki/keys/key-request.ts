@@ -1,0 +1,89 @@
+// Which key the certificate of an issuer, or the request for one, is to be for (pki-facts 2.1 and 2.5).
+import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
+import { keyAlgorithm } from "../../x509/key-algorithm.ts"
+import { defaultReference, referenceNameProblem } from "../names/reference-name.ts"
+import { isKeyType, keyBitsProblem } from "../policy/key-strength.ts"
+import { shown, type Violation, violation } from "../policy/violation.ts"
+
+/** Made and kept; made, kept and given out this once; one that the mount has; one outside of the process. */
+export const keySources = ["internal", "exported", "existing", "kms"] as const
+export type KeySource = (typeof keySources)[number]
+
+export interface KeyFields {
+  /** `internal` unless it is said. */
+  readonly keySource?: KeySource
+  /** `rsa`, `ec` or `ed25519`; `rsa` unless it is said. */
+  readonly keyType?: string
+  /** 0: what is usual for the type. */
+  readonly keyBits?: number
+  /** Of the key that is made; unique in the mount. Empty: none. */
+  readonly keyName?: string
+  /** Of an existing one: its id, its name, or `default`, which it is unless it is said. */
+  readonly keyRef?: string
+}
+
+export type KeyRequest =
+  | {
+      readonly kind: "new"
+      readonly algorithm: KeyAlgorithm
+      readonly name: string | null
+      readonly isExported: boolean
+    }
+  | { readonly kind: "existing"; readonly reference: string }
+
+export interface ReadKeyRequest {
+  /** Undefined where there are violations. */
+  readonly request: KeyRequest | undefined
+  readonly violations: readonly Violation[]
+  readonly warnings: readonly string[]
+}
+
+export function readKeyRequest(fields: KeyFields): ReadKeyRequest {
+  switch (fields.keySource ?? "internal") {
+    case "kms":
+      return refused("keySource", "kms", 'keys outside of this server are not supported, so "kms" makes none')
+    case "existing":
+      return readExisting(fields)
+    default:
+      return readNew(fields)
+  }
+}
+
+const refused = (field: keyof KeyFields, name: string, message: string): ReadKeyRequest => ({
+  request: undefined,
+  violations: [violation("keyIsAvailable", field, name, message)],
+  warnings: [],
+})
+
+function readExisting({ keyType, keyBits, keyName = "", keyRef = "" }: KeyFields): ReadKeyRequest {
+  const violations: Violation[] = []
+  const refuse = (field: "keyType" | "keyBits", name: string) => {
+    const message = `"${field === "keyType" ? "key_type" : "key_bits"}" must not be given for an existing key, which has its own`
+    violations.push(violation("keyIsChosenOnce", field, name, message))
+  }
+  if (keyType !== undefined) refuse("keyType", shown(keyType))
+  if (keyBits !== undefined) refuse("keyBits", `${keyBits}`)
+  return {
+    request: violations.length > 0 ? undefined : { kind: "existing", reference: keyRef || defaultReference },
+    violations,
+    warnings: keyName === "" ? [] : ['"key_name" has no effect on an existing key'],
+  }
+}
+
+function readNew({ keySource, keyType = "rsa", keyBits = 0, keyName = "", keyRef = "" }: KeyFields): ReadKeyRequest {
+  const violations: Violation[] = []
+  const algorithm = isKeyType(keyType) ? keyAlgorithm(keyType, keyBits) : undefined
+  if (!isKeyType(keyType))
+    violations.push(violation("keyCanBeMade", "keyType", shown(keyType), `unknown key type ${shown(keyType)}`))
+  else if (algorithm === undefined)
+    violations.push(violation("keyCanBeMade", "keyBits", `${keyBits}`, keyBitsProblem(keyType, keyBits) ?? ""))
+  const problem = keyName === "" ? undefined : referenceNameProblem(keyName)
+  if (problem !== undefined)
+    violations.push(violation("nameIsAReference", "keyName", shown(keyName), `"key_name" ${problem}`))
+  if (algorithm === undefined || violations.length > 0) return { request: undefined, violations, warnings: [] }
+  return {
+    request: { kind: "new", algorithm, name: keyName || null, isExported: keySource === "exported" },
+    violations,
+    warnings: keyRef === "" ? [] : ['"key_ref" has no effect where a key is made'],
+  }
+}

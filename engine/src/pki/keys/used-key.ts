@@ -1,0 +1,64 @@
+// The key that a new certificate, or a request for one, is made with.
+import { invalid } from "../../core/errors.ts"
+import { newId } from "../../core/ids.ts"
+import type { PrivateKey } from "../../x509/private-key.ts"
+import { signingKey, type SigningKey } from "../../x509/signing-key.ts"
+import { type Authority, keyOf } from "../authority.ts"
+import type { PkiContext } from "../authority-service.ts"
+import type { CaKey, CaKeyStore } from "./key.ts"
+import type { KeyRequest } from "./key-request.ts"
+
+export interface UsedKey {
+  readonly key: CaKey
+  readonly signing: SigningKey
+  /** Of a key that is not in the mount yet. */
+  readonly made: PrivateKey | undefined
+  /** What its maker is given: a key that was asked for to be exported, and that only once. */
+  readonly exported: PrivateKey | undefined
+}
+
+/**
+ * Makes the key that is asked for, or finds it in the mount. A key that was made outlasts an attempt that could not be stored:
+ * the function gives it again.
+ */
+export function keyProvider(
+  { keyGenerator, signingKeys, runtime }: PkiContext,
+  request: KeyRequest,
+): (authority: Authority) => Promise<UsedKey> {
+  if (request.kind === "existing")
+    return async (authority) => {
+      const key = keyOf(authority, request.reference)
+      return { key, signing: await signingKeys.open(key.id), made: undefined, exported: undefined }
+    }
+  const { algorithm, name, isExported } = request
+  const making = once(() => keyGenerator.generate(algorithm))
+  const id = newId("key", runtime.random)
+  return async (authority) => {
+    if (name !== null) refuseTakenKeyName(authority, name)
+    const made = await making()
+    const signing = signingKey(made)
+    const key = {
+      id,
+      mountId: authority.mount.id,
+      name,
+      publicKey: signing.spki,
+      createdAt: runtime.clock.now(),
+    }
+    return { key, signing, made, exported: isExported ? made : undefined }
+  }
+}
+
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined
+  return () => (result ??= work())
+}
+
+/** Ids count as names, so that a reference never has two meanings. */
+export function refuseTakenKeyName({ keys }: Authority, name: string, own?: CaKey): void {
+  const isTaken = [...keys.values()].some((key) => key.id !== own?.id && (key.name === name || key.id === name))
+  if (isTaken) throw invalid([{ field: ["keyName"], detail: "key name already in use" }])
+}
+
+export async function storeKey({ key, made }: UsedKey, caKeys: CaKeyStore): Promise<void> {
+  if (made !== undefined) await caKeys.insert(key, made.der("pkcs8"))
+}
