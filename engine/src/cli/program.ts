@@ -5,6 +5,7 @@ import { CommandError, type ExitCode, exitCodeOf, exitCodes } from "./exit-code.
 import { auditCommand } from "./audit.ts"
 import { backupCommand } from "./backup.ts"
 import { devCommand } from "./dev.ts"
+import { mountCommand } from "./mount.ts"
 import { organizationCommand } from "./organization.ts"
 import { policyCommand } from "./policy.ts"
 import { restoreCommand } from "./restore.ts"
@@ -21,6 +22,7 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(devCommand(terminal))
     .addCommand(organizationCommand(terminal))
     .addCommand(tokenCommand(terminal))
+    .addCommand(mountCommand(terminal))
     .addCommand(policyCommand(terminal))
     .addCommand(backupCommand(terminal))
     .addCommand(restoreCommand(terminal))

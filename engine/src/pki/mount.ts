@@ -106,29 +106,46 @@ const longestLeaseMs = 100 * 366 * dayMs
 /** RFC 9110, section 5.6.2: token. */
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
+/** Settings as their writers know them. */
+const settingNames = {
+  defaultLeaseTtlMs: "default_lease_ttl",
+  maxLeaseTtlMs: "max_lease_ttl",
+  allowedResponseHeaders: "allowed_response_headers",
+  passthroughRequestHeaders: "passthrough_request_headers",
+  auditNonHmacRequestKeys: "audit_non_hmac_request_keys",
+  auditNonHmacResponseKeys: "audit_non_hmac_response_keys",
+} as const
+
 /** Of a mount as it would become. */
 export function mountFaults({ description, config }: Pick<Mount, "description" | "config">): Fault[] {
-  const faults: Fault[] = []
-  const refuse = (field: string, detail: string) => void faults.push({ field: [field], detail })
-  if (description.length > descriptionMaximum)
-    refuse("description", `description is too long (maximum is ${descriptionMaximum} characters)`)
-  if (/\p{Cc}/u.test(description)) refuse("description", "description can't hold control characters")
-  for (const name of ["defaultLeaseTtlMs", "maxLeaseTtlMs"] as const) {
-    const detail = leaseProblem(config[name])
-    if (detail !== undefined) refuse(name, detail)
-  }
+  const problems: (readonly [keyof typeof settingNames, string | undefined])[] = [
+    ["defaultLeaseTtlMs", leaseProblem(config.defaultLeaseTtlMs) ?? orderProblem(config)],
+    ["maxLeaseTtlMs", leaseProblem(config.maxLeaseTtlMs)],
+    ...(["allowedResponseHeaders", "passthroughRequestHeaders"] as const).map(
+      (name) => [name, entriesProblem(config[name]) ?? headersProblem(config[name])] as const,
+    ),
+    ...(["auditNonHmacRequestKeys", "auditNonHmacResponseKeys"] as const).map(
+      (name) => [name, entriesProblem(config[name])] as const,
+    ),
+  ]
+  return [
+    ...descriptionFaults(description),
+    ...problems.flatMap(([field, problem]) =>
+      problem === undefined ? [] : [{ field: [field], detail: `"${settingNames[field]}" ${problem}` }],
+    ),
+  ]
+}
+
+function descriptionFaults(description: string): Fault[] {
+  const field = ["description"]
+  if (/\p{Cc}/u.test(description)) return [{ field, detail: "description can't hold control characters" }]
+  if (description.length <= descriptionMaximum) return []
+  return [{ field, detail: `description is too long (maximum is ${descriptionMaximum} characters)` }]
+}
+
+function orderProblem(config: MountConfig): string | undefined {
   const { defaultMs, maximumMs } = leaseTtls(config)
-  if (config.defaultLeaseTtlMs !== null && defaultMs > maximumMs)
-    refuse("defaultLeaseTtlMs", `must not be longer than the maximum of ${maximumMs / secondMs} seconds`)
-  for (const name of ["allowedResponseHeaders", "passthroughRequestHeaders"] as const) {
-    const detail = entriesProblem(config[name]) ?? headersProblem(config[name])
-    if (detail !== undefined) refuse(name, detail)
-  }
-  for (const name of ["auditNonHmacRequestKeys", "auditNonHmacResponseKeys"] as const) {
-    const detail = entriesProblem(config[name])
-    if (detail !== undefined) refuse(name, detail)
-  }
-  return faults
+  return defaultMs > maximumMs ? `must not be longer than the maximum of ${maximumMs / secondMs} seconds` : undefined
 }
 
 function leaseProblem(ttlMs: number | null): string | undefined {

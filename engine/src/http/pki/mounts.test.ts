@@ -113,7 +113,7 @@ test.each<[why: string, path: string, body: object, status: number, errors: read
     "web",
     { type: "pki", description: "a\nb", config: { max_lease_ttl: 60, default_lease_ttl: 120 } },
     400,
-    [/^description can't hold/, /^default_lease_ttl: must not be longer than the maximum of 60 seconds$/],
+    [/^description can't hold/, /^"default_lease_ttl" must not be longer than the maximum of 60 seconds$/],
   ],
   ["a config that is no object", "web", { type: "pki", config: [] }, 400, [/^"config" must be an object$/]],
 ])("%s is refused, and nothing is mounted", async (_why, path, body, status, errors) => {

@@ -1,0 +1,155 @@
+import { Command, Option } from "commander"
+import { isEngineError } from "../core/errors.ts"
+import { formatDuration, parseDuration } from "../core/time.ts"
+import { leaseTtls, type MountConfig } from "../pki/mount.ts"
+import type { MountView } from "../pki/mounts.ts"
+import { CommandError, exitCodes, usageError } from "./exit-code.ts"
+import { json, table } from "./report.ts"
+import type { Terminal } from "./terminal.ts"
+import { addStoreOptions, withEngine } from "./with-engine.ts"
+
+export function mountCommand(terminal: Terminal): Command {
+  return new Command("mount")
+    .description("Say where certificate authorities are, directly in the store.")
+    .addCommand(createCommand(terminal))
+    .addCommand(listCommand(terminal))
+    .addCommand(tuneCommand(terminal))
+    .addCommand(deleteCommand(terminal))
+}
+
+function createCommand(terminal: Terminal): Command {
+  const command = addTuningOptions(new Command("create"))
+    .description("Make a place for a certificate authority.")
+    .argument("<path>", "such as pki or team/pki; nothing else may lie above or below it")
+    .option("--json", "print the mount as JSON")
+  addStoreOptions(command)
+  return command.action((path: string, options: TuningOptions & { readonly json?: true }) =>
+    withEngine(command, terminal, async ({ mounts }) => {
+      const created = await mounts.create({ path, ...tuningOf(options) })
+      if (options.json === true) terminal.out(json(shown(created)))
+      else terminal.out(`Mounted ${created.path}/ (${created.accessor}).`)
+    }),
+  )
+}
+
+function listCommand(terminal: Terminal): Command {
+  const command = new Command("list").description("List all mounts.").option("--json", "print them as JSON")
+  addStoreOptions(command)
+  return command.action(({ json: asJson }: { readonly json?: true }) =>
+    withEngine(command, terminal, async ({ mounts }) => {
+      const all = (await mounts.list()).map(shown)
+      if (asJson === true) {
+        terminal.out(json(all))
+        return
+      }
+      const rows = all.map((mount) => [
+        `${mount.path}/`,
+        mount.accessor,
+        mount.defaultLeaseTtl,
+        mount.maxLeaseTtl,
+        mount.description,
+      ])
+      terminal.out(table(["PATH", "ACCESSOR", "DEFAULT TTL", "MAXIMUM TTL", "DESCRIPTION"], rows))
+    }),
+  )
+}
+
+function tuneCommand(terminal: Terminal): Command {
+  const command = addTuningOptions(new Command("tune"))
+    .description("Change what is said of a mount; what is not given stays.")
+    .argument("<path>")
+  addStoreOptions(command)
+  return command.action((path: string, options: TuningOptions) =>
+    withEngine(command, terminal, async ({ mounts }) => {
+      const tuned = await known(path, mounts.tune(path, tuningOf(options)))
+      terminal.out(json(shown(tuned)))
+    }),
+  )
+}
+
+function deleteCommand(terminal: Terminal): Command {
+  const command = new Command("delete")
+    .description(
+      "Delete a mount with its keys, issuers, roles and the records of what it issued; nothing brings them back.",
+    )
+    .argument("<path>")
+  addStoreOptions(command)
+  return command.action((path: string) =>
+    withEngine(command, terminal, async ({ mounts }) => {
+      await known(path, mounts.delete(path))
+      terminal.say(`Nothing is mounted at ${path} any more.`)
+    }),
+  )
+}
+
+interface TuningOptions {
+  readonly description?: string
+  readonly defaultLeaseTtl?: string
+  readonly maxLeaseTtl?: string
+  readonly allowedResponseHeaders?: string
+  readonly passthroughRequestHeaders?: string
+  readonly listingVisibility?: MountConfig["listingVisibility"]
+}
+
+const addTuningOptions = (command: Command): Command =>
+  command
+    .option("--description <text>", "what it is for")
+    .option("--default-lease-ttl <duration>", "lifetime of what asks for none, such as 720h; system for the system's")
+    .option("--max-lease-ttl <duration>", "the longest lifetime, unless a role has its own; system for the system's")
+    .option("--allowed-response-headers <names>", "headers that answers may have, with commas between them")
+    .option("--passthrough-request-headers <names>", "headers of requests that are looked at, with commas between them")
+    .addOption(
+      new Option("--listing-visibility <who>", "whether the mount is told to those without a token").choices([
+        "hidden",
+        "unauth",
+      ]),
+    )
+
+function tuningOf(options: TuningOptions): { readonly description?: string; readonly config: Partial<MountConfig> } {
+  const { description, listingVisibility } = options
+  const config: { -readonly [Name in keyof MountConfig]?: MountConfig[Name] } = {}
+  if (options.defaultLeaseTtl !== undefined)
+    config.defaultLeaseTtlMs = leaseTtl("--default-lease-ttl", options.defaultLeaseTtl)
+  if (options.maxLeaseTtl !== undefined) config.maxLeaseTtlMs = leaseTtl("--max-lease-ttl", options.maxLeaseTtl)
+  if (options.allowedResponseHeaders !== undefined)
+    config.allowedResponseHeaders = namesIn(options.allowedResponseHeaders)
+  if (options.passthroughRequestHeaders !== undefined)
+    config.passthroughRequestHeaders = namesIn(options.passthroughRequestHeaders)
+  if (listingVisibility !== undefined) config.listingVisibility = listingVisibility
+  return { ...(description === undefined ? {} : { description }), config }
+}
+
+function leaseTtl(flag: string, text: string): number | null {
+  if (text === "system") return null
+  const durationMs = parseDuration(text)
+  if (durationMs !== undefined) return durationMs
+  throw usageError(`${flag} cannot be "${text}"; it must be a duration, such as 720h or 90d, or system.`)
+}
+
+async function known<T>(path: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!isEngineError(error, "not-found")) throw error
+    const sentence = `There is no mount at ${path}; chancery mount list shows them all.`
+    throw new CommandError(exitCodes.failure, sentence, { cause: error })
+  }
+}
+
+const namesIn = (text: string): string[] =>
+  text
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "")
+
+/** Durations as whoever writes them would. */
+function shown({ config, ...mount }: MountView) {
+  const { defaultMs, maximumMs } = leaseTtls(config)
+  const { defaultLeaseTtlMs: _default, maxLeaseTtlMs: _maximum, ...settings } = config
+  return {
+    ...mount,
+    defaultLeaseTtl: formatDuration(defaultMs),
+    maxLeaseTtl: formatDuration(maximumMs),
+    ...settings,
+  }
+}
