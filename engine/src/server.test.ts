@@ -210,3 +210,28 @@ test("where HTTPS cannot listen, HTTP does not stay behind, and the sentence nam
   const gone = new Promise((resolve, reject) => connect(path, () => resolve("open")).on("error", reject))
   await expect(gone).rejects.toThrow("ENOENT")
 })
+
+test("[P-4-p1] the certificate API is served over a socket, LIST and HEAD with the rest", async () => {
+  await using engine = await openEmbedded("sqlite::memory:", {
+    sealKeys: { text: Buffer.alloc(32).toString("base64") },
+  })
+  await engine.mounts.create({ path: "pki" })
+  await engine.pki("pki").roles.save("web", {})
+  if (engine.caller.kind !== "user") throw new Error("the engine acts as a user")
+  const token = (await engine.tokens.createForUser(engine.caller.userId, {})).secret
+  const server = await startServer({ engine })
+  opened.push(server)
+  const ask = async (method: string, path: string) => {
+    const headers = { "x-service-token": token }
+    const { statusCode, body } = await request(`${server.url}/v1${path}`, { method: method as "GET", headers })
+    const text = await body.text()
+    return [statusCode, text === "" ? undefined : JSON.parse(text)] as const
+  }
+  const listed = [200, expect.objectContaining({ data: { keys: ["web"] } })]
+  expect(await ask("LIST", "/pki/roles")).toEqual(listed)
+  expect(await ask("GET", "/pki/roles?list=true")).toEqual(listed)
+  expect(await ask("HEAD", "/pki/roles/web")).toEqual([200, undefined])
+  expect(await ask("LIST", "/pki/roles")).toEqual(listed)
+  expect(await ask("GET", "/pki/roles//web")).toEqual([404, { errors: ["unsupported path"] }])
+  expect(await ask("DELETE", "/pki/roles/web")).toEqual([204, undefined])
+})
