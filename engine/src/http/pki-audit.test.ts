@@ -1,8 +1,13 @@
-import { readFileSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { createHash, generateKeyPairSync, X509Certificate } from "node:crypto"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { sql } from "kysely"
 import { describe, expect, onTestFinished, test } from "vitest"
+import { openDatabase } from "../storage/database.ts"
+import { parseSigned } from "../x509/signed.ts"
 import { openWorld, type World, type WorldOptions } from "../testing/world.ts"
 
 async function temporaryFolder(): Promise<string> {
@@ -33,10 +38,42 @@ async function preparedStore(): Promise<string> {
   return url
 }
 
-async function prepare({ pki }: World): Promise<void> {
+async function prepare({ pki, engine }: World): Promise<void> {
   expect((await pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })).status).toBe(204)
-  expect((await pki("POST", "/pki/roles/web", { body: { allow_any_name: true, key_type: "ec" } })).status).toBe(200)
+  await engine.pki("pki").issuers.generateRoot({ commonName: "Root", keyType: "ec", ttlMs: 2_000_000_000 })
+  expect(
+    (await pki("POST", "/pki/roles/web", { body: { allow_any_name: true, key_type: "ec", ttl: "1h" } })).status,
+  ).toBe(200)
 }
+
+/** Of the root alone, unless something was signed. */
+async function certificateCount(url: string): Promise<number> {
+  await using database = await openDatabase(url)
+  const query = sql<{ count: number }>`select count(*) as count from certificates`
+  return (await database.read((session) => session.first(query)))?.count ?? 0
+}
+
+async function serviceToken({ engine }: World): Promise<{ readonly private: string }> {
+  return { private: (await engine.serviceTokens.create({ policies: ["root"] })).secret }
+}
+
+const generateKey = (): string => {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
+  return privateKey.export({ type: "pkcs8", format: "pem" })
+}
+
+function csrOf(privateKey: string, commonName: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "chancery-csr-"))
+  try {
+    const file = join(folder, "key.pem")
+    writeFileSync(file, privateKey)
+    return execFileSync("openssl", ["req", "-new", "-key", file, "-subj", `/CN=${commonName}`], { encoding: "utf8" })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+const form = { "content-type": "application/x-www-form-urlencoded" }
 
 describe("a request of the certificate API", () => {
   test("is on disk with its data hashed before the answer leaves, and so is what came of it", async () => {
@@ -101,12 +138,62 @@ describe("a request of the certificate API", () => {
   })
 })
 
+const issue = (world: World, body: object = {}) =>
+  world.pki("POST", "/pki/issue/web", { body: { common_name: "issued.example.com", ...body } })
+
+describe("a certificate", () => {
+  test("is on record with the issuer, the key and what was signed, between its request and its response", async () => {
+    const world = await auditedWorld()
+    await prepare(world)
+    const { body } = await issue(world)
+    const [request, use, response] = world.entries().slice(-3)
+    expect([request.type, use.type, response.type]).toEqual(["request", "key-use", "response"])
+    expect(new Set([request.request_id, use.request_id, response.request_id]).size).toBe(1)
+    const { body: signed } = parseSigned(
+      new X509Certificate(body.data.certificate).raw,
+      "certificate",
+      "tbsCertificate",
+    )
+    expect(use).toMatchObject({
+      mount: "pki",
+      issuer_id: expect.any(String) as string,
+      key_id: expect.any(String) as string,
+      purpose: "certificate",
+      serial_number: body.data.serial_number,
+      to_be_signed_sha256: createHash("sha256").update(signed).digest("hex"),
+    })
+    expect(response.status).toBe(200)
+  })
+
+  test("leaves neither its private key nor a CSR nor a token in the log, in any form that text can take", async () => {
+    const world = await auditedWorld()
+    await prepare(world)
+    const { body } = await issue(world, { private_key_format: "pkcs8" })
+    const { private: scoped } = await serviceToken(world)
+    const csr = csrOf(body.data.private_key, "signed.example.com")
+    const signed = await world.pki("POST", "/pki/sign/web", { body: { csr, common_name: "signed.example.com" } })
+    expect(signed.status).toBe(200)
+    expect((await world.pki("POST", "/pki/sign/web", { body: `-----BEGIN\n${csr}`, token: scoped })).status).toBe(400)
+    expect((await world.pki("POST", "/auth/token/lookup", { body: { token: scoped } })).status).toBe(200)
+    await world.pki("POST", "/pki/roles/web", { body: body.data.private_key, headers: form })
+    await world.engine[Symbol.asyncDispose]()
+    const text = world.text()
+    const octets = (pem: string) => pem.split("\n").filter((line) => line !== "" && !line.startsWith("-----"))
+    const secrets = [world.rootToken, scoped, ...octets(body.data.private_key), ...octets(csr), "issued.example.com"]
+    for (const secret of secrets)
+      for (const form of [secret, encodeURIComponent(secret), Buffer.from(secret).toString("base64")])
+        expect(text.includes(form)).toBe(false)
+  })
+})
+
 describe("while the log cannot be written", () => {
-  test("every request with a token gets 503, changes nothing; open reads go on", async () => {
+  test("every request with a token gets 503, signs and changes nothing; open reads go on", async () => {
     const url = await preparedStore()
     {
       await using world = await openWorld({ url, auditFile: "/dev/full" })
       const requests: readonly [method: string, path: string, body?: object][] = [
+        ["POST", "/pki/issue/web", { common_name: "web.example.com" }],
+        ["POST", "/pki/sign-verbatim", { csr: csrOf(generateKey(), "web.example.com") }],
         ["POST", "/pki/roles/other", { allow_any_name: true }],
         ["DELETE", "/pki/roles/web"],
         ["GET", "/pki/roles/web"],
@@ -124,6 +211,7 @@ describe("while the log cannot be written", () => {
       }
       expect((await world.pki("GET", "/sys/seal-status", { token: null })).status).toBe(200)
     }
+    expect(await certificateCount(url)).toBe(1)
     await using after = await openWorld({ url })
     expect((await after.pki("LIST", "/pki/roles")).body.data.keys).toEqual(["web"])
   })
