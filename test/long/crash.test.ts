@@ -1,27 +1,20 @@
 // Kills the real server (SIGKILL) at random moments while many writers write, and looks for lost or half-written changes
 // after each restart. Every writer knows what was acknowledged and which one change was in flight: the workspace must
 // show the former, or the former and the latter whole.
-import { type ChildProcess, spawn } from "node:child_process"
-import { once } from "node:events"
 import { createHash } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
-import { createServer } from "node:net"
-import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { setTimeout as sleep } from "node:timers/promises"
-import { fileURLToPath } from "node:url"
 import { Agent, request } from "undici"
 import { expect, test } from "vitest"
-import { seededRandom } from "../../engine/src/testing/seeded-random.ts"
+import { CrashingServer, randomIntegers } from "./crashing-server.ts"
 
 const kills = 100
 const writerCount = 12
 const longestRunMs = 250
 const seed = Number(process.env["CHANCERY_SEED"] ?? Date.now() % 1_000_000)
-
-const main = fileURLToPath(new URL("../../engine/src/cli/main.ts", import.meta.url))
 
 test(`${kills} kills under ${writerCount} writers lose no acknowledged write and leave none half-written (seed ${seed})`, async () => {
   const random = randomIntegers(seed)
@@ -281,86 +274,4 @@ class Client {
   close(): Promise<void> {
     return this.#agent.destroy()
   }
-}
-
-class CrashingServer {
-  readonly url: string
-  readonly #folder: string
-  readonly #port: number
-  #process: ChildProcess | undefined
-
-  private constructor(folder: string, port: number) {
-    this.#folder = folder
-    this.#port = port
-    this.url = `http://127.0.0.1:${port}`
-  }
-
-  static async prepare(folder: string): Promise<CrashingServer> {
-    const probe = createServer().listen(0, "127.0.0.1")
-    await once(probe, "listening")
-    const { port } = probe.address() as AddressInfo
-    probe.close()
-    return new CrashingServer(folder, port)
-  }
-
-  async rootToken(): Promise<string> {
-    await chancery(this.#folder, "organization", "create", "default", "--email", "crash@example.com")
-    const { token } = JSON.parse(await chancery(this.#folder, "token", "create", "--user", "root", "--json"))
-    return token
-  }
-
-  async start(): Promise<void> {
-    const child = spawn(
-      process.execPath,
-      [main, "serve", "--listen", `127.0.0.1:${this.#port}`, "--rate-limit", "off", "--log-level", "error"],
-      {
-        env: { ...process.env, CHANCERY_DATA: this.#folder },
-        stdio: ["ignore", "ignore", "inherit"],
-      },
-    )
-    this.#process = child
-    for (let attempt = 0; attempt < 3_000; attempt += 1) {
-      expect(child.exitCode, "the server ends by itself").toBeNull()
-      if (await isReady(this.url)) return
-      await sleep(10)
-    }
-    throw new Error("the server was not ready within 30 s")
-  }
-
-  async kill(): Promise<void> {
-    const child = this.#process
-    if (child === undefined) return
-    this.#process = undefined
-    const ended = once(child, "exit")
-    child.kill("SIGKILL")
-    await ended
-  }
-}
-
-async function isReady(url: string): Promise<boolean> {
-  try {
-    const { statusCode, body } = await request(`${url}/readyz`)
-    await body.dump()
-    return statusCode === 200
-  } catch {
-    return false
-  }
-}
-
-async function chancery(folder: string, ...args: string[]): Promise<string> {
-  const child = spawn(process.execPath, [main, ...args], {
-    env: { ...process.env, CHANCERY_DATA: folder },
-    stdio: ["ignore", "pipe", "inherit"],
-  })
-  let output = ""
-  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (output += chunk))
-  const [code] = (await once(child, "close")) as [number]
-  expect(code).toBe(0)
-  return output
-}
-
-/** From 0 to `limit` - 1. */
-function randomIntegers(from: number): (limit: number) => number {
-  const source = seededRandom(from)
-  return (limit) => new DataView(source.bytes(4).buffer).getUint32(0) % limit
 }
