@@ -1,6 +1,7 @@
 import type { PkiRoute } from "./pki-route.ts"
 import { certificateRoutes } from "./pki/certificates.ts"
+import { externalPolicyRoutes } from "./pki/external-policy.ts"
 import { roleRoutes } from "./pki/roles.ts"
 
 /** Every endpoint of a mount. */
-export const pkiRoutes: readonly PkiRoute[] = [...roleRoutes, ...certificateRoutes]
+export const pkiRoutes: readonly PkiRoute[] = [...roleRoutes, ...certificateRoutes, ...externalPolicyRoutes]

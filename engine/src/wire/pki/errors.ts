@@ -24,7 +24,7 @@ const statuses: Record<EngineErrorCode, number> = {
   unprocessable: 400,
   "rate-limited": 429,
   internal: 500,
-  unavailable: 502,
+  unavailable: 503,
   pending: 503,
   busy: 503,
   "out-of-service": 503,

@@ -1,0 +1,69 @@
+// How a mount reaches its external policy service, and what its endpoints look at themselves (pki-facts 2.13, specification
+// 4.5, 4.7 and 4.9); everything else that they are sent goes on to the service as it is.
+import { formatInstant } from "../../core/time.ts"
+import type { ExternalPolicyView } from "../../pki/external-policy/external-policy.ts"
+import type { Dialect } from "./dialect.ts"
+import type { WireNames } from "./errors.ts"
+import { format, privateKeyFormat } from "./format.ts"
+import {
+  type Document,
+  duration,
+  durationText,
+  flag,
+  importMaximumBytes,
+  integer,
+  parameters,
+  text,
+  textUpTo,
+  word,
+} from "./parameters.ts"
+
+const bundle = textUpTo(importMaximumBytes)
+
+export const externalPolicyWireNames: WireNames = { clientCertBundle: "vault_client_cert_bundle" }
+
+export const externalPolicyParameters = parameters(
+  {
+    enabled: flag,
+    externalServiceUrl: text,
+    timeoutMs: duration,
+    trustedCa: bundle,
+    trustedLeafCertificateBundle: bundle,
+    clientCertBundle: bundle,
+    entityJmespath: text,
+    groupJmespath: text,
+  },
+  externalPolicyWireNames,
+)
+
+const presentation = { format, privateKeyFormat, removeRootsFromChain: flag }
+export const policyIssueParameters = parameters({ ...presentation, keyType: text, keyBits: integer })
+export const policySignParameters = parameters({ ...presentation, csr: text })
+/** There is no key to have a format; its documentation knows a default that nothing else has. */
+export const policySignIntermediateParameters = parameters({
+  ...presentation,
+  privateKeyFormat: word("der", "pkcs8", "pem"),
+  csr: text,
+})
+
+const nanosecondsPerMs = 1_000_000
+/** What Go writes for no time at all. */
+const never = "0001-01-01T00:00:00Z"
+
+export function encodeExternalPolicy(view: ExternalPolicyView, dialect: Dialect): Document {
+  const { settings, validated, lastSuccessfulRequest } = view
+  return {
+    enabled: settings.enabled,
+    external_service_url: settings.externalServiceUrl,
+    timeout:
+      dialect === "vault" ? settings.timeoutMs * nanosecondsPerMs : durationText.encode(settings.timeoutMs, dialect),
+    trusted_ca: settings.trustedCa,
+    trusted_leaf_certificate_bundle: settings.trustedLeafCertificateBundle,
+    vault_client_cert_bundle_no_keys: settings.clientCertificates,
+    entity_jmespath: settings.entityJmespath,
+    group_jmespath: settings.groupJmespath,
+    external_service_last_updated: settings.updatedAt === null ? never : formatInstant(settings.updatedAt),
+    external_service_validated: validated,
+    last_successful_request: lastSuccessfulRequest === null ? "" : formatInstant(lastSuccessfulRequest),
+  }
+}
