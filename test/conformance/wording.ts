@@ -262,4 +262,18 @@ export const wording: Readonly<Record<string, Readonly<Record<string, string>>>>
     n2: "old names keep working beside the new ones",
     p1: "no other version of the interface answers",
   },
+  "P-1": {
+    n5: "what editions elsewhere withhold is there: external policy, metadata of certificates",
+  },
+  "P-4.5": {
+    r1: "issue by a service's decision, with and without a policy's name, by the default issuer or the service's choice",
+    r2: "the same with an issuer in the path, which the service may replace",
+    p1: "the key stays here, parameters go out untouched, and the answer has no lease",
+  },
+  "P-4.7": {
+    p1: "sign by a service's decision, in all four forms of the path",
+  },
+  "P-4.9": {
+    p1: "sign an intermediate by a service's decision, in all four forms of the path",
+  },
 }

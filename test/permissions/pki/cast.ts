@@ -1,4 +1,6 @@
 // Everyone the permission matrix of the certificate API asks on behalf of, each with policies for all mounts of the run.
+import { basicConstraints, keyUsage } from "../../../engine/src/x509/extensions.ts"
+import { type SeenQuestion, startPolicyServer, templateFor } from "../../../engine/src/testing/policy-server.ts"
 import { type Answer, openWorld, type World, type WorldOptions } from "../../../engine/src/testing/world.ts"
 
 export const callers = [
@@ -35,6 +37,8 @@ export interface PkiSubject {
   readonly unique: string
   /** As root; throws unless the answer is a success. `path` is below `/v1`. */
   root(method: string, path: string, body?: unknown): Promise<Answer>
+  /** The address of an external policy service that allows everything, and shows the tests' server certificate. */
+  readonly policyServiceUrl: string
   /** A token of this caller's own, for what uses one up. */
   newToken(caller: CallerName): Promise<string>
 }
@@ -46,7 +50,10 @@ export interface PkiCast extends AsyncDisposable {
 }
 
 export async function openPkiCast(options: WorldOptions = {}): Promise<PkiCast> {
-  const world = await openWorld(options)
+  await using opening = new AsyncDisposableStack()
+  const policyServer = opening.use(await startPolicyServer())
+  policyServer.answerWith(allowed)
+  const world = opening.use(await openWorld({ ...options, outgoing: { kinds: ["loopback"], ranges: [] } }))
   const root = async (method: string, path: string, body?: unknown): Promise<Answer> => {
     const answer = await world.pki(method, path, body === undefined ? {} : { body })
     if (answer.status < 300) return answer
@@ -66,6 +73,7 @@ export async function openPkiCast(options: WorldOptions = {}): Promise<PkiCast> 
   for (const caller of callers) if (caller !== "no token") tokens[caller] = await newToken(caller)
 
   let count = 0
+  const closing = opening.move()
   return {
     world,
     tokens: tokens as PkiCast["tokens"],
@@ -73,10 +81,17 @@ export async function openPkiCast(options: WorldOptions = {}): Promise<PkiCast> 
       count += 1
       const mount = `${place}/m${count}`
       await root("POST", `/sys/mounts/${mount}`, { type: "pki" })
-      return { world, mount, unique: `s${count}`, root, newToken }
+      return { world, mount, unique: `s${count}`, root, policyServiceUrl: policyServer.url, newToken }
     },
-    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
 }
 
 const nameOf = (caller: string): string => caller.replaceAll(" ", "-")
+
+/** An authority where one is asked for. */
+function allowed(question: SeenQuestion): object {
+  const isAuthority = question.document.vault_request_values.issuance_mode === "ica"
+  const extensions = isAuthority ? [basicConstraints({ isCa: true }), keyUsage(["keyCertSign"])] : []
+  return { certificate: templateFor(question, { extensions }), store_certificate: true }
+}

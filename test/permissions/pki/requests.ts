@@ -1,3 +1,4 @@
+import { externalPolicyRequests } from "./external-policy-requests.ts"
 import type { PreparePki } from "./prepared-request.ts"
 import { roleRequests } from "./role-requests.ts"
 import { systemRequests } from "./system-requests.ts"
@@ -8,4 +9,5 @@ export const requests: Readonly<Record<string, PreparePki>> = {
   ...systemRequests,
   ...tokenRequests,
   ...roleRequests,
+  ...externalPolicyRequests,
 }

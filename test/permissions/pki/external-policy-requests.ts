@@ -1,0 +1,54 @@
+import {
+  assembleCertificationRequest,
+  encodeCertificationRequestInfo,
+} from "../../../engine/src/x509/certification-request.ts"
+import { encodeName } from "../../../engine/src/x509/name.ts"
+import { writePem } from "../../../engine/src/x509/pem.ts"
+import { signatureAlgorithmIdentifier } from "../../../engine/src/x509/signature-algorithm.ts"
+import { signingKey } from "../../../engine/src/x509/signing-key.ts"
+import { testTlsPem } from "../../../engine/src/testing/policy-server.ts"
+import { testKeyGenerator } from "../../../engine/src/testing/test-keys.ts"
+import { nothing, type PreparePki } from "./prepared-request.ts"
+
+const key = await testKeyGenerator.generate({ type: "ec", bits: 256 })
+
+async function signingRequest(): Promise<string> {
+  const info = encodeCertificationRequestInfo({
+    subject: encodeName([]),
+    subjectPublicKeyInfo: key.publicKey.spki,
+    extensions: [],
+  })
+  const signature = await signingKey(key).sign(info, "ECDSAWithSHA256")
+  const identifier = signatureAlgorithmIdentifier("ECDSAWithSHA256")
+  return writePem("CERTIFICATE REQUEST", assembleCertificationRequest(info, identifier, signature))
+}
+
+const csr = await signingRequest()
+
+/** A mount with an issuer and a service that decides. */
+const decided =
+  (body: object): PreparePki =>
+  async ({ root, mount, world, policyServiceUrl }) => {
+    await world.engine.pki(mount).issuers.generateRoot({ commonName: "Root", keyType: "ec", issuerName: "root" })
+    await root("POST", `/${mount}/config/external-policy`, {
+      enabled: true,
+      external_service_url: policyServiceUrl,
+      trusted_leaf_certificate_bundle: testTlsPem("server"),
+    })
+    return { params: { policy: "web", issuer_ref: "root" }, body }
+  }
+
+const verbs = { issue: { key_type: "ec" }, sign: { csr }, "sign-intermediate": { csr } }
+
+export const externalPolicyRequests: Readonly<Record<string, PreparePki>> = {
+  "GET /:mount/config/external-policy": nothing,
+  "POST /:mount/config/external-policy": () => ({ body: { timeout: "10s" } }),
+  ...Object.fromEntries(
+    Object.entries(verbs).flatMap(([verb, body]) =>
+      ["", "/:policy"].flatMap((policy) => [
+        [`POST /:mount/external-policy/${verb}${policy}`, decided(body)] as const,
+        [`POST /:mount/issuer/:issuer_ref/external-policy/${verb}${policy}`, decided(body)] as const,
+      ]),
+    ),
+  ),
+}
