@@ -360,7 +360,7 @@ describe("who may", () => {
       what: "make a token, with create",
       policy: rule("auth/token/create", "create"),
       work: ({ serviceTokens }) => serviceTokens.create({}),
-      allowed: false,
+      allowed: true,
     },
     {
       what: "make an orphan, with sudo",

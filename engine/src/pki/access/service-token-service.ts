@@ -32,6 +32,7 @@ type UsedStores = Pick<
   "identity" | "organizations" | "policies" | "serviceTokens" | "teams" | "tokens" | "users"
 >
 
+const writing = ["create", "update"] as const
 const createPath = "auth/token/create"
 const createOrphanPath = "auth/token/create-orphan"
 /** Making a token pays for forgetting a few that have ended, so that they never pile up. */
@@ -50,12 +51,12 @@ export class ServiceTokenService implements ServiceTokens {
   }
 
   async create(input: ServiceTokenInput): Promise<CreatedServiceToken> {
-    authorizePath(this.#caller, { path: createPath, capability: "update" })
+    authorizePath(this.#caller, { path: createPath, capability: writing })
     return this.#create(input, { path: createPath, orphan: false })
   }
 
   async createOrphan(input: ServiceTokenInput): Promise<CreatedServiceToken> {
-    authorizePath(this.#caller, { path: createOrphanPath, capability: "update", sudo: true })
+    authorizePath(this.#caller, { path: createOrphanPath, capability: writing, sudo: true })
     return this.#create(input, { path: createOrphanPath, orphan: true })
   }
 

@@ -1,0 +1,109 @@
+// Section 5 of the specification: who reaches what of a mount, by policies about its paths.
+import { execFileSync } from "node:child_process"
+import { X509Certificate } from "node:crypto"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { type Answer, openWorld, type World } from "../../testing/world.ts"
+
+let world: World
+let csr: string
+let selfIssued: string
+
+const denied = { status: 403, body: { errors: ["permission denied"] } }
+const name = { common_name: "www.example.com", ttl: "1h" }
+
+beforeAll(async () => {
+  world = await openWorld()
+  for (const mount of ["pki", "elsewhere"]) await world.pki("POST", `/sys/mounts/${mount}`, { body: { type: "pki" } })
+  const { issuers } = world.engine.pki("pki")
+  for (const issuerName of ["one", "two"])
+    await issuers.generateRoot({ commonName: `Root ${issuerName}`, keyType: "ec", issuerName, ttlMs: 2_000_000_000 })
+  const old = await world.engine.pki("elsewhere").issuers.generateRoot({ commonName: "Old", keyType: "ec" })
+  selfIssued = new X509Certificate(old.certificate).toString()
+  for (const role of ["web", "mail"])
+    await world.pki("POST", `/pki/roles/${role}`, {
+      body: { allowed_domains: "example.com", allow_subdomains: true, key_type: "ec", issuer_ref: "one" },
+    })
+  csr = execFileSync(
+    "openssl",
+    "req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout /dev/null -subj /CN=www.example.com".split(
+      " ",
+    ),
+    { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] },
+  )
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+/** A token that may do this on these paths, and nothing else. */
+async function tokenFor(rules: Readonly<Record<string, readonly string[]>>): Promise<string> {
+  const policy = `policy-${Object.keys(rules).join("-").replaceAll(/\W+/g, "-")}`
+  const path = Object.fromEntries(Object.entries(rules).map(([each, capabilities]) => [each, { capabilities }]))
+  await world.engine.policies.put(policy, JSON.stringify({ path }))
+  const input = { policies: [policy], noDefaultPolicy: true }
+  return (await world.engine.serviceTokens.create(input)).secret
+}
+
+/** Every endpoint that issues, with a request that succeeds for whoever may. */
+const issuing = (): Readonly<Record<string, object>> => ({
+  "issue/web": name,
+  "sign/web": { ...name, csr },
+  "sign-verbatim": { csr, ttl: "1h" },
+  "sign-verbatim/web": { csr, ttl: "1h" },
+  "root/sign-intermediate": { common_name: "Intermediate", csr, ttl: "1h" },
+  "root/sign-self-issued": { certificate: selfIssued },
+  "issuer/two/issue/web": name,
+  "issuer/two/sign/web": { ...name, csr },
+  "issuer/two/sign-verbatim": { csr, ttl: "1h" },
+  "issuer/two/sign-verbatim/web": { csr, ttl: "1h" },
+  "issuer/two/sign-intermediate": { common_name: "Intermediate", csr, ttl: "1h" },
+  "issuer/two/sign-self-issued": { certificate: selfIssued },
+})
+const ask = (path: string, token: string | null): Promise<Answer> =>
+  world.pki("POST", `/pki/${path}`, { token, body: issuing()[path] ?? name })
+const issuerOf = ({ body }: Answer): string => new X509Certificate(body.data.certificate).issuer
+
+/** What is neither answered nor denied is told with its status. */
+async function reached(token: string | null): Promise<readonly string[]> {
+  const paths: string[] = []
+  for (const path of Object.keys(issuing())) {
+    const { status, body } = await ask(path, token)
+    if (status === 200) paths.push(path)
+    else if (status !== 403 || body.errors[0] !== "permission denied") paths.push(`${path}: ${status}`)
+  }
+  return paths
+}
+
+describe("issuing endpoints", () => {
+  test("[P-5-n3] are all authenticated", async () => {
+    expect(await reached(null)).toEqual([])
+    expect(await reached("chy_unknown")).toEqual([])
+    expect(await reached(await tokenFor({ unused: ["update"] }))).toEqual([])
+    expect(await reached(world.rootToken)).toEqual(Object.keys(issuing()))
+  })
+
+  test("[P-5-n3] of a role are enough for those who help themselves, and keep them to that role and its issuer", async () => {
+    const token = await tokenFor({ "pki/issue/web": ["update"], "pki/sign/web": ["update"] })
+    expect(await reached(token)).toEqual(["issue/web", "sign/web"])
+    expect(issuerOf(await ask("issue/web", token))).toBe("CN=Root one")
+    expect(await ask("issue/mail", token)).toMatchObject(denied)
+    expect(await ask("sign/mail", token)).toMatchObject(denied)
+  })
+
+  test("[P-5-n3] of an issuer override the issuer of the role, and are kept from whoever is not allowed them", async () => {
+    const token = await tokenFor({ "pki/issuer/+/issue/web": ["update"], "pki/issuer/one/issue/web": ["deny"] })
+    expect(await reached(token)).toEqual(["issuer/two/issue/web"])
+    expect(issuerOf(await ask("issuer/two/issue/web", token))).toBe("CN=Root two")
+    expect(await ask("issuer/one/issue/web", token)).toMatchObject(denied)
+  })
+
+  test("[P-5-n5] of self-issued certificates need sudo below root, and not below an issuer", async () => {
+    const paths = ["pki/root/sign-self-issued", "pki/issuer/two/sign-self-issued"]
+    const granted = (...capabilities: readonly string[]) =>
+      Object.fromEntries(paths.map((path) => [path, capabilities]))
+    expect(await reached(await tokenFor(granted("update")))).toEqual(["issuer/two/sign-self-issued"])
+    expect(await reached(await tokenFor(granted("sudo")))).toEqual([])
+    expect(await reached(await tokenFor(granted("update", "sudo")))).toEqual([
+      "root/sign-self-issued",
+      "issuer/two/sign-self-issued",
+    ])
+  })
+})
