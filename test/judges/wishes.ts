@@ -1,11 +1,19 @@
 // What is asked for: roles and requests that fit each other, drawn from a seed over what both can say.
 import { dayMs, hourMs, minuteMs } from "../../engine/src/core/time.ts"
-import type { IssueInput } from "../../engine/src/pki/certificates/certificates.ts"
+import type {
+  IssueInput,
+  SignIntermediateInput,
+  SignVerbatimInput,
+} from "../../engine/src/pki/certificates/certificates.ts"
 import { lastInstant } from "../../engine/src/pki/issue/validity.ts"
 import type { RoleInput } from "../../engine/src/pki/roles/role.ts"
+import { oids } from "../../engine/src/x509/asn1/oids.ts"
+import { certificatePolicies } from "../../engine/src/x509/certificate-policies.ts"
+import { basicConstraints, extendedKeyUsage, keyUsage } from "../../engine/src/x509/extensions.ts"
 import type { KeyAlgorithm } from "../../engine/src/x509/key-algorithm.ts"
 import type { Chance } from "../fuzz/chance.ts"
 import type { Purpose } from "./batch.ts"
+import { common, contentOf, type RequestContent } from "./csr.ts"
 import type { Explanation } from "./explained.ts"
 
 export interface RoleWish {
@@ -147,6 +155,96 @@ function names(chance: Chance, number: number) {
       "1.3.6.1.4.1.55555.3;UTF8:Überraschung",
       "1.3.6.1.4.1.55555.4;UTF8:x",
     ]),
+  }
+}
+
+export interface VerbatimWish {
+  readonly content: RequestContent
+  readonly request: Omit<SignVerbatimInput, "csr">
+  readonly purpose: Purpose
+  readonly explained: readonly Explanation[]
+}
+
+/** What a CSR asks for that is signed as it stands. */
+export function verbatimWish(
+  chance: Chance,
+  number: number,
+  { isEndless }: { readonly isEndless: boolean },
+): VerbatimWish {
+  const { subject, extensions } = contentOf(requestWish(chance, number, { isEndless }))
+  const asksForUsage = chance.oneIn(2)
+  const asksForPurpose = chance.oneIn(2)
+  const content = {
+    subject: [
+      ...subject,
+      ...(chance.oneIn(2) ? [[{ type: oids.organizationName, value: "Münchner Beispiel AG" }]] : []),
+    ],
+    extensions: [
+      ...extensions,
+      ...(asksForUsage ? [keyUsage(["digitalSignature"])] : []),
+      ...(asksForPurpose ? [extendedKeyUsage([oids.serverAuth, "1.3.6.1.4.1.55555.2.2"])] : []),
+      ...(chance.oneIn(4) ? [basicConstraints({ isCa: false })] : []),
+      ...(chance.oneIn(4) ? [certificatePolicies([{ oid: "1.3.6.1.4.1.55555.1.9", cps: [], notices: [] }])] : []),
+      // Of a meaning that nobody here knows.
+      ...(chance.oneIn(4)
+        ? [{ oid: "1.3.6.1.4.1.55555.5", critical: false, value: Buffer.from("0c02c3a4", "hex") }]
+        : []),
+    ],
+  }
+  const request = {
+    keyUsage: chance.of([["DigitalSignature"], ["DigitalSignature", "KeyAgreement", "KeyEncipherment"], []]),
+    extKeyUsage: chance.of([[], ["ServerAuth"], ["ClientAuth"]]),
+    extKeyUsageOids: chance.oneIn(4) ? ["1.3.6.1.4.1.55555.2.3"] : [],
+    userIds: chance.oneIn(6) ? [`verbatim-${number}`] : [],
+    signatureBits: chance.of([0, 256, 384, 512]),
+    usePss: chance.oneIn(3),
+    ...chance.of([{}, { ttlMs: dayMs }, { notAfter: lastInstant }]),
+  }
+  return { content, request, purpose: "any", explained: ["zlint: e_key_usage_and_extended_key_usage_inconsistent"] }
+}
+
+export interface AuthorityWish {
+  readonly content: RequestContent
+  readonly request: Omit<SignIntermediateInput, "csr">
+  readonly explained: readonly Explanation[]
+}
+
+/** What an intermediate is to be, by the request or by its CSR. */
+export function authorityWish(
+  chance: Chance,
+  number: number,
+  { isEndless }: { readonly isEndless: boolean },
+): AuthorityWish {
+  const commonName = `Intermediate ${number}`
+  const useCsrValues = chance.oneIn(3)
+  const maybe = (values: readonly string[]) => (chance.oneIn(4) ? some(chance, values, 2) : [])
+  return {
+    content: {
+      subject: common(useCsrValues ? `${commonName} of its CSR` : "ignored"),
+      extensions: useCsrValues ? [keyUsage(["contentCommitment"])] : [],
+    },
+    request: {
+      commonName,
+      useCsrValues,
+      maxPathLength: chance.of([-1, -1, 0, 1, 5]),
+      ...subject(chance),
+      altNames: maybe(["authority.example.com", "authority@example.com"]),
+      uriSans: maybe(["https://authority.example.com/"]),
+      permittedDnsDomains: maybe(["example.com", "example.net"]),
+      excludedDnsDomains: maybe(["secret.example.com"]),
+      permittedEmailAddresses: maybe(["example.com"]),
+      excludedEmailAddresses: maybe(["root@example.com"]),
+      permittedIpRanges: maybe(["10.0.0.0/8", "2001:db8::/32"]),
+      excludedIpRanges: maybe(["10.1.0.0/16"]),
+      permittedUriDomains: maybe(["example.com", ".example.com"]),
+      excludedUriDomains: maybe(["secret.example.com"]),
+      skid: chance.oneIn(6) ? "0a:0b:0c:0d:0e:0f:10:11:12:13:14:15:16:17:18:19:1a:1b:1c:1d" : "",
+      signatureBits: chance.of([0, 256, 384, 512]),
+      usePss: chance.oneIn(3),
+      notBeforeDurationMs: chance.of([0, 30_000]),
+      ...(isEndless && chance.oneIn(3) ? { notAfter: lastInstant } : { ttlMs: 2_000 * dayMs }),
+    },
+    explained: [],
   }
 }
 
