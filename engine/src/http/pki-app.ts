@@ -14,6 +14,7 @@ import { flag } from "../wire/pki/parameters.ts"
 import { serviceToken, serviceTokenIn } from "./authenticate.ts"
 import { boundedBytes } from "./body.ts"
 import type { Exchange } from "./exchange.ts"
+import { jsonResponse } from "./json-response.ts"
 import { documentOf, type ReadDocument } from "./pki-document.ts"
 import { pathHelp } from "./pki-help.ts"
 import { IncomingRequest } from "./pki-incoming.ts"
@@ -94,7 +95,7 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
     if (found === undefined) throw new EngineError("not-found", "unsupported path")
     if (query.has("help") && request.method === "GET") {
       trail.record()
-      return finished(visit, json(200, pathHelp(segments.join("/"), found)))
+      return finished(visit, jsonResponse(200, pathHelp(segments.join("/"), found), { method: request.method }))
     }
     if (operation === undefined || route === undefined)
       return refused(visit, 405, ["unsupported operation"], { allow: allowedMethods([...found.routes.keys()]) })
@@ -173,7 +174,7 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
     headers: Readonly<Record<string, string>>,
   ): Response {
     trail.refused(status, errors)
-    return json(status, { errors }, headers, request.method)
+    return jsonResponse(status, { errors }, { headers, method: request.method })
   }
 
   return async (request, path, exchange) => {
@@ -251,7 +252,7 @@ function encoded(response: PkiResponse, warned: readonly string[], around: Aroun
   const { requestId, dialect, mount, method } = around
   switch (response.kind) {
     case "bare":
-      return json(response.status, response.document, {}, method)
+      return jsonResponse(response.status, response.document, { method })
     case "raw": {
       const { body, status, headers } = response
       return new Response(method === "HEAD" ? null : typeof body === "string" ? body : Uint8Array.from(body), {
@@ -261,34 +262,17 @@ function encoded(response: PkiResponse, warned: readonly string[], around: Aroun
     }
     case "none": {
       const warnings = [...warned, ...(response.warnings ?? [])]
-      if (warnings.length === 0) return new Response(null, { status: 204, headers: uncached })
+      if (warnings.length === 0) return new Response(null, { status: 204, headers: { "cache-control": "no-store" } })
       return encoded({ kind: "data", status: 200, data: null, warnings: response.warnings ?? [] }, warned, around)
     }
     case "data": {
       const warnings = [...warned, ...(response.warnings ?? [])]
       const envelope = encodeEnvelope({ ...response, warnings, mountType: mount?.type }, requestId, dialect)
-      return json(response.status, envelope, {}, method)
+      return jsonResponse(response.status, envelope, { method })
     }
     default:
       return response satisfies never
   }
-}
-
-/** A caller may choose the status of a health check. */
-const bodilessStatuses = [204, 205, 304]
-const uncached = { "cache-control": "no-store" }
-
-function json(
-  status: number,
-  document: unknown,
-  headers: Readonly<Record<string, string>> = {},
-  method = "GET",
-): Response {
-  const bodiless = method === "HEAD" || bodilessStatuses.includes(status)
-  return new Response(bodiless ? null : JSON.stringify(document), {
-    status,
-    headers: { "content-type": "application/json", ...uncached, ...headers },
-  })
 }
 
 const methodsOf: Readonly<Record<Operation, string>> = {

@@ -35,6 +35,7 @@ test("the workspace API says it in a document of its own", async () => {
 test("health says sealed with 503 or the status that a balancer asks for, and seal-status says it with 200", async () => {
   expect(await ask("GET", "/v1/sys/health")).toMatchObject({ status: 503, body: { initialized: true, sealed: true } })
   expect((await ask("GET", "/v1/sys/health?sealedcode=200")).status).toBe(200)
+  expect(await ask("GET", "/v1/sys/health?sealedcode=204")).toMatchObject({ status: 204, body: undefined })
   expect(await ask("HEAD", "/v1/sys/health")).toMatchObject({ status: 503, body: undefined })
   expect(await ask("GET", "/v1/sys/health?sealedcode=x")).toMatchObject({
     status: 400,

@@ -3,7 +3,8 @@
 import { isEngineError, outOfService } from "../core/errors.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { encodeHealth, encodeSealStatus } from "../wire/pki/health.ts"
-import { type App, pathOf } from "./exchange.ts"
+import { type App, isPkiPath, pathOf } from "./exchange.ts"
+import { jsonResponse } from "./json-response.ts"
 import { healthStatus } from "./pki/health.ts"
 import { refusal } from "./refusal.ts"
 
@@ -13,25 +14,23 @@ export function sealedApp({ clock }: Pick<Runtime, "clock">): App {
   const answered = ({ method, url }: Request): Response => {
     const path = pathOf(url)
     if (method === "GET" || method === "HEAD") {
-      if (path === "/v1/sys/seal-status") return Response.json(encodeSealStatus(undefined))
+      if (path === "/v1/sys/seal-status") return jsonResponse(200, encodeSealStatus(undefined), { method })
       if (path === "/v1/sys/health") {
         const status = healthStatus(new URL(url).searchParams, "sealedcode", 503)
-        return Response.json(encodeHealth(undefined, clock.now()), { status })
+        return jsonResponse(status, encodeHealth(undefined, clock.now()), { method })
       }
     }
-    return refusal(path, 503, "service unavailable", sealedEngine().message)
+    const { message } = sealedEngine()
+    if (isPkiPath(path)) return jsonResponse(503, { errors: [message] }, { method })
+    return refusal(path, 503, "service unavailable", message)
   }
   return {
     fetch(request) {
       try {
-        const { body, status, headers } = answered(request)
-        return new Response(request.method === "HEAD" ? null : body, {
-          status,
-          headers: { ...Object.fromEntries(headers), "cache-control": "no-store" },
-        })
+        return answered(request)
       } catch (error) {
-        if (isEngineError(error, "bad-request")) return refusal("/v1", 400, "bad request", error.message)
-        throw error
+        if (!isEngineError(error, "bad-request")) throw error
+        return jsonResponse(400, { errors: [error.message] }, { method: request.method })
       }
     },
   }
