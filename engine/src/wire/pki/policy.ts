@@ -1,4 +1,4 @@
-import type { PolicySubject, PolicyView } from "../../pki/access/policies.ts"
+import type { PolicyView } from "../../pki/access/policies.ts"
 import { decodeAnswer, type Document, parameters, text, textUpTo } from "./parameters.ts"
 
 /** More than any policy may have: the rule that refuses it says why. */
@@ -16,18 +16,4 @@ const policyAnswer = parameters({ name: text, policy: policyText })
 export function decodePolicy(document: unknown): PolicyView {
   const { name, policy } = decodeAnswer(policyAnswer, document)
   return { name, text: policy }
-}
-
-/** Below `sys/policies/attachments/`, encoded for an address. */
-export function encodePolicySubject(subject: PolicySubject): string {
-  switch (subject.kind) {
-    case "user":
-      return `user/${encodeURIComponent(subject.username)}`
-    case "team":
-      return `team/${encodeURIComponent(subject.organization)}/${encodeURIComponent(subject.team)}`
-    case "token":
-      return `token/${encodeURIComponent(subject.id)}`
-    default:
-      return subject satisfies never
-  }
 }
