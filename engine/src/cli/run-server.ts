@@ -41,8 +41,8 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
     })
     await using engine = await openUnsealed(settings, listeners(followed), stopped)
     if (engine === undefined) return
-    // As log rotation does it: the file is moved away, and whoever writes it is told.
-    process.on("SIGHUP", () => engine.audit.reopen())
+    // As log rotation does it: the file is moved away, and whoever writes it is told. From a terminal it means that this closes.
+    if (!process.stdin.isTTY) process.on("SIGHUP", () => engine.audit.reopen())
     await hooks.prepare?.(engine)
     const { tlsManaged } = settings
     using managed = tlsManaged && (await issueManagedTls(engine, tlsManaged, { runtime, timers: systemTimers }))

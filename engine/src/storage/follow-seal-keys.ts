@@ -1,5 +1,6 @@
 // Seal keys of an open store, as their source has them at each moment: servers need no restart for a new key.
 import { readFileSync } from "node:fs"
+import { outOfService } from "../core/errors.ts"
 import type { RandomSource } from "../core/random.ts"
 import type { Log } from "../core/runtime.ts"
 import type { Sealer } from "../core/sealing.ts"
@@ -67,10 +68,13 @@ export function followSealKeys(
         try {
           return sealer.open(path, sealed)
         } catch (error) {
-          if (!(error instanceof UnknownSealKey) || file === undefined) throw error
-          const newer = ringIn(file)
-          if (newer?.keys.has(error.keyId) !== true) throw error
-          return keySealer(newer, random).open(path, sealed)
+          if (!(error instanceof UnknownSealKey)) throw error
+          const newer = file === undefined ? undefined : ringIn(file)
+          if (newer?.keys.has(error.keyId) === true) return keySealer(newer, random).open(path, sealed)
+          throw outOfService(
+            `The engine is sealed: the seal key ${error.keyId} is not among those it was given.`,
+            error,
+          )
         }
       },
     },
