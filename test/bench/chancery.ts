@@ -21,6 +21,13 @@ export interface RunningChancery extends AsyncDisposable {
     document?: unknown,
     // oxlint-disable-next-line typescript/no-explicit-any
   ): Promise<{ status: number; body: any; bytes: number }>
+  /** The same below `/v1`. */
+  pki(
+    method: "GET" | "POST",
+    path: string,
+    document?: unknown,
+    // oxlint-disable-next-line typescript/no-explicit-any
+  ): Promise<{ status: number; body: any; bytes: number }>
   /** The most memory the process has held, MiB. */
   peakMemoryMiB(): number
 }
@@ -55,22 +62,24 @@ export async function startChancery(folder: string): Promise<RunningChancery> {
   await untilReady(port, child)
   const readyAfterMs = performance.now() - began
   const agent = new Agent({ connections: 64 })
+  const ask = async (method: "GET" | "POST" | "PATCH", path: string, document?: unknown) => {
+    const answer = await request(`http://127.0.0.1:${port}${path}`, {
+      method,
+      dispatcher: agent,
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      ...(document === undefined ? {} : { body: JSON.stringify(document) }),
+    })
+    const text = await answer.body.text()
+    if (answer.statusCode >= 300) throw new Error(`${method} ${path} answers ${answer.statusCode}: ${text}`)
+    return { status: answer.statusCode, body: text === "" ? undefined : JSON.parse(text), bytes: text.length }
+  }
   return {
     port,
     token,
     organization,
     readyAfterMs,
-    async send(method, path, document) {
-      const answer = await request(`http://127.0.0.1:${port}/api/v2${path}`, {
-        method,
-        dispatcher: agent,
-        headers: { authorization: `Bearer ${token}`, "content-type": "application/vnd.api+json" },
-        ...(document === undefined ? {} : { body: JSON.stringify(document) }),
-      })
-      const text = await answer.body.text()
-      if (answer.statusCode >= 300) throw new Error(`${method} ${path} answers ${answer.statusCode}: ${text}`)
-      return { status: answer.statusCode, body: text === "" ? undefined : JSON.parse(text), bytes: text.length }
-    },
+    send: (method, path, document) => ask(method, `/api/v2${path}`, document),
+    pki: (method, path, document) => ask(method, `/v1${path}`, document),
     peakMemoryMiB() {
       const status = readFileSync(`/proc/${child.pid}/status`, "utf8")
       return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024

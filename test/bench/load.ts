@@ -10,10 +10,14 @@ export interface Load {
   /** Requests of each client, sent round and round. */
   readonly clients: readonly (readonly string[])[]
   readonly seconds: number
+  /** All clients together, evenly; as many as get answers unless given. */
+  readonly ratePerSecond?: number
 }
 
 export interface LoadResult {
   readonly requestsPerSecond: number
+  /** From sending to the end of the answer; where a rate was given, from when it was due. */
+  readonly p99Ms: number
   /** Answers whose status was not 2xx. */
   readonly refused: number
 }
@@ -39,22 +43,35 @@ export function rawRequest(method: string, path: string, token: string, body?: s
   return `${headers.join("\r\n")}\r\n\r\n${body ?? ""}`
 }
 
-async function run({ port, clients, seconds }: Load): Promise<LoadResult> {
+async function run({ port, clients, seconds, ratePerSecond }: Load): Promise<LoadResult> {
+  const spacingMs = ratePerSecond === undefined ? 0 : (1000 * clients.length) / ratePerSecond
+  const latencies: number[] = []
   let completed = 0
   let refused = 0
   let running = true
-  const sockets = clients.map((requests) => {
+  const start = performance.now()
+  const sockets = clients.map((requests, index) => {
     const socket = connect({ port, host: "127.0.0.1", noDelay: true })
     let next = 0
+    let due = start + (spacingMs * index) / clients.length
     const send = () => {
+      if (!running) return
+      if (spacingMs === 0) due = performance.now()
       socket.write(requests[next % requests.length] ?? "")
       next += 1
     }
-    socket.once("connect", send)
+    const sendWhenDue = () => {
+      const waitMs = due - performance.now()
+      if (spacingMs === 0 || waitMs <= 0) send()
+      else setTimeout(send, waitMs)
+    }
+    socket.once("connect", sendWhenDue)
     onAnswer(socket, (status) => {
       completed += 1
+      latencies.push(performance.now() - due)
       if (status < 200 || status >= 300) refused += 1
-      if (running) send()
+      due += spacingMs
+      if (running) sendWhenDue()
     })
     return socket
   })
@@ -62,7 +79,9 @@ async function run({ port, clients, seconds }: Load): Promise<LoadResult> {
   await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
   running = false
   const elapsed = (performance.now() - began) / 1000
-  const result = { requestsPerSecond: completed / elapsed, refused }
+  latencies.sort((a, b) => a - b)
+  const p99Ms = latencies[Math.floor(latencies.length * 0.99)] ?? Number.NaN
+  const result = { requestsPerSecond: completed / elapsed, p99Ms, refused }
   await new Promise((resolve) => setTimeout(resolve, 100))
   for (const socket of sockets) socket.destroy()
   return result
