@@ -8,7 +8,17 @@ import {
   signSelfIssuedParameters,
   signVerbatimParameters,
 } from "../wire/pki/issue.ts"
-import { type PkiCalls, saying } from "./pki-calls.ts"
+import { isEngineError, notFoundDetail } from "../core/errors.ts"
+import {
+  decodeCertificateView,
+  decodeChain,
+  decodeInventory,
+  decodeMetadata,
+  decodeSerialNumber,
+  inventoryParameters,
+  pageParameters,
+} from "../wire/pki/certificate.ts"
+import { type PkiCalls, type Saying, saying } from "./pki-calls.ts"
 import { path } from "./transport.ts"
 
 export const remoteCertificates = (calls: PkiCalls): Certificates => ({
@@ -20,6 +30,27 @@ export const remoteCertificates = (calls: PkiCalls): Certificates => ({
     const address = role === undefined ? "/sign-verbatim" : path`/sign-verbatim/${role}`
     return decodeIssued(await calls.write(below(choice, address), saying(signVerbatimParameters, input)))
   },
+  async get(serialNumber) {
+    const { data } = await calls.read(path`/cert/${serialNumber}`)
+    return decodeCertificateView(decodeSerialNumber(serialNumber), data)
+  },
+  async caChain() {
+    const { data } = await calls.read("/cert/ca_chain")
+    return data === null ? [] : decodeChain(data)
+  },
+  list: async (page = {}) =>
+    (await calls.list("/certs", queryOf(saying(pageParameters, page)))).keys.map(decodeSerialNumber),
+  async search(query, page = {}) {
+    try {
+      const asked = queryOf(saying(inventoryParameters, { ...query, ...page }))
+      asked.set("list", "true")
+      return decodeInventory((await calls.read("/certs/search", asked)).data)
+    } catch (error) {
+      if (isEngineError(error, "not-found") && error.message === notFoundDetail) return { items: [], next: undefined }
+      throw error
+    }
+  },
+  metadata: async (serialNumber) => decodeMetadata((await calls.read(path`/cert-metadata/${serialNumber}`)).data),
   async signIntermediate(input, choice) {
     const said = saying(signIntermediateParameters, input)
     return decodeIssued(await calls.write(byDefaultOrNamed(choice, "sign-intermediate"), said))
@@ -35,3 +66,6 @@ const below = ({ issuerRef }: IssuerChoice = {}, address: string): string =>
 
 const byDefaultOrNamed = (choice: IssuerChoice = {}, verb: string): string =>
   choice.issuerRef === undefined ? `/root/${verb}` : below(choice, `/${verb}`)
+
+const queryOf = ({ document }: Saying): URLSearchParams =>
+  new URLSearchParams(Object.entries(document).map(([name, value]) => [name, String(value)]))

@@ -2,6 +2,12 @@ import type { PkiRoute } from "./pki-route.ts"
 import { certificateRoutes } from "./pki/certificates.ts"
 import { externalPolicyRoutes } from "./pki/external-policy.ts"
 import { roleRoutes } from "./pki/roles.ts"
+import { storedCertificateRoutes } from "./pki/stored-certificates.ts"
 
 /** Every endpoint of a mount. */
-export const pkiRoutes: readonly PkiRoute[] = [...roleRoutes, ...certificateRoutes, ...externalPolicyRoutes]
+export const pkiRoutes: readonly PkiRoute[] = [
+  ...roleRoutes,
+  ...certificateRoutes,
+  ...storedCertificateRoutes,
+  ...externalPolicyRoutes,
+]

@@ -3,12 +3,17 @@ import { conflict } from "../core/errors.ts"
 import type { IssuerId } from "../core/ids.ts"
 import type {
   CertificateMetadata,
+  CertificatePage,
+  CertificatePageRequest,
+  CertificateQuery,
   CertificateRecord,
   CertificateStore,
   KeptLease,
 } from "../pki/certificates/certificate.ts"
 import type { MountId } from "../pki/mount.ts"
 import { type SerialNumber, serialNumberOctets, serialNumberOf } from "../x509/serial-number.ts"
+import { backwards, certificateSearch, cursorOf } from "./certificate-search.ts"
+import { among } from "./dialect.ts"
 import { type Session, statement, UniqueViolation } from "./session.ts"
 import type { CertificateRow } from "./tables.ts"
 
@@ -28,7 +33,11 @@ export class CertificateRows implements CertificateStore {
       if (error instanceof UniqueViolation) throw conflict("A certificate with this serial number is here already.")
       throw error
     }
-    if (names.length > 0) await this.#session.run(insertNames, { mountId, serialNumber, names })
+    if (names.length > 0) await this.#session.run(insertNames, {
+        mountId,
+        serialNumber,
+        names: names.map(backwards),
+      })
   }
 
   async insertMetadata(record: CertificateMetadata): Promise<void> {
@@ -62,8 +71,36 @@ export class CertificateRows implements CertificateStore {
     const names = await this.#session.all(namesOf, { certificateNumber: row.number })
     return recordOf(
       row,
-      names.map(({ name }) => name),
+      names.map(({ name }) => backwards(name)),
     )
+  }
+
+  async serialNumbers(
+    mountId: MountId,
+    { limit, after }: { readonly limit: number; readonly after?: SerialNumber },
+  ): Promise<readonly SerialNumber[]> {
+    const rows = await this.#session.all(serialNumbersAfter, {
+      mountId,
+      limit,
+      after: after === undefined ? new Uint8Array() : serialNumberOctets(after),
+    })
+    return rows.map(({ serial_number }) => keptSerialNumber(serial_number))
+  }
+
+  async search(mountId: MountId, query: CertificateQuery, page: CertificatePageRequest): Promise<CertificatePage> {
+    const rows = await this.#session.all(certificateSearch(this.#session, mountId, query, page))
+    const shown = rows.slice(0, page.limit)
+    const named = await this.#session.all(namesOfMany, { numbers: shown.map(({ number }) => number) })
+    const last = shown.at(-1)
+    return {
+      items: shown.map((row) =>
+        recordOf(
+          row,
+          named.filter((name) => name.certificate_number === row.number).map(({ name }) => backwards(name)),
+        ),
+      ),
+      next: rows.length > page.limit && last !== undefined ? cursorOf(query, last) : undefined,
+    }
   }
 }
 
@@ -141,6 +178,24 @@ const metadataOf = statement((db, { mountId, serialNumber }: { mountId: string; 
     .select(["issuer_id", "role", "expires_at", "metadata"])
     .where("mount_id", "=", mountId)
     .where("serial_number", "=", serialNumber),
+)
+
+const serialNumbersAfter = statement(
+  (db, { mountId, after, limit }: { mountId: string; after: Uint8Array; limit: number }) =>
+    db
+      .selectFrom("certificates")
+      .select("serial_number")
+      .where("mount_id", "=", mountId)
+      .where("serial_number", ">", after)
+      .orderBy("serial_number")
+      .limit(limit),
+)
+const namesOfMany = statement((db, { numbers }: { numbers: readonly number[] }, dialect) =>
+  db
+    .selectFrom("certificate_names")
+    .select(["name", "certificate_number"])
+    .where(among(dialect, sql.ref("certificate_number"), numbers))
+    .orderBy("name"),
 )
 
 const bySerialNumber = statement((db, { mountId, serialNumber }: { mountId: string; serialNumber: Uint8Array }) =>

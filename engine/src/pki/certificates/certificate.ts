@@ -41,6 +41,30 @@ export interface KeptLease {
   readonly expiresAt: Instant
 }
 
+/** By what certificates of a mount are looked for; every condition narrows. */
+export interface CertificateQuery {
+  /** A common name or a subject alternative name, in any case; `*` at its beginning stands for any beginning. */
+  readonly name?: string
+  readonly role?: string
+  readonly issuerId?: IssuerId
+  readonly expiresAfter?: Instant
+  readonly expiresBefore?: Instant
+  /** Base64, whole. */
+  readonly metadata?: string
+}
+
+export interface CertificatePageRequest {
+  readonly limit: number
+  /** What the page before gave as `next`. */
+  readonly after?: string
+}
+
+export interface CertificatePage {
+  readonly items: readonly CertificateRecord[]
+  /** Undefined on the last page. */
+  readonly next: string | undefined
+}
+
 /** All that one issuance leaves behind. */
 export interface Issuance {
   readonly certificate: CertificateRecord | undefined
@@ -54,5 +78,15 @@ export interface CertificateStore {
   insertMetadata(metadata: CertificateMetadata): Promise<void>
   insertLease(lease: KeptLease): Promise<void>
   find(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateRecord | undefined>
+  /** In the order of the serial numbers' octets, after the one that is given. */
+  serialNumbers(
+    mountId: MountId,
+    page: { readonly limit: number; readonly after?: SerialNumber },
+  ): Promise<readonly SerialNumber[]>
+  /**
+   * By expiry where an expiry is asked for, by name where the beginning of one is left open, else the newest first. Throws
+   * `EngineError("invalid")` for an `after` that no page gave.
+   */
+  search(mountId: MountId, query: CertificateQuery, page: CertificatePageRequest): Promise<CertificatePage>
   findMetadata(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateMetadata | undefined>
 }

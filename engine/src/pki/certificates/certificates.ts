@@ -1,6 +1,8 @@
+import type { IssuerId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
+import type { CertificateMetadata as KeptMetadata, CertificatePageRequest, CertificateQuery } from "./certificate.ts"
 import type { VerbatimRequest } from "../policy/approve-verbatim.ts"
 import type { AuthorityRequest } from "../issue/authority-request.ts"
 import type { IssueRequestInput } from "../issue/request.ts"
@@ -93,8 +95,50 @@ export interface IssuerChoice {
   readonly issuerRef?: string
 }
 
+export type CertificateMetadata = Omit<KeptMetadata, "mountId">
+
+export interface CertificateView {
+  /** DER. */
+  readonly certificate: Uint8Array
+  readonly serialNumber: SerialNumber
+  readonly issuerId: IssuerId | null
+}
+
+/** A certificate in the inventory. */
+export interface InventoryEntry {
+  readonly serialNumber: SerialNumber
+  readonly commonName: string
+  /** Common name and subject alternative names. */
+  readonly names: readonly string[]
+  readonly issuerId: IssuerId | null
+  readonly role: string | null
+  readonly notBefore: Instant
+  readonly notAfter: Instant
+}
+
+export interface InventoryPage {
+  readonly items: readonly InventoryEntry[]
+  /** For the page after this one; undefined on the last. */
+  readonly next: string | undefined
+}
+
+export interface InventoryQuery extends Omit<CertificateQuery, "issuerId"> {
+  /** An issuer's identifier or name, or `default`. */
+  readonly issuerRef?: string
+}
+
 /** Certificates of a mount: how they come about, and what became of them. */
 export interface Certificates {
+  /** Whoever asks: certificates are public. Throws `not-found`, and `invalid` for what is no serial number. */
+  get(serialNumber: string): Promise<CertificateView>
+  /** The default issuer's chain, DER, itself first; empty where there is none. Public as well. */
+  caChain(): Promise<readonly Uint8Array[]>
+  /** Serial numbers in their order, after the one that is given; at most `limit`, and all unless it is given. */
+  list(page?: { readonly limit?: number; readonly after?: string }): Promise<readonly SerialNumber[]>
+  /** The inventory, by any of its conditions, in pages of at most 1,000. */
+  search(query: InventoryQuery, page?: Partial<CertificatePageRequest>): Promise<InventoryPage>
+  /** What was kept with a certificate (pki-facts 2.13). */
+  metadata(serialNumber: string): Promise<CertificateMetadata>
   /** Makes a key and a certificate for it (specification 4.4). */
   issue(role: string, input: IssueInput, choice?: IssuerChoice): Promise<IssuedCertificate>
   /** Makes a certificate for a key that somebody else has; the common name is required (specification 4.6). */

@@ -1,4 +1,4 @@
-import { invalid, unprocessable } from "../../core/errors.ts"
+import { invalid, notFound, unprocessable } from "../../core/errors.ts"
 import { newUuid } from "../../core/ids.ts"
 import { oids } from "../../x509/asn1/oids.ts"
 import { assembleCertificate, encodeReissuedTbsCertificate } from "../../x509/certificate.ts"
@@ -8,17 +8,20 @@ import { describeKeyAlgorithm, type KeyAlgorithm } from "../../x509/key-algorith
 import { encodeName } from "../../x509/name.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
 import { type PublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
-import { newSerialNumber, serialNumberOf } from "../../x509/serial-number.ts"
+import { newSerialNumber, parseSerialNumber, type SerialNumber, serialNumberOf } from "../../x509/serial-number.ts"
 import {
   chooseSignatureAlgorithm,
   signatureAlgorithmIdentifier,
   type SignatureChoice,
 } from "../../x509/signature-algorithm.ts"
 import { identityOf } from "../access/caller-identity.ts"
-import { type Authority, issuerOf } from "../authority.ts"
+import { type Authority, findIssuer, issuerOf } from "../authority.ts"
 import { AuthorityService } from "../authority-service.ts"
 import {
   type Allowances,
+  type CertificateMetadata,
+  type CertificateView,
+  type InventoryQuery,
   type IssueInput,
   type IssuerChoice,
   noAllowances,
@@ -30,6 +33,8 @@ import {
   type SignSelfIssuedInput,
   type SignVerbatimInput,
 } from "../certificates/certificates.ts"
+import type { CertificatePageRequest } from "../certificates/certificate.ts"
+import { chainOf } from "../issuers/chain.ts"
 import { type IssuerSigner, signerOf } from "../issuers/issuer-signer.ts"
 import { leaseTtls } from "../mount.ts"
 import { approve, type ApprovedRequest } from "../policy/approve.ts"
@@ -193,6 +198,53 @@ export class CertificateService extends AuthorityService implements ServedCertif
     }
   }
 
+  async get(serialNumber: string): Promise<CertificateView> {
+    const serial = serialNumberIn(serialNumber)
+    return this.read(async ({ mount }, { certificates }) => {
+      const found = await certificates.find(mount.id, serial)
+      if (found === undefined) throw notFound(serialNumber)
+      return { certificate: found.certificate, serialNumber: serial, issuerId: found.issuerId }
+    })
+  }
+
+  async caChain(): Promise<readonly Uint8Array[]> {
+    const authority = await this.current()
+    const issuer = findIssuer(authority, "default")
+    return issuer === undefined ? [] : chainOf(issuer, authority.issuers).map(({ certificate }) => certificate)
+  }
+
+  async list({ limit = listMaximum, after }: { readonly limit?: number; readonly after?: string } = {}) {
+    this.authorize("list", "certs")
+    refuseLimit(limit, listMaximum)
+    const from = after === undefined ? undefined : serialNumberIn(after, "after")
+    return this.read(({ mount }, { certificates }) =>
+      certificates.serialNumbers(mount.id, { limit, ...(from === undefined ? {} : { after: from }) }),
+    )
+  }
+
+  async search({ issuerRef, ...query }: InventoryQuery, page: Partial<CertificatePageRequest> = {}) {
+    this.authorize("list", "certs/search")
+    const { limit = searchDefault } = page
+    refuseLimit(limit, searchMaximum)
+    return this.read(async (authority, { certificates }) => {
+      const issuer = issuerRef === undefined ? undefined : issuerOf(authority, issuerRef)
+      const asked = { ...query, ...(issuer === undefined ? {} : { issuerId: issuer.id }) }
+      const { items, next } = await certificates.search(authority.mount.id, asked, { ...page, limit })
+      return { items: items.map(({ mountId: _mount, certificate: _der, ...entry }) => entry), next }
+    })
+  }
+
+  async metadata(serialNumber: string): Promise<CertificateMetadata> {
+    this.authorize("read", `cert-metadata/${serialNumber}`)
+    const serial = serialNumberIn(serialNumber)
+    return this.read(async ({ mount }, { certificates }) => {
+      const found = await certificates.findMetadata(mount.id, serial)
+      if (found === undefined) throw notFound(serialNumber)
+      const { mountId: _mount, ...metadata } = found
+      return metadata
+    })
+  }
+
   /** A key outlasts an attempt that could not be recorded. */
   #keysToIssueFor() {
     let made: Promise<PrivateKey> | undefined
@@ -244,6 +296,22 @@ export class CertificateService extends AuthorityService implements ServedCertif
     const validity = { notBefore, notAfter }
     return { mount, signer, serialNumber, certificate, validity, leaseId, now: clock.now(), ...rest }
   }
+}
+
+/** As many as an answer can hold; more come page by page. */
+const listMaximum = 100_000
+const searchDefault = 100
+const searchMaximum = 1_000
+
+function refuseLimit(limit: number, maximum: number): void {
+  if (!Number.isInteger(limit) || limit < 1 || limit > maximum)
+    throw invalid([{ field: ["limit"], detail: `"limit" must be a number from 1 to ${maximum}` }])
+}
+
+function serialNumberIn(text: string, field = "serialNumber"): SerialNumber {
+  const serialNumber = parseSerialNumber(text)
+  if (serialNumber !== undefined) return serialNumber
+  throw invalid([{ field: [field], detail: "must be a serial number in hexadecimal, with colons or hyphens" }])
 }
 
 const below = (issuerRef: string | undefined, path: string): string =>

@@ -95,6 +95,7 @@ const tables = ({ text, integer, blob, keyed, plain, number }: Words): string[] 
     not_after ${integer} not null,
     unique (mount_id, serial_number)
   ) ${plain}`,
+  // Names are written backwards, so that what ends alike stands together.
   `create table certificate_names (
     mount_id ${text} not null,
     name ${text} not null,
@@ -122,7 +123,11 @@ const tables = ({ text, integer, blob, keyed, plain, number }: Words): string[] 
 
 const indexes = [
   "create index issuers_by_key on issuers (key_id)",
-  "create index certificates_by_expiry on certificates (mount_id, not_after)",
+  "create index certificates_by_expiry on certificates (mount_id, not_after, number)",
+  "create index certificates_by_role on certificates (mount_id, role, number)",
+  "create index certificates_by_issuer on certificates (mount_id, issuer_id, number)",
+  // Metadata may be long; its beginning tells most apart.
+  "create index certificate_metadata_by_content on certificate_metadata (mount_id, substr(metadata, 1, 64))",
   "create index certificate_leases_by_certificate on certificate_leases (mount_id, serial_number)",
   "create index certificate_names_by_certificate on certificate_names (certificate_number)",
 ]

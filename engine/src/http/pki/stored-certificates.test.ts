@@ -1,0 +1,135 @@
+import { X509Certificate } from "node:crypto"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { databaseKinds } from "../../storage/temporary-database.ts"
+import { openWorld, origin, type World } from "../../testing/world.ts"
+
+describe.each(databaseKinds.filter(({ available }) => available))("certificates read back from $name:", ({ place }) => {
+  const closing = new AsyncDisposableStack()
+  let world: World
+  const issued: string[] = []
+  beforeAll(async () => {
+    const { url } = closing.use(await place())
+    world = closing.use(await openWorld({ url }))
+    await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
+    await world.engine.pki("pki").issuers.generateRoot({ commonName: "Test Root", keyType: "ec", ttlMs: 2_000_000_000 })
+    for (const [name, key] of [
+      ["web", "ec"],
+      ["mail", "ed25519"],
+    ])
+      await world.pki("POST", `/pki/roles/${name}`, {
+        body: { allow_any_name: true, key_type: key, max_ttl: "100h" },
+      })
+    const asked: [string, object][] = [
+      ["web", { common_name: "www.example.com", alt_names: "api.example.com", ttl: "1h" }],
+      ["web", { common_name: "WWW.Example.com", ttl: "2h", cert_metadata: "b3duZXI=" }],
+      ["mail", { common_name: "mail.example.com", ip_sans: "192.0.2.1", ttl: "3h" }],
+      ["mail", { common_name: "mail.example.org", ttl: "4h" }],
+    ]
+    for (const [role, body] of asked)
+      issued.push((await world.pki("POST", `/pki/issue/${role}`, { body })).body.data.serial_number)
+  })
+  afterAll(() => closing.disposeAsync())
+
+  const anonymously = (path: string) => world.app.fetch(new Request(`${origin}/v1/pki${path}`))
+  const search = async (query: string) => {
+    const { status, body } = await world.pki("LIST", `/pki/certs/search?${query}`)
+    return status === 404 ? [] : body.data.keys.map((serial: string) => issued.indexOf(serial))
+  }
+
+  test("everybody reads the authority and its chain, as DER and as PEM", async () => {
+    const der = await anonymously("/ca")
+    expect(der.headers.get("content-type")).toBe("application/pkix-cert")
+    const root = new X509Certificate(Buffer.from(await der.arrayBuffer()))
+    expect(root.subject).toBe("CN=Test Root")
+    const pem = await anonymously("/ca/pem")
+    expect(pem.headers.get("content-type")).toBe("application/pem-certificate-chain")
+    expect(new X509Certificate(await pem.text()).fingerprint256).toBe(root.fingerprint256)
+    const chain = await anonymously("/ca_chain")
+    expect(chain.headers.get("content-type")).toBe("application/pkix-cert")
+    expect((await world.pki("GET", "/pki/cert/ca_chain", { token: null })).body.data.ca_chain).toEqual([await chain.text()])
+  })
+
+  test("everybody reads a certificate by its serial number, however that is written", async () => {
+    const serial = issued[0] ?? ""
+    for (const written of [serial, serial.toUpperCase(), serial.replaceAll(":", "-")]) {
+      const { body } = await world.pki("GET", `/pki/cert/${written}`, { token: null })
+      expect(new X509Certificate(body.data.certificate).subject).toBe("CN=www.example.com")
+      expect(body.data).toMatchObject({ revocation_time: 0, revocation_time_rfc3339: "" })
+    }
+    const raw = await anonymously(`/cert/${serial}/raw`)
+    expect(new X509Certificate(Buffer.from(await raw.arrayBuffer())).subject).toBe("CN=www.example.com")
+    expect(await (await anonymously(`/cert/${serial}/raw/pem`)).text()).toContain("BEGIN CERTIFICATE")
+    expect(await world.pki("GET", "/pki/cert/01:02", { token: null })).toMatchObject({ status: 404, body: { errors: [] } })
+    expect((await world.pki("GET", "/pki/cert/nonsense", { token: null })).status).toBe(400)
+  })
+
+  test("all serial numbers are listed, in pages where that is asked for", async () => {
+    const all = (await world.pki("LIST", "/pki/certs")).body.data.keys
+    expect(all).toHaveLength(5)
+    expect(all).toEqual(expect.arrayContaining(issued))
+    const first = (await world.pki("LIST", "/pki/certs?limit=2")).body.data.keys
+    const next = (await world.pki("LIST", `/pki/certs?limit=10&after=${first[1]}`)).body.data.keys
+    expect([...first, ...next]).toEqual(all)
+  })
+
+  test.each([
+    { query: "name=www.example.com", found: [1, 0], why: "the common name, in any case, the newest first" },
+    { query: "name=api.example.com", found: [0], why: "an alternative name" },
+    { query: "name=192.0.2.1", found: [2], why: "an address" },
+    { query: "name=*.example.com", found: [0, 2, 1], why: "an open beginning, each certificate once" },
+    { query: "name=example.com", found: [], why: "no name in whole" },
+    { query: "role=mail", found: [3, 2], why: "the role" },
+    { query: "role=mail&name=*.example.org", found: [3], why: "both" },
+    { query: "issuer_ref=default&role=web", found: [1, 0], why: "the issuer" },
+    { query: "metadata=b3duZXI%3D", found: [1], why: "what was kept with it" },
+    { query: "role=absent", found: [], why: "a role without any" },
+  ])("the inventory is searched by $query: $why", async ({ query, found }) => {
+    const serials = await search(query)
+    expect(query.includes("*") ? serials.toSorted() : serials).toEqual(query.includes("*") ? found.toSorted() : found)
+  })
+
+  test("the inventory is searched by expiry, the soonest first, and says what it knows", async () => {
+    const in90Minutes = new Date(Date.now() + 5_400_000).toISOString()
+    expect(await search(`expires_before=${in90Minutes}`)).toEqual([0])
+    expect(await search(`expires_after=${in90Minutes}&role=web`)).toEqual([1])
+    const { body } = await world.pki("LIST", `/pki/certs/search?expires_before=${in90Minutes}`)
+    expect(body.data.key_info[issued[0] ?? ""]).toMatchObject({
+      common_name: "www.example.com",
+      names: ["api.example.com", "www.example.com"],
+      role: "web",
+      not_after: expect.stringMatching(/Z$/),
+    })
+  })
+
+  test.each(["", "name=*.example.com", "expires_after=2000-01-01T00:00:00Z"])(
+    "pages of %j come one after another without a gap",
+    async (query) => {
+      const whole = (await world.pki("LIST", `/pki/certs/search?${query}`)).body.data.keys
+      const paged: string[] = []
+      for (let after: string | undefined = ""; after !== undefined; ) {
+        const { body }: { body: any } = await world.pki("LIST", `/pki/certs/search?${query}&limit=1${after === "" ? "" : `&after=${after}`}`)
+        paged.push(...body.data.keys)
+        after = body.data.next
+      }
+      expect(paged).toEqual(whole)
+    },
+  )
+
+  test("a place that no page gave is refused", async () => {
+    for (const after of ["x", Buffer.from("[1]").toString("base64url")])
+      expect((await world.pki("LIST", `/pki/certs/search?after=${after}`)).body.errors).toEqual([expect.stringContaining("after")])
+    expect((await world.pki("LIST", "/pki/certs/search?limit=0")).status).toBe(400)
+  })
+
+  test("what was kept with a certificate is read back", async () => {
+    const { body } = await world.pki("GET", `/pki/cert-metadata/${issued[1]}`)
+    expect(body.data).toEqual({
+      serial_number: issued[1],
+      issuer_id: expect.stringMatching(/^iss-/),
+      expiration: expect.stringMatching(/^\d{4}-/),
+      cert_metadata: "b3duZXI=",
+      role: "web",
+    })
+    expect((await world.pki("GET", `/pki/cert-metadata/${issued[0]}`)).status).toBe(404)
+  })
+})

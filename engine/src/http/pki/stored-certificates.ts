@@ -1,0 +1,83 @@
+import {
+  encodeCertificateView,
+  encodeChain,
+  encodeInventory,
+  encodeMetadata,
+  inventoryParameters,
+  pageParameters,
+} from "../../wire/pki/certificate.ts"
+import { writePem } from "../../x509/pem.ts"
+import { answer, listed, nothing, param, type PkiRequest, type PkiResponse, type PkiRoute, raw } from "../pki-route.ts"
+
+const derType = "application/pkix-cert"
+const pemType = "application/pem-certificate-chain"
+
+const pem = (chain: readonly Uint8Array[]): string => chain.map((der) => writePem("CERTIFICATE", der)).join("\n")
+
+/** Certificates are read by everybody; the inventory of them, and what was kept with them, by who may (pki-facts 0.3). */
+export const storedCertificateRoutes: readonly PkiRoute[] = [
+  authority("/ca", (chain) => raw(chain[0] ?? "", derType)),
+  authority("/ca/pem", (chain) => raw(pem(chain.slice(0, 1)), pemType)),
+  authority("/ca_chain", (chain) => raw(pem(chain), derType)),
+  authority("/cert/ca", (chain) => answer({ certificate: pem(chain.slice(0, 1)) })),
+  authority("/cert/ca_chain", (chain) => answer(encodeChain(chain))),
+  {
+    operation: "read",
+    path: "/cert/:serial",
+    open: true,
+    handle: async (request) => answer(encodeCertificateView(await found(request))),
+  },
+  {
+    operation: "read",
+    path: "/cert/:serial/raw",
+    open: true,
+    handle: async (request) => raw((await found(request)).certificate, derType),
+  },
+  {
+    operation: "read",
+    path: "/cert/:serial/raw/pem",
+    open: true,
+    handle: async (request) => raw(pem([(await found(request)).certificate]), pemType),
+  },
+  {
+    operation: "list",
+    path: "/certs",
+    handle: async (request) => listed(await request.pki.certificates.list(request.decode(pageParameters))),
+  },
+  {
+    operation: "list",
+    path: "/certs/search",
+    handle: async (request) => {
+      const { limit, after, expiresAfter, expiresBefore, ...query } = request.decode(inventoryParameters)
+      const page = await request.pki.certificates.search(
+        {
+          ...query,
+          ...(typeof expiresAfter === "number" ? { expiresAfter } : {}),
+          ...(typeof expiresBefore === "number" ? { expiresBefore } : {}),
+        },
+        { ...(limit === undefined ? {} : { limit }), ...(after === undefined ? {} : { after }) },
+      )
+      return page.items.length === 0 ? listed([]) : answer(encodeInventory(page))
+    },
+  },
+  {
+    operation: "read",
+    path: "/cert-metadata/:serial",
+    handle: async (request) => answer(encodeMetadata(await request.pki.certificates.metadata(param(request, "serial")))),
+  },
+]
+
+/** Of the default issuer; nothing where the mount has none. */
+function authority(path: string, encode: (chain: readonly Uint8Array[]) => PkiResponse): PkiRoute {
+  return {
+    operation: "read",
+    path,
+    open: true,
+    handle: async ({ pki }) => {
+      const chain = await pki.certificates.caChain()
+      return chain.length === 0 ? nothing() : encode(chain)
+    },
+  }
+}
+
+const found = (request: PkiRequest) => request.pki.certificates.get(param(request, "serial"))

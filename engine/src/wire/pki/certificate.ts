@@ -1,0 +1,133 @@
+// Certificates that were issued, as they are read back (pki-facts 2.9 and 2.13), and the inventory of them.
+import type { IssuerId } from "../../core/ids.ts"
+import { formatInstant, type Instant, parseInstant } from "../../core/time.ts"
+import type {
+  CertificateMetadata,
+  CertificateView,
+  InventoryEntry,
+  InventoryPage,
+} from "../../pki/certificates/certificates.ts"
+import { readCertificatePem } from "../../x509/certificate-pem.ts"
+import { writePem } from "../../x509/pem.ts"
+import { parseSerialNumber, type SerialNumber } from "../../x509/serial-number.ts"
+import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
+import {
+  decodeAnswer,
+  decodeSomeAnswer,
+  type Document,
+  instant,
+  integer,
+  isDocument,
+  type Kind,
+  nullable,
+  parameters,
+  text,
+  texts,
+  unreadable,
+} from "./parameters.ts"
+
+/** To the millisecond; existing clients read it as text of RFC 3339. */
+const moment: Kind<Instant> = {
+  decode: (value) => (typeof value === "string" ? parseInstant(value) : undefined),
+  encode: (value) => formatInstant(value),
+  expected: "a timestamp",
+}
+
+export const pageParameters = parameters({ limit: integer, after: text })
+
+export const inventoryParameters = parameters({
+  name: text,
+  role: text,
+  issuerRef: text,
+  expiresAfter: instant,
+  expiresBefore: instant,
+  metadata: text,
+  limit: integer,
+  after: text,
+})
+
+/** Revocation is said by whoever knows of it. */
+export const encodeCertificateView = ({ certificate, issuerId }: CertificateView): Document => ({
+  certificate: writePem("CERTIFICATE", certificate),
+  revocation_time: 0,
+  revocation_time_rfc3339: "",
+  ...(issuerId === null ? {} : { issuer_id: issuerId }),
+})
+
+export function decodeCertificateView(serialNumber: SerialNumber, data: unknown): CertificateView {
+  const { certificate, issuerId = null } = decodeSomeAnswer(parameters({ certificate: text, issuerId: text }), data)
+  if (certificate === undefined) throw unreadable("it holds no certificate")
+  return { certificate: der(certificate), serialNumber, issuerId: issuerId as IssuerId | null }
+}
+
+/** The issuer itself, and the whole chain as one text and as a list. */
+export const encodeChain = (chain: readonly Uint8Array[]): Document => {
+  const pems = chain.map((one) => writePem("CERTIFICATE", one))
+  return { certificate: pems.join("\n"), ca_chain: pems }
+}
+
+export function decodeChain(data: unknown): readonly Uint8Array[] {
+  const { caChain } = decodeAnswer(parameters({ caChain: texts }), data)
+  return caChain.map(der)
+}
+
+function der(pem: string): Uint8Array {
+  try {
+    return readCertificatePem(pem)
+  } catch (error) {
+    throw error instanceof UnacceptableInput ? unreadable(error.message) : error
+  }
+}
+
+const entryParameters = parameters({
+  commonName: text,
+  names: texts,
+  issuerId: nullable(text),
+  role: nullable(text),
+  notBefore: moment,
+  notAfter: moment,
+})
+
+export const encodeInventoryEntry = (entry: InventoryEntry): Document =>
+  Object.fromEntries(
+    entryParameters.members.map(({ name, wireName, kind }) => [wireName, kind.encode(entry[name], "specification")]),
+  )
+
+/** Names of the list, what is known of each, and where the next page begins. */
+export const encodeInventory = ({ items, next }: InventoryPage): Document => ({
+  keys: items.map(({ serialNumber }) => serialNumber),
+  key_info: Object.fromEntries(items.map((entry) => [entry.serialNumber, encodeInventoryEntry(entry)])),
+  ...(next === undefined ? {} : { next }),
+})
+
+export function decodeInventory(data: unknown): InventoryPage {
+  if (!isDocument(data) || !Array.isArray(data["keys"]) || !isDocument(data["key_info"]))
+    throw unreadable("it is no inventory")
+  const { keys, key_info: info, next } = data
+  const items = keys.map((key: unknown) => {
+    const serialNumber = decodeSerialNumber(key)
+    return { ...decodeAnswer(entryParameters, (info)[serialNumber]), serialNumber } as InventoryEntry
+  })
+  return { items, next: typeof next === "string" ? next : undefined }
+}
+
+export function decodeSerialNumber(given: unknown): SerialNumber {
+  const serialNumber = typeof given === "string" ? parseSerialNumber(given) : undefined
+  if (serialNumber === undefined) throw unreadable("it holds what is no serial number")
+  return serialNumber
+}
+
+const metadataParameters = parameters(
+  { serialNumber: text, issuerId: text, expiresAt: moment, metadata: text, role: text },
+  { expiresAt: "expiration", metadata: "cert_metadata" },
+)
+
+export const encodeMetadata = (metadata: CertificateMetadata): Document =>
+  Object.fromEntries(
+    metadataParameters.members.map(({ name, wireName, kind }) => [wireName, kind.encode(metadata[name], "specification")]),
+  )
+
+export function decodeMetadata(data: unknown): CertificateMetadata {
+  const { serialNumber, ...rest } = decodeAnswer(metadataParameters, data)
+  return { ...rest, serialNumber: decodeSerialNumber(serialNumber) } as CertificateMetadata
+}
