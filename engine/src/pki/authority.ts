@@ -87,11 +87,17 @@ export function issuerOf(authority: Authority, reference: string): HeldIssuer {
     : new EngineError("not-found", `unable to find PKI issuer for reference: ${shown(reference)}`)
 }
 
-/** By id, by name, or the literal `default`. Throws `EngineError("not-found")` naming the reference. */
-export function keyOf({ keys, settings }: Authority, reference: string): CaKey {
+export function findKey({ keys, settings }: Authority, reference: string): CaKey | undefined {
   const id = reference === defaultReference ? settings.keys.default : reference
-  const key = [...keys.values()].find((key) => key.id === id) ?? [...keys.values()].find((key) => key.name === id)
-  if (id !== null && key !== undefined) return key
+  if (id === null) return undefined
+  const all = [...keys.values()]
+  return all.find((key) => key.id === id) ?? all.find((key) => key.name === id)
+}
+
+/** By id, by name, or the literal `default`. Throws `EngineError("not-found")` naming the reference. */
+export function keyOf(authority: Authority, reference: string): CaKey {
+  const key = findKey(authority, reference)
+  if (key !== undefined) return key
   throw reference === defaultReference
     ? unprocessable("no default key currently configured")
     : new EngineError("not-found", `unable to find PKI key for reference: ${shown(reference)}`)

@@ -5,6 +5,7 @@ import { ExternalPolicyService } from "./external-policy/external-policy-service
 import { CertificateService } from "./issue/certificate-service.ts"
 import { IssuerService } from "./issuers/issuer-service.ts"
 import type { ServedPki } from "./pki.ts"
+import { KeyService } from "./keys/key-service.ts"
 import { RoleService } from "./roles/role-service.ts"
 import { SettingsService } from "./settings/settings-service.ts"
 
@@ -24,6 +25,10 @@ export class MountedPki implements ServedPki {
 
   get issuers() {
     return this.#made(IssuerService)
+  }
+
+  get keys() {
+    return this.#made(KeyService)
   }
 
   get settings() {

@@ -2,6 +2,7 @@
 import type { Certificates, ServedCertificates } from "./certificates/certificates.ts"
 import type { ExternalPolicy } from "./external-policy/external-policy.ts"
 import type { ServedIssuers } from "./issuers/issuers.ts"
+import type { Keys } from "./keys/keys.ts"
 import type { Roles } from "./roles/roles.ts"
 import type { Settings } from "./settings/settings.ts"
 
@@ -14,6 +15,7 @@ export interface Pki {
 /** On the server's side. */
 export interface ServedPki extends Pki {
   readonly issuers: ServedIssuers
+  readonly keys: Keys
   readonly settings: Settings
   readonly certificates: ServedCertificates
   readonly externalPolicy: ExternalPolicy

@@ -1,6 +1,7 @@
 // Which issuer and which key a mount uses where nobody names one (specification 1, item 3; pki-facts 2.3 and 2.6).
 import type { KeyId } from "../../core/ids.ts"
-import type { IssuersSettings, KeysSettings, MountSettings } from "../settings/mount-settings.ts"
+import type { MountId } from "../mount.ts"
+import type { IssuersSettings, KeysSettings, MountSettings, MountSettingsStore } from "../settings/mount-settings.ts"
 import type { Issuer } from "./issuer.ts"
 
 export interface DefaultsAfter {
@@ -31,4 +32,13 @@ export function defaultsAfter(
     keys: keys.default === null && firstKey !== undefined ? { ...keys, default: firstKey } : undefined,
     warnings,
   }
+}
+
+export async function saveDefaults(
+  mountId: MountId,
+  { issuers, keys }: DefaultsAfter,
+  mountSettings: MountSettingsStore,
+): Promise<void> {
+  if (issuers !== undefined) await mountSettings.save(mountId, "issuers", issuers)
+  if (keys !== undefined) await mountSettings.save(mountId, "keys", keys)
 }

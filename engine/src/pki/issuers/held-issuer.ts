@@ -17,6 +17,27 @@ export interface HeldIssuer extends Issuer {
 
 export const holdIssuer = (issuer: Issuer): HeldIssuer => new Held(issuer)
 
+/** What is stored of it, without what is worked out. */
+export const issuerValues = ({
+  id,
+  mountId,
+  name,
+  keyId,
+  certificate,
+  settings,
+  revokedAt,
+  createdAt,
+}: Issuer): Issuer => ({
+  id,
+  mountId,
+  name,
+  keyId,
+  certificate,
+  settings,
+  revokedAt,
+  createdAt,
+})
+
 class Held implements HeldIssuer {
   readonly id: Issuer["id"]
   readonly mountId: Issuer["mountId"]

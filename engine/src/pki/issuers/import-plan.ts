@@ -4,13 +4,13 @@ import type { Instant } from "../../core/time.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
 import { serialNumberOf } from "../../x509/serial-number.ts"
 import type { Authority } from "../authority.ts"
+import type { PkiStores } from "../authority-service.ts"
 import type { CertificateRecord } from "../certificates/certificate.ts"
 import { namesOf } from "../issue/leaf.ts"
 import type { CaKey } from "../keys/key.ts"
-import type { IssuersSettings, KeysSettings } from "../settings/mount-settings.ts"
 import type { Bundle, BundledCertificate } from "./bundle.ts"
-import { defaultsAfter } from "./default-issuer.ts"
-import { type HeldIssuer, holdIssuer } from "./held-issuer.ts"
+import { type DefaultsAfter, defaultsAfter, saveDefaults } from "./default-issuer.ts"
+import { type HeldIssuer, holdIssuer, issuerValues } from "./held-issuer.ts"
 import { defaultIssuerSettings, type Issuer } from "./issuer.ts"
 import type { ImportedBundle } from "./issuers.ts"
 import { certifiableUsages } from "./issuer-usage.ts"
@@ -22,8 +22,7 @@ export interface ImportPlan {
   readonly completedIssuers: readonly Issuer[]
   /** The new issuers' certificates, as those that the mount issues are kept. */
   readonly records: readonly CertificateRecord[]
-  readonly issuersSettings: IssuersSettings | undefined
-  readonly keysSettings: KeysSettings | undefined
+  readonly defaults: DefaultsAfter
   readonly result: ImportedBundle
 }
 
@@ -67,7 +66,7 @@ export function planImport(authority: Authority, { certificates, keys }: Bundle,
   }
   const completedIssuers: Issuer[] = authority.issuers
     .filter(({ keyId }) => keyId === null)
-    .map((issuer) => ({ ...valuesOf(issuer), keyId: keyFor(issuer.parsed.subjectPublicKeyInfo) }))
+    .map((issuer) => ({ ...issuerValues(issuer), keyId: keyFor(issuer.parsed.subjectPublicKeyInfo) }))
     .filter(({ keyId }) => keyId !== null)
 
   const added = [...newIssuers, ...completedIssuers]
@@ -87,8 +86,7 @@ export function planImport(authority: Authority, { certificates, keys }: Bundle,
     newIssuers,
     completedIssuers,
     records: held.slice(authority.issuers.length).flatMap((issuer) => recordOf(issuer, held)),
-    issuersSettings: defaults.issuers,
-    keysSettings: defaults.keys,
+    defaults,
     result: {
       importedIssuers: newIssuers.map(({ id }) => id),
       importedKeys: newKeys.map(({ key }) => key.id),
@@ -134,18 +132,6 @@ function recordOf(issuer: HeldIssuer, held: readonly HeldIssuer[]): readonly Cer
   return [record]
 }
 
-/** Without what is worked out from them. */
-const valuesOf = ({ id, mountId, name, keyId, certificate, settings, revokedAt, createdAt }: Issuer): Issuer => ({
-  id,
-  mountId,
-  name,
-  keyId,
-  certificate,
-  settings,
-  revokedAt,
-  createdAt,
-})
-
 function warningsAbout(
   { id, keyId, certificate, settings }: Issuer,
   certificates: readonly BundledCertificate[],
@@ -159,4 +145,20 @@ function warningsAbout(
   const found = certificates.find(({ der }) => der === certificate)
   if (found !== undefined && found.parsed.notAfter < now) warnings.push(`the certificate of issuer ${id} has expired`)
   return warnings
+}
+
+type UsedStores = Pick<PkiStores, "caKeys" | "issuers" | "certificates" | "mountSettings">
+
+/** Carries out what was planned, in the transaction that it was planned in. */
+export async function storeImport({ mount }: Authority, plan: ImportPlan, stores: UsedStores): Promise<void> {
+  const { caKeys, issuers, certificates, mountSettings } = stores
+  for (const { key, privateKey } of plan.newKeys) await caKeys.insert(key, privateKey.der("pkcs8"))
+  for (const issuer of plan.newIssuers) await issuers.insert(issuer)
+  for (const record of plan.records) {
+    // An intermediate that the mount has signed is recorded; and strangers may share a serial number.
+    const known = await certificates.find(mount.id, record.serialNumber)
+    if (known === undefined) await certificates.insert(record)
+  }
+  for (const issuer of plan.completedIssuers) await issuers.save(issuer)
+  await saveDefaults(mount.id, plan.defaults, mountSettings)
 }

@@ -1,512 +1,304 @@
 import { describe, expect, test } from "vitest"
+import { compileAccess } from "../../core/access.ts"
+import { systemRuntime } from "../../core/runtime.ts"
 import { dayMs } from "../../core/time.ts"
-import { openssl, verifiesStrictly } from "../../testing/openssl.ts"
-import { allKeyAlgorithms, testRsaPem } from "../../testing/test-keys.ts"
-import { openWorld } from "../../testing/world.ts"
-import { parseCertificate } from "../../x509/certificate.ts"
-import { parseCertificationRequest } from "../../x509/certification-request.ts"
-import { parseExtensionValues } from "../../x509/extensions.ts"
-import { formatName } from "../../x509/name.ts"
+import { manualClock } from "../../testing/manual-clock.ts"
+import { foreignRoot, issuingMount } from "../../testing/issuing-mount.ts"
 import { writePem } from "../../x509/pem.ts"
-import type { ServedPki } from "../pki.ts"
+import { defaultIssuerSettings, noUrls } from "./issuer.ts"
 
-async function mounted() {
-  const world = await openWorld()
-  await world.engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 3_650 * dayMs } })
-  return { world, pki: world.engine.pki("pki"), [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() }
-}
-
-const pem = (der: Uint8Array) => writePem("CERTIFICATE", der)
-const read = (der: Uint8Array) => {
-  const certificate = parseCertificate(der)
-  return { ...certificate, values: parseExtensionValues(certificate.extensions) }
-}
 const ec = { keyType: "ec" } as const
+const absent = { code: "not-found", message: "unable to find PKI issuer for reference: absent" }
 
-/** A root made elsewhere, and what it signs. */
-function foreignRoot(subject = "/CN=Elsewhere") {
-  const key = openssl(["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"])
-  const certificate = openssl(
-    [
-      "req",
-      "-x509",
-      "-new",
-      "-key",
-      "key.pem",
-      "-days",
-      "30",
-      "-subj",
-      subject,
-      "-addext",
-      "keyUsage=critical,keyCertSign,cRLSign",
-    ],
-    { "key.pem": key },
-  )
-  const sign = (
-    csr: string,
-    extensions = "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign,cRLSign\nsubjectKeyIdentifier=hash\nauthorityKeyIdentifier=keyid",
-  ) =>
-    openssl(
-      ["x509", "-req", "-in", "csr.pem", "-CA", "ca.pem", "-CAkey", "key.pem", "-days", "10", "-extfile", "ext"],
-      {
-        "csr.pem": csr,
-        "ca.pem": certificate,
-        "key.pem": key,
-        ext: extensions,
-      },
-    )
-  return { key, certificate, sign }
-}
+test("[P-1-n6] an issuer is referred to by its id, by its name, or as the default", async () => {
+  await using mount = await issuingMount()
+  const { issuers } = mount.pki
+  const { issuerId } = await issuers.generateRoot({ ...ec, commonName: "One", issuerName: "one" })
+  await issuers.generateRoot({ ...ec, commonName: "Two" })
+  for (const reference of [issuerId, "one", "default"])
+    expect(await issuers.get(reference)).toMatchObject({ id: issuerId, name: "one" })
+})
 
-describe("a root", () => {
-  test.each(
-    allKeyAlgorithms
-      .filter(({ type }) => type !== "rsa")
-      .map((key) => ({ type: key.type, bits: "bits" in key ? key.bits : 0 })),
-  )("of $type $bits is a CA that openssl takes at its strictest", async ({ type, bits }) => {
-    await using mount = await mounted()
-    const root = await mount.pki.issuers.generateRoot({ commonName: "Root", keyType: type, keyBits: bits })
-    expect(verifiesStrictly(pem(root.certificate), pem(root.certificate))).toBe(true)
-    expect(read(root.certificate).values).toMatchObject({
-      basicConstraints: { isCa: true },
-      keyUsage: ["digitalSignature", "keyCertSign", "cRLSign"],
+test("a reference that leads nowhere is not found, whatever is to be done", async () => {
+  await using mount = await issuingMount()
+  const { issuers } = mount.pki
+  await expect(issuers.get("absent")).rejects.toMatchObject(absent)
+  await expect(issuers.certificate("absent")).rejects.toMatchObject(absent)
+  await expect(issuers.update("absent", {})).rejects.toMatchObject(absent)
+  await expect(issuers.replace("absent", {})).rejects.toMatchObject(absent)
+  await expect(issuers.revoke("absent")).rejects.toMatchObject(absent)
+  await expect(issuers.get("default")).rejects.toMatchObject({ message: "no default issuer currently configured" })
+})
+
+test("[P-1-n3] a mount holds several issuers, each with a subject and a key of its own, and one of them is the default", async () => {
+  await using mount = await issuingMount()
+  const { issuers, certificates, roles } = mount.pki
+  const one = await issuers.generateRoot({ ...ec, commonName: "One", issuerName: "one" })
+  const two = await issuers.generateRoot({ ...ec, commonName: "Two" })
+  const { certificate } = foreignRoot()
+  const [foreignId] = (await issuers.import(certificate)).importedIssuers
+  expect(await issuers.list()).toEqual([
+    { id: one.issuerId, name: "one", keyId: one.keyId, isDefault: true, serialNumber: one.serialNumber },
+    { id: two.issuerId, name: null, keyId: two.keyId, isDefault: false, serialNumber: two.serialNumber },
+    { id: foreignId, name: null, keyId: null, isDefault: false, serialNumber: expect.stringMatching(/^[0-9a-f:]+$/) },
+  ])
+  await roles.save("any", { allowAnyName: true, keyType: "ec" })
+  const byDefault = await certificates.issue("any", { commonName: "a.example.com" })
+  const byName = await certificates.issue("any", { commonName: "a.example.com" }, { issuerRef: two.issuerId })
+  expect([byDefault.issuingCa, byName.issuingCa]).toEqual([one.certificate, two.certificate])
+  expect(byDefault.serialNumber).not.toBe(byName.serialNumber)
+})
+
+describe("what is set of an issuer", () => {
+  test("has defaults, is changed in part, and is replaced whole", async () => {
+    await using mount = await issuingMount()
+    const { issuers } = mount.pki
+    const root = await issuers.generateRoot({ ...ec, commonName: "Root", issuerName: "root" })
+    const view = {
+      id: root.issuerId,
+      name: "root",
+      keyId: root.keyId,
+      certificate: root.certificate,
+      caChain: [root.certificate],
+      settings: defaultIssuerSettings,
+      revokedAt: null,
+    }
+    expect(await issuers.get("root")).toEqual(view)
+    const patched = await issuers.update("root", {
+      leafNotAfterBehavior: "truncate",
+      usage: ["crl-signing"],
+      revocationSignatureAlgorithm: "ecdsawithsha256",
+      ocspServers: ["http://ocsp.example.com"],
     })
+    const settings = {
+      leafNotAfterBehavior: "truncate",
+      usage: ["read-only", "crl-signing"],
+      manualChain: [],
+      revocationSignatureAlgorithm: "ECDSAWithSHA256",
+      urls: { ...noUrls, ocspServers: ["http://ocsp.example.com"] },
+    }
+    expect(patched).toEqual({ issuer: { ...view, settings }, warnings: [] })
+    const renamed = await issuers.update("root", {
+      issuerName: "renamed",
+      crlDistributionPoints: ["http://crl.example.com"],
+    })
+    expect(renamed.issuer).toMatchObject({
+      name: "renamed",
+      settings: { ...settings, urls: { ...settings.urls, crlDistributionPoints: ["http://crl.example.com"] } },
+    })
+    const replaced = await issuers.replace("renamed", { deltaCrlDistributionPoints: ["http://delta.example.com"] })
+    expect(replaced.issuer).toEqual({
+      ...view,
+      name: null,
+      settings: {
+        ...defaultIssuerSettings,
+        urls: { ...noUrls, deltaCrlDistributionPoints: ["http://delta.example.com"] },
+      },
+    })
+    expect(await issuers.get("default")).toEqual(replaced.issuer)
   })
 
-  test("says all that it is asked to say", async () => {
-    await using mount = await mounted()
-    const root = await mount.pki.issuers.generateRoot({
-      ...ec,
-      commonName: "ca.example.com",
-      organization: ["Example"],
-      ou: ["PKI", "Roots"],
-      country: ["CH"],
-      serialNumber: "42",
-      altNames: ["ca2.example.com", "pki@example.com"],
-      ipSans: ["192.0.2.1"],
-      uriSans: ["https://ca.example.com/"],
-      otherSans: ["1.3.6.1.4.1.311.20.2.3;UTF8:ca"],
-      ttlMs: 365 * dayMs,
-      notBeforeDurationMs: 3_600_000,
-      maxPathLength: 2,
-      permittedDnsDomains: [".example.com", "example.org"],
-      excludedDnsDomains: ["secret.example.com"],
-      permittedIpRanges: ["192.0.2.0/24"],
-      excludedIpRanges: ["2001:db8::/32"],
-      permittedEmailAddresses: ["example.com", "me@example.org"],
-      excludedEmailAddresses: [".example.com"],
-      permittedUriDomains: [".example.com"],
-      excludedUriDomains: ["secret.example.com"],
-      keyUsage: ["CertSign", "CRLSign", "ContentCommitment", "KeyEncipherment"],
-      skid: "0A:0b:0c",
-    })
-    const { values, subjectName, notBefore, notAfter } = read(root.certificate)
-    expect(formatName(subjectName)).toBe("serialNumber=42,CN=ca.example.com,OU=Roots,OU=PKI,O=Example,C=CH")
-    expect(notAfter - notBefore).toBe(365 * dayMs + 3_600_000 - 1_000)
-    expect(root.notAfter).toBe(notAfter)
-    expect(values).toMatchObject({
-      basicConstraints: { isCa: true, maxPathLength: 2 },
-      keyUsage: ["digitalSignature", "contentCommitment", "keyCertSign", "cRLSign"],
-      subjectKeyIdentifier: Uint8Array.of(10, 11, 12),
-      authorityKeyIdentifier: { keyIdentifier: Uint8Array.of(10, 11, 12) },
-      subjectAltName: [
-        { kind: "dns", value: "ca.example.com" },
-        { kind: "dns", value: "ca2.example.com" },
-        { kind: "email", value: "pki@example.com" },
-        { kind: "ip", octets: Uint8Array.of(192, 0, 2, 1) },
-        { kind: "uri", value: "https://ca.example.com/" },
-        { kind: "other", oid: "1.3.6.1.4.1.311.20.2.3", value: "ca" },
+  test("may turn templates on, and off again", async () => {
+    await using mount = await issuingMount()
+    const { issuers } = mount.pki
+    await issuers.generateRoot({ ...ec, commonName: "Root" })
+    const on = await issuers.update("default", { enableTemplating: true })
+    expect(on.issuer.settings.urls.enableTemplating).toBe(true)
+    const off = await issuers.update("default", { enableTemplating: false })
+    expect(off.issuer.settings.urls.enableTemplating).toBe(false)
+  })
+
+  test.each<[why: string, input: object, field: string]>([
+    ["a reserved name", { issuerName: "default" }, "issuerName"],
+    ["a name that is none", { issuerName: "a b" }, "issuerName"],
+    ["a name that another has", { issuerName: "other" }, "issuerName"],
+    ["an unknown behaviour", { leafNotAfterBehavior: "ignore" }, "leafNotAfterBehavior"],
+    ["an unknown usage", { usage: ["signing"] }, "usage"],
+    ["a chain that leads nowhere", { manualChain: ["absent"] }, "manualChain"],
+    ["a chain that begins elsewhere", { manualChain: ["other"] }, "manualChain"],
+    ["a chain with an issuer twice", { manualChain: ["default", "default"] }, "manualChain"],
+    ["a chain longer than the mount has issuers", { manualChain: ["default", "other", "default"] }, "manualChain"],
+    ["an unknown algorithm", { revocationSignatureAlgorithm: "MD5WithRSA" }, "revocationSignatureAlgorithm"],
+    ["an algorithm of another key", { revocationSignatureAlgorithm: "SHA256WithRSA" }, "revocationSignatureAlgorithm"],
+    ["a URL that is none", { ocspServers: ["ocsp"] }, "ocspServers"],
+  ])("is refused with %s, and stays as it was", async (_why, input, field) => {
+    await using mount = await issuingMount()
+    const { issuers } = mount.pki
+    await issuers.generateRoot({ ...ec, commonName: "Root" })
+    await issuers.generateRoot({ ...ec, commonName: "Other", issuerName: "other" })
+    const before = await issuers.get("default")
+    const refusal = { code: "invalid", faults: [{ field: [field] }] }
+    await expect(issuers.update("default", input)).rejects.toMatchObject(refusal)
+    await expect(issuers.replace("default", input)).rejects.toMatchObject(refusal)
+    expect(await issuers.get("default")).toEqual(before)
+  })
+
+  test("is refused with all that is wrong", async () => {
+    await using mount = await issuingMount()
+    const { issuers } = mount.pki
+    await issuers.generateRoot({ ...ec, commonName: "Root" })
+    const wrong = { issuerName: "a b", leafNotAfterBehavior: "x", usage: ["y"], manualChain: ["z"], ocspServers: ["o"] }
+    await expect(issuers.update("default", wrong)).rejects.toMatchObject({
+      faults: [
+        { field: ["issuerName"] },
+        { field: ["leafNotAfterBehavior"] },
+        { field: ["usage"] },
+        { field: ["manualChain"] },
+        { field: ["ocspServers"] },
       ],
     })
-    const constraints = openssl(["x509", "-noout", "-ext", "nameConstraints"].concat("-in", "c.pem"), {
-      "c.pem": pem(root.certificate),
-    })
-    expect(constraints.split("\n").map((line) => line.trim())).toEqual([
-      "X509v3 Name Constraints: critical",
-      "Permitted:",
-      "DNS:.example.com",
-      "DNS:example.org",
-      "email:example.com",
-      "email:me@example.org",
-      "IP:192.0.2.0/255.255.255.0",
-      "URI:.example.com",
-      "Excluded:",
-      "DNS:secret.example.com",
-      "email:.example.com",
-      "IP:2001:DB8:0:0:0:0:0:0/FFFF:FFFF:0:0:0:0:0:0",
-      "URI:secret.example.com",
-      "",
-    ])
-    expect(verifiesStrictly(pem(root.certificate), pem(root.certificate))).toBe(true)
   })
 
-  test("keeps its key, or gives it out this once", async () => {
-    await using mount = await mounted()
-    const kept = await mount.pki.issuers.generateRoot({ ...ec, commonName: "Kept" })
-    expect(kept.privateKey).toBeUndefined()
-    const given = await mount.pki.issuers.generateRoot({
-      ...ec,
-      commonName: "Given",
-      keySource: "exported",
-      keyName: "k",
-    })
-    expect(given).toMatchObject({ keyName: "k" })
-    expect(given.privateKey?.publicKey.spki).toEqual(read(given.certificate).subjectPublicKeyInfo)
-  })
-
-  test("takes a key that the mount has, by its name or as the default", async () => {
-    await using mount = await mounted()
+  test("cannot be what its certificate rules out", async () => {
+    await using mount = await issuingMount()
     const { issuers } = mount.pki
-    const first = await issuers.generateRoot({ ...ec, commonName: "First", keyName: "shared" })
-    const second = await issuers.generateRoot({ commonName: "Second", keySource: "existing", keyRef: "shared" })
-    const third = await issuers.generateRoot({ commonName: "Third", keySource: "existing" })
-    expect([second.keyId, third.keyId, second.privateKey]).toEqual([first.keyId, first.keyId, undefined])
-    expect(read(third.certificate).subjectPublicKeyInfo).toEqual(read(first.certificate).subjectPublicKeyInfo)
-  })
-
-  test("is the default where there was none, or where the latest is to be", async () => {
-    await using mount = await mounted()
-    const { issuers, settings } = mount.pki
-    const first = await issuers.generateRoot({ ...ec, commonName: "First" })
-    expect((await settings.issuers()).default).toBe(first.issuerId)
-    expect(await settings.keys()).toEqual({ default: first.keyId })
-    await issuers.generateRoot({ ...ec, commonName: "Second" })
-    expect((await settings.issuers()).default).toBe(first.issuerId)
-    await settings.changeIssuers({ defaultFollowsLatestIssuer: true })
-    const third = await issuers.generateRoot({ ...ec, commonName: "Third" })
-    expect((await settings.issuers()).default).toBe(third.issuerId)
-    expect(third.warnings).toContainEqual(expect.stringContaining(`it was ${first.issuerId}`))
-  })
-
-  test("that is rotated is called next, and takes over once it is to", async () => {
-    await using mount = await mounted()
-    const { issuers, settings } = mount.pki
-    const old = await issuers.generateRoot({ ...ec, commonName: "Old" })
-    const next = await issuers.generateRoot({ ...ec, commonName: "New" }, "root/rotate")
-    expect(next.issuerName).toBe("next")
-    expect((await settings.issuers()).default).toBe(old.issuerId)
-    expect((await settings.replaceRoot()).value.default).toBe(next.issuerId)
-    expect((await settings.replaceRoot(old.issuerId)).value.default).toBe(old.issuerId)
-  })
-
-  test("has the URLs of its mount, and is warned about where there are none", async () => {
-    await using mount = await mounted()
-    const { issuers, settings } = mount.pki
-    const bare = await issuers.generateRoot({ ...ec, commonName: "Bare" })
-    expect(bare.warnings).toEqual([expect.stringContaining("config/urls")])
-    await settings.changeCluster({ path: "https://pki.example.com/v1/pki/", aiaPath: "http://aia.example.com" })
-    await settings.changeUrls({
-      issuingCertificates: ["{{cluster_aia_path}}/issuer/{{issuer_id}}/der"],
-      crlDistributionPoints: ["{{cluster_aia_path}}/issuer/{{issuer_id}}/crl/der"],
-      ocspServers: ["{{cluster_path}}/ocsp"],
-      enableTemplating: true,
+    const asked = await issuers.generateIntermediate({ ...ec, commonName: "Mute" })
+    const signed = foreignRoot().sign(
+      writePem("CERTIFICATE REQUEST", asked.csr),
+      "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign",
+    )
+    await issuers.import(signed, "intermediate/set-signed")
+    const { settings } = await issuers.get("default")
+    expect(settings.usage).toEqual(["read-only", "issuing-certificates", "ocsp-signing"])
+    await expect(issuers.update("default", { usage: ["crl-signing"] })).rejects.toMatchObject({
+      faults: [{ detail: expect.stringContaining("without CRLSign") }],
     })
-    const root = await issuers.generateRoot({ ...ec, commonName: "Root" })
-    expect(root.warnings).toEqual([])
-    expect(read(root.certificate).values).toMatchObject({
-      authorityInfoAccess: {
-        issuingCertificates: [`http://aia.example.com/issuer/${root.issuerId}/der`],
-        ocspServers: ["https://pki.example.com/v1/pki/ocsp"],
-      },
-      crlDistributionPoints: [[`http://aia.example.com/issuer/${root.issuerId}/crl/der`]],
-    })
-  })
-
-  test("cannot issue intermediates with a path length of zero, and says so", async () => {
-    await using mount = await mounted()
-    const root = await mount.pki.issuers.generateRoot({ ...ec, commonName: "Root", maxPathLength: 0 })
-    expect(root.warnings).toContainEqual(expect.stringMatching(/max path length/i))
-    expect(read(root.certificate).values.basicConstraints).toEqual({ isCa: true, maxPathLength: 0 })
-  })
-
-  test.each([
-    ["nothing", {}, ["commonName"]],
-    [
-      "a subject that no certificate can hold",
-      { commonName: "x".repeat(65), country: ["CHE"] },
-      ["country", "commonName"],
-    ],
-    ["names that are none", { commonName: "Root", altNames: ["a b"], ipSans: ["1.2.3"] }, ["altNames", "ipSans"]],
-    [
-      "constraints that constrain nothing",
-      {
-        commonName: "Root",
-        permittedDnsDomains: ["a b"],
-        excludedIpRanges: ["10.0.0.1"],
-        permittedEmailAddresses: ["@"],
-        excludedUriDomains: ["https://x"],
-      },
-      ["permittedDnsDomains", "permittedEmailAddresses", "excludedIpRanges", "excludedUriDomains"],
-    ],
-    ["a path length below -1", { commonName: "Root", maxPathLength: -2 }, ["maxPathLength"]],
-    ["an identifier that is no hex", { commonName: "Root", skid: "xyz" }, ["skid"]],
-    ["unknown signature bits", { commonName: "Root", signatureBits: 224 }, ["signatureBits"]],
-    ["an unknown key type", { commonName: "Root", keyType: "dsa" }, ["keyType"]],
-    ["a weak key", { commonName: "Root", keyType: "rsa", keyBits: 1024 }, ["keyBits"]],
-    ["a ttl above the maximum", { commonName: "Root", ttlMs: 4_000 * dayMs }, ["ttlMs"]],
-    ["ttl and not_after", { commonName: "Root", ttlMs: dayMs, notAfter: 4e12 }, ["notAfter"]],
-    ["a reserved name", { commonName: "Root", issuerName: "default", keyName: "default" }, ["keyName", "issuerName"]],
-    ["a key outside of the server", { commonName: "Root", keySource: "kms" }, ["keySource"]],
-    [
-      "a key type for an existing key",
-      { commonName: "Root", keySource: "existing", keyType: "ec", keyBits: 256 },
-      ["keyType", "keyBits"],
-    ],
-  ] as const)("is refused with %s, and nothing is made", async (_why, input, fields) => {
-    await using mount = await mounted()
-    const refused = mount.pki.issuers.generateRoot({ ...input })
-    await expect(refused).rejects.toMatchObject({
-      code: "invalid",
-      faults: fields.map((field) => ({ field: [field] })),
-    })
-    expect((await mount.pki.settings.issuers()).default).toBeNull()
-  })
-
-  test("takes a name once", async () => {
-    await using mount = await mounted()
-    const { issuers } = mount.pki
-    const { issuerId, keyId } = await issuers.generateRoot({
-      ...ec,
-      commonName: "A",
-      issuerName: "root",
-      keyName: "key",
-    })
-    for (const [input, field] of [
-      [{ issuerName: "root" }, "issuerName"],
-      [{ issuerName: issuerId }, "issuerName"],
-      [{ keyName: "key" }, "keyName"],
-      [{ keyName: keyId }, "keyName"],
-    ] as const)
-      await expect(issuers.generateRoot({ ...ec, commonName: "B", ...input })).rejects.toMatchObject({
-        faults: [{ field: [field], detail: expect.stringContaining("already in use") }],
-      })
+    expect((await issuers.replace("default", {})).issuer.settings.usage).toEqual(settings.usage)
   })
 })
 
-describe("an intermediate", () => {
-  test.each(["internal", "exported"] as const)(
-    "is asked for with a key that is %s, signed elsewhere and set: it becomes the default, with its chain",
-    async (keySource) => {
-      await using mount = await mounted()
-      const { issuers, settings } = mount.pki
-      const asked = await issuers.generateIntermediate({ ...ec, commonName: "Intermediate", keySource })
-      const request = parseCertificationRequest(asked.csr)
-      expect(formatName(request.subjectName)).toBe("CN=Intermediate")
-      expect(asked.privateKey === undefined).toBe(keySource === "internal")
-      const csr = writePem("CERTIFICATE REQUEST", asked.csr)
-      openssl(["req", "-verify", "-noout", "-in", "csr.pem"], { "csr.pem": csr })
-      const root = foreignRoot()
-      const signed = root.sign(csr)
-      const set = await issuers.import(`${root.certificate}\n${signed}`, "intermediate/set-signed")
-      const [rootId, intermediateId] = set.importedIssuers
-      expect(set.mapping).toEqual(
-        new Map([
-          [rootId, null],
-          [intermediateId, asked.keyId],
-        ]),
-      )
-      expect(set.warnings).toEqual([expect.stringContaining(`issuer ${rootId} has no key`)])
-      expect((await settings.issuers()).default).toBe(intermediateId)
-      await mount.pki.roles.save("any", { allowAnyName: true, keyType: "ec", ttlMs: dayMs })
-      const leaf = await mount.pki.certificates.issue("any", { commonName: "leaf.example.com" })
-      expect(leaf.caChain).toHaveLength(2)
-      expect(verifiesStrictly(pem(leaf.certificate), root.certificate, [pem(leaf.issuingCa)])).toBe(true)
-    },
-  )
-
-  test("asks for basic constraints and key usage only where it is told to", async () => {
-    await using mount = await mounted()
-    const { issuers } = mount.pki
-    const plain = await issuers.generateIntermediate({ ...ec, commonName: "CA", altNames: ["ca.example.com"] })
-    expect(parseCertificationRequest(plain.csr).extensionValues).toEqual({
-      subjectAltName: [
-        { kind: "dns", value: "CA" },
-        { kind: "dns", value: "ca.example.com" },
-      ],
-    })
-    const full = await issuers.generateIntermediate({
-      ...ec,
-      commonName: "Some CA",
-      addBasicConstraints: true,
-      keyUsage: ["DigitalSignature"],
-      maxPathLength: 0,
-    })
-    expect(parseCertificationRequest(full.csr).extensionValues).toEqual({
-      basicConstraints: { isCa: true, maxPathLength: 0 },
-      keyUsage: ["digitalSignature", "keyCertSign", "cRLSign"],
-    })
-  })
-
-  test("may leave its subject to whoever signs it, with a warning", async () => {
-    await using mount = await mounted()
-    const asked = await mount.pki.issuers.generateIntermediate(ec)
-    expect(asked.warnings).toEqual([expect.stringContaining("subject is empty")])
-  })
-
-  test("is cross-signed: the same key and name under two roots, and both ways verify", async () => {
-    await using mount = await mounted()
+describe("the chain of an issuer", () => {
+  async function crossSigned() {
+    const mount = await issuingMount()
     const { issuers } = mount.pki
     const [one, other] = [foreignRoot("/CN=One"), foreignRoot("/CN=Other")]
-    const first = await issuers.generateIntermediate({ ...ec, commonName: "CA" })
-    const signed = one.sign(writePem("CERTIFICATE REQUEST", first.csr))
-    await issuers.import(signed, "intermediate/set-signed")
-    const again = await issuers.generateIntermediate({ commonName: "CA" }, "intermediate/cross-sign")
-    expect(again.keyId).toBe(first.keyId)
-    const crossSigned = other.sign(writePem("CERTIFICATE REQUEST", again.csr))
-    const set = await issuers.import(crossSigned, "intermediate/set-signed")
-    expect([...set.mapping.values()]).toEqual([first.keyId])
-    await mount.pki.roles.save("any", { allowAnyName: true, keyType: "ec", ttlMs: dayMs })
-    const leaf = await mount.pki.certificates.issue("any", { commonName: "leaf.example.com" })
-    expect(verifiesStrictly(pem(leaf.certificate), one.certificate, [signed])).toBe(true)
-    expect(verifiesStrictly(pem(leaf.certificate), other.certificate, [crossSigned])).toBe(true)
-  })
-})
+    const asked = await issuers.generateIntermediate({ ...ec, commonName: "CA" })
+    const csr = writePem("CERTIFICATE REQUEST", asked.csr)
+    const bundle = [one.certificate, other.certificate, one.sign(csr), other.sign(csr)]
+    const { importedIssuers } = await issuers.import(bundle.join("\n"))
+    const [oneId = "", otherId = "", byOne = "", byOther = ""] = importedIssuers
+    return { ...mount, issuers, oneId, otherId, byOne, byOther }
+  }
 
-describe("importing", () => {
-  const importing = async (pki: ServedPki, bundle: string) => pki.issuers.import(bundle)
-
-  test("a bundle in any order puts keys and certificates together, and twice is as good as once", async () => {
-    await using mount = await mounted()
-    const { key, certificate } = foreignRoot()
-    const first = await importing(mount.pki, `${key}\n${certificate}`)
-    expect(first).toMatchObject({
-      importedIssuers: [expect.any(String)],
-      importedKeys: [expect.any(String)],
-      existingIssuers: [],
-    })
-    expect((await mount.pki.settings.issuers()).default).toBe(first.importedIssuers[0])
-    expect(await importing(mount.pki, `${certificate}\n${key}\n${certificate}`)).toEqual({
-      importedIssuers: [],
-      importedKeys: [],
-      existingIssuers: first.importedIssuers,
-      existingKeys: first.importedKeys,
-      mapping: first.mapping,
-      warnings: [],
-    })
-  })
-
-  test("a key that comes later completes its issuer", async () => {
-    await using mount = await mounted()
-    const { key, certificate } = foreignRoot()
-    const first = await importing(mount.pki, certificate)
-    expect([...first.mapping.values()]).toEqual([null])
-    expect((await mount.pki.settings.issuers()).default).toBeNull()
-    const second = await importing(mount.pki, key)
-    expect(second.importedKeys).toHaveLength(1)
-    expect((await mount.pki.settings.issuers()).default).toBe(first.importedIssuers[0])
-    const third = await importing(mount.pki, certificate)
-    expect([...third.mapping.values()]).toEqual(second.importedKeys)
-  })
-
-  test("an issuer may do what its key usage allows", async () => {
-    await using mount = await mounted()
-    const root = foreignRoot()
-    const asked = await mount.pki.issuers.generateIntermediate({ ...ec, commonName: "Mute" })
-    const signed = root.sign(
-      writePem("CERTIFICATE REQUEST", asked.csr),
-      "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,cRLSign",
-    )
-    const { warnings } = await importing(mount.pki, signed)
-    expect(warnings).toEqual([expect.stringContaining("does not allow issuing-certificates")])
-    await mount.pki.roles.save("any", { allowAnyName: true, keyType: "ec", ttlMs: dayMs })
-    await expect(mount.pki.certificates.issue("any", { commonName: "a.b" })).rejects.toMatchObject({
-      message: expect.stringContaining("requested usage issuing-certificates"),
-    })
-  })
-
-  const selfSigned = (args: readonly string[]) =>
-    openssl([
-      "req",
-      "-x509",
-      "-newkey",
-      "ec",
-      "-pkeyopt",
-      "ec_paramgen_curve:P-256",
-      "-nodes",
-      "-keyout",
-      "/dev/null",
-      "-subj",
-      "/CN=X",
-      ...args,
+  test("is built from what the mount has, each certificate by its signature", async () => {
+    await using mount = await crossSigned()
+    const { issuers, oneId, otherId, byOne, byOther } = mount
+    const certificate = async (id: string) => (await issuers.certificate(id)).certificate
+    expect((await issuers.certificate(byOne)).caChain).toEqual([await certificate(byOne), await certificate(oneId)])
+    expect((await issuers.certificate(byOther)).caChain).toEqual([
+      await certificate(byOther),
+      await certificate(otherId),
     ])
-
-  test.each<[why: string, bundle: () => string, detail: string]>([
-    ["nothing", () => " \n", "parameters were empty"],
-    ["a path", () => "/etc/ssl/ca.pem", "too short"],
-    ["text without PEM", () => "x".repeat(100), "no PEM block"],
-    ["a leaf", () => selfSigned(["-addext", "basicConstraints=critical,CA:FALSE"]), "is not that of a CA"],
-    ["a signature with SHA-1", () => selfSigned(["-sha1"]), "SHA-1"],
-    [
-      "a weak key",
-      () => openssl(["req", "-x509", "-newkey", "rsa:1024", "-nodes", "-keyout", "/dev/null", "-subj", "/CN=X"]),
-      "RSA keys < 2048 bits",
-    ],
-    [
-      "a request",
-      () => openssl(["req", "-new", "-newkey", "ed25519", "-nodes", "-keyout", "/dev/null", "-subj", "/CN=X"]),
-      "only certificates and private keys",
-    ],
-    [
-      "an encrypted key",
-      () => openssl(["pkey", "-in", "k", "-aes256", "-passout", "pass:x"], { k: testRsaPem(2048) }),
-      "encrypted",
-    ],
-    ["a CA without a name", () => selfSigned(["-subj", "/"]), "must have a subject"],
-    ["a truncated certificate", () => selfSigned([]).replace(/\n.{64}\n/, "\n"), "PEM block 2"],
-    [
-      "a signature that is not its own",
-      () => {
-        const der = Buffer.from(selfSigned([]).replaceAll(/-----.*-----|\s/g, ""), "base64")
-        der[der.length - 1] = (der.at(-1) ?? 0) ^ 1
-        return writePem("CERTIFICATE", der)
-      },
-      "says that it is signed by its own key, and is not",
-    ],
-    ["too many blocks", () => `${foreignRoot().certificate}\n`.repeat(101), "at most 100"],
-  ])("%s is refused, and nothing is kept", async (_why, bundle, detail) => {
-    await using mount = await mounted()
-    const { certificate } = foreignRoot()
-    const text = bundle()
-    const whole = text.includes("BEGIN") ? `${certificate}\n${text}` : text
-    await expect(importing(mount.pki, whole)).rejects.toMatchObject({
-      code: "invalid",
-      faults: [{ field: ["pemBundle"], detail: expect.stringContaining(detail) }],
-    })
-    expect((await importing(mount.pki, certificate)).existingIssuers).toEqual([])
+    expect((await issuers.certificate(oneId)).caChain).toEqual([await certificate(oneId)])
   })
 
-  test.each(["issuers/import/cert", "intermediate/set-signed"] as const)("%s takes no keys", async (endpoint) => {
-    await using mount = await mounted()
-    const { key, certificate } = foreignRoot()
-    const refused = mount.pki.issuers.import(`${certificate}${key}`, endpoint)
-    await expect(refused).rejects.toMatchObject({
-      code: "invalid",
-      message: expect.stringContaining("private keys found"),
-    })
+  test("is what it was set to be, with a warning about what does not belong", async () => {
+    await using mount = await crossSigned()
+    const { issuers, oneId, otherId, byOne, byOther } = mount
+    const ids = [byOne, oneId, byOther, otherId]
+    const saved = await issuers.update(byOne, { manualChain: ids })
+    expect(saved.issuer.settings.manualChain).toEqual(ids)
+    expect(saved.warnings).toEqual([expect.stringContaining(byOther)])
+    expect(saved.issuer.caChain).toEqual(
+      await Promise.all(ids.map(async (id) => (await issuers.certificate(id)).certificate)),
+    )
+    await mount.pki.roles.save("any", { allowAnyName: true, keyType: "ec", issuerRef: byOne, ttlMs: dayMs })
+    const issued = await mount.pki.certificates.issue("any", { commonName: "a.example.com" })
+    expect(issued.caChain).toEqual(saved.issuer.caChain)
+    expect((await issuers.update(byOne, { manualChain: [] })).issuer.caChain).toHaveLength(2)
   })
 
-  test("an issuer whose serial number another has is imported all the same", async () => {
-    await using mount = await mounted()
-    const bundle = [
-      selfSigned(["-set_serial", "7"]),
-      selfSigned(["-set_serial", "7"]),
-      selfSigned(["-set_serial", "0"]),
-    ]
-    expect((await importing(mount.pki, bundle.join(""))).importedIssuers).toHaveLength(3)
+  test("gets shorter when an issuer is deleted", async () => {
+    await using mount = await crossSigned()
+    const { issuers, oneId, byOne } = mount
+    await issuers.update(byOne, { manualChain: [byOne, oneId] })
+    await issuers.delete(oneId)
+    expect((await issuers.get(byOne)).caChain).toHaveLength(1)
   })
 })
 
-test("RSA roots sign as they are told to, and so does whatever they ask for", async () => {
-  await using mount = await mounted()
-  const { issuers } = mount.pki
-  const input = { commonName: "Root", usePss: true, signatureBits: 384 }
-  const root = await issuers.generateRoot(input)
-  expect(verifiesStrictly(pem(root.certificate), pem(root.certificate))).toBe(true)
-  const text = openssl(["x509", "-noout", "-text", "-in", "c"], { c: pem(root.certificate) })
-  expect(text).toMatch(/rsassaPss[\s\S]*sha384/i)
-  const { csr } = await issuers.generateIntermediate({ ...input, keySource: "existing" })
-  const request = openssl(["req", "-noout", "-text", "-verify", "-in", "c"], {
-    c: writePem("CERTIFICATE REQUEST", csr),
+describe("a revoked issuer", () => {
+  test("issues nothing more, is revoked once, and cannot be allowed to issue again", async () => {
+    const clock = manualClock()
+    await using mount = await issuingMount({ runtime: { ...systemRuntime(), clock } })
+    const { issuers, certificates, roles } = mount.pki
+    const { issuerId } = await issuers.generateRoot({ ...ec, commonName: "Root", ttlMs: 1e10 })
+    await roles.save("any", { allowAnyName: true, keyType: "ec", ttlMs: 3_600_000 })
+    await certificates.issue("any", { commonName: "a.example.com" })
+    const revokedAt = clock.now()
+    const first = await issuers.revoke("default")
+    expect(first.issuer).toMatchObject({
+      revokedAt,
+      settings: { usage: ["read-only", "crl-signing", "ocsp-signing"] },
+    })
+    expect(first.warnings).toEqual([expect.stringContaining(issuerId)])
+    clock.advance(60_000)
+    expect(await issuers.revoke(issuerId)).toEqual(first)
+    await expect(certificates.issue("any", { commonName: "a.example.com" })).rejects.toMatchObject({
+      code: "unprocessable",
+    })
+    await expect(issuers.update("default", { usage: ["issuing-certificates"] })).rejects.toMatchObject({
+      faults: [{ field: ["usage"], detail: expect.stringContaining("is revoked") }],
+    })
+    expect((await issuers.replace("default", {})).issuer).toMatchObject({
+      revokedAt,
+      settings: { usage: ["read-only", "crl-signing", "ocsp-signing"] },
+    })
   })
-  expect(request).toMatch(/rsassaPss[\s\S]*sha384/i)
+})
+
+describe("deleting", () => {
+  test("an issuer leaves its key, and the mount without a default where it was that", async () => {
+    await using mount = await issuingMount()
+    const { issuers, keys, settings } = mount.pki
+    const one = await issuers.generateRoot({ ...ec, commonName: "One" })
+    const two = await issuers.generateRoot({ ...ec, commonName: "Two", issuerName: "two" })
+    expect(await issuers.delete("two")).toEqual([])
+    expect(await issuers.delete("two")).toEqual([])
+    expect(await issuers.delete("default")).toEqual([expect.stringContaining(one.issuerId)])
+    expect((await settings.issuers()).default).toBeNull()
+    expect(await issuers.list()).toEqual([])
+    expect((await keys.list()).map(({ id }) => id)).toEqual([one.keyId, two.keyId])
+  })
+
+  test("everything takes sudo as well, and says what it did", async () => {
+    await using mount = await issuingMount()
+    const { issuers, keys, settings } = mount.pki
+    await issuers.generateRoot({ ...ec, commonName: "One" })
+    await issuers.generateRoot({ commonName: "Two", keySource: "existing" })
+    const { caller } = mount.world.engine
+    const holding = (capabilities: readonly ("delete" | "sudo")[]) =>
+      mount.as({ ...caller, acl: compileAccess([{ name: "p", rules: [{ path: "pki/root", capabilities }] }]) })
+    await expect(holding(["delete"]).issuers.deleteAll()).rejects.toMatchObject({ code: "forbidden" })
+    expect(await issuers.list()).toHaveLength(2)
+    expect(await holding(["delete", "sudo"]).issuers.deleteAll()).toEqual([
+      expect.stringContaining("2 issuers and 1 keys"),
+    ])
+    expect([await issuers.list(), await keys.list()]).toEqual([[], []])
+    expect([(await settings.issuers()).default, (await settings.keys()).default]).toEqual([null, null])
+  })
+})
+
+test("what anybody may know of issuers tells since when it has been so", async () => {
+  const clock = manualClock()
+  await using mount = await issuingMount({ runtime: { ...systemRuntime(), clock } })
+  const { issuers, settings } = mount.pki
+  const changedAt = async () => (await issuers.certificate("one")).changedAt
+  const one = await issuers.generateRoot({ ...ec, commonName: "One", issuerName: "one", ttlMs: 1e10 })
+  expect(await changedAt()).toBe(clock.now())
+  const changes = [
+    () => issuers.generateRoot({ ...ec, commonName: "Two", issuerName: "two", ttlMs: 1e10 }),
+    () => settings.changeIssuers({ default: "two" }),
+    () => issuers.update("two", { issuerName: "three" }),
+    () => issuers.import(foreignRoot().certificate),
+    () => issuers.delete("three"),
+  ]
+  for (const change of changes) {
+    clock.advance(1_000)
+    await change()
+    expect(await changedAt()).toBe(clock.now())
+  }
+  clock.advance(1_000)
+  await mount.pki.keys.rename(one.keyId, "key")
+  expect(await changedAt()).toBe(clock.now() - 1_000)
 })

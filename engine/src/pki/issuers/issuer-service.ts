@@ -1,35 +1,24 @@
-import { invalid } from "../../core/errors.ts"
-import { type IssuerId, type KeyId, newId } from "../../core/ids.ts"
-import { oids } from "../../x509/asn1/oids.ts"
-import { assembleCertificationRequest, encodeCertificationRequestInfo } from "../../x509/certification-request.ts"
-import { subjectKeyIdentifier as subjectKeyIdentifierExtension } from "../../x509/extensions.ts"
-import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
-import { readPublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
+import type { KeyUse } from "../../core/audit.ts"
+import { type KeyId, newId } from "../../core/ids.ts"
+import type { Instant } from "../../core/time.ts"
 import { newSerialNumber } from "../../x509/serial-number.ts"
-import {
-  chooseSignatureAlgorithm,
-  signatureAlgorithmIdentifier,
-  type SignatureChoice,
-} from "../../x509/signature-algorithm.ts"
-import { type Authority, keyOf } from "../authority.ts"
+import type { SigningKey } from "../../x509/signing-key.ts"
+import { type Authority, findIssuer, issuerOf } from "../authority.ts"
 import { AuthorityService } from "../authority-service.ts"
-import { type Allowances, noAllowances } from "../certificates/certificates.ts"
-import type { CertificateRecord } from "../certificates/certificate.ts"
-import { certify } from "../issue/certify.ts"
+import { noAllowances } from "../certificates/certificates.ts"
 import { namesOf } from "../issue/leaf.ts"
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
-import { type KeyFields, type KeyRequest, type ReadKeyRequest, readKeyRequest } from "../keys/key-request.ts"
+import type { KeyFields } from "../keys/key-request.ts"
 import { keyProvider, storeKey, type UsedKey } from "../keys/used-key.ts"
-import { leaseTtls } from "../mount.ts"
-import { referenceNameProblem } from "../names/reference-name.ts"
-import { type ApprovedAuthority, approveAuthority, type AuthorityTerms } from "../policy/approve-authority.ts"
-import { shown, type Violation, violation } from "../policy/violation.ts"
+import type { MountSettingsStore } from "../settings/mount-settings.ts"
 import { filledUrls, namesNothing } from "./authority-urls.ts"
 import { readBundle } from "./bundle.ts"
-import { defaultsAfter } from "./default-issuer.ts"
-import { planImport } from "./import-plan.ts"
+import { defaultsAfter, saveDefaults } from "./default-issuer.ts"
+import { type HeldIssuer, issuerValues } from "./held-issuer.ts"
+import { planImport, storeImport } from "./import-plan.ts"
 import { defaultIssuerSettings, type Issuer } from "./issuer.ts"
-import { issuerExtensions } from "./issuer-signer.ts"
+import { changedIssuer, refuseTakenIssuerName, withoutSettings } from "./issuer-settings.ts"
+import { afterChange, certificateOf, summariesOf, viewOf } from "./issuer-view.ts"
 import type {
   GeneratedIntermediate,
   GeneratedRoot,
@@ -37,10 +26,16 @@ import type {
   ImportEndpoint,
   IntermediateEndpoint,
   IntermediateInput,
+  IssuerInput,
+  IssuerSummary,
+  IssuerView,
   RootEndpoint,
   RootInput,
+  SavedIssuer,
+  ServedIssuerCertificate,
   ServedIssuers,
 } from "./issuers.ts"
+import { authorityCsr, newIntermediate, newRoot, selfSignedCertificate } from "./new-authority.ts"
 
 const writing = ["create", "update"] as const
 
@@ -51,54 +46,44 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
     allowances = noAllowances,
   ): Promise<GeneratedRoot> {
     this.authorize(writing, `${endpoint}/${input.keySource ?? "internal"}`)
-    const name = input.issuerName || (endpoint === "root/rotate" ? "next" : null)
-    const asked = readKeyRequest(input)
-    const violations = [...asked.violations, ...nameViolations(name)]
-    // No key is made before all is known to be right.
-    const content = this.#approved(await this.current(), input, { request: asked.request, violations, allowances })
-    const signature = signatureChoice(input)
-    const keyFor = keyProvider(this.context, requested(asked.request))
+    const root = newRoot(await this.current(), input, { endpoint, allowances, now: this.#now() })
+    const { name, content } = root
+    const keyFor = keyProvider(this.context, root.key)
     return this.changed(async (authority) => {
       if (name !== null) refuseTakenIssuerName(authority, name)
+      const mountId = authority.mount.id
       const used = await keyFor(authority)
       const id = newId("iss", this.context.runtime.random)
-      const { certificate, serialNumber, isUnlocated } = await this.#rootCertificate(authority, content, used, {
-        id,
-        signature,
-      })
+      const serialNumber = newSerialNumber(this.context.runtime.random)
+      const { urls } = filledUrls({ id, settings: defaultIssuerSettings }, authority.settings)
+      const key = this.#audited(used, { issuerId: id, purpose: "certificate", serialNumber })
+      const certificate = await selfSignedCertificate(root, key, { serialNumber, urls })
       const issuer: Issuer = {
         id,
-        mountId: authority.mount.id,
+        mountId,
         name,
         keyId: used.key.id,
         certificate,
         settings: defaultIssuerSettings,
         revokedAt: null,
-        createdAt: this.context.runtime.clock.now(),
+        createdAt: this.#now(),
       }
       const defaults = defaultsAfter(authority.settings, [issuer], newKeyOf(used))
-      const warnings = [
-        ...asked.warnings,
-        ...content.warnings,
-        ...(isUnlocated ? [unlocatedWarning] : []),
-        ...defaults.warnings,
-      ]
-      const record: CertificateRecord = {
-        mountId: authority.mount.id,
-        serialNumber,
-        certificate,
-        issuerId: id,
-        role: null,
-        ...namesOf(content),
-        ...content.validity,
-      }
       return {
-        store: async ({ mount }, { caKeys, issuers, certificates, mountSettings }) => {
-          await storeKey(used, caKeys)
-          await issuers.insert(issuer)
-          await certificates.insert(record)
-          if (defaults.issuers !== undefined) await mountSettings.save(mount.id, "issuers", defaults.issuers)
-          if (defaults.keys !== undefined) await mountSettings.save(mount.id, "keys", defaults.keys)
+        store: async (_authority, stores) => {
+          await storeKey(used, stores.caKeys)
+          await stores.issuers.insert(issuer)
+          await stores.certificates.insert({
+            mountId,
+            serialNumber,
+            certificate,
+            issuerId: id,
+            role: null,
+            ...namesOf(content),
+            ...content.validity,
+          })
+          await saveDefaults(mountId, defaults, stores.mountSettings)
+          await this.#touch(authority, stores.mountSettings)
         },
         value: {
           issuerId: id,
@@ -109,7 +94,7 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
           serialNumber,
           notAfter: content.validity.notAfter,
           privateKey: used.exported,
-          warnings,
+          warnings: [...root.warnings, ...(namesNothing(urls) ? [unlocatedWarning] : []), ...defaults.warnings],
         },
       }
     })
@@ -121,35 +106,24 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
     allowances = noAllowances,
   ): Promise<GeneratedIntermediate> {
     const isCross = endpoint === "intermediate/cross-sign"
-    const fields: KeyFields = isCross ? { ...input, keySource: "existing" } : input
-    this.authorize(writing, isCross ? endpoint : `${endpoint}/${fields.keySource ?? "internal"}`)
-    const asked = readKeyRequest(fields)
-    const { request, violations } = asked
-    const content = this.#approved(await this.current(), input, {
-      request,
-      violations,
-      mayBeNameless: true,
-      allowances,
-    })
-    const keyFor = keyProvider(this.context, requested(asked.request))
+    const key: KeyFields = isCross ? { keySource: "existing" } : {}
+    this.authorize(writing, isCross ? endpoint : `${endpoint}/${input.keySource ?? "internal"}`)
+    const intermediate = newIntermediate(await this.current(), input, { key, allowances, now: this.#now() })
+    const keyFor = keyProvider(this.context, intermediate.key)
     return this.changed(async (authority) => {
       const used = await keyFor(authority)
       const defaults = defaultsAfter(authority.settings, [], newKeyOf(used))
       return {
         store: async ({ mount }, { caKeys, mountSettings }) => {
           await storeKey(used, caKeys)
-          if (defaults.keys !== undefined) await mountSettings.save(mount.id, "keys", defaults.keys)
+          await saveDefaults(mount.id, defaults, mountSettings)
         },
         value: {
-          csr: await this.#signedRequest(content, used, input),
+          csr: await authorityCsr(intermediate, this.#audited(used, { purpose: "certificate-request" }), input),
           keyId: used.key.id,
           keyName: used.key.name,
           privateKey: used.exported,
-          warnings: [
-            ...asked.warnings,
-            ...content.warnings,
-            ...(content.subject.length === 0 ? ["the subject is empty: whoever signs this must give it one"] : []),
-          ],
+          warnings: intermediate.warnings,
         },
       }
     })
@@ -158,135 +132,118 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
   async import(pem: string, endpoint: ImportEndpoint = "issuers/import/bundle"): Promise<ImportedBundle> {
     this.authorize(writing, endpoint)
     const bundle = readBundle(pem, { keysAllowed: endpoint === "issuers/import/bundle" || endpoint === "config/ca" })
-    const { random, clock } = this.context.runtime
+    const { random } = this.context.runtime
     return this.transact(async (authority, stores) => {
       const plan = planImport(authority, bundle, {
-        now: clock.now(),
+        now: this.#now(),
         newIssuerId: () => newId("iss", random),
         newKeyId: () => newId("key", random),
       })
-      for (const { key, privateKey } of plan.newKeys) await stores.caKeys.insert(key, privateKey.der("pkcs8"))
-      for (const issuer of plan.newIssuers) await stores.issuers.insert(issuer)
-      for (const record of plan.records) {
-        // An intermediate that the mount has signed is recorded; and strangers may share a serial number.
-        const known = await stores.certificates.find(record.mountId, record.serialNumber)
-        if (known === undefined) await stores.certificates.insert(record)
-      }
-      for (const issuer of plan.completedIssuers) await stores.issuers.save(issuer)
-      const { mount } = authority
-      if (plan.issuersSettings !== undefined) await stores.mountSettings.save(mount.id, "issuers", plan.issuersSettings)
-      if (plan.keysSettings !== undefined) await stores.mountSettings.save(mount.id, "keys", plan.keysSettings)
+      await storeImport(authority, plan, stores)
+      await this.#touch(authority, stores.mountSettings)
       return plan.result
     })
   }
 
-  #approved(
-    authority: Authority,
-    input: RootInput | IntermediateInput,
-    { request, allowances, ...more }: Asked,
-  ): ApprovedAuthority {
-    return approveAuthority(input, undefined, {
-      ...more,
-      mountTtls: leaseTtls(authority.mount.config),
-      overMaximum: allowances.clampTtl ? "clamp" : "refuse",
-      issuer: undefined,
-      issuerMaxPathLength: undefined,
-      enforceLeafNotAfterBehavior: false,
-      keyType: request === undefined ? "rsa" : algorithmOf(authority, request).type,
-      now: this.context.runtime.clock.now(),
-    })
+  async list(): Promise<readonly IssuerSummary[]> {
+    return summariesOf(await this.current())
   }
 
-  async #rootCertificate(
-    authority: Authority,
-    content: ApprovedAuthority,
-    { signing, key }: UsedKey,
-    { id, signature }: { readonly id: IssuerId; readonly signature: SignatureChoice },
-  ) {
-    const serialNumber = newSerialNumber(this.context.runtime.random)
-    const { urls } = filledUrls({ id, settings: defaultIssuerSettings }, authority.settings)
-    const name = content.subjectDer
-    const identifier = content.subjectKeyIdentifier ?? subjectKeyIdentifier(signing)
-    const use = { mount: this.mountPath, keyId: key.id, issuerId: id, purpose: "certificate", serialNumber } as const
-    const certificate = await certify(
-      {
-        serialNumber,
-        ...content.validity,
-        subject: name,
-        publicKey: key.publicKey,
-        extensions: [...content.extensions, subjectKeyIdentifierExtension(identifier)],
-      },
-      {
-        name,
-        key: auditedSigningKey(signing, use, this.recordKeyUse),
-        extensions: issuerExtensions(identifier, urls),
-      },
-      signature,
+  async certificate(reference: string): Promise<ServedIssuerCertificate> {
+    const authority = await this.current()
+    const certificate = certificateOf(authority, issuerOf(authority, reference))
+    return { ...certificate, changedAt: authority.settings.history.issuersChangedAt }
+  }
+
+  async get(reference: string): Promise<IssuerView> {
+    this.authorize("read", `issuer/${reference}`)
+    const authority = await this.current()
+    return viewOf(authority, issuerOf(authority, reference))
+  }
+
+  async replace(reference: string, input: IssuerInput): Promise<SavedIssuer> {
+    this.authorize(writing, `issuer/${reference}`)
+    return this.#change(reference, (authority, issuer) =>
+      changedIssuer(authority, issuer, withoutSettings(issuer), input),
     )
-    return { certificate, serialNumber, isUnlocated: namesNothing(urls) }
   }
 
-  async #signedRequest(
-    content: ApprovedAuthority,
-    { signing, key }: UsedKey,
-    input: IntermediateInput,
-  ): Promise<Uint8Array> {
-    const algorithm = chooseSignatureAlgorithm(signing.algorithm, signatureChoice(input))
-    const info = encodeCertificationRequestInfo({
-      subject: content.subjectDer,
-      subjectPublicKeyInfo: key.publicKey,
-      extensions: content.extensions.filter(({ oid }) => isAskedFor(oid, input)),
+  async update(reference: string, patch: IssuerInput): Promise<SavedIssuer> {
+    this.authorize("patch", `issuer/${reference}`)
+    return this.#change(reference, (authority, issuer) => changedIssuer(authority, issuer, issuer, patch))
+  }
+
+  async revoke(reference: string): Promise<SavedIssuer> {
+    this.authorize(writing, `issuer/${reference}/revoke`)
+    return this.#change(reference, ({ settings }, issuer) => {
+      const usage = issuer.settings.usage.filter((one) => one !== "issuing-certificates")
+      const isDefault = settings.issuers.default === issuer.id
+      return {
+        changed: { revokedAt: issuer.revokedAt ?? this.#now(), settings: { ...issuer.settings, usage } },
+        warnings: isDefault ? [`issuer ${issuer.id} stays the default issuer, and issues nothing any more`] : [],
+      }
     })
-    const use = { mount: this.mountPath, keyId: key.id, purpose: "certificate-request" } as const
-    const signature = await auditedSigningKey(signing, use, this.recordKeyUse).sign(info, algorithm)
-    return assembleCertificationRequest(info, signatureAlgorithmIdentifier(algorithm), signature)
+  }
+
+  async delete(reference: string): Promise<readonly string[]> {
+    this.authorize("delete", `issuer/${reference}`)
+    return this.transact(async (authority, { issuers, mountSettings }) => {
+      const { mount, settings } = authority
+      const issuer = findIssuer(authority, reference)
+      if (issuer === undefined) return []
+      await issuers.remove(issuer)
+      await this.#touch(authority, mountSettings)
+      if (settings.issuers.default !== issuer.id) return []
+      await mountSettings.save(mount.id, "issuers", { ...settings.issuers, default: null })
+      return [`issuer ${issuer.id} was the default issuer; the mount has none any more`]
+    })
+  }
+
+  async deleteAll(): Promise<readonly string[]> {
+    this.authorize("delete", "root", { sudo: true })
+    return this.transact(async (authority, { issuers, caKeys, mountSettings }) => {
+      const { mount, settings, keys } = authority
+      for (const issuer of authority.issuers) await issuers.remove(issuer)
+      for (const key of keys.values()) await caKeys.remove(key)
+      await mountSettings.save(mount.id, "issuers", { ...settings.issuers, default: null })
+      await mountSettings.save(mount.id, "keys", { ...settings.keys, default: null })
+      await this.#touch(authority, mountSettings)
+      return [`deleted ${authority.issuers.length} issuers and ${keys.size} keys: all that the mount had`]
+    })
+  }
+
+  #change(
+    reference: string,
+    rule: (
+      authority: Authority,
+      issuer: HeldIssuer,
+    ) => { readonly changed: Partial<Issuer>; readonly warnings: readonly string[] },
+  ): Promise<SavedIssuer> {
+    return this.transact(async (authority, { issuers, mountSettings }) => {
+      const issuer = issuerOf(authority, reference)
+      const { changed, warnings } = rule(authority, issuer)
+      const after = { ...issuerValues(issuer), ...changed }
+      await issuers.save(after)
+      await this.#touch(authority, mountSettings)
+      return { issuer: afterChange(authority, after), warnings }
+    })
+  }
+
+  /** What everybody may read of issuers is another from now on. */
+  #touch({ mount }: Authority, mountSettings: MountSettingsStore): Promise<void> {
+    return mountSettings.save(mount.id, "history", { issuersChangedAt: this.#now() })
+  }
+
+  #audited({ key, signing }: UsedKey, use: Omit<KeyUse, "mount" | "keyId" | "digest">): SigningKey {
+    return auditedSigningKey(signing, { mount: this.mountPath, keyId: key.id, ...use }, this.recordKeyUse)
+  }
+
+  #now(): Instant {
+    return this.context.runtime.clock.now()
   }
 }
-
-interface Asked extends Pick<AuthorityTerms, "violations" | "mayBeNameless">, Pick<ReadKeyRequest, "request"> {
-  readonly allowances: Allowances
-}
-
-const signatureChoice = ({ signatureBits = 0, usePss = false }: Partial<SignatureChoice>): SignatureChoice => ({
-  signatureBits,
-  usePss,
-})
-
-/** Whoever signs a request decides about most of what a CA's certificate says, so little is asked for that was not said. */
-function isAskedFor(oid: string, { addBasicConstraints = false, keyUsage }: IntermediateInput): boolean {
-  switch (oid) {
-    case oids.basicConstraints:
-      return addBasicConstraints
-    case oids.keyUsage:
-      return keyUsage !== undefined
-    default:
-      return true
-  }
-}
-
-/** What the key will be, or is. */
-const algorithmOf = (authority: Authority, request: KeyRequest): KeyAlgorithm =>
-  request.kind === "new" ? request.algorithm : readPublicKey(keyOf(authority, request.reference).publicKey).algorithm
 
 const unlocatedWarning =
   "neither this mount nor the certificate names URLs at which certificates, revocation lists or OCSP responders are found; set them in config/urls before issuing"
 
 const newKeyOf = ({ key, made }: UsedKey): readonly KeyId[] => (made === undefined ? [] : [key.id])
-
-function requested(request: KeyRequest | undefined): KeyRequest {
-  if (request === undefined) throw new TypeError("a key request with violations was let through")
-  return request
-}
-
-function nameViolations(name: string | null): readonly Violation[] {
-  const problem = name === null ? undefined : referenceNameProblem(name)
-  return problem === undefined
-    ? []
-    : [violation("nameIsAReference", "issuerName", shown(name ?? ""), `"issuer_name" ${problem}`)]
-}
-
-/** Ids count as names, so that a reference never has two meanings. */
-export function refuseTakenIssuerName({ issuers }: Authority, name: string, own?: Issuer): void {
-  if (issuers.some((issuer) => issuer.id !== own?.id && (issuer.name === name || issuer.id === name)))
-    throw invalid([{ field: ["issuerName"], detail: "issuer name already in use" }])
-}

@@ -4,6 +4,7 @@ import type { PrivateKey } from "../../x509/private-key.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 import type { Allowances } from "../certificates/certificates.ts"
 import type { AuthorityRequest } from "../issue/authority-request.ts"
+import type { AuthorityUrls, Issuer } from "./issuer.ts"
 import type { KeyFields } from "../keys/key-request.ts"
 
 /** What is left out has its default. */
@@ -69,6 +70,39 @@ export interface ImportedBundle {
   readonly warnings: readonly string[]
 }
 
+export interface IssuerSummary extends Pick<Issuer, "id" | "name" | "keyId"> {
+  readonly isDefault: boolean
+  /** Hex joined by ":". Some authorities elsewhere give numbers that `SerialNumber` has no room for. */
+  readonly serialNumber: string
+}
+
+/** What anybody may know of an issuer. */
+export interface IssuerCertificate extends Pick<Issuer, "id" | "name"> {
+  /** DER. */
+  readonly certificate: Uint8Array
+  /** DER; the issuer itself first. */
+  readonly caChain: readonly Uint8Array[]
+}
+
+export interface IssuerView extends IssuerCertificate, Pick<Issuer, "keyId" | "settings" | "revokedAt"> {}
+
+/** Any part of what can be set, as it is said: words may be none, and the chain is named by references. */
+export interface IssuerInput extends Partial<AuthorityUrls> {
+  /** Unique in the mount; null or empty: none. */
+  readonly issuerName?: string | null
+  readonly leafNotAfterBehavior?: string
+  readonly usage?: readonly string[]
+  /** Ids, names or `default`; begins with the issuer itself. Empty: the chain is built. */
+  readonly manualChain?: readonly string[]
+  /** Empty: what suits the key. */
+  readonly revocationSignatureAlgorithm?: string
+}
+
+export interface SavedIssuer {
+  readonly issuer: IssuerView
+  readonly warnings: readonly string[]
+}
+
 /** The authorities of a mount: how they come about, and what may be done with them (pki-facts 2.1 to 2.4). */
 export interface Issuers {
   generateRoot(input: RootInput, endpoint?: RootEndpoint): Promise<GeneratedRoot>
@@ -79,6 +113,28 @@ export interface Issuers {
    * belong together are put together, whichever came first. What is in the mount already stays as it is.
    */
   import(bundle: string, endpoint?: ImportEndpoint): Promise<ImportedBundle>
+
+  // A reference is an id, a name, or `default`. The first two verbs are anybody's.
+
+  /** In the order they came. */
+  list(): Promise<readonly IssuerSummary[]>
+  certificate(reference: string): Promise<IssuerCertificate>
+  get(reference: string): Promise<IssuerView>
+  /** What is left out gets its default. */
+  replace(reference: string, input: IssuerInput): Promise<SavedIssuer>
+  /** What is left out stays as it is. */
+  update(reference: string, patch: IssuerInput): Promise<SavedIssuer>
+  /** For ever: it issues nothing more, and still signs what tells of revocations. The first time stands. */
+  revoke(reference: string): Promise<SavedIssuer>
+  /** Its key stays. One that is not there is deleted already. The answer is what to warn of. */
+  delete(reference: string): Promise<readonly string[]>
+  /** All of them, and all keys. The answer is what to warn of. */
+  deleteAll(): Promise<readonly string[]>
+}
+
+export interface ServedIssuerCertificate extends IssuerCertificate {
+  /** Since when all that anybody may know of the mount's issuers is as it is. */
+  readonly changedAt: Instant
 }
 
 /** The same with what a server grants besides. */
@@ -89,4 +145,5 @@ export interface ServedIssuers extends Issuers {
     endpoint?: IntermediateEndpoint,
     allowances?: Allowances,
   ): Promise<GeneratedIntermediate>
+  certificate(reference: string): Promise<ServedIssuerCertificate>
 }

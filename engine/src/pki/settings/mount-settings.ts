@@ -5,6 +5,7 @@ import {
   defaultExternalPolicySettings,
   type ExternalPolicySettings,
 } from "../external-policy/external-policy-settings.ts"
+import type { Instant } from "../../core/time.ts"
 import { type AuthorityUrls, noUrls } from "../issuers/issuer.ts"
 import type { MountId } from "../mount.ts"
 
@@ -25,12 +26,19 @@ export interface ClusterSettings {
   readonly aiaPath: string
 }
 
+/** What conditional requests are answered by. */
+export interface MountHistory {
+  /** Of everything that is told of issuers to anybody: their certificates, names and chains, and which is the default. */
+  readonly issuersChangedAt: Instant
+}
+
 /** Every part by its name. A new part is added here with its default, and has a store and a place in `Authority` at once. */
 export interface MountSettings {
   readonly issuers: IssuersSettings
   readonly keys: KeysSettings
   readonly urls: AuthorityUrls
   readonly cluster: ClusterSettings
+  readonly history: MountHistory
   readonly externalPolicy: ExternalPolicySettings
 }
 
@@ -39,6 +47,7 @@ export const defaultMountSettings: MountSettings = {
   keys: { default: null },
   urls: noUrls,
   cluster: { path: "", aiaPath: "" },
+  history: { issuersChangedAt: 0 },
   externalPolicy: defaultExternalPolicySettings,
 }
 

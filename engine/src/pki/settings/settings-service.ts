@@ -78,6 +78,8 @@ export class SettingsService extends AuthorityService implements Settings {
     return this.transact(async (authority, { mountSettings }) => {
       const saved = rule(authority)
       await mountSettings.save(authority.mount.id, name, saved.value)
+      if (name === "issuers")
+        await mountSettings.save(authority.mount.id, "history", { issuersChangedAt: this.context.runtime.clock.now() })
       return saved
     })
   }

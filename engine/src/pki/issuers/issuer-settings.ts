@@ -1,0 +1,157 @@
+// What an operator may set of an issuer (pki-facts 2.4), with every fault found at once.
+import { type Fault, refuseFaults } from "../../core/errors.ts"
+import type { IssuerId } from "../../core/ids.ts"
+import { fitsKey, parseSignatureAlgorithm } from "../../x509/signature-algorithm.ts"
+import { describeKeyAlgorithm } from "../../x509/key-algorithm.ts"
+import { type Authority, findIssuer } from "../authority.ts"
+import { referenceNameProblem } from "../names/reference-name.ts"
+import { shown } from "../policy/violation.ts"
+import { urlFaults } from "./authority-urls.ts"
+import type { HeldIssuer } from "./held-issuer.ts"
+import {
+  type AuthorityUrls,
+  defaultIssuerSettings,
+  type Issuer,
+  type IssuerSettings,
+  issuerUsages,
+  type IssuerUsage,
+  leafNotAfterBehaviors,
+} from "./issuer.ts"
+import type { IssuerInput } from "./issuers.ts"
+import { usageProblem } from "./issuer-usage.ts"
+
+/** What the issuer is with nothing set but its defaults: what a replacement begins with. */
+export const withoutSettings = (issuer: HeldIssuer): Pick<Issuer, "name" | "settings"> => ({
+  name: null,
+  settings: {
+    ...defaultIssuerSettings,
+    usage: issuerUsages.filter((usage) => ownProblem(usage, issuer) === undefined),
+  },
+})
+
+/** Throws `EngineError("invalid")` with every fault. */
+export function changedIssuer(
+  authority: Authority,
+  issuer: HeldIssuer,
+  before: Pick<Issuer, "name" | "settings">,
+  input: IssuerInput,
+): { readonly changed: Pick<Issuer, "name" | "settings">; readonly warnings: readonly string[] } {
+  const name = input.issuerName === undefined ? before.name : input.issuerName || null
+  const behavior = input.leafNotAfterBehavior ?? before.settings.leafNotAfterBehavior
+  const usage = usageOf(input.usage ?? before.settings.usage)
+  const chain = chainOf(authority, issuer, input.manualChain, before.settings.manualChain)
+  const algorithm = input.revocationSignatureAlgorithm ?? before.settings.revocationSignatureAlgorithm
+  const urls = urlsOf(before.settings.urls, input)
+  refuseFaults([
+    ...nameFaults(authority, issuer, name),
+    ...wordFault("leafNotAfterBehavior", behavior, leafNotAfterBehaviors),
+    ...usageFaults(issuer, usage),
+    ...chain.faults,
+    ...algorithmFaults(issuer, algorithm),
+    ...urlFaults(urls),
+  ])
+  const settings: IssuerSettings = {
+    leafNotAfterBehavior: behavior as IssuerSettings["leafNotAfterBehavior"],
+    usage: usage as readonly IssuerUsage[],
+    manualChain: chain.ids,
+    revocationSignatureAlgorithm: parseSignatureAlgorithm(algorithm) ?? "",
+    urls,
+  }
+  return { changed: { name, settings }, warnings: chain.warnings }
+}
+
+function nameFaults(authority: Authority, { id }: Issuer, name: string | null): readonly Fault[] {
+  if (name === null) return []
+  const problem = referenceNameProblem(name)
+  if (problem !== undefined) return [{ field: ["issuerName"], detail: `"issuer_name" ${problem}` }]
+  return isTakenIssuerName(authority, name, id) ? [issuerNameTaken] : []
+}
+
+const issuerNameTaken: Fault = { field: ["issuerName"], detail: "issuer name already in use" }
+
+/** Ids count as names, so that a reference never has two meanings. */
+const isTakenIssuerName = ({ issuers }: Authority, name: string, own: IssuerId | undefined): boolean =>
+  issuers.some((issuer) => issuer.id !== own && (issuer.name === name || issuer.id === name))
+
+/** Of an issuer that is about to be made. */
+export function refuseTakenIssuerName(authority: Authority, name: string): void {
+  refuseFaults(isTakenIssuerName(authority, name, undefined) ? [issuerNameTaken] : [])
+}
+
+function wordFault(field: keyof IssuerInput, word: string, words: readonly string[]): readonly Fault[] {
+  return words.includes(word)
+    ? []
+    : [{ field: [field], detail: `"${shown(word)}" must be ${words.map((known) => `"${known}"`).join(", ")}` }]
+}
+
+/** In a fixed order, each once; whatever else, the certificate can be read. */
+function usageOf(words: readonly string[]): readonly string[] {
+  const asked = new Set(words.filter((word) => word !== ""))
+  asked.add("read-only")
+  const known: readonly string[] = issuerUsages
+  return [...known.filter((usage) => asked.has(usage)), ...[...asked].filter((word) => !known.includes(word))]
+}
+
+function usageFaults(issuer: HeldIssuer, usage: readonly string[]): readonly Fault[] {
+  const known: readonly string[] = issuerUsages
+  const unknown = usage.filter((word) => !known.includes(word))
+  if (unknown.length > 0)
+    return [{ field: ["usage"], detail: `"${shown(unknown.join(", "))}" is none of ${known.join(", ")}` }]
+  return (usage as readonly IssuerUsage[]).flatMap((word) => {
+    const problem = ownProblem(word, issuer)
+    return problem === undefined ? [] : [{ field: ["usage"], detail: `"${word}" cannot be set: the issuer ${problem}` }]
+  })
+}
+
+function ownProblem(usage: IssuerUsage, { values, revokedAt }: HeldIssuer): string | undefined {
+  if (usage === "issuing-certificates" && revokedAt !== null) return "is revoked"
+  return usageProblem(usage, values)
+}
+
+interface ReadChain {
+  readonly ids: readonly IssuerId[]
+  readonly faults: readonly Fault[]
+  readonly warnings: readonly string[]
+}
+
+function chainOf(
+  authority: Authority,
+  issuer: HeldIssuer,
+  references: readonly string[] | undefined,
+  before: readonly IssuerId[],
+): ReadChain {
+  if (references === undefined) return { ids: before, faults: [], warnings: [] }
+  const fault = (detail: string): ReadChain => ({ ids: [], faults: [{ field: ["manualChain"], detail }], warnings: [] })
+  if (references.length > authority.issuers.length) return fault("names more issuers than the mount has")
+  const found = references.map((reference) => findIssuer(authority, reference))
+  const missing = references.find((_, at) => found[at] === undefined)
+  if (missing !== undefined) return fault(`unable to find PKI issuer for reference: ${shown(missing)}`)
+  const chain = found.filter((one) => one !== undefined)
+  if (new Set(chain).size < chain.length) return fault("names an issuer twice")
+  const [first] = chain
+  if (first !== undefined && first.id !== issuer.id) return fault("must begin with the issuer itself")
+  const loose = chain.filter((one, at) => at > 0 && !chain.slice(0, at).some((child) => child.isIssuedBy(one)))
+  return {
+    ids: chain.map(({ id }) => id),
+    faults: [],
+    warnings: loose.map(({ id }) => `issuer ${id} in the manual chain has issued none of those before it`),
+  }
+}
+
+function algorithmFaults({ publicKey }: HeldIssuer, text: string): readonly Fault[] {
+  if (text === "") return []
+  const field = ["revocationSignatureAlgorithm"]
+  const algorithm = parseSignatureAlgorithm(text)
+  if (algorithm === undefined) return [{ field, detail: `"${shown(text)}" is no signature algorithm that is known` }]
+  return fitsKey(algorithm, publicKey.algorithm)
+    ? []
+    : [{ field, detail: `a key of ${describeKeyAlgorithm(publicKey.algorithm)} makes no signatures of ${algorithm}` }]
+}
+
+const urlsOf = (before: AuthorityUrls, input: IssuerInput): AuthorityUrls => ({
+  issuingCertificates: input.issuingCertificates ?? before.issuingCertificates,
+  crlDistributionPoints: input.crlDistributionPoints ?? before.crlDistributionPoints,
+  deltaCrlDistributionPoints: input.deltaCrlDistributionPoints ?? before.deltaCrlDistributionPoints,
+  ocspServers: input.ocspServers ?? before.ocspServers,
+  enableTemplating: input.enableTemplating ?? before.enableTemplating,
+})

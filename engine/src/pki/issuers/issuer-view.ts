@@ -1,0 +1,36 @@
+// What callers are shown of issuers.
+import type { Authority } from "../authority.ts"
+import { chainOf } from "./chain.ts"
+import { type HeldIssuer, holdIssuer } from "./held-issuer.ts"
+import type { Issuer } from "./issuer.ts"
+import type { IssuerCertificate, IssuerSummary, IssuerView } from "./issuers.ts"
+
+type Issuers = Pick<Authority, "issuers">
+
+export const summariesOf = ({ issuers, settings }: Authority): readonly IssuerSummary[] =>
+  issuers.map(({ id, name, keyId, parsed }) => ({
+    id,
+    name,
+    keyId,
+    isDefault: id === settings.issuers.default,
+    serialNumber: Array.from(parsed.serialNumber, (octet) => octet.toString(16).padStart(2, "0")).join(":"),
+  }))
+
+export const certificateOf = ({ issuers }: Issuers, issuer: HeldIssuer): IssuerCertificate => ({
+  id: issuer.id,
+  name: issuer.name,
+  certificate: issuer.certificate,
+  caChain: chainOf(issuer, issuers).map(({ certificate }) => certificate),
+})
+
+export const viewOf = (authority: Issuers, issuer: HeldIssuer): IssuerView => ({
+  ...certificateOf(authority, issuer),
+  keyId: issuer.keyId,
+  settings: issuer.settings,
+  revokedAt: issuer.revokedAt,
+})
+
+export function afterChange({ issuers }: Issuers, changed: Issuer): IssuerView {
+  const held = holdIssuer(changed)
+  return viewOf({ issuers: issuers.map((other) => (other.id === held.id ? held : other)) }, held)
+}

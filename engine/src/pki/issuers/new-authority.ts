@@ -1,0 +1,149 @@
+// A certificate that signs itself, and the request for one that somebody else signs: what they say, and their bytes.
+import { oids } from "../../x509/asn1/oids.ts"
+import { assembleCertificationRequest, encodeCertificationRequestInfo } from "../../x509/certification-request.ts"
+import { subjectKeyIdentifier as subjectKeyIdentifierExtension } from "../../x509/extensions.ts"
+import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
+import { readPublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
+import type { SerialNumber } from "../../x509/serial-number.ts"
+import {
+  chooseSignatureAlgorithm,
+  signatureAlgorithmIdentifier,
+  type SignatureChoice,
+} from "../../x509/signature-algorithm.ts"
+import type { SigningKey } from "../../x509/signing-key.ts"
+import type { Instant } from "../../core/time.ts"
+import { type Authority, keyOf } from "../authority.ts"
+import type { Allowances } from "../certificates/certificates.ts"
+import { certify } from "../issue/certify.ts"
+import { type KeyFields, type KeyRequest, readKeyRequest } from "../keys/key-request.ts"
+import { leaseTtls } from "../mount.ts"
+import { referenceNameProblem } from "../names/reference-name.ts"
+import { type ApprovedAuthority, approveAuthority } from "../policy/approve-authority.ts"
+import { shown, type Violation, violation } from "../policy/violation.ts"
+import type { FilledUrls } from "./authority-urls.ts"
+import { issuerExtensions } from "./issuer-signer.ts"
+import type { IntermediateInput, RootEndpoint, RootInput } from "./issuers.ts"
+
+export interface NewAuthority {
+  /** Of the issuer; none where a certificate is only asked for. */
+  readonly name: string | null
+  readonly content: ApprovedAuthority
+  readonly key: KeyRequest
+  readonly signature: SignatureChoice
+  readonly warnings: readonly string[]
+}
+
+export interface NewAuthorityTerms {
+  readonly allowances: Allowances
+  readonly now: Instant
+}
+
+/** Throws `EngineError("invalid")` with all that is wrong, before any key is made. */
+export function newRoot(
+  authority: Authority,
+  input: RootInput,
+  { endpoint, ...terms }: NewAuthorityTerms & { readonly endpoint: RootEndpoint },
+): NewAuthority {
+  const name = input.issuerName || (endpoint === "root/rotate" ? "next" : null)
+  return newAuthority(authority, input, { ...terms, name, mayBeNameless: false })
+}
+
+/** The same; `key` says which, whatever the input does. */
+export function newIntermediate(
+  authority: Authority,
+  input: IntermediateInput,
+  { key, ...terms }: NewAuthorityTerms & { readonly key: KeyFields },
+): NewAuthority {
+  const asked = newAuthority(authority, { ...input, ...key }, { ...terms, name: null, mayBeNameless: true })
+  const isNameless = asked.content.subject.length === 0
+  const warning = "the subject is empty: whoever signs this must give it one"
+  return { ...asked, warnings: [...asked.warnings, ...(isNameless ? [warning] : [])] }
+}
+
+function newAuthority(
+  authority: Authority,
+  input: RootInput | IntermediateInput,
+  more: NewAuthorityTerms & { readonly name: string | null; readonly mayBeNameless: boolean },
+): NewAuthority {
+  const { name, mayBeNameless, allowances, now } = more
+  const { request, violations, warnings } = readKeyRequest(input)
+  const content = approveAuthority(input, undefined, {
+    mountTtls: leaseTtls(authority.mount.config),
+    overMaximum: allowances.clampTtl ? "clamp" : "refuse",
+    issuer: undefined,
+    issuerMaxPathLength: undefined,
+    enforceLeafNotAfterBehavior: false,
+    // Which it is makes no difference where there is none.
+    keyType: request === undefined ? "rsa" : algorithmOf(authority, request).type,
+    mayBeNameless,
+    violations: [...violations, ...nameViolations(name)],
+    now,
+  })
+  if (request === undefined) throw new TypeError("a key request with violations was let through")
+  const { signatureBits = 0, usePss = false } = input
+  return {
+    name,
+    content,
+    key: request,
+    signature: { signatureBits, usePss },
+    warnings: [...warnings, ...content.warnings],
+  }
+}
+
+/** What the key will be, or is. */
+const algorithmOf = (authority: Authority, request: KeyRequest): KeyAlgorithm =>
+  request.kind === "new" ? request.algorithm : readPublicKey(keyOf(authority, request.reference).publicKey).algorithm
+
+function nameViolations(name: string | null): readonly Violation[] {
+  const problem = name === null ? undefined : referenceNameProblem(name)
+  return problem === undefined
+    ? []
+    : [violation("nameIsAReference", "issuerName", shown(name ?? ""), `"issuer_name" ${problem}`)]
+}
+
+/** DER. */
+export function selfSignedCertificate(
+  { content, signature }: NewAuthority,
+  key: SigningKey,
+  { serialNumber, urls }: { readonly serialNumber: SerialNumber; readonly urls: FilledUrls },
+): Promise<Uint8Array> {
+  const identifier = content.subjectKeyIdentifier ?? subjectKeyIdentifier(key)
+  return certify(
+    {
+      serialNumber,
+      ...content.validity,
+      subject: content.subjectDer,
+      publicKey: key.spki,
+      extensions: [...content.extensions, subjectKeyIdentifierExtension(identifier)],
+    },
+    { name: content.subjectDer, key, extensions: issuerExtensions(identifier, urls) },
+    signature,
+  )
+}
+
+/** PKCS #10, DER. */
+export async function authorityCsr(
+  { content, signature }: NewAuthority,
+  key: SigningKey,
+  input: IntermediateInput,
+): Promise<Uint8Array> {
+  const algorithm = chooseSignatureAlgorithm(key.algorithm, signature)
+  const info = encodeCertificationRequestInfo({
+    subject: content.subjectDer,
+    subjectPublicKeyInfo: key.spki,
+    extensions: content.extensions.filter(({ oid }) => isAskedFor(oid, input)),
+  })
+  return assembleCertificationRequest(info, signatureAlgorithmIdentifier(algorithm), await key.sign(info, algorithm))
+}
+
+/** Whoever signs a request decides about most of what a CA's certificate says, so little is asked for that was not said. */
+function isAskedFor(oid: string, { addBasicConstraints = false, keyUsage }: IntermediateInput): boolean {
+  switch (oid) {
+    case oids.basicConstraints:
+      return addBasicConstraints
+    case oids.keyUsage:
+      return keyUsage !== undefined
+    default:
+      return true
+  }
+}

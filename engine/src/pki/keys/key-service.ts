@@ -1,0 +1,117 @@
+import { type Fault, invalid, refuseFaults, unprocessable } from "../../core/errors.ts"
+import { newId } from "../../core/ids.ts"
+import { readPublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
+import { type Authority, findKey, keyOf } from "../authority.ts"
+import { AuthorityService } from "../authority-service.ts"
+import { readBundle } from "../issuers/bundle.ts"
+import { planImport, storeImport } from "../issuers/import-plan.ts"
+import { referenceNameProblem } from "../names/reference-name.ts"
+import { refuseViolations } from "../policy/violation.ts"
+import type { CaKey } from "./key.ts"
+import { readKeyRequest } from "./key-request.ts"
+import type { GeneratedKey, Keys, KeySummary, KeyView, NewKeyInput, SavedKey } from "./keys.ts"
+import { keyProvider, refuseTakenKeyName, storeKey } from "./used-key.ts"
+
+const writing = ["create", "update"] as const
+
+export class KeyService extends AuthorityService implements Keys {
+  async list(): Promise<readonly KeySummary[]> {
+    this.authorize("list", "keys")
+    const { keys, settings } = await this.current()
+    return [...keys.values()].map(({ id, name }) => ({ id, name, isDefault: id === settings.keys.default }))
+  }
+
+  async get(reference: string): Promise<KeyView> {
+    this.authorize("read", `key/${reference}`)
+    return viewOf(keyOf(await this.current(), reference))
+  }
+
+  async generate({ keySource = "internal", ...input }: NewKeyInput): Promise<GeneratedKey> {
+    this.authorize(writing, `keys/generate/${keySource}`)
+    const { request, violations, warnings } = readKeyRequest({ ...input, keySource })
+    refuseViolations(violations)
+    if (request === undefined) throw new TypeError("a key request with violations was let through")
+    const keyFor = keyProvider(this.context, request)
+    return this.changed(async (authority) => {
+      const used = await keyFor(authority)
+      return {
+        store: async ({ mount, settings }, { caKeys, mountSettings }) => {
+          await storeKey(used, caKeys)
+          if (settings.keys.default === null) await mountSettings.save(mount.id, "keys", { default: used.key.id })
+        },
+        value: { ...viewOf(used.key), privateKey: used.exported, warnings },
+      }
+    })
+  }
+
+  async import(privateKey: string, name = ""): Promise<SavedKey> {
+    this.authorize(writing, "keys/import")
+    refuseFaults(nameFaults(name))
+    const bundle = readBundle(privateKey, { keysAllowed: true })
+    if (bundle.certificates.length > 0 || bundle.keys.length !== 1)
+      throw invalid([
+        { field: ["pemBundle"], detail: "exactly one private key, and nothing else, can be imported here" },
+      ])
+    const { random, clock } = this.context.runtime
+    return this.transact(async (authority, stores) => {
+      if (name !== "") refuseTakenKeyName(authority, name, keyLike(authority, bundle.keys[0]?.publicKey.spki))
+      const plan = planImport(authority, bundle, {
+        now: clock.now(),
+        newIssuerId: () => newId("iss", random),
+        newKeyId: () => newId("key", random),
+        keyName: name || null,
+      })
+      await storeImport(authority, plan, stores)
+      const [added] = plan.newKeys
+      const [existing] = plan.result.existingKeys
+      const known = existing && authority.keys.get(existing)
+      const key = added?.key ?? known
+      if (key === undefined) throw new TypeError("an import has neither made a key nor found one")
+      const { warnings } = plan.result
+      return { ...viewOf(key), warnings: known === undefined ? warnings : [...warnings, alreadyHere(known, name)] }
+    })
+  }
+
+  async rename(reference: string, name: string | null): Promise<SavedKey> {
+    this.authorize(writing, `key/${reference}`)
+    const wanted = name || null
+    refuseFaults(nameFaults(wanted ?? ""))
+    return this.transact(async (authority, { caKeys }) => {
+      const key = keyOf(authority, reference)
+      if (wanted !== null) refuseTakenKeyName(authority, wanted, key)
+      await caKeys.rename(key, wanted)
+      return { ...viewOf({ ...key, name: wanted }), warnings: [] }
+    })
+  }
+
+  async delete(reference: string): Promise<readonly string[]> {
+    this.authorize("delete", `key/${reference}`)
+    return this.transact(async (authority, { caKeys, mountSettings }) => {
+      const { mount, issuers, settings } = authority
+      const key = findKey(authority, reference)
+      if (key === undefined) return []
+      const user = issuers.find(({ keyId }) => keyId === key.id)
+      if (user !== undefined) throw unprocessable(`Failed to Delete Key.  Key in Use by Issuer: ${user.id}`)
+      await caKeys.remove(key)
+      if (settings.keys.default !== key.id) return []
+      await mountSettings.save(mount.id, "keys", { ...settings.keys, default: null })
+      return [`key ${key.id} was the default key; the mount has none any more`]
+    })
+  }
+}
+
+function viewOf({ id, name, publicKey }: CaKey): KeyView {
+  const key = readPublicKey(publicKey)
+  return { id, name, type: key.algorithm.type, subjectKeyIdentifier: subjectKeyIdentifier(key) }
+}
+
+function nameFaults(name: string): readonly Fault[] {
+  const problem = name === "" ? undefined : referenceNameProblem(name)
+  return problem === undefined ? [] : [{ field: ["keyName"], detail: `"key_name" ${problem}` }]
+}
+
+const keyLike = ({ keys }: Authority, publicKey: Uint8Array | undefined): CaKey | undefined =>
+  [...keys.values()].find((key) => publicKey !== undefined && Buffer.compare(key.publicKey, publicKey) === 0)
+
+const alreadyHere = ({ id, name }: CaKey, asked: string): string =>
+  `the key is in this mount already, as ${id}${asked === "" || asked === name ? "" : "; it was not renamed"}`
