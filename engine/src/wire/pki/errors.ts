@@ -30,8 +30,6 @@ const statuses: Record<EngineErrorCode, number> = {
   "out-of-service": 503,
 }
 
-export const statusOf = (code: EngineErrorCode): number => statuses[code]
-
 /** The names of members that do not follow from those inside, keyed by the latter. */
 export type WireNames = Readonly<Record<string, string>>
 

@@ -4,7 +4,6 @@ import {
   anything,
   decodeAnswer,
   decodeDocument,
-  decodeGiven,
   duration,
   durationSeconds,
   durationText,
@@ -128,15 +127,6 @@ describe("a table", () => {
       removed: ["issuerRef"],
       ignored: ["maxTtlMs", "constructor"],
     })
-  })
-
-  test("throws every fault at once where nobody else reports them", () => {
-    expect(() => decodeGiven(table, { max_ttl: "x", enabled: "x" })).toThrow(
-      expect.objectContaining({
-        code: "invalid",
-        faults: [{ field: ["maxTtlMs"] }, { field: ["isOn"] }].map((fault) => expect.objectContaining(fault)),
-      }),
-    )
   })
 
   test("writes durations for whoever reads them", () => {

@@ -1,7 +1,7 @@
 // The members of requests and of answers, by kind: one table says for each what is read, what is written, and what a refusal
 // calls it, to server and client alike. Clients of this API send text for everything (pki-facts 0.2), so that reading coerces;
 // writing never does.
-import { type Fault, invalid, unavailable } from "../../core/errors.ts"
+import { type Fault, unavailable } from "../../core/errors.ts"
 import { textProblem } from "../../core/text.ts"
 import { formatDuration, formatInstant, type Instant, parseDuration, parseInstant, secondMs } from "../../core/time.ts"
 import type { Dialect } from "./dialect.ts"
@@ -240,13 +240,6 @@ export function decodeDocument<T extends object>({ byWireName }: Parameters<T>, 
     else value[name] = read as T[keyof T & string]
   }
   return { value, faults, removed, ignored }
-}
-
-/** Everything that is given; throws `invalid` naming all that cannot be read. */
-export function decodeGiven<T extends object>(table: Parameters<T>, document: Document): Partial<T> {
-  const { value, faults } = decodeDocument(table, document)
-  if (faults.length > 0) throw invalid(faults)
-  return value
 }
 
 /** Members that are undefined are left out. */
