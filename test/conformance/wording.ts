@@ -264,6 +264,7 @@ export const wording: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
   "P-1": {
     n5: "what editions elsewhere withhold is there: external policy, metadata of certificates",
+    n2: "an authority is mounted at any path, and everything of it lies below that path",
   },
   "P-4.5": {
     r1: "issue by a service's decision, with and without a policy's name, by the default issuer or the service's choice",
@@ -275,5 +276,24 @@ export const wording: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
   "P-4.9": {
     p1: "sign an intermediate by a service's decision, in all four forms of the path",
+  },
+  "P-2.1": {
+    r13: "a role's default lifetime, as a duration in text",
+  },
+  "P-4": {
+    p1: "addresses follow the mount, and LIST is a method beside the usual ones",
+  },
+  "P-4.1": {
+    n3: "response headers that a mount lets through are a matter of its tuning",
+  },
+  "P-4.3": {
+    r1: "roles are listed by name alone, in the usual envelope",
+  },
+  "P-5": {
+    n1: "the header that carries the token",
+  },
+  "P-9": {
+    n1: "the version is part of the path",
+    n2: "the release that the server says it is like has several issuers and ACME",
   },
 }
