@@ -61,7 +61,12 @@ export async function serve(words: readonly string[], invocation: Invocation = {
   const url = `http://127.0.0.1:${port}`
   const running = start(words, {
     ...invocation,
-    environment: { CHANCERY_LISTEN: `127.0.0.1:${port}`, ...invocation.environment },
+    environment: {
+      CHANCERY_LISTEN: `127.0.0.1:${port}`,
+      // The next port may be somebody else's.
+      ...(words[0] === "dev" ? { CHANCERY_TLS_LISTEN: "127.0.0.1:0" } : {}),
+      ...invocation.environment,
+    },
   })
   let over = false
   void running.ended.then(() => (over = true))

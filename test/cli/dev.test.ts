@@ -3,12 +3,12 @@ import { readFile, rm, stat } from "node:fs/promises"
 import { connect } from "node:net"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { request } from "undici"
+import { Agent, request } from "undici"
 import { expect, test, vi } from "vitest"
-import { freePort, main, run, serve, temporaryFolder } from "./chancery.ts"
+import { freePort, main, run, serve, type Served, temporaryFolder } from "./chancery.ts"
 
-// Each starts processes.
-vi.setConfig({ testTimeout: 30_000 })
+// Each starts processes, some of them one after another.
+vi.setConfig({ testTimeout: 120_000 })
 
 const shell = promisify(execFile)
 
@@ -43,14 +43,57 @@ test("the commands that dev shows work as they are typed", async () => {
     .out()
     .split("\n")
     .filter((line) => line.startsWith("  curl "))
-  expect(commands).toHaveLength(3)
+  expect(commands).toHaveLength(4)
   const answers: unknown[] = []
   for (const command of commands) {
     const { stdout } = await shell("sh", ["-c", command], { cwd: folder.path })
     answers.push(JSON.parse(stdout))
   }
   const network = { type: "workspaces", attributes: { name: "network" } }
-  expect(answers).toMatchObject([{ data: network }, { data: [network] }, { data: network }])
+  const issued = { private_key_type: "ec", certificate: expect.stringContaining("BEGIN CERTIFICATE") as string }
+  expect(answers).toMatchObject([{ data: network }, { data: [network] }, { data: network }, { data: issued }])
+})
+
+test("dev serves HTTPS beside HTTP, and whoever trusts ca.pem trusts it under the names of this machine", async () => {
+  await using folder = await temporaryFolder()
+  const port = await freePort()
+  const environment = { CHANCERY_TLS_LISTEN: `127.0.0.1:${port}` }
+  await using served = await serve(["dev"], { folder: folder.path, environment })
+  const ca = await readFile(join(folder.path, ".chancery", "ca.pem"), "utf8")
+  const dispatcher = new Agent({ connect: { ca } })
+  for (const host of ["localhost", "127.0.0.1"])
+    expect((await request(`https://${host}:${port}/readyz`, { dispatcher })).statusCode).toBe(200)
+  await dispatcher.close()
+  await expect.poll(() => served.out()).toContain(`and https://127.0.0.1:${port} (trust .chancery/ca.pem)`)
+
+  served.child.kill("SIGTERM")
+  expect((await served.ended).code).toBe(0)
+  await using again = await serve(["dev"], { folder: folder.path, environment })
+  expect(await readFile(join(folder.path, ".chancery", "ca.pem"), "utf8")).toBe(ca)
+  again.child.kill("SIGTERM")
+  expect((await again.ended).code).toBe(0)
+})
+
+test("dev serves without HTTPS where its certificate cannot be had, and says why", async () => {
+  await using folder = await temporaryFolder()
+  const stop = async (served: Served) => {
+    served.child.kill("SIGTERM")
+    return served.ended
+  }
+  await stop(await serve(["dev"], { folder: folder.path }))
+  const role = { token: await tokenIn(folder.path), body: { allowed_domains: "nowhere", key_type: "ec" } }
+  await using served = await serve(["dev"], { folder: folder.path })
+  const { statusCode } = await request(`${served.url}/v1/pki/roles/local`, {
+    method: "POST",
+    headers: { "x-service-token": role.token, "content-type": "application/json" },
+    body: JSON.stringify({ ...role.body, allow_localhost: false }),
+  })
+  expect(statusCode).toBe(200)
+  await stop(served)
+  await using without = await serve(["dev"], { folder: folder.path })
+  const { said } = await stop(without)
+  expect(said).toContain('"serving without HTTPS"')
+  expect(said).toContain("cannot issue itself a certificate from pki under the role local")
 })
 
 test("dev started again keeps what is there, and makes a new root token only when the old one is gone or revoked", async () => {

@@ -1,9 +1,12 @@
 // What `npm start` runs: a server that is ready to be tried, with an organization, a root token and the next commands to
 // type. Everything it sets up is there once, however often it is started.
+import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Command } from "commander"
 import { isEngineError } from "../core/errors.ts"
 import type { ServedEngine } from "../engine.ts"
+import type { RunningServer } from "../server.ts"
+import { ensureAuthorities, localTls } from "./dev-authorities.ts"
 import { runServer } from "./run-server.ts"
 import { writeDurably } from "../storage/durable-file.ts"
 import { readSecretFile } from "./secret-file.ts"
@@ -11,24 +14,30 @@ import { addSettingOptions, settingsOf } from "./setting-options.ts"
 import { settingNames } from "./settings.ts"
 import { describeStorage, makeDataFolder, storageUrl } from "./store.ts"
 import type { Terminal } from "./terminal.ts"
+import { tlsAddressOf } from "./tls-address.ts"
 
 export const developmentOrganization = "default"
 
 export function devCommand(terminal: Terminal): Command {
   const command = new Command("dev").description(
-    `Serve for development: with an organization "${developmentOrganization}" and a root token in the data folder.`,
+    `Serve for development: with an organization "${developmentOrganization}", certificate authorities, HTTPS, and a root token in the data folder.`,
   )
   addSettingOptions(command, { names: settingNames, dev: true })
   return command.action(async () => {
     const settings = settingsOf(command, terminal, true)
     const tokenFile = join(settings.data, "root-token")
+    const rootFile = join(settings.data, "ca.pem")
     await runServer(settings, terminal, {
       async prepare(engine) {
         await makeDataFolder(settings.data)
         await ensureOrganization(engine)
         await ensureRootToken(engine, tokenFile)
+        await ensureAuthorities(engine, { ...settings, tlsListen: tlsAddressOf(settings) })
       },
-      onReady: ({ url }) => terminal.out(welcome(url, describeStorage(storageUrl(settings)), tokenFile)),
+      usualTls: localTls,
+      onTlsIssued: (root) => keepRoot(rootFile, root),
+      onReady: (server) =>
+        terminal.out(welcome(server, { storage: describeStorage(storageUrl(settings)), tokenFile, rootFile })),
     })
   })
 }
@@ -61,11 +70,25 @@ async function isRootToken(engine: ServedEngine, token: string): Promise<boolean
   }
 }
 
-export function welcome(url: string, storage: string, tokenFile: string): string {
+/** For whoever is to trust the server; nobody reads it in the middle of being written. */
+async function keepRoot(file: string, root: string | undefined): Promise<void> {
+  if (root !== undefined && (await readFile(file, "utf8").catch(() => "")) !== root)
+    await writeDurably(file, root, 0o644)
+}
+
+interface Kept {
+  readonly storage: string
+  readonly tokenFile: string
+  readonly rootFile: string
+}
+
+export function welcome({ url, httpsUrl }: RunningServer, { storage, tokenFile, rootFile }: Kept): string {
+  const also = httpsUrl === undefined ? "" : ` and ${httpsUrl} (trust ${rootFile})`
+  const trust = httpsUrl === undefined ? "" : ` --cacert ${rootFile}`
   const curl = `curl -s -H "Authorization: Bearer $(cat ${tokenFile})"`
   const workspaces = `${url}/api/v2/organizations/${developmentOrganization}/workspaces`
   return `
-Chancery serves on ${url} and keeps its data in ${storage}.
+Chancery serves on ${url}${also} and keeps its data in ${storage}.
 The root token is in ${tokenFile}. Next, in another terminal:
 
   # create a workspace
@@ -76,6 +99,9 @@ The root token is in ${tokenFile}. Next, in another terminal:
 
   # show one
   ${curl} ${workspaces}/network
+
+  # issue a certificate for this machine
+  curl -s${trust} -H "X-Service-Token: $(cat ${tokenFile})" -d common_name=app.localhost ${httpsUrl ?? url}/v1/pki/issue/local
 
 Ctrl-C stops the server.
 `

@@ -8,6 +8,8 @@ import type { Timers } from "../core/timers.ts"
 import { noAllowances } from "../pki/certificates/certificates.ts"
 import type { ServingEngine } from "../engine.ts"
 import { HeldIdentity, type SecureContextSource, type TlsIdentity } from "../server.ts"
+import { parseCertificate } from "../x509/certificate.ts"
+import { sameName } from "../x509/name.ts"
 import { writePem } from "../x509/pem.ts"
 import { CommandError, exitCodeOf, exitCodes } from "./exit-code.ts"
 
@@ -37,16 +39,19 @@ export interface ManagedCertificate extends Disposable {
 export interface ManagedTlsOptions {
   readonly runtime: Pick<Runtime, "clock" | "log">
   readonly timers: Timers
+  /** With the root that clients need, PEM, where the mount has it; at the start and after every renewal. */
+  readonly onIssued?: (root: string | undefined) => Promise<void>
 }
 
 /** Throws a `CommandError` where the first one is not issued; of a later one the log tells, and it is tried again. */
 export async function issueManagedTls(
   engine: ServingEngine,
   wanted: ManagedTls,
-  { runtime, timers }: ManagedTlsOptions,
+  { runtime, timers, onIssued }: ManagedTlsOptions,
 ): Promise<ManagedCertificate> {
   const { clock, log } = runtime
   const first = await issueFirst(engine, wanted)
+  await onIssued?.(first.root)
   const held = new HeldIdentity(first.identity)
   let renewAt = renewalOf(first)
   let notAfter = first.notAfter
@@ -61,6 +66,7 @@ export async function issueManagedTls(
       renewAt = renewalOf(next)
       notAfter = next.notAfter
       failures = 0
+      await onIssued?.(next.root)
       log.info("tls certificate renewed", { mount: wanted.mount, role: wanted.role, notAfter: formatInstant(notAfter) })
     } catch (error) {
       failures += 1
@@ -102,6 +108,7 @@ const pauseAfter = (failures: number): number => Math.min(longestPauseMs, minute
 
 interface Issued {
   readonly identity: TlsIdentity
+  readonly root: string | undefined
   readonly notBefore: Instant
   readonly notAfter: Instant
 }
@@ -129,18 +136,26 @@ async function issue(engine: ServingEngine, { mount, role, hosts }: ManagedTls):
     ...(commonName === undefined ? {} : { commonName }),
     altNames,
     ipSans: hosts.filter((host) => isIP(host) !== 0),
-    // Whoever trusts the root has it.
-    removeRootsFromChain: true,
   }
   // The role's own lifetime may be longer than the mount allows.
   const allowances = { ...noAllowances, clampTtl: true }
   const issued = await engine.pki(mount).certificates.issue(role, input, {}, allowances)
   const { certificate, caChain, privateKey, notBefore, notAfter } = issued
   if (privateKey === undefined) throw new TypeError("a certificate was issued without its key")
-  const chain = [certificate, ...caChain].map((der) => `${writePem("CERTIFICATE", der)}\n`)
+  // Whoever trusts the root has it, and needs it from nobody.
+  const shown = [certificate, ...caChain.filter((der) => !isRoot(der))]
+  const root = caChain.find(isRoot)
   return {
-    identity: { certificate: chain.join(""), privateKey: privateKey.pem("pkcs8") },
+    identity: { certificate: shown.map(pemOf).join(""), privateKey: privateKey.pem("pkcs8") },
+    root: root && pemOf(root),
     notBefore,
     notAfter,
   }
+}
+
+const pemOf = (der: Uint8Array): string => `${writePem("CERTIFICATE", der)}\n`
+
+function isRoot(der: Uint8Array): boolean {
+  const { issuer, subject } = parseCertificate(der)
+  return sameName(issuer, subject)
 }

@@ -1,9 +1,10 @@
-import { systemRuntime } from "../core/runtime.ts"
+import { type Runtime, systemRuntime } from "../core/runtime.ts"
 import type { ServedEngine } from "../engine.ts"
 import { systemTimers } from "../core/timers.ts"
 import { type RunningServer, type SecureContextSource, startServer } from "../server.ts"
 import { listening } from "./listening.ts"
-import { issueManagedTls } from "./managed-tls.ts"
+import { CommandError } from "./exit-code.ts"
+import { issueManagedTls, type ManagedCertificate, type ManagedTls, type ManagedTlsOptions } from "./managed-tls.ts"
 import { processLog } from "./log.ts"
 import type { Settings } from "./settings.ts"
 import { untilStopped } from "./shutdown.ts"
@@ -17,6 +18,9 @@ export interface ServerHooks {
   /** Before the first request. */
   readonly prepare?: (engine: ServedEngine) => Promise<void>
   readonly onReady?: (server: RunningServer) => void
+  /** Where no certificate is configured and HTTPS has an address of its own: what it is served with, if that can be had. */
+  readonly usualTls?: ManagedTls
+  readonly onTlsIssued?: ManagedTlsOptions["onIssued"]
 }
 
 /** Serves the store until the process is told to stop; then lets what is in flight finish. */
@@ -44,8 +48,7 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
     // As log rotation does it: the file is moved away, and whoever writes it is told. From a terminal it means that this closes.
     if (!process.stdin.isTTY) process.on("SIGHUP", () => engine.audit.reopen())
     await hooks.prepare?.(engine)
-    const { tlsManaged } = settings
-    using managed = tlsManaged && (await issueManagedTls(engine, tlsManaged, { runtime, timers: systemTimers }))
+    using managed = followed === undefined ? await managedTls(settings, engine, runtime, hooks) : undefined
     const server = await listening(startServer, {
       ...listeners(followed ?? managed),
       engine,
@@ -69,6 +72,24 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
     log.info("stopped", { cutRequestCount: cut })
   } finally {
     log.flush()
+  }
+}
+
+async function managedTls(
+  settings: Settings,
+  engine: ServedEngine,
+  runtime: Runtime,
+  { usualTls, onTlsIssued }: ServerHooks,
+): Promise<ManagedCertificate | undefined> {
+  const options = { runtime, timers: systemTimers, ...(onTlsIssued && { onIssued: onTlsIssued }) }
+  if (settings.tlsManaged !== undefined) return issueManagedTls(engine, settings.tlsManaged, options)
+  if (usualTls === undefined || tlsAddressOf(settings) === undefined) return undefined
+  try {
+    return await issueManagedTls(engine, usualTls, options)
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error
+    runtime.log.warn("serving without HTTPS", { reason: error.message })
+    return undefined
   }
 }
 

@@ -1,0 +1,121 @@
+import { X509Certificate } from "node:crypto"
+import { describe, expect, test } from "vitest"
+import { openWorld, type World } from "../testing/world.ts"
+import { type Addresses, ensureAuthorities } from "./dev-authorities.ts"
+
+const host = "127.0.0.1"
+const usual: Addresses = { publicUrl: undefined, listen: { host, port: 8420 }, tlsListen: { host, port: 8421 } }
+
+async function prepared(addresses: Partial<Addresses> = {}): Promise<World> {
+  const world = await openWorld()
+  await ensureAuthorities(world.engine, { ...usual, ...addresses })
+  return world
+}
+
+const issue = ({ engine }: World, commonName = "localhost") =>
+  engine.pki("pki").certificates.issue("local", { commonName })
+
+test("certificates come from an intermediate whose root is beside it without its key", async () => {
+  await using world = await prepared()
+  const { certificate, caChain } = await issue(world)
+  const [leaf, intermediate, root] = [certificate, ...caChain].map((der) => new X509Certificate(der))
+  expect([intermediate?.subject, root?.subject]).toEqual([
+    "CN=Chancery development intermediate",
+    "CN=Chancery development root",
+  ])
+  expect(
+    leaf &&
+      intermediate &&
+      root && [leaf.verify(intermediate.publicKey), intermediate.verify(root.publicKey), root.verify(root.publicKey)],
+  ).toEqual([true, true, true])
+  const byRoot = world.engine.pki("pki").certificates.issue("local", { commonName: "localhost" }, { issuerRef: "root" })
+  await expect(byRoot).rejects.toMatchObject({ code: "not-found" })
+})
+
+test("certificates say where their issuer, its lists and its responder are", async () => {
+  await using world = await prepared()
+  const { certificate, issuingCa } = await issue(world)
+  for (const [der, path] of [
+    [certificate, "pki"],
+    [issuingCa, "pki-root"],
+  ] as const) {
+    const access = new X509Certificate(der).infoAccess ?? ""
+    expect(access).toMatch(new RegExp(`CA Issuers - URI:http://127\\.0\\.0\\.1:8420/v1/${path}/issuer/[^/]+/der`))
+    expect(access).toContain(`OCSP - URI:http://127.0.0.1:8420/v1/${path}/ocsp`)
+  }
+})
+
+test("a second start changes nothing, and finds the place of what is missing", async () => {
+  await using world = await prepared()
+  const before = await world.engine.pki("pki").settings.issuers()
+  await ensureAuthorities(world.engine, usual)
+  expect(await world.engine.pki("pki").settings.issuers()).toEqual(before)
+  await world.engine.pki("pki").roles.delete("local")
+  await world.engine.mounts.delete("pki-root")
+  await ensureAuthorities(world.engine, usual)
+  expect((await issue(world)).caChain).toHaveLength(2)
+  expect(await world.engine.pki("pki").settings.issuers()).toEqual(before)
+})
+
+describe("the role", () => {
+  test.each([["localhost"], ["app.localhost"], ["a.b.localhost"]])("allows %s", async (name) => {
+    await using world = await prepared()
+    expect((await issue(world, name)).serialNumber).toMatch(/^[0-9a-f:]+$/)
+  })
+  test.each([
+    { commonName: "example.com" },
+    { commonName: "localhost", ipSans: ["10.0.0.1"] },
+    { commonName: "localhost", altNames: ["localhost.example"] },
+  ])("refuses %o", async (input) => {
+    await using world = await prepared()
+    await expect(world.engine.pki("pki").certificates.issue("local", input)).rejects.toMatchObject({ code: "invalid" })
+  })
+})
+
+describe("the addresses of the mounts", () => {
+  const clusterOf = ({ engine }: World) => engine.pki("pki").settings.cluster()
+  test.each<{ why: string; addresses: Partial<Addresses>; path: string; aiaPath: string }>([
+    {
+      why: "are those that are listened on",
+      addresses: {},
+      path: "https://localhost:8421/v1/pki",
+      aiaPath: "http://127.0.0.1:8420/v1/pki",
+    },
+    {
+      why: "have a name where every interface is listened on",
+      addresses: { listen: { host: "::", port: 80 }, tlsListen: undefined },
+      path: "",
+      aiaPath: "http://localhost:80/v1/pki",
+    },
+    {
+      why: "are the public one where it is known",
+      addresses: { publicUrl: new URL("https://dev.example/base/") },
+      path: "https://dev.example/base/v1/pki",
+      aiaPath: "https://dev.example/base/v1/pki",
+    },
+    {
+      why: "are not known for a socket",
+      addresses: { listen: { path: "/x.sock" }, tlsListen: undefined },
+      path: "",
+      aiaPath: "",
+    },
+    {
+      why: "are not known for a port yet to be found",
+      addresses: { listen: { host, port: 0 }, tlsListen: { host, port: 0 } },
+      path: "",
+      aiaPath: "",
+    },
+  ])("$why", async ({ addresses, path, aiaPath }) => {
+    await using world = await prepared(addresses)
+    expect(await clusterOf(world)).toEqual({ path, aiaPath })
+  })
+
+  test("follow the port of this machine, and stay where somebody has chosen others", async () => {
+    await using world = await prepared()
+    await ensureAuthorities(world.engine, { ...usual, listen: { host, port: 9000 } })
+    expect((await clusterOf(world)).aiaPath).toBe("http://127.0.0.1:9000/v1/pki")
+    await world.engine.pki("pki").settings.changeCluster({ aiaPath: "http://ca.example/pki" })
+    await ensureAuthorities(world.engine, usual)
+    expect((await clusterOf(world)).aiaPath).toBe("http://ca.example/pki")
+  })
+})

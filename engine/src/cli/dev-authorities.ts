@@ -1,0 +1,121 @@
+// The certificate authorities that `chancery dev` has: a root in the mount `pki-root`, and below it an intermediate in the mount
+// `pki` with a role for the names of this machine. What is there already stays as it is.
+import { isEngineError } from "../core/errors.ts"
+import { dayMs } from "../core/time.ts"
+import type { ServedEngine } from "../engine.ts"
+import { type ListenAddress, urlOf } from "../http/listen-address.ts"
+import { writePem } from "../x509/pem.ts"
+import type { ManagedTls } from "./managed-tls.ts"
+
+const rootMount = "pki-root"
+const mount = "pki"
+const role = "local"
+
+/** Under which the server answers on the machine that it runs on. */
+export const localTls: ManagedTls = { mount, role, hosts: ["localhost", "127.0.0.1", "::1"] }
+
+export interface Addresses {
+  readonly publicUrl: URL | undefined
+  readonly listen: ListenAddress
+  readonly tlsListen: ListenAddress | undefined
+}
+
+export async function ensureAuthorities(engine: ServedEngine, addresses: Addresses): Promise<void> {
+  await ensureMount(engine, rootMount, { maxLeaseTtlMs: 3_650 * dayMs })
+  await ensureMount(engine, mount, { maxLeaseTtlMs: 365 * dayMs })
+  for (const path of [rootMount, mount]) await ensureUrls(engine, path, addresses)
+  await ensureRoot(engine)
+  await ensureIntermediate(engine)
+  await ensureRole(engine)
+}
+
+async function ensureMount({ mounts }: ServedEngine, path: string, config: { readonly maxLeaseTtlMs: number }) {
+  try {
+    await mounts.get(path)
+  } catch (error) {
+    if (!isEngineError(error, "not-found")) throw error
+    await mounts.create({ path, config })
+  }
+}
+
+const hasDefault = async (engine: ServedEngine, path: string): Promise<boolean> =>
+  (await engine.pki(path).settings.issuers()).default !== null
+
+/** Certificates say where their issuer is found, so this comes before any is made. */
+async function ensureUrls(engine: ServedEngine, path: string, addresses: Addresses): Promise<void> {
+  const { settings } = engine.pki(path)
+  const before = await settings.cluster()
+  const [http, https] = addressesOf(addresses)
+  // Where another port is listened on than the last time, this machine's own addresses change with it; others are somebody's choice.
+  const aiaPath = http !== undefined && isOfThisMachine(before.aiaPath) ? `${http}/v1/${path}` : before.aiaPath
+  const clusterPath = https !== undefined && isOfThisMachine(before.path) ? `${https}/v1/${path}` : before.path
+  if (aiaPath !== before.aiaPath || clusterPath !== before.path)
+    await settings.changeCluster({ aiaPath, path: clusterPath })
+  const { issuingCertificates, crlDistributionPoints, ocspServers } = await settings.urls()
+  if (issuingCertificates.length + crlDistributionPoints.length + ocspServers.length > 0) return
+  await settings.changeUrls({
+    issuingCertificates: ["{{cluster_aia_path}}/issuer/{{issuer_id}}/der"],
+    crlDistributionPoints: ["{{cluster_aia_path}}/issuer/{{issuer_id}}/crl/der"],
+    ocspServers: ["{{cluster_aia_path}}/ocsp"],
+    enableTemplating: true,
+  })
+}
+
+/** Of HTTP and HTTPS, as clients on this machine reach them, unless more is known. */
+function addressesOf({ publicUrl, listen, tlsListen }: Addresses): readonly (string | undefined)[] {
+  const known = publicUrl?.href.replace(/\/+$/, "")
+  return [
+    known ?? localUrl(listen, "http"),
+    known?.startsWith("https:") ? known : tlsListen && localUrl(tlsListen, "https"),
+  ]
+}
+
+/** Undefined for a local socket, and for a port that is yet to be found. */
+function localUrl(address: ListenAddress, scheme: "http" | "https"): string | undefined {
+  if ("path" in address || address.port === 0) return undefined
+  const isEverywhere = address.host === "::" || address.host === "0.0.0.0"
+  return urlOf(isEverywhere || scheme === "https" ? { ...address, host: "localhost" } : address, scheme)
+}
+
+const isOfThisMachine = (url: string): boolean =>
+  url === "" || ["localhost", "127.0.0.1", "[::1]"].includes(URL.parse(url)?.hostname ?? "")
+
+async function ensureRoot(engine: ServedEngine): Promise<void> {
+  if (await hasDefault(engine, rootMount)) return
+  await engine.pki(rootMount).issuers.generateRoot({
+    issuerName: "root",
+    commonName: "Chancery development root",
+    keyType: "ec",
+    ttlMs: 3_650 * dayMs,
+  })
+}
+
+async function ensureIntermediate(engine: ServedEngine): Promise<void> {
+  if (await hasDefault(engine, mount)) return
+  const { issuers } = engine.pki(mount)
+  const commonName = "Chancery development intermediate"
+  const { csr } = await issuers.generateIntermediate({ commonName, keyType: "ec" })
+  const { certificate, issuingCa } = await engine.pki(rootMount).certificates.signIntermediate({
+    csr: writePem("CERTIFICATE REQUEST", csr),
+    commonName,
+    ttlMs: 1_825 * dayMs,
+  })
+  // The root comes without its key, for the chain alone; both at once, so that neither is ever there without the other.
+  const bundle = [certificate, issuingCa].map((der) => writePem("CERTIFICATE", der)).join("\n")
+  await issuers.import(bundle, "intermediate/set-signed")
+}
+
+async function ensureRole(engine: ServedEngine): Promise<void> {
+  const { roles } = engine.pki(mount)
+  if ((await roles.list()).includes(role)) return
+  await roles.save(role, {
+    allowedDomains: ["localhost"],
+    allowBareDomains: true,
+    allowSubdomains: true,
+    allowedIpSansCidr: ["127.0.0.0/8", "::1/128"],
+    requireCn: false,
+    keyType: "ec",
+    ttlMs: 30 * dayMs,
+    maxTtlMs: 90 * dayMs,
+  })
+}
