@@ -252,7 +252,7 @@ describe("values that are refused", () => {
     ["trailing zeros in the key usage", ku, bytes("03020080"), "trailing zero bits"],
     ["no purposes", eku, sequence([]), "extKeyUsage is empty"],
     ["no names", san, sequence([]), "subjectAltName has no names"],
-    ["a name that is none", san, sequence([derTrue]), "is no GeneralName"],
+    ["a name that is none", san, sequence([derTrue]), "is no GeneralName that is supported"],
     ["a letter outside ASCII", san, sequence([primitive(0x82, [0xe9])]), "no place in a IA5String"],
     ["U+0000 in a domain name", san, sequence([primitive(0x82, [0x61, 0, 0x62])]), "no place in a IA5String"],
     ["an address of five octets", san, sequence([primitive(0x87, [1, 2, 3, 4, 5])]), "an IP address of 5 octets"],
@@ -270,10 +270,17 @@ describe("values that are refused", () => {
       "malformed UTF-8 in an otherName",
       san,
       sequence([context(0, [objectIdentifier("1.2.3"), context(0, [primitive(0x0c, [0xff])])])]),
-      "is no UTF-8",
+      "holds malformed UTF-8",
     ],
     ["a malformed registered identifier", san, sequence([primitive(0x88, [0x80])]), "is no object identifier"],
-    ["a malformed part of an ediPartyName", san, sequence([context(5, [bytes("0200")])]), "not minimal"],
+    ["an x400Address", san, sequence([context(3, [sequence([])])]), "is no GeneralName that is supported"],
+    ["an ediPartyName", san, sequence([context(5, [utf8String("a")])]), "is no GeneralName that is supported"],
+    [
+      "a malformed value of an otherName",
+      san,
+      sequence([context(0, [objectIdentifier("1.2.3"), context(0, [bytes("0200")])])]),
+      "not minimal",
+    ],
     ["no policies", policies, sequence([]), "certificatePolicies is empty"],
     [
       "a policy twice",
@@ -344,11 +351,10 @@ describe("values that are refused", () => {
 describe("what others write and we do not", () => {
   const values = (oid: string, der: Der) => parseExtensionValues([{ oid, critical: false, value: encode(der) }])
 
-  test("otherNames that are no UTF-8, x400Addresses and ediPartyNames are kept whole", () => {
+  test("otherNames that are no UTF-8 are kept whole", () => {
     const names = [
       context(0, [objectIdentifier("1.2.3"), context(0, [integer(1)])]),
-      context(3, []),
-      context(5, [utf8String("a")]),
+      context(0, [objectIdentifier("1.2.3"), context(0, [sequence([])])]),
     ].map(encode)
     const kept = names.map((der) => ({ kind: "unsupported", der }))
     const read = values(oids.subjectAltName, sequence(names)).subjectAltName ?? []

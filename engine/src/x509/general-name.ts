@@ -14,16 +14,14 @@ export type GeneralName =
   | { readonly kind: "registered-id"; readonly oid: string }
   /** An otherName whose value is a UTF8String. */
   | { readonly kind: "other"; readonly oid: string; readonly value: string }
-  /** Any other otherName, an x400Address or an ediPartyName: well-formed, whole, and of no meaning here. */
+  /** Any other otherName: well-formed, whole, and of no meaning here. */
   | { readonly kind: "unsupported"; readonly der: Uint8Array }
 
 const tags = {
   other: contextConstructed(0),
   email: contextPrimitive(1),
   dns: contextPrimitive(2),
-  x400: contextConstructed(3),
   directory: contextConstructed(4),
-  ediParty: contextConstructed(5),
   uri: contextPrimitive(6),
   ip: contextPrimitive(7),
   registeredId: contextPrimitive(8),
@@ -65,11 +63,9 @@ export function readGeneralName(reader: DerReader, field: string): GeneralName {
       return { kind: "directory", name: readDirectoryName(reader, field) }
     case tags.other:
       return readOtherName(reader, field)
-    case tags.x400:
-    case tags.ediParty:
-      return { kind: "unsupported", der: reader.value(field) }
     default:
-      return reader.refuse(field, "is no GeneralName")
+      // An x400Address or an ediPartyName, which no certificate has had for decades, or none at all.
+      return reader.refuse(field, "is no GeneralName that is supported")
   }
 }
 

@@ -358,7 +358,7 @@ export class DerReader {
     }
   }
 
-  /** Strings are primitive in DER (X.690, clause 10.2), and the simplest types have one encoding for each value. */
+  /** The simplest types have one encoding for each value. */
   #refuseMalformedUniversal(at: number, start: number, field: string): void {
     const identifier = this.#octet(at)
     const length = this.#contentEnd - start
@@ -383,12 +383,24 @@ export class DerReader {
         if (decodeOidContent(this.#bytes, start, this.#contentEnd) === undefined)
           this.refuse(field, "holds a malformed OBJECT IDENTIFIER", at)
         return
-      case tag.sequence:
-      case tag.set:
+      case tag.utf8String:
+        if (decodeUtf8(this.#view(start, this.#contentEnd)) === undefined)
+          this.refuse(field, "holds malformed UTF-8", at)
         return
+      case tag.bmpString:
+      case tag.universalString:
+        if (length % (identifier === tag.bmpString ? 2 : 4) !== 0)
+          this.refuse(field, "holds a string that ends inside a character", at)
+        return
+      case tag.utcTime:
+      case tag.generalizedTime: {
+        const form = identifier === tag.utcTime ? utcTimeForm : generalizedTimeForm
+        if (!form.test(this.#latin1(start, this.#contentEnd))) this.refuse(field, "holds a malformed time", at)
+        return
+      }
       default:
-        if (isConstructed(identifier) || (identifier & 0x1f) === 0 || identifier === 0x10 || identifier === 0x11)
-          this.refuse(field, `holds a value with the tag 0x${hex(identifier)}, which DER does not have`, at)
+        if (!otherUniversal.has(identifier))
+          this.refuse(field, `holds a value with the tag 0x${hex(identifier)}, which has no place in a certificate`, at)
     }
   }
 
@@ -442,6 +454,23 @@ const hex = (octet: number): string => octet.toString(16).padStart(2, "0")
 /** The first of two octets of an INTEGER says no more than the second (X.690, clause 8.3.2). */
 const isSignOctet = (first: number, second: number): boolean =>
   (first === 0 && second < 0x80) || (first === 0xff && second >= 0x80)
+
+/** The times of DER (X.690, clauses 11.7 and 11.8), which may have fractions where nobody forbids them. */
+const utcTimeForm = /^\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])([01]\d|2[0-3])[0-5]\d[0-5]\dZ$/
+const generalizedTimeForm = /^\d{4}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])([01]\d|2[0-3])[0-5]\d[0-5]\d(\.\d*[1-9])?Z$/
+
+/** What may be in a value that nobody reads, besides the types that are looked into; strings are primitive (X.690, clause 10.2). */
+const otherUniversal: ReadonlySet<number> = new Set([
+  tag.sequence,
+  tag.set,
+  tag.octetString,
+  tag.numericString,
+  tag.printableString,
+  tag.teletexString,
+  tag.ia5String,
+  tag.visibleString,
+  tag.generalString,
+])
 
 const isDigit = (octet: number): boolean => octet >= 0x30 && octet <= 0x39
 const isIa5Octet = (octet: number): boolean => octet > 0 && octet < 0x80
