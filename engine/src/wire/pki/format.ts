@@ -58,7 +58,8 @@ export const encodeBundle = (
   [
     ...(privateKey === undefined ? [] : [privateKey.pem("traditional")]),
     writePem("CERTIFICATE", certificate),
-    ...chain.filter((der) => !isSelfIssued(der)).map(authorityPem),
+    // The chain of an authority begins with itself.
+    ...chain.filter((der) => der !== certificate && !isSelfIssued(der)).map(authorityPem),
   ].join("\n")
 
 const isSelfIssued = derived((der: Uint8Array): boolean => {

@@ -1,0 +1,317 @@
+// Signing for trusted operators, row by row (specification 4.8, 4.10 and 4.11), read off the certificates that come back.
+import { X509Certificate } from "node:crypto"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { certificateRequest, type RequestToMake } from "../../testing/certificate-requests.ts"
+import { readIssued } from "../../testing/issued-certificate.ts"
+import { testRsaKey } from "../../testing/test-keys.ts"
+import { openWorld, type World } from "../../testing/world.ts"
+import { oids } from "../../x509/asn1/oids.ts"
+import { basicConstraints, extendedKeyUsage, keyUsage, subjectAltName } from "../../x509/extensions.ts"
+import { readPublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
+import { writePem } from "../../x509/pem.ts"
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+  await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki", config: { max_lease_ttl: "1000h" } } })
+  const { issuers } = world.engine.pki("pki")
+  const root = { ttlMs: 3_500_000_000 }
+  await issuers.generateRoot({ ...root, commonName: "EC Root", issuerName: "ec", keyType: "ec" })
+  await issuers.generateRoot({ ...root, commonName: "Short Root", issuerName: "short", keyType: "ec", maxPathLength: 2 })
+  await issuers.generateRoot({ ...root, commonName: "Last Root", issuerName: "last", keyType: "ec", maxPathLength: 0 })
+  await issuers.import(`${testRsaKey(2048).pem("pkcs8")}\n`, "issuers/import/bundle")
+  const { keyId } = await issuers.generateRoot({ ...root, commonName: "RSA Root", issuerName: "rsa", keyType: "rsa" })
+  expect(keyId).toBeTruthy()
+  await world.pki("POST", "/pki/roles/lent", {
+    body: { ttl: "2h", max_ttl: "3h", no_store: true, issuer_ref: "short", not_before_duration: "90s", no_store_metadata: true },
+  })
+  await world.pki("POST", "/pki/roles/keeping", { body: {} })
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const commonName = (value: string) => [[{ type: oids.commonName, value }]]
+const csrOf = async (request: RequestToMake = {}) =>
+  (await certificateRequest({ subject: commonName("From CSR"), ...request })).csr
+const ask = (path: string, body: object) => world.pki("POST", `/pki/${path}`, { body })
+
+async function signed(path: string, body: object) {
+  const answer = await ask(path, body)
+  expect(answer.body.errors ?? []).toEqual([])
+  return { ...answer.body, certificate: readIssued(answer.body.data.certificate) }
+}
+
+async function refused(path: string, body: object): Promise<string[]> {
+  const { status, body: answer } = await ask(path, body)
+  expect(status).toBe(400)
+  return answer.errors
+}
+
+const lifetimeSeconds = ({ notBefore, notAfter }: { notBefore: number; notAfter: number }) => (notAfter - notBefore) / 1_000 + 1
+
+describe("sign-intermediate:", () => {
+  const intermediate = async (body: object = {}, path = "root/sign-intermediate", request: RequestToMake = {}) =>
+    signed(path, { csr: await csrOf(request), common_name: "Sub CA", ttl: "24h", ...body })
+
+  test("[P-4.8-r1] [P-4.8-r2] [P-4.8-p2] the default issuer signs, or the selected one, without a lease", async () => {
+    const byDefault = await intermediate()
+    expect(byDefault.certificate.issuer).toBe("CN=EC Root")
+    expect(byDefault).toMatchObject({ lease_id: "", lease_duration: 0, renewable: false })
+    expect(byDefault.data).toEqual({
+      expiration: String(byDefault.certificate.notAfter / 1_000),
+      certificate: expect.any(String),
+      issuing_ca: expect.any(String),
+      ca_chain: [byDefault.data.certificate, byDefault.data.issuing_ca],
+      serial_number: expect.any(String),
+    })
+    expect((await intermediate({}, "issuer/rsa/sign-intermediate")).certificate.issuer).toBe("CN=RSA Root")
+    expect((await world.pki("GET", `/pki/cert/${byDefault.data.serial_number}`)).status).toBe(200)
+  })
+
+  test("[P-4.8-p1] it is a CA, knows where its issuer is found, ignores the CSR, and ends with its issuer", async () => {
+    const { settings } = world.engine.pki("pki")
+    await settings.changeUrls({ issuingCertificates: ["http://pki.example/ca"], crlDistributionPoints: ["http://pki.example/crl"] })
+    const { certificate, warnings } = await intermediate({ ttl: "999h" }, "root/sign-intermediate", {
+      extensions: [subjectAltName([{ kind: "dns", value: "csr.example" }], { critical: false })],
+    })
+    expect(certificate.values.basicConstraints).toEqual({ isCa: true })
+    expect(certificate.values.keyUsage).toEqual(expect.arrayContaining(["keyCertSign", "cRLSign"]))
+    expect(certificate.values.crlDistributionPoints).toEqual([["http://pki.example/crl"]])
+    expect(certificate.names.filter((name: string) => name.includes("csr"))).toEqual([])
+    const issuer = new X509Certificate((await world.pki("GET", "/pki/cert/ca")).body.data.certificate)
+    expect(certificate.notAfter).toBe(issuer.validToDate.getTime())
+    expect(warnings).not.toBe("")
+    await settings.changeUrls({ issuingCertificates: [], crlDistributionPoints: [] })
+  })
+
+  test("[P-4.8-r3] [P-4.8-r4] a CSR and a common name are required", async () => {
+    expect(await refused("root/sign-intermediate", { common_name: "Sub CA" })).toEqual([expect.stringContaining('"csr" is empty')])
+    expect(await refused("root/sign-intermediate", { csr: await csrOf() })).toEqual([expect.stringContaining("common_name")])
+  })
+
+  test("[P-4.8-r5] [P-4.8-r9] names of every kind are taken, the common name among them unless it is to stay out", async () => {
+    const names = { alt_names: "ca.example.com,ca@example.com", ip_sans: "192.0.2.1", uri_sans: "https://ca.example/", other_sans: "1.2.3.4;UTF8:x" }
+    const { certificate } = await intermediate({ ...names, common_name: "sub.example.com" })
+    const others = ["dns:ca.example.com", "email:ca@example.com", "ip:c0000201", "uri:https://ca.example/", "other:1.2.3.4;x"]
+    expect(certificate.names).toEqual(expect.arrayContaining(["dns:sub.example.com", ...others]))
+    const without = await intermediate({ ...names, common_name: "sub.example.com", exclude_cn_from_sans: true })
+    expect(without.certificate.names.toSorted()).toEqual(others.toSorted())
+  })
+
+  test("[P-4.8-r6] the lifetime is bounded by the mount, not by the issuer where that is told to decide", async () => {
+    expect(lifetimeSeconds((await intermediate({ ttl: "48h" })).certificate)).toBe(48 * 3_600 + 30)
+    expect(await refused("root/sign-intermediate", { csr: await csrOf(), common_name: "Sub CA", ttl: "1001h" })).toEqual([
+      expect.stringContaining("ttl"),
+    ])
+  })
+
+  test("[P-4.8-r7] the format is PEM, DER or a bundle without the root", async () => {
+    const der = await ask("root/sign-intermediate", { csr: await csrOf(), common_name: "Sub CA", format: "der" })
+    expect(new X509Certificate(Buffer.from(der.body.data.certificate, "base64")).ca).toBe(true)
+    const bundle = await ask("root/sign-intermediate", { csr: await csrOf(), common_name: "Sub CA", format: "pem_bundle" })
+    expect(bundle.body.data.certificate.match(/BEGIN CERTIFICATE/g)).toHaveLength(1)
+  })
+
+  test.each([
+    { issuer: "ec", asked: -1, given: undefined, why: "no limit where the signer has none" },
+    { issuer: "ec", asked: 0, given: 0, why: "zero is zero" },
+    { issuer: "ec", asked: 3, given: 3, why: "any number" },
+    { issuer: "short", asked: -1, given: 1, why: "one less than the signer's" },
+    { issuer: "short", asked: 0, given: 0, why: "below the signer's" },
+  ])("[P-4.8-r8] [P-8-r4] a path length of $asked under $issuer is $given: $why", async ({ issuer, asked, given }) => {
+    const { certificate } = await intermediate({ max_path_length: asked }, `issuer/${issuer}/sign-intermediate`)
+    expect(certificate.values.basicConstraints?.maxPathLength).toBe(given)
+  })
+
+  test("a path length that the signer leaves no room for is refused", async () => {
+    const body = { csr: await csrOf(), common_name: "Sub CA" }
+    expect(await refused("issuer/short/sign-intermediate", { ...body, max_path_length: 2 })).toEqual([expect.stringContaining("max_path_length")])
+    expect(await refused("issuer/last/sign-intermediate", body)).toEqual([expect.stringContaining("max path length of zero")])
+  })
+
+  test("[P-4.8-r10] the CSR's subject, names, usages and extensions count where that is asked for", async () => {
+    const { certificate } = await intermediate({ use_csr_values: true, alt_names: "ignored.example" }, "root/sign-intermediate", {
+      extensions: [
+        subjectAltName([{ kind: "dns", value: "csr.example" }], { critical: false }),
+        keyUsage(["dataEncipherment"]),
+        extendedKeyUsage([oids.clientAuth]),
+      ],
+    })
+    expect(certificate).toMatchObject({ subject: "CN=From CSR", names: ["dns:csr.example"] })
+    expect(certificate.values.keyUsage).toEqual(expect.arrayContaining(["dataEncipherment", "keyCertSign", "cRLSign"]))
+    expect(certificate.values.extendedKeyUsage).toEqual([oids.clientAuth])
+  })
+
+  test("[P-4.8-r11] names further down are constrained, by a list or by text", async () => {
+    for (const permitted_dns_domains of [".example.com,example.org", [".example.com", "example.org"]]) {
+      const { certificate } = await intermediate({ permitted_dns_domains })
+      expect(certificate.values.nameConstraints?.permitted).toEqual([
+        expect.objectContaining({ kind: "dns", value: ".example.com" }),
+        expect.objectContaining({ kind: "dns", value: "example.org" }),
+      ])
+    }
+  })
+
+  test("[P-4.8-r12] [P-4.8-r13] the subject has every value that is given", async () => {
+    const { certificate, data } = await intermediate({
+      ou: ["Ops", "Security"],
+      organization: "Example",
+      country: "CH",
+      locality: "Bern",
+      province: "BE",
+      street_address: "Street 1",
+      postal_code: "3000",
+      serial_number: "42",
+    })
+    for (const part of ["OU=Ops", "OU=Security", "O=Example", "C=CH", "L=Bern", "ST=BE", "STREET=Street 1", "CN=Sub CA"])
+      expect(certificate.subject).toContain(part)
+    expect(certificate.subject).toMatch(/(serialNumber|2\.5\.4\.5|SERIALNUMBER)=.*42/i)
+    expect(certificate.subject).toMatch(/(postalCode|2\.5\.4\.17)=.*3000/i)
+    expect(data.serial_number.length).toBeGreaterThan(40)
+  })
+
+  test("[P-4.8-r15] an absolute end is taken as it is", async () => {
+    const end = new Date(Date.now() + 432_000_000).toISOString().replace(/\.\d+Z$/, "Z")
+    expect((await intermediate({ not_after: end, ttl: "" })).certificate.notAfter).toBe(Date.parse(end))
+  })
+
+  test.each([
+    { issuer: "rsa", bits: 0, pss: false, algorithm: "SHA256WithRSA" },
+    { issuer: "rsa", bits: 384, pss: false, algorithm: "SHA384WithRSA" },
+    { issuer: "rsa", bits: 512, pss: true, algorithm: "SHA512WithRSAPSS" },
+    { issuer: "ec", bits: 512, pss: true, algorithm: "ECDSAWithSHA256" },
+  ])("[P-4.8-r16] [P-4.8-r18] $issuer signs with $algorithm for $bits bits", async ({ issuer, bits, pss, algorithm }) => {
+    const { certificate } = await intermediate({ signature_bits: bits, use_pss: pss }, `issuer/${issuer}/sign-intermediate`)
+    expect(certificate.signatureAlgorithm).toBe(algorithm)
+  })
+
+  test("[P-4.8-r17] the key identifier is the one given, or worked out", async () => {
+    const given = (await intermediate({ skid: "01:02:0A" })).certificate
+    expect(Buffer.from(given.values.subjectKeyIdentifier ?? [])).toEqual(Buffer.from([1, 2, 10]))
+    const own = (await intermediate()).certificate
+    expect(Buffer.from(own.values.subjectKeyIdentifier ?? [])).toEqual(Buffer.from(subjectKeyIdentifier(readPublicKey(own.publicKey))))
+  })
+})
+
+describe("sign-self-issued:", () => {
+  const selfIssued = async () => {
+    const { body } = await world.pki("GET", "/pki/cert/ca")
+    return body.data.certificate as string
+  }
+
+  test("[P-4.10-r1] [P-4.10-r2] [P-4.10-p1] [P-2.2-p1] only the issuer, its key identifier and its lists change", async () => {
+    const certificate = await selfIssued()
+    const before = readIssued(certificate)
+    for (const [path, issuer] of [["root/sign-self-issued", "EC"], ["issuer/rsa/sign-self-issued", "RSA"]] as const) {
+      const { data, certificate: after, ...envelope } = await signed(path, { certificate })
+      expect(Object.keys(data)).toEqual(["certificate", "issuing_ca"])
+      expect(envelope).toMatchObject({ lease_id: "", lease_duration: 0, renewable: false, auth: null })
+      expect(after).toMatchObject({ subject: before.subject, issuer: `CN=${issuer} Root`, notBefore: before.notBefore, notAfter: before.notAfter })
+      const { authorityKeyIdentifier: _before, ...kept } = before.values
+      const { authorityKeyIdentifier: named, ...stayed } = after.values
+      expect(stayed).toEqual(kept)
+      const ca = readIssued(data.issuing_ca)
+      expect(named?.keyIdentifier).toEqual(ca.values.subjectKeyIdentifier)
+    }
+  })
+
+  test("algorithms have to match where that is asked for", async () => {
+    const body = { certificate: await selfIssued(), require_matching_certificate_algorithms: true }
+    expect((await ask("root/sign-self-issued", body)).status).toBe(200)
+    expect(await refused("issuer/rsa/sign-self-issued", body)).toEqual([expect.stringContaining("algorithm")])
+    expect(await refused("root/sign-self-issued", { certificate: writePem("CERTIFICATE", Uint8Array.of(0x30, 0)) })).toHaveLength(1)
+  })
+})
+
+describe("sign-verbatim:", () => {
+  const verbatim = async (body: object = {}, path = "sign-verbatim", request: RequestToMake = {}) =>
+    signed(path, { csr: await csrOf(request), ...body })
+
+  test("[P-4.11-r1] [P-4.11-r2] [P-4.11-r3] [P-4.11-p2] the default issuer signs, or the selected one", async () => {
+    const { data, certificate, lease_id, lease_duration } = await verbatim({ ttl: "1h" })
+    expect(Object.keys(data).toSorted()).toEqual(["ca_chain", "certificate", "issuing_ca", "serial_number"])
+    expect(certificate.issuer).toBe("CN=EC Root")
+    expect({ lease_duration }).toEqual({ lease_duration: 3_600 })
+    expect(lease_id).toMatch(/^pki\/sign-verbatim\/[0-9a-f-]{36}$/)
+    expect((await verbatim({}, "issuer/rsa/sign-verbatim")).certificate.issuer).toBe("CN=RSA Root")
+    expect((await verbatim({}, "issuer/rsa/sign-verbatim/keeping")).certificate.issuer).toBe("CN=RSA Root")
+  })
+
+  test("[P-4.11-p1] [P-4.11-r5] everything is the CSR's, but it makes no intermediate", async () => {
+    const { certificate } = await verbatim({}, "sign-verbatim", {
+      subject: [...commonName("any name at all"), [{ type: oids.organizationName, value: "Elsewhere" }]],
+      extensions: [
+        subjectAltName([{ kind: "dns", value: "x.test" }, { kind: "uri", value: "urn:x" }], { critical: false }),
+        keyUsage(["contentCommitment"]),
+        extendedKeyUsage([oids.timeStamping]),
+      ],
+    })
+    expect(certificate).toMatchObject({ subject: "O=Elsewhere,CN=any name at all", names: ["dns:x.test", "uri:urn:x"] })
+    expect(certificate.values).toMatchObject({ keyUsage: ["contentCommitment"], extendedKeyUsage: [oids.timeStamping] })
+    expect(certificate.values.basicConstraints).toBeUndefined()
+    const ca = await csrOf({ extensions: [basicConstraints({ isCa: true })] })
+    expect(await refused("sign-verbatim", { csr: ca })).toEqual([expect.stringContaining("intermediate CA")])
+    expect(await refused("sign-verbatim", {})).toEqual([expect.stringContaining('"csr" is empty')])
+  })
+
+  test("[P-4.11-r4] a role lends its lifetimes, its issuer and what it stores", async () => {
+    const { certificate, data } = await verbatim({}, "sign-verbatim/lent")
+    expect(certificate.issuer).toBe("CN=Short Root")
+    expect(lifetimeSeconds(certificate)).toBe(2 * 3_600 + 90)
+    expect((await world.pki("GET", `/pki/cert/${data.serial_number}`)).status).toBe(404)
+    expect(await refused("sign-verbatim/lent", { csr: await csrOf(), ttl: "4h" })).toEqual([expect.stringContaining("ttl")])
+  })
+
+  test("[P-4.11-r6] key usages are defaults for a CSR without any", async () => {
+    expect((await verbatim()).certificate.values.keyUsage).toEqual(["digitalSignature", "keyAgreement"])
+    expect((await verbatim({ key_usage: "DATAencipherment" }, "sign-verbatim", { algorithm: { type: "rsa", bits: 2048 } })).certificate.values.keyUsage).toEqual(["dataEncipherment"])
+    expect((await verbatim({ key_usage: [] })).certificate.values.keyUsage).toBeUndefined()
+    const own = { extensions: [keyUsage(["keyEncipherment"])] }
+    expect((await verbatim({ key_usage: ["DigitalSignature"] }, "sign-verbatim", own)).certificate.values.keyUsage).toEqual(["keyEncipherment"])
+  })
+
+  test("[P-4.11-r7] [P-4.11-r8] extended key usages are defaults for a CSR without any", async () => {
+    const asked = { ext_key_usage: ["ServerAuth", "clientauth"], ext_key_usage_oids: "1.2.3.4,1.2.3.5" }
+    expect((await verbatim()).certificate.values.extendedKeyUsage).toBeUndefined()
+    expect((await verbatim(asked)).certificate.values.extendedKeyUsage).toEqual([oids.serverAuth, oids.clientAuth, "1.2.3.4", "1.2.3.5"])
+    const own = { extensions: [extendedKeyUsage([oids.emailProtection])] }
+    expect((await verbatim(asked, "sign-verbatim", own)).certificate.values.extendedKeyUsage).toEqual([oids.emailProtection])
+  })
+
+  test("[P-4.11-r10] the lifetime is the mount's unless one is asked for, and never above its maximum", async () => {
+    expect(lifetimeSeconds((await verbatim({ ttl: "5h" })).certificate)).toBe(5 * 3_600 + 30)
+    expect(lifetimeSeconds((await verbatim()).certificate)).toBe(768 * 3_600 + 30)
+    expect(await refused("sign-verbatim", { csr: await csrOf(), ttl: "1001h" })).toEqual([expect.stringContaining("ttl")])
+  })
+
+  test("[P-4.11-r11] [P-4.11-r15] the format is as elsewhere, and roots can be left out", async () => {
+    const { body } = await ask("sign-verbatim", { csr: await csrOf(), format: "der", remove_roots_from_chain: true })
+    expect(new X509Certificate(Buffer.from(body.data.certificate, "base64")).subject).toBe("CN=From CSR")
+    expect(body.data.ca_chain).toEqual([])
+  })
+
+  test("[P-4.11-r12] an absolute end is taken as it is, or cut at the issuer's with a warning", async () => {
+    const end = new Date(Date.now() + 432_000_000).toISOString().replace(/\.\d+Z$/, "Z")
+    expect((await verbatim({ not_after: end })).certificate.notAfter).toBe(Date.parse(end))
+    const { certificate, data, warnings } = await verbatim({ not_after: "9999-12-31T23:59:59Z" })
+    expect(certificate.notAfter).toBe(readIssued(data.issuing_ca).notAfter)
+    expect(warnings).not.toBe("")
+  })
+
+  test("[P-4.11-r13] [P-4.11-r14] only RSA issuers honour bits and padding", async () => {
+    const body = { signature_bits: 384, use_pss: true }
+    expect((await verbatim(body, "issuer/rsa/sign-verbatim")).certificate.signatureAlgorithm).toBe("SHA384WithRSAPSS")
+    expect((await verbatim(body)).certificate.signatureAlgorithm).toBe("ECDSAWithSHA256")
+    expect(await refused("sign-verbatim", { csr: await csrOf(), signature_bits: 100 })).toHaveLength(1)
+  })
+
+  test("[P-4.11-r16] user ids are taken without a rule", async () => {
+    expect((await verbatim({ user_ids: "alice,bob" })).certificate.subject).toBe("UID=bob,UID=alice,CN=From CSR")
+  })
+
+  test("[P-4.11-r17] metadata needs a role that keeps it", async () => {
+    const { data } = await verbatim({ cert_metadata: "bm90ZQ==" }, "sign-verbatim/keeping")
+    expect((await world.pki("GET", `/pki/cert-metadata/${data.serial_number}`)).body.data.cert_metadata).toBe("bm90ZQ==")
+    for (const path of ["sign-verbatim", "sign-verbatim/lent"])
+      expect(await refused(path, { csr: await csrOf(), cert_metadata: "bm90ZQ==" })).toEqual([expect.stringContaining("cert_metadata")])
+  })
+})
