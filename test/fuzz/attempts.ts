@@ -11,8 +11,7 @@ const slowInputMaximum = 64 * 1024
 
 const slowMs = 50
 
-/** How long a target is tried before it is the next one's turn. */
-const turnMs = 250
+const usualTurnMs = 250
 
 async function attemptAll({ seed, targets: names, current, milliseconds }: AttemptSettings): Promise<void> {
   const deadline = Date.now() + milliseconds
@@ -26,7 +25,7 @@ async function attemptAll({ seed, targets: names, current, milliseconds }: Attem
     const index = turn % targets.length
     const target = targets[index]!
     const begun = made[index]!
-    for (const end = Date.now() + turnMs; Date.now() < end; made[index]! += 1) {
+    for (const end = Date.now() + (target.turnMs ?? usualTurnMs); Date.now() < end; made[index]! += 1) {
       const input = inputOf(target, chance(seed, index, made[index]!))
       const attempted = record({ target: target.name, input }, number++)
       writeSync(file, attempted, 0, attempted.length, 0)

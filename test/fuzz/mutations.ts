@@ -1,6 +1,7 @@
 // What becomes of a valid input: bytes that are no DER any more, DER that no certificate has, PEM and JSON that are
 // nearly right. `others` are further inputs of the same kind, to be cut into this one.
 import type { Chance } from "./chance.ts"
+import { countValues, type Json, mapTexts, parseJson, pemTexts } from "./json.ts"
 import { copied, type DerNode, lengthOf, places, readNodes, writeNodes } from "./der-tree.ts"
 
 export type Mutation = (input: Uint8Array, others: readonly Uint8Array[], chance: Chance) => Uint8Array
@@ -303,13 +304,11 @@ export function pemOf(label: string, der: Uint8Array): string {
 
 // JSON
 
-type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
-
 /** Changes one value of what the input is as JSON; other text stays as it is. */
 const ofJson =
   (change: (value: Json, chance: Chance) => Json): Mutation =>
   (input, _, chance) => {
-    const document = parsed(input)
+    const document = parseJson(input)
     if (document === undefined) return input
     const at = chance.below(countValues(document))
     let seen = 0
@@ -321,28 +320,6 @@ const ofJson =
     }
     return Buffer.from(JSON.stringify(visit(document)))
   }
-
-/** Deeper documents are left as they are: to walk them takes a stack that this process has not. */
-const walkedDepthMaximum = 1_000
-
-function parsed(input: Uint8Array): Json | undefined {
-  let depth = 0
-  for (const byte of input) {
-    if (byte === 0x5b || byte === 0x7b) depth += 1
-    else if (byte === 0x5d || byte === 0x7d) depth -= 1
-    if (depth > walkedDepthMaximum) return undefined
-  }
-  try {
-    return JSON.parse(Buffer.from(input).toString()) as Json
-  } catch {
-    return undefined
-  }
-}
-
-function countValues(value: Json): number {
-  if (typeof value !== "object" || value === null) return 1
-  return Object.values(value).reduce<number>((count, member) => count + countValues(member), 1)
-}
 
 const strangeValues: readonly Json[] = [
   null,
@@ -449,21 +426,13 @@ export const jsonMutations: readonly Mutation[] = [
 export const insideJson =
   (mutations: readonly Mutation[]): Mutation =>
   (input, others, chance) => {
-    const document = parsed(input)
+    const document = parseJson(input)
     if (document === undefined) return input
-    const donors = others.flatMap((other) => pemTexts(parsed(other) ?? null)).map((text) => Buffer.from(text))
-    const visit = (value: Json): Json => {
-      if (typeof value === "string" && value.includes("-----BEGIN")) {
-        return Buffer.from(chance.of(mutations)(Buffer.from(value), donors, chance)).toString("latin1")
-      }
-      if (typeof value !== "object" || value === null) return value
-      if (Array.isArray(value)) return value.map(visit)
-      return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, visit(member)]))
-    }
-    return Buffer.from(JSON.stringify(visit(document)))
+    const donors = others.flatMap((other) => pemTexts(parseJson(other) ?? null)).map((text) => Buffer.from(text))
+    const mutated = mapTexts(document, (text) =>
+      text.includes("-----BEGIN")
+        ? Buffer.from(chance.of(mutations)(Buffer.from(text), donors, chance)).toString("latin1")
+        : text,
+    )
+    return Buffer.from(JSON.stringify(mutated))
   }
-
-function pemTexts(value: Json): string[] {
-  if (typeof value === "string") return value.includes("-----BEGIN") ? [value] : []
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap(pemTexts) : []
-}

@@ -7,9 +7,11 @@ import { parsePolicy } from "../../engine/src/pki/access/policy-text.ts"
 import { MalformedDer } from "../../engine/src/x509/asn1/malformed-der.ts"
 import { refuseMalformed } from "../../engine/src/x509/asn1/reader.ts"
 import { encodeTbsCertificate, parseCertificate } from "../../engine/src/x509/certificate.ts"
+import { parseCertificateList } from "../../engine/src/x509/certificate-list.ts"
 import { parseCertificationRequest } from "../../engine/src/x509/certification-request.ts"
 import { parseExtensionValues } from "../../engine/src/x509/extensions.ts"
 import { formatName, nameViolations } from "../../engine/src/x509/name.ts"
+import { parseOcspRequest } from "../../engine/src/x509/ocsp.ts"
 import { readPem } from "../../engine/src/x509/pem.ts"
 import { readPrivateKeyPem } from "../../engine/src/x509/private-key.ts"
 import { readPublicKey } from "../../engine/src/x509/public-key.ts"
@@ -45,6 +47,20 @@ export const parsers = (): readonly FuzzTarget[] => [
     mutations: derMutations,
     mend: signedAgain,
     attempt: refusing(readRequest),
+  },
+  {
+    name: "CRL",
+    corpus: samples("X509 CRL"),
+    mutations: derMutations,
+    attempt: refusing((input) => {
+      for (const { extensions } of parseCertificateList(input).entries) parseExtensionValues(extensions)
+    }),
+  },
+  {
+    name: "OCSP request",
+    corpus: samples("OCSP REQUEST"),
+    mutations: derMutations,
+    attempt: refusing((input) => void parseOcspRequest(input)),
   },
   {
     name: "private key",

@@ -1,3 +1,4 @@
+import { openEndpoints } from "./endpoints.ts"
 import { parsers } from "./parsers.ts"
 import type { FuzzTarget } from "./target.ts"
 
@@ -6,5 +7,9 @@ export interface OpenTargets extends AsyncDisposable {
 }
 
 export async function openTargets(): Promise<OpenTargets> {
-  return { targets: parsers(), async [Symbol.asyncDispose]() {} }
+  const endpoints = await openEndpoints()
+  return {
+    targets: [...parsers(), ...endpoints.targets],
+    [Symbol.asyncDispose]: () => endpoints[Symbol.asyncDispose](),
+  }
 }

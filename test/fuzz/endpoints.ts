@@ -1,0 +1,146 @@
+// The certificate API as strangers reach it: for each endpoint that reads a body, its valid request with the body changed.
+import { testKeyGenerator } from "../../engine/src/testing/test-keys.ts"
+import type { Answer } from "../../engine/src/testing/world.ts"
+import { openPkiCast, type PkiCast } from "../permissions/pki/cast.ts"
+import { pkiEndpoints, preparePki, type ReadyPkiRequest } from "../permissions/pki/matrix.ts"
+import { requests } from "../permissions/pki/requests.ts"
+import { type Json, mapTexts, parseJson, pemTexts } from "./json.ts"
+import {
+  byteMutations,
+  derMutations,
+  insideJson,
+  insidePem,
+  jsonMutations,
+  type Mutation,
+  pemMutations,
+} from "./mutations.ts"
+import { type SampleLabel, samples, sampleTexts, signedAgainInPem } from "./samples.ts"
+import type { FuzzTarget } from "./target.ts"
+
+export interface OpenEndpoints extends AsyncDisposable {
+  readonly targets: readonly FuzzTarget[]
+}
+
+/** What an endpoint has changed costs the next request, so that a mount is left behind after so many. */
+const attemptsPerMount = 300
+
+/** There are many of them. */
+const turnMs = 80
+
+export async function openEndpoints(): Promise<OpenEndpoints> {
+  await using opening = new AsyncDisposableStack()
+  const cast = opening.use(await openPkiCast({ keyGenerator: testKeyGenerator }))
+  const targets: FuzzTarget[] = []
+  for (const endpoint of pkiEndpoints.filter((each) => requests[each] !== undefined)) {
+    const target = await targetOf(cast, endpoint)
+    if (target !== undefined) targets.push(target)
+  }
+  targets.push(addresses(cast))
+  const closing = opening.move()
+  return { targets, [Symbol.asyncDispose]: () => closing.disposeAsync() }
+}
+
+/** Undefined for an endpoint without a body. */
+async function targetOf(cast: PkiCast, endpoint: string): Promise<FuzzTarget | undefined> {
+  let { request, mount } = await prepared(cast, endpoint)
+  const { body } = request
+  if (body === undefined) return undefined
+  const isRaw = body instanceof Uint8Array
+  let attempts = 0
+  return {
+    name: endpoint,
+    corpus: isRaw ? rawCorpus(body) : bodies(body as Json).map((each) => Buffer.from(JSON.stringify(each))),
+    mutations: isRaw ? derMutations : documentMutations,
+    ...(isRaw ? {} : { mend: signedAgainInJson }),
+    turnMs,
+    async attempt(input) {
+      attempts += 1
+      if (attempts % attemptsPerMount === 0) {
+        if (endpoint.includes("/:mount")) await cast.world.pki("DELETE", `/sys/mounts/${mount}`)
+        ;({ request, mount } = await prepared(cast, endpoint))
+      }
+      const { method, address, headers, token } = request
+      return complaintAbout(
+        await cast.world.pki(method, address, {
+          token: token ?? cast.tokens.root,
+          body: Uint8Array.from(input),
+          ...(headers === undefined ? {} : { headers }),
+        }),
+      )
+    },
+  }
+}
+
+async function prepared(cast: PkiCast, endpoint: string): Promise<{ request: ReadyPkiRequest; mount: string }> {
+  const subject = await cast.newSubject()
+  return { request: await preparePki(endpoint, subject, "root"), mount: subject.mount }
+}
+
+/** Addresses of what is read and listed, as nobody writes them. */
+function addresses(cast: PkiCast): FuzzTarget {
+  const known = pkiEndpoints.map((endpoint) => endpoint.replace(/:[a-z_]+/g, "matrix").replace(/\*[a-z_]+/g, "a/b"))
+  return {
+    name: "addresses",
+    corpus: known.filter((endpoint) => /^(GET|LIST) /.test(endpoint)).map((endpoint) => Buffer.from(endpoint)),
+    mutations: byteMutations,
+    turnMs,
+    async attempt(input) {
+      const [method = "", address = ""] = Buffer.from(input).toString("latin1").split(" ")
+      const url = URL.parse(`http://chancery.test/v1${address}`)
+      // Dots may lead out of this API.
+      if ((method !== "GET" && method !== "LIST") || !url?.pathname.startsWith("/v1/")) return undefined
+      return complaintAbout(await cast.world.pki(method, address))
+    },
+  }
+}
+
+/** Refused in order, or done; that is all that has to become of an input. */
+function complaintAbout({ status, body }: Answer): string | undefined {
+  if (status >= 500 && status !== 503) return `answered ${status}: ${JSON.stringify(body)}`
+  if (status < 400) return undefined
+  const errors = (body as { readonly errors?: unknown } | undefined)?.errors
+  if (!Array.isArray(errors)) return isEmptyByRule(status) ? undefined : `answered ${status} without errors`
+  const isInOrder = errors.length > 0 || status === 404
+  const areSentences = errors.every((error) => typeof error === "string" && error !== "")
+  return isInOrder && areSentences ? undefined : `answered ${status} with the errors ${JSON.stringify(errors)}`
+}
+
+/** What no handler has been asked about yet. */
+const isEmptyByRule = (status: number): boolean => status === 405
+
+/** The valid body, and the same with other documents in the place of its own. */
+function bodies(valid: Json): Json[] {
+  const labels: readonly SampleLabel[] = ["CERTIFICATE REQUEST", "CERTIFICATE", "X509 CRL", "PRIVATE KEY"]
+  const others = labels.flatMap((label) => {
+    const texts = sampleTexts(label)
+    const [, first = ""] = /-----BEGIN ([A-Z0-9 ]+)-----/.exec(pemTexts(valid)[0] ?? "") ?? []
+    return first === label ? texts.map((text) => withPem(valid, text)) : []
+  })
+  return [valid, ...others]
+}
+
+const withPem = (value: Json, pem: string): Json =>
+  mapTexts(value, (text) => (text.includes("-----BEGIN") ? pem : text))
+
+const documentMutations: readonly Mutation[] = [
+  ...jsonMutations,
+  ...derMutations.map((mutation) => insideJson([insidePem([mutation])])),
+  insideJson(pemMutations),
+  insideJson(pemMutations),
+]
+
+function rawCorpus(valid: Uint8Array): readonly Uint8Array[] {
+  return [valid, ...samples("OCSP REQUEST")]
+}
+
+/** Requests in it are signed again. */
+function signedAgainInJson(input: Uint8Array): Uint8Array {
+  const document = parseJson(input)
+  if (document === undefined) return input
+  const mended = mapTexts(document, (text) =>
+    text.includes("-----BEGIN CERTIFICATE")
+      ? Buffer.from(signedAgainInPem(Buffer.from(text))).toString("latin1")
+      : text,
+  )
+  return Buffer.from(JSON.stringify(mended))
+}
