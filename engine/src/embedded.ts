@@ -39,6 +39,8 @@ import { MountDirectory, type MountTable } from "./pki/mount-directory.ts"
 import { Authorities } from "./pki/authority.ts"
 import { type SigningKeys, storedSigningKeys } from "./pki/keys/signing-keys.ts"
 import { type KeyGenerator, keyGenerator } from "./x509/key-generation.ts"
+import { CrlPublisher } from "./pki/crl/crl-publisher.ts"
+import { refreshCrls, refreshCrlsJob } from "./pki/crl/refresh-crls.ts"
 import type { PolicyClient } from "./pki/external-policy/policy-client.ts"
 import { PolicyServiceActivity } from "./pki/external-policy/policy-service-activity.ts"
 import { MountedPki } from "./pki/mounted.ts"
@@ -129,6 +131,8 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
   const stopping = new AbortController()
   const stopped = stopping.signal
   const holder = newId("eng", random)
+  const exclusive = exclusively({ leases: leasesOver(database), holder, runtime, timers, stopped })
+  const signingKeys = storedSigningKeys(storage)
   const context: Context = {
     storage,
     storageActivity: database.activity,
@@ -137,12 +141,13 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     stateTools,
     mountDirectory: new MountDirectory(storage),
     authorities: new Authorities(),
-    signingKeys: storedSigningKeys(storage),
+    signingKeys,
     keyGenerator: options.keyGenerator ?? keyGenerator(rsaKeys),
     policyClient: webhookPolicyClient(outgoing.fetch),
     policyServiceActivity: new PolicyServiceActivity(),
+    crlPublisher: new CrlPublisher({ storage, clock: runtime.clock, timers, exclusively: exclusive, signingKeys }),
     edition: options.edition ?? "self-hosted",
-    exclusively: exclusively({ leases: leasesOver(database), holder, runtime, timers, stopped }),
+    exclusively: exclusive,
     wakeJob: (name) => jobs.wake(name),
   }
   const jobs = startJobs(options.jobs === false ? [] : jobsOver(context), {
@@ -172,6 +177,7 @@ interface Context {
   readonly keyGenerator: KeyGenerator
   readonly policyClient: PolicyClient
   readonly policyServiceActivity: PolicyServiceActivity
+  readonly crlPublisher: CrlPublisher
   readonly edition: Edition
   /** For work that one server does at a time. */
   readonly exclusively: Exclusively
@@ -179,7 +185,16 @@ interface Context {
   readonly wakeJob: (name: string) => void
 }
 
-const jobsOver = (_context: Context): readonly Job[] => []
+const jobsOver = (context: Context): readonly Job[] => [
+  {
+    ...refreshCrlsJob,
+    async run(held) {
+      const trail = context.audit.trail({ job: refreshCrlsJob.name })
+      await refreshCrls(context, context.runtime.log, trail.keyUse, held)
+      await trail.durable()
+    },
+  },
+]
 
 /** Services are made when they are first asked for: a request uses one or two. */
 class CallerEngine implements ServingEngine {

@@ -14,6 +14,8 @@ import type { ServiceTokenStore } from "./pki/access/service-token-store.ts"
 import type { MountStore } from "./pki/mount-store.ts"
 import type { AuthorityStore } from "./pki/authority.ts"
 import type { CertificateStore } from "./pki/certificates/certificate.ts"
+import type { CrlStore } from "./pki/crl/crl-store.ts"
+import type { RevocationStore } from "./pki/revoke/revocation.ts"
 import type { IssuerStore } from "./pki/issuers/issuer.ts"
 import type { CaKeyStore } from "./pki/keys/key.ts"
 import type { RoleStore } from "./pki/roles/role-store.ts"
@@ -63,6 +65,8 @@ export interface Stores {
   readonly roles: RoleStore
   readonly mountSettings: MountSettingsStore
   readonly certificates: CertificateStore
+  readonly revocations: RevocationStore
+  readonly crls: CrlStore
   readonly policies: PolicyStore
   readonly serviceTokens: ServiceTokenStore
 }

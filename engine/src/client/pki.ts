@@ -1,10 +1,16 @@
 import type { Pki } from "../pki/pki.ts"
 import { remoteCertificates } from "./certificates.ts"
 import { pkiCallsOver } from "./pki-calls.ts"
+import { remoteCrls, remoteRevocations } from "./revocation.ts"
 import { remoteRoles } from "./roles.ts"
 import type { Transport } from "./transport.ts"
 
 export function remotePki(transport: Transport, mountPath: string): Pki {
   const calls = pkiCallsOver(transport, mountPath)
-  return { roles: remoteRoles(calls), certificates: remoteCertificates(calls) }
+  return {
+    roles: remoteRoles(calls),
+    certificates: remoteCertificates(calls),
+    revocations: remoteRevocations(calls),
+    crls: remoteCrls(calls),
+  }
 }

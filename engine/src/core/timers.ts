@@ -15,3 +15,6 @@ export const systemTimers: Timers = {
     return () => clearTimeout(timer)
   },
 }
+
+/** Lets everybody else have a turn, in the middle of long work. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))

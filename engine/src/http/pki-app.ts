@@ -255,10 +255,8 @@ function encoded(response: PkiResponse, warned: readonly string[], around: Aroun
       return jsonResponse(response.status, response.document, { method })
     case "raw": {
       const { body, status, headers } = response
-      return new Response(method === "HEAD" ? null : typeof body === "string" ? body : Uint8Array.from(body), {
-        status,
-        headers,
-      })
+      const isBodiless = method === "HEAD" || status === 304
+      return new Response(isBodiless ? null : (body as string | Uint8Array<ArrayBuffer>), { status, headers })
     }
     case "none": {
       const warnings = [...warned, ...(response.warnings ?? [])]

@@ -1,6 +1,8 @@
 import type { PkiRoute } from "./pki-route.ts"
 import { certificateRoutes } from "./pki/certificates.ts"
 import { externalPolicyRoutes } from "./pki/external-policy.ts"
+import { crlRoutes } from "./pki/crls.ts"
+import { revocationRoutes } from "./pki/revocation.ts"
 import { roleRoutes } from "./pki/roles.ts"
 import { storedCertificateRoutes } from "./pki/stored-certificates.ts"
 
@@ -9,5 +11,7 @@ export const pkiRoutes: readonly PkiRoute[] = [
   ...roleRoutes,
   ...certificateRoutes,
   ...storedCertificateRoutes,
+  ...revocationRoutes,
+  ...crlRoutes,
   ...externalPolicyRoutes,
 ]

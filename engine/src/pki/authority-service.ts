@@ -9,6 +9,7 @@ import type { Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
 import type { Authorities, Authority } from "./authority.ts"
 import type { Issuance } from "./certificates/certificate.ts"
+import type { CrlPublisher } from "./crl/crl-publisher.ts"
 import type { SigningKeys } from "./keys/signing-keys.ts"
 import type { KeyGenerator } from "../x509/key-generation.ts"
 import type { PolicyClient } from "./external-policy/policy-client.ts"
@@ -21,7 +22,17 @@ import type { MountDirectory } from "./mount-directory.ts"
 
 export type PkiStores = Pick<
   Stores,
-  "mounts" | "authorities" | "caKeys" | "issuers" | "roles" | "mountSettings" | "certificates" | "users" | "teams"
+  | "mounts"
+  | "authorities"
+  | "caKeys"
+  | "issuers"
+  | "roles"
+  | "mountSettings"
+  | "certificates"
+  | "revocations"
+  | "crls"
+  | "users"
+  | "teams"
 >
 
 /** What services of every mount and caller share. */
@@ -34,6 +45,9 @@ export interface PkiContext {
   readonly keyGenerator: KeyGenerator
   readonly policyClient: PolicyClient
   readonly policyServiceActivity: PolicyServiceActivity
+  readonly crlPublisher: CrlPublisher
+  /** Starts a job at once, by its name, for what a request has left to it. */
+  readonly wakeJob: (name: string) => void
 }
 
 export abstract class AuthorityService {

@@ -1,6 +1,8 @@
 import type { RecordKeyUse } from "../core/audit.ts"
 import type { Caller } from "../core/caller.ts"
 import type { PkiContext } from "./authority-service.ts"
+import { CrlService } from "./crl/crl-service.ts"
+import { RevokeService } from "./revoke/revoke-service.ts"
 import { ExternalPolicyService } from "./external-policy/external-policy-service.ts"
 import { CertificateService } from "./issue/certificate-service.ts"
 import { IssuerService } from "./issuers/issuer-service.ts"
@@ -41,6 +43,14 @@ export class MountedPki implements ServedPki {
 
   get certificates() {
     return this.#made(CertificateService)
+  }
+
+  get revocations() {
+    return this.#made(RevokeService)
+  }
+
+  get crls() {
+    return this.#made(CrlService)
   }
 
   get externalPolicy() {

@@ -1,5 +1,7 @@
 // One mount as callers see it: a family of verbs for each kind of thing in it. Embedded and remote engines implement it alike.
 import type { Certificates, ServedCertificates } from "./certificates/certificates.ts"
+import type { Crls } from "./crl/crls.ts"
+import type { Revocations } from "./revoke/revocations.ts"
 import type { ExternalPolicy } from "./external-policy/external-policy.ts"
 import type { ServedIssuers } from "./issuers/issuers.ts"
 import type { Keys } from "./keys/keys.ts"
@@ -10,6 +12,8 @@ import type { Settings } from "./settings/settings.ts"
 export interface Pki {
   readonly roles: Roles
   readonly certificates: Certificates
+  readonly revocations: Revocations
+  readonly crls: Crls
 }
 
 /** On the server's side. */

@@ -12,6 +12,13 @@ export async function bumpGeneration(session: Session, family: string): Promise<
   await session.run(bump, { family })
 }
 
+/** Bumps it, and says to which number. */
+export async function nextGeneration(session: Session, family: string): Promise<number> {
+  const row = await session.first(bumpReturning, { family })
+  if (row === undefined) throw new Error(`the generation of ${family} was not written`)
+  return row.number
+}
+
 const read = statement<{ family: string }, { number: number }>((db, { family }) =>
   db.selectFrom("generations").select("number").where("family", "=", family),
 )
@@ -21,4 +28,12 @@ const bump = statement<{ family: string }, unknown>((db, { family }) =>
     .insertInto("generations")
     .values({ family, number: 1 })
     .onConflict((known) => known.column("family").doUpdateSet({ number: sql<number>`generations.number + 1` })),
+)
+
+const bumpReturning = statement<{ family: string }, { number: number }>((db, { family }) =>
+  db
+    .insertInto("generations")
+    .values({ family, number: 1 })
+    .onConflict((known) => known.column("family").doUpdateSet({ number: sql<number>`generations.number + 1` }))
+    .returning("number"),
 )

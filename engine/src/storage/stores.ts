@@ -31,6 +31,8 @@ import { VcsConnectionRows } from "./vcs-connection-rows.ts"
 import { AuthorityRows } from "./authority-rows.ts"
 import { CaKeyRows } from "./ca-key-rows.ts"
 import { CertificateRows } from "./certificate-rows.ts"
+import { CrlRows } from "./crl-rows.ts"
+import { RevocationRows } from "./revocation-rows.ts"
 import { IssuerRows } from "./issuer-rows.ts"
 import { MountSettingRows } from "./mount-setting-rows.ts"
 import { RoleRows } from "./role-rows.ts"
@@ -143,6 +145,12 @@ class SessionStores implements Stores {
   }
   get certificates() {
     return this.#once("certificates", CertificateRows)
+  }
+  get revocations() {
+    return this.#once("revocations", RevocationRows)
+  }
+  get crls() {
+    return this.#once("crls", CrlRows)
   }
 
   #once<T>(name: keyof Stores, Rows: new (session: Session, sealer: Sealer) => T): T {

@@ -42,6 +42,9 @@ export interface Tables {
   mount_secrets: MountSecretRow
   certificates: CertificateTable
   certificate_names: CertificateNameRow
+  revocations: RevocationRow
+  crls: CrlRow
+  crl_segments: CrlSegmentRow
   certificate_metadata: CertificateMetadataRow
   certificate_leases: CertificateLeaseRow
   policies: PolicyRow
@@ -555,4 +558,49 @@ export interface CertificateLeaseRow {
   serial_number: Uint8Array
   issued_at: number
   expires_at: number
+}
+
+export interface RevocationRow {
+  mount_id: string
+  /** Whose list it is on; empty while the issuer is not known. */
+  list: string
+  /** In the order of revocation in the mount. */
+  number: number
+  serial_number: Uint8Array
+  /** The last 16 bits of the serial number. */
+  shard_key: number
+  issuer_id: string | null
+  revoked_at: number
+  reason: string
+  not_after: number
+  /** An element of `revokedCertificates`, DER. */
+  entry: Uint8Array
+}
+
+export interface CrlRow {
+  mount_id: string
+  list: string
+  shard_count: number
+  shard_index: number
+  /** Of the lease under which it was last built. */
+  fence: number
+  /** How often entries were taken off it. */
+  removals: number
+  /** JSON of what is known about the list; null before it is first built. */
+  complete: string | null
+  /** What stands before and after the entries. */
+  head: Uint8Array | null
+  tail: Uint8Array | null
+  delta: string | null
+  delta_der: Uint8Array | null
+}
+
+export interface CrlSegmentRow {
+  mount_id: string
+  list: string
+  shard_count: number
+  shard_index: number
+  epoch: number
+  position: number
+  entries: Uint8Array
 }

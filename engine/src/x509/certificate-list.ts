@@ -5,17 +5,19 @@ import { oids } from "./asn1/oids.ts"
 import { DerReader } from "./asn1/reader.ts"
 import { contextPrimitive, tag } from "./asn1/tag.ts"
 import {
+  bitString,
   context,
   type Der,
   encode,
   generalizedTime,
+  header,
   integer,
   primitive,
   sequence,
   time,
   unsignedInteger,
 } from "./asn1/writer.ts"
-import { encodeExtensions, type Extension, readExtensions } from "./extension.ts"
+import { encodeExtensions, type Extension, findExtension, readExtensions } from "./extension.ts"
 import { parseSigned, readAlgorithmIdentifier } from "./signed.ts"
 
 /** CRLReason (RFC 5280, section 5.3.1) by its number; 7 is not used. */
@@ -70,18 +72,30 @@ export interface CertificateListTemplate {
   readonly issuer: Uint8Array
   readonly thisUpdate: Instant
   readonly nextUpdate: Instant
-  /** Encoded entries, any number of them joined in each. */
-  readonly entries: readonly Uint8Array[]
   readonly extensions: readonly Extension[]
 }
 
-/** TBSCertList, version 2; without entries `revokedCertificates` is absent (RFC 5280, section 5.1.2.6). */
-export function encodeTbsCertificateList(template: CertificateListTemplate): Uint8Array {
-  const { signatureAlgorithm, issuer, thisUpdate, nextUpdate, entries, extensions } = template
-  const parts: Der[] = [integer(1), signatureAlgorithm, issuer, time(thisUpdate), time(nextUpdate)]
-  if (entries.some((joined) => joined.length > 0)) parts.push(sequence(entries))
-  parts.push(context(0, [encodeExtensions(extensions)]))
-  return encode(sequence(parts))
+/** What stands around the entries of a TBSCertList of version 2. */
+export interface TbsFrame {
+  readonly before: Uint8Array
+  readonly after: Uint8Array
+}
+
+/** Without entries `revokedCertificates` is absent (RFC 5280, section 5.1.2.6). */
+export function frameTbsCertificateList(template: CertificateListTemplate, entriesLength: number): TbsFrame {
+  const { signatureAlgorithm, issuer, thisUpdate, nextUpdate, extensions } = template
+  const parts = [integer(1), signatureAlgorithm, issuer, time(thisUpdate), time(nextUpdate)]
+  if (entriesLength > 0) parts.push(header(tag.sequence, entriesLength))
+  const after = encode(context(0, [encodeExtensions(extensions)]))
+  let length = entriesLength + after.length
+  for (const part of parts) length += part.length
+  return { before: Buffer.concat([header(tag.sequence, length), ...parts]), after }
+}
+
+/** What stands around a TBSCertList in the CertificateList. */
+export function frameSigned(tbsLength: number, signatureAlgorithm: Uint8Array, signature: Uint8Array): TbsFrame {
+  const after = Buffer.concat([signatureAlgorithm, encode(bitString(signature))])
+  return { before: header(tag.sequence, tbsLength + after.length), after }
 }
 
 /** Octets of the number are its magnitude, at most 20 (RFC 5280, section 5.2.3). */
@@ -120,6 +134,8 @@ export interface CertificateList {
   readonly nextUpdate: Instant | undefined
   readonly entries: readonly ListedEntry[]
   readonly extensions: readonly Extension[]
+  /** CRLNumber; undefined without one, and above 2⁵³ − 1, where nobody's but ours are as long. */
+  readonly number: number | undefined
 }
 
 export interface ListedEntry {
@@ -131,7 +147,18 @@ export interface ListedEntry {
 /** Throws `MalformedDer`. */
 export function parseCertificateList(der: Uint8Array): CertificateList {
   const { body: tbs, signatureAlgorithm, signature } = parseSigned(der, "CRL", "tbsCertList")
-  return { tbs, signatureAlgorithm, signature, ...readTbs(tbs, signatureAlgorithm) }
+  const read = readTbs(tbs, signatureAlgorithm)
+  return { tbs, signatureAlgorithm, signature, ...read, number: numberIn(read.extensions) }
+}
+
+function numberIn(extensions: readonly Extension[]): number | undefined {
+  const value = findExtension(extensions, oids.crlNumber)?.value
+  if (value === undefined) return undefined
+  const reader = new DerReader(value, "cRLNumber")
+  const magnitude = reader.unsigned("cRLNumber")
+  reader.finish("cRLNumber")
+  const number = Number(BigInt(`0x${Buffer.from(magnitude).toString("hex")}`))
+  return Number.isSafeInteger(number) ? number : undefined
 }
 
 function readTbs(tbs: Uint8Array, outerAlgorithm: Uint8Array) {

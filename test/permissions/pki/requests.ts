@@ -1,5 +1,6 @@
 import { externalPolicyRequests } from "./external-policy-requests.ts"
 import type { PreparePki } from "./prepared-request.ts"
+import { revocationRequests } from "./revocation-requests.ts"
 import { roleRequests } from "./role-requests.ts"
 import { systemRequests } from "./system-requests.ts"
 import { tokenRequests } from "./token-requests.ts"
@@ -9,5 +10,6 @@ export const requests: Readonly<Record<string, PreparePki>> = {
   ...systemRequests,
   ...tokenRequests,
   ...roleRequests,
+  ...revocationRequests,
   ...externalPolicyRequests,
 }

@@ -1,6 +1,7 @@
 // What is configured for a whole mount (pki-facts 2.6). Each part is stored by its name as it was last set, and read with
 // the defaults of everything that was not.
 import type { IssuerId, KeyId } from "../../core/ids.ts"
+import { type CrlSettings, defaultCrlSettings } from "../crl/crl-settings.ts"
 import {
   defaultExternalPolicySettings,
   type ExternalPolicySettings,
@@ -40,6 +41,7 @@ export interface MountSettings {
   readonly cluster: ClusterSettings
   readonly history: MountHistory
   readonly externalPolicy: ExternalPolicySettings
+  readonly crl: CrlSettings
 }
 
 export const defaultMountSettings: MountSettings = {
@@ -49,6 +51,7 @@ export const defaultMountSettings: MountSettings = {
   cluster: { path: "", aiaPath: "" },
   history: { issuersChangedAt: 0 },
   externalPolicy: defaultExternalPolicySettings,
+  crl: defaultCrlSettings,
 }
 
 export interface MountSettingsStore {

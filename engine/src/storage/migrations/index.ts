@@ -4,6 +4,7 @@ import { mountsMigration } from "./0002-mounts.ts"
 import { pkiMigration } from "./0003-pki.ts"
 import { policiesMigration } from "./0004-policies.ts"
 import { leasesMigration } from "./0005-leases.ts"
+import { revocationsMigration } from "./0007-revocations.ts"
 
 /** In order of application; a released one is never changed. */
 export const migrations: readonly Migration[] = [
@@ -12,4 +13,5 @@ export const migrations: readonly Migration[] = [
   pkiMigration,
   policiesMigration,
   leasesMigration,
+  revocationsMigration,
 ]

@@ -197,6 +197,13 @@ function lengthOctets(length: number): number {
   return length < 0x100_0000 ? 4 : 5
 }
 
+/** Identifier and length of a value whose content is written elsewhere. */
+export function header(identifier: number, contentLength: number): Uint8Array {
+  const octets = new Uint8Array(1 + lengthOctets(contentLength))
+  writeHeader(identifier, contentLength, octets, 0)
+  return octets
+}
+
 /** The shortest form of the length (X.690, clause 10.1); returns where the content begins. */
 function writeHeader(identifier: number, length: number, octets: Uint8Array, start: number): number {
   octets[start] = identifier

@@ -1,0 +1,91 @@
+import { writePem } from "../../x509/pem.ts"
+import { notFound } from "../../core/errors.ts"
+import { parseShard } from "../../pki/crl/crl-list.ts"
+import type { CrlChoice } from "../../pki/crl/crls.ts"
+import { crlSettingsParameters, encodeCrlSettings } from "../../wire/pki/crl-settings.ts"
+import { answer, type PkiRequest, type PkiResponse, type PkiRoute } from "../pki-route.ts"
+import { rawFile } from "./raw-file.ts"
+
+type Form = "der" | "pem" | "json"
+
+/** Revocation lists, as anybody may read them, and their settings (pki-facts 2.7 and 2.8). */
+export const crlRoutes: readonly PkiRoute[] = [
+  ...files("/crl", {}),
+  ...files("/issuer/:issuer_ref/crl", {}),
+  read("/cert/crl", {}, "json"),
+  read("/cert/delta-crl", { delta: true }, "json"),
+  {
+    operation: "read",
+    path: "/crl/rotate",
+    handle: async ({ pki }) => {
+      await pki.crls.rotate()
+      return answer({ success: true })
+    },
+  },
+  {
+    operation: "read",
+    path: "/crl/rotate-delta",
+    handle: async ({ pki }) => {
+      await pki.crls.rotateDelta()
+      return answer({ success: true })
+    },
+  },
+  {
+    operation: "read",
+    path: "/config/crl",
+    handle: async ({ pki, dialect }) => answer(encodeCrlSettings(await pki.crls.settings(), dialect)),
+  },
+  {
+    operation: "write",
+    path: "/config/crl",
+    handle: async (request) =>
+      answer(
+        encodeCrlSettings(await request.pki.crls.configure(request.decode(crlSettingsParameters)), request.dialect),
+      ),
+  },
+]
+
+/** A list below one address in all its forms: complete and delta, whole and in parts. */
+function files(path: string, choice: CrlChoice): readonly PkiRoute[] {
+  return [path, `${path}/shard/:shard`].flatMap((complete) => {
+    const delta = complete.replace(path, `${path}/delta`)
+    return [
+      ...[complete, delta].flatMap((address) => {
+        const chosen = { ...choice, delta: address === delta }
+        return [
+          read(address, chosen, "der"),
+          read(`${address}/pem`, chosen, "pem"),
+          ...(path.startsWith("/issuer/") ? [read(`${address}/der`, chosen, "der")] : []),
+        ]
+      }),
+    ]
+  })
+}
+
+function read(path: string, choice: CrlChoice, form: Form): PkiRoute {
+  return { operation: "read", path, open: true, handle: (request) => served(request, choice, form) }
+}
+
+async function served(request: PkiRequest, choice: CrlChoice, form: Form): Promise<PkiResponse> {
+  const { issuer_ref: issuerRef, shard } = request.params
+  const crl = await request.pki.crls.get({
+    ...choice,
+    ...(issuerRef === undefined ? {} : { issuerRef }),
+    ...(shard === undefined ? {} : { shard: parseShard(shard) ?? unknownShard() }),
+  })
+  if (crl === undefined) return rawFile(request, undefined)
+  const { der, number, thisUpdate: modifiedAt } = crl
+  if (form === "json") return answer({ certificate: writePem("X509 CRL", der) })
+  return form === "der"
+    ? rawFile(request, { body: der, contentType: "application/pkix-crl", tag: String(number), modifiedAt })
+    : rawFile(request, {
+        body: writePem("X509 CRL", der),
+        contentType: "application/x-pem-file",
+        tag: `${number}-pem`,
+        modifiedAt,
+      })
+}
+
+function unknownShard(): never {
+  throw notFound()
+}

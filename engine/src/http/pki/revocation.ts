@@ -1,0 +1,33 @@
+import {
+  decodeRevokeInput,
+  encodeRevoked,
+  revokeParameters,
+  revokeWithKeyParameters,
+  serialNumberPageParameters,
+} from "../../wire/pki/revocation.ts"
+import { answer, listed, type PkiRoute } from "../pki-route.ts"
+
+/** Specification 4.12; lists as pki-facts 2.9 has them. Clusters of stores are not there, so that their lists are empty. */
+export const revocationRoutes: readonly PkiRoute[] = [
+  {
+    operation: "write",
+    path: "/revoke",
+    handle: async (request) =>
+      answer(encodeRevoked(await request.pki.revocations.revoke(decodeRevokeInput(request.decode(revokeParameters))))),
+  },
+  {
+    operation: "write",
+    path: "/revoke-with-key",
+    handle: async (request) =>
+      answer(
+        encodeRevoked(
+          await request.pki.revocations.revokeWithKey(decodeRevokeInput(request.decode(revokeWithKeyParameters))),
+        ),
+      ),
+  },
+  {
+    operation: "list",
+    path: "/certs/revoked",
+    handle: async (request) => listed(await request.pki.revocations.list(request.decode(serialNumberPageParameters))),
+  },
+]

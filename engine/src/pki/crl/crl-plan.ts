@@ -1,0 +1,128 @@
+// What a list of an issuer is to be, worked out of the mount as it stands; and whether the one that was published still is it.
+import type { Authority } from "../authority.ts"
+import { filledUrls } from "../issuers/authority-urls.ts"
+import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { Extension } from "../../x509/extension.ts"
+import { freshestCrl } from "../../x509/distribution-points.ts"
+import { issuingDistributionPoint } from "../../x509/certificate-list.ts"
+import { authorityKeyIdentifier } from "../../x509/extensions.ts"
+import { sha256 } from "../../x509/digest.ts"
+import { readPublicKey } from "../../x509/public-key.ts"
+import {
+  chooseSignatureAlgorithm,
+  parseSignatureAlgorithm,
+  type SignatureAlgorithm,
+} from "../../x509/signature-algorithm.ts"
+import type { Instant } from "../../core/time.ts"
+import { crlListOf, formatShard, type Shard } from "./crl-list.ts"
+import type { CrlSettings } from "./crl-settings.ts"
+import type { CrlKey, CrlState } from "./crl-store.ts"
+
+export interface CrlPlan {
+  readonly key: CrlKey
+  readonly signer: HeldIssuer
+  readonly algorithm: SignatureAlgorithm
+  readonly settings: CrlSettings
+  /** Of the complete list and of the delta, but for their numbers. */
+  readonly extensions: { readonly complete: readonly Extension[]; readonly delta: readonly Extension[] }
+  /** Digest of all of this: a list of other content is replaced. */
+  readonly content: string
+  /** The list also has what no issuer of the mount is known to have issued. */
+  readonly adopts: boolean
+}
+
+/** The issuers that share a list: one subject, one key. */
+const sharing = ({ issuers }: Authority, issuer: HeldIssuer): readonly HeldIssuer[] =>
+  issuers.filter((other) => crlListOf(other) === crlListOf(issuer))
+
+/** A key identifier of our own makes no difference to who may sign; the key and the permission do. */
+export const crlSignerOf = (authority: Authority, issuer: HeldIssuer): HeldIssuer | undefined =>
+  sharing(authority, issuer).find(({ keyId, settings }) => keyId !== null && settings.usage.includes("crl-signing"))
+
+/** Undefined where nobody can sign the list. */
+export function planOf(authority: Authority, issuer: HeldIssuer, shard: Shard): CrlPlan | undefined {
+  const signer = crlSignerOf(authority, issuer)
+  if (signer === undefined) return undefined
+  const { crl: settings } = authority.settings
+  const group = sharing(authority, issuer)
+  const key = { mountId: authority.mount.id, list: crlListOf(signer), shard }
+  const urls = group.map((one) => filledUrls(one, authority.settings).urls)
+  const points = unique(urls.flatMap((each) => each.crlDistributionPoints))
+  const deltaPoints = unique(urls.flatMap((each) => each.deltaCrlDistributionPoints))
+  const identifier = signer.values.subjectKeyIdentifier
+  const own: Extension[] = identifier === undefined ? [] : [authorityKeyIdentifier(identifier)]
+  if (shard.count > 1) own.push(issuingDistributionPoint(points.map((url) => shardUrl(url, shard))))
+  const freshest = deltaPoints.map((url) => shardUrl(url, shard))
+  const extensions = {
+    complete: settings.enableDelta && freshest.length > 0 ? [...own, freshestCrl([freshest])] : own,
+    delta: own,
+  }
+  const algorithm = algorithmOf(signer)
+  return {
+    key,
+    signer,
+    algorithm,
+    settings,
+    extensions,
+    adopts: group.some(({ id }) => id === authority.settings.issuers.default),
+    content: contentOf([signer.id, algorithm, settings.disable, settings.expiryMs, ...extensions.complete]),
+  }
+}
+
+/** Under which a certificate finds the part of the list that it is in. */
+export const shardUrl = (url: string, shard: Shard): string =>
+  shard.count === 1 ? url : `${url}/shard/${formatShard(shard)}`
+
+function algorithmOf({ settings, parsed }: HeldIssuer): SignatureAlgorithm {
+  const chosen = parseSignatureAlgorithm(settings.revocationSignatureAlgorithm)
+  const key = readPublicKey(parsed.subjectPublicKeyInfo).algorithm
+  return chosen ?? chooseSignatureAlgorithm(key, { signatureBits: 0, usePss: false })
+}
+
+const unique = (urls: readonly string[]): readonly string[] => [...new Set(urls)]
+
+const contentOf = (parts: readonly (string | number | boolean | Extension)[]): string =>
+  sha256(
+    Buffer.from(
+      parts
+        .map((part) => (typeof part === "object" ? `${part.oid}=${Buffer.from(part.value).toString("hex")}` : part))
+        .join("\n"),
+    ),
+  ).slice(0, 16)
+
+/** What the world is like when somebody asks for a list. */
+export interface CrlFacts {
+  readonly state: CrlState | undefined
+  /** The highest number of a revocation on the list. */
+  readonly latest: number
+  readonly now: Instant
+}
+
+/** Who asks: for readers what they may not be given, for the job what is to be made before they ask. */
+export type AskedBy = "reader" | "job"
+
+/** The job leaves a list alone for this long after it was made; whoever reads it does not wait for that. */
+const jobPauseMs = 5_000
+
+export function isCompleteDue(plan: CrlPlan, { state, latest, now }: CrlFacts, by: AskedBy): boolean {
+  const complete = state?.complete
+  if (state === undefined || complete === undefined || complete.content !== plan.content) return true
+  const { autoRebuild, autoRebuildGracePeriodMs } = plan.settings
+  const { thisUpdate, nextUpdate, covered, removals } = complete
+  if (now >= nextUpdate) return true
+  if (autoRebuild) return now >= nextUpdate - autoRebuildGracePeriodMs
+  const isBehind = covered < latest
+  if (by === "reader") return isBehind
+  const isOld = now - thisUpdate >= (nextUpdate - thisUpdate) / 2
+  return isOld || (now - thisUpdate >= jobPauseMs && (isBehind || removals !== state.removals))
+}
+
+export function isDeltaDue(plan: CrlPlan, { state, now }: CrlFacts): boolean {
+  const { delta, complete } = state ?? {}
+  if (delta === undefined || complete === undefined) return true
+  return (
+    delta.content !== plan.content ||
+    delta.baseNumber !== complete.number ||
+    now >= delta.thisUpdate + plan.settings.deltaRebuildIntervalMs
+  )
+}

@@ -1,0 +1,214 @@
+// Serves lists that are as new as they have to be. Whoever reads one that is not has it built, once for everybody in this
+// process and one server at a time (architecture 0.21); a list that is as it should be costs one look.
+import type { RecordKeyUse } from "../../core/audit.ts"
+import { busy } from "../../core/errors.ts"
+import type { Exclusively } from "../../core/leases.ts"
+import type { Storage } from "../../core/storage.ts"
+import { type Clock, minuteMs } from "../../core/time.ts"
+import { nextTurn, type Timers } from "../../core/timers.ts"
+import { auditedSigningKey } from "../keys/audited-signing-key.ts"
+import type { SigningKeys } from "../keys/signing-keys.ts"
+import { buildComplete, buildDelta, type CrlBuild, type CrlStores } from "./crl-builder.ts"
+import { type AskedBy, type CrlFacts, type CrlPlan, isCompleteDue, isDeltaDue } from "./crl-plan.ts"
+import { formatShard, listOfUnknownIssuers } from "./crl-list.ts"
+import type { CrlKey, PublishedCrl } from "./crl-store.ts"
+
+export interface CrlPublisherOptions {
+  readonly storage: Storage<CrlStores>
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly exclusively: Exclusively
+  readonly signingKeys: SigningKeys
+}
+
+export interface ServedCrl extends Pick<PublishedCrl, "number" | "thisUpdate" | "nextUpdate"> {
+  readonly der: Uint8Array
+}
+
+/** For whom, and on whose record the signature goes. */
+export interface CrlAsking {
+  readonly mountPath: string
+  readonly recordKeyUse: RecordKeyUse
+}
+
+export type CrlKind = "complete" | "delta"
+
+const buildTimeoutMs = 10 * minuteMs
+/** While another server builds: looked at so often, and so many times. */
+const lookAgainMs = 100
+const looksMaximum = 600
+/** A list can fall behind while it is built, by what was revoked meanwhile; whoever asked before needs no third. */
+const buildsMaximum = 3
+/** Octets of lists kept in memory. */
+const heldOctetsMaximum = 64 * 1_024 * 1_024
+
+export class CrlPublisher {
+  readonly #options: CrlPublisherOptions
+  readonly #building = new Map<string, Promise<void>>()
+  readonly #held = new Map<string, ServedCrl>()
+  #heldOctets = 0
+
+  constructor(options: CrlPublisherOptions) {
+    this.#options = options
+  }
+
+  async serve(plan: CrlPlan, kind: CrlKind, asking: CrlAsking): Promise<ServedCrl> {
+    const { latest } = await this.#facts(plan)
+    for (let builds = 0; ; builds += 1) {
+      const facts = { ...(await this.#facts(plan)), latest }
+      const due = dueOf(plan, kind, facts, "reader")
+      if (due === undefined) return this.#published(plan.key, kind)
+      if (builds >= buildsMaximum) throw busy("The revocation list changes faster than it is built; try again.")
+      await this.#build(plan, due, asking, "reader")
+    }
+  }
+
+  /** Builds it whatever there is. */
+  async rotate(plan: CrlPlan, kind: CrlKind, asking: CrlAsking): Promise<void> {
+    const { state } = await this.#facts(plan)
+    if (kind === "delta" && state?.complete === undefined) await this.#build(plan, "complete", asking, "reader")
+    const before = (await this.#facts(plan)).state?.[kind]?.number ?? 0
+    for (let builds = 0; builds < buildsMaximum; builds += 1) {
+      await this.#build(plan, kind, asking, "rotation")
+      if (((await this.#facts(plan)).state?.[kind]?.number ?? 0) > before) return
+    }
+    throw busy("The revocation list is being built by another server.")
+  }
+
+  /** What is to be done before anybody asks; whether there was anything. */
+  async refresh(plan: CrlPlan, asking: CrlAsking): Promise<void> {
+    for (const kind of ["complete", "delta"] as const) {
+      if (kind === "delta" && !plan.settings.enableDelta) continue
+      const due = dueOf(plan, kind, await this.#facts(plan), "job")
+      if (due !== undefined) await this.#build(plan, due, asking, "job")
+    }
+  }
+
+  async #facts({ key, adopts }: CrlPlan): Promise<CrlFacts> {
+    const { storage, clock } = this.#options
+    const look = () =>
+      storage.read(async ({ crls, revocations }) => ({
+        state: await crls.find(key),
+        latest: await revocations.latest(key.mountId, key.list),
+        unlisted: adopts ? await revocations.latest(key.mountId, listOfUnknownIssuers) : 0,
+        now: clock.now(),
+      }))
+    const found = await look()
+    if (found.unlisted === 0) return found
+    await adoptUnlisted(storage, key)
+    return look()
+  }
+
+  /** Joins whoever is at it in this process, and waits for whoever is at it elsewhere. */
+  #build(plan: CrlPlan, kind: CrlKind, asking: CrlAsking, by: AskedBy | "rotation"): Promise<void> {
+    const name = nameOf(plan.key)
+    const going = this.#building.get(name)
+    if (going !== undefined) return going.catch(() => {})
+    const building = this.#buildAlone(name, plan, kind, asking, by).finally(() => this.#building.delete(name))
+    this.#building.set(name, building)
+    return building
+  }
+
+  async #buildAlone(
+    name: string,
+    plan: CrlPlan,
+    kind: CrlKind,
+    asking: CrlAsking,
+    by: AskedBy | "rotation",
+  ): Promise<void> {
+    const { exclusively, timers } = this.#options
+    for (let look = 0; look < looksMaximum; look += 1) {
+      const { held } = await exclusively({ name: `crl/${name}`, timeoutMs: buildTimeoutMs }, async (lease) => {
+        // Whoever had the lease before may have done it.
+        const due = by === "rotation" ? kind : dueOf(plan, kind, await this.#facts(plan), by)
+        if (due === kind) await this.#buildUnder(lease, plan, kind, asking)
+      })
+      if (held || by === "job") return
+      await new Promise<void>((resolve) => void timers.after(lookAgainMs, resolve))
+    }
+    throw busy("The revocation list is being built by another server.")
+  }
+
+  async #buildUnder(
+    { fence, signal }: { readonly fence: number; readonly signal: AbortSignal },
+    plan: CrlPlan,
+    kind: CrlKind,
+    { mountPath, recordKeyUse }: CrlAsking,
+  ): Promise<void> {
+    const { storage, clock, signingKeys } = this.#options
+    const { id: issuerId, keyId } = plan.signer
+    if (keyId === null) throw new TypeError("an issuer without a key signs nothing")
+    const use = { mount: mountPath, keyId, issuerId, purpose: "crl" } as const
+    const key = auditedSigningKey(await signingKeys.open(keyId), use, recordKeyUse)
+    const build: CrlBuild = { storage, clock, plan, key, fence, signal }
+    const { crl, der } = kind === "complete" ? await buildComplete(build) : await buildDelta(build)
+    this.#hold(plan.key, kind, { der, number: crl.number, thisUpdate: crl.thisUpdate, nextUpdate: crl.nextUpdate })
+  }
+
+  /** What is published, of one snapshot. */
+  async #published(key: CrlKey, kind: CrlKind): Promise<ServedCrl> {
+    const { storage } = this.#options
+    return storage.read(async ({ crls }) => {
+      const published = (await crls.find(key))?.[kind]
+      if (published === undefined) throw busy("The revocation list is being replaced; try again.")
+      const held = this.#held.get(`${kind}/${nameOf(key)}`)
+      if (held?.number === published.number) return held
+      const { number, thisUpdate, nextUpdate } = published
+      const der = kind === "delta" ? await crls.delta(key) : await this.#joined(key, crls)
+      if (der === undefined) throw new Error("a revocation list is recorded and not there")
+      const served = { der, number, thisUpdate, nextUpdate }
+      this.#hold(key, kind, served)
+      return served
+    })
+  }
+
+  async #joined(key: CrlKey, crls: CrlStores["crls"]): Promise<Uint8Array | undefined> {
+    const complete = (await crls.find(key))?.complete
+    const frame = await crls.frame(key)
+    if (complete === undefined || frame === undefined) return undefined
+    const octets = Buffer.allocUnsafeSlow(complete.length)
+    octets.set(frame.head, 0)
+    let at = frame.head.length
+    for (let position = 0; position < complete.segmentCount; position += 1) {
+      const entries = await crls.segment(key, complete.epoch, position)
+      if (entries === undefined) return undefined
+      octets.set(entries, at)
+      at += entries.length
+      await nextTurn()
+    }
+    octets.set(frame.tail, at)
+    return octets
+  }
+
+  #hold(key: CrlKey, kind: CrlKind, served: ServedCrl): void {
+    const name = `${kind}/${nameOf(key)}`
+    this.#heldOctets += served.der.length - (this.#held.get(name)?.der.length ?? 0)
+    this.#held.delete(name)
+    this.#held.set(name, served)
+    for (const [oldest, { der }] of this.#held) {
+      if (this.#heldOctets <= heldOctetsMaximum) break
+      this.#held.delete(oldest)
+      this.#heldOctets -= der.length
+    }
+  }
+}
+
+const adoptedPerWrite = 256
+/** There are few of them: certificates of issuers that left the mount. What is left over waits for the next build. */
+const adoptionsMaximum = 4_096
+
+async function adoptUnlisted(storage: Storage<CrlStores>, { mountId, list }: CrlKey): Promise<void> {
+  for (let adopted = 0; adopted < adoptionsMaximum; adopted += adoptedPerWrite) {
+    const count = await storage.transact(({ revocations }) => revocations.adopt(mountId, list, adoptedPerWrite))
+    if (count < adoptedPerWrite) return
+  }
+}
+
+/** A delta needs a complete list to add to. */
+function dueOf(plan: CrlPlan, kind: CrlKind, facts: CrlFacts, by: AskedBy): CrlKind | undefined {
+  if (kind === "complete") return isCompleteDue(plan, facts, by) ? kind : undefined
+  if (facts.state?.complete === undefined || facts.state.complete.content !== plan.content) return "complete"
+  return isDeltaDue(plan, facts) ? kind : undefined
+}
+
+const nameOf = ({ mountId, list, shard }: CrlKey): string => `${mountId}/${list}/${formatShard(shard)}`

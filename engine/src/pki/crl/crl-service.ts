@@ -1,0 +1,67 @@
+import { notFound, refuseFaults } from "../../core/errors.ts"
+import { type Authority, findIssuer, issuerOf } from "../authority.ts"
+import { AuthorityService } from "../authority-service.ts"
+import { crlListOf, type Shard, wholeList } from "./crl-list.ts"
+import { type CrlPlan, planOf } from "./crl-plan.ts"
+import type { CrlAsking, CrlKind } from "./crl-publisher.ts"
+import { changeCrlSettings, type CrlSettings, type CrlSettingsPatch } from "./crl-settings.ts"
+import type { Crl, CrlChoice, Crls, CrlSettingsView } from "./crls.ts"
+
+export class CrlService extends AuthorityService implements Crls {
+  async get({ issuerRef = "default", delta = false, shard = wholeList }: CrlChoice = {}): Promise<Crl | undefined> {
+    const authority = await this.current()
+    if (issuerRef === "default" && findIssuer(authority, issuerRef) === undefined) return undefined
+    const plan = planOf(authority, issuerOf(authority, issuerRef), knownShard(authority, shard))
+    if (plan === undefined || (delta && !plan.settings.enableDelta)) return undefined
+    return this.context.crlPublisher.serve(plan, delta ? "delta" : "complete", this.#asking)
+  }
+
+  async rotate(): Promise<void> {
+    this.authorize("read", "crl/rotate")
+    await this.#rotate("complete")
+  }
+
+  async rotateDelta(): Promise<void> {
+    this.authorize("read", "crl/rotate-delta")
+    await this.#rotate("delta")
+  }
+
+  async settings(): Promise<CrlSettingsView> {
+    this.authorize("read", "config/crl")
+    return viewOf((await this.current()).settings.crl)
+  }
+
+  async configure(patch: CrlSettingsPatch): Promise<CrlSettingsView> {
+    this.authorize(["create", "update"], "config/crl")
+    return this.transact(async ({ mount, settings: { crl } }, { mountSettings }) => {
+      const { settings, faults } = changeCrlSettings(crl, patch)
+      refuseFaults(faults)
+      await mountSettings.save(mount.id, "crl", settings)
+      return viewOf(settings)
+    })
+  }
+
+  get #asking(): CrlAsking {
+    return { mountPath: this.mountPath, recordKeyUse: this.recordKeyUse }
+  }
+
+  async #rotate(kind: CrlKind): Promise<void> {
+    const authority = await this.current()
+    if (kind === "delta" && !authority.settings.crl.enableDelta) return
+    for (const plan of plansOf(authority)) await this.context.crlPublisher.rotate(plan, kind, this.#asking)
+  }
+}
+
+const viewOf = ({ shardCounts: _, ...view }: CrlSettings): CrlSettingsView => view
+
+/** Of each list that somebody can sign, whole. */
+function plansOf(authority: Authority): readonly CrlPlan[] {
+  const byList = new Map(authority.issuers.map((issuer) => [crlListOf(issuer), issuer]))
+  return [...byList.values()].flatMap((issuer) => planOf(authority, issuer, wholeList) ?? [])
+}
+
+/** Certificates only ever name parts of a division that the mount once had. */
+function knownShard({ settings }: Authority, shard: Shard): Shard {
+  if (!settings.crl.shardCounts.includes(shard.count)) throw notFound()
+  return shard
+}

@@ -1,0 +1,78 @@
+// What is known of a certificate that was revoked. It is kept when the certificate itself is not, and nothing takes it back:
+// `certificateHold`, which could be lifted, is not given (RFC 5280, section 5.3.1).
+import type { IssuerId } from "../../core/ids.ts"
+import type { Instant } from "../../core/time.ts"
+import { type RevocationReason, revocationReasons } from "../../x509/certificate-list.ts"
+import type { SerialNumber } from "../../x509/serial-number.ts"
+import type { CrlListId, Shard } from "../crl/crl-list.ts"
+import type { MountId } from "../mount.ts"
+
+export interface Revocation {
+  readonly mountId: MountId
+  /** Unique in the mount. */
+  readonly serialNumber: SerialNumber
+  /** Null where the issuer is not in the mount. */
+  readonly issuerId: IssuerId | null
+  readonly revokedAt: Instant
+  readonly reason: RevocationReason
+  /** Of the certificate. */
+  readonly notAfter: Instant
+}
+
+export interface NewRevocation extends Revocation {
+  /** Whose list it goes on. */
+  readonly list: CrlListId
+}
+
+export interface NumberedEntry {
+  readonly number: number
+  /** An element of `revokedCertificates`, DER. */
+  readonly entry: Uint8Array
+}
+
+export interface EntryRange {
+  readonly mountId: MountId
+  readonly list: CrlListId
+  /** Numbers above this one. */
+  readonly after: number
+  readonly shard: Shard
+  readonly limit: number
+}
+
+export interface RevocationStore {
+  find(mountId: MountId, serialNumber: SerialNumber): Promise<Revocation | undefined>
+  /** Numbers it after all others of the mount, whoever commits first. Throws `conflict` where it is revoked already. */
+  insert(revocation: NewRevocation): Promise<void>
+  /** Grows with every revocation of the mount, and with everything that is taken off its lists. */
+  generation(mountId: MountId): Promise<number>
+  /** Ascending, after the given one. */
+  serialNumbers(
+    mountId: MountId,
+    page: { readonly after?: SerialNumber | undefined; readonly limit: number },
+  ): Promise<readonly SerialNumber[]>
+  /** The highest number on the list; 0 where there is none. */
+  latest(mountId: MountId, list: CrlListId): Promise<number>
+  /** In the order of revocation. */
+  entries(range: EntryRange): Promise<readonly NumberedEntry[]>
+  /** Puts what has no list yet on this one, at its end; the answer is how many, at most `limit`. */
+  adopt(mountId: MountId, list: CrlListId, limit: number): Promise<number>
+  /** Of certificates that expired before an instant, soonest first. */
+  expired(mountId: MountId, before: Instant, limit: number): Promise<readonly SerialNumber[]>
+  /** Takes them off the lists, which are built anew when their time comes. The answer is how many were there. */
+  remove(mountId: MountId, serialNumbers: readonly SerialNumber[]): Promise<number>
+}
+
+/** What can be given; the rest of RFC 5280's reasons would not be final. */
+const refusedReasons: ReadonlySet<RevocationReason> = new Set(["certificateHold", "removeFromCrl"])
+
+/** By name (`keyCompromise`, `key_compromise`) or number; undefined for what is no reason that can be given. */
+export function parseRevocationReason(text: string): RevocationReason | undefined {
+  const wanted = text.replaceAll(/[_ -]/g, "").toLowerCase()
+  const names = Object.keys(revocationReasons) as RevocationReason[]
+  const reason = names.find((name) => name.toLowerCase() === wanted || String(revocationReasons[name]) === wanted)
+  return reason === undefined || refusedReasons.has(reason) ? undefined : reason
+}
+
+export const revocationReasonNames: readonly RevocationReason[] = (
+  Object.keys(revocationReasons) as RevocationReason[]
+).filter((name) => !refusedReasons.has(name))

@@ -1,0 +1,37 @@
+import type { Instant } from "../../core/time.ts"
+import type { SerialNumber } from "../../x509/serial-number.ts"
+
+/** Exactly one of the first two (specification 4.12). */
+export interface RevokeInput {
+  /** Hex octets joined by ":" or "-". */
+  readonly serialNumber?: string
+  /** PEM; one that is not stored here is from now on, so that its revocation can be told. */
+  readonly certificate?: string
+  /** `keyCompromise` or any other that is final; `unspecified` when left out. Of a certificate that is revoked already it changes nothing. */
+  readonly reason?: string
+}
+
+export interface RevokeWithKeyInput extends RevokeInput {
+  /** PEM: the certificate's own. */
+  readonly privateKey?: string
+}
+
+export interface RevokedCertificate {
+  readonly serialNumber: SerialNumber
+  /** When it was revoked first. */
+  readonly revokedAt: Instant
+}
+
+export interface SerialNumberPage {
+  /** Those that come after it, in the order of the octets. */
+  readonly after?: string
+  readonly limit?: number
+}
+
+export interface Revocations {
+  revoke(input: RevokeInput): Promise<RevokedCertificate>
+  /** For whoever has the key and no other right to revoke (specification 5.6). */
+  revokeWithKey(input: RevokeWithKeyInput): Promise<RevokedCertificate>
+  /** Ascending. */
+  list(page?: SerialNumberPage): Promise<readonly SerialNumber[]>
+}

@@ -1,0 +1,157 @@
+// Revoking a certificate writes one row, whatever else is revoked: lists are made when they are read (architecture 0.21).
+import { unprocessable } from "../../core/errors.ts"
+import { formatInstant, type Instant } from "../../core/time.ts"
+import { type Certificate, parseCertificate } from "../../x509/certificate.ts"
+import { parseExtensionValues } from "../../x509/extensions.ts"
+import type { RevocationReason } from "../../x509/certificate-list.ts"
+import { parseSerialNumber, type SerialNumber } from "../../x509/serial-number.ts"
+import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
+import { type Authority } from "../authority.ts"
+import { AuthorityService, type PkiStores } from "../authority-service.ts"
+import type { CertificateRecord } from "../certificates/certificate.ts"
+import { crlListOf, listOfUnknownIssuers } from "../crl/crl-list.ts"
+import { namesOf } from "../issue/leaf.ts"
+import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import { issuerOfGiven, type Meant, meantBy, reasonGiven, refuseOtherKey } from "./revocable.ts"
+import type {
+  RevokedCertificate,
+  Revocations,
+  RevokeInput,
+  RevokeWithKeyInput,
+  SerialNumberPage,
+} from "./revocations.ts"
+
+/** Names of a page without a limit: an unbounded list of a million would be an answer of 60 MB. */
+const pageMaximum = 100_000
+
+export class RevokeService extends AuthorityService implements Revocations {
+  async revoke(input: RevokeInput): Promise<RevokedCertificate> {
+    this.authorize(["create", "update"], "revoke")
+    return this.#revoke(input, () => {})
+  }
+
+  async revokeWithKey(input: RevokeWithKeyInput): Promise<RevokedCertificate> {
+    this.authorize(["create", "update"], "revoke-with-key")
+    if (input.privateKey === undefined || input.privateKey === "") refuseOtherKey(undefined, new Uint8Array())
+    return this.#revoke(input, ({ subjectPublicKeyInfo }) => refuseOtherKey(input.privateKey, subjectPublicKeyInfo))
+  }
+
+  async list({ after, limit = pageMaximum }: SerialNumberPage = {}): Promise<readonly SerialNumber[]> {
+    this.authorize("list", "certs/revoked")
+    const from = after === undefined || after === "" ? undefined : parseSerialNumber(after)
+    if (after !== undefined && after !== "" && from === undefined) throw unprocessable(`"after" is no serial number`)
+    const page = { after: from, limit: Math.min(limit < 1 ? pageMaximum : limit, pageMaximum) }
+    return this.read(({ mount }, { revocations }) => revocations.serialNumbers(mount.id, page))
+  }
+
+  async #revoke(input: RevokeInput, refuseUnproven: (certificate: Certificate) => void): Promise<RevokedCertificate> {
+    const meant = meantBy(input)
+    const reason = reasonGiven(input.reason)
+    const authority = await this.current()
+    const presented = meant.certificate && presentedRecord(authority, meant.certificate, meant.serialNumber)
+    if (presented !== undefined && meant.certificate !== undefined) refuseUnproven(meant.certificate)
+    const now = this.context.runtime.clock.now()
+    const revoked = await this.transact(async (current, stores) => {
+      const kept = await stores.certificates.find(current.mount.id, meant.serialNumber)
+      const record = certificateMeant(meant, kept, presented)
+      const certificate = meant.certificate ?? parseCertificate(record.certificate)
+      if (presented === undefined) refuseUnproven(certificate)
+      return recordRevocation(current, stores, { record, certificate, reason, now, isNew: kept === undefined })
+    })
+    if (!authority.settings.crl.autoRebuild) this.context.wakeJob("crl")
+    return revoked
+  }
+}
+
+/** What the mount would have kept of it, had it kept it. */
+function presentedRecord(
+  { mount, issuers }: Authority,
+  certificate: Certificate,
+  serialNumber: SerialNumber,
+): CertificateRecord {
+  const issuer = issuerOfGiven(certificate, issuers)
+  return {
+    mountId: mount.id,
+    serialNumber,
+    certificate: certificate.der,
+    issuerId: issuer.id,
+    role: null,
+    ...namesOf({ subject: certificate.subjectName, subjectAltName: alternativeNames(certificate) }),
+    notBefore: certificate.notBefore,
+    notAfter: certificate.notAfter,
+  }
+}
+
+function alternativeNames({ extensions }: Certificate) {
+  try {
+    return parseExtensionValues(extensions).subjectAltName ?? []
+  } catch (error) {
+    if (!(error instanceof UnacceptableInput)) throw error
+    throw unprocessable(`the certificate could not be parsed: ${error.message}`)
+  }
+}
+
+function certificateMeant(
+  { serialNumber }: Meant,
+  kept: CertificateRecord | undefined,
+  presented: CertificateRecord | undefined,
+): CertificateRecord {
+  if (presented === undefined) {
+    if (kept === undefined) throw unprocessable(`certificate with serial ${serialNumber} not found.`)
+    return kept
+  }
+  if (kept !== undefined && Buffer.compare(kept.certificate, presented.certificate) !== 0)
+    throw unprocessable(`another certificate of this mount has the serial number ${serialNumber}`)
+  return kept ?? presented
+}
+
+interface ToRevoke {
+  readonly record: CertificateRecord
+  readonly certificate: Certificate
+  readonly reason: RevocationReason
+  readonly now: Instant
+  /** The mount has no record of it yet. */
+  readonly isNew: boolean
+}
+
+/** Inside a transaction. Repeating it changes nothing, and tells the first time. */
+async function recordRevocation(
+  authority: Authority,
+  { revocations, certificates }: PkiStores,
+  { record, certificate, reason, now, isNew }: ToRevoke,
+): Promise<RevokedCertificate> {
+  const { mountId, serialNumber, notAfter } = record
+  const isOfIssuer = (issuer: HeldIssuer) => Buffer.compare(issuer.certificate, record.certificate) === 0
+  const own = authority.issuers.find(isOfIssuer)
+  if (own !== undefined) throw unprocessable(`adding issuer (id: ${own.id}) to its own CRL is not allowed`)
+  const known = await revocations.find(mountId, serialNumber)
+  if (known !== undefined) return { serialNumber, revokedAt: known.revokedAt }
+  if (notAfter <= now && !authority.settings.crl.allowExpiredCertRevocation)
+    throw unprocessable(
+      `certificate with serial ${serialNumber} expired at ${formatInstant(notAfter)}; set allow_expired_cert_revocation in config/crl to revoke it all the same`,
+    )
+  const issuer = issuerIn(authority, record, certificate)
+  const list = issuer === undefined ? listOfUnknownIssuers : crlListOf(issuer)
+  if (isNew) await certificates.insert(record)
+  await revocations.insert({
+    mountId,
+    serialNumber,
+    issuerId: record.issuerId,
+    revokedAt: now,
+    reason,
+    notAfter,
+    list,
+  })
+  return { serialNumber, revokedAt: now }
+}
+
+/** The one on record, or whichever has its name and key: issuers come and go, and certificates stay. */
+function issuerIn({ issuers }: Authority, record: CertificateRecord, certificate: Certificate): HeldIssuer | undefined {
+  const recorded = issuers.find(({ id }) => id === record.issuerId)
+  if (recorded !== undefined) return recorded
+  try {
+    return issuerOfGiven(certificate, issuers)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,58 @@
+// Revocations and the lists of them. What is revoked stands in a table of its own, in the order of revocation within each
+// list, so that a list is read in one sweep and what came since is at its end (architecture 0.21).
+import { sql } from "kysely"
+import type { Migration } from "../migrate.ts"
+import { type Words, words } from "./words.ts"
+
+export const revocationsMigration: Migration = {
+  name: "0007-revocations",
+  async up(session) {
+    for (const text of tables(words[session.dialect])) await session.run(sql.raw(text))
+  },
+}
+
+const tables = ({ text, integer, blob, keyed }: Words): string[] => [
+  // `list` names whose list it is on; empty while the issuer is not known. `entry` is what the list says, DER.
+  `create table revocations (
+    mount_id ${text} not null references mounts on delete cascade,
+    list ${text} not null,
+    number ${integer} not null,
+    serial_number ${blob} not null,
+    shard_key ${integer} not null,
+    issuer_id ${text},
+    revoked_at ${integer} not null,
+    reason ${text} not null,
+    not_after ${integer} not null,
+    entry ${blob} not null,
+    primary key (mount_id, list, number),
+    unique (mount_id, serial_number)
+  ) ${keyed}`,
+  "create index revocations_by_expiry on revocations (mount_id, not_after)",
+  // One row per list that was ever asked for, whole or one of its shards.
+  `create table crls (
+    mount_id ${text} not null references mounts on delete cascade,
+    list ${text} not null,
+    shard_count ${integer} not null,
+    shard_index ${integer} not null,
+    fence ${integer} not null,
+    removals ${integer} not null,
+    complete ${text},
+    head ${blob},
+    tail ${blob},
+    delta ${text},
+    delta_der ${blob},
+    primary key (mount_id, list, shard_count, shard_index)
+  ) ${keyed}`,
+  // Entries of a complete list, encoded and joined. Of one epoch only the last segment is ever written again.
+  `create table crl_segments (
+    mount_id ${text} not null,
+    list ${text} not null,
+    shard_count ${integer} not null,
+    shard_index ${integer} not null,
+    epoch ${integer} not null,
+    position ${integer} not null,
+    entries ${blob} not null,
+    primary key (mount_id, list, shard_count, shard_index, epoch, position),
+    foreign key (mount_id, list, shard_count, shard_index) references crls on delete cascade
+  ) ${keyed}`,
+]

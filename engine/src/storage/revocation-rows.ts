@@ -1,0 +1,229 @@
+import { sql } from "kysely"
+import { conflict } from "../core/errors.ts"
+import type { IssuerId } from "../core/ids.ts"
+import type { Instant } from "../core/time.ts"
+import { type CrlListId, listOfUnknownIssuers, shardKeyOf } from "../pki/crl/crl-list.ts"
+import type { MountId } from "../pki/mount.ts"
+import type { EntryRange, NewRevocation, NumberedEntry, Revocation, RevocationStore } from "../pki/revoke/revocation.ts"
+import { encodeRevokedEntry, type RevocationReason } from "../x509/certificate-list.ts"
+import { type SerialNumber, serialNumberOctets, serialNumberOf } from "../x509/serial-number.ts"
+import { nextGeneration, readGeneration } from "./generations.ts"
+import { type Session, statement, UniqueViolation } from "./session.ts"
+import type { RevocationRow } from "./tables.ts"
+
+export class RevocationRows implements RevocationStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async find(mountId: MountId, serialNumber: SerialNumber): Promise<Revocation | undefined> {
+    const row = await this.#session.first(bySerialNumber, { mountId, serialNumber: serialNumberOctets(serialNumber) })
+    return (
+      row && {
+        mountId,
+        serialNumber,
+        issuerId: row.issuer_id as IssuerId | null,
+        revokedAt: row.revoked_at,
+        reason: row.reason as RevocationReason,
+        notAfter: row.not_after,
+      }
+    )
+  }
+
+  async insert(revocation: NewRevocation): Promise<void> {
+    const { mountId, list, issuerId, revokedAt, reason, notAfter } = revocation
+    const serialNumber = serialNumberOctets(revocation.serialNumber)
+    // The row of the generation is locked until the commit, so that numbers become visible in their order.
+    const row: RevocationRow = {
+      mount_id: mountId,
+      list,
+      number: await nextGeneration(this.#session, familyOf(mountId)),
+      serial_number: serialNumber,
+      shard_key: shardKeyOf(revocation.serialNumber),
+      issuer_id: issuerId,
+      revoked_at: revokedAt,
+      reason,
+      not_after: notAfter,
+      entry: encodeRevokedEntry({ serialNumber, revokedAt, reason }),
+    }
+    try {
+      await this.#session.run(insertRevocation, row)
+    } catch (error) {
+      if (error instanceof UniqueViolation) throw conflict("A certificate with this serial number is revoked already.")
+      throw error
+    }
+  }
+
+  generation(mountId: MountId): Promise<number> {
+    return readGeneration(this.#session, familyOf(mountId))
+  }
+
+  async serialNumbers(
+    mountId: MountId,
+    { after, limit }: { readonly after?: SerialNumber | undefined; readonly limit: number },
+  ): Promise<readonly SerialNumber[]> {
+    const from = after === undefined ? new Uint8Array() : serialNumberOctets(after)
+    return (await this.#session.all(serialNumbersAfter, { mountId, from, limit })).map(serialNumberIn)
+  }
+
+  async latest(mountId: MountId, list: CrlListId): Promise<number> {
+    return (await this.#session.first(latestNumber, { mountId, list }))?.number ?? 0
+  }
+
+  entries({ mountId, list, after, shard, limit }: EntryRange): Promise<readonly NumberedEntry[]> {
+    return shard.count === 1
+      ? this.#session.all(entriesOfList, { mountId, list, after, limit })
+      : this.#session.all(entriesOfShard, { mountId, list, after, limit, count: shard.count, index: shard.index })
+  }
+
+  async adopt(mountId: MountId, list: CrlListId, limit: number): Promise<number> {
+    const unlisted = { mountId, list: listOfUnknownIssuers, after: 0, limit }
+    const found = await this.#session.all(entriesOfList, unlisted)
+    for (const { number: before } of found) {
+      const number = await nextGeneration(this.#session, familyOf(mountId))
+      await this.#session.run(adoptOne, { mountId, list, before, number })
+    }
+    return found.length
+  }
+
+  async expired(mountId: MountId, before: Instant, limit: number): Promise<readonly SerialNumber[]> {
+    return (await this.#session.all(expiredBefore, { mountId, before, limit })).map(serialNumberIn)
+  }
+
+  async remove(mountId: MountId, serialNumbers: readonly SerialNumber[]): Promise<number> {
+    const lists = new Set<string>()
+    let count = 0
+    for (const serialNumber of serialNumbers) {
+      const gone = await this.#session.first(removeOne, { mountId, serialNumber: serialNumberOctets(serialNumber) })
+      if (gone === undefined) continue
+      lists.add(gone.list)
+      count += 1
+    }
+    for (const list of lists) await this.#session.run(countRemoval, { mountId, list })
+    if (count > 0) await nextGeneration(this.#session, familyOf(mountId))
+    return count
+  }
+}
+
+const familyOf = (mountId: MountId): string => `revocations/${mountId}`
+
+function serialNumberIn({ serial_number }: { readonly serial_number: Uint8Array }): SerialNumber {
+  const serialNumber = serialNumberOf(serial_number)
+  if (serialNumber === undefined) throw new Error("a certificate is revoked under what is no serial number")
+  return serialNumber
+}
+
+const bySerialNumber = statement((db, { mountId, serialNumber }: { mountId: string; serialNumber: Uint8Array }) =>
+  db
+    .selectFrom("revocations")
+    .select(["issuer_id", "revoked_at", "reason", "not_after"])
+    .where("mount_id", "=", mountId)
+    .where("serial_number", "=", serialNumber),
+)
+
+const insertRevocation = statement((db, row: RevocationRow) =>
+  db.insertInto("revocations").values({
+    mount_id: row.mount_id,
+    list: row.list,
+    number: row.number,
+    serial_number: row.serial_number,
+    shard_key: row.shard_key,
+    issuer_id: row.issuer_id,
+    revoked_at: row.revoked_at,
+    reason: row.reason,
+    not_after: row.not_after,
+    entry: row.entry,
+  }),
+)
+
+const serialNumbersAfter = statement(
+  (db, { mountId, from, limit }: { mountId: string; from: Uint8Array; limit: number }) =>
+    db
+      .selectFrom("revocations")
+      .select("serial_number")
+      .where("mount_id", "=", mountId)
+      .where("serial_number", ">", from)
+      .orderBy("serial_number")
+      .limit(limit),
+)
+
+interface OfList {
+  readonly mountId: string
+  readonly list: string
+}
+
+const latestNumber = statement((db, { mountId, list }: OfList) =>
+  db
+    .selectFrom("revocations")
+    .select("number")
+    .where("mount_id", "=", mountId)
+    .where("list", "=", list)
+    .orderBy("number", "desc")
+    .limit(1),
+)
+
+interface After extends OfList {
+  readonly after: number
+  readonly limit: number
+}
+
+const entriesOfList = statement((db, { mountId, list, after, limit }: After) =>
+  db
+    .selectFrom("revocations")
+    .select(["number", "entry"])
+    .where("mount_id", "=", mountId)
+    .where("list", "=", list)
+    .where("number", ">", after)
+    .orderBy("number")
+    .limit(limit),
+)
+
+const entriesOfShard = statement((db, parameters: After & { readonly count: number; readonly index: number }) =>
+  db
+    .selectFrom("revocations")
+    .select(["number", "entry"])
+    .where("mount_id", "=", parameters.mountId)
+    .where("list", "=", parameters.list)
+    .where("number", ">", parameters.after)
+    .where(sql<boolean>`shard_key % ${parameters.count} = ${parameters.index}`)
+    .orderBy("number")
+    .limit(parameters.limit),
+)
+
+const adoptOne = statement(
+  (db, { mountId, list, before, number }: OfList & { readonly before: number; readonly number: number }) =>
+    db
+      .updateTable("revocations")
+      .set({ list, number })
+      .where("mount_id", "=", mountId)
+      .where("list", "=", listOfUnknownIssuers)
+      .where("number", "=", before),
+)
+
+const expiredBefore = statement((db, { mountId, before, limit }: { mountId: string; before: number; limit: number }) =>
+  db
+    .selectFrom("revocations")
+    .select("serial_number")
+    .where("mount_id", "=", mountId)
+    .where("not_after", "<", before)
+    .orderBy("not_after")
+    .limit(limit),
+)
+
+const removeOne = statement((db, { mountId, serialNumber }: { mountId: string; serialNumber: Uint8Array }) =>
+  db
+    .deleteFrom("revocations")
+    .where("mount_id", "=", mountId)
+    .where("serial_number", "=", serialNumber)
+    .returning("list"),
+)
+
+const countRemoval = statement((db, { mountId, list }: OfList) =>
+  db
+    .updateTable("crls")
+    .set({ removals: sql<number>`removals + 1` })
+    .where("mount_id", "=", mountId)
+    .where("list", "=", list),
+)

@@ -1,0 +1,38 @@
+// How a mount says what it revoked (pki-facts 2.7). Durations are text for everybody.
+import type { CrlSettingsView } from "../../pki/crl/crls.ts"
+import type { Dialect } from "./dialect.ts"
+import { decodeAnswer, type Document, durationText, encodeMembers, flag, integer, parameters } from "./parameters.ts"
+
+export const crlSettingsParameters = parameters({
+  expiryMs: durationText,
+  disable: flag,
+  ocspDisable: flag,
+  ocspExpiryMs: durationText,
+  autoRebuild: flag,
+  autoRebuildGracePeriodMs: durationText,
+  enableDelta: flag,
+  deltaRebuildIntervalMs: durationText,
+  allowExpiredCertRevocation: flag,
+  maxCrlEntries: integer,
+  shards: integer,
+  crossClusterRevocation: flag,
+  unifiedCrl: flag,
+  unifiedCrlOnExistingPaths: flag,
+})
+
+export const encodeCrlSettings = (settings: CrlSettingsView, dialect: Dialect): Document =>
+  encodeMembers(
+    crlSettingsParameters,
+    { ...settings, crossClusterRevocation: false, unifiedCrl: false, unifiedCrlOnExistingPaths: false },
+    dialect,
+  )
+
+export function decodeCrlSettings(data: unknown): CrlSettingsView {
+  const {
+    crossClusterRevocation: _cross,
+    unifiedCrl: _unified,
+    unifiedCrlOnExistingPaths: _existing,
+    ...settings
+  } = decodeAnswer(crlSettingsParameters, data)
+  return settings
+}
