@@ -11,12 +11,25 @@ export interface RunningPolicyService extends AsyncDisposable {
   said(): string
 }
 
-/** Answers only to those with a certificate of the tests' authority. */
-export async function startPolicyService(): Promise<RunningPolicyService> {
-  const words = ["--listen", "127.0.0.1:0", "--certificate", tlsFile("server"), "--key", tlsFile("server-key")]
-  const child: ChildProcess = spawn(process.execPath, [program, ...words, "--client-authority", tlsFile("authority")], {
-    stdio: ["ignore", "pipe", "inherit"],
-  })
+export interface PolicyServiceFiles {
+  readonly certificate: string
+  readonly key: string
+  /** Without one it answers everybody. */
+  readonly clientAuthority?: string
+}
+
+/** With the certificate of the tests and, for its clients, their authority unless others are given. */
+export async function startPolicyService(
+  files: PolicyServiceFiles = {
+    certificate: tlsFile("server"),
+    key: tlsFile("server-key"),
+    clientAuthority: tlsFile("authority"),
+  },
+): Promise<RunningPolicyService> {
+  const { certificate, key, clientAuthority } = files
+  const words = ["--listen", "127.0.0.1:0", "--certificate", certificate, "--key", key]
+  if (clientAuthority !== undefined) words.push("--client-authority", clientAuthority)
+  const child: ChildProcess = spawn(process.execPath, [program, ...words], { stdio: ["ignore", "pipe", "inherit"] })
   let said = ""
   const ended = new Promise<void>((resolve) => child.on("close", () => resolve()))
   const url = await new Promise<string>((resolve, reject) => {
