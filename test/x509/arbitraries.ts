@@ -30,7 +30,6 @@ import {
   extendedKeyUsage,
   keyUsage,
   keyUsages,
-  noRevAvail,
   ocspNoCheck,
   subjectAltName,
   subjectKeyIdentifier,
@@ -169,7 +168,7 @@ const anyExtension: Arbitrary<MadeExtension> = oneof(
   policies.map((value) => made(certificatePolicies(value), { certificatePolicies: value })),
   constraints.map((value) => made(nameConstraints(value), { nameConstraints: value })),
   constant(made(ocspNoCheck, { ocspNoCheck: true })),
-  constant(made(noRevAvail, { noRevAvail: true })),
+  constant(made({ oid: oids.noRevAvail, critical: false, value: derNull }, { noRevAvail: true })),
   tuple(uniqueIdentifier(), boolean()).map(([oid, critical]) => made({ oid, critical, value: derNull }, {})),
 )
 

@@ -98,9 +98,6 @@ export const authorityKeyIdentifier = (identifier: Uint8Array): Extension => ({
 /** A delegated OCSP responder's certificate is not asked about (RFC 6960, section 4.2.2.2.1). */
 export const ocspNoCheck: Extension = { oid: oids.ocspNoCheck, critical: false, value: derNull }
 
-/** No revocation information will be published (RFC 9608). */
-export const noRevAvail: Extension = { oid: oids.noRevAvail, critical: false, value: derNull }
-
 /** What the extensions say of which the meaning is known; members of others are absent. */
 export interface ExtensionValues {
   readonly basicConstraints?: BasicConstraints
@@ -116,6 +113,7 @@ export interface ExtensionValues {
   readonly certificatePolicies?: readonly CertificatePolicy[]
   readonly nameConstraints?: NameConstraints
   readonly ocspNoCheck?: true
+  /** No revocation information will be published (RFC 9608). */
   readonly noRevAvail?: true
 }
 

@@ -56,7 +56,6 @@ export const bitString = (content: Der): Der => tree(tag.bitString, [noUnusedBit
 const noUnusedBits = Uint8Array.of(0)
 
 export const derTrue = Uint8Array.of(tag.boolean, 1, 0xff)
-export const derFalse = Uint8Array.of(tag.boolean, 1, 0)
 export const derNull = Uint8Array.of(tag.null, 0)
 
 /** A `number` must be a safe integer. */
@@ -99,7 +98,7 @@ export function namedBitsContent(bits: Iterable<number>): Uint8Array {
   return Uint8Array.of(highest < 0 ? 0 : 7 - (highest & 7), ...flags)
 }
 
-/** `RangeError` for what is no identifier; text from outside is held against `isOid` first. */
+/** `RangeError` for what is no identifier; text from outside is checked first. */
 export function objectIdentifier(text: string): Uint8Array {
   const known = knownIdentifiers.get(text)
   if (known !== undefined) return known
@@ -107,8 +106,6 @@ export function objectIdentifier(text: string): Uint8Array {
   if (content === undefined) throw new RangeError(`${text} is no object identifier`)
   return primitive(tag.objectIdentifier, content)
 }
-
-export const isOid = (text: string): boolean => knownIdentifiers.has(text) || encodeOidContent(text) !== undefined
 
 const knownIdentifiers: ReadonlyMap<string, Uint8Array> = new Map(
   Object.values(oids).map((text) => [text, primitive(tag.objectIdentifier, encodeOidContent(text) ?? [])]),
