@@ -248,6 +248,17 @@ test("[P-4.9-p1] sign-intermediate certifies an authority, in all forms of the p
   }
 })
 
+test("the service says whether a certificate is kept, where it can be found and revoked", async () => {
+  const serialOf = async (store: boolean): Promise<string> => {
+    allowAll({ store_certificate: store })
+    return (await post("/external-policy/sign", { csr })).body.data.serial_number
+  }
+  const kept = await serialOf(true)
+  expect((await world.pki("GET", `/pki/cert/${kept}`)).body.data.revocation_time).toBe(0)
+  expect((await post("/revoke", { serial_number: kept })).body.data.revocation_time).toBeGreaterThan(0)
+  expect((await world.pki("GET", `/pki/cert/${await serialOf(false)}`)).status).toBe(404)
+})
+
 describe("what is refused", () => {
   test.each<{ why: string; answer: object; status: number; errors: readonly unknown[] }>([
     {
