@@ -43,6 +43,7 @@ import { CrlPublisher } from "./pki/crl/crl-publisher.ts"
 import { refreshCrls, refreshCrlsJob } from "./pki/crl/refresh-crls.ts"
 import type { PolicyClient } from "./pki/external-policy/policy-client.ts"
 import { PolicyServiceActivity } from "./pki/external-policy/policy-service-activity.ts"
+import { OcspCache } from "./pki/ocsp/ocsp-cache.ts"
 import { MountedPki } from "./pki/mounted.ts"
 import { MountService } from "./pki/mount-service.ts"
 import { VisibleMountService } from "./pki/visible-mounts.ts"
@@ -146,6 +147,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     policyClient: webhookPolicyClient(outgoing.fetch),
     policyServiceActivity: new PolicyServiceActivity(),
     crlPublisher: new CrlPublisher({ storage, clock: runtime.clock, timers, exclusively: exclusive, signingKeys }),
+    ocspCache: new OcspCache(),
     edition: options.edition ?? "self-hosted",
     exclusively: exclusive,
     wakeJob: (name) => jobs.wake(name),
@@ -178,6 +180,7 @@ interface Context {
   readonly policyClient: PolicyClient
   readonly policyServiceActivity: PolicyServiceActivity
   readonly crlPublisher: CrlPublisher
+  readonly ocspCache: OcspCache
   readonly edition: Edition
   /** For work that one server does at a time. */
   readonly exclusively: Exclusively

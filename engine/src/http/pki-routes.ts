@@ -3,6 +3,7 @@ import { certificateRoutes } from "./pki/certificates.ts"
 import { externalPolicyRoutes } from "./pki/external-policy.ts"
 import { crlRoutes } from "./pki/crls.ts"
 import { revocationRoutes } from "./pki/revocation.ts"
+import { ocspRoutes } from "./pki/ocsp.ts"
 import { roleRoutes } from "./pki/roles.ts"
 import { storedCertificateRoutes } from "./pki/stored-certificates.ts"
 
@@ -13,5 +14,6 @@ export const pkiRoutes: readonly PkiRoute[] = [
   ...storedCertificateRoutes,
   ...revocationRoutes,
   ...crlRoutes,
+  ...ocspRoutes,
   ...externalPolicyRoutes,
 ]

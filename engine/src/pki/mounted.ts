@@ -6,6 +6,7 @@ import { RevokeService } from "./revoke/revoke-service.ts"
 import { ExternalPolicyService } from "./external-policy/external-policy-service.ts"
 import { CertificateService } from "./issue/certificate-service.ts"
 import { IssuerService } from "./issuers/issuer-service.ts"
+import { OcspService } from "./ocsp/ocsp-service.ts"
 import type { ServedPki } from "./pki.ts"
 import { KeyService } from "./keys/key-service.ts"
 import { RoleService } from "./roles/role-service.ts"
@@ -51,6 +52,10 @@ export class MountedPki implements ServedPki {
 
   get crls() {
     return this.#made(CrlService)
+  }
+
+  get ocsp() {
+    return this.#made(OcspService)
   }
 
   get externalPolicy() {

@@ -5,6 +5,7 @@ import type { Revocations } from "./revoke/revocations.ts"
 import type { ExternalPolicy } from "./external-policy/external-policy.ts"
 import type { ServedIssuers } from "./issuers/issuers.ts"
 import type { Keys } from "./keys/keys.ts"
+import type { Ocsp } from "./ocsp/ocsp.ts"
 import type { Roles } from "./roles/roles.ts"
 import type { Settings } from "./settings/settings.ts"
 
@@ -22,5 +23,6 @@ export interface ServedPki extends Pki {
   readonly keys: Keys
   readonly settings: Settings
   readonly certificates: ServedCertificates
+  readonly ocsp: Ocsp
   readonly externalPolicy: ExternalPolicy
 }

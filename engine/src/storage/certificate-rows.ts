@@ -33,7 +33,8 @@ export class CertificateRows implements CertificateStore {
       if (error instanceof UniqueViolation) throw conflict("A certificate with this serial number is here already.")
       throw error
     }
-    if (names.length > 0) await this.#session.run(insertNames, {
+    if (names.length > 0)
+      await this.#session.run(insertNames, {
         mountId,
         serialNumber,
         names: names.map(backwards),
@@ -73,6 +74,11 @@ export class CertificateRows implements CertificateStore {
       row,
       names.map(({ name }) => backwards(name)),
     )
+  }
+
+  async issuerIdOf(mountId: MountId, serialNumber: SerialNumber): Promise<IssuerId | null | undefined> {
+    const row = await this.#session.first(issuerOf, { mountId, serialNumber: serialNumberOctets(serialNumber) })
+    return row && (row.issuer_id as IssuerId | null)
   }
 
   async serialNumbers(
@@ -212,6 +218,13 @@ const bySerialNumber = statement((db, { mountId, serialNumber }: { mountId: stri
       "not_before",
       "not_after",
     ])
+    .where("mount_id", "=", mountId)
+    .where("serial_number", "=", serialNumber),
+)
+const issuerOf = statement((db, { mountId, serialNumber }: { mountId: string; serialNumber: Uint8Array }) =>
+  db
+    .selectFrom("certificates")
+    .select("issuer_id")
     .where("mount_id", "=", mountId)
     .where("serial_number", "=", serialNumber),
 )

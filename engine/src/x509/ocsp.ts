@@ -71,16 +71,28 @@ export function parseOcspRequest(der: Uint8Array): OcspRequest {
       list.refuse("requestList", `has more than ${certificatesMaximum} entries`)
     const request = list.sequence("request")
     certificates.push(readCertificateId(request))
-    if (request.next === contextConstructed(0)) request.value("singleRequestExtensions")
+    readKnownExtensions(request, 0, "singleRequestExtensions")
     request.finish("request")
   }
   if (certificates.length === 0) list.refuse("requestList", "is empty")
-  const wrapped = tbs.optional(2, "requestExtensions")
-  const extensions = wrapped === undefined ? [] : readExtensions(wrapped, "requestExtensions")
-  wrapped?.finish("requestExtensions")
+  const extensions = readKnownExtensions(tbs, 2, "requestExtensions")
   tbs.finish("tbsRequest")
   return { certificates, nonce: nonceOf(extensions) }
 }
+
+/** What somebody insists on and nobody here understands must not be passed over (RFC 6960, section 4.4). */
+function readKnownExtensions(reader: DerReader, number: number, field: string): readonly Extension[] {
+  const wrapped = reader.optional(number, field)
+  if (wrapped === undefined) return []
+  const extensions = readExtensions(wrapped, field)
+  wrapped.finish(field)
+  const strange = extensions.find(({ oid, critical }) => critical && !understoodExtensions.has(oid))
+  if (strange !== undefined) reader.refuse(`extension ${strange.oid}`, "is critical and not known")
+  return extensions
+}
+
+/** Every answer is of the one type that can be asked for: basic. */
+const understoodExtensions: ReadonlySet<string> = new Set([oids.ocspNonce, oids.ocspResponse])
 
 const nonceMaximum = 128
 

@@ -1,4 +1,5 @@
 import { externalPolicyRequests } from "./external-policy-requests.ts"
+import { ocspRequests } from "./ocsp-requests.ts"
 import type { PreparePki } from "./prepared-request.ts"
 import { revocationRequests } from "./revocation-requests.ts"
 import { roleRequests } from "./role-requests.ts"
@@ -11,5 +12,6 @@ export const requests: Readonly<Record<string, PreparePki>> = {
   ...tokenRequests,
   ...roleRequests,
   ...revocationRequests,
+  ...ocspRequests,
   ...externalPolicyRequests,
 }

@@ -10,14 +10,20 @@ export interface RawFile {
   readonly modifiedAt: Instant
   /** Unless what is there may change at any time. */
   readonly cacheControl?: string
+  readonly expiresAt?: Instant
 }
 
 /** 304 for whoever has it already (RFC 9110, section 13.2.2), 204 where there is nothing. */
 export function rawFile({ headers: asked }: Pick<SystemRequest, "headers">, file: RawFile | undefined): PkiResponse {
   if (file === undefined) return { kind: "none" }
-  const { body, contentType, tag, modifiedAt, cacheControl = "no-cache" } = file
+  const { body, contentType, tag, modifiedAt, cacheControl = "no-cache", expiresAt } = file
   const etag = `"${tag}"`
-  const headers = { etag, "last-modified": new Date(modifiedAt).toUTCString(), "cache-control": cacheControl }
+  const headers = {
+    etag,
+    "last-modified": new Date(modifiedAt).toUTCString(),
+    "cache-control": cacheControl,
+    ...(expiresAt === undefined ? {} : { expires: new Date(expiresAt).toUTCString() }),
+  }
   if (isKnown(asked, etag, modifiedAt)) return { kind: "raw", status: 304, body: "", headers }
   return { kind: "raw", status: 200, body, headers: { "content-type": contentType, ...headers } }
 }

@@ -78,6 +78,8 @@ export interface CertificateStore {
   insertMetadata(metadata: CertificateMetadata): Promise<void>
   insertLease(lease: KeptLease): Promise<void>
   find(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateRecord | undefined>
+  /** Undefined where nothing is on record, null where no issuer of the mount is. */
+  issuerIdOf(mountId: MountId, serialNumber: SerialNumber): Promise<IssuerId | null | undefined>
   /** In the order of the serial numbers' octets, after the one that is given. */
   serialNumbers(
     mountId: MountId,

@@ -2,17 +2,13 @@
 import type { Authority } from "../authority.ts"
 import { filledUrls } from "../issuers/authority-urls.ts"
 import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import { revocationSignatureAlgorithm } from "../issuers/revocation-signature.ts"
 import type { Extension } from "../../x509/extension.ts"
 import { freshestCrl } from "../../x509/distribution-points.ts"
 import { issuingDistributionPoint } from "../../x509/certificate-list.ts"
 import { authorityKeyIdentifier } from "../../x509/extensions.ts"
 import { sha256 } from "../../x509/digest.ts"
-import { readPublicKey } from "../../x509/public-key.ts"
-import {
-  chooseSignatureAlgorithm,
-  parseSignatureAlgorithm,
-  type SignatureAlgorithm,
-} from "../../x509/signature-algorithm.ts"
+import type { SignatureAlgorithm } from "../../x509/signature-algorithm.ts"
 import type { Instant } from "../../core/time.ts"
 import { crlListOf, formatShard, type Shard } from "./crl-list.ts"
 import type { CrlSettings } from "./crl-settings.ts"
@@ -57,7 +53,7 @@ export function planOf(authority: Authority, issuer: HeldIssuer, shard: Shard): 
     complete: settings.enableDelta && freshest.length > 0 ? [...own, freshestCrl([freshest])] : own,
     delta: own,
   }
-  const algorithm = algorithmOf(signer)
+  const algorithm = revocationSignatureAlgorithm(signer)
   return {
     key,
     signer,
@@ -72,12 +68,6 @@ export function planOf(authority: Authority, issuer: HeldIssuer, shard: Shard): 
 /** Under which a certificate finds the part of the list that it is in. */
 export const shardUrl = (url: string, shard: Shard): string =>
   shard.count === 1 ? url : `${url}/shard/${formatShard(shard)}`
-
-function algorithmOf({ settings, parsed }: HeldIssuer): SignatureAlgorithm {
-  const chosen = parseSignatureAlgorithm(settings.revocationSignatureAlgorithm)
-  const key = readPublicKey(parsed.subjectPublicKeyInfo).algorithm
-  return chosen ?? chooseSignatureAlgorithm(key, { signatureBits: 0, usePss: false })
-}
 
 const unique = (urls: readonly string[]): readonly string[] => [...new Set(urls)]
 

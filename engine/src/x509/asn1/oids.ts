@@ -57,6 +57,7 @@ export const oids = {
   anyPolicy: "2.5.29.32.0",
   ocspBasic: "1.3.6.1.5.5.7.48.1.1",
   ocspNonce: "1.3.6.1.5.5.7.48.1.2",
+  ocspResponse: "1.3.6.1.5.5.7.48.1.4",
 
   // Extended key usages (RFC 5280, section 4.2.1.12; RFC 4945; Microsoft and Netscape).
   anyExtendedKeyUsage: "2.5.29.37.0",

@@ -1,0 +1,245 @@
+import { execFile, execFileSync } from "node:child_process"
+import { X509Certificate } from "node:crypto"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { systemRuntime } from "../../core/runtime.ts"
+import { openWorld, origin, type World } from "../../testing/world.ts"
+
+let world: World
+let now = Date.now()
+const folder = mkdtempSync(join(tmpdir(), "chancery-ocsp-"))
+beforeAll(async () => {
+  world = await openWorld({ runtime: { ...systemRuntime(), clock: { now: () => now } } })
+})
+afterAll(async () => {
+  rmSync(folder, { recursive: true })
+  await world[Symbol.asyncDispose]()
+})
+
+const file = (name: string) => join(folder, name)
+const openssl = (...args: string[]): string =>
+  execFileSync("openssl", args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
+/** With what it says on either side. */
+async function opensslSays(...args: string[]): Promise<string> {
+  const { stdout, stderr } = await promisify(execFile)("openssl", args)
+  return `${stdout}${stderr}`
+}
+
+let mounts = 0
+interface NewMount {
+  readonly keyType?: "rsa" | "ec" | "ed25519"
+}
+
+/** A mount with a root and a role for any name. */
+async function newMount({ keyType = "ec" }: NewMount = {}) {
+  const path = `m${(mounts += 1)}`
+  await world.engine.mounts.create({ path })
+  const { issuers, roles } = world.engine.pki(path)
+  const root = await issuers.generateRoot({ commonName: `Root of ${path}`, keyType, ttlMs: 2_000_000_000 })
+  await roles.save("any", { allowAnyName: true, keyType: "ec", ttlMs: 3_600_000 })
+  const ask = (method: string, below: string, body?: unknown) =>
+    world.pki(method, `/${path}/${below}`, body === undefined ? {} : { body })
+  const issue = async (): Promise<string> =>
+    (await ask("POST", "issue/any", { common_name: "www.example.com" })).body.data.serial_number
+  const ca = file(`${path}.pem`)
+  writeFileSync(ca, new X509Certificate(root.certificate).toString())
+
+  /** As OpenSSL writes it: without a nonce unless it is told otherwise. */
+  const request = (serials: readonly string[], ...args: string[]): Buffer => {
+    const named = serials.flatMap((serial) => ["-serial", `0x${serial.replaceAll(":", "")}`])
+    openssl("ocsp", "-issuer", ca, "-no_nonce", ...args, ...named, "-reqout", file("q.der"))
+    return readFileSync(file("q.der"))
+  }
+  const send = (path: string, method: string, body?: Uint8Array, headers: Record<string, string> = {}) =>
+    world.app.fetch(
+      new Request(`${origin}/v1${path}`, {
+        method,
+        headers: { ...(body === undefined ? {} : { "content-type": "application/ocsp-request" }), ...headers },
+        ...(body === undefined ? {} : { body: Uint8Array.from(body) }),
+      }),
+    )
+  const post = (body: Uint8Array, below = "ocsp") => send(`/${path}/${below}`, "POST", body)
+  const get = (base64: string, headers?: Record<string, string>) =>
+    send(`/${path}/ocsp/${base64}`, "GET", undefined, headers)
+  /** What OpenSSL reads of an answer to all of these, whose signature it has verified. */
+  const judged = async (answer: Response, serials: readonly string[], ...args: string[]) => {
+    writeFileSync(file("a.der"), Buffer.from(await answer.arrayBuffer()))
+    const named = serials.flatMap((serial) => ["-serial", `0x${serial.replaceAll(":", "")}`])
+    const says = await opensslSays(
+      ...["ocsp", "-no_nonce", "-respin", file("a.der"), "-resp_text", "-issuer", ca, "-CAfile", ca],
+      ...args,
+      ...named,
+    )
+    expect(says).toContain("Response verify OK")
+    return { says, statuses: [...says.matchAll(/^0x[0-9a-f]+: (\w+)/gim)].map(([, status]) => status) }
+  }
+  return { path, root, ca, ask, issue, request, post, get, judged }
+}
+
+const statusOf = async (answer: Response): Promise<number> => {
+  const der = Buffer.from(await answer.arrayBuffer())
+  expect(der.subarray(0, 4).toString("hex")).toBe("30030a01")
+  return der[4] ?? -1
+}
+const unauthorized = 6
+const malformed = 1
+
+describe("a certificate is", () => {
+  test.each(["ec", "rsa", "ed25519"] as const)(
+    "good, then revoked, and unknown where it was never issued, to OpenSSL, from an issuer with a key of %s",
+    async (keyType) => {
+      const { ask, issue, request, post, judged } = await newMount({ keyType })
+      const serial = await issue()
+      const asked = [serial, "0a:0b"]
+      const answer = await post(request(asked))
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get("content-type")).toBe("application/ocsp-response")
+      expect((await judged(answer, asked)).statuses).toEqual(["good", "unknown"])
+      await ask("POST", "revoke", { serial_number: serial, reason: "keyCompromise" })
+      const { statuses, says } = await judged(await post(request(asked)), asked)
+      expect(statuses).toEqual(["revoked", "unknown"])
+      expect(says).toContain("Reason: keyCompromise")
+    },
+  )
+
+  test("revoked to the very next who asks, though its answer was kept", async () => {
+    const { ask, issue, request, post, judged } = await newMount()
+    const [serial, other] = [await issue(), await issue()]
+    const [question, unmoved] = [request([serial]), request([other])]
+    const before = Buffer.from(await (await post(unmoved)).arrayBuffer())
+    expect((await judged(await post(question), [serial])).statuses).toEqual(["good"])
+    await ask("POST", "revoke", { serial_number: serial })
+    const { statuses, says } = await judged(await post(question), [serial])
+    expect(statuses).toEqual(["revoked"])
+    expect(says).not.toContain("Reason:")
+    expect(Buffer.from(await (await post(unmoved)).arrayBuffer())).toEqual(before)
+  })
+
+  test.each(["-sha1", "-sha256", "-sha384", "-sha512"])("known by the %s hashes of its issuer", async (digest) => {
+    const { issue, request, post, judged } = await newMount()
+    const serial = await issue()
+    expect((await judged(await post(request([serial], digest)), [serial], digest)).statuses).toEqual(["good"])
+  })
+
+  test("good where it is the issuer's own, and unknown where another issuer of the mount made it", async () => {
+    const { root, issue, request, post, judged, path } = await newMount()
+    expect((await judged(await post(request([root.serialNumber])), [root.serialNumber])).statuses).toEqual(["good"])
+    const { issuers } = world.engine.pki(path)
+    const other = await issuers.generateRoot({ commonName: `Root of ${path}`, keyType: "ec", ttlMs: 2_000_000_000 })
+    const serial = await issue()
+    const statuses = (await judged(await post(request([serial, other.serialNumber])), [serial, other.serialNumber]))
+      .statuses
+    expect(statuses).toEqual(["good", "unknown"])
+  })
+})
+
+describe("a nonce", () => {
+  test("comes back, and nobody may keep the answer", async () => {
+    const { issue, request, get, judged, ca } = await newMount()
+    const serial = await issue()
+    const question = request([serial], "-nonce")
+    const nonce = /OCSP Nonce:\s*(\w+)/.exec(openssl("ocsp", "-reqin", file("q.der"), "-req_text", "-issuer", ca))?.[1]
+    const answer = await get(encodeURIComponent(question.toString("base64")))
+    expect(answer.headers.get("cache-control")).toBe("no-store")
+    expect(answer.headers.get("etag")).toBeNull()
+    expect(nonce).toMatch(/^0410/)
+    expect((await judged(answer, [serial])).says).toContain(nonce)
+  })
+})
+
+describe("a question in an address", () => {
+  test("may be escaped, or not, or stand behind a second slash", async () => {
+    const { issue, request, get, judged } = await newMount()
+    const serial = await issue()
+    const base64 = request([serial]).toString("base64")
+    for (const written of [base64, encodeURIComponent(base64), `/${base64}`, base64.replace(/=+$/, "")])
+      expect((await judged(await get(written), [serial])).statuses).toEqual(["good"])
+  })
+
+  test("may have two slashes one after the other in it", async () => {
+    const { get, request } = await newMount()
+    // A serial number of 0xff octets, somewhere among which base64 is all slashes.
+    const base64 = request(["7f:ff:ff:ff:ff:ff:ff:ff"]).toString("base64")
+    expect(base64).toContain("//")
+    const der = Buffer.from(await (await get(base64)).arrayBuffer())
+    expect([...der.subarray(0, 2)]).toEqual([0x30, 0x82])
+  })
+
+  test("is answered with what caches need to know, and not again to whoever has the answer", async () => {
+    const { ask, issue, request, get } = await newMount()
+    await ask("POST", "config/crl", { ocsp_expiry: "1h" })
+    const serial = await issue()
+    const base64 = encodeURIComponent(request([serial]).toString("base64"))
+    const first = await get(base64)
+    const { etag, "cache-control": caching, expires, "last-modified": modified } = Object.fromEntries(first.headers)
+    expect(etag).toMatch(/^"[0-9a-f]{64}"$/)
+    const seconds = Number(/^max-age=(\d+), public, no-transform, must-revalidate$/.exec(caching ?? "")?.[1])
+    expect(seconds).toBeGreaterThan(1_790)
+    expect(seconds).toBeLessThanOrEqual(1_800)
+    expect(Date.parse(expires ?? "") - Date.parse(modified ?? "")).toBe(3_600_000)
+    const again = await get(base64, { "if-none-match": etag ?? "" })
+    expect({ status: again.status, length: (await again.arrayBuffer()).byteLength }).toEqual({ status: 304, length: 0 })
+    now += 1_000_000
+    expect((await get(base64)).headers.get("etag")).toBe(etag)
+    now += 1_000_000
+    expect((await get(base64)).headers.get("etag")).not.toBe(etag)
+    now -= 2_000_000
+  })
+
+  test("whose answer has no end is kept by nobody", async () => {
+    const { ask, issue, request, get, judged } = await newMount()
+    await ask("POST", "config/crl", { ocsp_expiry: "0s" })
+    const serial = await issue()
+    const answer = await get(encodeURIComponent(request([serial]).toString("base64")))
+    expect(answer.headers.get("cache-control")).toBe("no-store")
+    expect((await judged(answer, [serial])).says).not.toContain("Next Update")
+  })
+
+  test.each([
+    ["empty", ""],
+    ["no base64", "x"],
+    ["wrongly escaped", "%"],
+    ["a zero", "%00"],
+    ["an empty SEQUENCE", "MAA="],
+    ["cut off", "MA=="],
+    ["too long", "A".repeat(20_000)],
+  ])("that is %s is malformed, with the status 200", async (_name, text) => {
+    const { get } = await newMount()
+    const answer = await get(text)
+    expect(answer.status).toBe(200)
+    expect(await statusOf(answer)).toBe(malformed)
+  })
+})
+
+describe("there is no answer", () => {
+  test("about an issuer that is not in the mount", async () => {
+    const [here, there] = [await newMount(), await newMount()]
+    const answer = await here.post(there.request(["01"]))
+    expect(answer.status).toBe(200)
+    expect(await statusOf(answer)).toBe(unauthorized)
+  })
+
+  test("where the mount or the issuer is not to give any", async () => {
+    const { path, ask, request, post, root } = await newMount()
+    await ask("POST", "config/crl", { ocsp_disable: true })
+    expect(await statusOf(await post(request(["01"])))).toBe(unauthorized)
+    await ask("POST", "config/crl", { ocsp_disable: false })
+    await world.engine.pki(path).issuers.update(root.issuerId, { usage: ["issuing-certificates", "crl-signing"] })
+    expect(await statusOf(await post(request(["01"])))).toBe(unauthorized)
+  })
+
+  test("to what is no request, or too long a one", async () => {
+    const { post } = await newMount()
+    for (const body of ["", "{}", "0".repeat(10_000)])
+      expect(await statusOf(await post(Buffer.from(body)))).toBe(malformed)
+  })
+})
+
+test("the unified addresses are the same responder", async () => {
+  const { issue, request, post, judged } = await newMount()
+  const serial = await issue()
+  expect((await judged(await post(request([serial]), "unified-ocsp"), [serial])).statuses).toEqual(["good"])
+})

@@ -1,0 +1,33 @@
+// Answers that were signed already, by what was asked. They are kept for as long as they say what is true: whoever finds one
+// compares it with the state of the mount at that moment, so that a revocation ends it at once, on every replica.
+import type { Instant } from "../../core/time.ts"
+import type { CertificateStatus } from "../../x509/ocsp.ts"
+import type { OcspAnswer } from "./ocsp.ts"
+
+export interface KeptAnswer {
+  readonly answer: OcspAnswer
+  readonly status: CertificateStatus
+  /** A mount in which anything was set or added since may have another key, or other words, to answer with. */
+  readonly generation: number
+  /** Of the mount's revocations, when the status was last looked up. */
+  readonly revocations: number
+  readonly renewedAt: Instant
+}
+
+/** About 1.5 kB each. */
+const answersMaximum = 20_000
+
+export class OcspCache {
+  /** The oldest first. */
+  readonly #kept = new Map<string, KeptAnswer>()
+
+  find(key: string): KeptAnswer | undefined {
+    return this.#kept.get(key)
+  }
+
+  keep(key: string, answer: KeptAnswer): void {
+    this.#kept.delete(key)
+    if (this.#kept.size >= answersMaximum) this.#kept.delete(this.#kept.keys().next().value ?? "")
+    this.#kept.set(key, answer)
+  }
+}

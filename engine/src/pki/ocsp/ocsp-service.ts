@@ -1,0 +1,173 @@
+// Answers about single certificates, signed as they are asked for (RFC 6960). What is asked is looked up in one snapshot; the
+// signature is made outside of it.
+import type { EngineError } from "../../core/errors.ts"
+import { isEngineError } from "../../core/errors.ts"
+import type { Instant } from "../../core/time.ts"
+import { sha256 } from "../../x509/digest.ts"
+import {
+  assembleOcspResponse,
+  type CertificateId,
+  type CertificateStatus,
+  encodeOcspFailure,
+  encodeResponseData,
+  type OcspRequest,
+  parseOcspRequest,
+} from "../../x509/ocsp.ts"
+import { subjectKeyIdentifier } from "../../x509/public-key.ts"
+import { signatureAlgorithmIdentifier } from "../../x509/signature-algorithm.ts"
+import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
+import type { Authority } from "../authority.ts"
+import { AuthorityService, type PkiStores } from "../authority-service.ts"
+import { issuersMeant, type IssuerGroup, isSameGroup, statusOf } from "./certificate-status.ts"
+import type { KeptAnswer } from "./ocsp-cache.ts"
+import type { Ocsp, OcspAnswer } from "./ocsp.ts"
+import { type Responder, responderOf } from "./responder.ts"
+
+export class OcspService extends AuthorityService implements Ocsp {
+  async answer(der: Uint8Array): Promise<OcspAnswer> {
+    try {
+      return await this.#answered(parseOcspRequest(der))
+    } catch (error) {
+      if (error instanceof UnacceptableInput) return malformed
+      if (!isEngineError(error)) {
+        this.context.runtime.log.error("ocsp answer failed", { mount: this.mountPath, error })
+        return failed
+      }
+      if (passing.has(error.code)) return later
+      throw error
+    }
+  }
+
+  async #answered(request: OcspRequest): Promise<OcspAnswer> {
+    const found = await this.read((authority, stores) => this.#lookedUp(authority, stores, request))
+    if (found.kind === "answer") return found.answer
+    const { authority, issuers, statuses, keeping } = found
+    const responder = await responderOf(this.context.signingKeys, issuers)
+    if (responder === undefined) return unauthorized
+    const now = this.context.runtime.clock.now()
+    const signed = await this.#signed(authority, responder, { request, statuses, now })
+    const [status] = statuses
+    if (keeping !== undefined && status !== undefined && signed.keeping !== undefined) {
+      const { renewedAt } = signed.keeping
+      const { key, revocations } = keeping
+      this.context.ocspCache.keep(key, {
+        answer: signed,
+        status,
+        generation: authority.generation,
+        revocations,
+        renewedAt,
+      })
+    }
+    return signed
+  }
+
+  async #lookedUp(authority: Authority, stores: PkiStores, request: OcspRequest): Promise<LookedUp> {
+    if (authority.settings.crl.ocspDisable) return { kind: "answer", answer: unauthorized }
+    const { certificates } = request
+    const groups = certificates.map((id) => issuersMeant(authority, id))
+    // One responder signs, and it answers for one issuer; what else is asked, it does not know (RFC 6960, section 2.2).
+    const issuers = groups.find((group) => group !== undefined)
+    if (issuers === undefined) return { kind: "answer", answer: unauthorized }
+    const [only] = certificates
+    const keepingKey =
+      certificates.length === 1 && only !== undefined && request.nonce === undefined && keyOf(authority, only)
+    if (keepingKey === false) {
+      const statuses: CertificateStatus[] = []
+      for (const [index, { serialNumber }] of certificates.entries())
+        statuses.push(
+          isSameGroup(issuers, groups[index]) ? await statusOf(authority, stores, issuers, serialNumber) : unknown,
+        )
+      return { kind: "sign", authority, issuers, statuses, keeping: undefined }
+    }
+    const revocations = await stores.revocations.generation(authority.mount.id)
+    const kept = this.#kept(keepingKey, authority.generation)
+    if (kept?.revocations === revocations) return { kind: "answer", answer: kept.answer }
+    const status = await statusOf(authority, stores, issuers, only.serialNumber)
+    if (kept !== undefined && isSameStatus(kept.status, status)) {
+      this.context.ocspCache.keep(keepingKey, { ...kept, revocations })
+      return { kind: "answer", answer: kept.answer }
+    }
+    // What is not known now may be issued in a moment; and there is no end of what is not known.
+    const keeping = status.kind === "unknown" ? undefined : { key: keepingKey, revocations }
+    return { kind: "sign", authority, issuers, statuses: [status], keeping }
+  }
+
+  #kept(key: string, generation: number): KeptAnswer | undefined {
+    const kept = this.context.ocspCache.find(key)
+    return kept?.generation === generation && this.context.runtime.clock.now() < kept.renewedAt ? kept : undefined
+  }
+
+  async #signed(authority: Authority, responder: Responder, { request, statuses, now }: ToSign): Promise<OcspAnswer> {
+    const { ocspExpiryMs } = authority.settings.crl
+    const thisUpdate = now - (now % 1_000)
+    const nextUpdate =
+      ocspExpiryMs === 0 ? undefined : Math.min(thisUpdate + ocspExpiryMs, responder.notAfter ?? Infinity)
+    const { algorithm, certificates } = responder
+    const key = responder.signing(this.mountPath, this.recordKeyUse)
+    const tbs = encodeResponseData({
+      responderKeyHash: subjectKeyIdentifier(key),
+      producedAt: thisUpdate,
+      responses: request.certificates.map(({ der }, index) => ({
+        certificateId: der,
+        status: statuses[index] ?? unknown,
+        thisUpdate,
+        nextUpdate,
+      })),
+      nonce: request.nonce,
+    })
+    const der = assembleOcspResponse({
+      tbs,
+      signatureAlgorithm: signatureAlgorithmIdentifier(algorithm),
+      signature: await key.sign(tbs, algorithm),
+      certificates,
+    })
+    const isForAll = request.nonce === undefined && statuses.every(({ kind }) => kind !== "unknown")
+    if (nextUpdate === undefined || !isForAll) return { der, keeping: undefined }
+    const renewedAt = thisUpdate + Math.floor((nextUpdate - thisUpdate) * renewedAfter)
+    return { der, keeping: { thisUpdate, nextUpdate, renewedAt, tag: sha256(der) } }
+  }
+}
+
+/** Of the life of an answer. Whoever is given it on its last day has that much time left to use it. */
+const renewedAfter = 0.5
+
+type LookedUp =
+  | { readonly kind: "answer"; readonly answer: OcspAnswer }
+  | {
+      readonly kind: "sign"
+      readonly authority: Authority
+      readonly issuers: IssuerGroup
+      /** As many as there are certificates. */
+      readonly statuses: readonly CertificateStatus[]
+      /** Undefined for an answer that nobody else is given. */
+      readonly keeping: { readonly key: string; readonly revocations: number } | undefined
+    }
+
+interface ToSign {
+  readonly request: OcspRequest
+  readonly statuses: readonly CertificateStatus[]
+  readonly now: Instant
+}
+
+const unknown: CertificateStatus = { kind: "unknown" }
+
+const refusing = (...failure: Parameters<typeof encodeOcspFailure>): OcspAnswer => ({
+  der: encodeOcspFailure(...failure),
+  keeping: undefined,
+})
+const malformed = refusing("malformedRequest")
+const unauthorized = refusing("unauthorized")
+const failed = refusing("internalError")
+const later = refusing("tryLater")
+
+/** What may be over at the next attempt. */
+const passing: ReadonlySet<EngineError["code"]> = new Set(["busy", "unavailable", "out-of-service", "rate-limited"])
+
+/** The octets of the whole question: its digest counts too, because the answer repeats it. */
+const keyOf = ({ mount }: Authority, { der }: CertificateId): string =>
+  `${mount.id} ${Buffer.from(der.buffer, der.byteOffset, der.byteLength).toString("latin1")}`
+
+function isSameStatus(one: CertificateStatus, other: CertificateStatus): boolean {
+  if (one.kind === "revoked" && other.kind === "revoked") return one.at === other.at && one.reason === other.reason
+  return one.kind === other.kind
+}
