@@ -1,29 +1,6 @@
-import {
-  assembleCertificationRequest,
-  encodeCertificationRequestInfo,
-} from "../../../engine/src/x509/certification-request.ts"
-import { encodeName } from "../../../engine/src/x509/name.ts"
-import { writePem } from "../../../engine/src/x509/pem.ts"
-import { signatureAlgorithmIdentifier } from "../../../engine/src/x509/signature-algorithm.ts"
-import { signingKey } from "../../../engine/src/x509/signing-key.ts"
 import { testTlsPem } from "../../../engine/src/testing/policy-server.ts"
-import { testKeyGenerator } from "../../../engine/src/testing/test-keys.ts"
+import { csr } from "./csr.ts"
 import { nothing, type PreparePki } from "./prepared-request.ts"
-
-const key = await testKeyGenerator.generate({ type: "ec", bits: 256 })
-
-async function signingRequest(): Promise<string> {
-  const info = encodeCertificationRequestInfo({
-    subject: encodeName([]),
-    subjectPublicKeyInfo: key.publicKey.spki,
-    extensions: [],
-  })
-  const signature = await signingKey(key).sign(info, "ECDSAWithSHA256")
-  const identifier = signatureAlgorithmIdentifier("ECDSAWithSHA256")
-  return writePem("CERTIFICATE REQUEST", assembleCertificationRequest(info, identifier, signature))
-}
-
-const csr = await signingRequest()
 
 /** A mount with an issuer and a service that decides. */
 const decided =

@@ -1,3 +1,4 @@
+import { certificateRequests, storedCertificateRequests } from "./certificate-requests.ts"
 import { externalPolicyRequests } from "./external-policy-requests.ts"
 import { ocspRequests } from "./ocsp-requests.ts"
 import type { PreparePki } from "./prepared-request.ts"
@@ -13,5 +14,7 @@ export const requests: Readonly<Record<string, PreparePki>> = {
   ...roleRequests,
   ...revocationRequests,
   ...ocspRequests,
+  ...certificateRequests,
+  ...storedCertificateRequests,
   ...externalPolicyRequests,
 }
