@@ -51,7 +51,10 @@ export function certificateSearch(
       and d.metadata = ${metadata})`)
   if (cursor !== undefined) conditions.push(beyond(order, cursor))
   const foundName = name === undefined ? sql`null` : sql.raw("n.name")
-  const from = name === undefined ? sql`certificates as c` : sql`certificate_names as n join certificates as c on c.number = n.certificate_number`
+  const from =
+    name === undefined
+      ? sql`certificates as c`
+      : sql`certificate_names as n join certificates as c on c.number = n.certificate_number`
   return sql<FoundCertificate>`select c.number, c.mount_id, c.serial_number, c.certificate, c.issuer_id, c.role,
       c.common_name, c.not_before, c.not_after, ${foundName} as found_name
     from ${from} where ${sql.join(conditions, sql` and `)} order by ${sql.raw(orderings[order])} limit ${limit + 1}`
@@ -110,4 +113,4 @@ function readCursor(text: string, order: Order): Cursor {
 }
 
 /** By characters, so that a name written so and back again is the same. */
-export const backwards = (name: string): string => [...name].toReversed().join("")
+export const backwards = (name: string): string => Array.from(name).toReversed().join("")

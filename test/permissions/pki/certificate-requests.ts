@@ -69,6 +69,9 @@ export const storedCertificateRequests: Readonly<Record<string, PreparePki>> = {
   "GET /:mount/cert/:serial/raw": issued,
   "GET /:mount/cert/:serial/raw/pem": issued,
   "LIST /:mount/certs": issued,
-  "LIST /:mount/certs/search": async (subject, caller) => ({ ...(await issued(subject, caller)), query: "?common_name=www.example.com" }),
+  "LIST /:mount/certs/search": async (subject, caller) => ({
+    ...(await issued(subject, caller)),
+    query: "?common_name=www.example.com",
+  }),
   "GET /:mount/cert-metadata/:serial": issued,
 }

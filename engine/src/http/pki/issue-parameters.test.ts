@@ -14,7 +14,13 @@ beforeAll(async () => {
   const { issuers } = world.engine.pki("pki")
   await issuers.generateRoot({ commonName: "First Root", issuerName: "first", keyType: "ec", ttlMs: 2_600_000_000 })
   await issuers.generateRoot({ commonName: "Second Root", issuerName: "second", keyType: "ec", ttlMs: 2_600_000_000 })
-  const role = { allowed_domains: "example.com", allow_subdomains: true, allow_bare_domains: true, key_type: "ec", ttl: "1h" }
+  const role = {
+    allowed_domains: "example.com",
+    allow_subdomains: true,
+    allow_bare_domains: true,
+    key_type: "ec",
+    ttl: "1h",
+  }
   const roles = {
     web: { ...role, ttl: "1h", max_ttl: "72h", allowed_user_ids: "alice,bob*" },
     second: { ...role, issuer_ref: "second" },
@@ -75,9 +81,15 @@ describe("the result of issue:", () => {
   })
 
   test("[P-1-n6] an issuer is referred to by its identifier, by its name, or as the default", async () => {
-    const { mapping } = await world.engine.pki("pki").issuers.import((await ask("issuer/second/issue/web", www)).body.data.issuing_ca, "issuers/import/cert")
+    const { mapping } = await world.engine
+      .pki("pki")
+      .issuers.import((await ask("issuer/second/issue/web", www)).body.data.issuing_ca, "issuers/import/cert")
     const [id = ""] = mapping.keys()
-    for (const [reference, subject] of [[id, "Second"], ["second", "Second"], ["default", "First"]] as const) {
+    for (const [reference, subject] of [
+      [id, "Second"],
+      ["second", "Second"],
+      ["default", "First"],
+    ] as const) {
       const { body } = await ask(`issuer/${reference}/issue/web`, www)
       expect(readIssued(body.data.certificate).issuer).toBe(`CN=${subject} Root`)
     }
@@ -116,7 +128,9 @@ describe("the parameters of issue:", () => {
   test("[P-4.4-r6] a URI that does not match denies the request", async () => {
     const { certificate } = await issued("rich", { ...www, uri_sans: "spiffe://example.com/web" })
     expect(certificate.names).toContain("uri:spiffe://example.com/web")
-    expect(await refused("issue/rich", { ...www, uri_sans: "spiffe://example.com/web,https://example.org/" })).toHaveLength(1)
+    expect(
+      await refused("issue/rich", { ...www, uri_sans: "spiffe://example.com/web,https://example.org/" }),
+    ).toHaveLength(1)
   })
 
   test("[P-4.4-r7] other names are typed text, in a list or with commas between, and have to match", async () => {
@@ -127,7 +141,9 @@ describe("the parameters of issue:", () => {
         "other:1.3.6.1.4.1.311.20.2.3;a@example.com",
         "other:1.3.6.1.4.1.311.20.2.3;b@example.com",
       ])
-    expect(await refused("issue/rich", { ...www, other_sans: "1.3.6.1.4.1.311.20.2.3;IA5:a@example.com" })).toHaveLength(1)
+    expect(
+      await refused("issue/rich", { ...www, other_sans: "1.3.6.1.4.1.311.20.2.3;IA5:a@example.com" }),
+    ).toHaveLength(1)
     expect(await refused("issue/rich", { ...www, other_sans: "1.2.3.4;UTF8:a" })).toEqual([
       expect.stringContaining("other SAN OID 1.2.3.4 not allowed by this role"),
     ])
@@ -164,7 +180,9 @@ describe("the parameters of issue:", () => {
     expect((await key("web", { private_key_format: "pkcs8" })).private_key).toMatch(/^-----BEGIN PRIVATE KEY/)
     const der = Buffer.from((await key("web", { format: "der" })).private_key, "base64")
     expect(createPrivateKey({ key: der, format: "der", type: "sec1" }).asymmetricKeyType).toBe("ec")
-    expect((await key("web", { format: "der", private_key_format: "pkcs8" })).private_key).toMatch(/^-----BEGIN PRIVATE KEY/)
+    expect((await key("web", { format: "der", private_key_format: "pkcs8" })).private_key).toMatch(
+      /^-----BEGIN PRIVATE KEY/,
+    )
     const bundle = await key("web", { format: "pem_bundle", private_key_format: "pkcs8" })
     expect(bundle.certificate).toMatch(/^-----BEGIN EC PRIVATE KEY/)
     expect(bundle.private_key).toMatch(/^-----BEGIN PRIVATE KEY/)
@@ -180,8 +198,12 @@ describe("the parameters of issue:", () => {
     const { certificate } = await issued("web", { ...www, not_after: inFiveDays })
     expect(certificate.notAfter).toBe(Date.parse(inFiveDays))
     const endless = { not_after: "9999-12-31T23:59:59Z" }
-    expect(await refused("issue/endless", { ...www, ...endless })).toEqual([expect.stringContaining("beyond the expiration of the CA")])
-    const root = await world.engine.pki("pki").issuers.generateRoot({ commonName: "Endless", keyType: "ec", notAfter: 253_402_300_799_000 })
+    expect(await refused("issue/endless", { ...www, ...endless })).toEqual([
+      expect.stringContaining("beyond the expiration of the CA"),
+    ])
+    const root = await world.engine
+      .pki("pki")
+      .issuers.generateRoot({ commonName: "Endless", keyType: "ec", notAfter: 253_402_300_799_000 })
     const { body } = await ask(`issuer/${root.issuerId}/issue/endless`, { ...www, ...endless })
     expect(readIssued(body.data.certificate).notAfter).toBe(253_402_300_799_000)
     expect(body.data.expiration).toBe("253402300799")
@@ -204,8 +226,12 @@ describe("the parameters of issue:", () => {
     const kept = await world.pki("GET", `/pki/cert-metadata/${data.serial_number}`)
     expect(kept.body.data.cert_metadata).toBe("b3duZXI=")
     expect((await issued("silent", { ...www, cert_metadata: "" })).data.serial_number).toBeTruthy()
-    expect(await refused("issue/silent", { ...www, cert_metadata: "b3duZXI=" })).toEqual([expect.stringContaining("cert_metadata")])
-    expect(await refused("issue/web", { ...www, cert_metadata: "not base64" })).toEqual([expect.stringContaining("base64")])
+    expect(await refused("issue/silent", { ...www, cert_metadata: "b3duZXI=" })).toEqual([
+      expect.stringContaining("cert_metadata"),
+    ])
+    expect(await refused("issue/web", { ...www, cert_metadata: "not base64" })).toEqual([
+      expect.stringContaining("base64"),
+    ])
   })
 
   test("what is refused leaves nothing behind", async () => {
@@ -224,10 +250,16 @@ describe("sign:", () => {
 
   test("[P-4.6-r1] [P-4.6-r2] [P-4.6-p1] a CSR is signed for its own key, by the role's issuer or the path's", async () => {
     const { csr, privateKey } = await named()
-    for (const [path, issuer] of [["sign/second", "Second"], ["issuer/first/sign/second", "First"]] as const) {
+    for (const [path, issuer] of [
+      ["sign/second", "Second"],
+      ["issuer/first/sign/second", "First"],
+    ] as const) {
       const { body } = await ask(path, { ...www, csr })
       const certificate = readIssued(body.data.certificate)
-      expect(certificate).toMatchObject({ issuer: `CN=${issuer} Root`, names: ["dns:www.example.com", "dns:csr.example.com"] })
+      expect(certificate).toMatchObject({
+        issuer: `CN=${issuer} Root`,
+        names: ["dns:www.example.com", "dns:csr.example.com"],
+      })
       expect(Buffer.from(certificate.publicKey)).toEqual(Buffer.from(privateKey.publicKey.spki))
       expect(body.data).not.toHaveProperty("private_key")
       expect(body.data).not.toHaveProperty("private_key_type")
@@ -241,10 +273,18 @@ describe("sign:", () => {
 
   test("a CSR that was changed, that holds a weak key, or that is none is refused", async () => {
     const { csr } = await named()
-    const spoiled = csr.replace(/[A-Za-z](?=[A-Za-z0-9+/]{8}={0,2}\n-----END)/, (letter) => (letter === "A" ? "B" : "A"))
-    expect(await refused("sign/web", { ...www, csr: spoiled })).toEqual([expect.stringContaining("request signature invalid")])
-    expect(await refused("sign/web", { ...www, csr: "none" })).toEqual([expect.stringContaining("csr contains no data")])
+    const spoiled = csr.replace(/[A-Za-z](?=[A-Za-z0-9+/]{8}={0,2}\n-----END)/, (letter) =>
+      letter === "A" ? "B" : "A",
+    )
+    expect(await refused("sign/web", { ...www, csr: spoiled })).toEqual([
+      expect.stringContaining("request signature invalid"),
+    ])
+    expect(await refused("sign/web", { ...www, csr: "none" })).toEqual([
+      expect.stringContaining("csr contains no data"),
+    ])
     const rsa = await certificateRequest({ algorithm: { type: "rsa", bits: 2048 } })
-    expect(await refused("sign/web", { ...www, csr: rsa.csr })).toEqual([expect.stringContaining("role requires keys of type ec")])
+    expect(await refused("sign/web", { ...www, csr: rsa.csr })).toEqual([
+      expect.stringContaining("role requires keys of type ec"),
+    ])
   })
 })

@@ -17,13 +17,26 @@ beforeAll(async () => {
   const { issuers } = world.engine.pki("pki")
   const root = { ttlMs: 3_500_000_000 }
   await issuers.generateRoot({ ...root, commonName: "EC Root", issuerName: "ec", keyType: "ec" })
-  await issuers.generateRoot({ ...root, commonName: "Short Root", issuerName: "short", keyType: "ec", maxPathLength: 2 })
+  await issuers.generateRoot({
+    ...root,
+    commonName: "Short Root",
+    issuerName: "short",
+    keyType: "ec",
+    maxPathLength: 2,
+  })
   await issuers.generateRoot({ ...root, commonName: "Last Root", issuerName: "last", keyType: "ec", maxPathLength: 0 })
   await issuers.import(`${testRsaKey(2048).pem("pkcs8")}\n`, "issuers/import/bundle")
   const { keyId } = await issuers.generateRoot({ ...root, commonName: "RSA Root", issuerName: "rsa", keyType: "rsa" })
   expect(keyId).toBeTruthy()
   await world.pki("POST", "/pki/roles/lent", {
-    body: { ttl: "2h", max_ttl: "3h", no_store: true, issuer_ref: "short", not_before_duration: "90s", no_store_metadata: true },
+    body: {
+      ttl: "2h",
+      max_ttl: "3h",
+      no_store: true,
+      issuer_ref: "short",
+      not_before_duration: "90s",
+      no_store_metadata: true,
+    },
   })
   await world.pki("POST", "/pki/roles/keeping", { body: {} })
 })
@@ -46,7 +59,8 @@ async function refused(path: string, body: object): Promise<string[]> {
   return answer.errors
 }
 
-const lifetimeSeconds = ({ notBefore, notAfter }: { notBefore: number; notAfter: number }) => (notAfter - notBefore) / 1_000 + 1
+const lifetimeSeconds = ({ notBefore, notAfter }: { notBefore: number; notAfter: number }) =>
+  (notAfter - notBefore) / 1_000 + 1
 
 describe("sign-intermediate:", () => {
   const intermediate = async (body: object = {}, path = "root/sign-intermediate", request: RequestToMake = {}) =>
@@ -69,7 +83,10 @@ describe("sign-intermediate:", () => {
 
   test("[P-4.8-p1] it is a CA, knows where its issuer is found, ignores the CSR, and ends with its issuer", async () => {
     const { settings } = world.engine.pki("pki")
-    await settings.changeUrls({ issuingCertificates: ["http://pki.example/ca"], crlDistributionPoints: ["http://pki.example/crl"] })
+    await settings.changeUrls({
+      issuingCertificates: ["http://pki.example/ca"],
+      crlDistributionPoints: ["http://pki.example/crl"],
+    })
     const { certificate, warnings } = await intermediate({ ttl: "999h" }, "root/sign-intermediate", {
       extensions: [subjectAltName([{ kind: "dns", value: "csr.example" }], { critical: false })],
     })
@@ -84,14 +101,29 @@ describe("sign-intermediate:", () => {
   })
 
   test("[P-4.8-r3] [P-4.8-r4] a CSR and a common name are required", async () => {
-    expect(await refused("root/sign-intermediate", { common_name: "Sub CA" })).toEqual([expect.stringContaining('"csr" is empty')])
-    expect(await refused("root/sign-intermediate", { csr: await csrOf() })).toEqual([expect.stringContaining("common_name")])
+    expect(await refused("root/sign-intermediate", { common_name: "Sub CA" })).toEqual([
+      expect.stringContaining('"csr" is empty'),
+    ])
+    expect(await refused("root/sign-intermediate", { csr: await csrOf() })).toEqual([
+      expect.stringContaining("common_name"),
+    ])
   })
 
   test("[P-4.8-r5] [P-4.8-r9] names of every kind are taken, the common name among them unless it is to stay out", async () => {
-    const names = { alt_names: "ca.example.com,ca@example.com", ip_sans: "192.0.2.1", uri_sans: "https://ca.example/", other_sans: "1.2.3.4;UTF8:x" }
+    const names = {
+      alt_names: "ca.example.com,ca@example.com",
+      ip_sans: "192.0.2.1",
+      uri_sans: "https://ca.example/",
+      other_sans: "1.2.3.4;UTF8:x",
+    }
     const { certificate } = await intermediate({ ...names, common_name: "sub.example.com" })
-    const others = ["dns:ca.example.com", "email:ca@example.com", "ip:c0000201", "uri:https://ca.example/", "other:1.2.3.4;x"]
+    const others = [
+      "dns:ca.example.com",
+      "email:ca@example.com",
+      "ip:c0000201",
+      "uri:https://ca.example/",
+      "other:1.2.3.4;x",
+    ]
     expect(certificate.names).toEqual(expect.arrayContaining(["dns:sub.example.com", ...others]))
     const without = await intermediate({ ...names, common_name: "sub.example.com", exclude_cn_from_sans: true })
     expect(without.certificate.names.toSorted()).toEqual(others.toSorted())
@@ -99,15 +131,19 @@ describe("sign-intermediate:", () => {
 
   test("[P-4.8-r6] the lifetime is bounded by the mount, not by the issuer where that is told to decide", async () => {
     expect(lifetimeSeconds((await intermediate({ ttl: "48h" })).certificate)).toBe(48 * 3_600 + 30)
-    expect(await refused("root/sign-intermediate", { csr: await csrOf(), common_name: "Sub CA", ttl: "1001h" })).toEqual([
-      expect.stringContaining("ttl"),
-    ])
+    expect(
+      await refused("root/sign-intermediate", { csr: await csrOf(), common_name: "Sub CA", ttl: "1001h" }),
+    ).toEqual([expect.stringContaining("ttl")])
   })
 
   test("[P-4.8-r7] the format is PEM, DER or a bundle without the root", async () => {
     const der = await ask("root/sign-intermediate", { csr: await csrOf(), common_name: "Sub CA", format: "der" })
     expect(new X509Certificate(Buffer.from(der.body.data.certificate, "base64")).ca).toBe(true)
-    const bundle = await ask("root/sign-intermediate", { csr: await csrOf(), common_name: "Sub CA", format: "pem_bundle" })
+    const bundle = await ask("root/sign-intermediate", {
+      csr: await csrOf(),
+      common_name: "Sub CA",
+      format: "pem_bundle",
+    })
     expect(bundle.body.data.certificate.match(/BEGIN CERTIFICATE/g)).toHaveLength(1)
   })
 
@@ -124,18 +160,26 @@ describe("sign-intermediate:", () => {
 
   test("a path length that the signer leaves no room for is refused", async () => {
     const body = { csr: await csrOf(), common_name: "Sub CA" }
-    expect(await refused("issuer/short/sign-intermediate", { ...body, max_path_length: 2 })).toEqual([expect.stringContaining("max_path_length")])
-    expect(await refused("issuer/last/sign-intermediate", body)).toEqual([expect.stringContaining("max path length of zero")])
+    expect(await refused("issuer/short/sign-intermediate", { ...body, max_path_length: 2 })).toEqual([
+      expect.stringContaining("max_path_length"),
+    ])
+    expect(await refused("issuer/last/sign-intermediate", body)).toEqual([
+      expect.stringContaining("max path length of zero"),
+    ])
   })
 
   test("[P-4.8-r10] the CSR's subject, names, usages and extensions count where that is asked for", async () => {
-    const { certificate } = await intermediate({ use_csr_values: true, alt_names: "ignored.example" }, "root/sign-intermediate", {
-      extensions: [
-        subjectAltName([{ kind: "dns", value: "csr.example" }], { critical: false }),
-        keyUsage(["dataEncipherment"]),
-        extendedKeyUsage([oids.clientAuth]),
-      ],
-    })
+    const { certificate } = await intermediate(
+      { use_csr_values: true, alt_names: "ignored.example" },
+      "root/sign-intermediate",
+      {
+        extensions: [
+          subjectAltName([{ kind: "dns", value: "csr.example" }], { critical: false }),
+          keyUsage(["dataEncipherment"]),
+          extendedKeyUsage([oids.clientAuth]),
+        ],
+      },
+    )
     expect(certificate).toMatchObject({ subject: "CN=From CSR", names: ["dns:csr.example"] })
     expect(certificate.values.keyUsage).toEqual(expect.arrayContaining(["dataEncipherment", "keyCertSign", "cRLSign"]))
     expect(certificate.values.extendedKeyUsage).toEqual([oids.clientAuth])
@@ -162,7 +206,16 @@ describe("sign-intermediate:", () => {
       postal_code: "3000",
       serial_number: "42",
     })
-    for (const part of ["OU=Ops", "OU=Security", "O=Example", "C=CH", "L=Bern", "ST=BE", "STREET=Street 1", "CN=Sub CA"])
+    for (const part of [
+      "OU=Ops",
+      "OU=Security",
+      "O=Example",
+      "C=CH",
+      "L=Bern",
+      "ST=BE",
+      "STREET=Street 1",
+      "CN=Sub CA",
+    ])
       expect(certificate.subject).toContain(part)
     expect(certificate.subject).toMatch(/(serialNumber|2\.5\.4\.5|SERIALNUMBER)=.*42/i)
     expect(certificate.subject).toMatch(/(postalCode|2\.5\.4\.17)=.*3000/i)
@@ -179,16 +232,24 @@ describe("sign-intermediate:", () => {
     { issuer: "rsa", bits: 384, pss: false, algorithm: "SHA384WithRSA" },
     { issuer: "rsa", bits: 512, pss: true, algorithm: "SHA512WithRSAPSS" },
     { issuer: "ec", bits: 512, pss: true, algorithm: "ECDSAWithSHA256" },
-  ])("[P-4.8-r16] [P-4.8-r18] $issuer signs with $algorithm for $bits bits", async ({ issuer, bits, pss, algorithm }) => {
-    const { certificate } = await intermediate({ signature_bits: bits, use_pss: pss }, `issuer/${issuer}/sign-intermediate`)
-    expect(certificate.signatureAlgorithm).toBe(algorithm)
-  })
+  ])(
+    "[P-4.8-r16] [P-4.8-r18] $issuer signs with $algorithm for $bits bits",
+    async ({ issuer, bits, pss, algorithm }) => {
+      const { certificate } = await intermediate(
+        { signature_bits: bits, use_pss: pss },
+        `issuer/${issuer}/sign-intermediate`,
+      )
+      expect(certificate.signatureAlgorithm).toBe(algorithm)
+    },
+  )
 
   test("[P-4.8-r17] the key identifier is the one given, or worked out", async () => {
     const given = (await intermediate({ skid: "01:02:0A" })).certificate
     expect(Buffer.from(given.values.subjectKeyIdentifier ?? [])).toEqual(Buffer.from([1, 2, 10]))
     const own = (await intermediate()).certificate
-    expect(Buffer.from(own.values.subjectKeyIdentifier ?? [])).toEqual(Buffer.from(subjectKeyIdentifier(readPublicKey(own.publicKey))))
+    expect(Buffer.from(own.values.subjectKeyIdentifier ?? [])).toEqual(
+      Buffer.from(subjectKeyIdentifier(readPublicKey(own.publicKey))),
+    )
   })
 })
 
@@ -201,11 +262,19 @@ describe("sign-self-issued:", () => {
   test("[P-4.10-r1] [P-4.10-r2] [P-4.10-p1] [P-2.2-p1] only the issuer, its key identifier and its lists change", async () => {
     const certificate = await selfIssued()
     const before = readIssued(certificate)
-    for (const [path, issuer] of [["root/sign-self-issued", "EC"], ["issuer/rsa/sign-self-issued", "RSA"]] as const) {
+    for (const [path, issuer] of [
+      ["root/sign-self-issued", "EC"],
+      ["issuer/rsa/sign-self-issued", "RSA"],
+    ] as const) {
       const { data, certificate: after, ...envelope } = await signed(path, { certificate })
       expect(Object.keys(data)).toEqual(["certificate", "issuing_ca"])
       expect(envelope).toMatchObject({ lease_id: "", lease_duration: 0, renewable: false, auth: null })
-      expect(after).toMatchObject({ subject: before.subject, issuer: `CN=${issuer} Root`, notBefore: before.notBefore, notAfter: before.notAfter })
+      expect(after).toMatchObject({
+        subject: before.subject,
+        issuer: `CN=${issuer} Root`,
+        notBefore: before.notBefore,
+        notAfter: before.notAfter,
+      })
       const { authorityKeyIdentifier: _before, ...kept } = before.values
       const { authorityKeyIdentifier: named, ...stayed } = after.values
       expect(stayed).toEqual(kept)
@@ -218,7 +287,9 @@ describe("sign-self-issued:", () => {
     const body = { certificate: await selfIssued(), require_matching_certificate_algorithms: true }
     expect((await ask("root/sign-self-issued", body)).status).toBe(200)
     expect(await refused("issuer/rsa/sign-self-issued", body)).toEqual([expect.stringContaining("algorithm")])
-    expect(await refused("root/sign-self-issued", { certificate: writePem("CERTIFICATE", Uint8Array.of(0x30, 0)) })).toHaveLength(1)
+    expect(
+      await refused("root/sign-self-issued", { certificate: writePem("CERTIFICATE", Uint8Array.of(0x30, 0)) }),
+    ).toHaveLength(1)
   })
 })
 
@@ -240,7 +311,13 @@ describe("sign-verbatim:", () => {
     const { certificate } = await verbatim({}, "sign-verbatim", {
       subject: [...commonName("any name at all"), [{ type: oids.organizationName, value: "Elsewhere" }]],
       extensions: [
-        subjectAltName([{ kind: "dns", value: "x.test" }, { kind: "uri", value: "urn:x" }], { critical: false }),
+        subjectAltName(
+          [
+            { kind: "dns", value: "x.test" },
+            { kind: "uri", value: "urn:x" },
+          ],
+          { critical: false },
+        ),
         keyUsage(["contentCommitment"]),
         extendedKeyUsage([oids.timeStamping]),
       ],
@@ -258,29 +335,45 @@ describe("sign-verbatim:", () => {
     expect(certificate.issuer).toBe("CN=Short Root")
     expect(lifetimeSeconds(certificate)).toBe(2 * 3_600 + 90)
     expect((await world.pki("GET", `/pki/cert/${data.serial_number}`)).status).toBe(404)
-    expect(await refused("sign-verbatim/lent", { csr: await csrOf(), ttl: "4h" })).toEqual([expect.stringContaining("ttl")])
+    expect(await refused("sign-verbatim/lent", { csr: await csrOf(), ttl: "4h" })).toEqual([
+      expect.stringContaining("ttl"),
+    ])
   })
 
   test("[P-4.11-r6] key usages are defaults for a CSR without any", async () => {
     expect((await verbatim()).certificate.values.keyUsage).toEqual(["digitalSignature", "keyAgreement"])
-    expect((await verbatim({ key_usage: "DATAencipherment" }, "sign-verbatim", { algorithm: { type: "rsa", bits: 2048 } })).certificate.values.keyUsage).toEqual(["dataEncipherment"])
+    expect(
+      (await verbatim({ key_usage: "DATAencipherment" }, "sign-verbatim", { algorithm: { type: "rsa", bits: 2048 } }))
+        .certificate.values.keyUsage,
+    ).toEqual(["dataEncipherment"])
     expect((await verbatim({ key_usage: [] })).certificate.values.keyUsage).toBeUndefined()
     const own = { extensions: [keyUsage(["keyEncipherment"])] }
-    expect((await verbatim({ key_usage: ["DigitalSignature"] }, "sign-verbatim", own)).certificate.values.keyUsage).toEqual(["keyEncipherment"])
+    expect(
+      (await verbatim({ key_usage: ["DigitalSignature"] }, "sign-verbatim", own)).certificate.values.keyUsage,
+    ).toEqual(["keyEncipherment"])
   })
 
   test("[P-4.11-r7] [P-4.11-r8] extended key usages are defaults for a CSR without any", async () => {
     const asked = { ext_key_usage: ["ServerAuth", "clientauth"], ext_key_usage_oids: "1.2.3.4,1.2.3.5" }
     expect((await verbatim()).certificate.values.extendedKeyUsage).toBeUndefined()
-    expect((await verbatim(asked)).certificate.values.extendedKeyUsage).toEqual([oids.serverAuth, oids.clientAuth, "1.2.3.4", "1.2.3.5"])
+    expect((await verbatim(asked)).certificate.values.extendedKeyUsage).toEqual([
+      oids.serverAuth,
+      oids.clientAuth,
+      "1.2.3.4",
+      "1.2.3.5",
+    ])
     const own = { extensions: [extendedKeyUsage([oids.emailProtection])] }
-    expect((await verbatim(asked, "sign-verbatim", own)).certificate.values.extendedKeyUsage).toEqual([oids.emailProtection])
+    expect((await verbatim(asked, "sign-verbatim", own)).certificate.values.extendedKeyUsage).toEqual([
+      oids.emailProtection,
+    ])
   })
 
   test("[P-4.11-r10] the lifetime is the mount's unless one is asked for, and never above its maximum", async () => {
     expect(lifetimeSeconds((await verbatim({ ttl: "5h" })).certificate)).toBe(5 * 3_600 + 30)
     expect(lifetimeSeconds((await verbatim()).certificate)).toBe(768 * 3_600 + 30)
-    expect(await refused("sign-verbatim", { csr: await csrOf(), ttl: "1001h" })).toEqual([expect.stringContaining("ttl")])
+    expect(await refused("sign-verbatim", { csr: await csrOf(), ttl: "1001h" })).toEqual([
+      expect.stringContaining("ttl"),
+    ])
   })
 
   test("[P-4.11-r11] [P-4.11-r15] the format is as elsewhere, and roots can be left out", async () => {
@@ -310,8 +403,12 @@ describe("sign-verbatim:", () => {
 
   test("[P-4.11-r17] metadata needs a role that keeps it", async () => {
     const { data } = await verbatim({ cert_metadata: "bm90ZQ==" }, "sign-verbatim/keeping")
-    expect((await world.pki("GET", `/pki/cert-metadata/${data.serial_number}`)).body.data.cert_metadata).toBe("bm90ZQ==")
+    expect((await world.pki("GET", `/pki/cert-metadata/${data.serial_number}`)).body.data.cert_metadata).toBe(
+      "bm90ZQ==",
+    )
     for (const path of ["sign-verbatim", "sign-verbatim/lent"])
-      expect(await refused(path, { csr: await csrOf(), cert_metadata: "bm90ZQ==" })).toEqual([expect.stringContaining("cert_metadata")])
+      expect(await refused(path, { csr: await csrOf(), cert_metadata: "bm90ZQ==" })).toEqual([
+        expect.stringContaining("cert_metadata"),
+      ])
   })
 })

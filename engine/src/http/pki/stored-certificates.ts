@@ -63,7 +63,8 @@ export const storedCertificateRoutes: readonly PkiRoute[] = [
   {
     operation: "read",
     path: "/cert-metadata/:serial",
-    handle: async (request) => answer(encodeMetadata(await request.pki.certificates.metadata(param(request, "serial")))),
+    handle: async (request) =>
+      answer(encodeMetadata(await request.pki.certificates.metadata(param(request, "serial")))),
   },
 ]
 

@@ -106,7 +106,7 @@ export function decodeInventory(data: unknown): InventoryPage {
   const { keys, key_info: info, next } = data
   const items = keys.map((key: unknown) => {
     const serialNumber = decodeSerialNumber(key)
-    return { ...decodeAnswer(entryParameters, (info)[serialNumber]), serialNumber } as InventoryEntry
+    return { ...decodeAnswer(entryParameters, info[serialNumber]), serialNumber } as InventoryEntry
   })
   return { items, next: typeof next === "string" ? next : undefined }
 }
@@ -124,7 +124,10 @@ const metadataParameters = parameters(
 
 export const encodeMetadata = (metadata: CertificateMetadata): Document =>
   Object.fromEntries(
-    metadataParameters.members.map(({ name, wireName, kind }) => [wireName, kind.encode(metadata[name], "specification")]),
+    metadataParameters.members.map(({ name, wireName, kind }) => [
+      wireName,
+      kind.encode(metadata[name], "specification"),
+    ]),
   )
 
 export function decodeMetadata(data: unknown): CertificateMetadata {
