@@ -60,7 +60,7 @@ describe("an address", () => {
     ["POST", "/pki/roles/web/", 400, ["cannot write to a path ending in '/'"]],
     ["PUT", "/pki/roles/web/", 400, ["cannot write to a path ending in '/'"]],
     ["PATCH", "/pki/roles/absent", 400, ["Unable to fetch role entry to patch"]],
-  ])("%s %s answers %i %j", async (method, path, status, errors) => {
+  ])("[P-7-p1] %s %s answers %i %j", async (method, path, status, errors) => {
     const body = method === "PATCH" ? { body: {} } : {}
     const answer = await world.pki(method, path, body)
     expect([answer.status, answer.body]).toEqual([status, { errors }])
@@ -275,7 +275,7 @@ describe("what a request says", () => {
       [/^"issuer_ref" must not be longer than 64 KiB$/],
     ],
     ["negative", { ttl: -1 }, 400, [/^"ttl" must be a duration/]],
-  ])("that is %s is refused, naming what", async (_why, body, status, errors) => {
+  ])("[P-7-p1] that is %s is refused, naming what", async (_why, body, status, errors) => {
     const answer = await world.pki("POST", "/pki/roles/refused", { body })
     expect([answer.status, answer.body]).toEqual([
       status,
@@ -284,7 +284,7 @@ describe("what a request says", () => {
     expect((await world.pki("GET", "/pki/roles/refused")).status).toBe(404)
   })
 
-  test("that is larger than 32 MiB is refused", async () => {
+  test("[P-7-p1] that is larger than 32 MiB is refused", async () => {
     const body = " ".repeat(32 * 1024 * 1024 + 1)
     const answer = await world.pki("POST", "/pki/roles/refused", { body })
     expect([answer.status, answer.body]).toEqual([413, { errors: ["The body is larger than 33554432 bytes."] }])

@@ -71,7 +71,7 @@ const lastQuestion = (): SeenQuestion => {
 const issuerOf = (answer: { body: { data: { issuing_ca: string } } }) =>
   new X509Certificate(answer.body.data.issuing_ca).subject
 
-test("[P-1-n5] the settings are kept, and told without the key among them", async () => {
+test("[P-1-n5] [P-4.3-p1] the settings are kept, and told without the key among them", async () => {
   const set = await config({
     timeout: "20s",
     trusted_ca: testTlsPem("authority"),
@@ -118,7 +118,7 @@ test("settings of a mount that has none are the defaults", async () => {
   })
 })
 
-test("settings that cannot work are refused by their names on the wire, and nothing is changed", async () => {
+test("[P-4.3-p1] settings that cannot work are refused by their names on the wire, and nothing is changed", async () => {
   const { status, body } = await config({
     external_service_url: "http://x",
     vault_client_cert_bundle: testTlsPem("client"),

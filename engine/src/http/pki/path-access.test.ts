@@ -107,3 +107,40 @@ describe("issuing endpoints", () => {
     ])
   })
 })
+
+describe("privileged endpoints", () => {
+  const privileged = [
+    "sign-verbatim",
+    "sign-verbatim/web",
+    "root/sign-intermediate",
+    "root/sign-self-issued",
+    "issuer/two/sign-verbatim",
+    "issuer/two/sign-verbatim/web",
+    "issuer/two/sign-intermediate",
+    "issuer/two/sign-self-issued",
+  ]
+  const selfServe = { "pki/issue/+": ["update"], "pki/sign/+": ["update"], "pki/revoke-with-key": ["update"] }
+  const revoke = (serialNumber: string, token: string) =>
+    world.pki("POST", "/pki/revoke", { token, body: { serial_number: serialNumber } })
+
+  test("[P-5-n4] are out of reach for whoever may only help themselves, and within it for operators who are named", async () => {
+    const token = await tokenFor(selfServe)
+    for (const path of privileged) expect(await ask(path, token)).toMatchObject(denied)
+    for (const path of privileged) {
+      const operator = await tokenFor({ [`pki/${path}`]: ["update", "sudo"] })
+      expect(await reached(operator)).toEqual([path])
+    }
+  })
+
+  test("[P-5-n4] revoking does not ask who issued, so that nobody gets there by issuing", async () => {
+    const own = await tokenFor(selfServe)
+    const { serial_number: serialNumber } = (await ask("issue/web", own)).body.data
+    expect(await revoke(serialNumber, own)).toMatchObject(denied)
+    const operator = await tokenFor({ "pki/revoke": ["update"] })
+    expect(await reached(operator)).toEqual([])
+    const revoked = await revoke(serialNumber, operator)
+    expect(revoked.body.data).toMatchObject({ state: "revoked", serial_number: serialNumber })
+    const byKey = { "pki/revoke-with-key": ["update"] }
+    expect(await revoke(serialNumber, await tokenFor(byKey))).toMatchObject(denied)
+  })
+})

@@ -70,7 +70,7 @@ describe("roles over HTTP:", () => {
     }
   })
 
-  test("a patch changes what it names, and null returns a field to its default", async () => {
+  test("[P-4.3-p1] [P-3-p1] a patch changes what it names, and null returns a field to its default", async () => {
     const patch = (body: object) =>
       world.pki("PATCH", "/pki/roles/web", { body, headers: { "content-type": "application/merge-patch+json" } })
     expect((await patch({ allow_localhost: false, max_ttl: null })).body.data).toMatchObject({
@@ -84,7 +84,7 @@ describe("roles over HTTP:", () => {
     ).toBe(415)
   })
 
-  test("a write replaces the role whole, and every fault is named at once", async () => {
+  test("[P-4.3-p1] [P-3-p1] a write replaces the role whole, and every fault is named at once", async () => {
     const refused = await world.pki("POST", "/pki/roles/web", {
       body: { key_type: "dsa", ttl: "soon", allow_any_name: "perhaps", policy_identifiers: "1.2.x" },
     })
@@ -109,7 +109,7 @@ describe("roles over HTTP:", () => {
     expect(body.warnings).toContain("colour")
   })
 
-  test("a role that is deleted is gone, and deleting it again changes nothing", async () => {
+  test("[P-4.3-p1] [P-3-p1] a role that is deleted is gone, and deleting it again changes nothing", async () => {
     expect((await world.pki("DELETE", "/pki/roles/policies")).status).toBe(204)
     expect((await world.pki("DELETE", "/pki/roles/policies")).status).toBe(204)
     expect((await world.pki("GET", "/pki/roles/policies")).status).toBe(404)
