@@ -2,6 +2,9 @@
 // names the explanations that it needs; a finding without one fails the tests.
 
 const explanations = {
+  "gnutls: The certificate chain violates the signer's constraints.":
+    "GnuTLS takes the common name of a server for a host name where no other name is one, and holds it against constraints " +
+    "on host names even if it is a person's or a mailbox.",
   "zlint: e_key_usage_and_extended_key_usage_inconsistent":
     "Whether the key usages that a role names fit its extended key usages is for whoever writes the role to say. Those of " +
     "a server fit the default ones.",
