@@ -43,6 +43,7 @@ import { CrlPublisher } from "./pki/crl/crl-publisher.ts"
 import { refreshCrls, refreshCrlsJob } from "./pki/crl/refresh-crls.ts"
 import type { PolicyClient } from "./pki/external-policy/policy-client.ts"
 import { PolicyServiceActivity } from "./pki/external-policy/policy-service-activity.ts"
+import { HeldResponders } from "./pki/ocsp/held-responders.ts"
 import { OcspCache } from "./pki/ocsp/ocsp-cache.ts"
 import { MountedPki } from "./pki/mounted.ts"
 import { MountService } from "./pki/mount-service.ts"
@@ -148,6 +149,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     policyServiceActivity: new PolicyServiceActivity(),
     crlPublisher: new CrlPublisher({ storage, clock: runtime.clock, timers, exclusively: exclusive, signingKeys }),
     ocspCache: new OcspCache(),
+    ocspResponders: new HeldResponders(),
     edition: options.edition ?? "self-hosted",
     exclusively: exclusive,
     wakeJob: (name) => jobs.wake(name),
@@ -181,6 +183,7 @@ interface Context {
   readonly policyServiceActivity: PolicyServiceActivity
   readonly crlPublisher: CrlPublisher
   readonly ocspCache: OcspCache
+  readonly ocspResponders: HeldResponders
   readonly edition: Edition
   /** For work that one server does at a time. */
   readonly exclusively: Exclusively

@@ -14,6 +14,7 @@ import type { SigningKeys } from "./keys/signing-keys.ts"
 import type { KeyGenerator } from "../x509/key-generation.ts"
 import type { PolicyClient } from "./external-policy/policy-client.ts"
 import type { PolicyServiceActivity } from "./external-policy/policy-service-activity.ts"
+import type { HeldResponders } from "./ocsp/held-responders.ts"
 import type { OcspCache } from "./ocsp/ocsp-cache.ts"
 import type { IssuerSigner } from "./issuers/issuer-signer.ts"
 import { auditedSigningKey } from "./keys/audited-signing-key.ts"
@@ -50,6 +51,7 @@ export interface PkiContext {
   /** Starts a job at once, by its name, for what a request has left to it. */
   readonly wakeJob: (name: string) => void
   readonly ocspCache: OcspCache
+  readonly ocspResponders: HeldResponders
 }
 
 export abstract class AuthorityService {

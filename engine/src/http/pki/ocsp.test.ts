@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { openWorld, origin, type World } from "../../testing/world.ts"
 
@@ -13,6 +13,10 @@ let now = Date.now()
 const folder = mkdtempSync(join(tmpdir(), "chancery-ocsp-"))
 beforeAll(async () => {
   world = await openWorld({ runtime: { ...systemRuntime(), clock: { now: () => now } } })
+})
+// OpenSSL has no other clock than the machine's.
+beforeEach(() => {
+  now = Date.now()
 })
 afterAll(async () => {
   rmSync(folder, { recursive: true })
@@ -186,7 +190,6 @@ describe("a question in an address", () => {
     expect((await get(base64)).headers.get("etag")).toBe(etag)
     now += 1_000_000
     expect((await get(base64)).headers.get("etag")).not.toBe(etag)
-    now -= 2_000_000
   })
 
   test("whose answer has no end is kept by nobody", async () => {
@@ -236,6 +239,96 @@ describe("there is no answer", () => {
     for (const body of ["", "{}", "0".repeat(10_000)])
       expect(await statusOf(await post(Buffer.from(body)))).toBe(malformed)
   })
+})
+
+describe("a responder that an issuer has answer in its place", () => {
+  /** The certificate in the last answer that was judged. */
+  const responder = () => {
+    const [pem = ""] =
+      /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/.exec(
+        openssl("ocsp", "-no_nonce", "-noverify", "-respin", file("a.der"), "-resp_text"),
+      ) ?? []
+    return new X509Certificate(pem)
+  }
+
+  test.each(["", "rsa", "ec", "ed25519"])("has a key of the kind %j that is set, and is believed", async (type) => {
+    const { ask, issue, request, post, judged } = await newMount()
+    const set = { ocsp_delegated_responder: true, ocsp_responder_key_type: type, ocsp_responder_ttl: "48h" }
+    expect((await ask("POST", "config/crl", set)).body.data).toMatchObject(set)
+    const serial = await issue()
+    expect((await judged(await post(request([serial])), [serial])).statuses).toEqual(["good"])
+    const one = responder()
+    expect(one.publicKey.asymmetricKeyType).toBe(type || "ec")
+    expect(one.keyUsage).toEqual(["1.3.6.1.5.5.7.3.9"])
+    expect(openssl("x509", "-noout", "-text", "-in", pemOf(one))).toMatch(/Key Usage: critical\s+Digital Signature\s/)
+    expect(openssl("x509", "-noout", "-text", "-in", pemOf(one))).toContain("OCSP No Check")
+    expect((await judged(await post(request(["0b"])), ["0b"])).statuses).toEqual(["unknown"])
+    expect(responder().serialNumber).toBe(one.serialNumber)
+  })
+
+  test("is one that was made before, until half of its life is over", async () => {
+    const { ask, request, post } = await newMount()
+    await ask("POST", "config/crl", { ocsp_delegated_responder: true, ocsp_responder_ttl: "24h" })
+    const answeredBy = async () => {
+      writeFileSync(file("a.der"), Buffer.from(await (await post(request(["01"]))).arrayBuffer()))
+      return responder().serialNumber
+    }
+    const first = await answeredBy()
+    now += 11 * 3_600_000
+    expect(await answeredBy()).toBe(first)
+    now += 3_600_000
+    expect(await answeredBy()).not.toBe(first)
+  })
+
+  test("is needed where the issuer's own key may sign nothing but certificates and lists", async () => {
+    const { path, request, post, judged, ca } = await newMount()
+    openssl(
+      ...[
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-keyout",
+        file("k.pem"),
+        "-out",
+        ca,
+        "-subj",
+        "/O=Old/CN=CA",
+      ],
+      ...["-addext", "keyUsage=critical,keyCertSign,cRLSign", "-days", "30"],
+    )
+    const bundle = readFileSync(ca, "utf8") + readFileSync(file("k.pem"), "utf8")
+    await world.engine.pki(path).issuers.import(bundle)
+    const serial = new X509Certificate(readFileSync(ca)).serialNumber
+    expect((await judged(await post(request([serial])), [serial])).statuses).toEqual(["good"])
+    expect(responder().subject).toBe("O=Old\nCN=OCSP responder")
+  })
+
+  test("is the same on every server of a store", async () => {
+    const url = `sqlite:${file("shared.db")}`
+    await using one = await openWorld({ url })
+    await using other = await openWorld({ url })
+    await one.engine.mounts.create({ path: "pki" })
+    const pki = one.engine.pki("pki")
+    const { certificate } = await pki.issuers.generateRoot({ commonName: "Shared", keyType: "ec" })
+    await pki.crls.configure({ ocspDelegatedResponder: true })
+    writeFileSync(file("shared.pem"), new X509Certificate(certificate).toString())
+    const serials: string[] = []
+    for (const { app } of [one, other]) {
+      openssl("ocsp", "-issuer", file("shared.pem"), "-serial", "9", "-reqout", file("q.der"))
+      const body = Uint8Array.from(readFileSync(file("q.der")))
+      const answer = await app.fetch(new Request(`${origin}/v1/pki/ocsp`, { method: "POST", body }))
+      writeFileSync(file("a.der"), Buffer.from(await answer.arrayBuffer()))
+      serials.push(responder().serialNumber)
+    }
+    expect(new Set(serials).size).toBe(1)
+  })
+
+  function pemOf(certificate: X509Certificate): string {
+    writeFileSync(file("responder.pem"), certificate.toString())
+    return file("responder.pem")
+  }
 })
 
 test("the unified addresses are the same responder", async () => {

@@ -1,6 +1,7 @@
 // How a mount says what it revoked (pki-facts 2.7).
 import type { Fault } from "../../core/errors.ts"
 import { hourMs, minuteMs, secondMs } from "../../core/time.ts"
+import type { KeyType } from "../../x509/key-algorithm.ts"
 import { isShardCount, shardCountMaximum } from "./crl-list.ts"
 
 export interface CrlSettings {
@@ -11,6 +12,12 @@ export interface CrlSettings {
   readonly ocspDisable: boolean
   /** 0: answers do not say when there is news. */
   readonly ocspExpiryMs: number
+  /** Issuers have another key answer over OCSP; those that may not answer themselves do in any case. */
+  readonly ocspDelegatedResponder: boolean
+  /** Of that key; empty: as the issuer's own. */
+  readonly ocspResponderKeyType: KeyType | ""
+  /** How long its certificate lasts; another is made after half of that. */
+  readonly ocspResponderTtlMs: number
   /** Only by the clock: whoever reads between two times gets what is there. */
   readonly autoRebuild: boolean
   /** How long before it expires a list is made anew. */
@@ -31,6 +38,9 @@ export const defaultCrlSettings: CrlSettings = {
   disable: false,
   ocspDisable: false,
   ocspExpiryMs: 12 * hourMs,
+  ocspDelegatedResponder: false,
+  ocspResponderKeyType: "",
+  ocspResponderTtlMs: 168 * hourMs,
   autoRebuild: false,
   autoRebuildGracePeriodMs: 12 * hourMs,
   enableDelta: false,
@@ -80,6 +90,9 @@ function settingsFaults(settings: CrlSettings): Fault[] {
     refuse("autoRebuildGracePeriodMs", "must be shorter than expiry")
   if (enableDelta && !autoRebuild) refuse("enableDelta", "needs auto_rebuild to be true")
   if (enableDelta && deltaRebuildIntervalMs >= expiryMs) refuse("deltaRebuildIntervalMs", "must be shorter than expiry")
+  const isDelegated = settings.ocspDelegatedResponder
+  if (settings.ocspResponderTtlMs < hourMs || (isDelegated && settings.ocspResponderTtlMs < 2 * settings.ocspExpiryMs))
+    refuse("ocspResponderTtlMs", "must be at least an hour, and twice ocsp_expiry")
   if (deltaRebuildIntervalMs < expiryMinimumMs) refuse("deltaRebuildIntervalMs", "must be at least a second")
   if (settings.maxCrlEntries < -1 || settings.maxCrlEntries === 0 || settings.maxCrlEntries > entriesMaximum)
     refuse("maxCrlEntries", `must be -1 for any number, or from 1 to ${entriesMaximum}`)

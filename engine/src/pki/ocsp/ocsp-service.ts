@@ -16,12 +16,16 @@ import {
 import { subjectKeyIdentifier } from "../../x509/public-key.ts"
 import { signatureAlgorithmIdentifier } from "../../x509/signature-algorithm.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
-import type { Authority } from "../authority.ts"
+import { type Authority, issuerOf } from "../authority.ts"
 import { AuthorityService, type PkiStores } from "../authority-service.ts"
+import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import { auditedSigningKey } from "../keys/audited-signing-key.ts"
 import { issuersMeant, type IssuerGroup, isSameGroup, statusOf } from "./certificate-status.ts"
+import { isAsSet, isDue, newResponder, openResponder, responderSecret } from "./delegated-responder.ts"
+import type { DelegatedResponder } from "./held-responders.ts"
 import type { KeptAnswer } from "./ocsp-cache.ts"
 import type { Ocsp, OcspAnswer } from "./ocsp.ts"
-import { type Responder, responderOf } from "./responder.ts"
+import { chooseResponder, delegatedResponder, directResponder, type Responder } from "./responder.ts"
 
 export class OcspService extends AuthorityService implements Ocsp {
   async answer(der: Uint8Array): Promise<OcspAnswer> {
@@ -42,7 +46,7 @@ export class OcspService extends AuthorityService implements Ocsp {
     const found = await this.read((authority, stores) => this.#lookedUp(authority, stores, request))
     if (found.kind === "answer") return found.answer
     const { authority, issuers, statuses, keeping } = found
-    const responder = await responderOf(this.context.signingKeys, issuers)
+    const responder = await this.#responder(authority, issuers)
     if (responder === undefined) return unauthorized
     const now = this.context.runtime.clock.now()
     const signed = await this.#signed(authority, responder, { request, statuses, now })
@@ -59,6 +63,51 @@ export class OcspService extends AuthorityService implements Ocsp {
       })
     }
     return signed
+  }
+
+  async #responder({ mount, settings }: Authority, issuers: IssuerGroup): Promise<Responder | undefined> {
+    const choice = chooseResponder(issuers, settings.crl)
+    if (choice === undefined) return undefined
+    const { kind, issuer } = choice
+    if (kind === "direct" && issuer.keyId !== null)
+      return directResponder(issuer, await this.context.signingKeys.open(issuer.keyId))
+    const { ocspResponders: held } = this.context
+    const key = `${mount.id} ${responderSecret(issuer)}`
+    const now = this.context.runtime.clock.now()
+    if (issuer.parsed.notAfter <= now) return undefined
+    const known = held.find(key)
+    if (known !== undefined && !isDue(known, issuer, now) && isAsSet(known, issuer, settings.crl))
+      return delegatedResponder(issuer, known)
+    try {
+      return delegatedResponder(issuer, await held.renewed(key, () => this.#delegated(issuer)))
+    } catch (error) {
+      // Half of its life is there for another attempt.
+      if (known === undefined || known.notAfter <= now) throw error
+      this.context.runtime.log.error("ocsp responder not renewed", { mount: this.mountPath, error })
+      return delegatedResponder(issuer, known)
+    }
+  }
+
+  /** The one that some server has made already, or a new one. */
+  #delegated({ id }: HeldIssuer): Promise<DelegatedResponder> {
+    return this.changed(async (authority) => {
+      const issuer = issuerOf(authority, id)
+      const name = responderSecret(issuer)
+      const { mount, settings } = authority
+      const kept = await this.read((_authority, { mountSettings }) => mountSettings.secret(mount.id, name))
+      const known = kept && openResponder(kept)
+      const now = this.context.runtime.clock.now()
+      if (known !== undefined && !isDue(known, issuer, now) && isAsSet(known, issuer, settings.crl))
+        return { store: undefined, value: known }
+      const { responder, record, secret } = await newResponder(this.context, authority, issuer, this.recordKeyUse)
+      return {
+        store: async (_authority, { certificates, mountSettings }) => {
+          await certificates.insert(record)
+          await mountSettings.saveSecret(mount.id, name, secret)
+        },
+        value: responder,
+      }
+    })
   }
 
   async #lookedUp(authority: Authority, stores: PkiStores, request: OcspRequest): Promise<LookedUp> {
@@ -100,10 +149,9 @@ export class OcspService extends AuthorityService implements Ocsp {
   async #signed(authority: Authority, responder: Responder, { request, statuses, now }: ToSign): Promise<OcspAnswer> {
     const { ocspExpiryMs } = authority.settings.crl
     const thisUpdate = now - (now % 1_000)
-    const nextUpdate =
-      ocspExpiryMs === 0 ? undefined : Math.min(thisUpdate + ocspExpiryMs, responder.notAfter ?? Infinity)
+    const nextUpdate = ocspExpiryMs === 0 ? undefined : Math.min(thisUpdate + ocspExpiryMs, responder.notAfter)
     const { algorithm, certificates } = responder
-    const key = responder.signing(this.mountPath, this.recordKeyUse)
+    const key = auditedSigningKey(responder.key, { mount: this.mountPath, ...responder.use }, this.recordKeyUse)
     const tbs = encodeResponseData({
       responderKeyHash: subjectKeyIdentifier(key),
       producedAt: thisUpdate,

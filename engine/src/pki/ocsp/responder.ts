@@ -1,40 +1,66 @@
 // Who signs the answers about the certificates of an issuer (RFC 6960, section 4.2.2.2).
-import type { RecordKeyUse } from "../../core/audit.ts"
+import type { KeyUse } from "../../core/audit.ts"
 import type { Instant } from "../../core/time.ts"
-import type { SignatureAlgorithm } from "../../x509/signature-algorithm.ts"
+import { chooseSignatureAlgorithm, type SignatureAlgorithm } from "../../x509/signature-algorithm.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
+import type { CrlSettings } from "../crl/crl-settings.ts"
 import type { HeldIssuer } from "../issuers/held-issuer.ts"
 import { revocationSignatureAlgorithm } from "../issuers/revocation-signature.ts"
-import { auditedSigningKey } from "../keys/audited-signing-key.ts"
-import type { SigningKeys } from "../keys/signing-keys.ts"
 import type { IssuerGroup } from "./certificate-status.ts"
+import type { DelegatedResponder } from "./held-responders.ts"
 
 export interface Responder {
+  readonly key: SigningKey
+  /** What is put on record of every use of the key. */
+  readonly use: Pick<KeyUse, "keyId" | "issuerId" | "purpose">
   readonly algorithm: SignatureAlgorithm
   /** DER; what a client needs beside the issuer's own certificate. */
   readonly certificates: readonly Uint8Array[]
-  /** When its answers cease to count; undefined for the issuer itself, which they do not outlive in any case. */
-  readonly notAfter: Instant | undefined
-  /** Its key, every use of which is on record. */
-  signing(mountPath: string, record: RecordKeyUse): SigningKey
+  /** When its answers cease to count. */
+  readonly notAfter: Instant
 }
 
-/** Undefined where nobody may answer for these issuers. */
-export async function responderOf(signingKeys: SigningKeys, issuers: IssuerGroup): Promise<Responder | undefined> {
-  const issuer = issuers.find(mayAnswer)
-  if (issuer === undefined || issuer.keyId === null) return undefined
-  const { id: issuerId, keyId } = issuer
-  const key = await signingKeys.open(keyId)
+export type Choice =
+  | { readonly kind: "direct"; readonly issuer: HeldIssuer }
+  | { readonly kind: "delegated"; readonly issuer: HeldIssuer }
+
+/**
+ * Whose key answers; undefined where none may. An issuer whose key usage rules out signing anything but certificates and lists
+ * (RFC 5280, section 4.2.1.3) delegates, whether that is set or not.
+ */
+export function chooseResponder(issuers: IssuerGroup, { ocspDelegatedResponder }: CrlSettings): Choice | undefined {
+  const able = issuers.filter(({ keyId, settings }) => keyId !== null && settings.usage.includes("ocsp-signing"))
+  const direct = able.find(({ values }) => values.keyUsage?.includes("digitalSignature") ?? true)
+  // A certificate that one of them signs is that of all; the one that lasts longest lends it the most time.
+  const [delegating] = able
+    .filter(({ values }) => values.keyUsage?.includes("keyCertSign") ?? true)
+    .toSorted((one, other) => other.parsed.notAfter - one.parsed.notAfter)
+  if (delegating !== undefined && (ocspDelegatedResponder || direct === undefined))
+    return { kind: "delegated", issuer: delegating }
+  return direct && { kind: "direct", issuer: direct }
+}
+
+export function directResponder(issuer: HeldIssuer, key: SigningKey): Responder {
+  if (issuer.keyId === null) throw new TypeError("an issuer without a key was chosen to answer")
   return {
+    key,
+    use: { keyId: issuer.keyId, issuerId: issuer.id, purpose: "ocsp-response" },
     algorithm: revocationSignatureAlgorithm(issuer),
     certificates: [],
-    notAfter: undefined,
-    signing: (mount, record) => auditedSigningKey(key, { mount, keyId, issuerId, purpose: "ocsp-response" }, record),
+    notAfter: Infinity,
   }
 }
 
-/** A key usage without digitalSignature rules out signing anything but certificates and lists (RFC 5280, section 4.2.1.3). */
-const mayAnswer = ({ keyId, settings, values }: HeldIssuer): boolean =>
-  keyId !== null &&
-  settings.usage.includes("ocsp-signing") &&
-  (values.keyUsage === undefined || values.keyUsage.includes("digitalSignature"))
+export const delegatedResponder = (
+  issuer: HeldIssuer,
+  { keyId, key, certificate, notAfter }: DelegatedResponder,
+): Responder => ({
+  key,
+  use: { keyId, issuerId: issuer.id, purpose: "ocsp-response" },
+  algorithm: chooseSignatureAlgorithm(key.algorithm, {
+    signatureBits: 0,
+    usePss: revocationSignatureAlgorithm(issuer).endsWith("PSS"),
+  }),
+  certificates: [certificate],
+  notAfter,
+})

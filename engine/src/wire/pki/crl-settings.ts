@@ -1,13 +1,25 @@
 // How a mount says what it revoked (pki-facts 2.7). Durations are text for everybody.
 import type { CrlSettingsView } from "../../pki/crl/crls.ts"
 import type { Dialect } from "./dialect.ts"
-import { decodeAnswer, type Document, durationText, encodeMembers, flag, integer, parameters } from "./parameters.ts"
+import {
+  decodeAnswer,
+  type Document,
+  durationText,
+  encodeMembers,
+  flag,
+  integer,
+  parameters,
+  word,
+} from "./parameters.ts"
 
 export const crlSettingsParameters = parameters({
   expiryMs: durationText,
   disable: flag,
   ocspDisable: flag,
   ocspExpiryMs: durationText,
+  ocspDelegatedResponder: flag,
+  ocspResponderKeyType: word("", "rsa", "ec", "ed25519"),
+  ocspResponderTtlMs: durationText,
   autoRebuild: flag,
   autoRebuildGracePeriodMs: durationText,
   enableDelta: flag,

@@ -1,0 +1,138 @@
+// A key that an issuer lets answer in its place (RFC 6960, section 4.2.2.2): its certificate is short-lived and says that nobody
+// need ask whether it was revoked, so that the key of the issuer itself signs once in a few days. All servers of a store share
+// it: it is sealed beside the mount's settings.
+import type { RecordKeyUse } from "../../core/audit.ts"
+import { type KeyId, newId } from "../../core/ids.ts"
+import { type Instant, minuteMs } from "../../core/time.ts"
+import { oids } from "../../x509/asn1/oids.ts"
+import { parseCertificate } from "../../x509/certificate.ts"
+import {
+  extendedKeyUsage,
+  keyUsage,
+  ocspNoCheck,
+  subjectKeyIdentifier as subjectKeyIdentifierExtension,
+} from "../../x509/extensions.ts"
+import { keyAlgorithm } from "../../x509/key-algorithm.ts"
+import { encodeName, parseName } from "../../x509/name.ts"
+import { readPrivateKey } from "../../x509/private-key.ts"
+import { subjectKeyIdentifier } from "../../x509/public-key.ts"
+import { newSerialNumber } from "../../x509/serial-number.ts"
+import { signingKey } from "../../x509/signing-key.ts"
+import type { Authority } from "../authority.ts"
+import type { PkiContext } from "../authority-service.ts"
+import type { CertificateRecord } from "../certificates/certificate.ts"
+import { crlListOf } from "../crl/crl-list.ts"
+import type { CrlSettings } from "../crl/crl-settings.ts"
+import { certify } from "../issue/certify.ts"
+import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import { signerOf } from "../issuers/issuer-signer.ts"
+import { revocationSignatureAlgorithm } from "../issuers/revocation-signature.ts"
+import { auditedSigningKey } from "../keys/audited-signing-key.ts"
+import type { DelegatedResponder } from "./held-responders.ts"
+
+/** Of a mount; the same for all issuers with one name and one key. */
+export const responderSecret = (issuer: HeldIssuer): string => `ocsp-responder ${crlListOf(issuer)}`
+
+/** Half of its life is what answers may still promise; no other would outlast the last one of an issuer. */
+export const isDue = ({ notBefore, notAfter }: DelegatedResponder, { parsed }: HeldIssuer, now: Instant): boolean =>
+  now >= (notAfter < parsed.notAfter ? notBefore + (notAfter - notBefore) / 2 : notAfter)
+
+/** Whether it has the kind of key that is asked for. */
+export const isAsSet = ({ key }: DelegatedResponder, issuer: HeldIssuer, settings: CrlSettings): boolean =>
+  key.algorithm.type === keyTypeOf(issuer, settings)
+
+const keyTypeOf = ({ publicKey }: HeldIssuer, { ocspResponderKeyType: type }: CrlSettings) =>
+  type === "" ? publicKey.algorithm.type : type
+
+/** Clocks of those who ask may be slow. */
+const backdatedMs = 5 * minuteMs
+
+export interface NewResponder {
+  readonly record: CertificateRecord
+  /** What is to be kept under `responderSecret`. */
+  readonly secret: Uint8Array
+  readonly responder: DelegatedResponder
+}
+
+/** Signs with the key of the issuer, which must be there. */
+export async function newResponder(
+  { keyGenerator, signingKeys, runtime }: PkiContext,
+  authority: Authority,
+  issuer: HeldIssuer,
+  recordKeyUse: RecordKeyUse,
+): Promise<NewResponder> {
+  const { settings, mount } = authority
+  // 0 bits: what is usual for the type.
+  const algorithm = keyAlgorithm(keyTypeOf(issuer, settings.crl), 0)
+  if (algorithm === undefined || issuer.keyId === null) throw new TypeError("an issuer that cannot delegate was chosen")
+  const made = await keyGenerator.generate(algorithm)
+  const key = signingKey(made)
+  const signer = await signerOf(signingKeys, authority, issuer, "ocsp-signing")
+  const serialNumber = newSerialNumber(runtime.random)
+  const now = runtime.clock.now()
+  const notBefore = Math.max(now - backdatedMs, issuer.parsed.notBefore)
+  const notAfter = Math.min(now + settings.crl.ocspResponderTtlMs, issuer.parsed.notAfter)
+  const commonName = "OCSP responder"
+  const own = parseName(issuer.parsed.subject).filter((parts) => parts.every(({ type }) => type !== oids.commonName))
+  const use = {
+    mount: mount.path,
+    keyId: issuer.keyId,
+    issuerId: issuer.id,
+    purpose: "certificate",
+    serialNumber,
+  } as const
+  const certificate = await certify(
+    {
+      serialNumber,
+      subject: encodeName([...own, [{ type: oids.commonName, value: commonName }]]),
+      publicKey: key.spki,
+      notBefore,
+      notAfter,
+      extensions: [
+        keyUsage(["digitalSignature"]),
+        extendedKeyUsage([oids.ocspSigning]),
+        ocspNoCheck,
+        subjectKeyIdentifierExtension(subjectKeyIdentifier(key)),
+      ],
+    },
+    { ...signer, key: auditedSigningKey(signer.key, use, recordKeyUse) },
+    { signatureBits: 0, usePss: revocationSignatureAlgorithm(issuer).endsWith("PSS") },
+  )
+  const keyId = newId("key", runtime.random)
+  const kept: KeptResponder = {
+    keyId,
+    certificate: Buffer.from(certificate).toString("base64"),
+    privateKey: Buffer.from(made.der("pkcs8")).toString("base64"),
+  }
+  return {
+    record: {
+      mountId: mount.id,
+      serialNumber,
+      certificate,
+      issuerId: issuer.id,
+      role: null,
+      commonName,
+      names: [commonName.toLowerCase()],
+      notBefore,
+      notAfter,
+    },
+    secret: Buffer.from(JSON.stringify(kept)),
+    responder: { keyId, key, certificate, notBefore, notAfter },
+  }
+}
+
+interface KeptResponder {
+  readonly keyId: KeyId
+  /** DER, base64; like the next. */
+  readonly certificate: string
+  /** PKCS#8. */
+  readonly privateKey: string
+}
+
+export function openResponder(secret: Uint8Array): DelegatedResponder {
+  const kept = JSON.parse(Buffer.from(secret).toString("utf8")) as KeptResponder
+  const certificate = Buffer.from(kept.certificate, "base64")
+  const { notBefore, notAfter } = parseCertificate(certificate)
+  const key = signingKey(readPrivateKey(Buffer.from(kept.privateKey, "base64"), "PKCS#8"))
+  return { keyId: kept.keyId, key, certificate, notBefore, notAfter }
+}

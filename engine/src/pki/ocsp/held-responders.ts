@@ -1,0 +1,39 @@
+import type { KeyId } from "../../core/ids.ts"
+import type { Instant } from "../../core/time.ts"
+import type { SigningKey } from "../../x509/signing-key.ts"
+
+export interface DelegatedResponder {
+  readonly keyId: KeyId
+  readonly key: SigningKey
+  /** DER. */
+  readonly certificate: Uint8Array
+  readonly notBefore: Instant
+  readonly notAfter: Instant
+}
+
+const heldMaximum = 1_000
+
+/** Responders whose keys are open, and those that are being made in this process. */
+export class HeldResponders {
+  readonly #held = new Map<string, DelegatedResponder>()
+  readonly #coming = new Map<string, Promise<DelegatedResponder>>()
+
+  find(key: string): DelegatedResponder | undefined {
+    return this.#held.get(key)
+  }
+
+  /** However many ask at once, `provide` runs once. */
+  renewed(key: string, provide: () => Promise<DelegatedResponder>): Promise<DelegatedResponder> {
+    const known = this.#coming.get(key)
+    if (known !== undefined) return known
+    const coming = provide()
+      .then((responder) => {
+        if (this.#held.size >= heldMaximum) this.#held.clear()
+        this.#held.set(key, responder)
+        return responder
+      })
+      .finally(() => this.#coming.delete(key))
+    this.#coming.set(key, coming)
+    return coming
+  }
+}
