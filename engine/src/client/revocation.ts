@@ -1,4 +1,4 @@
-import { formatShard } from "../pki/crl/crl-list.ts"
+import { formatShard } from "../pki/crl/shard.ts"
 import type { CrlChoice, Crls } from "../pki/crl/crls.ts"
 import type { Revocations } from "../pki/revoke/revocations.ts"
 import { parseCertificateList } from "../x509/certificate-list.ts"

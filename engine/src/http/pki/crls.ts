@@ -1,6 +1,6 @@
 import { writePem } from "../../x509/pem.ts"
 import { notFound } from "../../core/errors.ts"
-import { parseShard } from "../../pki/crl/crl-list.ts"
+import { parseShard } from "../../pki/crl/shard.ts"
 import type { CrlChoice } from "../../pki/crl/crls.ts"
 import { crlSettingsParameters, encodeCrlSettings } from "../../wire/pki/crl-settings.ts"
 import { answer, type PkiRequest, type PkiResponse, type PkiRoute } from "../pki-route.ts"

@@ -10,9 +10,10 @@ import { authorityKeyIdentifier } from "../../x509/extensions.ts"
 import { sha256 } from "../../x509/digest.ts"
 import type { SignatureAlgorithm } from "../../x509/signature-algorithm.ts"
 import type { Instant } from "../../core/time.ts"
-import { crlListOf, formatShard, type Shard } from "./crl-list.ts"
+import { crlListOf } from "./crl-list.ts"
 import type { CrlSettings } from "./crl-settings.ts"
 import type { CrlKey, CrlState } from "./crl-store.ts"
+import { type Shard, shardUrl } from "./shard.ts"
 
 export interface CrlPlan {
   readonly key: CrlKey
@@ -35,7 +36,7 @@ const sharing = ({ issuers }: Authority, issuer: HeldIssuer): readonly HeldIssue
 export const crlSignerOf = (authority: Authority, issuer: HeldIssuer): HeldIssuer | undefined =>
   sharing(authority, issuer).find(({ keyId, settings }) => keyId !== null && settings.usage.includes("crl-signing"))
 
-/** Undefined where nobody can sign the list. */
+/** Undefined where nobody can sign the list, or where a part of it has no name. */
 export function planOf(authority: Authority, issuer: HeldIssuer, shard: Shard): CrlPlan | undefined {
   const signer = crlSignerOf(authority, issuer)
   if (signer === undefined) return undefined
@@ -46,6 +47,8 @@ export function planOf(authority: Authority, issuer: HeldIssuer, shard: Shard): 
   const points = unique(urls.flatMap((each) => each.crlDistributionPoints))
   const deltaPoints = unique(urls.flatMap((each) => each.deltaCrlDistributionPoints))
   const identifier = signer.values.subjectKeyIdentifier
+  // Without a name a part would pass for the whole (RFC 5280, section 5.2.5), and no certificate says where to look for it.
+  if (shard.count > 1 && points.length === 0) return undefined
   const own: Extension[] = identifier === undefined ? [] : [authorityKeyIdentifier(identifier)]
   if (shard.count > 1) own.push(issuingDistributionPoint(points.map((url) => shardUrl(url, shard))))
   const freshest = deltaPoints.map((url) => shardUrl(url, shard))
@@ -64,10 +67,6 @@ export function planOf(authority: Authority, issuer: HeldIssuer, shard: Shard): 
     content: contentOf([signer.id, algorithm, settings.disable, settings.expiryMs, ...extensions.complete]),
   }
 }
-
-/** Under which a certificate finds the part of the list that it is in. */
-export const shardUrl = (url: string, shard: Shard): string =>
-  shard.count === 1 ? url : `${url}/shard/${formatShard(shard)}`
 
 const unique = (urls: readonly string[]): readonly string[] => [...new Set(urls)]
 

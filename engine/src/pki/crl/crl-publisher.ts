@@ -10,7 +10,8 @@ import { auditedSigningKey } from "../keys/audited-signing-key.ts"
 import type { SigningKeys } from "../keys/signing-keys.ts"
 import { buildComplete, buildDelta, type CrlBuild, type CrlStores } from "./crl-builder.ts"
 import { type AskedBy, type CrlFacts, type CrlPlan, isCompleteDue, isDeltaDue } from "./crl-plan.ts"
-import { formatShard, listOfUnknownIssuers } from "./crl-list.ts"
+import { listOfUnknownIssuers } from "./crl-list.ts"
+import { formatShard } from "./shard.ts"
 import type { CrlKey, PublishedCrl } from "./crl-store.ts"
 
 export interface CrlPublisherOptions {

@@ -2,7 +2,7 @@
 import type { Fault } from "../../core/errors.ts"
 import { hourMs, minuteMs, secondMs } from "../../core/time.ts"
 import type { KeyType } from "../../x509/key-algorithm.ts"
-import { isShardCount, shardCountMaximum } from "./crl-list.ts"
+import { isShardCount, shardCountMaximum } from "./shard.ts"
 
 export interface CrlSettings {
   /** How long after it was made a list is to be replaced. */

@@ -1,6 +1,7 @@
 import type { Instant } from "../../core/time.ts"
 import type { MountId } from "../mount.ts"
-import type { CrlListId, Shard } from "./crl-list.ts"
+import type { CrlListId } from "./crl-list.ts"
+import type { Shard } from "./shard.ts"
 
 export interface CrlKey {
   readonly mountId: MountId

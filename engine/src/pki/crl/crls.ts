@@ -1,5 +1,5 @@
 import type { Instant } from "../../core/time.ts"
-import type { Shard } from "./crl-list.ts"
+import type { Shard } from "./shard.ts"
 import type { CrlSettings, CrlSettingsPatch } from "./crl-settings.ts"
 
 /** Which numbers of shards there once were is the mount's own affair. */

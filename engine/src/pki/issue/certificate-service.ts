@@ -181,16 +181,16 @@ export class CertificateService extends AuthorityService implements ServedCertif
       ])
     const algorithm = chooseSignatureAlgorithm(signer.key.algorithm, choiceOf({}))
     const signatureAlgorithm = signatureAlgorithmIdentifier(algorithm)
-    const tbs = encodeReissuedTbsCertificate(certificate, {
-      issuer: signer.name,
-      signatureAlgorithm,
-      extensions: signer.extensions.filter(({ oid }) => changedBySelfIssued.has(oid)),
-    })
     const serialNumber = serialNumberOf(certificate.serialNumber)
     if (serialNumber === undefined)
       throw invalid([
         { field: ["certificate"], detail: "the serial number of the certificate is none that a CA gives" },
       ])
+    const tbs = encodeReissuedTbsCertificate(certificate, {
+      issuer: signer.name,
+      signatureAlgorithm,
+      extensions: signer.extensionsFor(serialNumber).filter(({ oid }) => changedBySelfIssued.has(oid)),
+    })
     const signature = await this.recording(signer, serialNumber).key.sign(tbs, algorithm)
     return {
       certificate: assembleCertificate(tbs, signatureAlgorithm, signature),

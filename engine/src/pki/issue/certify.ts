@@ -25,7 +25,7 @@ export interface CertificateContent {
 /** DER. */
 export async function certify(
   content: CertificateContent,
-  signer: Pick<IssuerSigner, "name" | "key" | "extensions">,
+  signer: Pick<IssuerSigner, "name" | "key" | "extensions"> & Partial<Pick<IssuerSigner, "extensionsFor">>,
   choice: SignatureChoice,
 ): Promise<Uint8Array> {
   const algorithm = chooseSignatureAlgorithm(signer.key.algorithm, choice)
@@ -38,7 +38,7 @@ export async function certify(
     notAfter: content.notAfter,
     subject: content.subject,
     subjectPublicKeyInfo: content.publicKey,
-    extensions: [...content.extensions, ...signer.extensions],
+    extensions: [...content.extensions, ...(signer.extensionsFor?.(content.serialNumber) ?? signer.extensions)],
   })
   const signature = await signer.key.sign(tbs, algorithm)
   return assembleCertificate(tbs, signatureAlgorithm, signature)

@@ -4,13 +4,14 @@ import type { Instant } from "../../core/time.ts"
 import { newSerialNumber } from "../../x509/serial-number.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
 import { type Authority, findIssuer, issuerOf } from "../authority.ts"
-import { AuthorityService } from "../authority-service.ts"
+import { AuthorityService, type PkiStores } from "../authority-service.ts"
 import { noAllowances } from "../certificates/certificates.ts"
 import { namesOf } from "../issue/leaf.ts"
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
 import type { KeyFields } from "../keys/key-request.ts"
 import { keyProvider, storeKey, type UsedKey } from "../keys/used-key.ts"
 import type { MountSettingsStore } from "../settings/mount-settings.ts"
+import { listRevokedIssuer } from "../revoke/issuer-revocation.ts"
 import { filledUrls, namesNothing } from "./authority-urls.ts"
 import { readBundle } from "./bundle.ts"
 import { defaultsAfter, saveDefaults } from "./default-issuer.ts"
@@ -175,14 +176,19 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
 
   async revoke(reference: string): Promise<SavedIssuer> {
     this.authorize(writing, `issuer/${reference}/revoke`)
-    return this.#change(reference, ({ settings }, issuer) => {
-      const usage = issuer.settings.usage.filter((one) => one !== "issuing-certificates")
-      const isDefault = settings.issuers.default === issuer.id
-      return {
-        changed: { revokedAt: issuer.revokedAt ?? this.#now(), settings: { ...issuer.settings, usage } },
-        warnings: isDefault ? [`issuer ${issuer.id} stays the default issuer, and issues nothing any more`] : [],
-      }
-    })
+    const now = this.#now()
+    return this.#change(
+      reference,
+      ({ settings }, issuer) => {
+        const usage = issuer.settings.usage.filter((one) => one !== "issuing-certificates")
+        const isDefault = settings.issuers.default === issuer.id
+        return {
+          changed: { revokedAt: issuer.revokedAt ?? now, settings: { ...issuer.settings, usage } },
+          warnings: isDefault ? [`issuer ${issuer.id} stays the default issuer, and issues nothing any more`] : [],
+        }
+      },
+      (authority, stores, issuer) => listRevokedIssuer(authority, stores, issuer, issuer.revokedAt ?? now),
+    )
   }
 
   async delete(reference: string): Promise<readonly string[]> {
@@ -218,13 +224,16 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
       authority: Authority,
       issuer: HeldIssuer,
     ) => { readonly changed: Partial<Issuer>; readonly warnings: readonly string[] },
+    also: (authority: Authority, stores: PkiStores, issuer: HeldIssuer) => Promise<void> = async () => {},
   ): Promise<SavedIssuer> {
-    return this.transact(async (authority, { issuers, mountSettings }) => {
+    return this.transact(async (authority, stores) => {
+      const { issuers, mountSettings } = stores
       const issuer = issuerOf(authority, reference)
       const { changed, warnings } = rule(authority, issuer)
       const after = { ...issuerValues(issuer), ...changed }
       await issuers.save(after)
       await this.#touch(authority, mountSettings)
+      await also(authority, stores, issuer)
       return { issuer: afterChange(authority, after), warnings }
     })
   }

@@ -2,8 +2,10 @@
 import type { Extension } from "../../x509/extension.ts"
 import { authorityInfoAccess, crlDistributionPoints, freshestCrl } from "../../x509/distribution-points.ts"
 import { authorityKeyIdentifier } from "../../x509/extensions.ts"
+import type { SerialNumber } from "../../x509/serial-number.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
 import { type Authority, refuseUnusable } from "../authority.ts"
+import { type Shard, shardOf, shardUrl } from "../crl/shard.ts"
 import type { SigningKeys } from "../keys/signing-keys.ts"
 import { filledUrls, type FilledUrls } from "./authority-urls.ts"
 import { chainOf } from "./chain.ts"
@@ -17,6 +19,8 @@ export interface IssuerSigner {
   readonly key: SigningKey
   /** Of every certificate it signs: who the issuer is, and where more is to be found. */
   readonly extensions: readonly Extension[]
+  /** The same where revocation lists are divided: a certificate names the part that it would be in. */
+  readonly extensionsFor: (serialNumber: SerialNumber) => readonly Extension[]
   /** DER; the issuer itself first. */
   readonly chain: readonly Uint8Array[]
   /** The same without what is signed by itself. */
@@ -42,7 +46,7 @@ export async function signerOf(
     issuer,
     name: issuer.parsed.subject,
     key,
-    extensions: issuerExtensions(issuer.values.subjectKeyIdentifier, urls),
+    ...extensionsOf(issuer, urls, authority.settings.crl.shards),
     chain: chain.map(({ certificate }) => certificate),
     chainWithoutRoots: chain.filter(({ isSelfSigned }) => !isSelfSigned).map(({ certificate }) => certificate),
     warnings,
@@ -53,6 +57,26 @@ export async function signerOf(
 
 /** An issuer is held anew with every generation of its mount, so what hangs on it ends with it. */
 const signers = new WeakMap<HeldIssuer, IssuerSigner>()
+
+function extensionsOf(issuer: HeldIssuer, urls: FilledUrls, shardCount: number) {
+  const identifier = issuer.values.subjectKeyIdentifier
+  const extensions = issuerExtensions(identifier, urls)
+  const divided: (readonly Extension[])[] = []
+  return {
+    extensions,
+    extensionsFor(serialNumber: SerialNumber): readonly Extension[] {
+      if (shardCount === 1) return extensions
+      const shard = shardOf(serialNumber, shardCount)
+      return (divided[shard.index] ??= issuerExtensions(identifier, urlsOfShard(urls, shard)))
+    },
+  }
+}
+
+const urlsOfShard = (urls: FilledUrls, shard: Shard): FilledUrls => ({
+  ...urls,
+  crlDistributionPoints: urls.crlDistributionPoints.map((url) => shardUrl(url, shard)),
+  deltaCrlDistributionPoints: urls.deltaCrlDistributionPoints.map((url) => shardUrl(url, shard)),
+})
 
 /** Empty lists say nothing and are left out. */
 export function issuerExtensions(subjectKeyIdentifier: Uint8Array | undefined, urls: FilledUrls): readonly Extension[] {

@@ -4,7 +4,8 @@ import type { IssuerId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
 import { type RevocationReason, revocationReasons } from "../../x509/certificate-list.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
-import type { CrlListId, Shard } from "../crl/crl-list.ts"
+import type { CrlListId } from "../crl/crl-list.ts"
+import type { Shard } from "../crl/shard.ts"
 import type { MountId } from "../mount.ts"
 
 export interface Revocation {

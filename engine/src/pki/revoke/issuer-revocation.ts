@@ -1,0 +1,30 @@
+// An issuer that is revoked is also a certificate that another one issued (pki-facts 2.8).
+import type { Instant } from "../../core/time.ts"
+import { serialNumberOf } from "../../x509/serial-number.ts"
+import type { Authority } from "../authority.ts"
+import { crlListOf } from "../crl/crl-list.ts"
+import { parentsOf } from "../issuers/chain.ts"
+import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { RevocationStore } from "./revocation.ts"
+
+/** Inside the transaction that revokes it. A list of another mount, or a root's own, cannot have it. */
+export async function listRevokedIssuer(
+  { mount, issuers }: Authority,
+  { revocations }: { readonly revocations: RevocationStore },
+  issuer: HeldIssuer,
+  revokedAt: Instant,
+): Promise<void> {
+  const [parent] = parentsOf(issuer, issuers)
+  const serialNumber = serialNumberOf(issuer.parsed.serialNumber)
+  if (parent === undefined || serialNumber === undefined || crlListOf(parent) === crlListOf(issuer)) return
+  if ((await revocations.find(mount.id, serialNumber)) !== undefined) return
+  await revocations.insert({
+    mountId: mount.id,
+    serialNumber,
+    issuerId: parent.id,
+    revokedAt,
+    reason: "unspecified",
+    notAfter: issuer.parsed.notAfter,
+    list: crlListOf(parent),
+  })
+}
