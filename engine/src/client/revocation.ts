@@ -4,6 +4,12 @@ import type { Revocations } from "../pki/revoke/revocations.ts"
 import { parseCertificateList } from "../x509/certificate-list.ts"
 import { parseSerialNumber } from "../x509/serial-number.ts"
 import { crlSettingsParameters, decodeCrlSettings } from "../wire/pki/crl-settings.ts"
+import {
+  decodeSignedList,
+  encodeRevocationListInput,
+  resignParameters,
+  revocationListParameters,
+} from "../wire/pki/signed-list.ts"
 import { unreadable } from "../wire/pki/parameters.ts"
 import { decodeRevoked, revokeParameters, revokeWithKeyParameters } from "../wire/pki/revocation.ts"
 import { type PkiCalls, saying } from "./pki-calls.ts"
@@ -20,6 +26,10 @@ export const remoteRevocations = (calls: PkiCalls): Revocations => ({
     const { keys } = await calls.list("/certs/revoked", query)
     return keys.map((key) => parseSerialNumber(key) ?? wrong())
   },
+  requested: async () =>
+    (await calls.list("/certs/revocation-queue")).keys.map((key) => parseSerialNumber(key) ?? wrong()),
+  elsewhere: async () =>
+    (await calls.list("/certs/unified-revoked")).keys.map((key) => parseSerialNumber(key) ?? wrong()),
 })
 
 function wrong(): never {
@@ -39,6 +49,18 @@ export const remoteCrls = (calls: PkiCalls): Crls => ({
   settings: async () => decodeCrlSettings((await calls.read("/config/crl")).data),
   configure: async (patch) =>
     decodeCrlSettings((await calls.write("/config/crl", saying(crlSettingsParameters, patch))).data),
+  async resign(issuerRef, input) {
+    const { data, warnings } = await calls.write(
+      path`/issuer/${issuerRef}/resign-crls`,
+      saying(resignParameters, input),
+    )
+    return { der: decodeSignedList(data), warnings }
+  },
+  async signRevocationList(issuerRef, input) {
+    const said = saying(revocationListParameters, encodeRevocationListInput(input))
+    const { data, warnings } = await calls.write(path`/issuer/${issuerRef}/sign-revocation-list`, said)
+    return { der: decodeSignedList(data), warnings }
+  },
 })
 
 function addressOf({ issuerRef, delta = false, shard }: CrlChoice): string {

@@ -1,4 +1,5 @@
 import type { PkiSubject } from "./cast.ts"
+import { writePem } from "../../../engine/src/x509/pem.ts"
 import { nothing, type PreparePki } from "./prepared-request.ts"
 
 /** A certificate of the mount's own. */
@@ -20,7 +21,9 @@ const ofDefaultIssuer: PreparePki = async (subject) => {
   return { params: { issuer_ref: "default", shard: "1-0" } }
 }
 
-const listForms = ["/crl", "/crl/shard/:shard", "/crl/delta", "/crl/delta/shard/:shard"]
+const listForms = ["/crl", "/unified-crl"].flatMap((list) =>
+  ["", "/shard/:shard", "/delta", "/delta/shard/:shard"].map((part) => `${list}${part}`),
+)
 const listRequests = Object.fromEntries([
   ...listForms.flatMap((path) => ["", "/pem"].map((form) => [`GET /:mount${path}${form}`, ofDefaultIssuer])),
   ...listForms.flatMap((path) =>
@@ -32,6 +35,20 @@ export const revocationRequests: Readonly<Record<string, PreparePki>> = {
   ...listRequests,
   "GET /:mount/cert/crl": ofDefaultIssuer,
   "GET /:mount/cert/delta-crl": ofDefaultIssuer,
+  "GET /:mount/cert/unified-crl": ofDefaultIssuer,
+  "GET /:mount/cert/unified-delta-crl": ofDefaultIssuer,
+  "LIST /:mount/certs/revocation-queue": nothing,
+  "LIST /:mount/certs/unified-revoked": nothing,
+  "POST /:mount/issuer/:issuer_ref/sign-revocation-list": async (subject) => ({
+    ...(await ofDefaultIssuer(subject, "operator")),
+    body: { crl_number: 1 },
+  }),
+  "POST /:mount/issuer/:issuer_ref/resign-crls": async (subject) => {
+    await issued(subject)
+    const crl = await subject.world.engine.pki(subject.mount).crls.get()
+    const crls = crl === undefined ? [] : [writePem("X509 CRL", crl.der)]
+    return { params: { issuer_ref: "default" }, body: { crls, crl_number: 1 } }
+  },
   "GET /:mount/crl/rotate": nothing,
   "GET /:mount/crl/rotate-delta": nothing,
   "GET /:mount/config/crl": nothing,

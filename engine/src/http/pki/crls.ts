@@ -3,7 +3,14 @@ import { notFound } from "../../core/errors.ts"
 import { parseShard } from "../../pki/crl/shard.ts"
 import type { CrlChoice } from "../../pki/crl/crls.ts"
 import { crlSettingsParameters, encodeCrlSettings } from "../../wire/pki/crl-settings.ts"
-import { answer, type PkiRequest, type PkiResponse, type PkiRoute } from "../pki-route.ts"
+import {
+  decodeResignInput,
+  decodeRevocationListInput,
+  encodeSignedList,
+  resignParameters,
+  revocationListParameters,
+} from "../../wire/pki/signed-list.ts"
+import { answer, param, type PkiRequest, type PkiResponse, type PkiRoute } from "../pki-route.ts"
 import { rawFile } from "./raw-file.ts"
 
 type Form = "der" | "pem" | "json"
@@ -12,6 +19,10 @@ type Form = "der" | "pem" | "json"
 export const crlRoutes: readonly PkiRoute[] = [
   ...files("/crl", {}),
   ...files("/issuer/:issuer_ref/crl", {}),
+  // Of all clusters together: there is one.
+  ...["/unified-crl", "/issuer/:issuer_ref/unified-crl"].flatMap((path) => files(path, {})),
+  read("/cert/unified-crl", {}, "json"),
+  read("/cert/unified-delta-crl", { delta: true }, "json"),
   read("/cert/crl", {}, "json"),
   read("/cert/delta-crl", { delta: true }, "json"),
   {
@@ -37,6 +48,24 @@ export const crlRoutes: readonly PkiRoute[] = [
   },
   {
     operation: "write",
+    path: "/issuer/:issuer_ref/resign-crls",
+    handle: async (request) => {
+      const { format, ...given } = request.decode(resignParameters)
+      const signed = await request.pki.crls.resign(issuerRef(request), decodeResignInput(given))
+      return answer(encodeSignedList(signed, format), { warnings: signed.warnings })
+    },
+  },
+  {
+    operation: "write",
+    path: "/issuer/:issuer_ref/sign-revocation-list",
+    handle: async (request) => {
+      const { format, ...given } = request.decode(revocationListParameters)
+      const signed = await request.pki.crls.signRevocationList(issuerRef(request), decodeRevocationListInput(given))
+      return answer(encodeSignedList(signed, format), { warnings: signed.warnings })
+    },
+  },
+  {
+    operation: "write",
     path: "/config/crl",
     handle: async (request) =>
       answer(
@@ -44,6 +73,8 @@ export const crlRoutes: readonly PkiRoute[] = [
       ),
   },
 ]
+
+const issuerRef = (request: PkiRequest): string => param(request, "issuer_ref")
 
 /** A list below one address in all its forms: complete and delta, whole and in parts. */
 function files(path: string, choice: CrlChoice): readonly PkiRoute[] {

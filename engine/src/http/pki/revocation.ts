@@ -30,4 +30,14 @@ export const revocationRoutes: readonly PkiRoute[] = [
     path: "/certs/revoked",
     handle: async (request) => listed(await request.pki.revocations.list(request.decode(serialNumberPageParameters))),
   },
+  {
+    operation: "list",
+    path: "/certs/revocation-queue",
+    handle: async ({ pki }) => answer({ keys: await pki.revocations.requested(), key_info: {} }),
+  },
+  {
+    operation: "list",
+    path: "/certs/unified-revoked",
+    handle: async ({ pki }) => answer({ keys: await pki.revocations.elsewhere(), key_info: {} }),
+  },
 ]

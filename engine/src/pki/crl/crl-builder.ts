@@ -10,6 +10,7 @@ import type { Extension } from "../../x509/extension.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
 import { signatureAlgorithmIdentifier } from "../../x509/signature-algorithm.ts"
 import type { RevocationStore } from "../revoke/revocation.ts"
+import { magnitude } from "./crl-number.ts"
 import type { CrlPlan } from "./crl-plan.ts"
 import type { CompleteCrl, CrlState, CrlStore, DeltaCrl, PublishedCrl, Segment } from "./crl-store.ts"
 
@@ -360,12 +361,6 @@ const takenOver = () => busy("The revocation list is being built by another serv
 
 const nextNumber = ({ complete, delta }: CrlState, now: number): number =>
   Math.max(now, (complete?.number ?? 0) + 1, (delta?.number ?? 0) + 1)
-
-function magnitude(number: number): Uint8Array {
-  const octets = Buffer.alloc(8)
-  octets.writeBigUInt64BE(BigInt(number))
-  return octets
-}
 
 const lengthOf = (parts: readonly Uint8Array[]): number => parts.reduce((sum, { length }) => sum + length, 0)
 

@@ -164,7 +164,10 @@ test("a part of a list that no certificate can name is not served: it would pass
 test("an issuer that is revoked is on the list of whoever issued it", async () => {
   const { pki, read } = await newMount()
   const { csr } = await pki.issuers.generateIntermediate({ commonName: "Intermediate", keyType: "ec" })
-  const signed = await pki.certificates.signIntermediate({ csr: writePem("CERTIFICATE REQUEST", csr), commonName: "Intermediate" })
+  const signed = await pki.certificates.signIntermediate({
+    csr: writePem("CERTIFICATE REQUEST", csr),
+    commonName: "Intermediate",
+  })
   const { importedIssuers } = await pki.issuers.import(writePem("CERTIFICATE", signed.certificate))
   await pki.issuers.revoke(importedIssuers[0] ?? "")
   expect((await read())?.serials).toEqual([signed.serialNumber])

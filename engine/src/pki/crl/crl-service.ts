@@ -1,12 +1,25 @@
 import { notFound, refuseFaults } from "../../core/errors.ts"
-import { type Authority, findIssuer, issuerOf } from "../authority.ts"
+import { type Authority, findIssuer, issuerOf, refuseUnusable } from "../authority.ts"
 import { AuthorityService } from "../authority-service.ts"
 import { crlListOf } from "./crl-list.ts"
 import { type Shard, wholeList } from "./shard.ts"
 import { type CrlPlan, planOf } from "./crl-plan.ts"
 import type { CrlAsking, CrlKind } from "./crl-publisher.ts"
 import { changeCrlSettings, type CrlSettings, type CrlSettingsPatch } from "./crl-settings.ts"
-import type { Crl, CrlChoice, Crls, CrlSettingsView } from "./crls.ts"
+import type {
+  Crl,
+  CrlChoice,
+  Crls,
+  CrlSettingsView,
+  ListNumbers,
+  ResignInput,
+  RevocationListInput,
+  SignedList,
+} from "./crls.ts"
+import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import { revocationSignatureAlgorithm } from "../issuers/revocation-signature.ts"
+import { auditedSigningKey } from "../keys/audited-signing-key.ts"
+import { combined, type MadeUpList, madeUp, numberFaults, signList } from "./signed-list.ts"
 
 export class CrlService extends AuthorityService implements Crls {
   async get({ issuerRef = "default", delta = false, shard = wholeList }: CrlChoice = {}): Promise<Crl | undefined> {
@@ -40,6 +53,34 @@ export class CrlService extends AuthorityService implements Crls {
       await mountSettings.save(mount.id, "crl", settings)
       return viewOf(settings)
     })
+  }
+
+  async resign(issuerRef: string, input: ResignInput): Promise<SignedList> {
+    this.authorize(["create", "update"], `issuer/${issuerRef}/resign-crls`)
+    return this.#signed(issuerRef, input, (issuer) => combined(input, issuer))
+  }
+
+  async signRevocationList(issuerRef: string, input: RevocationListInput): Promise<SignedList> {
+    this.authorize(["create", "update"], `issuer/${issuerRef}/sign-revocation-list`)
+    return this.#signed(issuerRef, input, () => madeUp(input))
+  }
+
+  async #signed(
+    issuerRef: string,
+    numbers: ListNumbers,
+    content: (issuer: HeldIssuer) => MadeUpList,
+  ): Promise<SignedList> {
+    refuseFaults(numberFaults(numbers))
+    const issuer = issuerOf(await this.current(), issuerRef)
+    refuseUnusable(issuer, "crl-signing")
+    const { id: issuerId, keyId } = issuer
+    if (keyId === null) throw new TypeError("an issuer without a key was found usable")
+    const list = content(issuer)
+    const use = { mount: this.mountPath, keyId, issuerId, purpose: "crl" } as const
+    const key = auditedSigningKey(await this.context.signingKeys.open(keyId), use, this.recordKeyUse)
+    const now = this.context.runtime.clock.now()
+    const der = await signList(list, { issuer, key, algorithm: revocationSignatureAlgorithm(issuer), numbers, now })
+    return { der, warnings: list.warnings }
   }
 
   get #asking(): CrlAsking {

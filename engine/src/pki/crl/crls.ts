@@ -1,3 +1,4 @@
+import type { Extension } from "../../x509/extension.ts"
 import type { Instant } from "../../core/time.ts"
 import type { Shard } from "./shard.ts"
 import type { CrlSettings, CrlSettingsPatch } from "./crl-settings.ts"
@@ -22,6 +23,34 @@ export interface Crl {
   readonly nextUpdate: Instant
 }
 
+export interface ListNumbers {
+  readonly crlNumber: number
+  /** -1: the list is complete. */
+  readonly deltaCrlBaseNumber: number
+  /** How long after now there will be another. */
+  readonly nextUpdateMs: number
+}
+
+export interface ResignInput extends ListNumbers {
+  /** PEM; all signed by the issuer. */
+  readonly crls: readonly string[]
+}
+
+export interface RevocationListInput extends ListNumbers {
+  readonly revokedCertificates: readonly {
+    /** Hex octets joined by ":" or "-". */
+    readonly serialNumber: string
+    readonly revokedAt: Instant
+    readonly extensions: readonly Extension[]
+  }[]
+  readonly extensions: readonly Extension[]
+}
+
+export interface SignedList {
+  readonly der: Uint8Array
+  readonly warnings: readonly string[]
+}
+
 /** Lists of what was revoked, as anybody may read them, and how they come about (pki-facts 2.7 and 2.8). */
 export interface Crls {
   /** Knows every revocation that was acknowledged before, unless `autoRebuild` is on. Undefined where there is none. */
@@ -31,4 +60,8 @@ export interface Crls {
   rotateDelta(): Promise<void>
   settings(): Promise<CrlSettingsView>
   configure(patch: CrlSettingsPatch): Promise<CrlSettingsView>
+  /** Signs what several lists of an issuer say as one; none of the mount's own lists changes (pki-facts 2.12). */
+  resign(issuerRef: string, input: ResignInput): Promise<SignedList>
+  /** Signs whatever list it is given. */
+  signRevocationList(issuerRef: string, input: RevocationListInput): Promise<SignedList>
 }

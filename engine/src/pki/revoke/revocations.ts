@@ -34,4 +34,8 @@ export interface Revocations {
   revokeWithKey(input: RevokeWithKeyInput): Promise<RevokedCertificate>
   /** Ascending. */
   list(page?: SerialNumberPage): Promise<readonly SerialNumber[]>
+  /** Asked for by other clusters: servers that share certificates share a store, so that there are none. */
+  requested(): Promise<readonly SerialNumber[]>
+  /** Revoked in other clusters: none, likewise. */
+  elsewhere(): Promise<readonly SerialNumber[]>
 }

@@ -44,6 +44,16 @@ export class RevokeService extends AuthorityService implements Revocations {
     return this.read(({ mount }, { revocations }) => revocations.serialNumbers(mount.id, page))
   }
 
+  async requested(): Promise<readonly SerialNumber[]> {
+    this.authorize("list", "certs/revocation-queue")
+    return this.read(async () => [])
+  }
+
+  async elsewhere(): Promise<readonly SerialNumber[]> {
+    this.authorize("list", "certs/unified-revoked")
+    return this.read(async () => [])
+  }
+
   async #revoke(input: RevokeInput, refuseUnproven: (certificate: Certificate) => void): Promise<RevokedCertificate> {
     const meant = meantBy(input)
     const reason = reasonGiven(input.reason)
