@@ -93,7 +93,9 @@ describe("revoking", () => {
 
   test("a certificate that is not stored is revoked by itself, one of a stranger is not", async () => {
     const { ask, path } = await newMount()
-    await world.engine.pki(path).roles.save("unstored", { allowAnyName: true, keyType: "ec", noStore: true })
+    await world.engine
+      .pki(path)
+      .roles.save("unstored", { allowAnyName: true, keyType: "ec", noStore: true, ttlMs: 3_600_000 })
     const { certificate, serial_number: serial } = (await ask("POST", "issue/unstored", { common_name: "a.test" })).body
       .data
     expect((await ask("POST", "revoke", { serial_number: serial })).status).toBe(400)

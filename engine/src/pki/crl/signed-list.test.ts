@@ -10,7 +10,7 @@ beforeAll(async () => {
     await world.engine.mounts.create({ path })
     const { issuers, roles } = world.engine.pki(path)
     await issuers.generateRoot({ commonName: "Root", keyType: "ec" })
-    await roles.save("any", { allowAnyName: true, keyType: "ec" })
+    await roles.save("any", { allowAnyName: true, keyType: "ec", ttlMs: 3_600_000 })
   }
 })
 afterAll(() => world[Symbol.asyncDispose]())
