@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process"
+import { X509Certificate } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
@@ -7,13 +8,26 @@ import { serve, temporaryFolder } from "../cli/chancery.ts"
 const shell = promisify(execFile)
 const defaultUrl = "http://127.0.0.1:8420"
 
-/** The shell blocks of the first screen, as they stand there. */
-async function firstScreen(): Promise<{ start: string; blocks: readonly string[] }> {
+/** The shell blocks of the first screen, as they stand there: how to start, and what to type then. */
+async function firstScreen(): Promise<{
+  readonly start: string
+  readonly workspaces: readonly string[]
+  readonly certificates: readonly string[]
+}> {
   const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8")
   const [, screen = ""] = readme.split(/^## First screen$/m)
   const [section = ""] = screen.split(/^## /m)
-  const [start = "", ...blocks] = [...section.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block]) => block ?? "")
-  return { start, blocks }
+  const [workspaceScreen = "", certificateScreen = ""] = section.split(/^### Certificates$/m)
+  const blocksIn = (text: string) => [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block]) => block ?? "")
+  const [start = "", ...workspaces] = blocksIn(workspaceScreen)
+  return { start, workspaces, certificates: blocksIn(certificateScreen) }
+}
+
+/** Only the port differs from what is written: another server may have the usual one. */
+async function typed(blocks: readonly string[], { url, folder }: { readonly url: string; readonly folder: string }) {
+  const script = blocks.join("\n").replaceAll(defaultUrl, url)
+  expect(script).not.toBe(blocks.join("\n"))
+  return shell("sh", ["-e", "-c", script], { cwd: folder })
 }
 
 /** One JSON document after another, as curl leaves them on the terminal. */
@@ -23,18 +37,15 @@ const documents = (text: string): unknown[] =>
 test(
   "the first screen, typed as it is written, creates, tags, finds and locks a workspace and shows the conflict",
   {
-    timeout: 30_000,
+    timeout: 60_000,
   },
   async () => {
-    const { start, blocks } = await firstScreen()
+    const { start, workspaces } = await firstScreen()
     expect(start).toBe("npm ci && npm start\n")
     await using folder = await temporaryFolder()
     await using served = await serve(["dev"], { folder: folder.path })
-    // Only the port differs from what is written: another server may have the usual one.
-    const script = blocks.join("\n").replaceAll(defaultUrl, served.url)
-    expect(script).not.toBe(blocks.join("\n"))
 
-    const { stdout, stderr } = await shell("sh", ["-e", "-c", script], { cwd: folder.path })
+    const { stdout, stderr } = await typed(workspaces, { url: served.url, folder: folder.path })
 
     expect(stderr).toBe("")
     const network = { type: "workspaces", attributes: { name: "network" } }
@@ -44,6 +55,29 @@ test(
       { data: { ...network, attributes: { locked: true, "locked-reason": "moving subnets" } } },
       { errors: [{ status: "409", title: "conflict" }] },
     ])
+  },
+)
+
+test(
+  "the certificate screen, typed as it is written, issues, signs, verifies and revokes, and shows it on the CRL and in OCSP",
+  {
+    timeout: 60_000,
+  },
+  async () => {
+    const { certificates } = await firstScreen()
+    await using folder = await temporaryFolder()
+    await using served = await serve(["dev"], { folder: folder.path })
+
+    const { stdout } = await typed(certificates, { url: served.url, folder: folder.path })
+
+    const serial = /"serial_number":"([^"]+)"[^]*api\.pem: OK/.exec(stdout)
+    expect(serial).not.toBeNull()
+    expect(stdout).toContain("BEGIN EC PRIVATE KEY")
+    expect(stdout).toMatch(/"revocation_time":\d{10}/)
+    const issued = (await readFile(`${folder.path}/api.pem`, "utf8")).trim()
+    const { serialNumber } = new X509Certificate(issued)
+    expect(stdout).toContain(`Serial Number: ${serialNumber}`)
+    expect(stdout).toMatch(/api\.pem: revoked/)
   },
 )
 
