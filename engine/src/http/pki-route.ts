@@ -105,13 +105,6 @@ export const answer = (data: Document, around: Around = {}): PkiResponse => ({
   data,
   ...around,
 })
-/** What was asked for goes on after the answer. */
-export const accepted = (data: Document | null, around: Around = {}): PkiResponse => ({
-  kind: "data",
-  status: 202,
-  data,
-  ...around,
-})
 /** Bytes or text as they are, such as a certificate. */
 export const raw = (
   body: string | Uint8Array,

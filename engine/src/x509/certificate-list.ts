@@ -35,9 +35,6 @@ export const revocationReasons = {
 } as const
 export type RevocationReason = keyof typeof revocationReasons
 
-export const reasonOfCode = (code: number): RevocationReason | undefined =>
-  (Object.keys(revocationReasons) as RevocationReason[]).find((name) => revocationReasons[name] === code)
-
 export interface RevokedEntry {
   /** Octets of the magnitude. */
   readonly serialNumber: Uint8Array

@@ -2,6 +2,7 @@
 // stored, because an issuer that cannot be read would take its whole mount with it.
 import { type Fault, invalid } from "../../core/errors.ts"
 import { type Certificate, parseCertificate } from "../../x509/certificate.ts"
+import { readCertificatesOnly } from "../../x509/certificates-only.ts"
 import { type ExtensionValues, parseExtensionValues } from "../../x509/extensions.ts"
 import { formatName, sameName } from "../../x509/name.ts"
 import { isPrivateKeyLabel, type PrivateKey, readPrivateKeyBlock } from "../../x509/private-key.ts"
@@ -50,7 +51,7 @@ export function readBundle(pem: string, { keysAllowed }: { readonly keysAllowed:
       if (isPrivateKeyLabel(block.label)) {
         const key = readPrivateKeyBlock(block)
         keys.set(hex(key.publicKey.spki), key)
-      } else certificates.set(hex(block.bytes), readAuthority(block))
+      } else for (const der of certificatesIn(block)) certificates.set(hex(der), readAuthority(der))
     } catch (error) {
       if (!(error instanceof UnacceptableInput)) throw error
       faults.push(faultOf(`PEM block ${index + 1} (${block.label}): ${error.message}`))
@@ -65,6 +66,7 @@ const refused = (detail: string) => invalid([faultOf(detail)])
 const hex = (octets: Uint8Array): string => Buffer.from(octets).toString("hex")
 
 const certificateLabels: readonly string[] = ["CERTIFICATE", "X509 CERTIFICATE"]
+const bundleLabels: readonly string[] = ["PKCS7", "CMS", "PKCS #7 SIGNED DATA"]
 
 function blocksOf(pem: string): readonly PemBlock[] {
   let blocks: readonly PemBlock[]
@@ -82,9 +84,18 @@ function blocksOf(pem: string): readonly PemBlock[] {
   return meant
 }
 
-function readAuthority({ label, bytes }: PemBlock): BundledCertificate {
-  if (!certificateLabels.includes(label))
+/** One, or those of a PKCS #7 bundle, as other authorities hand them out. */
+function certificatesIn({ label, bytes }: PemBlock): readonly Uint8Array[] {
+  if (certificateLabels.includes(label)) return [bytes]
+  if (!bundleLabels.includes(label))
     throw new UnacceptableInput("only certificates and private keys can be imported")
+  const found = readCertificatesOnly(bytes)
+  if (found.length === 0 || found.length > blocksMaximum)
+    throw new UnacceptableInput(`${found.length} certificates are in it; 1 to ${blocksMaximum} are imported at once`)
+  return found
+}
+
+function readAuthority(bytes: Uint8Array): BundledCertificate {
   const certificate = parseCertificate(bytes)
   const named = `the certificate of "${shown(formatName(certificate.subjectName))}"`
   const values = parseExtensionValues(certificate.extensions)

@@ -1,0 +1,48 @@
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { readCertificatesOnly } from "./certificates-only.ts"
+import { readPem } from "./pem.ts"
+import { UnacceptableInput } from "./unacceptable-input.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "chancery-pkcs7-"))
+const openssl = (...args: string[]) => execFileSync("openssl", args, { cwd: folder, stdio: ["ignore", "pipe", "ignore"] })
+const der = (file: string): Uint8Array => readPem(readFileSync(join(folder, file), "utf8"), 65_536)[0]?.bytes ?? new Uint8Array()
+
+beforeAll(() => {
+  for (const [name, key] of [
+    ["a", ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]],
+    ["b", ["-newkey", "ed25519"]],
+  ] as const)
+    openssl("req", "-x509", ...key, "-nodes", "-keyout", `${name}.key`, "-out", `${name}.pem`, "-subj", `/CN=${name}/O=Grüße`, "-utf8")
+  openssl("crl2pkcs7", "-nocrl", "-certfile", "a.pem", "-certfile", "b.pem", "-out", "both.p7b")
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+test("the certificates of a bundle that OpenSSL made come back octet for octet", () => {
+  const found = readCertificatesOnly(der("both.p7b")).map((one) => Buffer.from(one).toString("hex"))
+  const expected = ["a.pem", "b.pem"].map((file) => Buffer.from(der(file)).toString("hex"))
+  // The set is one of DER, so that its order is that of the encodings.
+  expect(found.toSorted()).toEqual(expected.toSorted())
+})
+
+test("whatever is cut off, changed in its frame or no bundle at all is refused, and nothing else is thrown", () => {
+  const whole = der("both.p7b")
+  for (let length = 0; length < whole.length; length += 1)
+    expect(() => readCertificatesOnly(whole.subarray(0, length))).toThrow(UnacceptableInput)
+  for (let at = 0; at < 64; at += 1) {
+    const changed = Uint8Array.from(whole)
+    changed[at] = (changed[at] ?? 0) ^ 0x41
+    try {
+      readCertificatesOnly(changed)
+    } catch (error) {
+      expect(error).toBeInstanceOf(UnacceptableInput)
+    }
+  }
+  expect(() => readCertificatesOnly(der("a.pem"))).toThrow(UnacceptableInput)
+  writeFileSync(join(folder, "data.txt"), "text")
+  openssl("cms", "-data_create", "-in", "data.txt", "-outform", "PEM", "-out", "data.p7")
+  expect(() => readCertificatesOnly(der("data.p7"))).toThrow("is no SignedData")
+})
