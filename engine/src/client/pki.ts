@@ -1,5 +1,8 @@
 import type { Pki } from "../pki/pki.ts"
 import { remoteCertificates } from "./certificates.ts"
+import { remoteIssuers } from "./issuers.ts"
+import { remoteKeys } from "./keys.ts"
+import { remoteMountSettings } from "./mount-settings.ts"
 import { pkiCallsOver } from "./pki-calls.ts"
 import { remoteCrls, remoteRevocations } from "./revocation.ts"
 import { remoteRoles } from "./roles.ts"
@@ -8,6 +11,9 @@ import type { Transport } from "./transport.ts"
 export function remotePki(transport: Transport, mountPath: string): Pki {
   const calls = pkiCallsOver(transport, mountPath)
   return {
+    issuers: remoteIssuers(calls),
+    keys: remoteKeys(calls),
+    settings: remoteMountSettings(calls),
     roles: remoteRoles(calls),
     certificates: remoteCertificates(calls),
     revocations: remoteRevocations(calls),

@@ -266,7 +266,10 @@ function encoded(response: PkiResponse, warned: readonly string[], around: Aroun
     case "data": {
       const warnings = [...warned, ...(response.warnings ?? [])]
       const envelope = encodeEnvelope({ ...response, warnings, mountType: mount?.type }, requestId, dialect)
-      return jsonResponse(response.status, envelope, { method })
+      return jsonResponse(response.status, envelope, {
+        method,
+        ...(response.headers === undefined ? {} : { headers: response.headers }),
+      })
     }
     default:
       return response satisfies never

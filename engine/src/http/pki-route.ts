@@ -83,6 +83,7 @@ export type PkiResponse =
       readonly auth?: Document
       /** Members of the data stand beside it as well. */
       readonly repeated?: boolean
+      readonly headers?: Readonly<Record<string, string>>
     }
   /** JSON that no envelope goes around. */
   | { readonly kind: "bare"; readonly status: number; readonly document: Document }

@@ -4,11 +4,17 @@ import { externalPolicyRoutes } from "./pki/external-policy.ts"
 import { crlRoutes } from "./pki/crls.ts"
 import { revocationRoutes } from "./pki/revocation.ts"
 import { ocspRoutes } from "./pki/ocsp.ts"
+import { issuerRoutes } from "./pki/issuers.ts"
+import { keyRoutes } from "./pki/keys.ts"
+import { mountSettingsRoutes } from "./pki/mount-settings.ts"
 import { roleRoutes } from "./pki/roles.ts"
 import { storedCertificateRoutes } from "./pki/stored-certificates.ts"
 
 /** Every endpoint of a mount. */
 export const pkiRoutes: readonly PkiRoute[] = [
+  ...issuerRoutes,
+  ...keyRoutes,
+  ...mountSettingsRoutes,
   ...roleRoutes,
   ...certificateRoutes,
   ...storedCertificateRoutes,

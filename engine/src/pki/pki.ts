@@ -3,7 +3,7 @@ import type { Certificates, ServedCertificates } from "./certificates/certificat
 import type { Crls } from "./crl/crls.ts"
 import type { Revocations } from "./revoke/revocations.ts"
 import type { ExternalPolicy } from "./external-policy/external-policy.ts"
-import type { ServedIssuers } from "./issuers/issuers.ts"
+import type { Issuers, ServedIssuers } from "./issuers/issuers.ts"
 import type { Keys } from "./keys/keys.ts"
 import type { Ocsp } from "./ocsp/ocsp.ts"
 import type { Roles } from "./roles/roles.ts"
@@ -11,6 +11,9 @@ import type { Settings } from "./settings/settings.ts"
 
 /** Refusals are `EngineError`s; beside the codes that `Engine` lists, `forbidden`: no policy of the caller allows it. */
 export interface Pki {
+  readonly issuers: Issuers
+  readonly keys: Keys
+  readonly settings: Settings
   readonly roles: Roles
   readonly certificates: Certificates
   readonly revocations: Revocations
@@ -20,8 +23,6 @@ export interface Pki {
 /** On the server's side. */
 export interface ServedPki extends Pki {
   readonly issuers: ServedIssuers
-  readonly keys: Keys
-  readonly settings: Settings
   readonly certificates: ServedCertificates
   readonly ocsp: Ocsp
   readonly externalPolicy: ExternalPolicy

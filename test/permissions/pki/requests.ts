@@ -1,6 +1,7 @@
 import { certificateRequests, storedCertificateRequests } from "./certificate-requests.ts"
 import { externalPolicyRequests } from "./external-policy-requests.ts"
 import { ocspRequests } from "./ocsp-requests.ts"
+import { issuerRequests } from "./issuer-requests.ts"
 import type { PreparePki } from "./prepared-request.ts"
 import { revocationRequests } from "./revocation-requests.ts"
 import { roleRequests } from "./role-requests.ts"
@@ -11,6 +12,7 @@ import { tokenRequests } from "./token-requests.ts"
 export const requests: Readonly<Record<string, PreparePki>> = {
   ...systemRequests,
   ...tokenRequests,
+  ...issuerRequests,
   ...roleRequests,
   ...revocationRequests,
   ...ocspRequests,

@@ -1,4 +1,4 @@
-import type { Allowances, IssuerChoice, ServedCertificate } from "../../pki/certificates/certificates.ts"
+import type { IssuerChoice, ServedCertificate } from "../../pki/certificates/certificates.ts"
 import { encodingOf } from "../../wire/pki/format.ts"
 import {
   encodeIssued,
@@ -11,6 +11,7 @@ import {
   signSelfIssuedParameters,
   signVerbatimParameters,
 } from "../../wire/pki/issue.ts"
+import { allowances } from "./allowances.ts"
 import { answer, param, type PkiRequest, type PkiResponse, type PkiRoute } from "../pki-route.ts"
 
 /** Issuing and signing, in the form that leaves the issuer to the role or the mount and in the one that names it. */
@@ -80,11 +81,6 @@ function defaultAndNamed(
 function named(request: PkiRequest): IssuerChoice {
   return { issuerRef: param(request, "issuer_ref") }
 }
-
-const allowances = ({ dialect }: PkiRequest): Allowances => ({
-  clampTtl: dialect === "vault",
-  commonNameFromCsr: dialect === "vault",
-})
 
 const issuedAnswer = (
   { dialect }: PkiRequest,

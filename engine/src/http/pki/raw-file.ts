@@ -28,7 +28,8 @@ export function rawFile({ headers: asked }: Pick<SystemRequest, "headers">, file
   return { kind: "raw", status: 200, body, headers: { "content-type": contentType, ...headers } }
 }
 
-function isKnown(asked: Headers, etag: string, modifiedAt: Instant): boolean {
+/** A tag goes before a date. */
+export function isKnown(asked: Headers, etag: string, modifiedAt: Instant): boolean {
   const tags = asked.get("if-none-match")
   if (tags !== null)
     return tags.trim() === "*" || tags.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag)

@@ -5,6 +5,7 @@ import type { PrivateKey } from "../../x509/private-key.ts"
 import { serialNumberOf } from "../../x509/serial-number.ts"
 import type { Authority } from "../authority.ts"
 import type { PkiStores } from "../authority-service.ts"
+import { createdAfter } from "../created-after.ts"
 import type { CertificateRecord } from "../certificates/certificate.ts"
 import { namesOf } from "../issue/leaf.ts"
 import type { CaKey } from "../keys/key.ts"
@@ -49,7 +50,8 @@ export function planImport(authority: Authority, { certificates, keys }: Bundle,
     const publicKey = privateKey.publicKey.spki
     const key = known.get(hex(publicKey))
     if (key === undefined) {
-      const added = { id: newKeyId(), mountId, name: keyName, publicKey, createdAt: now }
+      const createdAt = createdAfter(known.values(), now)
+      const added = { id: newKeyId(), mountId, name: keyName, publicKey, createdAt }
       known.set(hex(publicKey), added)
       newKeys.push({ key: added, privateKey })
     } else existingKeys.push(key.id)
@@ -60,9 +62,10 @@ export function planImport(authority: Authority, { certificates, keys }: Bundle,
   const existingIssuers: IssuerId[] = []
   for (const certificate of certificates) {
     const found = authority.issuers.find((issuer) => Buffer.compare(issuer.certificate, certificate.der) === 0)
-    if (found === undefined)
-      newIssuers.push(issuerOf(certificate, { id: newIssuerId(), mountId, createdAt: now, keyFor }))
-    else existingIssuers.push(found.id)
+    if (found === undefined) {
+      const createdAt = createdAfter([...authority.issuers, ...newIssuers], now)
+      newIssuers.push(issuerOf(certificate, { id: newIssuerId(), mountId, createdAt, keyFor }))
+    } else existingIssuers.push(found.id)
   }
   const completedIssuers: Issuer[] = authority.issuers
     .filter(({ keyId }) => keyId === null)

@@ -6,6 +6,7 @@ import type { SigningKey } from "../../x509/signing-key.ts"
 import { type Authority, findIssuer, issuerOf } from "../authority.ts"
 import { AuthorityService, type PkiStores } from "../authority-service.ts"
 import { noAllowances } from "../certificates/certificates.ts"
+import { createdAfter } from "../created-after.ts"
 import { namesOf } from "../issue/leaf.ts"
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
 import type { KeyFields } from "../keys/key-request.ts"
@@ -67,7 +68,7 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
         certificate,
         settings: defaultIssuerSettings,
         revokedAt: null,
-        createdAt: this.#now(),
+        createdAt: createdAfter(authority.issuers, this.#now()),
       }
       const defaults = defaultsAfter(authority.settings, [issuer], newKeyOf(used))
       return {

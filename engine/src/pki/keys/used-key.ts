@@ -5,6 +5,7 @@ import type { PrivateKey } from "../../x509/private-key.ts"
 import { signingKey, type SigningKey } from "../../x509/signing-key.ts"
 import { type Authority, keyOf } from "../authority.ts"
 import type { PkiContext } from "../authority-service.ts"
+import { createdAfter } from "../created-after.ts"
 import type { CaKey, CaKeyStore } from "./key.ts"
 import type { KeyRequest } from "./key-request.ts"
 
@@ -42,7 +43,7 @@ export function keyProvider(
       mountId: authority.mount.id,
       name,
       publicKey: signing.spki,
-      createdAt: runtime.clock.now(),
+      createdAt: createdAfter(authority.keys.values(), runtime.clock.now()),
     }
     return { key, signing, made, exported: isExported ? made : undefined }
   }

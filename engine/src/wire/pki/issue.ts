@@ -3,7 +3,6 @@ import { secondMs } from "../../core/time.ts"
 import type { IssuedCertificate, ServedCertificate, SignedSelfIssued } from "../../pki/certificates/certificates.ts"
 import { readCertificatePem } from "../../x509/certificate-pem.ts"
 import { readPrivateKeyPem } from "../../x509/private-key.ts"
-import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
 import { parseSerialNumber } from "../../x509/serial-number.ts"
 import { parseCertificate } from "../../x509/certificate.ts"
 import type { Dialect } from "./dialect.ts"
@@ -30,6 +29,7 @@ import {
   texts,
   unreadable,
 } from "./parameters.ts"
+import { readable } from "./readable.ts"
 
 /** A list, text with commas between, or the text of a JSON list: values may hold commas of their own. */
 const listOrJson: Kind<readonly string[]> = {
@@ -189,14 +189,6 @@ export function decodeIssued({ data, warnings, lease }: DecodedEnvelope): Issued
       warnings,
     }
   })
-}
-
-function readable<T>(read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    throw error instanceof UnacceptableInput ? unreadable(error.message) : error
-  }
 }
 
 export function decodeSelfIssued(data: unknown): SignedSelfIssued {

@@ -1,0 +1,68 @@
+import {
+  clusterParameters,
+  encodeCluster,
+  encodeIssuersSettings,
+  encodeKeysSettings,
+  encodeUrls,
+  issuersSettingsParameters,
+  keysSettingsParameters,
+  rootReplaceParameters,
+  urlsParameters,
+} from "../../wire/pki/settings.ts"
+import type { Saved } from "../../pki/settings/settings.ts"
+import type { Document } from "../../wire/pki/parameters.ts"
+import { answer, type PkiRequest, type PkiResponse, type PkiRoute } from "../pki-route.ts"
+
+/** How a mount's issuers and keys are used, and where they are found (pki-facts 2.6). What is written is answered as it is kept. */
+export const mountSettingsRoutes: readonly PkiRoute[] = [
+  ...configured("issuers", {
+    read: ({ pki }) => pki.settings.issuers(),
+    write: (request) => request.pki.settings.changeIssuers(request.decode(issuersSettingsParameters)),
+    encode: encodeIssuersSettings,
+  }),
+  {
+    operation: "write",
+    path: "/root/replace",
+    async handle(request) {
+      const { default: next } = request.decode(rootReplaceParameters)
+      const { value, warnings } = await request.pki.settings.replaceRoot(next)
+      return answer(encodeIssuersSettings(value), { warnings })
+    },
+  },
+  ...configured("keys", {
+    read: ({ pki }) => pki.settings.keys(),
+    write: (request) => request.pki.settings.changeKeys(request.decode(keysSettingsParameters)),
+    encode: encodeKeysSettings,
+  }),
+  ...configured("urls", {
+    read: ({ pki }) => pki.settings.urls(),
+    write: (request) => request.pki.settings.changeUrls(request.decode(urlsParameters)),
+    encode: encodeUrls,
+  }),
+  ...configured("cluster", {
+    read: ({ pki }) => pki.settings.cluster(),
+    write: (request) => request.pki.settings.changeCluster(request.decode(clusterParameters)),
+    encode: encodeCluster,
+  }),
+]
+
+interface Part<T> {
+  readonly read: (request: PkiRequest) => Promise<T>
+  readonly write: (request: PkiRequest) => Promise<Saved<T>>
+  readonly encode: (value: T) => Document
+}
+
+function configured<T>(name: string, { read, write, encode }: Part<T>): readonly PkiRoute[] {
+  const path = `/config/${name}`
+  return [
+    { operation: "read", path, handle: async (request): Promise<PkiResponse> => answer(encode(await read(request))) },
+    {
+      operation: "write",
+      path,
+      async handle(request) {
+        const { value, warnings } = await write(request)
+        return answer(encode(value), { warnings })
+      },
+    },
+  ]
+}

@@ -1,0 +1,46 @@
+// How the issuers and keys of a mount are used, and where they are found (pki-facts 2.6).
+import type { IssuerId, KeyId } from "../../core/ids.ts"
+import type { AuthorityUrls } from "../../pki/issuers/issuer.ts"
+import type { ClusterSettings, IssuersSettings, KeysSettings } from "../../pki/settings/mount-settings.ts"
+import type { Saved } from "../../pki/settings/settings.ts"
+import type { DecodedEnvelope } from "./envelope.ts"
+import { nameOrNone } from "./key.ts"
+import { decodeAnswer, type Document, encodeMembers, flag, parameters, text, texts } from "./parameters.ts"
+
+export const issuersSettingsParameters = parameters({ default: text, defaultFollowsLatestIssuer: flag })
+export const keysSettingsParameters = parameters({ default: text })
+export const rootReplaceParameters = parameters({ default: text })
+export const urlsParameters = parameters({
+  issuingCertificates: texts,
+  crlDistributionPoints: texts,
+  deltaCrlDistributionPoints: texts,
+  ocspServers: texts,
+  enableTemplating: flag,
+})
+export const clusterParameters = parameters({ path: text, aiaPath: text })
+
+const issuersAnswer = parameters({ default: nameOrNone, defaultFollowsLatestIssuer: flag })
+const keysAnswer = parameters({ default: nameOrNone })
+
+export const encodeIssuersSettings = (settings: IssuersSettings): Document =>
+  encodeMembers(issuersAnswer, settings, "specification")
+export const encodeKeysSettings = (settings: KeysSettings): Document =>
+  encodeMembers(keysAnswer, settings, "specification")
+export const encodeUrls = (urls: AuthorityUrls): Document => encodeMembers(urlsParameters, urls, "specification")
+export const encodeCluster = (cluster: ClusterSettings): Document =>
+  encodeMembers(clusterParameters, cluster, "specification")
+
+export const decodeIssuersSettings = (data: unknown): IssuersSettings => {
+  const { default: id, ...settings } = decodeAnswer(issuersAnswer, data)
+  return { default: id as IssuerId | null, ...settings }
+}
+export const decodeKeysSettings = (data: unknown): KeysSettings => ({
+  default: decodeAnswer(keysAnswer, data).default as KeyId | null,
+})
+export const decodeUrls = (data: unknown): AuthorityUrls => decodeAnswer(urlsParameters, data)
+export const decodeCluster = (data: unknown): ClusterSettings => decodeAnswer(clusterParameters, data)
+
+export const decodeSaved = <T>({ data, warnings }: DecodedEnvelope, decode: (data: unknown) => T): Saved<T> => ({
+  value: decode(data),
+  warnings,
+})
