@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { accessCases } from "./access-cases.ts"
 import { identityCases } from "./identity-cases.ts"
+import { issuerCases } from "./issuer-cases.ts"
 import { methodCases } from "./method-cases.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { methodsOf } from "./methods.ts"
@@ -43,6 +44,9 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
   })
   describe("policies and service tokens:", () => {
     accessCases(engine)
+  })
+  describe("issuers and keys:", () => {
+    issuerCases(engine)
   })
   describe("every method", () => {
     methodCases(engine)

@@ -48,7 +48,7 @@ function watch(method: string, call: Method, { answered, refused }: CallRecord, 
       const value = await call(...args)
       answered.add(method)
       if (twin !== undefined && isRead(method))
-        expect({ method, value }).toEqual({ method, value: await twin(...args) })
+        expect({ method, value: plain(value) }).toEqual({ method, value: plain(await twin(...args)) })
       return value
     } catch (error) {
       if (!isEngineError(error)) throw error
@@ -61,6 +61,14 @@ function watch(method: string, call: Method, { answered, refused }: CallRecord, 
       throw error
     }
   }
+}
+
+/** Octets are octets, whichever class holds them. */
+function plain(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("hex")
+  if (Array.isArray(value)) return value.map(plain)
+  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]))
 }
 
 /** Where faults are named they stand for the sentence above them, on the wire as well. */
