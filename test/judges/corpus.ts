@@ -154,7 +154,7 @@ async function underRole(authority: Authority, index: number): Promise<JudgedCer
         ? await pki.certificates.issue(`role-${index}`, request)
         : await pki.certificates.sign(
             `role-${index}`,
-            { ...request, csr: await csrFor(key, useCsrSans ? contentOf(request) : ignoredContent) },
+            { ...request, csr: await (useCsrSans ? csrFor(key, contentOf(request)) : anyCsr(key)) },
             {},
             { clampTtl: false, commonNameFromCsr: true },
           )
@@ -166,7 +166,15 @@ async function underRole(authority: Authority, index: number): Promise<JudgedCer
   return made
 }
 
-const ignoredContent = { subject: common("ignored.example.com"), extensions: [] }
+/** Of which only the key counts: one for each is enough. */
+function anyCsr(key: KeyAlgorithm): Promise<string> {
+  const name = describeKeyAlgorithm(key)
+  const csr = anyCsrs.get(name) ?? csrFor(key, { subject: common("ignored.example.com"), extensions: [] })
+  anyCsrs.set(name, csr)
+  return csr
+}
+
+const anyCsrs = new Map<string, Promise<string>>()
 
 const isSlow = (key: KeyAlgorithm): boolean => key.type === "rsa" && key.bits > 2048
 
