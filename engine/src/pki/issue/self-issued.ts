@@ -2,7 +2,7 @@
 import { invalid } from "../../core/errors.ts"
 import { type Certificate, parseCertificate } from "../../x509/certificate.ts"
 import { readCertificatePem } from "../../x509/certificate-pem.ts"
-import { parseExtensionValues } from "../../x509/extensions.ts"
+import { type ExtensionValues, parseExtensionValues } from "../../x509/extensions.ts"
 import { sameName } from "../../x509/name.ts"
 import { type PublicKey, readPublicKey } from "../../x509/public-key.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
@@ -14,18 +14,20 @@ export interface SelfIssuedCertificate {
 
 /** Throws `invalid` with a fault on `certificate`. */
 export function readSelfIssued(pem: string): SelfIssuedCertificate {
-  const found = read(pem)
-  const { certificate } = found
-  if (parseExtensionValues(certificate.extensions).basicConstraints?.isCa !== true)
-    throw refused("given certificate is not a CA certificate")
+  const { certificate, key, values } = read(pem)
+  if (values.basicConstraints?.isCa !== true) throw refused("given certificate is not a CA certificate")
   if (!sameName(certificate.issuer, certificate.subject)) throw refused("given certificate is not self-issued")
-  return found
+  return { certificate, key }
 }
 
-function read(pem: string): SelfIssuedCertificate {
+function read(pem: string): SelfIssuedCertificate & { readonly values: ExtensionValues } {
   try {
     const certificate = parseCertificate(readCertificatePem(pem))
-    return { certificate, key: readPublicKey(certificate.subjectPublicKeyInfo) }
+    return {
+      certificate,
+      key: readPublicKey(certificate.subjectPublicKeyInfo),
+      values: parseExtensionValues(certificate.extensions),
+    }
   } catch (error) {
     if (!(error instanceof UnacceptableInput)) throw error
     throw refused(error.message)
