@@ -1,4 +1,4 @@
-// What one mount does, end to end, and with which statuses: sections 1, 7 and 9 of the specification.
+// What one mount does, end to end, and with which statuses: sections 1, 4.12, 7 and 9 of the specification.
 import { X509Certificate } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { certificateRequest } from "../../testing/certificate-requests.ts"
@@ -138,6 +138,81 @@ describe("[P-7-p1] an operation", () => {
     }
     expect((await world.pki("GET", "/pki/roles/any")).status).toBe(404)
     expect((await world.pki("LIST", "/pki/certs")).body.data).toEqual(before)
+  })
+})
+
+describe("an operation that the specification names by title alone", () => {
+  const serialNumber = async () => {
+    const issued = await write("issue/web", { common_name: "www.example.com", cert_metadata: "bm90ZQ==" })
+    return issued.body.data.serial_number as string
+  }
+  const list = { crl_number: 7, format: "pem" }
+
+  /** In order: later ones read what earlier ones write. */
+  const titled: readonly [title: string, method: string, path: string, body: object | undefined, data: object][] = [
+    ["accessing authority information", "GET", "cert/ca", undefined, { certificate: expect.stringContaining("BEGIN") }],
+    ["accessing the chain", "GET", "cert/ca_chain", undefined, { certificate: expect.stringContaining("BEGIN") }],
+    [
+      "listing issuers",
+      "LIST",
+      "issuers",
+      undefined,
+      { keys: expect.arrayContaining([expect.stringMatching(/^iss-/)]) },
+    ],
+    ["reading an issuer", "GET", "issuer/two", undefined, { issuer_name: "two" }],
+    ["changing an issuer", "PATCH", "issuer/two", { manual_chain: [] }, { issuer_name: "two" }],
+    ["generating a key", "POST", "keys/generate/internal", { key_type: "ec", key_name: "k" }, { key_name: "k" }],
+    ["listing keys", "LIST", "keys", undefined, { keys: expect.arrayContaining([expect.stringMatching(/^key-/)]) }],
+    ["reading a key", "GET", "key/k", undefined, { key_type: "ec" }],
+    ["changing a key", "POST", "key/k", { key_name: "kk" }, { key_name: "kk" }],
+    ["setting URLs", "POST", "config/urls", { ocsp_servers: "http://x.test" }, { ocsp_servers: ["http://x.test"] }],
+    ["reading URLs", "GET", "config/urls", undefined, { ocsp_servers: ["http://x.test"] }],
+    ["setting the issuers", "POST", "config/issuers", { default: "one" }, { default: expect.stringMatching(/^iss-/) }],
+    ["reading the issuers' settings", "GET", "config/issuers", undefined, { default_follows_latest_issuer: false }],
+    ["setting the keys", "POST", "config/keys", { default: "kk" }, { default: expect.stringMatching(/^key-/) }],
+    ["reading the keys' settings", "GET", "config/keys", undefined, { default: expect.stringMatching(/^key-/) }],
+    [
+      "setting the cluster",
+      "POST",
+      "config/cluster",
+      { path: "https://x.test/v1/pki" },
+      { path: "https://x.test/v1/pki" },
+    ],
+    ["reading the cluster's settings", "GET", "config/cluster", undefined, { path: "https://x.test/v1/pki" }],
+    ["configuring lists", "POST", "config/crl", { expiry: "24h" }, { expiry: "24h" }],
+    ["reading what is configured", "GET", "config/crl", undefined, { expiry: "24h" }],
+    ["rotating lists", "GET", "crl/rotate", undefined, { success: true }],
+    ["rotating delta lists", "GET", "crl/rotate-delta", undefined, { success: true }],
+    ["signing a list", "POST", "issuer/one/sign-revocation-list", list, { crl: expect.stringContaining("X509 CRL") }],
+  ]
+  test("answers with what it is about", async () => {
+    for (const [title, method, path, body, data] of titled) {
+      const answer = await world.pki(method, `/pki/${path}`, body === undefined ? {} : { body })
+      expect([title, answer.status, answer.body.errors]).toEqual([title, 200, undefined])
+      expect(answer.body.data).toMatchObject(data)
+    }
+  })
+
+  test("lists what is revoked, and what other clusters have to revoke, which there are none of", async () => {
+    const serial_number = await serialNumber()
+    await write("revoke", { serial_number })
+    expect((await world.pki("LIST", "/pki/certs/revoked")).body.data.keys).toContain(serial_number)
+    for (const path of ["certs/revocation-queue", "certs/unified-revoked"])
+      expect((await world.pki("LIST", `/pki/${path}`)).body.data).toEqual({ keys: [], key_info: {} })
+  })
+
+  test("combines lists of the issuer into one", async () => {
+    const { body } = await world.pki("GET", "/pki/cert/crl")
+    const combined = await write("issuer/default/resign-crls", { ...list, crls: [body.data.certificate] })
+    expect([combined.status, combined.body.errors]).toEqual([200, undefined])
+    expect(openssl(["crl", "-in", "list.pem", "-noout", "-crlnumber"], { "list.pem": combined.body.data.crl })).toMatch(
+      /7/,
+    )
+  })
+
+  test("reads the metadata of a certificate", async () => {
+    const { body } = await world.pki("GET", `/pki/cert-metadata/${await serialNumber()}`)
+    expect(body.data).toMatchObject({ cert_metadata: "bm90ZQ==", role: "web" })
   })
 })
 
