@@ -68,9 +68,21 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
     expect((await world.pki("GET", "/pki/cert/nonsense", { token: null })).status).toBe(400)
   })
 
+  test("a certificate that was revoked says when", async () => {
+    const { body } = await world.pki("POST", "/pki/issue/mail", { body: { common_name: "gone.test", ttl: "1h" } })
+    const { serial_number } = body.data
+    const revoked = await world.pki("POST", "/pki/revoke", { body: { serial_number } })
+    const read = await world.pki("GET", `/pki/cert/${serial_number}`, { token: null })
+    expect(read.body.data).toMatchObject({
+      revocation_time: revoked.body.data.revocation_time,
+      revocation_time_rfc3339: expect.stringMatching(/^\d{4}-.*Z$/),
+    })
+    issued.push(serial_number)
+  })
+
   test("all serial numbers are listed, in pages where that is asked for", async () => {
     const all = (await world.pki("LIST", "/pki/certs")).body.data.keys
-    expect(all).toHaveLength(5)
+    expect(all).toHaveLength(6)
     expect(all).toEqual(expect.arrayContaining(issued))
     const first = (await world.pki("LIST", "/pki/certs?limit=2")).body.data.keys
     const next = (await world.pki("LIST", `/pki/certs?limit=10&after=${first[1]}`)).body.data.keys
@@ -83,7 +95,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
     { query: "name=192.0.2.1", found: [2], why: "an address" },
     { query: "name=*.example.com", found: [0, 2, 1], why: "an open beginning, each certificate once" },
     { query: "name=example.com", found: [], why: "no name in whole" },
-    { query: "role=mail", found: [3, 2], why: "the role" },
+    { query: "role=mail", found: [4, 3, 2], why: "the role" },
     { query: "role=mail&name=*.example.org", found: [3], why: "both" },
     { query: "issuer_ref=default&role=web", found: [1, 0], why: "the issuer" },
     { query: "metadata=b3duZXI%3D", found: [1], why: "what was kept with it" },
@@ -96,7 +108,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
 
   test("the inventory is searched by expiry, the soonest first, and says what it knows", async () => {
     const in90Minutes = new Date(Date.now() + 5_400_000).toISOString()
-    expect(await search(`expires_before=${in90Minutes}`)).toEqual([0])
+    expect(await search(`expires_before=${in90Minutes}`)).toEqual([0, 4])
     expect(await search(`expires_after=${in90Minutes}&role=web`)).toEqual([1])
     const { body } = await world.pki("LIST", `/pki/certs/search?expires_before=${in90Minutes}`)
     expect(body.data.key_info[issued[0] ?? ""]).toMatchObject({

@@ -102,6 +102,7 @@ export interface CertificateView {
   readonly certificate: Uint8Array
   readonly serialNumber: SerialNumber
   readonly issuerId: IssuerId | null
+  readonly revokedAt: Instant | null
 }
 
 /** A certificate in the inventory. */

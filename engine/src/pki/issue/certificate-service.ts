@@ -200,10 +200,12 @@ export class CertificateService extends AuthorityService implements ServedCertif
 
   async get(serialNumber: string): Promise<CertificateView> {
     const serial = serialNumberIn(serialNumber)
-    return this.read(async ({ mount }, { certificates }) => {
+    return this.read(async ({ mount }, { certificates, revocations }) => {
       const found = await certificates.find(mount.id, serial)
       if (found === undefined) throw notFound(serialNumber)
-      return { certificate: found.certificate, serialNumber: serial, issuerId: found.issuerId }
+      const revocation = await revocations.find(mount.id, serial)
+      const { certificate, issuerId } = found
+      return { certificate, serialNumber: serial, issuerId, revokedAt: revocation?.revokedAt ?? null }
     })
   }
 

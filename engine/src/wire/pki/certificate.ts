@@ -1,6 +1,6 @@
 // Certificates that were issued, as they are read back (pki-facts 2.9 and 2.13), and the inventory of them.
 import type { IssuerId } from "../../core/ids.ts"
-import { formatInstant, type Instant, parseInstant } from "../../core/time.ts"
+import { formatInstant, type Instant, parseInstant, secondMs } from "../../core/time.ts"
 import type {
   CertificateMetadata,
   CertificateView,
@@ -46,18 +46,28 @@ export const inventoryParameters = parameters({
   after: text,
 })
 
-/** Revocation is said by whoever knows of it. */
-export const encodeCertificateView = ({ certificate, issuerId }: CertificateView): Document => ({
+const viewParameters = parameters(
+  { certificate: text, issuerId: text, revokedAt: text },
+  { revokedAt: "revocation_time_rfc3339" },
+)
+
+/** 0 and no text for one that is not revoked. */
+export const encodeCertificateView = ({ certificate, issuerId, revokedAt }: CertificateView): Document => ({
   certificate: writePem("CERTIFICATE", certificate),
-  revocation_time: 0,
-  revocation_time_rfc3339: "",
+  revocation_time: revokedAt === null ? 0 : Math.floor(revokedAt / secondMs),
+  revocation_time_rfc3339: revokedAt === null ? "" : formatInstant(revokedAt),
   ...(issuerId === null ? {} : { issuer_id: issuerId }),
 })
 
 export function decodeCertificateView(serialNumber: SerialNumber, data: unknown): CertificateView {
-  const { certificate, issuerId = null } = decodeSomeAnswer(parameters({ certificate: text, issuerId: text }), data)
+  const { certificate, issuerId = null, revokedAt } = decodeSomeAnswer(viewParameters, data)
   if (certificate === undefined) throw unreadable("it holds no certificate")
-  return { certificate: der(certificate), serialNumber, issuerId: issuerId as IssuerId | null }
+  return {
+    certificate: der(certificate),
+    serialNumber,
+    issuerId: issuerId as IssuerId | null,
+    revokedAt: revokedAt === undefined || revokedAt === "" ? null : (parseInstant(revokedAt) ?? null),
+  }
 }
 
 /** The issuer itself, and the whole chain as one text and as a list. */
