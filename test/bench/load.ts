@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url"
 
 export interface Load {
   readonly port: number
-  /** Requests of each client, sent round and round. */
+  /** Requests of each client, sent round and round; each character is one octet. */
   readonly clients: readonly (readonly string[])[]
   readonly seconds: number
   /** All clients together, evenly; as many as get answers unless given. */
@@ -57,7 +57,8 @@ async function run({ port, clients, seconds, ratePerSecond }: Load): Promise<Loa
     const send = () => {
       if (!running) return
       if (spacingMs === 0) due = performance.now()
-      socket.write(requests[next % requests.length] ?? "")
+      // An octet for each character: bodies may be no text.
+      socket.write(requests[next % requests.length] ?? "", "latin1")
       next += 1
     }
     const sendWhenDue = () => {

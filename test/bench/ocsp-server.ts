@@ -1,0 +1,109 @@
+// The server of the OCSP bench: the real front and app with an audit log, and beside it, on the same front, a handler that reads
+// the same request and answers as many octets. It tells its requests as text of one octet for each character.
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { systemRuntime } from "../../engine/src/core/runtime.ts"
+import { openEmbedded } from "../../engine/src/embedded.ts"
+import { createApp } from "../../engine/src/http/app.ts"
+import { serveApp } from "../../engine/src/server.ts"
+import { oids } from "../../engine/src/x509/asn1/oids.ts"
+import {
+  context,
+  encode,
+  objectIdentifier,
+  octetString,
+  sequence,
+  unsignedInteger,
+} from "../../engine/src/x509/asn1/writer.ts"
+import { parseCertificate } from "../../engine/src/x509/certificate.ts"
+import { encodeExtensions } from "../../engine/src/x509/extension.ts"
+import { issuerHashes } from "../../engine/src/x509/ocsp.ts"
+import { readPublicKey } from "../../engine/src/x509/public-key.ts"
+import { serialNumberOctets } from "../../engine/src/x509/serial-number.ts"
+
+const certificates = 50
+
+const folder = mkdtempSync(join(tmpdir(), "chancery-bench-"))
+const runtime = systemRuntime()
+const engine = await openEmbedded(`sqlite:${join(folder, "chancery.db")}`, {
+  runtime,
+  auditLog: { file: join(folder, "audit.log") },
+})
+const app = createApp({ engine, runtime })
+
+const requests: Record<string, { posted: string[]; got: string[]; fresh: string[] }> = {}
+for (const keyType of ["ec", "rsa"]) {
+  await engine.mounts.create({ path: keyType })
+  const { issuers, roles, certificates: issued } = engine.pki(keyType)
+  const { certificate } = await issuers.generateRoot({ commonName: "Bench Root", keyType })
+  await roles.save("any", { allowAnyName: true, keyType: "ec", ttlMs: 3_600_000 })
+  const { subject, subjectPublicKeyInfo } = parseCertificate(certificate)
+  const hashes = issuerHashes("sha1", { name: subject, publicKeyBits: readPublicKey(subjectPublicKeyInfo).octets })
+  const question = (serialNumber: Uint8Array, nonce?: Uint8Array): Uint8Array => {
+    const algorithm = sequence([objectIdentifier(oids.sha1)])
+    const names = [octetString(hashes.nameHash), octetString(hashes.keyHash)]
+    const list = sequence([sequence([sequence([algorithm, ...names, unsignedInteger(serialNumber)])])])
+    if (nonce === undefined) return encode(sequence([sequence([list])]))
+    const value = encode(octetString(nonce))
+    const extensions = encodeExtensions([{ oid: oids.ocspNonce, critical: false, value }])
+    return encode(sequence([sequence([list, context(2, [extensions])])]))
+  }
+  const post = (der: Uint8Array): string =>
+    [
+      `POST /v1/${keyType}/ocsp HTTP/1.1`,
+      "Host: 127.0.0.1",
+      "Content-Type: application/ocsp-request",
+      `Content-Length: ${der.length}`,
+      "",
+      Buffer.from(der).toString("latin1"),
+    ].join("\r\n")
+  const get = (der: Uint8Array): string => {
+    const base64 = encodeURIComponent(Buffer.from(der).toString("base64"))
+    return `GET /v1/${keyType}/ocsp/${base64} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`
+  }
+  const sets = { posted: [] as string[], got: [] as string[], fresh: [] as string[] }
+  for (let index = 0; index < certificates; index += 1) {
+    const { serialNumber } = await issued.issue("any", { commonName: `www-${index}.example.com` })
+    const octets = serialNumberOctets(serialNumber)
+    sets.posted.push(post(question(octets)))
+    sets.got.push(get(question(octets)))
+    // Whoever sends a nonce is given what nobody else was.
+    sets.fresh.push(post(question(octets, runtime.random.bytes(16))))
+  }
+  requests[keyType] = sets
+}
+
+async function answered(keyType: string, request = ""): Promise<Uint8Array<ArrayBuffer>> {
+  const body = Buffer.from(request.slice(request.indexOf("\r\n\r\n") + 4), "latin1")
+  const answer = await app.fetch(new Request(`http://127.0.0.1/v1/${keyType}/ocsp`, { method: "POST", body }), {
+    requestId: "bench",
+    route: undefined,
+  })
+  const der = new Uint8Array(await answer.arrayBuffer())
+  // The status is 200 in any case.
+  if (der.length < 100) throw new Error(`there is no answer, but ${Buffer.from(der).toString("hex")}`)
+  return der
+}
+
+for (const [keyType, { posted, fresh }] of Object.entries(requests))
+  for (const request of [...posted, ...fresh]) await answered(keyType, request)
+const constant = await answered("ec", requests["ec"]?.posted[0])
+const headers = { "content-type": "application/ocsp-response" }
+
+const server = await serveApp(
+  {
+    async fetch(request, exchange) {
+      if (!request.url.includes("/empty")) return app.fetch(request, exchange)
+      if (request.method === "POST") await request.arrayBuffer()
+      return new Response(constant, { headers })
+    },
+  },
+  { runtime, ready: () => engine.ready() },
+)
+
+process.on("disconnect", () => {
+  rmSync(folder, { recursive: true, force: true })
+  process.exit(0)
+})
+process.send?.({ port: Number(new URL(server.url).port), requests, bytes: constant.length })
