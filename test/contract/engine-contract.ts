@@ -8,6 +8,7 @@ import type { OpenedEngine } from "./engines.ts"
 import { methodsOf } from "./methods.ts"
 import { pkiCases } from "./pki-cases.ts"
 import { recordCases } from "./record-cases.ts"
+import { revocationCases } from "./revocation-cases.ts"
 import { stateCases } from "./state-cases.ts"
 import { tagCases } from "./tag-cases.ts"
 import { workspaceCases } from "./workspace-cases.ts"
@@ -47,6 +48,9 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
   })
   describe("issuers and keys:", () => {
     issuerCases(engine)
+  })
+  describe("revocations and lists of them:", () => {
+    revocationCases(engine)
   })
   describe("every method", () => {
     methodCases(engine)

@@ -12,6 +12,8 @@ import { newRunInput, newStateInput } from "./state-cases.ts"
 type Subject = Awaited<ReturnType<typeof newSubject>>
 type Call = (engine: Engine, subject: Subject) => Promise<unknown>
 
+const listNumbers = { crlNumber: 1, deltaCrlBaseNumber: -1, nextUpdateMs: 3_600_000 }
+
 /** Names of methods, each with a call that the owner of everything in `subject` could make. */
 const calls: Readonly<Record<string, Call>> = {
   "organizations.create": ({ organizations }) => organizations.create({ name: "any", email: "any@example.com" }),
@@ -232,6 +234,21 @@ const calls: Readonly<Record<string, Call>> = {
   "pki.roles.save": ({ pki }, { mountPath }) => pki(mountPath).roles.save("web", {}),
   "pki.roles.update": ({ pki }, { mountPath }) => pki(mountPath).roles.update("web", {}),
   "pki.roles.delete": ({ pki }, { mountPath }) => pki(mountPath).roles.delete("web"),
+  "pki.revocations.revoke": ({ pki }, { mountPath }) => pki(mountPath).revocations.revoke({ serialNumber: "0a" }),
+  "pki.revocations.revokeWithKey": ({ pki }, { mountPath }) =>
+    pki(mountPath).revocations.revokeWithKey({ serialNumber: "0a", privateKey: "any" }),
+  "pki.revocations.list": ({ pki }, { mountPath }) => pki(mountPath).revocations.list(),
+  "pki.revocations.requested": ({ pki }, { mountPath }) => pki(mountPath).revocations.requested(),
+  "pki.revocations.elsewhere": ({ pki }, { mountPath }) => pki(mountPath).revocations.elsewhere(),
+  "pki.crls.get": ({ pki }, { mountPath }) => pki(mountPath).crls.get(),
+  "pki.crls.rotate": ({ pki }, { mountPath }) => pki(mountPath).crls.rotate(),
+  "pki.crls.rotateDelta": ({ pki }, { mountPath }) => pki(mountPath).crls.rotateDelta(),
+  "pki.crls.settings": ({ pki }, { mountPath }) => pki(mountPath).crls.settings(),
+  "pki.crls.configure": ({ pki }, { mountPath }) => pki(mountPath).crls.configure({}),
+  "pki.crls.resign": ({ pki }, { mountPath }) =>
+    pki(mountPath).crls.resign("default", { crls: ["any"], ...listNumbers }),
+  "pki.crls.signRevocationList": ({ pki }, { mountPath }) =>
+    pki(mountPath).crls.signRevocationList("default", { revokedCertificates: [], extensions: [], ...listNumbers }),
 }
 
 /** Of mounts, what is in them and who may use it, it is told apart whether something is missing or not permitted. */
@@ -241,7 +258,7 @@ const isOfMounts = (method: string): boolean => /^(mounts|pki|policies|serviceTo
 const openToStrangers = new Set(["organizations.create", "organizations.list", "users.account", "users.updateAccount"])
 
 /** What is told to everybody, whatever token they show. */
-const openToAll = new Set(["pki.issuers.list", "pki.issuers.certificate"])
+const openToAll = new Set(["pki.issuers.list", "pki.issuers.certificate", "pki.crls.get"])
 
 /** One of everything, in one organization. */
 async function newSubject({ root, organization, owner, newMember, newWorkspace, newName }: Cast) {

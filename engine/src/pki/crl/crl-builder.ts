@@ -53,10 +53,11 @@ export async function buildComplete(build: CrlBuild): Promise<BuiltCrl<CompleteC
   const { epoch, inSegments, reusedCount, fresh, pending } = gathered
   const now = clock.now()
   const number = nextNumber(state, now)
-  const nextUpdate = now + settings.expiryMs
+  const thisUpdate = wholeSeconds(now)
+  const nextUpdate = thisUpdate + settings.expiryMs
   const entriesLength = settings.disable ? 0 : gathered.reusedLength + lengthOf(fresh)
   const extensions = [...plan.extensions.complete, crlNumber(magnitude(number))]
-  const list = await assemble(build, { thisUpdate: now, nextUpdate, extensions, entriesLength }, async (write) => {
+  const list = await assemble(build, { thisUpdate, nextUpdate, extensions, entriesLength }, async (write) => {
     if (settings.disable) return
     for (let position = 0; position < reusedCount; position += 1) {
       signal.throwIfAborted()
@@ -72,7 +73,7 @@ export async function buildComplete(build: CrlBuild): Promise<BuiltCrl<CompleteC
   })
   const crl: CompleteCrl = {
     number,
-    thisUpdate: now,
+    thisUpdate,
     nextUpdate,
     covered: latest,
     content: plan.content,
@@ -106,16 +107,17 @@ export async function buildDelta(build: CrlBuild): Promise<BuiltCrl<DeltaCrl>> {
     }
   const now = clock.now()
   const number = nextNumber(state, now)
-  const nextUpdate = now + Math.min(2 * settings.deltaRebuildIntervalMs, settings.expiryMs)
+  const thisUpdate = wholeSeconds(now)
+  const nextUpdate = thisUpdate + Math.min(2 * settings.deltaRebuildIntervalMs, settings.expiryMs)
   const extensions = [...plan.extensions.delta, crlNumber(magnitude(number)), deltaCrlIndicator(magnitude(base.number))]
-  const fields = { thisUpdate: now, nextUpdate, extensions, entriesLength: lengthOf(fresh) }
+  const fields = { thisUpdate, nextUpdate, extensions, entriesLength: lengthOf(fresh) }
   const { der } = await assemble(build, fields, async (write) => {
     for (const entry of fresh) write(entry)
   })
   const crl: DeltaCrl = {
     number,
     baseNumber: base.number,
-    thisUpdate: now,
+    thisUpdate,
     nextUpdate,
     covered: latest,
     content: plan.content,
@@ -356,6 +358,9 @@ function refuseTooMany({ settings: { maxCrlEntries } }: CrlPlan, count: number):
       `the revocation list would have ${count} entries or more, and max_crl_entries allows ${maxCrlEntries}`,
     )
 }
+
+/** As lists have it. */
+const wholeSeconds = (instant: number): number => instant - (instant % 1_000)
 
 const takenOver = () => busy("The revocation list is being built by another server.")
 
