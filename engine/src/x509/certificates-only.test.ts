@@ -8,15 +8,29 @@ import { readPem } from "./pem.ts"
 import { UnacceptableInput } from "./unacceptable-input.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "chancery-pkcs7-"))
-const openssl = (...args: string[]) => execFileSync("openssl", args, { cwd: folder, stdio: ["ignore", "pipe", "ignore"] })
-const der = (file: string): Uint8Array => readPem(readFileSync(join(folder, file), "utf8"), 65_536)[0]?.bytes ?? new Uint8Array()
+const openssl = (...args: string[]) =>
+  execFileSync("openssl", args, { cwd: folder, stdio: ["ignore", "pipe", "ignore"] })
+const der = (file: string): Uint8Array =>
+  readPem(readFileSync(join(folder, file), "utf8"), 65_536)[0]?.bytes ?? new Uint8Array()
 
 beforeAll(() => {
   for (const [name, key] of [
     ["a", ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]],
     ["b", ["-newkey", "ed25519"]],
   ] as const)
-    openssl("req", "-x509", ...key, "-nodes", "-keyout", `${name}.key`, "-out", `${name}.pem`, "-subj", `/CN=${name}/O=Grüße`, "-utf8")
+    openssl(
+      "req",
+      "-x509",
+      ...key,
+      "-nodes",
+      "-keyout",
+      `${name}.key`,
+      "-out",
+      `${name}.pem`,
+      "-subj",
+      `/CN=${name}/O=Grüße`,
+      "-utf8",
+    )
   openssl("crl2pkcs7", "-nocrl", "-certfile", "a.pem", "-certfile", "b.pem", "-out", "both.p7b")
 })
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -35,14 +49,20 @@ test("whatever is cut off, changed in its frame or no bundle at all is refused, 
   for (let at = 0; at < 64; at += 1) {
     const changed = Uint8Array.from(whole)
     changed[at] = (changed[at] ?? 0) ^ 0x41
-    try {
-      readCertificatesOnly(changed)
-    } catch (error) {
-      expect(error).toBeInstanceOf(UnacceptableInput)
-    }
+    expect(() => unlessRefused(() => readCertificatesOnly(changed))).not.toThrow()
   }
   expect(() => readCertificatesOnly(der("a.pem"))).toThrow(UnacceptableInput)
   writeFileSync(join(folder, "data.txt"), "text")
   openssl("cms", "-data_create", "-in", "data.txt", "-outform", "PEM", "-out", "data.p7")
   expect(() => readCertificatesOnly(der("data.p7"))).toThrow("is no SignedData")
 })
+
+/** Lets every other failure through. */
+function unlessRefused(read: () => unknown): unknown {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof UnacceptableInput) return undefined
+    throw error
+  }
+}

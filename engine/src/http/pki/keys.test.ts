@@ -16,7 +16,7 @@ async function newMount() {
     world.pki(method, `/${mount}${path}`, body === undefined ? {} : { body })
 }
 
-describe("[P-4.12-p2] keys", () => {
+describe("keys", () => {
   test("are generated, and given out only where that is asked for", async () => {
     const pki = await newMount()
     const kept = await pki("POST", "/keys/generate/internal", { key_name: "one", key_type: "ec", key_bits: "384" })

@@ -23,7 +23,7 @@ const noUrls = {
   enable_templating: false,
 }
 
-describe("[P-4.12-p2] the settings of a mount", () => {
+describe("the settings of a mount", () => {
   test.each([
     ["/config/issuers", { default: "", default_follows_latest_issuer: false }],
     ["/config/keys", { default: "" }],

@@ -1,5 +1,9 @@
 // Signing for trusted operators, row by row (specification 4.8, 4.10 and 4.11), read off the certificates that come back.
+import { execFileSync } from "node:child_process"
 import { X509Certificate } from "node:crypto"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { certificateRequest, type RequestToMake } from "../../testing/certificate-requests.ts"
 import { readIssued } from "../../testing/issued-certificate.ts"
@@ -281,6 +285,17 @@ describe("sign-self-issued:", () => {
       const ca = readIssued(data.issuing_ca)
       expect(named?.keyIdentifier).toEqual(ca.values.subjectKeyIdentifier)
     }
+  })
+
+  test("a certificate that is signed with SHA-1 is refused", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "chancery-sha1-"))
+    const rsa = ["-newkey", "rsa:2048", "-nodes", "-keyout", join(folder, "k.pem"), "-out", join(folder, "c.pem")]
+    execFileSync("openssl", ["req", "-x509", "-sha1", ...rsa, "-subj", "/CN=Old Root"], { stdio: "ignore" })
+    const certificate = readFileSync(join(folder, "c.pem"), "utf8")
+    rmSync(folder, { recursive: true })
+    expect(await refused("root/sign-self-issued", { certificate })).toEqual([
+      expect.stringMatching(/SHA-?1|1\.2\.840\.113549\.1\.1\.5/i),
+    ])
   })
 
   test("algorithms have to match where that is asked for", async () => {

@@ -5,6 +5,7 @@ import { readCertificatePem } from "../../x509/certificate-pem.ts"
 import { type ExtensionValues, parseExtensionValues } from "../../x509/extensions.ts"
 import { sameName } from "../../x509/name.ts"
 import { type PublicKey, readPublicKey } from "../../x509/public-key.ts"
+import { readSignatureAlgorithm } from "../../x509/signature-algorithm.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
 
 export interface SelfIssuedCertificate {
@@ -23,6 +24,8 @@ export function readSelfIssued(pem: string): SelfIssuedCertificate {
 function read(pem: string): SelfIssuedCertificate & { readonly values: ExtensionValues } {
   try {
     const certificate = parseCertificate(readCertificatePem(pem))
+    // Signed with a broken algorithm, it may be anybody's (specification 9, rule 2).
+    readSignatureAlgorithm(certificate.signatureAlgorithm)
     return {
       certificate,
       key: readPublicKey(certificate.subjectPublicKeyInfo),

@@ -87,8 +87,7 @@ function blocksOf(pem: string): readonly PemBlock[] {
 /** One, or those of a PKCS #7 bundle, as other authorities hand them out. */
 function certificatesIn({ label, bytes }: PemBlock): readonly Uint8Array[] {
   if (certificateLabels.includes(label)) return [bytes]
-  if (!bundleLabels.includes(label))
-    throw new UnacceptableInput("only certificates and private keys can be imported")
+  if (!bundleLabels.includes(label)) throw new UnacceptableInput("only certificates and private keys can be imported")
   const found = readCertificatesOnly(bytes)
   if (found.length === 0 || found.length > blocksMaximum)
     throw new UnacceptableInput(`${found.length} certificates are in it; 1 to ${blocksMaximum} are imported at once`)
