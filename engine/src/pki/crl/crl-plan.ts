@@ -91,7 +91,7 @@ export interface CrlFacts {
 export type AskedBy = "reader" | "job"
 
 /** The job leaves a list alone for this long after it was made; whoever reads it does not wait for that. */
-const jobPauseMs = 5_000
+export const jobPauseMs = 5_000
 
 export function isCompleteDue(plan: CrlPlan, { state, latest, now }: CrlFacts, by: AskedBy): boolean {
   const complete = state?.complete

@@ -9,7 +9,7 @@ import { nextTurn, type Timers } from "../../core/timers.ts"
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
 import type { SigningKeys } from "../keys/signing-keys.ts"
 import { buildComplete, buildDelta, type CrlBuild, type CrlStores } from "./crl-builder.ts"
-import { type AskedBy, type CrlFacts, type CrlPlan, isCompleteDue, isDeltaDue } from "./crl-plan.ts"
+import { type AskedBy, type CrlFacts, type CrlPlan, isCompleteDue, isDeltaDue, jobPauseMs } from "./crl-plan.ts"
 import { listOfUnknownIssuers } from "./crl-list.ts"
 import { formatShard } from "./shard.ts"
 import type { CrlKey, PublishedCrl } from "./crl-store.ts"
@@ -48,9 +48,18 @@ export class CrlPublisher {
   readonly #building = new Map<string, Promise<void>>()
   readonly #held = new Map<string, ServedCrl>()
   #heldOctets = 0
+  #refreshAskedAt = 0
 
   constructor(options: CrlPublisherOptions) {
     this.#options = options
+  }
+
+  /** Whether it is time again to have lists made before somebody asks; at most once in a while, however much is revoked. */
+  isRefreshDue(): boolean {
+    const now = this.#options.clock.now()
+    if (Math.abs(now - this.#refreshAskedAt) < jobPauseMs) return false
+    this.#refreshAskedAt = now
+    return true
   }
 
   async serve(plan: CrlPlan, kind: CrlKind, asking: CrlAsking): Promise<ServedCrl> {

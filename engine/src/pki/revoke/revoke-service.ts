@@ -9,6 +9,7 @@ import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
 import { type Authority } from "../authority.ts"
 import { AuthorityService, type PkiStores } from "../authority-service.ts"
 import type { CertificateRecord } from "../certificates/certificate.ts"
+import { refreshCrlsJob } from "../crl/refresh-crls.ts"
 import { crlListOf, listOfUnknownIssuers } from "../crl/crl-list.ts"
 import { namesOf } from "../issue/leaf.ts"
 import type { HeldIssuer } from "../issuers/held-issuer.ts"
@@ -68,7 +69,8 @@ export class RevokeService extends AuthorityService implements Revocations {
       if (presented === undefined) refuseUnproven(certificate)
       return recordRevocation(current, stores, { record, certificate, reason, now, isNew: kept === undefined })
     })
-    if (!authority.settings.crl.autoRebuild) this.context.wakeJob("crl")
+    const { crlPublisher, wakeJob } = this.context
+    if (!authority.settings.crl.autoRebuild && crlPublisher.isRefreshDue()) wakeJob(refreshCrlsJob.name)
     return revoked
   }
 }
