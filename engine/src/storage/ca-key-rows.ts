@@ -6,7 +6,7 @@ import { bumpAuthority } from "./authority-rows.ts"
 import { sealPaths } from "./seal-paths.ts"
 import { type Session, statement } from "./session.ts"
 import type { CaKeyRow } from "./tables.ts"
-import { nameTaken, refuseTaken } from "./taken.ts"
+import { refuseTaken } from "./taken.ts"
 
 export class CaKeyRows implements CaKeyStore {
   readonly #session: Session
@@ -51,7 +51,7 @@ export class CaKeyRows implements CaKeyStore {
   }
 }
 
-const taken = { name: { ...nameTaken, field: ["keyName"] } }
+const taken = { name: { field: ["keyName"], detail: "key name already in use" } }
 
 const keyOf = (row: Omit<CaKeyRow, "private_key_sealed">): CaKey => ({
   id: row.id as KeyId,

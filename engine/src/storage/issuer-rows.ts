@@ -4,7 +4,7 @@ import type { MountId } from "../pki/mount.ts"
 import { bumpAuthority } from "./authority-rows.ts"
 import { type Session, statement } from "./session.ts"
 import type { IssuerRow } from "./tables.ts"
-import { nameTaken, refuseTaken } from "./taken.ts"
+import { refuseTaken } from "./taken.ts"
 
 export class IssuerRows implements IssuerStore {
   readonly #session: Session
@@ -43,7 +43,7 @@ export class IssuerRows implements IssuerStore {
   }
 }
 
-const taken = { name: { ...nameTaken, field: ["issuerName"] } }
+const taken = { name: { field: ["issuerName"], detail: "issuer name already in use" } }
 
 const changeable = ({ name, settings, revokedAt }: Issuer) => ({
   name,

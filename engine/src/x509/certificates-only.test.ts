@@ -42,6 +42,16 @@ test("the certificates of a bundle that OpenSSL made come back octet for octet",
   expect(found.toSorted()).toEqual(expected.toSorted())
 })
 
+test("more certificates than any chain has are refused before they are read", () => {
+  const many = (count: number) => {
+    writeFileSync(join(folder, "many.pem"), readFileSync(join(folder, "b.pem"), "utf8").repeat(count))
+    openssl("crl2pkcs7", "-nocrl", "-certfile", "many.pem", "-out", "many.p7b")
+    return der("many.p7b")
+  }
+  expect(readCertificatesOnly(many(16))).toHaveLength(16)
+  expect(() => readCertificatesOnly(many(17))).toThrow("holds more than 16 certificates")
+})
+
 test("whatever is cut off, changed in its frame or no bundle at all is refused, and nothing else is thrown", () => {
   const whole = der("both.p7b")
   for (let length = 0; length < whole.length; length += 1)

@@ -1,15 +1,19 @@
 // Bundles of certificates in the form that other authorities hand them out in: PKCS #7, or CMS, SignedData that nobody
 // signed (RFC 5652, section 5; "certs-only" of RFC 5272, section 4.1). pkijs reads the frame, once it is known to be DER
-// of a bounded depth; every certificate in it is read by whoever uses it.
+// of a bounded depth with few certificates in it; each of them is read by whoever uses it.
 import { fromBER } from "asn1js"
 import { Certificate, ContentInfo, SignedData } from "pkijs"
 import { oids } from "./asn1/oids.ts"
-import { refuseMalformed } from "./asn1/reader.ts"
+import { DerReader, refuseMalformed } from "./asn1/reader.ts"
 import { UnacceptableInput } from "./unacceptable-input.ts"
+
+/** A chain has a handful; each takes pkijs two milliseconds. */
+const certificatesMaximum = 16
 
 /** DER of each certificate, in the order of the bundle. `MalformedDer` or `UnacceptableInput` for anything else. */
 export function readCertificatesOnly(der: Uint8Array): readonly Uint8Array[] {
-  refuseMalformed(der, "PKCS #7")
+  refuseMalformed(der, document)
+  refuseMany(der)
   const { certificates = [] } = signedData(der)
   return certificates.map((certificate) => {
     if (!(certificate instanceof Certificate))
@@ -18,14 +22,27 @@ export function readCertificatesOnly(der: Uint8Array): readonly Uint8Array[] {
   })
 }
 
+const document = "PKCS #7"
+
+function refuseMany(der: Uint8Array): void {
+  const info = new DerReader(der, document).sequence("ContentInfo")
+  if (info.oid("contentType") !== oids.signedData) throw new UnacceptableInput("The PKCS #7 bundle is no SignedData")
+  const signed = info.optional(0, "content")?.sequence("SignedData")
+  for (const field of ["version", "digestAlgorithms", "encapContentInfo"]) signed?.value(field)
+  const certificates = signed?.optional(0, "certificates")
+  for (let count = 0; certificates?.done === false; count += 1) {
+    if (count === certificatesMaximum)
+      throw new UnacceptableInput(`The PKCS #7 bundle holds more than ${certificatesMaximum} certificates`)
+    certificates.value("certificate")
+  }
+}
+
 function signedData(der: Uint8Array): SignedData {
   try {
     const { result } = fromBER(Uint8Array.from(der).buffer)
-    const { contentType, content } = new ContentInfo({ schema: result })
-    if (contentType !== oids.signedData) throw new UnacceptableInput("The PKCS #7 bundle is no SignedData")
+    const { content } = new ContentInfo({ schema: result })
     return new SignedData({ schema: content })
-  } catch (error) {
-    if (error instanceof UnacceptableInput) throw error
+  } catch {
     throw new UnacceptableInput("The PKCS #7 bundle cannot be read")
   }
 }

@@ -81,6 +81,8 @@ function blocksOf(pem: string): readonly PemBlock[] {
   if (meant.length === 0) throw refused("no PEM block was found in the data for import")
   if (meant.length > blocksMaximum)
     throw refused(`the bundle has ${meant.length} PEM blocks; at most ${blocksMaximum} are imported at once`)
+  if (meant.filter(({ label }) => bundleLabels.includes(label)).length > 1)
+    throw refused("the bundle has more than one PKCS #7 block; import one after another")
   return meant
 }
 
@@ -89,8 +91,7 @@ function certificatesIn({ label, bytes }: PemBlock): readonly Uint8Array[] {
   if (certificateLabels.includes(label)) return [bytes]
   if (!bundleLabels.includes(label)) throw new UnacceptableInput("only certificates and private keys can be imported")
   const found = readCertificatesOnly(bytes)
-  if (found.length === 0 || found.length > blocksMaximum)
-    throw new UnacceptableInput(`${found.length} certificates are in it; 1 to ${blocksMaximum} are imported at once`)
+  if (found.length === 0) throw new UnacceptableInput("no certificates are in it")
   return found
 }
 

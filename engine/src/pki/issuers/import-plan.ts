@@ -10,10 +10,12 @@ import type { CertificateRecord } from "../certificates/certificate.ts"
 import { namesOf } from "../issue/leaf.ts"
 import type { CaKey } from "../keys/key.ts"
 import type { Bundle, BundledCertificate } from "./bundle.ts"
+import { listRevokedIssuer } from "../revoke/issuer-revocation.ts"
 import { type DefaultsAfter, defaultsAfter, saveDefaults } from "./default-issuer.ts"
 import { type HeldIssuer, holdIssuer, issuerValues } from "./held-issuer.ts"
 import { defaultIssuerSettings, type Issuer } from "./issuer.ts"
 import type { ImportedBundle } from "./issuers.ts"
+import { asRevoked, knownRevocation } from "./known-revocation.ts"
 import { certifiableUsages } from "./issuer-usage.ts"
 
 export interface ImportPlan {
@@ -150,18 +152,36 @@ function warningsAbout(
   return warnings
 }
 
-type UsedStores = Pick<PkiStores, "caKeys" | "issuers" | "certificates" | "mountSettings">
+type UsedStores = Pick<PkiStores, "caKeys" | "issuers" | "certificates" | "revocations" | "mountSettings">
 
-/** Carries out what was planned, in the transaction that it was planned in. */
-export async function storeImport({ mount }: Authority, plan: ImportPlan, stores: UsedStores): Promise<void> {
+/** Carries out what was planned, in the transaction that it was planned in. The answer is what to warn of besides. */
+export async function storeImport(
+  { mount, issuers: known }: Authority,
+  plan: ImportPlan,
+  stores: UsedStores,
+): Promise<readonly string[]> {
   const { caKeys, issuers, certificates, mountSettings } = stores
   for (const { key, privateKey } of plan.newKeys) await caKeys.insert(key, privateKey.der("pkcs8"))
-  for (const issuer of plan.newIssuers) await issuers.insert(issuer)
+  const added: HeldIssuer[] = []
+  for (const planned of plan.newIssuers) {
+    const held = holdIssuer(planned)
+    const revokedAt = await knownRevocation(held, stores)
+    const issuer = revokedAt === undefined ? held : holdIssuer({ ...planned, ...asRevoked(planned, revokedAt) })
+    await issuers.insert(issuer)
+    added.push(issuer)
+  }
   for (const record of plan.records) {
     // An intermediate that the mount has signed is recorded; and strangers may share a serial number.
-    const known = await certificates.find(mount.id, record.serialNumber)
-    if (known === undefined) await certificates.insert(record)
+    const recorded = await certificates.find(mount.id, record.serialNumber)
+    if (recorded === undefined) await certificates.insert(record)
   }
   for (const issuer of plan.completedIssuers) await issuers.save(issuer)
+  // The issuer of one that was revoked may have come only now.
+  const all = [...known, ...added]
+  for (const issuer of all)
+    if (issuer.revokedAt !== null) await listRevokedIssuer({ mount, issuers: all }, stores, issuer, issuer.revokedAt)
   await saveDefaults(mount.id, plan.defaults, mountSettings)
+  return added
+    .filter(({ revokedAt }) => revokedAt !== null)
+    .map(({ id }) => `the certificate of issuer ${id} has been revoked here, so it issues nothing`)
 }

@@ -3,6 +3,7 @@ import { compileAccess } from "../../core/access.ts"
 import { systemRuntime } from "../../core/runtime.ts"
 import { dayMs } from "../../core/time.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
+import { openssl } from "../../testing/openssl.ts"
 import { foreignRoot, issuingMount } from "../../testing/issuing-mount.ts"
 import { writePem } from "../../x509/pem.ts"
 import { defaultIssuerSettings, noUrls } from "./issuer.ts"
@@ -244,6 +245,73 @@ describe("a revoked issuer", () => {
       revokedAt,
       settings: { usage: ["read-only", "crl-signing", "ocsp-signing"] },
     })
+  })
+})
+
+describe("a revoked intermediate", () => {
+  async function underRoot() {
+    const mount = await issuingMount()
+    const { issuers, certificates } = mount.pki
+    const root = await issuers.generateRoot({ ...ec, commonName: "Root", ttlMs: 30 * dayMs })
+    const { csr } = await issuers.generateIntermediate({ ...ec, commonName: "CA" })
+    const asked = { csr: writePem("CERTIFICATE REQUEST", csr), commonName: "CA", ttlMs: dayMs }
+    const signed = await certificates.signIntermediate(asked)
+    const pem = writePem("CERTIFICATE", signed.certificate)
+    return { ...mount, root, signed, pem }
+  }
+
+  test("is on the list of its issuer, wherever that is in the mount", async () => {
+    await using mount = await underRoot()
+    const { issuers, revocations } = mount.pki
+    const [id = ""] = (await issuers.import(mount.pem)).importedIssuers
+    expect(await revocations.list()).toEqual([])
+    await issuers.revoke(id)
+    await issuers.revoke(id)
+    expect(await revocations.list()).toEqual([mount.signed.serialNumber])
+    const crl = await mount.pki.crls.get()
+    const text = openssl(["crl", "-inform", "DER", "-noout", "-text", "-in", "crl"], { crl: crl?.der ?? "" })
+    expect(text).toContain(`Serial Number: ${mount.signed.serialNumber.replaceAll(":", "").toUpperCase()}`)
+  })
+
+  test("comes back revoked when it is imported again", async () => {
+    await using mount = await underRoot()
+    const { issuers } = mount.pki
+    const [first = ""] = (await issuers.import(mount.pem)).importedIssuers
+    const { issuer } = await issuers.revoke(first)
+    await issuers.delete(first)
+    const again = await issuers.import(mount.pem)
+    const [second = ""] = again.importedIssuers
+    expect(await issuers.get(second)).toMatchObject({
+      revokedAt: issuer.revokedAt,
+      settings: { usage: ["read-only", "crl-signing", "ocsp-signing"] },
+    })
+    expect(again.warnings).toEqual([expect.stringContaining("has been revoked here")])
+  })
+
+  test("that was revoked as a certificate is revoked as an issuer", async () => {
+    await using mount = await underRoot()
+    const { issuers, revocations } = mount.pki
+    const { revokedAt } = await revocations.revoke({ serialNumber: mount.signed.serialNumber })
+    const [id = ""] = (await issuers.import(mount.pem)).importedIssuers
+    expect(await issuers.get(id)).toMatchObject({ revokedAt })
+  })
+
+  test("whose issuer comes later is on its list from then on", async () => {
+    await using mount = await issuingMount()
+    const { issuers, revocations } = mount.pki
+    const root = foreignRoot()
+    const { csr } = await issuers.generateIntermediate({ ...ec, commonName: "CA" })
+    const [id = ""] = (await issuers.import(root.sign(writePem("CERTIFICATE REQUEST", csr)))).importedIssuers
+    await issuers.revoke(id)
+    expect(await revocations.list()).toEqual([])
+    await issuers.import(`${root.certificate}${root.key}`)
+    expect(await revocations.list()).toHaveLength(1)
+  })
+
+  test("is on no list where it is a root", async () => {
+    await using mount = await underRoot()
+    await mount.pki.issuers.revoke(mount.root.issuerId)
+    expect(await mount.pki.revocations.list()).toEqual([])
   })
 })
 

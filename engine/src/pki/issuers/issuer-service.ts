@@ -18,6 +18,7 @@ import { readBundle } from "./bundle.ts"
 import { defaultsAfter, saveDefaults } from "./default-issuer.ts"
 import { type HeldIssuer, issuerValues } from "./held-issuer.ts"
 import { planImport, storeImport } from "./import-plan.ts"
+import { asRevoked } from "./known-revocation.ts"
 import { defaultIssuerSettings, type Issuer } from "./issuer.ts"
 import { changedIssuer, refuseTakenIssuerName, withoutSettings } from "./issuer-settings.ts"
 import { afterChange, certificateOf, summariesOf, viewOf } from "./issuer-view.ts"
@@ -141,9 +142,9 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
         newIssuerId: () => newId("iss", random),
         newKeyId: () => newId("key", random),
       })
-      await storeImport(authority, plan, stores)
+      const warnings = await storeImport(authority, plan, stores)
       await this.#touch(authority, stores.mountSettings)
-      return plan.result
+      return { ...plan.result, warnings: [...plan.result.warnings, ...warnings] }
     })
   }
 
@@ -181,10 +182,9 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
     return this.#change(
       reference,
       ({ settings }, issuer) => {
-        const usage = issuer.settings.usage.filter((one) => one !== "issuing-certificates")
         const isDefault = settings.issuers.default === issuer.id
         return {
-          changed: { revokedAt: issuer.revokedAt ?? now, settings: { ...issuer.settings, usage } },
+          changed: asRevoked(issuer, now),
           warnings: isDefault ? [`issuer ${issuer.id} stays the default issuer, and issues nothing any more`] : [],
         }
       },

@@ -344,6 +344,21 @@ describe("importing", () => {
     })
   })
 
+  test("certificates in a PKCS #7 bundle are imported like any others", async () => {
+    await using mount = await issuingMount()
+    const [one, other] = [foreignRoot("/CN=One"), foreignRoot("/CN=Other")]
+    const bundled = openssl(["crl2pkcs7", "-nocrl", "-certfile", "certificates.pem"], {
+      "certificates.pem": `${one.certificate}${other.certificate}`,
+    })
+    const { importedIssuers } = await importing(mount.pki, `${bundled}${one.key}`)
+    expect(importedIssuers).toHaveLength(2)
+    const single = await importing(mount.pki, `${one.certificate}${other.certificate}`)
+    expect(single.existingIssuers.toSorted()).toEqual(importedIssuers.toSorted())
+    await expect(importing(mount.pki, bundled + bundled)).rejects.toMatchObject({
+      message: expect.stringContaining("more than one PKCS #7 block"),
+    })
+  })
+
   test("a key that comes later completes its issuer", async () => {
     await using mount = await issuingMount()
     const { key, certificate } = foreignRoot()

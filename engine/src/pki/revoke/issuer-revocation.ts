@@ -9,7 +9,7 @@ import type { RevocationStore } from "./revocation.ts"
 
 /** Inside the transaction that revokes it. A list of another mount, or a root's own, cannot have it. */
 export async function listRevokedIssuer(
-  { mount, issuers }: Authority,
+  { mount, issuers }: Pick<Authority, "mount" | "issuers">,
   { revocations }: { readonly revocations: RevocationStore },
   issuer: HeldIssuer,
   revokedAt: Instant,

@@ -1,0 +1,34 @@
+import type { Instant } from "../../core/time.ts"
+import { type SerialNumber, serialNumberOf } from "../../x509/serial-number.ts"
+import type { CertificateStore } from "../certificates/certificate.ts"
+import type { RevocationStore } from "../revoke/revocation.ts"
+import type { HeldIssuer } from "./held-issuer.ts"
+import type { Issuer } from "./issuer.ts"
+
+/** What an issuer becomes. The first time stands, and what it could do besides issuing it still does (pki-facts 2.4). */
+export const asRevoked = (issuer: Issuer, revokedAt: Instant): Pick<Issuer, "revokedAt" | "settings"> => ({
+  revokedAt: issuer.revokedAt ?? revokedAt,
+  settings: {
+    ...issuer.settings,
+    usage: issuer.settings.usage.filter((usage) => usage !== "issuing-certificates"),
+  },
+})
+
+interface UsedStores {
+  readonly revocations: RevocationStore
+  readonly certificates: CertificateStore
+}
+
+/** Since when the certificate of an issuer that comes to a mount has been revoked there. */
+export async function knownRevocation(
+  { mountId, certificate, parsed }: HeldIssuer,
+  { revocations, certificates }: UsedStores,
+): Promise<Instant | undefined> {
+  const serialNumber: SerialNumber | undefined = serialNumberOf(parsed.serialNumber)
+  const revocation = serialNumber && (await revocations.find(mountId, serialNumber))
+  if (serialNumber === undefined || revocation === undefined) return undefined
+  // Strangers may share a serial number.
+  const recorded = await certificates.find(mountId, serialNumber)
+  const isThatOne = recorded !== undefined && Buffer.compare(recorded.certificate, certificate) === 0
+  return isThatOne ? revocation.revokedAt : undefined
+}
