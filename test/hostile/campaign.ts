@@ -177,7 +177,10 @@ function mutated(document: unknown, { kind, at, name, value }: Mutation): unknow
   if (kind === "replace") return replaced(document, path, value)
   if (kind === "remove") return without(document, path)
   const holder = typeof valueAt(document, path) === "object" ? path : path.slice(0, -1)
-  return holder.length === 0 ? document : replaced(document, [...holder, name], value)
+  if (holder.length === 0) return document
+  // A list has no names.
+  const list = valueAt(document, holder)
+  return replaced(document, [...holder, Array.isArray(list) ? list.length : name], value)
 }
 
 const texts = oneof(
