@@ -86,7 +86,7 @@ async function opened<C extends AsyncDisposable & { readonly world: World }>(
   api: Api,
 ): Promise<Attacked & AsyncDisposable & { readonly cast: C }> {
   const place = await kind.place()
-  const cast = await openCast({ url: place.url })
+  const cast = await openCast({ url: place.url, jobs: false })
   const store = await watchStore(place.url)
   return {
     cast,

@@ -44,6 +44,8 @@ export interface WorldOptions {
   readonly auditFile?: string
   readonly auditOpenReads?: boolean
   readonly outgoing?: EmbeddedOptions["outgoing"]
+  /** False where nothing may change but by a request. */
+  readonly jobs?: boolean
 }
 
 const sealKey = Buffer.alloc(32, "seal").toString("base64")
@@ -62,6 +64,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       ? {}
       : { auditLog: { file: options.auditFile, recordsOpenReads: options.auditOpenReads ?? false } }),
     ...(options.outgoing === undefined ? {} : { outgoing: options.outgoing }),
+    ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
   })
   const app = createApp({ engine, runtime })
   const rootToken = await tokenOf(engine)
