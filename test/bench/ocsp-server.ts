@@ -7,19 +7,7 @@ import { systemRuntime } from "../../engine/src/core/runtime.ts"
 import { openEmbedded } from "../../engine/src/embedded.ts"
 import { createApp } from "../../engine/src/http/app.ts"
 import { serveApp } from "../../engine/src/server.ts"
-import { oids } from "../../engine/src/x509/asn1/oids.ts"
-import {
-  context,
-  encode,
-  objectIdentifier,
-  octetString,
-  sequence,
-  unsignedInteger,
-} from "../../engine/src/x509/asn1/writer.ts"
-import { parseCertificate } from "../../engine/src/x509/certificate.ts"
-import { encodeExtensions } from "../../engine/src/x509/extension.ts"
-import { issuerHashes } from "../../engine/src/x509/ocsp.ts"
-import { readPublicKey } from "../../engine/src/x509/public-key.ts"
+import { ocspQuestion } from "../../engine/src/testing/ocsp-question.ts"
 import { serialNumberOctets } from "../../engine/src/x509/serial-number.ts"
 
 const certificates = 50
@@ -38,17 +26,6 @@ for (const keyType of ["ec", "rsa"]) {
   const { issuers, roles, certificates: issued } = engine.pki(keyType)
   const { certificate } = await issuers.generateRoot({ commonName: "Bench Root", keyType })
   await roles.save("any", { allowAnyName: true, keyType: "ec", ttlMs: 3_600_000 })
-  const { subject, subjectPublicKeyInfo } = parseCertificate(certificate)
-  const hashes = issuerHashes("sha1", { name: subject, publicKeyBits: readPublicKey(subjectPublicKeyInfo).octets })
-  const question = (serialNumber: Uint8Array, nonce?: Uint8Array): Uint8Array => {
-    const algorithm = sequence([objectIdentifier(oids.sha1)])
-    const names = [octetString(hashes.nameHash), octetString(hashes.keyHash)]
-    const list = sequence([sequence([sequence([algorithm, ...names, unsignedInteger(serialNumber)])])])
-    if (nonce === undefined) return encode(sequence([sequence([list])]))
-    const value = encode(octetString(nonce))
-    const extensions = encodeExtensions([{ oid: oids.ocspNonce, critical: false, value }])
-    return encode(sequence([sequence([list, context(2, [extensions])])]))
-  }
   const post = (der: Uint8Array): string =>
     [
       `POST /v1/${keyType}/ocsp HTTP/1.1`,
@@ -65,11 +42,11 @@ for (const keyType of ["ec", "rsa"]) {
   const sets = { posted: [] as string[], got: [] as string[], fresh: [] as string[] }
   for (let index = 0; index < certificates; index += 1) {
     const { serialNumber } = await issued.issue("any", { commonName: `www-${index}.example.com` })
-    const octets = serialNumberOctets(serialNumber)
-    sets.posted.push(post(question(octets)))
-    sets.got.push(get(question(octets)))
+    const question = { digest: "sha1", issuer: certificate, serialNumber: serialNumberOctets(serialNumber) } as const
+    sets.posted.push(post(ocspQuestion(question)))
+    sets.got.push(get(ocspQuestion(question)))
     // Whoever sends a nonce is given what nobody else was.
-    sets.fresh.push(post(question(octets, runtime.random.bytes(16))))
+    sets.fresh.push(post(ocspQuestion({ ...question, nonce: runtime.random.bytes(16) })))
   }
   requests[keyType] = sets
 }

@@ -5,12 +5,14 @@ import type { IssuedCertificate } from "../../engine/src/pki/certificates/certif
 import { lastInstant } from "../../engine/src/pki/issue/validity.ts"
 import { valuesOf } from "../../engine/src/pki/names/subject.ts"
 import type { ServedPki } from "../../engine/src/pki/pki.ts"
+import { ocspQuestion } from "../../engine/src/testing/ocsp-question.ts"
 import { allKeyAlgorithms } from "../../engine/src/testing/test-keys.ts"
 import { oids } from "../../engine/src/x509/asn1/oids.ts"
 import { describeKeyAlgorithm, type KeyAlgorithm } from "../../engine/src/x509/key-algorithm.ts"
 import { writePem } from "../../engine/src/x509/pem.ts"
+import { serialNumberOctets } from "../../engine/src/x509/serial-number.ts"
 import { chance, type Chance } from "../fuzz/chance.ts"
-import { type Batch, type JudgedCertificate, pem, type Purpose } from "./batch.ts"
+import { type Batch, type JudgedAnswer, type JudgedCertificate, pem, type Purpose } from "./batch.ts"
 import { common, contentOf, csrFor } from "./csr.ts"
 import type { Explanation } from "./explained.ts"
 import { authorityWish, requestWish, roleWish, verbatimWish } from "./wishes.ts"
@@ -23,6 +25,7 @@ const shareOf = (key: KeyAlgorithm): number => ("bits" in key && key.bits === 81
 
 export async function makeCorpus(engine: ServedEngine, seed: number): Promise<Batch> {
   const certificates: JudgedCertificate[] = []
+  const answers: JudgedAnswer[] = []
   const roots: Authority[] = []
   for (const [index, key] of allKeyAlgorithms.entries()) {
     const choice = chance(seed, index)
@@ -36,13 +39,53 @@ export async function makeCorpus(engine: ServedEngine, seed: number): Promise<Ba
       certificates.push(authority.itself)
       for (let role = 0; role < 13 * share; role += 1) certificates.push(...(await underRole(authority, role)))
       for (let number = 0; number < 20 * share; number += 1) certificates.push(await verbatim(authority, number))
+      answers.push(...(await answersOf(authority)))
     }
     for (let number = 0; number < 12 * shareOf(key); number += 1) certificates.push(await intermediate(root, number))
     for (const other of roots) if (other !== root) certificates.push(await crossSigned(issuing, other))
   }
   for (const root of roots) for (const other of roots) if (root !== other) certificates.push(await crossed(root, other))
-  return { certificates, crls: [], answers: [] }
+  return { certificates, crls: [], answers }
 }
+
+/** By the issuer itself, and by a key that it has answer in its place. */
+async function answersOf(authority: Authority): Promise<JudgedAnswer[]> {
+  const { name, pki, itself } = authority
+  const issuers = [itself.der, ...itself.issuers]
+  await pki.roles.save("asked", { allowAnyName: true, keyType: "any", enforceHostnames: false })
+  const answers: JudgedAnswer[] = []
+  for (const ocspDelegatedResponder of [false, true]) {
+    await pki.crls.configure({ ocspDelegatedResponder })
+    for (const status of ["good", "revoked", "unknown"] as const) {
+      const csr = await anyCsr(smallKey)
+      const { serialNumber: text, certificate } = await pki.certificates.sign("asked", {
+        commonName: "asked.example.com",
+        csr,
+        ttlMs: dayMs,
+      })
+      if (status === "revoked") await pki.revocations.revoke({ serialNumber: text, reason: "superseded" })
+      const serialNumber = status === "unknown" ? Uint8Array.of(7) : serialNumberOctets(text)
+      // The judges ask by no other.
+      const question = { digest: "sha1", issuer: itself.der, serialNumber } as const
+      const request = ocspQuestion(status === "good" ? question : { ...question, nonce: Buffer.alloc(16, status) })
+      const { der } = await pki.ocsp.answer(request)
+      answers.push({
+        name: `${status} of ${name}${ocspDelegatedResponder ? ", delegated" : ""}`,
+        der,
+        request,
+        serialNumber: BigInt(`0x${Buffer.from(serialNumber).toString("hex")}`),
+        issuers,
+        status,
+        ...(status === "unknown" ? {} : { certificate }),
+        explained:
+          authority.key.type === "ed25519" && ocspDelegatedResponder ? ["zlint: unknown signature algorithm"] : [],
+      })
+    }
+  }
+  return answers
+}
+
+const smallKey: KeyAlgorithm = { type: "ec", bits: 256 }
 
 /** A mount and its only issuer. */
 interface Authority {
