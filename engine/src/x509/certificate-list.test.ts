@@ -117,7 +117,7 @@ test("whatever is cut off or changed is malformed, or reads as a list", () => {
       try {
         parseCertificateList(changed)
       } catch (error) {
-        expect(error).toBeInstanceOf(MalformedDer)
+        if (!(error instanceof MalformedDer)) throw error
       }
     }),
     { numRuns: 500 },

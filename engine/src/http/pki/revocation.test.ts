@@ -176,6 +176,33 @@ describe("the list", () => {
     expect((await world.pki("GET", "/empty/issuer/none/crl")).status).toBe(404)
   })
 
+  test("is not there where its issuer may not sign it, or has no key", async () => {
+    const { ask, path } = await newMount()
+    await world.engine.pki(path).issuers.update("default", { usage: ["issuing-certificates"] })
+    expect((await ask("GET", "crl")).status).toBe(204)
+    expect((await ask("GET", "issuer/default/crl/pem")).status).toBe(204)
+    expect((await ask("GET", "cert/crl")).status).toBe(204)
+    expect((await ask("GET", "crl/rotate")).body.data).toEqual({ success: true })
+  })
+
+  test("of deltas is not there unless there are deltas, and of shards that nobody made neither", async () => {
+    const { ask } = await newMount()
+    for (const below of ["crl/delta", "crl/delta/pem", "issuer/default/crl/delta", "cert/delta-crl"])
+      expect((await ask("GET", below)).status).toBe(204)
+    for (const below of ["crl/shard/4-1", "crl/shard/3-1", "crl/shard/nonsense", "crl/shard/4-4"])
+      expect((await ask("GET", below)).status).toBe(404)
+    expect((await ask("GET", "crl/shard/1-0")).status).toBe(200)
+  })
+
+  test("of other clusters, and of what they ask for, is empty", async () => {
+    const { ask } = await newMount()
+    for (const below of ["certs/revocation-queue", "certs/unified-revoked"])
+      expect((await ask("LIST", below)).body.data).toEqual({ keys: [], key_info: {} })
+    const [whole, unified] = [await ask("GET", "crl"), await ask("GET", "unified-crl")]
+    expect(unified.bytes).toEqual(whole.bytes)
+    expect((await ask("GET", "cert/unified-crl")).status).toBe(200)
+  })
+
   test("is built anew with every rotation, under a higher number", async () => {
     const { ask } = await newMount()
     const numbers: number[] = []
