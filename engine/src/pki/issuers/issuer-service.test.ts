@@ -43,7 +43,7 @@ test("[P-1-n3] a mount holds several issuers, each with a subject and a key of i
     { id: two.issuerId, name: null, keyId: two.keyId, isDefault: false, serialNumber: two.serialNumber },
     { id: foreignId, name: null, keyId: null, isDefault: false, serialNumber: expect.stringMatching(/^[0-9a-f:]+$/) },
   ])
-  await roles.save("any", { allowAnyName: true, keyType: "ec" })
+  await roles.save("any", { allowAnyName: true, keyType: "ec", ttlMs: 3_600_000 })
   const byDefault = await certificates.issue("any", { commonName: "a.example.com" })
   const byName = await certificates.issue("any", { commonName: "a.example.com" }, { issuerRef: two.issuerId })
   expect([byDefault.issuingCa, byName.issuingCa]).toEqual([one.certificate, two.certificate])
