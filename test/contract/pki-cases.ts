@@ -120,7 +120,8 @@ export function pkiCases(engine: () => OpenedEngine): void {
   })
 
   test("a mount that is not there has nothing in it", async () => {
-    const { roles } = engine().root.pki("contract/absent")
+    const { roles, issuers } = engine().root.pki("contract/absent")
+    await expect(issuers.list()).rejects.toMatchObject(notFound)
     await expect(roles.list()).rejects.toMatchObject(notFound)
     await expect(roles.get("web")).rejects.toMatchObject(notFound)
     await expect(roles.save("web", {})).rejects.toMatchObject(notFound)
