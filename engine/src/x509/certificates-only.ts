@@ -30,11 +30,12 @@ function refuseMany(der: Uint8Array): void {
   const signed = info.optional(0, "content")?.sequence("SignedData")
   for (const field of ["version", "digestAlgorithms", "encapContentInfo"]) signed?.value(field)
   const certificates = signed?.optional(0, "certificates")
-  for (let count = 0; certificates?.done === false; count += 1) {
-    if (count === certificatesMaximum)
-      throw new UnacceptableInput(`The PKCS #7 bundle holds more than ${certificatesMaximum} certificates`)
+  for (let count = 0; count < certificatesMaximum; count += 1) {
+    if (certificates === undefined || certificates.done) return
     certificates.value("certificate")
   }
+  if (certificates?.done === false)
+    throw new UnacceptableInput(`The PKCS #7 bundle holds more than ${certificatesMaximum} certificates`)
 }
 
 function signedData(der: Uint8Array): SignedData {
