@@ -5,7 +5,7 @@ import { join } from "node:path"
 import type { Explanation } from "./explained.ts"
 
 /** Of `openssl verify -purpose`. */
-export type Purpose = "any" | "sslclient" | "sslserver" | "smimesign" | "crlsign" | "timestampsign"
+export type Purpose = "any" | "sslserver" | "crlsign" | "ocsphelper"
 
 interface Judged {
   /** Unique in its batch, and without tabs. */
@@ -19,18 +19,20 @@ interface Judged {
 
 export interface JudgedCertificate extends Judged {
   readonly purpose: Purpose
-  /** What the batch's CRLs say of it and of the intermediates above it; absent where they say nothing. */
-  readonly status?: "good" | "revoked"
+  /** What the batch's CRLs say of it and of the intermediates above it, all of them or without deltas; absent: nothing. */
+  readonly status?: "good" | "revoked" | "revoked by a delta"
 }
 
-export type JudgedCrl = Judged & {
-  /** The list that a delta builds on. */
-  readonly base?: Uint8Array
+export interface JudgedCrl extends Judged {
+  /** It is none that anybody would ask for the status of a certificate. */
+  readonly isMadeUp?: true
 }
 
 /** The answer of an OCSP responder. Its first issuer is the one that is asked for. */
 export interface JudgedAnswer extends Judged {
   readonly request: Uint8Array
+  /** By which the request names the issuer. */
+  readonly digest: "sha1" | "sha256"
   readonly serialNumber: bigint
   /** Absent where none was issued under that serial number. */
   readonly certificate?: Uint8Array

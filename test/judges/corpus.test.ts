@@ -7,6 +7,7 @@ import { testKeyGenerator } from "../../engine/src/testing/test-keys.ts"
 import { openWorld } from "../../engine/src/testing/world.ts"
 import { type WrittenBatch, writeBatch } from "./batch.ts"
 import { makeCorpus } from "./corpus.ts"
+import { explainedFindings } from "./explained.ts"
 import { type Finding, verdict } from "./judge.ts"
 import { findJudges, judgeNames } from "./judges.ts"
 import { each } from "./run.ts"
@@ -29,8 +30,13 @@ describe(`what the engine signs (seed ${seed})`, () => {
   }, 600_000)
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  test("is at least 2,000 certificates", () => {
+  test("is at least 2,000 certificates, CRLs of every style and OCSP answers of every status", () => {
     expect(batch.certificates.length).toBeGreaterThanOrEqual(2_000)
+    expect(new Set(batch.certificates.map(({ status }) => status))).toEqual(
+      new Set([undefined, "good", "revoked", "revoked by a delta"]),
+    )
+    expect(batch.crls.length).toBeGreaterThanOrEqual(60)
+    expect(new Set(batch.answers.map(({ status }) => status))).toEqual(new Set(["good", "revoked", "unknown"]))
   })
 
   for (const name of judgeNames) {
@@ -39,4 +45,8 @@ describe(`what the engine signs (seed ${seed})`, () => {
       expect(verdict(about, batch).faults.slice(0, 50)).toEqual([])
     })
   }
+
+  test.skipIf(judges.size < judgeNames.length)("needs every explanation there is", () => {
+    expect([...verdict(findings, batch).used].toSorted()).toEqual(explainedFindings.toSorted())
+  })
 })

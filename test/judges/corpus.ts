@@ -5,16 +5,15 @@ import type { IssuedCertificate } from "../../engine/src/pki/certificates/certif
 import { lastInstant } from "../../engine/src/pki/issue/validity.ts"
 import { valuesOf } from "../../engine/src/pki/names/subject.ts"
 import type { ServedPki } from "../../engine/src/pki/pki.ts"
-import { ocspQuestion } from "../../engine/src/testing/ocsp-question.ts"
 import { allKeyAlgorithms } from "../../engine/src/testing/test-keys.ts"
 import { oids } from "../../engine/src/x509/asn1/oids.ts"
 import { describeKeyAlgorithm, type KeyAlgorithm } from "../../engine/src/x509/key-algorithm.ts"
 import { writePem } from "../../engine/src/x509/pem.ts"
-import { serialNumberOctets } from "../../engine/src/x509/serial-number.ts"
 import { chance, type Chance } from "../fuzz/chance.ts"
-import { type Batch, type JudgedAnswer, type JudgedCertificate, pem, type Purpose } from "./batch.ts"
+import { type Batch, type JudgedAnswer, type JudgedCertificate, type JudgedCrl, pem, type Purpose } from "./batch.ts"
 import { common, contentOf, csrFor } from "./csr.ts"
 import type { Explanation } from "./explained.ts"
+import { configureLists, type ListStyle, type Made, type Responder, revokeSome } from "./revoked.ts"
 import { authorityWish, requestWish, roleWish, verbatimWish } from "./wishes.ts"
 
 /** Certificates of one role. */
@@ -24,68 +23,38 @@ const requestsPerRole = 8
 const shareOf = (key: KeyAlgorithm): number => ("bits" in key && key.bits === 8192 ? 0.1 : 1)
 
 export async function makeCorpus(engine: ServedEngine, seed: number): Promise<Batch> {
-  const certificates: JudgedCertificate[] = []
-  const answers: JudgedAnswer[] = []
+  const batch = { certificates: [] as JudgedCertificate[], crls: [] as JudgedCrl[], answers: [] as JudgedAnswer[] }
   const roots: Authority[] = []
+  const intermediates: Authority[] = []
   for (const [index, key] of allKeyAlgorithms.entries()) {
     const choice = chance(seed, index)
     const root = await openRoot(engine, key, choice)
     roots.push(root)
     // Of another kind than its root's, so that chains are mixed.
     const below = allKeyAlgorithms[(index + 4) % allKeyAlgorithms.length]!
-    const issuing = await openIntermediate(engine, root, below, { isConstrained: index % 2 === 1 })
-    for (const authority of [root, issuing]) {
-      const share = shareOf(authority.key)
-      certificates.push(authority.itself)
-      for (let role = 0; role < 13 * share; role += 1) certificates.push(...(await underRole(authority, role)))
-      for (let number = 0; number < 20 * share; number += 1) certificates.push(await verbatim(authority, number))
-      answers.push(...(await answersOf(authority)))
-    }
-    for (let number = 0; number < 12 * shareOf(key); number += 1) certificates.push(await intermediate(root, number))
-    for (const other of roots) if (other !== root) certificates.push(await crossSigned(issuing, other))
+    const style = listStyles[index % listStyles.length]!
+    intermediates.push(await openIntermediate(engine, root, below, { isConstrained: index % 2 === 1, style }))
   }
-  for (const root of roots) for (const other of roots) if (root !== other) certificates.push(await crossed(root, other))
-  return { certificates, crls: [], answers }
+  for (const authority of [...intermediates, ...roots]) {
+    const share = shareOf(authority.key)
+    for (let role = 0; role < 13 * share; role += 1) authority.made.push(...(await underRole(authority, role)))
+    for (let number = 0; number < 20 * share; number += 1) authority.made.push(await verbatim(authority, number))
+  }
+  for (const root of roots) {
+    for (let number = 0; number < 12 * shareOf(root.key); number += 1) root.made.push(await intermediate(root, number))
+    for (const other of intermediates) root.made.push(await crossSigned(other, root))
+    for (const other of roots) if (root !== other) root.made.push(await crossed(root, other))
+  }
+  for (const { itself, made, ...authority } of [...intermediates, ...roots]) {
+    const { certificates, crls, answers } = await revokeSome(authority, made)
+    batch.certificates.push(itself, ...certificates)
+    batch.crls.push(...crls)
+    batch.answers.push(...answers)
+  }
+  return batch
 }
 
-/** By the issuer itself, and by a key that it has answer in its place. */
-async function answersOf(authority: Authority): Promise<JudgedAnswer[]> {
-  const { name, pki, itself } = authority
-  const issuers = [itself.der, ...itself.issuers]
-  await pki.roles.save("asked", { allowAnyName: true, keyType: "any", enforceHostnames: false })
-  const answers: JudgedAnswer[] = []
-  for (const ocspDelegatedResponder of [false, true]) {
-    await pki.crls.configure({ ocspDelegatedResponder })
-    for (const status of ["good", "revoked", "unknown"] as const) {
-      const csr = await anyCsr(smallKey)
-      const { serialNumber: text, certificate } = await pki.certificates.sign("asked", {
-        commonName: "asked.example.com",
-        csr,
-        ttlMs: dayMs,
-      })
-      if (status === "revoked") await pki.revocations.revoke({ serialNumber: text, reason: "superseded" })
-      const serialNumber = status === "unknown" ? Uint8Array.of(7) : serialNumberOctets(text)
-      // The judges ask by no other.
-      const question = { digest: "sha1", issuer: itself.der, serialNumber } as const
-      const request = ocspQuestion(status === "good" ? question : { ...question, nonce: Buffer.alloc(16, status) })
-      const { der } = await pki.ocsp.answer(request)
-      answers.push({
-        name: `${status} of ${name}${ocspDelegatedResponder ? ", delegated" : ""}`,
-        der,
-        request,
-        serialNumber: BigInt(`0x${Buffer.from(serialNumber).toString("hex")}`),
-        issuers,
-        status,
-        ...(status === "unknown" ? {} : { certificate }),
-        explained:
-          authority.key.type === "ed25519" && ocspDelegatedResponder ? ["zlint: unknown signature algorithm"] : [],
-      })
-    }
-  }
-  return answers
-}
-
-const smallKey: KeyAlgorithm = { type: "ec", bits: 256 }
+const listStyles: readonly ListStyle[] = ["complete", "sharded", "with deltas"]
 
 /** A mount and its only issuer. */
 interface Authority {
@@ -93,8 +62,17 @@ interface Authority {
   readonly name: string
   readonly pki: ServedPki
   readonly choice: Chance
+  readonly style: ListStyle
   /** Its own certificate. */
   readonly itself: JudgedCertificate
+  /** That, and those above it. */
+  readonly chain: readonly Uint8Array[]
+  readonly responders: readonly Responder[]
+  /** Of its own key. */
+  readonly explained: readonly Explanation[]
+  readonly explainedAnswers: (responder: Responder) => readonly Explanation[]
+  /** Everything that it has issued. */
+  readonly made: Made[]
   /** A certificate may be valid for ever. */
   readonly isEndless: boolean
   /** Only some names may be in certificates. */
@@ -104,6 +82,8 @@ interface Authority {
 async function openRoot(engine: ServedEngine, key: KeyAlgorithm, choice: Chance): Promise<Authority> {
   const name = `root with ${describeKeyAlgorithm(key)}`
   const pki = await mounted(engine, name)
+  const address = `http://authorities.example.com/${pathOf(name)}`
+  await configureLists(pki, { style: "complete", address })
   // Half of them end after 2050, which is written in another form, and half never.
   const isEndless = allKeyAlgorithms.indexOf(key) % 2 === 0
   const { certificate } = await pki.issuers.generateRoot({
@@ -112,14 +92,28 @@ async function openRoot(engine: ServedEngine, key: KeyAlgorithm, choice: Chance)
     ...(isEndless ? { notAfter: lastInstant } : { ttlMs: 10_000 * dayMs }),
   })
   const itself = judged(name, { certificate, caChain: [certificate] }, "crlsign", explanations(key))
-  return { key, name, pki, choice, itself, isEndless, isConstrained: false }
+  return {
+    key,
+    name,
+    pki,
+    choice,
+    style: "complete",
+    itself,
+    chain: [certificate],
+    responders: [{}, { ocspDelegatedResponder: true }],
+    explained: explanations(key),
+    explainedAnswers: (responder) => unusualAnswers(key, responder),
+    made: [],
+    isEndless,
+    isConstrained: false,
+  }
 }
 
 async function openIntermediate(
   engine: ServedEngine,
   root: Authority,
   key: KeyAlgorithm,
-  { isConstrained }: { readonly isConstrained: boolean },
+  { isConstrained, style }: { readonly isConstrained: boolean; readonly style: ListStyle },
 ): Promise<Authority> {
   const name = `${isConstrained ? "constrained " : ""}intermediate with ${describeKeyAlgorithm(key)}, ${root.name}`
   const pki = await mounted(engine, name)
@@ -127,10 +121,10 @@ async function openIntermediate(
   await pki.settings.changeCluster({ aiaPath: address })
   await pki.settings.changeUrls({
     issuingCertificates: ["{{cluster_aia_path}}/issuer/{{issuer_id}}/der"],
-    crlDistributionPoints: [`${address}/crl`],
     ocspServers: ["{{cluster_aia_path}}/ocsp"],
     enableTemplating: true,
   })
+  await configureLists(pki, { style, address })
   const { csr } = await pki.issuers.generateIntermediate({ commonName: name, ...keyFields(key) })
   const signed = await root.pki.certificates.signIntermediate({
     csr: writePem("CERTIFICATE REQUEST", csr),
@@ -140,9 +134,43 @@ async function openIntermediate(
     ...(isConstrained ? constraints : {}),
   })
   await pki.issuers.import([signed.certificate, signed.issuingCa].map((der) => pem("CERTIFICATE", der)).join(""))
+  if (signsListsByPss(key)) await pki.issuers.update("default", { revocationSignatureAlgorithm: "SHA384WithRSAPSS" })
   const itself = judged(name, signed, "crlsign", explanations(key))
-  return { key, name, pki, choice: root.choice, itself, isEndless: root.isEndless, isConstrained }
+  // The root makes lists as well.
+  return {
+    key,
+    name,
+    pki,
+    choice: root.choice,
+    style,
+    itself: { ...itself, status: "good" },
+    chain: [signed.certificate, ...root.chain],
+    responders: [responders[allKeyAlgorithms.indexOf(key) % responders.length]!],
+    explained: explanations(key),
+    explainedAnswers: (responder) => unusualAnswers(key, responder),
+    made: [],
+    isEndless: root.isEndless,
+    isConstrained,
+  }
 }
+
+/** Issuers that answer themselves, and those that have another key do it. */
+const responders = [
+  {},
+  { ocspDelegatedResponder: true },
+  { ocspDelegatedResponder: true, ocspResponderKeyType: "ec" },
+  { ocspDelegatedResponder: true, ocspResponderKeyType: "ed25519" },
+] as const satisfies readonly Responder[]
+
+/** Signed with what not every reader knows, by a responder, whose certificate they hold. */
+function unusualAnswers(key: KeyAlgorithm, { ocspDelegatedResponder, ocspResponderKeyType }: Responder) {
+  const type = ocspResponderKeyType || key.type
+  const isUnusual = type === "ed25519" || (type === "rsa" && signsListsByPss(key))
+  return ocspDelegatedResponder === true && isUnusual ? (["zlint: unknown signature algorithm"] as const) : []
+}
+
+/** What an operator sets for some. */
+const signsListsByPss = (key: KeyAlgorithm): boolean => key.type === "rsa" && key.bits > 2048
 
 /** All that is wished for lies inside of them. */
 const constraints = {
@@ -181,7 +209,7 @@ const explanations = (key: KeyAlgorithm): readonly Explanation[] =>
 const misread = ({ isConstrained }: Authority, commonName = ""): readonly Explanation[] =>
   isConstrained && /[ @]/.test(commonName) ? ["gnutls: The certificate chain violates the signer's constraints."] : []
 
-async function underRole(authority: Authority, index: number): Promise<JudgedCertificate[]> {
+async function underRole(authority: Authority, index: number): Promise<Made[]> {
   const { name, pki, choice, isEndless } = authority
   const key = choice.of(allKeyAlgorithms)
   const { role, purpose, explained } = roleWish(choice, key)
@@ -189,7 +217,7 @@ async function underRole(authority: Authority, index: number): Promise<JudgedCer
   await pki.roles.save(`role-${index}`, { ...role, useCsrSans, useCsrCommonName: useCsrSans })
   // A CSR with names of its own for each certificate is signed with a key that is quick at it.
   const how = choice.of(isSlow(key) && useCsrSans ? ["issued"] : ["issued", "signed"])
-  const made: JudgedCertificate[] = []
+  const made: Made[] = []
   for (let number = 0; number < requestsPerRole; number += 1) {
     const request = requestWish(choice, number, { isEndless })
     const issued =
@@ -202,9 +230,8 @@ async function underRole(authority: Authority, index: number): Promise<JudgedCer
             { clampTtl: false, commonNameFromCsr: true },
           )
     const label = `${how} under ${name}, role ${index}, ${number}, for ${describeKeyAlgorithm(key)}`
-    made.push(
-      judged(label, issued, purpose, [...explained, ...explanations(key), ...misread(authority, request.commonName)]),
-    )
+    const all = [...explained, ...explanations(key), ...misread(authority, request.commonName)]
+    made.push({ certificate: judged(label, issued, purpose, all), serialNumber: issued.serialNumber })
   }
   return made
 }
@@ -221,7 +248,7 @@ const anyCsrs = new Map<string, Promise<string>>()
 
 const isSlow = (key: KeyAlgorithm): boolean => key.type === "rsa" && key.bits > 2048
 
-async function verbatim(authority: Authority, number: number): Promise<JudgedCertificate> {
+async function verbatim(authority: Authority, number: number): Promise<Made> {
   const { name, pki, choice, isEndless } = authority
   const key = choice.of(allKeyAlgorithms.filter((each) => !isSlow(each)))
   const { content, request, purpose, explained } = verbatimWish(choice, number, { isEndless })
@@ -229,20 +256,22 @@ async function verbatim(authority: Authority, number: number): Promise<JudgedCer
   const issued = await pki.certificates.signVerbatim(undefined, { ...request, csr })
   const label = `verbatim under ${name}, ${number}, for ${describeKeyAlgorithm(key)}`
   const [commonName] = valuesOf(content.subject, oids.commonName)
-  return judged(label, issued, purpose, [...explained, ...explanations(key), ...misread(authority, commonName)])
+  const all = [...explained, ...explanations(key), ...misread(authority, commonName)]
+  return { certificate: judged(label, issued, purpose, all), serialNumber: issued.serialNumber }
 }
 
-async function intermediate({ name, pki, choice, isEndless }: Authority, number: number): Promise<JudgedCertificate> {
+async function intermediate({ name, pki, choice, isEndless }: Authority, number: number): Promise<Made> {
   const key = choice.of(allKeyAlgorithms)
   const { content, request, explained } = authorityWish(choice, number, { isEndless })
   const csr = await csrFor(key, content)
   const issued = await pki.certificates.signIntermediate({ ...request, csr })
   const label = `intermediate under ${name}, ${number}, for ${describeKeyAlgorithm(key)}`
-  return judged(label, issued, "crlsign", [...explained, ...explanations(key)])
+  const certificate = judged(label, issued, "crlsign", [...explained, ...explanations(key)])
+  return { certificate, serialNumber: issued.serialNumber }
 }
 
 /** An intermediate of one root under another, with the same key and name. */
-async function crossSigned({ key, name, pki }: Authority, root: Authority): Promise<JudgedCertificate> {
+async function crossSigned({ key, name, pki }: Authority, root: Authority): Promise<Made> {
   const input = { keySource: "existing", commonName: name } as const
   const { csr } = await pki.issuers.generateIntermediate(input, "intermediate/cross-sign")
   const signed = await root.pki.certificates.signIntermediate({
@@ -250,13 +279,17 @@ async function crossSigned({ key, name, pki }: Authority, root: Authority): Prom
     useCsrValues: true,
     ttlMs: 1_000 * dayMs,
   })
-  return judged(`${name} and ${root.name}`, signed, "crlsign", explanations(key))
+  const certificate = judged(`${name} and ${root.name}`, signed, "crlsign", explanations(key))
+  return { certificate, serialNumber: signed.serialNumber }
 }
 
 /** The root of another authority, signed by this one, and so under both. */
-async function crossed(root: Authority, other: Authority): Promise<JudgedCertificate> {
+async function crossed(root: Authority, other: Authority): Promise<Made> {
   const selfIssued = pem("CERTIFICATE", other.itself.der)
   const { certificate, issuingCa } = await root.pki.certificates.signSelfIssued({ certificate: selfIssued })
   const name = `${other.name} crossed by ${root.name}`
-  return judged(name, { certificate, caChain: [issuingCa] }, "crlsign", explanations(other.key))
+  return {
+    certificate: judged(name, { certificate, caChain: [issuingCa] }, "crlsign", explanations(other.key)),
+    serialNumber: undefined,
+  }
 }

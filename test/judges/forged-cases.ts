@@ -159,6 +159,7 @@ async function answer(
   return {
     name,
     ...made,
+    digest: "sha1",
     issuers: [issuer.der, ...issuer.issuers],
     serialNumber: certificate.serialNumber,
     ...(status === "unknown" ? {} : { certificate: certificate.der }),

@@ -1,4 +1,4 @@
-import type { WrittenBatch } from "./batch.ts"
+import type { JudgedAnswer, WrittenBatch } from "./batch.ts"
 import type { Finding, Judge } from "./judge.ts"
 import { type Outcome, run, runEach } from "./run.ts"
 
@@ -73,30 +73,27 @@ async function judgeCrls(certtool: string, { crls, writePem }: WrittenBatch): Pr
 }
 
 async function judgeAnswers(ocsptool: string, { answers, path, writePem }: WrittenBatch): Promise<Found[]> {
-  const reading: string[][] = []
-  const verifying: string[][] = []
-  // Among those it trusts it looks for a signer by name only; one that is named by its key, as a client knows it, it is told.
-  const direct: string[][] = []
-  for (const [index, { der, issuers }] of answers.entries()) {
-    const authority = await writePem(`answer-${index}-issuers.pem`, "CERTIFICATE", issuers)
-    reading.push([ocsptool, "--response-info", "--load-response", path(der)])
-    verifying.push([ocsptool, "--verify-response", "--load-trust", authority, "--load-response", path(der)])
-    const [issuer = new Uint8Array()] = issuers
-    const signer = await writePem(`answer-${index}-issuer.pem`, "CERTIFICATE", [issuer])
-    direct.push([ocsptool, "--verify-response", "--load-signer", signer, "--load-response", path(der)])
-  }
-  const read = await runEach(reading)
-  const verified = [...(await runEach(verifying))]
-  const unfound = verified.flatMap(({ stdout }, index) => (stdout.includes("Signer cert not found") ? [index] : []))
-  const again = await runEach(unfound.map((index) => direct[index]!))
-  for (const [at, index] of unfound.entries()) verified[index] = again[at]!
+  const verify = (answer: JudgedAnswer, ...how: readonly string[]) => [
+    ...[ocsptool, "--verify-response", ...how],
+    ...["--load-response", path(answer.der)],
+  ]
+  const chains: string[] = []
+  for (const [index, { issuers }] of answers.entries())
+    chains.push(await writePem(`answer-${index}-issuers.pem`, "CERTIFICATE", issuers))
+  const read = await runEach(answers.map(({ der }) => [ocsptool, "--response-info", "--load-response", path(der)]))
+  const verified = [...(await runEach(answers.map((answer, index) => verify(answer, "--load-trust", chains[index]!))))]
+  // An issuer that answers itself need not send its certificate; the tool then wants to be told.
+  const signerless = [...answers.keys()].filter((index) => verified[index]!.stdout.includes("Signer cert not found"))
+  const again = await runEach(signerless.map((index) => verify(answers[index]!, "--load-signer", chains[index]!)))
+  for (const [at, index] of signerless.entries()) verified[index] = again[at]!
   return answers.flatMap(({ name, status }, index) => {
     const found = readingFaults(name, read[index]!)
     const [, answered] = /Certificate Status: (\w+)/.exec(read[index]!.stdout) ?? []
     if (answered !== status)
       found.push({ subject: name, code: "ocsp status", detail: `${answered} instead of ${status}` })
     const { code, stdout } = verified[index]!
-    if (code !== 0 || !/Success\./.test(stdout)) found.push({ subject: name, code: "ocsp", detail: stdout.trim() })
+    if (code !== 0 || !/Success\./.test(stdout))
+      found.push({ subject: name, code: "ocsp", detail: stdout.slice(-300).trim() })
     return found
   })
 }

@@ -17,12 +17,26 @@ export function javaJudge(java: string): Judge {
       const lines = [
         ...crls
           .filter(({ issuers }) => known(issuers))
-          .map(({ name, der, issuers }) => ["crl", name, path(der), paths(issuers), ""]),
+          .map(({ name, der, issuers, isMadeUp }) => [
+            "crl",
+            name,
+            path(der),
+            paths(issuers),
+            isMadeUp ? "made up" : "",
+          ]),
         ...certificates
           .filter(({ der, issuers }) => known([der, ...issuers]))
-          .map(({ name, der, issuers, status }) => ["certificate", name, path(der), paths(issuers), status ?? ""]),
-        ...answers.flatMap(({ name, der, certificate, issuers, status }) =>
-          certificate === undefined || status === "unknown" || !known([certificate, ...issuers])
+          // It reads no deltas.
+          .map(({ name, der, issuers, status = "" }) => [
+            "certificate",
+            name,
+            path(der),
+            paths(issuers),
+            status === "revoked by a delta" ? "good" : status,
+          ]),
+        ...answers.flatMap(({ name, der, certificate, issuers, status, digest }) =>
+          // It asks with SHA-1, and takes no answer to anything else.
+          certificate === undefined || digest !== "sha1" || status === "unknown" || !known([certificate, ...issuers])
             ? []
             : [["answer", name, path(der), paths([certificate, ...issuers]), status]],
         ),

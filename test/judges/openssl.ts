@@ -22,7 +22,7 @@ export function opensslJudge(openssl: string): Judge {
         crls: await batch.writePem(
           "crls.pem",
           "X509 CRL",
-          batch.crls.map(({ der }) => der),
+          batch.crls.filter(({ isMadeUp }) => isMadeUp !== true).map(({ der }) => der),
         ),
       }
       const findings = [
@@ -48,7 +48,7 @@ type Found = Omit<Finding, "judge">
 function calls(certificates: readonly JudgedCertificate[]): (readonly JudgedCertificate[])[] {
   const groups = Map.groupBy(
     certificates,
-    ({ purpose, status }) => `${purpose} ${status === undefined ? "" : "with CRLs"}`,
+    ({ purpose, status }) => `${purpose} ${status === "good" ? "revoked" : status}`,
   )
   return [...groups.values()].flatMap((group) =>
     Array.from({ length: Math.ceil(group.length / filesPerCall) }, (_, call) =>
@@ -75,17 +75,19 @@ async function judgeCertificates(
     // Naming no file means the machine's own roots.
     ...["-CAfile", files.roots, "-untrusted", files.intermediates],
     ...(first.status === undefined ? [] : ["-crl_check_all", "-CRLfile", files.crls]),
+    ...(first.status === "revoked by a delta" ? ["-extended_crl", "-use_deltas"] : []),
     ...certificates.map(({ der }) => path(der)),
   ])
   const good = new Set([...stdout.matchAll(/^(.+): OK$/gm)].map((match) => match[1]))
   const bad = readRefusals(stderr)
   return certificates.flatMap(({ name, der, status }) => {
     const faults = bad.get(path(der)) ?? []
-    const found = faults.filter(({ code }) => !(status === "revoked" && code === revoked))
+    const isRevoked = status === "revoked" || status === "revoked by a delta"
+    const found = faults.filter(({ code }) => !(isRevoked && code === revoked))
     if (good.has(path(der)) ? faults.length > 0 : faults.length === 0) {
       found.push({ code: "no verdict", detail: stderr.slice(-1_000) })
     }
-    if (status === "revoked" && found.length === faults.length) {
+    if (isRevoked && found.length === faults.length) {
       found.push({ code: "not revoked", detail: "the CRLs do not have it" })
     }
     return found.map((fault) => ({ subject: name, ...fault }))
@@ -125,10 +127,11 @@ async function judgeCrls(openssl: string, files: Files, { crls, path }: WrittenB
 
 async function judgeAnswers(openssl: string, files: Files, { answers, path }: WrittenBatch): Promise<Found[]> {
   const verified = await runEach(
-    answers.map(({ der, serialNumber, issuers }) => [
+    answers.map(({ der, serialNumber, issuers, digest }) => [
       openssl,
       "ocsp",
       ...["-no_nonce", "-resp_text", "-respin", path(der)],
+      `-${digest}`,
       ...["-issuer", path(issuers[0]!), "-serial", `0x${serialNumber.toString(16)}`],
       ...["-CAfile", files.roots, "-verify_other", files.all],
     ]),
