@@ -188,6 +188,17 @@ export function issuerCases(engine: () => OpenedEngine): void {
     })
   })
 
+  test("of a mount that is not there nothing is told", async () => {
+    const { issuers, keys, settings } = engine().root.pki("contract/absent")
+    for (const ask of [
+      () => issuers.list(),
+      () => issuers.certificate("default"),
+      () => keys.list(),
+      () => settings.urls(),
+    ])
+      await expect(ask()).rejects.toMatchObject(refused("not-found"))
+  })
+
   describe("what a mount is set to", () => {
     test("is kept, and told", async () => {
       const { issuers, settings } = await newMount()

@@ -51,7 +51,10 @@ export class CaKeyRows implements CaKeyStore {
   }
 }
 
-const taken = { name: { field: ["keyName"], detail: "key name already in use" } }
+const taken = {
+  name: { field: ["keyName"], detail: "key name already in use" },
+  public_key: { detail: "the mount has this key already" },
+}
 
 const keyOf = (row: Omit<CaKeyRow, "private_key_sealed">): CaKey => ({
   id: row.id as KeyId,

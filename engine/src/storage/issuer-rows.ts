@@ -43,7 +43,10 @@ export class IssuerRows implements IssuerStore {
   }
 }
 
-const taken = { name: { field: ["issuerName"], detail: "issuer name already in use" } }
+const taken = {
+  name: { field: ["issuerName"], detail: "issuer name already in use" },
+  certificate: { detail: "the mount has this certificate already" },
+}
 
 const changeable = ({ name, settings, revokedAt }: Issuer) => ({
   name,

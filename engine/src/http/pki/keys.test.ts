@@ -104,7 +104,7 @@ describe("keys", () => {
       400,
       /unsupported bit length/,
     ],
-    ["nothing to import", "POST", "/keys/import", {}, 400, /parameters were empty/],
+    ["nothing to import", "POST", "/keys/import", {}, 400, /parameter was empty/],
   ])("%s is refused", async (_why, method, path, body, status, error) => {
     const pki = await newMount()
     await pki("POST", "/keys/generate/internal", { key_type: "ec", key_name: "one" })

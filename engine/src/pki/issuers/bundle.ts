@@ -30,8 +30,9 @@ export interface BundledCertificate {
 const lengthMaximum = 1_024 * 1_024
 /** No certificate in PEM is shorter; a path on somebody's disk is. */
 const lengthMinimum = 75
-/** A chain has a handful. */
-const blocksMaximum = 100
+/** A chain has a handful; a certificate or a key on P-521 takes two milliseconds to judge. */
+const certificatesMaximum = 32
+const keysMaximum = 16
 
 /** Throws `invalid` with one fault for each block that is not acceptable. */
 export function readBundle(pem: string, { keysAllowed }: { readonly keysAllowed: boolean }): Bundle {
@@ -41,14 +42,18 @@ export function readBundle(pem: string, { keysAllowed }: { readonly keysAllowed:
       "provided data for import was too short; perhaps a path was passed to the API rather than the contents of a PEM file",
     )
   const blocks = blocksOf(pem)
-  if (!keysAllowed && blocks.some(({ label }) => isPrivateKeyLabel(label)))
+  const keyCount = blocks.filter(isKey).length
+  if (!keysAllowed && keyCount > 0)
     throw refused("private keys found in the PEM bundle but not allowed by the path; use /issuers/import/bundle")
+  refuseMany("private keys", keyCount, keysMaximum)
+  refuseMany("certificates", blocks.length - keyCount, certificatesMaximum)
+  refuseMany("PKCS #7 blocks", blocks.filter(({ label }) => bundleLabels.includes(label)).length, 1)
   const certificates = new Map<string, BundledCertificate>()
   const keys = new Map<string, PrivateKey>()
   const faults: Fault[] = []
   for (const [index, block] of blocks.entries()) {
     try {
-      if (isPrivateKeyLabel(block.label)) {
+      if (isKey(block)) {
         const key = readPrivateKeyBlock(block)
         keys.set(hex(key.publicKey.spki), key)
       } else for (const der of certificatesIn(block)) certificates.set(hex(der), readAuthority(der))
@@ -59,6 +64,26 @@ export function readBundle(pem: string, { keysAllowed }: { readonly keysAllowed:
   }
   if (faults.length > 0) throw invalid(faults)
   return { certificates: [...certificates.values()], keys: [...keys.values()] }
+}
+
+/** The one private key that stands there alone. Throws `invalid`. */
+export function readKeyAlone(pem: string): PrivateKey {
+  if (pem.trim() === "") throw refused("'pem_bundle' parameter was empty")
+  const [block, ...others] = blocksOf(pem)
+  if (block === undefined || !isKey(block) || others.length > 0)
+    throw refused("exactly one private key, and nothing else, can be imported here")
+  try {
+    return readPrivateKeyBlock(block)
+  } catch (error) {
+    if (!(error instanceof UnacceptableInput)) throw error
+    throw refused(error.message)
+  }
+}
+
+const isKey = ({ label }: PemBlock): boolean => isPrivateKeyLabel(label)
+
+function refuseMany(what: string, count: number, maximum: number): void {
+  if (count > maximum) throw refused(`the bundle has ${count} ${what}; at most ${maximum} are imported at once`)
 }
 
 const faultOf = (detail: string): Fault => ({ field: ["pemBundle"], detail })
@@ -79,10 +104,6 @@ function blocksOf(pem: string): readonly PemBlock[] {
   // OpenSSL writes them before keys, which name their curve themselves.
   const meant = blocks.filter(({ label }) => label !== "EC PARAMETERS")
   if (meant.length === 0) throw refused("no PEM block was found in the data for import")
-  if (meant.length > blocksMaximum)
-    throw refused(`the bundle has ${meant.length} PEM blocks; at most ${blocksMaximum} are imported at once`)
-  if (meant.filter(({ label }) => bundleLabels.includes(label)).length > 1)
-    throw refused("the bundle has more than one PKCS #7 block; import one after another")
   return meant
 }
 

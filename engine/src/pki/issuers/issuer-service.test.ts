@@ -209,6 +209,31 @@ describe("the chain of an issuer", () => {
     expect((await issuers.update(byOne, { manualChain: [] })).issuer.caChain).toHaveLength(2)
   })
 
+  test("ends where two authorities that have signed each other lead in a circle", async () => {
+    await using mount = await issuingMount()
+    const { issuers, certificates } = mount.pki
+    const crossed: string[] = []
+    for (const [name, signer] of [
+      ["A", "B"],
+      ["B", "A"],
+    ] as const) {
+      for (const one of [name, signer])
+        if ((await issuers.list()).every((known) => known.name !== one))
+          await issuers.generateRoot({ ...ec, commonName: one, issuerName: one, keyName: one, ttlMs: 30 * dayMs })
+      const { csr } = await issuers.generateIntermediate({ commonName: name, keyRef: name }, "intermediate/cross-sign")
+      const asked = { csr: writePem("CERTIFICATE REQUEST", csr), commonName: name, ttlMs: dayMs }
+      crossed.push(
+        writePem("CERTIFICATE", (await certificates.signIntermediate(asked, { issuerRef: signer })).certificate),
+      )
+    }
+    await mount.world.engine.mounts.create({ path: "circle" })
+    const circle = mount.world.engine.pki("circle").issuers
+    const [a = "", b = ""] = (await circle.import(crossed.join("\n"))).importedIssuers
+    const certificate = async (id: string) => (await circle.certificate(id)).certificate
+    expect((await circle.certificate(a)).caChain).toEqual([await certificate(a), await certificate(b)])
+    expect((await circle.certificate(b)).caChain).toEqual([await certificate(b), await certificate(a)])
+  })
+
   test("gets shorter when an issuer is deleted", async () => {
     await using mount = await crossSigned()
     const { issuers, oneId, byOne } = mount

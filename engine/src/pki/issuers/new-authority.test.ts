@@ -355,7 +355,7 @@ describe("importing", () => {
     const single = await importing(mount.pki, `${one.certificate}${other.certificate}`)
     expect(single.existingIssuers.toSorted()).toEqual(importedIssuers.toSorted())
     await expect(importing(mount.pki, bundled + bundled)).rejects.toMatchObject({
-      message: expect.stringContaining("more than one PKCS #7 block"),
+      message: expect.stringContaining("2 PKCS #7 blocks; at most 1"),
     })
   })
 
@@ -436,7 +436,8 @@ describe("importing", () => {
       },
       "says that it is signed by its own key, and is not",
     ],
-    ["too many blocks", () => `${foreignRoot().certificate}\n`.repeat(101), "at most 100"],
+    ["too many certificates", () => `${foreignRoot().certificate}\n`.repeat(33), "at most 32"],
+    ["too many keys", () => testRsaPem(2048).repeat(17), "at most 16"],
   ])("%s is refused, and nothing is kept", async (_why, bundle, detail) => {
     await using mount = await issuingMount()
     const { certificate } = foreignRoot()

@@ -124,6 +124,14 @@ describe("importing a key", () => {
     expect(await keys.import(pem, "one")).toMatchObject({ warnings: [expect.not.stringContaining("not renamed")] })
   })
 
+  test("that a key generator has made again is refused", async () => {
+    await using mount = await issuingMount({ keyGenerator: testKeyGenerator })
+    const { keys } = mount.pki
+    await keys.generate({})
+    await expect(keys.generate({})).rejects.toMatchObject({ code: "invalid" })
+    expect(await keys.list()).toHaveLength(1)
+  })
+
   test("completes the issuer whose key it is, which then is the default", async () => {
     await using mount = await issuingMount()
     const { issuers, keys, settings } = mount.pki

@@ -1,9 +1,9 @@
-import { type Fault, invalid, refuseFaults, unprocessable } from "../../core/errors.ts"
+import { type Fault, refuseFaults, unprocessable } from "../../core/errors.ts"
 import { newId } from "../../core/ids.ts"
 import { readPublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
 import { type Authority, findKey, keyOf } from "../authority.ts"
 import { AuthorityService } from "../authority-service.ts"
-import { readBundle } from "../issuers/bundle.ts"
+import { readKeyAlone } from "../issuers/bundle.ts"
 import { planImport, storeImport } from "../issuers/import-plan.ts"
 import { referenceNameProblem } from "../names/reference-name.ts"
 import { refuseViolations } from "../policy/violation.ts"
@@ -47,28 +47,28 @@ export class KeyService extends AuthorityService implements Keys {
   async import(privateKey: string, name = ""): Promise<SavedKey> {
     this.authorize(writing, "keys/import")
     refuseFaults(nameFaults(name))
-    const bundle = readBundle(privateKey, { keysAllowed: true })
-    if (bundle.certificates.length > 0 || bundle.keys.length !== 1)
-      throw invalid([
-        { field: ["pemBundle"], detail: "exactly one private key, and nothing else, can be imported here" },
-      ])
+    const key = readKeyAlone(privateKey)
     const { random, clock } = this.context.runtime
     return this.transact(async (authority, stores) => {
-      if (name !== "") refuseTakenKeyName(authority, name, keyLike(authority, bundle.keys[0]?.publicKey.spki))
-      const plan = planImport(authority, bundle, {
-        now: clock.now(),
-        newIssuerId: () => newId("iss", random),
-        newKeyId: () => newId("key", random),
-        keyName: name || null,
-      })
+      if (name !== "") refuseTakenKeyName(authority, name, keyLike(authority, key.publicKey.spki))
+      const plan = planImport(
+        authority,
+        { certificates: [], keys: [key] },
+        {
+          now: clock.now(),
+          newIssuerId: () => newId("iss", random),
+          newKeyId: () => newId("key", random),
+          keyName: name || null,
+        },
+      )
       await storeImport(authority, plan, stores)
       const [added] = plan.newKeys
       const [existing] = plan.result.existingKeys
       const known = existing && authority.keys.get(existing)
-      const key = added?.key ?? known
-      if (key === undefined) throw new TypeError("an import has neither made a key nor found one")
+      const imported = added?.key ?? known
+      if (imported === undefined) throw new TypeError("an import has neither made a key nor found one")
       const { warnings } = plan.result
-      return { ...viewOf(key), warnings: known === undefined ? warnings : [...warnings, alreadyHere(known, name)] }
+      return { ...viewOf(imported), warnings: known === undefined ? warnings : [...warnings, alreadyHere(known, name)] }
     })
   }
 
@@ -110,8 +110,8 @@ function nameFaults(name: string): readonly Fault[] {
   return problem === undefined ? [] : [{ field: ["keyName"], detail: `"key_name" ${problem}` }]
 }
 
-const keyLike = ({ keys }: Authority, publicKey: Uint8Array | undefined): CaKey | undefined =>
-  [...keys.values()].find((key) => publicKey !== undefined && Buffer.compare(key.publicKey, publicKey) === 0)
+const keyLike = ({ keys }: Authority, publicKey: Uint8Array): CaKey | undefined =>
+  [...keys.values()].find((key) => Buffer.compare(key.publicKey, publicKey) === 0)
 
 const alreadyHere = ({ id, name }: CaKey, asked: string): string =>
   `the key is in this mount already, as ${id}${asked === "" || asked === name ? "" : "; it was not renamed"}`
