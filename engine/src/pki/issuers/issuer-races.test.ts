@@ -1,0 +1,65 @@
+// Several servers on one store, asked for the same at the same time.
+import { describe, expect, test } from "vitest"
+import { isEngineError } from "../../core/errors.ts"
+import { databaseKinds } from "../../storage/temporary-database.ts"
+import { foreignRoot } from "../../testing/issuing-mount.ts"
+import { openWorld } from "../../testing/world.ts"
+
+const ec = { keyType: "ec" } as const
+const serverCount = 3
+
+describe.each(databaseKinds.filter(({ available }) => available))("on $name", (kind) => {
+  async function servers() {
+    const closing = new AsyncDisposableStack()
+    const place = closing.use(await kind.place())
+    const worlds = []
+    for (let at = 0; at < serverCount; at += 1) worlds.push(closing.use(await openWorld({ url: place.url })))
+    await worlds[0]?.engine.mounts.create({ path: "pki" })
+    return {
+      all: worlds.map(({ engine }) => engine.pki("pki")),
+      [Symbol.asyncDispose]: () => closing.disposeAsync(),
+    }
+  }
+
+  test("one root gets the name that all are to have, and the rest hear that it is taken", async () => {
+    await using mount = await servers()
+    const asked = mount.all.map(({ issuers }, at) =>
+      issuers.generateRoot({ ...ec, commonName: `Root ${at}`, issuerName: "root" }),
+    )
+    const outcomes = await Promise.allSettled(asked)
+    const refusals = outcomes.filter(({ status }) => status === "rejected")
+    expect(refusals).toHaveLength(serverCount - 1)
+    for (const { reason } of refusals as PromiseRejectedResult[]) {
+      expect(isEngineError(reason)).toBe(true)
+      expect(reason).toMatchObject({ faults: [{ field: ["issuerName"], detail: "issuer name already in use" }] })
+    }
+    const lists = await Promise.all(mount.all.map(({ issuers }) => issuers.list()))
+    for (const list of lists) expect(list).toMatchObject([{ name: "root", isDefault: true }])
+    expect(await mount.all[0]?.keys.list()).toHaveLength(1)
+  })
+
+  test("a bundle that all import is there once, with its key", async () => {
+    await using mount = await servers()
+    const { key, certificate } = foreignRoot()
+    const imported = await Promise.all(mount.all.map(({ issuers }) => issuers.import(`${key}${certificate}`)))
+    expect(imported.flatMap(({ importedIssuers }) => importedIssuers)).toHaveLength(1)
+    expect(new Set(imported.flatMap(({ mapping }) => [...mapping]).map(String)).size).toBe(1)
+    expect(await mount.all[0]?.issuers.list()).toMatchObject([{ isDefault: true, keyId: expect.any(String) }])
+  })
+
+  test("a key is deleted or used, and never both", async () => {
+    await using mount = await servers()
+    const [first, second] = mount.all
+    for (let round = 0; round < 5; round += 1) {
+      const key = await first?.keys.generate({ ...ec, keyName: `key-${round}` })
+      const [made, deleted] = await Promise.allSettled([
+        first?.issuers.generateRoot({ commonName: "Root", keySource: "existing", keyRef: `key-${round}` }),
+        second?.keys.delete(`key-${round}`),
+      ])
+      const used = (await first?.issuers.list())?.some(({ keyId }) => keyId === key?.id)
+      expect([made?.status, deleted?.status]).toEqual(
+        used === true ? ["fulfilled", "rejected"] : ["rejected", "fulfilled"],
+      )
+    }
+  })
+})
