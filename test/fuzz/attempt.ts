@@ -5,6 +5,8 @@ export const faultsMaximum = 20
 
 export interface AttemptSettings {
   readonly seed: number
+  /** The file that exports `openTargets`. */
+  readonly module: string
   /** All unless there are some. */
   readonly targets: readonly string[]
   /** The file that each attempt is written to before it is made. */

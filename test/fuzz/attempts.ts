@@ -1,10 +1,10 @@
 // The process that tries inputs. It writes each to a file before it tries it, because afterwards may be too late.
+import { pathToFileURL } from "node:url"
 import { openSync, writeSync } from "node:fs"
 import { type AttemptMessage, type AttemptSettings, faultsMaximum, record } from "./attempt.ts"
 import { chance } from "./chance.ts"
 import { mutate } from "./mutations.ts"
-import type { FuzzTarget } from "./target.ts"
-import { openTargets } from "./targets.ts"
+import type { FuzzTarget, OpenTargets } from "./target.ts"
 
 /** Larger inputs are refused before anybody reads them. */
 const slowInputMaximum = 64 * 1024
@@ -13,8 +13,9 @@ const slowMs = 50
 
 const usualTurnMs = 250
 
-async function attemptAll({ seed, targets: names, current, milliseconds }: AttemptSettings): Promise<void> {
+async function attemptAll({ seed, module, targets: names, current, milliseconds }: AttemptSettings): Promise<void> {
   const deadline = Date.now() + milliseconds
+  const { openTargets } = (await import(pathToFileURL(module).href)) as { openTargets(): Promise<OpenTargets> }
   await using opened = await openTargets()
   const targets = opened.targets.filter(({ name }) => names.length === 0 || names.includes(name))
   if (targets.length === 0) throw new Error(`there is no target named ${names.join(" or ")}`)

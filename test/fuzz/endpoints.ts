@@ -1,9 +1,9 @@
 // The certificate API as strangers reach it: for each endpoint that reads a body, its valid request with the body changed.
-import { testKeyGenerator } from "../../engine/src/testing/test-keys.ts"
+import { busy } from "../../engine/src/core/errors.ts"
+import { keyGenerator } from "../../engine/src/x509/key-generation.ts"
 import type { Answer } from "../../engine/src/testing/world.ts"
 import { openPkiCast, type PkiCast } from "../permissions/pki/cast.ts"
 import { pkiEndpoints, preparePki, type ReadyPkiRequest } from "../permissions/pki/matrix.ts"
-import { requests } from "../permissions/pki/requests.ts"
 import { type Json, mapTexts, parseJson, pemTexts } from "./json.ts"
 import {
   byteMutations,
@@ -15,11 +15,14 @@ import {
   pemMutations,
 } from "./mutations.ts"
 import { type SampleLabel, samples, sampleTexts, signedAgainInPem } from "./samples.ts"
-import type { FuzzTarget } from "./target.ts"
+import type { FuzzTarget, OpenTargets } from "./target.ts"
 
-export interface OpenEndpoints extends AsyncDisposable {
-  readonly targets: readonly FuzzTarget[]
-}
+/** RSA keys take longer to make than anything here may take. */
+const noRsaKeys = keyGenerator({
+  async generate() {
+    throw busy("RSA keys are not made here")
+  },
+})
 
 /** What an endpoint has changed costs the next request, so that a mount is left behind after so many. */
 const attemptsPerMount = 300
@@ -27,15 +30,15 @@ const attemptsPerMount = 300
 /** There are many of them. */
 const turnMs = 80
 
-export async function openEndpoints(): Promise<OpenEndpoints> {
+export async function openEndpoints(): Promise<OpenTargets> {
   await using opening = new AsyncDisposableStack()
-  const cast = opening.use(await openPkiCast({ keyGenerator: testKeyGenerator }))
+  const cast = opening.use(await openPkiCast({ keyGenerator: noRsaKeys }))
   const targets: FuzzTarget[] = []
-  for (const endpoint of pkiEndpoints.filter((each) => requests[each] !== undefined)) {
+  for (const endpoint of pkiEndpoints) {
     const target = await targetOf(cast, endpoint)
     if (target !== undefined) targets.push(target)
   }
-  targets.push(addresses(cast))
+  targets.push(addresses(cast), await ocspByAddress(cast), await forms(cast))
   const closing = opening.move()
   return { targets, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
@@ -60,13 +63,9 @@ async function targetOf(cast: PkiCast, endpoint: string): Promise<FuzzTarget | u
         ;({ request, mount } = await prepared(cast, endpoint))
       }
       const { method, address, headers, token } = request
-      return complaintAbout(
-        await cast.world.pki(method, address, {
-          token: token ?? cast.tokens.root,
-          body: Uint8Array.from(input),
-          ...(headers === undefined ? {} : { headers }),
-        }),
-      )
+      const options = { token: token ?? cast.tokens.root, body: Uint8Array.from(input) }
+      const answer = await cast.world.pki(method, address, headers === undefined ? options : { ...options, headers })
+      return complaintAbout(answer)
     },
   }
 }
@@ -94,6 +93,40 @@ function addresses(cast: PkiCast): FuzzTarget {
   }
 }
 
+/** OCSP requests as they stand in addresses. */
+async function ocspByAddress(cast: PkiCast): Promise<FuzzTarget> {
+  const { request, mount } = await prepared(cast, "POST /:mount/ocsp")
+  return {
+    name: "OCSP by GET",
+    corpus: [request.body as Uint8Array, ...samples("OCSP REQUEST")],
+    mutations: derMutations,
+    turnMs,
+    async attempt(input) {
+      // An address may not be longer than a server reads.
+      const base64 = Buffer.from(input.subarray(0, 8_192)).toString("base64")
+      return complaintAbout(await cast.world.pki("GET", `/${mount}/ocsp/${encodeURIComponent(base64)}`))
+    },
+  }
+}
+
+/** A request as forms send it: all of its values are texts. */
+async function forms(cast: PkiCast): Promise<FuzzTarget> {
+  const endpoint = "POST /:mount/sign/:name"
+  const { request } = await prepared(cast, endpoint)
+  const members = Object.entries(request.body as Readonly<Record<string, unknown>>)
+  const form = new URLSearchParams(members.map(([name, value]) => [name, String(value)]))
+  return {
+    name: "form",
+    corpus: [Buffer.from(form.toString())],
+    mutations: byteMutations,
+    turnMs,
+    async attempt(input) {
+      const headers = { "content-type": "application/x-www-form-urlencoded" }
+      return complaintAbout(await cast.world.pki("POST", request.address, { body: Uint8Array.from(input), headers }))
+    },
+  }
+}
+
 /** Refused in order, or done; that is all that has to become of an input. */
 function complaintAbout({ status, body }: Answer): string | undefined {
   if (status >= 500 && status !== 503) return `answered ${status}: ${JSON.stringify(body)}`
@@ -116,7 +149,8 @@ function bodies(valid: Json): Json[] {
     const [, first = ""] = /-----BEGIN ([A-Z0-9 ]+)-----/.exec(pemTexts(valid)[0] ?? "") ?? []
     return first === label ? texts.map((text) => withPem(valid, text)) : []
   })
-  return [valid, ...others]
+  const isObject = typeof valid === "object" && valid !== null && !Array.isArray(valid)
+  return [valid, ...(isObject ? [{ ...valid, key_type: "ec" }] : []), ...others]
 }
 
 const withPem = (value: Json, pem: string): Json =>

@@ -17,7 +17,7 @@ import {
 } from "./attempt.ts"
 
 /** An attempt that takes longer is taken for one without end. */
-const hangMs = 30_000
+const usualHangMs = 30_000
 
 /** The heap of the process that tries. An input that needs more is an attack. */
 const heapMegabytes = 768
@@ -50,9 +50,18 @@ interface FuzzOptions {
   readonly seed: number
   /** All unless given. */
   readonly targets?: readonly string[]
+  /** The file that opens the targets, for tests of what becomes of theirs. */
+  readonly module?: string
+  readonly hangMs?: number
 }
 
-export async function fuzz({ seconds, seed, targets = [] }: FuzzOptions): Promise<FuzzReport> {
+export async function fuzz({
+  seconds,
+  seed,
+  targets = [],
+  module = join(import.meta.dirname, "targets.ts"),
+  hangMs = usualHangMs,
+}: FuzzOptions): Promise<FuzzReport> {
   const folder = join(tmpdir(), `chancery-fuzz-${seed}`)
   await mkdir(folder, { recursive: true })
   const attempts = new Map<string, number>()
@@ -67,19 +76,21 @@ export async function fuzz({ seconds, seed, targets = [] }: FuzzOptions): Promis
   // A process that a fault has ended is followed by another, which makes other inputs.
   for (let round = 0; Date.now() < deadline && faults.length < faultsMaximum; round += 1) {
     const current = join(folder, "current")
-    const settings: AttemptSettings = { seed: seed + round, targets, current, milliseconds: deadline - Date.now() }
+    const milliseconds = deadline - Date.now()
+    const settings: AttemptSettings = { seed: seed + round, module, targets, current, milliseconds }
     const child = fork(join(import.meta.dirname, "attempts.ts"), [JSON.stringify(settings)], {
       execArgv: [`--max-old-space-size=${heapMegabytes}`],
     })
     const told: Promise<void>[] = []
     child.on("message", (message: AttemptMessage) => told.push(note(message)))
-    const ending = await endOf(child, current)
+    const ending = await endOf(child, current, hangMs)
     await Promise.all(told)
     const attempted = existsSync(current) ? readRecord(readFileSync(current)) : undefined
     if (ending !== undefined) faults.push(await fault(ending, attempted))
     if (ending !== undefined && attempted === undefined) break
   }
   await rm(join(folder, "current"), { force: true })
+  if (faults.length + slow.length === 0) await rm(folder, { recursive: true })
   return { seed, attempts, faults, slow }
 
   async function note(message: AttemptMessage): Promise<void> {
@@ -101,7 +112,7 @@ export async function fuzz({ seconds, seed, targets = [] }: FuzzOptions): Promis
 }
 
 /** Undefined where it ended as it should. */
-async function endOf(child: ChildProcess, current: string): Promise<string | undefined> {
+async function endOf(child: ChildProcess, current: string, hangMs: number): Promise<string | undefined> {
   const ended = new Promise<string | undefined>((resolve) => {
     child.on("close", (code, signal) => {
       resolve(code === 0 ? undefined : `the process ended with ${signal ?? code}`)

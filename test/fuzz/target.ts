@@ -13,3 +13,7 @@ export interface FuzzTarget {
   /** What is wrong with how it took the input; undefined where it accepted or refused it in order. */
   attempt(input: Uint8Array): string | undefined | Promise<string | undefined>
 }
+
+export interface OpenTargets extends AsyncDisposable {
+  readonly targets: readonly FuzzTarget[]
+}

@@ -1,10 +1,6 @@
 import { openEndpoints } from "./endpoints.ts"
 import { parsers } from "./parsers.ts"
-import type { FuzzTarget } from "./target.ts"
-
-export interface OpenTargets extends AsyncDisposable {
-  readonly targets: readonly FuzzTarget[]
-}
+import type { OpenTargets } from "./target.ts"
 
 export async function openTargets(): Promise<OpenTargets> {
   const endpoints = await openEndpoints()

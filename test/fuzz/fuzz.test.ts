@@ -1,0 +1,60 @@
+import { readFileSync } from "node:fs"
+import { rm } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { expect, test } from "vitest"
+import { chance } from "./chance.ts"
+import { readNodes, writeNodes } from "./der-tree.ts"
+import { fuzz } from "./fuzz.ts"
+import { derMutations, mutate } from "./mutations.ts"
+import { samples, signedAgain } from "./samples.ts"
+
+const module = join(import.meta.dirname, "faulty-targets.ts")
+
+test("what is not in order, ends the process, leaves errors behind or never ends is told with its input", async () => {
+  const names = ["fine", "complaining", "throwing", "ending", "leaving", "hanging"]
+  const found = await Promise.all(
+    names.map(async (name, seed) => {
+      const { faults } = await fuzz({ seconds: 2, seed, targets: [name], module, hangMs: 1_500 })
+      const [fault] = faults
+      if (fault === undefined) return [name, undefined]
+      expect(fault.target).toBe(name)
+      expect(readFileSync(fault.file, "utf8")).toBe(`valid for ${name}`)
+      await rm(dirname(fault.file), { recursive: true })
+      return [name, fault.complaint]
+    }),
+  )
+  expect(Object.fromEntries(found)).toEqual({
+    complaining: "is not in order",
+    throwing: expect.stringContaining("threw TypeError: was not thought of"),
+    ending: "the process ended with 3",
+    leaving: "the process ended with 1",
+    hanging: "no end after 1.5 seconds",
+  })
+})
+
+test("what takes long is told, and is no fault", async () => {
+  const { faults, slow } = await fuzz({ seconds: 1, seed: 99, targets: ["slow"], module })
+  expect(faults).toEqual([])
+  expect(slow.length).toBeGreaterThan(0)
+  expect(slow[0]).toMatchObject({ target: "slow", byteCount: "valid for slow".length })
+  expect(slow[0]!.ms).toBeGreaterThanOrEqual(50)
+  await rm(dirname(slow[0]!.file), { recursive: true })
+})
+
+const documents = samples("CERTIFICATE", "CERTIFICATE REQUEST", "X509 CRL", "OCSP REQUEST", "OCSP RESPONSE")
+
+test("a seed makes the same inputs every time, and another one others", () => {
+  const inputs = (seed: number) =>
+    documents.map((document, index) => mutate(derMutations, document, documents, chance(seed, index)))
+  expect(inputs(1)).toEqual(inputs(1))
+  expect(inputs(1)).not.toEqual(inputs(2))
+})
+
+test("a document is written again as it was read", () => {
+  for (const document of documents) expect(Buffer.from(writeNodes(readNodes(document)!))).toEqual(Buffer.from(document))
+})
+
+test("an unchanged request of Ed25519, whose signatures are always the same, is signed again as it was", () => {
+  const [request] = samples("CERTIFICATE REQUEST").filter((der) => Buffer.from(der).includes("2b6570", "hex"))
+  expect(Buffer.from(signedAgain(request!))).toEqual(Buffer.from(request!))
+})
