@@ -14,7 +14,7 @@ test("what is not in order, ends the process, leaves errors behind or never ends
   const names = ["fine", "complaining", "throwing", "ending", "leaving", "hanging"]
   const found = await Promise.all(
     names.map(async (name, seed) => {
-      const { faults } = await fuzz({ seconds: 2, seed, targets: [name], module, hangMs: 1_500 })
+      const { faults } = await fuzz({ seconds: 3, seed, targets: [name], module, hangMs: 1_500 })
       const [fault] = faults
       if (fault === undefined) return [name, undefined]
       expect(fault.target).toBe(name)

@@ -19,6 +19,9 @@ import {
 /** An attempt that takes longer is taken for one without end. */
 const usualHangMs = 30_000
 
+/** Until the first attempt. */
+const openingMs = 120_000
+
 /** The heap of the process that tries. An input that needs more is an attack. */
 const heapMegabytes = 768
 
@@ -128,11 +131,13 @@ async function endOf(child: ChildProcess, current: string, hangMs: number): Prom
     if (now !== progress) {
       progress = now
       since = Date.now()
-    } else if (Date.now() - since > hangMs) {
-      child.kill("SIGKILL")
-      await ended
-      return `no end after ${hangMs / 1_000} seconds`
+      continue
     }
+    const limit = progress === "" ? openingMs : hangMs
+    if (Date.now() - since <= limit) continue
+    child.kill("SIGKILL")
+    await ended
+    return `no end after ${limit / 1_000} seconds`
   }
 }
 
