@@ -64,6 +64,8 @@ export function contentOf(request: IssueInput): RequestContent {
     ...userIds.map((value) => [{ type: oids.userId, value }]),
   ]
   const names = generalNames(request)
+  // Where the engine was to encode the only name.
+  if (subject.length + names.length === 0) return { subject: common("Nameless"), extensions: [] }
   return { subject, extensions: names.length === 0 ? [] : [subjectAltName(names, { critical: subject.length === 0 })] }
 }
 
