@@ -32,7 +32,7 @@ test("a name that the role does not allow denies the whole request", async () =>
   await expect(refused).rejects.toMatchObject({ code: "invalid", faults: [{ field: ["altNames"] }] })
 })
 
-test("an issuer that outlives no leaf, a role that is not there", async () => {
+test("a role that is not there is refused by its name", async () => {
   const { certificates } = world.engine.pki("pki")
   await expect(certificates.issue("absent", {})).rejects.toMatchObject({ message: "unknown role: absent" })
 })

@@ -32,8 +32,8 @@ import {
   type SignIntermediateInput,
   type SignSelfIssuedInput,
   type SignVerbatimInput,
-} from "../certificates/certificates.ts"
-import type { CertificatePageRequest } from "../certificates/certificate.ts"
+} from "./certificates.ts"
+import type { CertificatePageRequest } from "./certificate.ts"
 import { chainOf } from "../issuers/chain.ts"
 import { type IssuerSigner, signerOf } from "../issuers/issuer-signer.ts"
 import { leaseTtls } from "../mount.ts"
@@ -41,12 +41,12 @@ import { approve, type ApprovedRequest } from "../policy/approve.ts"
 import { approveAuthority, type ApprovedAuthority } from "../policy/approve-authority.ts"
 import { approveVerbatim, type ApprovedVerbatim } from "../policy/approve-verbatim.ts"
 import type { Role } from "../roles/role.ts"
-import { certify, type CertificateContent } from "./certify.ts"
-import { csrFacts } from "./csr-facts.ts"
-import { type Outcome, issuanceOf, issuedCertificate } from "./issuance.ts"
-import { leafExtensions, namesOf } from "./leaf.ts"
-import { readSelfIssued } from "./self-issued.ts"
-import { readSigningRequest } from "./signing-request.ts"
+import { certify, type CertificateContent } from "../issue/certify.ts"
+import { csrFacts } from "../issue/csr-facts.ts"
+import { type Outcome, issuanceOf, issuedCertificate } from "../issue/issuance.ts"
+import { leafExtensions, namesOf } from "../issue/leaf.ts"
+import { readSelfIssued } from "../issue/self-issued.ts"
+import { readSigningRequest } from "../issue/signing-request.ts"
 
 const writing = ["create", "update"] as const
 
