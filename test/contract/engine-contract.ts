@@ -1,6 +1,7 @@
 // What every engine does, whichever way it is reached: the same values, the same refusals.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { accessCases } from "./access-cases.ts"
+import { certificateCases } from "./certificate-cases.ts"
 import { identityCases } from "./identity-cases.ts"
 import { issuerCases } from "./issuer-cases.ts"
 import { methodCases } from "./method-cases.ts"
@@ -48,6 +49,9 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
   })
   describe("issuers and keys:", () => {
     issuerCases(engine)
+  })
+  describe("certificates:", () => {
+    certificateCases(engine)
   })
   describe("revocations and lists of them:", () => {
     revocationCases(engine)

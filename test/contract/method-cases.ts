@@ -234,6 +234,22 @@ const calls: Readonly<Record<string, Call>> = {
   "pki.roles.save": ({ pki }, { mountPath }) => pki(mountPath).roles.save("web", {}),
   "pki.roles.update": ({ pki }, { mountPath }) => pki(mountPath).roles.update("web", {}),
   "pki.roles.delete": ({ pki }, { mountPath }) => pki(mountPath).roles.delete("web"),
+  "pki.certificates.get": ({ pki }, { mountPath }) => pki(mountPath).certificates.get("0a"),
+  "pki.certificates.caChain": ({ pki }, { mountPath }) => pki(mountPath).certificates.caChain(),
+  "pki.certificates.list": ({ pki }, { mountPath }) => pki(mountPath).certificates.list(),
+  "pki.certificates.listDetails": ({ pki }, { mountPath }) => pki(mountPath).certificates.listDetails(),
+  "pki.certificates.listMetadata": ({ pki }, { mountPath }) => pki(mountPath).certificates.listMetadata(),
+  "pki.certificates.search": ({ pki }, { mountPath }) => pki(mountPath).certificates.search({}),
+  "pki.certificates.metadata": ({ pki }, { mountPath }) => pki(mountPath).certificates.metadata("0a"),
+  "pki.certificates.issue": ({ pki }, { mountPath }) => pki(mountPath).certificates.issue("web", {}),
+  "pki.certificates.sign": ({ pki }, { mountPath }) =>
+    pki(mountPath).certificates.sign("web", { csr: "any", commonName: "any" }),
+  "pki.certificates.signVerbatim": ({ pki }, { mountPath }) =>
+    pki(mountPath).certificates.signVerbatim(undefined, { csr: "any" }),
+  "pki.certificates.signIntermediate": ({ pki }, { mountPath }) =>
+    pki(mountPath).certificates.signIntermediate({ csr: "any", commonName: "any" }),
+  "pki.certificates.signSelfIssued": ({ pki }, { mountPath }) =>
+    pki(mountPath).certificates.signSelfIssued({ certificate: "any" }),
   "pki.revocations.revoke": ({ pki }, { mountPath }) => pki(mountPath).revocations.revoke({ serialNumber: "0a" }),
   "pki.revocations.revokeWithKey": ({ pki }, { mountPath }) =>
     pki(mountPath).revocations.revokeWithKey({ serialNumber: "0a", privateKey: "any" }),
@@ -258,7 +274,13 @@ const isOfMounts = (method: string): boolean => /^(mounts|pki|policies|serviceTo
 const openToStrangers = new Set(["organizations.create", "organizations.list", "users.account", "users.updateAccount"])
 
 /** What is told to everybody, whatever token they show. */
-const openToAll = new Set(["pki.issuers.list", "pki.issuers.certificate", "pki.crls.get"])
+const openToAll = new Set([
+  "pki.issuers.list",
+  "pki.issuers.certificate",
+  "pki.certificates.get",
+  "pki.certificates.caChain",
+  "pki.crls.get",
+])
 
 /** One of everything, in one organization. */
 async function newSubject({ root, organization, owner, newMember, newWorkspace, newName }: Cast) {

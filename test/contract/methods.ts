@@ -14,7 +14,7 @@ const notFamilies = new Set([
 ])
 
 /** Families of a mount that only an engine that serves has (`ServedPki`). */
-const servedFamilies = new Set(["certificates", "externalPolicy", "ocsp"])
+const servedFamilies = new Set(["externalPolicy", "ocsp"])
 
 /** What the services of a mount have from what they stand on. */
 const inherited = new Set([...Object.getOwnPropertyNames(AuthorityService.prototype), "recordKeyUse"])

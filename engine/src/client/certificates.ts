@@ -12,13 +12,13 @@ import { isEngineError, notFoundDetail } from "../core/errors.ts"
 import {
   decodeCertificateView,
   decodeChain,
+  decodeDetails,
   decodeInventory,
   decodeMetadata,
   decodeSerialNumber,
   inventoryParameters,
-  pageParameters,
 } from "../wire/pki/certificate.ts"
-import { type PkiCalls, type Saying, saying } from "./pki-calls.ts"
+import { pageQuery, type PkiCalls, queryOf, saying } from "./pki-calls.ts"
 import { path } from "./transport.ts"
 
 export const remoteCertificates = (calls: PkiCalls): Certificates => ({
@@ -38,8 +38,12 @@ export const remoteCertificates = (calls: PkiCalls): Certificates => ({
     const { data } = await calls.read("/cert/ca_chain")
     return data === null ? [] : decodeChain(data)
   },
-  list: async (page = {}) =>
-    (await calls.list("/certs", queryOf(saying(pageParameters, page)))).keys.map(decodeSerialNumber),
+  list: async (page) => (await calls.list("/certs", pageQuery(page))).keys.map(decodeSerialNumber),
+  async listDetails(page) {
+    const { keys, keyInfo } = await calls.list("/certs/detailed", pageQuery(page))
+    return decodeDetails(keys, keyInfo)
+  },
+  listMetadata: async (page) => (await calls.list("/cert-metadata", pageQuery(page))).keys.map(decodeSerialNumber),
   async search(query, page = {}) {
     try {
       const asked = queryOf(saying(inventoryParameters, { ...query, ...page }))
@@ -66,6 +70,3 @@ const below = ({ issuerRef }: IssuerChoice = {}, address: string): string =>
 
 const byDefaultOrNamed = (choice: IssuerChoice = {}, verb: string): string =>
   choice.issuerRef === undefined ? `/root/${verb}` : below(choice, `/${verb}`)
-
-const queryOf = ({ document }: Saying): URLSearchParams =>
-  new URLSearchParams(Object.entries(document).map(([name, value]) => [name, String(value)]))

@@ -14,7 +14,7 @@ import {
   issuerParameters,
   rootParameters,
 } from "../wire/pki/issuer.ts"
-import { namesOf, type PkiCalls, type Saying, saying } from "./pki-calls.ts"
+import { namesOf, pageQuery, type PkiCalls, type Saying, saying } from "./pki-calls.ts"
 import { path } from "./transport.ts"
 
 export const remoteIssuers = (calls: PkiCalls): Issuers => ({
@@ -31,8 +31,8 @@ export const remoteIssuers = (calls: PkiCalls): Issuers => ({
     const names = { ...namesOf(importParameters), certificate: "pemBundle" }
     return decodeImported(await calls.write(`/${endpoint}`, { document: encodeImport(pem, endpoint), names }))
   },
-  async list() {
-    const { keys, keyInfo } = await calls.list("/issuers")
+  async list(page) {
+    const { keys, keyInfo } = await calls.list("/issuers", pageQuery(page))
     return decodeIssuerSummaries(keys, keyInfo)
   },
   certificate: async (reference) => decodeIssuerCertificate((await calls.read(path`/issuer/${reference}/json`)).data),

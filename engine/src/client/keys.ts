@@ -8,12 +8,12 @@ import {
   keyRenameParameters,
   newKeyParameters,
 } from "../wire/pki/key.ts"
-import { type PkiCalls, saying } from "./pki-calls.ts"
+import { pageQuery, type PkiCalls, saying } from "./pki-calls.ts"
 import { path } from "./transport.ts"
 
 export const remoteKeys = (calls: PkiCalls): Keys => ({
-  async list() {
-    const { keys, keyInfo } = await calls.list("/keys")
+  async list(page) {
+    const { keys, keyInfo } = await calls.list("/keys", pageQuery(page))
     return decodeKeySummaries(keys, keyInfo)
   },
   get: async (reference) => decodeKey((await calls.read(path`/key/${reference}`)).data),

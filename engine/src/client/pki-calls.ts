@@ -2,6 +2,8 @@
 import { isEngineError, notFoundDetail } from "../core/errors.ts"
 import { noMount } from "../pki/mount-directory.ts"
 import { mountPathOf } from "../pki/mount.ts"
+import type { KeyPage } from "../pki/key-page.ts"
+import { keyPageParameters } from "../wire/pki/key-page.ts"
 import { type DecodedEnvelope, decodeEnvelope } from "../wire/pki/envelope.ts"
 import { type Document, isDocument, type Parameters, unreadable, encodeMembers } from "../wire/pki/parameters.ts"
 import { type OutgoingRequest, path, type Transport } from "./transport.ts"
@@ -15,6 +17,11 @@ export interface Saying {
 export function saying<T extends object>(table: Parameters<T>, value: Partial<T>): Saying {
   return { document: encodeMembers(table, value, "specification"), names: namesOf(table) }
 }
+
+export const pageQuery = (page: KeyPage = {}): URLSearchParams => queryOf(saying(keyPageParameters, page))
+
+export const queryOf = ({ document }: Saying): URLSearchParams =>
+  new URLSearchParams(Object.entries(document).map(([name, value]) => [name, String(value)]))
 
 /** The names inside, keyed by those on the wire. */
 export const namesOf = ({ members }: Parameters<never>): Readonly<Record<string, string>> =>

@@ -12,20 +12,15 @@ import {
 } from "../wire/pki/signed-list.ts"
 import { unreadable } from "../wire/pki/parameters.ts"
 import { decodeRevoked, revokeParameters, revokeWithKeyParameters } from "../wire/pki/revocation.ts"
-import { type PkiCalls, saying } from "./pki-calls.ts"
+import { pageQuery, type PkiCalls, saying } from "./pki-calls.ts"
 import { path } from "./transport.ts"
 
 export const remoteRevocations = (calls: PkiCalls): Revocations => ({
   revoke: async (input) => decodeRevoked((await calls.write("/revoke", saying(revokeParameters, input))).data),
   revokeWithKey: async (input) =>
     decodeRevoked((await calls.write("/revoke-with-key", saying(revokeWithKeyParameters, input))).data),
-  async list({ after, limit } = {}) {
-    const query = new URLSearchParams()
-    if (after !== undefined) query.set("after", after)
-    if (limit !== undefined) query.set("limit", String(limit))
-    const { keys } = await calls.list("/certs/revoked", query)
-    return keys.map((key) => parseSerialNumber(key) ?? wrong())
-  },
+  list: async (page) =>
+    (await calls.list("/certs/revoked", pageQuery(page))).keys.map((key) => parseSerialNumber(key) ?? wrong()),
   requested: async () =>
     (await calls.list("/certs/revocation-queue")).keys.map((key) => parseSerialNumber(key) ?? wrong()),
   elsewhere: async () =>

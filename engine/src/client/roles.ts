@@ -1,11 +1,11 @@
 import type { Roles, SavedRole } from "../pki/roles/roles.ts"
 import type { DecodedEnvelope } from "../wire/pki/envelope.ts"
 import { decodeRole, encodeRoleInput, roleParameters } from "../wire/pki/role.ts"
-import { namesOf, type PkiCalls } from "./pki-calls.ts"
+import { namesOf, pageQuery, type PkiCalls } from "./pki-calls.ts"
 import { path } from "./transport.ts"
 
 export const remoteRoles = (calls: PkiCalls): Roles => ({
-  list: async () => (await calls.list("/roles")).keys,
+  list: async (page) => (await calls.list("/roles", pageQuery(page))).keys,
   get: async (name) => decodeRole((await calls.read(path`/roles/${name}`)).data),
   save: async (name, input) =>
     saved(await calls.write(path`/roles/${name}`, { document: encodeRoleInput(input), names })),

@@ -117,10 +117,24 @@ export const nothing = (warnings: readonly string[] = []): PkiResponse => ({ kin
 export const bare = (document: Document, status = 200): PkiResponse => ({ kind: "bare", status, document })
 
 /** Names, and what is known of each; existing clients take an empty list for nothing there (pki-facts 0.1). */
-export const listed = (keys: readonly string[], keyInfo?: Readonly<Record<string, unknown>>): PkiResponse =>
+export const listed = (
+  keys: readonly string[],
+  keyInfo?: Readonly<Record<string, unknown>>,
+  around: Around = {},
+): PkiResponse =>
   keys.length === 0
     ? { kind: "bare", status: 404, document: { errors: [] } }
-    : answer({ keys, ...(keyInfo === undefined ? {} : { key_info: keyInfo }) })
+    : answer({ keys, ...(keyInfo === undefined ? {} : { key_info: keyInfo }) }, around)
+
+/** A list that never tells more than so many at once; whoever asks for all of it is told that there may be more. */
+export const listedUpTo = (
+  maximum: number,
+  keys: readonly string[],
+  keyInfo?: Readonly<Record<string, unknown>>,
+): PkiResponse =>
+  listed(keys, keyInfo, {
+    warnings: keys.length < maximum ? [] : [`at most ${maximum} are listed at once; "after" asks for those behind`],
+  })
 
 /** A parameter of the path that the route's own pattern guarantees. */
 export function param({ params }: Pick<SystemRequest, "params">, name: string): string {

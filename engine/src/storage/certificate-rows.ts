@@ -9,6 +9,8 @@ import type {
   CertificateRecord,
   CertificateStore,
   KeptLease,
+  SerialNumberPage,
+  StoredCertificate,
 } from "../pki/certificates/certificate.ts"
 import type { MountId } from "../pki/mount.ts"
 import { type SerialNumber, serialNumberOctets, serialNumberOf } from "../x509/serial-number.ts"
@@ -81,15 +83,21 @@ export class CertificateRows implements CertificateStore {
     return row && (row.issuer_id as IssuerId | null)
   }
 
-  async serialNumbers(
-    mountId: MountId,
-    { limit, after }: { readonly limit: number; readonly after?: SerialNumber },
-  ): Promise<readonly SerialNumber[]> {
-    const rows = await this.#session.all(serialNumbersAfter, {
-      mountId,
-      limit,
-      after: after === undefined ? new Uint8Array() : serialNumberOctets(after),
-    })
+  async serialNumbers(mountId: MountId, page: SerialNumberPage): Promise<readonly SerialNumber[]> {
+    const rows = await this.#session.all(serialNumbersAfter, { mountId, ...inOctets(page) })
+    return rows.map(({ serial_number }) => keptSerialNumber(serial_number))
+  }
+
+  async list(mountId: MountId, page: SerialNumberPage): Promise<readonly StoredCertificate[]> {
+    const rows = await this.#session.all(certificatesAfter, { mountId, ...inOctets(page) })
+    return rows.map(({ serial_number, certificate }) => ({
+      serialNumber: keptSerialNumber(serial_number),
+      certificate,
+    }))
+  }
+
+  async metadataSerialNumbers(mountId: MountId, page: SerialNumberPage): Promise<readonly SerialNumber[]> {
+    const rows = await this.#session.all(metadataAfter, { mountId, ...inOctets(page) })
     return rows.map(({ serial_number }) => keptSerialNumber(serial_number))
   }
 
@@ -186,15 +194,43 @@ const metadataOf = statement((db, { mountId, serialNumber }: { mountId: string; 
     .where("serial_number", "=", serialNumber),
 )
 
-const serialNumbersAfter = statement(
-  (db, { mountId, after, limit }: { mountId: string; after: Uint8Array; limit: number }) =>
-    db
-      .selectFrom("certificates")
-      .select("serial_number")
-      .where("mount_id", "=", mountId)
-      .where("serial_number", ">", after)
-      .orderBy("serial_number")
-      .limit(limit),
+const inOctets = ({ limit, after }: SerialNumberPage) => ({
+  limit,
+  after: after === undefined ? new Uint8Array() : serialNumberOctets(after),
+})
+
+interface PageOfMount {
+  readonly mountId: string
+  readonly after: Uint8Array
+  readonly limit: number
+}
+
+const serialNumbersAfter = statement((db, { mountId, after, limit }: PageOfMount) =>
+  db
+    .selectFrom("certificates")
+    .select("serial_number")
+    .where("mount_id", "=", mountId)
+    .where("serial_number", ">", after)
+    .orderBy("serial_number")
+    .limit(limit),
+)
+const certificatesAfter = statement((db, { mountId, after, limit }: PageOfMount) =>
+  db
+    .selectFrom("certificates")
+    .select(["serial_number", "certificate"])
+    .where("mount_id", "=", mountId)
+    .where("serial_number", ">", after)
+    .orderBy("serial_number")
+    .limit(limit),
+)
+const metadataAfter = statement((db, { mountId, after, limit }: PageOfMount) =>
+  db
+    .selectFrom("certificate_metadata")
+    .select("serial_number")
+    .where("mount_id", "=", mountId)
+    .where("serial_number", ">", after)
+    .orderBy("serial_number")
+    .limit(limit),
 )
 const namesOfMany = statement((db, { numbers }: { numbers: readonly number[] }, dialect) =>
   db

@@ -69,6 +69,8 @@ export const storedCertificateRequests: Readonly<Record<string, PreparePki>> = {
   "GET /:mount/cert/:serial/raw": issued,
   "GET /:mount/cert/:serial/raw/pem": issued,
   "LIST /:mount/certs": issued,
+  "LIST /:mount/certs/detailed": issued,
+  "LIST /:mount/cert-metadata": issued,
   "LIST /:mount/certs/search": async (subject, caller) => ({
     ...(await issued(subject, caller)),
     query: "?common_name=www.example.com",

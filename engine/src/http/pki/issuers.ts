@@ -25,6 +25,7 @@ import {
 import { keyWireNames } from "../../wire/pki/key.ts"
 import { sha256 } from "../../x509/digest.ts"
 import { writePem } from "../../x509/pem.ts"
+import { keyPageParameters } from "../../wire/pki/key-page.ts"
 import { answer, listed, nothing, param, type PkiRequest, type PkiResponse, type PkiRoute } from "../pki-route.ts"
 import { allowances } from "./allowances.ts"
 import { unlessKnown, type Version } from "./conditional.ts"
@@ -53,8 +54,8 @@ export const issuerRoutes: readonly PkiRoute[] = [
     operation: "list",
     path: "/issuers",
     open: true,
-    async handle({ pki }) {
-      const issuers = await pki.issuers.list()
+    async handle(request) {
+      const issuers = await request.pki.issuers.list(request.decode(keyPageParameters))
       return listed(
         issuers.map(({ id }) => id),
         encodeIssuerSummaries(issuers),

@@ -8,6 +8,7 @@ import {
   keyWireNames,
   newKeyParameters,
 } from "../../wire/pki/key.ts"
+import { keyPageParameters } from "../../wire/pki/key-page.ts"
 import { answer, listed, nothing, param, type PkiRequest, type PkiRoute } from "../pki-route.ts"
 import { keySource } from "./key-source.ts"
 
@@ -18,8 +19,8 @@ export const keyRoutes: readonly PkiRoute[] = [
   {
     operation: "list",
     path: "/keys",
-    async handle({ pki }) {
-      const keys = await pki.keys.list()
+    async handle(request) {
+      const keys = await request.pki.keys.list(request.decode(keyPageParameters))
       return listed(
         keys.map(({ id }) => id),
         encodeKeySummaries(keys),

@@ -3,9 +3,10 @@ import {
   encodeRevoked,
   revokeParameters,
   revokeWithKeyParameters,
-  serialNumberPageParameters,
 } from "../../wire/pki/revocation.ts"
-import { answer, listed, type PkiRoute } from "../pki-route.ts"
+import { keyPageParameters } from "../../wire/pki/key-page.ts"
+import { keysMaximum } from "../../pki/key-page.ts"
+import { answer, listedUpTo, type PkiRoute } from "../pki-route.ts"
 
 /** Specification 4.12; lists as pki-facts 2.9 has them. Clusters of stores are not there, so that their lists are empty. */
 export const revocationRoutes: readonly PkiRoute[] = [
@@ -28,7 +29,8 @@ export const revocationRoutes: readonly PkiRoute[] = [
   {
     operation: "list",
     path: "/certs/revoked",
-    handle: async (request) => listed(await request.pki.revocations.list(request.decode(serialNumberPageParameters))),
+    handle: async (request) =>
+      listedUpTo(keysMaximum, await request.pki.revocations.list(request.decode(keyPageParameters))),
   },
   {
     operation: "list",

@@ -1,4 +1,5 @@
 import { decodeRoleInput, decodeRolePatch, encodeRole, roleParameters } from "../../wire/pki/role.ts"
+import { keyPageParameters } from "../../wire/pki/key-page.ts"
 import { answer, listed, nothing, param, type PkiRequest, type PkiRoute } from "../pki-route.ts"
 
 const name = (request: PkiRequest): string => param(request, "name")
@@ -8,7 +9,7 @@ export const roleRoutes: readonly PkiRoute[] = [
   {
     operation: "list",
     path: "/roles",
-    handle: async ({ pki }) => listed(await pki.roles.list()),
+    handle: async (request) => listed(await request.pki.roles.list(request.decode(keyPageParameters))),
   },
   {
     operation: "read",

@@ -19,6 +19,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
       await world.pki("POST", `/pki/roles/${name}`, {
         body: { allow_any_name: true, key_type: key, max_ttl: "100h" },
       })
+    await world.pki("POST", "/pki/roles/other", { body: { allow_any_name: true, key_type: "ec", no_store: false } })
     const asked: [string, object][] = [
       ["web", { common_name: "www.example.com", alt_names: "api.example.com", ttl: "1h" }],
       ["web", { common_name: "WWW.Example.com", ttl: "2h", cert_metadata: "b3duZXI=" }],
@@ -87,6 +88,42 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
     const first = (await world.pki("LIST", "/pki/certs?limit=2")).body.data.keys
     const next = (await world.pki("LIST", `/pki/certs?limit=10&after=${first[1]}`)).body.data.keys
     expect([...first, ...next]).toEqual(all)
+  })
+
+  test("all certificates are listed with what they say, in pages where that is asked for", async () => {
+    const { keys, key_info: info } = (await world.pki("LIST", "/pki/certs/detailed")).body.data
+    expect(keys).toEqual((await world.pki("LIST", "/pki/certs")).body.data.keys)
+    expect(Object.keys(info).toSorted()).toEqual(keys)
+    expect(info[issued[0] ?? ""]).toEqual({
+      common_name: "www.example.com",
+      issuer: "CN=Test Root",
+      key_type: "ec",
+      key_bits: 256,
+      not_before: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+      not_after: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+      dns_names: ["www.example.com", "api.example.com"],
+    })
+    expect(info[issued[2] ?? ""]).toMatchObject({ key_type: "ed25519", key_bits: 256, dns_names: ["mail.example.com"] })
+    const page = (await world.pki("LIST", `/pki/certs/detailed?limit=2&after=${keys[1]}`)).body.data
+    expect(page.keys).toEqual(keys.slice(2, 4))
+    expect((await world.pki("LIST", `/pki/certs/detailed?after=${keys.at(-1)}`)).status).toBe(404)
+    expect((await world.pki("LIST", "/pki/certs/detailed?after=x")).body.errors).toEqual([
+      expect.stringContaining("after"),
+    ])
+  })
+
+  test("of many names only the first are listed", async () => {
+    const names = Array.from({ length: 9 }, (_, index) => `n${index}.test`)
+    const body = { common_name: names[0], alt_names: names.join(","), ttl: "99h" }
+    const { serial_number } = (await world.pki("POST", "/pki/issue/other", { body })).body.data
+    const { key_info: info } = (await world.pki("LIST", "/pki/certs/detailed")).body.data
+    expect(info[serial_number].dns_names).toEqual(names.slice(0, 5))
+  })
+
+  test("certificates with which something was kept are listed", async () => {
+    expect((await world.pki("LIST", "/pki/cert-metadata")).body.data).toEqual({ keys: [issued[1]] })
+    expect((await world.pki("GET", "/pki/cert-metadata?list=true&limit=0")).body.data.keys).toEqual([issued[1]])
+    expect((await world.pki("LIST", `/pki/cert-metadata?after=${issued[1]}`)).status).toBe(404)
   })
 
   test.each([

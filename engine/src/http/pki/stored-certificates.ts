@@ -1,13 +1,26 @@
 import {
   encodeCertificateView,
   encodeChain,
+  encodeDetails,
   encodeInventory,
   encodeMetadata,
   inventoryParameters,
-  pageParameters,
 } from "../../wire/pki/certificate.ts"
+import { keyPageParameters } from "../../wire/pki/key-page.ts"
+import { detailsMaximum } from "../../pki/certificates/certificate-details.ts"
+import { keysMaximum } from "../../pki/key-page.ts"
 import { writePem } from "../../x509/pem.ts"
-import { answer, listed, nothing, param, type PkiRequest, type PkiResponse, type PkiRoute, raw } from "../pki-route.ts"
+import {
+  answer,
+  listed,
+  listedUpTo,
+  nothing,
+  param,
+  type PkiRequest,
+  type PkiResponse,
+  type PkiRoute,
+  raw,
+} from "../pki-route.ts"
 
 const derType = "application/pkix-cert"
 const pemType = "application/pem-certificate-chain"
@@ -42,7 +55,21 @@ export const storedCertificateRoutes: readonly PkiRoute[] = [
   {
     operation: "list",
     path: "/certs",
-    handle: async (request) => listed(await request.pki.certificates.list(request.decode(pageParameters))),
+    handle: async (request) =>
+      listedUpTo(keysMaximum, await request.pki.certificates.list(request.decode(keyPageParameters))),
+  },
+  {
+    operation: "list",
+    path: "/certs/detailed",
+    handle: async (request) => {
+      const details = await request.pki.certificates.listDetails(request.decode(keyPageParameters))
+      const keys = details.map(({ serialNumber }) => serialNumber)
+      return listedUpTo(
+        detailsMaximum,
+        keys,
+        Object.fromEntries(details.map((one) => [one.serialNumber, encodeDetails(one)])),
+      )
+    },
   },
   {
     operation: "list",
@@ -59,6 +86,12 @@ export const storedCertificateRoutes: readonly PkiRoute[] = [
       )
       return page.items.length === 0 ? listed([]) : answer(encodeInventory(page))
     },
+  },
+  {
+    operation: "list",
+    path: "/cert-metadata",
+    handle: async (request) =>
+      listedUpTo(keysMaximum, await request.pki.certificates.listMetadata(request.decode(keyPageParameters))),
   },
   {
     operation: "read",

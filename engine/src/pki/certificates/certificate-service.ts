@@ -1,5 +1,6 @@
 import { invalid, notFound, unprocessable } from "../../core/errors.ts"
 import { newUuid } from "../../core/ids.ts"
+import { nextTurn } from "../../core/timers.ts"
 import { oids } from "../../x509/asn1/oids.ts"
 import { assembleCertificate, encodeReissuedTbsCertificate } from "../../x509/certificate.ts"
 import { type Extension, findExtension } from "../../x509/extension.ts"
@@ -8,7 +9,7 @@ import { describeKeyAlgorithm, type KeyAlgorithm } from "../../x509/key-algorith
 import { encodeName } from "../../x509/name.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
 import { type PublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
-import { newSerialNumber, parseSerialNumber, type SerialNumber, serialNumberOf } from "../../x509/serial-number.ts"
+import { newSerialNumber, type SerialNumber, serialNumberOf } from "../../x509/serial-number.ts"
 import {
   chooseSignatureAlgorithm,
   signatureAlgorithmIdentifier,
@@ -34,6 +35,9 @@ import {
   type SignVerbatimInput,
 } from "./certificates.ts"
 import type { CertificatePageRequest } from "./certificate.ts"
+import { type CertificateDetails, detailsMaximum, detailsOf } from "./certificate-details.ts"
+import { type KeyPage, keysMaximum } from "../key-page.ts"
+import { serialNumberIn, serialNumberPageOf } from "./serial-number-page.ts"
 import { chainOf } from "../issuers/chain.ts"
 import { type IssuerSigner, signerOf } from "../issuers/issuer-signer.ts"
 import { leaseTtls } from "../mount.ts"
@@ -199,7 +203,7 @@ export class CertificateService extends AuthorityService implements ServedCertif
   }
 
   async get(serialNumber: string): Promise<CertificateView> {
-    const serial = serialNumberIn(serialNumber)
+    const serial = serialNumberIn(serialNumber, "serialNumber")
     return this.read(async ({ mount }, { certificates, revocations }) => {
       const found = await certificates.find(mount.id, serial)
       if (found === undefined) throw notFound(serialNumber)
@@ -215,13 +219,28 @@ export class CertificateService extends AuthorityService implements ServedCertif
     return issuer === undefined ? [] : chainOf(issuer, authority.issuers).map(({ certificate }) => certificate)
   }
 
-  async list({ limit = listMaximum, after }: { readonly limit?: number; readonly after?: string } = {}) {
+  async list(asked: KeyPage = {}): Promise<readonly SerialNumber[]> {
     this.authorize("list", "certs")
-    refuseLimit(limit, listMaximum)
-    const from = after === undefined ? undefined : serialNumberIn(after, "after")
-    return this.read(({ mount }, { certificates }) =>
-      certificates.serialNumbers(mount.id, { limit, ...(from === undefined ? {} : { after: from }) }),
-    )
+    const page = serialNumberPageOf(asked, keysMaximum)
+    return this.read(({ mount }, { certificates }) => certificates.serialNumbers(mount.id, page))
+  }
+
+  async listDetails(asked: KeyPage = {}): Promise<readonly CertificateDetails[]> {
+    this.authorize("list", "certs/detailed")
+    const page = serialNumberPageOf(asked, detailsMaximum)
+    const found = await this.read(({ mount }, { certificates }) => certificates.list(mount.id, page))
+    const details: CertificateDetails[] = []
+    for (const { serialNumber, certificate } of found) {
+      details.push(detailsOf(serialNumber, certificate))
+      if (details.length % detailsPerTurn === 0) await nextTurn()
+    }
+    return details
+  }
+
+  async listMetadata(asked: KeyPage = {}): Promise<readonly SerialNumber[]> {
+    this.authorize("list", "cert-metadata")
+    const page = serialNumberPageOf(asked, keysMaximum)
+    return this.read(({ mount }, { certificates }) => certificates.metadataSerialNumbers(mount.id, page))
   }
 
   async search({ issuerRef, ...query }: InventoryQuery, page: Partial<CertificatePageRequest> = {}) {
@@ -238,7 +257,7 @@ export class CertificateService extends AuthorityService implements ServedCertif
 
   async metadata(serialNumber: string): Promise<CertificateMetadata> {
     this.authorize("read", `cert-metadata/${serialNumber}`)
-    const serial = serialNumberIn(serialNumber)
+    const serial = serialNumberIn(serialNumber, "serialNumber")
     return this.read(async ({ mount }, { certificates }) => {
       const found = await certificates.findMetadata(mount.id, serial)
       if (found === undefined) throw notFound(serialNumber)
@@ -300,20 +319,13 @@ export class CertificateService extends AuthorityService implements ServedCertif
   }
 }
 
-/** As many as an answer can hold; more come page by page. */
-const listMaximum = 100_000
+const detailsPerTurn = 64
 const searchDefault = 100
 const searchMaximum = 1_000
 
 function refuseLimit(limit: number, maximum: number): void {
   if (!Number.isInteger(limit) || limit < 1 || limit > maximum)
     throw invalid([{ field: ["limit"], detail: `"limit" must be a number from 1 to ${maximum}` }])
-}
-
-function serialNumberIn(text: string, field = "serialNumber"): SerialNumber {
-  const serialNumber = parseSerialNumber(text)
-  if (serialNumber !== undefined) return serialNumber
-  throw invalid([{ field: [field], detail: "must be a serial number in hexadecimal, with colons or hyphens" }])
 }
 
 const below = (issuerRef: string | undefined, path: string): string =>

@@ -65,6 +65,13 @@ export interface CertificatePage {
   readonly next: string | undefined
 }
 
+export interface SerialNumberPage {
+  readonly limit: number
+  readonly after?: SerialNumber | undefined
+}
+
+export type StoredCertificate = Pick<CertificateRecord, "serialNumber" | "certificate">
+
 /** All that one issuance leaves behind. */
 export interface Issuance {
   readonly certificate: CertificateRecord | undefined
@@ -80,11 +87,11 @@ export interface CertificateStore {
   find(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateRecord | undefined>
   /** Undefined where nothing is on record, null where no issuer of the mount is. */
   issuerIdOf(mountId: MountId, serialNumber: SerialNumber): Promise<IssuerId | null | undefined>
-  /** In the order of the serial numbers' octets, after the one that is given. */
-  serialNumbers(
-    mountId: MountId,
-    page: { readonly limit: number; readonly after?: SerialNumber },
-  ): Promise<readonly SerialNumber[]>
+  /** In the order of the serial numbers' octets, after the one that is given; the two below as well. */
+  serialNumbers(mountId: MountId, page: SerialNumberPage): Promise<readonly SerialNumber[]>
+  list(mountId: MountId, page: SerialNumberPage): Promise<readonly StoredCertificate[]>
+  /** Of certificates with metadata, stored or not. */
+  metadataSerialNumbers(mountId: MountId, page: SerialNumberPage): Promise<readonly SerialNumber[]>
   /**
    * By expiry where an expiry is asked for, by name where the beginning of one is left open, else the newest first. Throws
    * `EngineError("invalid")` for an `after` that no page gave.

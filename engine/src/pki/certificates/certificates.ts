@@ -5,6 +5,8 @@ import type { SerialNumber } from "../../x509/serial-number.ts"
 import type { CertificateMetadata as KeptMetadata, CertificatePageRequest, CertificateQuery } from "./certificate.ts"
 import type { VerbatimRequest } from "../policy/approve-verbatim.ts"
 import type { AuthorityRequest } from "../issue/authority-request.ts"
+import type { KeyPage } from "../key-page.ts"
+import type { CertificateDetails } from "./certificate-details.ts"
 import type { IssueRequestInput } from "../issue/request.ts"
 
 /** What issuing and signing give back (specification 2.2), in bytes; encodings are the wire's. */
@@ -134,8 +136,12 @@ export interface Certificates {
   get(serialNumber: string): Promise<CertificateView>
   /** The default issuer's chain, DER, itself first; empty where there is none. Public as well. */
   caChain(): Promise<readonly Uint8Array[]>
-  /** Serial numbers in their order, after the one that is given; at most `limit`, and all unless it is given. */
-  list(page?: { readonly limit?: number; readonly after?: string }): Promise<readonly SerialNumber[]>
+  /** Serial numbers in their order, after the one that is given; at most `keysMaximum` at once. */
+  list(page?: KeyPage): Promise<readonly SerialNumber[]>
+  /** The same with what the certificates say; at most `detailsMaximum` at once. */
+  listDetails(page?: KeyPage): Promise<readonly CertificateDetails[]>
+  /** Serial numbers of certificates with which something was kept; at most `keysMaximum` at once. */
+  listMetadata(page?: KeyPage): Promise<readonly SerialNumber[]>
   /** The inventory, by any of its conditions, in pages of at most 1,000. */
   search(query: InventoryQuery, page?: Partial<CertificatePageRequest>): Promise<InventoryPage>
   /** What was kept with a certificate (pki-facts 2.13). */

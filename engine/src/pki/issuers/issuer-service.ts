@@ -5,6 +5,7 @@ import { newSerialNumber } from "../../x509/serial-number.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
 import { type Authority, findIssuer, issuerOf } from "../authority.ts"
 import { AuthorityService, type PkiStores } from "../authority-service.ts"
+import { type KeyPage, pageOfKeys } from "../key-page.ts"
 import { noAllowances } from "../certificates/certificates.ts"
 import { createdAfter } from "../created-after.ts"
 import { namesOf } from "../issue/leaf.ts"
@@ -148,8 +149,8 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
     })
   }
 
-  async list(): Promise<readonly IssuerSummary[]> {
-    return summariesOf(await this.current())
+  async list(page?: KeyPage): Promise<readonly IssuerSummary[]> {
+    return pageOfKeys(summariesOf(await this.current()), ({ id }) => id, page)
   }
 
   async certificate(reference: string): Promise<ServedIssuerCertificate> {

@@ -5,6 +5,7 @@ import type { SerialNumber } from "../../x509/serial-number.ts"
 import type { Allowances } from "../certificates/certificates.ts"
 import type { AuthorityRequest } from "../issue/authority-request.ts"
 import type { AuthorityUrls, Issuer } from "./issuer.ts"
+import type { KeyPage } from "../key-page.ts"
 import type { KeyFields } from "../keys/key-request.ts"
 
 /** What is left out has its default. */
@@ -116,8 +117,8 @@ export interface Issuers {
 
   // A reference is an id, a name, or `default`. The first two verbs are anybody's.
 
-  /** In the order they came. */
-  list(): Promise<readonly IssuerSummary[]>
+  /** In the order they came; in parts in the order of their ids. */
+  list(page?: KeyPage): Promise<readonly IssuerSummary[]>
   certificate(reference: string): Promise<IssuerCertificate>
   get(reference: string): Promise<IssuerView>
   /** What is left out gets its default. */

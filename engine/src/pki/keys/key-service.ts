@@ -3,6 +3,7 @@ import { newId } from "../../core/ids.ts"
 import { readPublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
 import { type Authority, findKey, keyOf } from "../authority.ts"
 import { AuthorityService } from "../authority-service.ts"
+import { type KeyPage, pageOfKeys } from "../key-page.ts"
 import { readKeyAlone } from "../issuers/bundle.ts"
 import { planImport, storeImport } from "../issuers/import-plan.ts"
 import { referenceNameProblem } from "../names/reference-name.ts"
@@ -15,10 +16,14 @@ import { keyProvider, refuseTakenKeyName, storeKey } from "./used-key.ts"
 const writing = ["create", "update"] as const
 
 export class KeyService extends AuthorityService implements Keys {
-  async list(): Promise<readonly KeySummary[]> {
+  async list(page?: KeyPage): Promise<readonly KeySummary[]> {
     this.authorize("list", "keys")
     const { keys, settings } = await this.current()
-    return [...keys.values()].map(({ id, name }) => ({ id, name, isDefault: id === settings.keys.default }))
+    return pageOfKeys([...keys.values()], ({ id }) => id, page).map(({ id, name }) => ({
+      id,
+      name,
+      isDefault: id === settings.keys.default,
+    }))
   }
 
   async get(reference: string): Promise<KeyView> {

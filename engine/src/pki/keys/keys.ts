@@ -1,6 +1,7 @@
 import type { KeyId } from "../../core/ids.ts"
 import type { KeyType } from "../../x509/key-algorithm.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
+import type { KeyPage } from "../key-page.ts"
 import type { KeyFields } from "./key-request.ts"
 
 export interface KeyView {
@@ -32,8 +33,8 @@ export interface SavedKey extends KeyView {
 
 /** The keys of a mount's authorities (pki-facts 2.5). A reference is an id, a name, or `default`. Private keys are never read back. */
 export interface Keys {
-  /** In the order they came. */
-  list(): Promise<readonly KeySummary[]>
+  /** In the order they came; in parts in the order of their ids. */
+  list(page?: KeyPage): Promise<readonly KeySummary[]>
   get(reference: string): Promise<KeyView>
   generate(input: NewKeyInput): Promise<GeneratedKey>
   /** One private key in PEM. One that is in the mount already stays as it is. */

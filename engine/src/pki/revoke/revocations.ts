@@ -1,4 +1,5 @@
 import type { Instant } from "../../core/time.ts"
+import type { KeyPage } from "../key-page.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 
 /** Exactly one of the first two (specification 4.12). */
@@ -22,18 +23,12 @@ export interface RevokedCertificate {
   readonly revokedAt: Instant
 }
 
-export interface SerialNumberPage {
-  /** Those that come after it, in the order of the octets. */
-  readonly after?: string
-  readonly limit?: number
-}
-
 export interface Revocations {
   revoke(input: RevokeInput): Promise<RevokedCertificate>
   /** For whoever has the key and no other right to revoke (specification 5.6). */
   revokeWithKey(input: RevokeWithKeyInput): Promise<RevokedCertificate>
-  /** Ascending. */
-  list(page?: SerialNumberPage): Promise<readonly SerialNumber[]>
+  /** Ascending; at most `keysMaximum` at once. */
+  list(page?: KeyPage): Promise<readonly SerialNumber[]>
   /** Asked for by other clusters: servers that share certificates share a store, so that there are none. */
   requested(): Promise<readonly SerialNumber[]>
   /** Revoked in other clusters: none, likewise. */

@@ -4,7 +4,7 @@ import { formatInstant, type Instant } from "../../core/time.ts"
 import { type Certificate, parseCertificate } from "../../x509/certificate.ts"
 import { parseExtensionValues } from "../../x509/extensions.ts"
 import type { RevocationReason } from "../../x509/certificate-list.ts"
-import { parseSerialNumber, type SerialNumber } from "../../x509/serial-number.ts"
+import type { SerialNumber } from "../../x509/serial-number.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
 import { type Authority } from "../authority.ts"
 import { AuthorityService, type PkiStores } from "../authority-service.ts"
@@ -14,16 +14,9 @@ import { crlListOf, listOfUnknownIssuers } from "../crl/crl-list.ts"
 import { namesOf } from "../issue/leaf.ts"
 import type { HeldIssuer } from "../issuers/held-issuer.ts"
 import { issuerOfGiven, type Meant, meantBy, reasonGiven, refuseOtherKey } from "./revocable.ts"
-import type {
-  RevokedCertificate,
-  Revocations,
-  RevokeInput,
-  RevokeWithKeyInput,
-  SerialNumberPage,
-} from "./revocations.ts"
-
-/** Names of a page without a limit: an unbounded list of a million would be an answer of 60 MB. */
-const pageMaximum = 100_000
+import type { RevokedCertificate, Revocations, RevokeInput, RevokeWithKeyInput } from "./revocations.ts"
+import { type KeyPage, keysMaximum } from "../key-page.ts"
+import { serialNumberPageOf } from "../certificates/serial-number-page.ts"
 
 export class RevokeService extends AuthorityService implements Revocations {
   async revoke(input: RevokeInput): Promise<RevokedCertificate> {
@@ -37,11 +30,9 @@ export class RevokeService extends AuthorityService implements Revocations {
     return this.#revoke(input, ({ subjectPublicKeyInfo }) => refuseOtherKey(input.privateKey, subjectPublicKeyInfo))
   }
 
-  async list({ after, limit = pageMaximum }: SerialNumberPage = {}): Promise<readonly SerialNumber[]> {
+  async list(asked: KeyPage = {}): Promise<readonly SerialNumber[]> {
     this.authorize("list", "certs/revoked")
-    const from = after === undefined || after === "" ? undefined : parseSerialNumber(after)
-    if (after !== undefined && after !== "" && from === undefined) throw unprocessable(`"after" is no serial number`)
-    const page = { after: from, limit: Math.min(limit < 1 ? pageMaximum : limit, pageMaximum) }
+    const page = serialNumberPageOf(asked, keysMaximum)
     return this.read(({ mount }, { revocations }) => revocations.serialNumbers(mount.id, page))
   }
 

@@ -1,14 +1,15 @@
 import { notFound, refuseFaults, unprocessable } from "../../core/errors.ts"
 import { type Authority, findIssuer } from "../authority.ts"
+import { type KeyPage, pageOfKeys } from "../key-page.ts"
 import { AuthorityService } from "../authority-service.ts"
 import { changeRole, createRole, type Role, type RoleInput, roleNameFaults, roleWarnings } from "./role.ts"
 import type { Roles, SavedRole } from "./roles.ts"
 
 export class RoleService extends AuthorityService implements Roles {
-  async list(): Promise<readonly string[]> {
+  async list(page?: KeyPage): Promise<readonly string[]> {
     this.authorize("list", "roles")
     const { roles } = await this.current()
-    return [...roles.keys()]
+    return pageOfKeys([...roles.keys()], (name) => name, page)
   }
 
   async get(name: string): Promise<Role> {

@@ -1,3 +1,4 @@
+import type { KeyPage } from "../key-page.ts"
 import type { Role, RoleInput } from "./role.ts"
 
 /** What came of writing a role, and what its writer should know. */
@@ -9,7 +10,7 @@ export interface SavedRole {
 /** Named policies of issuance (specification 2.1 and 4.3). */
 export interface Roles {
   /** Names, ordered. */
-  list(): Promise<readonly string[]>
+  list(page?: KeyPage): Promise<readonly string[]>
   get(name: string): Promise<Role>
   /** Creates the role or replaces it whole: what is not given has its default. */
   save(name: string, input: RoleInput): Promise<SavedRole>

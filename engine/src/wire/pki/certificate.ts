@@ -7,6 +7,8 @@ import type {
   InventoryEntry,
   InventoryPage,
 } from "../../pki/certificates/certificates.ts"
+import type { CertificateDetails } from "../../pki/certificates/certificate-details.ts"
+import { keyAlgorithm } from "../../x509/key-algorithm.ts"
 import { readCertificatePem } from "../../x509/certificate-pem.ts"
 import { writePem } from "../../x509/pem.ts"
 import { parseSerialNumber, type SerialNumber } from "../../x509/serial-number.ts"
@@ -15,6 +17,7 @@ import {
   decodeAnswer,
   decodeSomeAnswer,
   type Document,
+  encodeMembers,
   instant,
   integer,
   isDocument,
@@ -24,6 +27,7 @@ import {
   text,
   texts,
   unreadable,
+  word,
 } from "./parameters.ts"
 
 /** To the millisecond; existing clients read it as text of RFC 3339. */
@@ -32,8 +36,6 @@ const moment: Kind<Instant> = {
   encode: (value) => formatInstant(value),
   expected: "a timestamp",
 }
-
-export const pageParameters = parameters({ limit: integer, after: text })
 
 export const inventoryParameters = parameters({
   name: text,
@@ -125,6 +127,36 @@ export function decodeSerialNumber(given: unknown): SerialNumber {
   const serialNumber = typeof given === "string" ? parseSerialNumber(given) : undefined
   if (serialNumber === undefined) throw unreadable("it holds what is no serial number")
   return serialNumber
+}
+
+const keyTypes = ["rsa", "ec", "ed25519"] as const
+const ed25519Bits = 256
+
+const detailsParameters = parameters({
+  commonName: text,
+  issuer: text,
+  keyType: word(...keyTypes),
+  keyBits: integer,
+  notBefore: instant,
+  notAfter: instant,
+  dnsNames: texts,
+})
+
+export const encodeDetails = ({ serialNumber: _, key, ...details }: CertificateDetails): Document =>
+  encodeMembers(
+    detailsParameters,
+    { ...details, keyType: key.type, keyBits: key.type === "ed25519" ? ed25519Bits : key.bits },
+    "specification",
+  )
+
+export function decodeDetails(keys: readonly string[], info: Document): readonly CertificateDetails[] {
+  return keys.map((key) => {
+    const { keyType, keyBits, notBefore, notAfter, ...details } = decodeAnswer(detailsParameters, info[key])
+    const algorithm = keyType === "rsa" ? { type: keyType, bits: keyBits } : keyAlgorithm(keyType, keyBits)
+    if (algorithm === undefined || notBefore === null || notAfter === null)
+      throw unreadable("a key or a time in it is none")
+    return { ...details, serialNumber: decodeSerialNumber(key), key: algorithm, notBefore, notAfter }
+  })
 }
 
 const metadataParameters = parameters(

@@ -2,16 +2,7 @@
 import { formatInstant, secondMs } from "../../core/time.ts"
 import type { RevokedCertificate, RevokeInput, RevokeWithKeyInput } from "../../pki/revoke/revocations.ts"
 import { parseSerialNumber } from "../../x509/serial-number.ts"
-import {
-  decodeAnswer,
-  type Document,
-  integer,
-  isDocument,
-  parameters,
-  text,
-  unreadable,
-  type ValuesOf,
-} from "./parameters.ts"
+import { decodeAnswer, type Document, isDocument, parameters, text, unreadable, type ValuesOf } from "./parameters.ts"
 
 /** `revocation_reason` is what others call it. */
 export const revokeParameters = parameters({
@@ -36,8 +27,6 @@ export const decodeRevokeInput = (
   const said = reason ?? revocationReason
   return said === undefined ? input : { ...input, reason: said }
 }
-
-export const serialNumberPageParameters = parameters({ after: text, limit: integer })
 
 /** The serial number is an addition of ours: whoever sent a certificate learns under which it is listed. */
 export const encodeRevoked = ({ serialNumber, revokedAt }: RevokedCertificate): Document => ({

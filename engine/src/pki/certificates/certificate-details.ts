@@ -1,0 +1,43 @@
+import type { Instant } from "../../core/time.ts"
+import { parseCertificate } from "../../x509/certificate.ts"
+import { findExtension } from "../../x509/extension.ts"
+import { parseExtensionValues } from "../../x509/extensions.ts"
+import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
+import { formatName } from "../../x509/name.ts"
+import { oids } from "../../x509/asn1/oids.ts"
+import { readPublicKey } from "../../x509/public-key.ts"
+import type { SerialNumber } from "../../x509/serial-number.ts"
+import { valuesOf } from "../names/subject.ts"
+
+/** What a certificate says of itself, for a list of many (pki-facts 2.9). */
+export interface CertificateDetails {
+  readonly serialNumber: SerialNumber
+  readonly commonName: string
+  /** The issuer's name, `CN=Example Root,O=Example`. */
+  readonly issuer: string
+  readonly key: KeyAlgorithm
+  readonly notBefore: Instant
+  readonly notAfter: Instant
+  /** The first of them. */
+  readonly dnsNames: readonly string[]
+}
+
+const dnsNamesMaximum = 5
+/** At once: each of them has to be read, and makes 300 octets of an answer. */
+export const detailsMaximum = 10_000
+
+export function detailsOf(serialNumber: SerialNumber, der: Uint8Array): CertificateDetails {
+  const { subjectName, issuerName, subjectPublicKeyInfo, notBefore, notAfter, extensions } = parseCertificate(der)
+  const names = findExtension(extensions, oids.subjectAltName)
+  const { subjectAltName = [] } = parseExtensionValues(names === undefined ? [] : [names])
+  const [commonName = ""] = valuesOf(subjectName, oids.commonName)
+  return {
+    serialNumber,
+    commonName,
+    issuer: formatName(issuerName),
+    key: readPublicKey(subjectPublicKeyInfo).algorithm,
+    notBefore,
+    notAfter,
+    dnsNames: subjectAltName.flatMap((name) => (name.kind === "dns" ? [name.value] : [])).slice(0, dnsNamesMaximum),
+  }
+}

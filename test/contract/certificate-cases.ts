@@ -1,0 +1,172 @@
+// Certificates: how they come about, and how they are read back.
+import { beforeAll, describe, expect, test } from "vitest"
+import { hourMs } from "../../engine/src/core/time.ts"
+import { certificateRequest } from "../../engine/src/testing/certificate-requests.ts"
+import { oids } from "../../engine/src/x509/asn1/oids.ts"
+import { parseCertificate } from "../../engine/src/x509/certificate.ts"
+import { formatName } from "../../engine/src/x509/name.ts"
+import { writePem } from "../../engine/src/x509/pem.ts"
+import type { OpenedEngine } from "./engines.ts"
+import { notFound, refused } from "./refusals.ts"
+
+let count = 0
+
+const csrOf = async (commonName: string): Promise<string> =>
+  (await certificateRequest({ subject: [[{ type: oids.commonName, value: commonName }]] })).csr
+
+const subjectOf = (der: Uint8Array): string => formatName(parseCertificate(der).subjectName)
+
+const pem = (der: Uint8Array): string => writePem("CERTIFICATE", der)
+
+export function certificateCases(engine: () => OpenedEngine): void {
+  async function newMount() {
+    const path = `contract/certificates-${(count += 1)}`
+    const { mounts, pki: mountAt } = engine().root
+    await mounts.create({ path })
+    const pki = mountAt(path)
+    await pki.issuers.generateRoot({ commonName: "Root", keyType: "ec", issuerName: "root", ttlMs: 500 * hourMs })
+    await pki.roles.save("any", { allowAnyName: true, keyType: "ec", ttlMs: hourMs, noStoreMetadata: false })
+    return pki
+  }
+
+  describe("a certificate", () => {
+    test("comes with a key, or of a request by a role, as it is, and for an intermediate", async () => {
+      const { certificates } = await newMount()
+      const csr = await csrOf("a.test")
+      const issued = await certificates.issue("any", { commonName: "a.test" }, { issuerRef: "root" })
+      expect(issued).toMatchObject({ privateKey: { algorithm: { type: "ec", bits: 256 } }, warnings: [] })
+      const named = { csr, commonName: "a.test" }
+      for (const signed of [
+        issued,
+        await certificates.sign("any", named),
+        await certificates.signVerbatim("any", { csr }),
+        await certificates.signVerbatim(undefined, { csr }, { issuerRef: "root" }),
+        await certificates.signIntermediate(named),
+      ]) {
+        expect(subjectOf(signed.certificate)).toBe("CN=a.test")
+        expect(subjectOf(signed.issuingCa)).toBe("CN=Root")
+        expect(signed.caChain.map(subjectOf)).toContain("CN=Root")
+        const { certificate, serialNumber, issuerId } = await certificates.get(signed.serialNumber)
+        expect([pem(certificate), serialNumber]).toEqual([pem(signed.certificate), signed.serialNumber])
+        expect(issuerId).toMatch(/^iss-/)
+      }
+    })
+
+    test("is refused with its reason", async () => {
+      const { certificates, roles } = await newMount()
+      await roles.save("some", { allowedDomains: ["example.com"], keyType: "ec", ttlMs: hourMs })
+      const csr = await csrOf("a.test")
+      await expect(certificates.issue("some", { commonName: "a.test" })).rejects.toMatchObject(
+        refused("invalid", ["commonName"]),
+      )
+      await expect(certificates.sign("some", { csr, commonName: "" })).rejects.toMatchObject(
+        refused("invalid", ["commonName"]),
+      )
+      await expect(certificates.signVerbatim("none", { csr })).rejects.toMatchObject(refused("unprocessable"))
+      await expect(certificates.signIntermediate({ csr: "x", commonName: "a" })).rejects.toMatchObject(
+        refused("invalid", ["csr"]),
+      )
+      await expect(certificates.signSelfIssued({ certificate: "x" })).rejects.toMatchObject(
+        refused("invalid", ["certificate"]),
+      )
+      expect(await certificates.list()).toHaveLength(1)
+    })
+
+    test("that is self-issued is signed again", async () => {
+      const { certificates, issuers } = await newMount()
+      const old = await issuers.generateRoot({ commonName: "Old", keyType: "ec" })
+      const crossed = await certificates.signSelfIssued({ certificate: pem(old.certificate) }, { issuerRef: "root" })
+      expect([crossed.certificate, crossed.issuingCa].map(subjectOf)).toEqual(["CN=Old", "CN=Root"])
+    })
+  })
+
+  describe("what was issued", () => {
+    let pki: Awaited<ReturnType<typeof newMount>>
+    let root: string
+    /** In the order of their serial numbers. */
+    let issued: readonly string[]
+    beforeAll(async () => {
+      pki = await newMount()
+      const [rootOf] = await pki.certificates.caChain()
+      const all = await pki.certificates.list()
+      root = all[0] ?? ""
+      expect(rootOf && subjectOf(rootOf)).toBe("CN=Root")
+      const asked = [
+        { commonName: "a.test", altNames: ["b.test"], certMetadata: "b3duZXI=" },
+        { commonName: "c.test", ttlMs: 2 * hourMs },
+      ]
+      const made: string[] = []
+      for (const one of asked) made.push((await pki.certificates.issue("any", one)).serialNumber)
+      issued = made
+    })
+
+    test("is listed whole and in parts", async () => {
+      const { certificates } = pki
+      const all = [root, ...issued].toSorted()
+      expect(await certificates.list()).toEqual(all)
+      expect(await certificates.list({ after: all[0] ?? "", limit: 1 })).toEqual([all[1]])
+      const details = await certificates.listDetails()
+      expect(details.map(({ serialNumber }) => serialNumber)).toEqual(all)
+      expect(details.find(({ serialNumber }) => serialNumber === issued[0])).toMatchObject({
+        commonName: "a.test",
+        issuer: "CN=Root",
+        key: { type: "ec", bits: 256 },
+        dnsNames: ["a.test", "b.test"],
+      })
+      expect(await certificates.listDetails({ after: all[0] ?? "", limit: 1 })).toEqual([details[1]])
+      expect(await certificates.listMetadata()).toEqual([issued[0]])
+      expect(await certificates.listMetadata({ after: issued[0] ?? "" })).toEqual([])
+      for (const list of ["list", "listDetails", "listMetadata"] as const)
+        await expect(certificates[list]({ after: "none" })).rejects.toMatchObject(refused("invalid", ["after"]))
+    })
+
+    test("is found in the inventory, and by its number", async () => {
+      const { certificates } = pki
+      const found = await certificates.search({ role: "any" }, { limit: 1 })
+      expect(found.items.map(({ commonName }) => commonName)).toEqual(["c.test"])
+      const rest = await certificates.search({ role: "any" }, { limit: 1, after: found.next ?? "" })
+      expect(rest).toMatchObject({ items: [{ serialNumber: issued[0], names: ["a.test", "b.test"] }], next: undefined })
+      expect(await certificates.search({ name: "none.test" })).toEqual({ items: [], next: undefined })
+      await expect(certificates.search({ issuerRef: "none" })).rejects.toMatchObject(notFound)
+      await expect(certificates.search({}, { limit: 0 })).rejects.toMatchObject(refused("invalid", ["limit"]))
+      await expect(certificates.get("0a:0b")).rejects.toMatchObject(notFound)
+      await expect(certificates.get("none")).rejects.toMatchObject(refused("invalid", ["serialNumber"]))
+    })
+
+    test("has what was kept with it", async () => {
+      const { certificates } = pki
+      const [first = "", second = ""] = issued
+      expect(await certificates.metadata(first)).toMatchObject({ metadata: "b3duZXI=", role: "any" })
+      await expect(certificates.metadata(second)).rejects.toMatchObject(notFound)
+    })
+  })
+
+  test("a mount without issuers has no chain, and none that is not there", async () => {
+    const { mounts, pki } = engine().root
+    const path = `contract/certificates-${(count += 1)}`
+    await mounts.create({ path })
+    expect(await pki(path).certificates.caChain()).toEqual([])
+    await expect(pki("contract/absent").certificates.caChain()).rejects.toMatchObject(notFound)
+  })
+
+  test("issuers, keys and roles are listed in parts", async () => {
+    const pki = await newMount()
+    await pki.issuers.generateRoot({ commonName: "Other", keyType: "ec" })
+    await pki.roles.save("other", {})
+    const lists: readonly ((page?: {
+      after?: string
+      limit?: number
+    }) => Promise<readonly (string | { id: string })[]>)[] = [
+      (page) => pki.issuers.list(page),
+      (page) => pki.keys.list(page),
+      (page) => pki.roles.list(page),
+    ]
+    const keyOf = (one: string | { id: string }) => (typeof one === "string" ? one : one.id)
+    for (const list of lists) {
+      const [first = "", second = ""] = (await list()).map(keyOf).toSorted()
+      expect((await list({ limit: 1 })).map(keyOf)).toEqual([first])
+      expect((await list({ after: first, limit: 9 })).map(keyOf)).toEqual([second])
+      expect(await list({ after: second })).toEqual([])
+    }
+  })
+}
