@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { accessCases } from "./access-cases.ts"
 import { certificateCases } from "./certificate-cases.ts"
+import { externalCases } from "./external-cases.ts"
 import { identityCases } from "./identity-cases.ts"
 import { issuerCases } from "./issuer-cases.ts"
 import { methodCases } from "./method-cases.ts"
@@ -52,6 +53,9 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
   })
   describe("certificates:", () => {
     certificateCases(engine)
+  })
+  describe("answers about certificates, and who decides on them:", () => {
+    externalCases(engine)
   })
   describe("revocations and lists of them:", () => {
     revocationCases(engine)

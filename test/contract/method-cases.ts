@@ -12,6 +12,7 @@ import { newRunInput, newStateInput } from "./state-cases.ts"
 type Subject = Awaited<ReturnType<typeof newSubject>>
 type Call = (engine: Engine, subject: Subject) => Promise<unknown>
 
+const parameters: ReadonlyMap<string, string> = new Map()
 const listNumbers = { crlNumber: 1, deltaCrlBaseNumber: -1, nextUpdateMs: 3_600_000 }
 
 /** Names of methods, each with a call that the owner of everything in `subject` could make. */
@@ -250,6 +251,13 @@ const calls: Readonly<Record<string, Call>> = {
     pki(mountPath).certificates.signIntermediate({ csr: "any", commonName: "any" }),
   "pki.certificates.signSelfIssued": ({ pki }, { mountPath }) =>
     pki(mountPath).certificates.signSelfIssued({ certificate: "any" }),
+  "pki.ocsp.answer": ({ pki }, { mountPath }) => pki(mountPath).ocsp.answer(Uint8Array.of(0)),
+  "pki.externalPolicy.get": ({ pki }, { mountPath }) => pki(mountPath).externalPolicy.get(),
+  "pki.externalPolicy.configure": ({ pki }, { mountPath }) => pki(mountPath).externalPolicy.configure({}),
+  "pki.externalPolicy.issue": ({ pki }, { mountPath }) => pki(mountPath).externalPolicy.issue({ parameters }),
+  "pki.externalPolicy.sign": ({ pki }, { mountPath }) => pki(mountPath).externalPolicy.sign({ parameters, csr: "any" }),
+  "pki.externalPolicy.signIntermediate": ({ pki }, { mountPath }) =>
+    pki(mountPath).externalPolicy.signIntermediate({ parameters, csr: "any" }),
   "pki.revocations.revoke": ({ pki }, { mountPath }) => pki(mountPath).revocations.revoke({ serialNumber: "0a" }),
   "pki.revocations.revokeWithKey": ({ pki }, { mountPath }) =>
     pki(mountPath).revocations.revokeWithKey({ serialNumber: "0a", privateKey: "any" }),
@@ -280,6 +288,7 @@ const openToAll = new Set([
   "pki.certificates.get",
   "pki.certificates.caChain",
   "pki.crls.get",
+  "pki.ocsp.answer",
 ])
 
 /** One of everything, in one organization. */

@@ -13,9 +13,6 @@ const notFamilies = new Set([
   "visibleMounts",
 ])
 
-/** Families of a mount that only an engine that serves has (`ServedPki`). */
-const servedFamilies = new Set(["externalPolicy", "ocsp"])
-
 /** What the services of a mount have from what they stand on. */
 const inherited = new Set([...Object.getOwnPropertyNames(AuthorityService.prototype), "recordKeyUse"])
 
@@ -23,7 +20,7 @@ const inherited = new Set([...Object.getOwnPropertyNames(AuthorityService.protot
 export const methodsOf = (engine: Engine): string[] =>
   [
     ...methodsIn(engine, notFamilies),
-    ...methodsIn(engine.pki("any"), servedFamilies)
+    ...methodsIn(engine.pki("any"), new Set())
       .filter((method) => !inherited.has(method.slice(method.indexOf(".") + 1)))
       .map((method) => `pki.${method}`),
   ].toSorted()

@@ -6,11 +6,11 @@ import type { KeyPage } from "../pki/key-page.ts"
 import { keyPageParameters } from "../wire/pki/key-page.ts"
 import { type DecodedEnvelope, decodeEnvelope } from "../wire/pki/envelope.ts"
 import { type Document, isDocument, type Parameters, unreadable, encodeMembers } from "../wire/pki/parameters.ts"
-import { type OutgoingRequest, path, type Transport } from "./transport.ts"
+import { type JsonText, type OutgoingRequest, path, type Transport } from "./transport.ts"
 
 /** What is said, by its table: the members to encode, and the names of what a refusal is about. */
 export interface Saying {
-  readonly document: Document
+  readonly document: Document | JsonText
   readonly names: Readonly<Record<string, string>>
 }
 
@@ -20,6 +20,7 @@ export function saying<T extends object>(table: Parameters<T>, value: Partial<T>
 
 export const pageQuery = (page: KeyPage = {}): URLSearchParams => queryOf(saying(keyPageParameters, page))
 
+/** In an address; lists with commas between. */
 export const queryOf = ({ document }: Saying): URLSearchParams =>
   new URLSearchParams(Object.entries(document).map(([name, value]) => [name, String(value)]))
 
@@ -42,6 +43,10 @@ export interface PkiCalls {
   readonly list: (path: string, query?: URLSearchParams) => Promise<Listed>
   /** As it is, such as a CRL. */
   readonly download: (path: string) => Promise<Uint8Array>
+  readonly exchange: (
+    path: string,
+    octets: { readonly mediaType: string; readonly body: Uint8Array },
+  ) => Promise<Uint8Array>
 }
 
 /** Of the mount at this path, or of the system without one. */
@@ -75,6 +80,7 @@ export function pkiCallsOver({ pki }: Pick<Transport, "pki">, mountPath?: string
       }
     },
     download: (below) => asked(below, (whole) => pki.download(whole)),
+    exchange: (below, octets) => asked(below, (whole) => pki.exchange(whole, octets)),
   }
 }
 

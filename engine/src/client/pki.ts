@@ -1,8 +1,10 @@
 import type { Pki } from "../pki/pki.ts"
 import { remoteCertificates } from "./certificates.ts"
+import { remoteExternalPolicy } from "./external-policy.ts"
 import { remoteIssuers } from "./issuers.ts"
 import { remoteKeys } from "./keys.ts"
 import { remoteMountSettings } from "./mount-settings.ts"
+import { remoteOcsp } from "./ocsp.ts"
 import { pkiCallsOver } from "./pki-calls.ts"
 import { remoteCrls, remoteRevocations } from "./revocation.ts"
 import { remoteRoles } from "./roles.ts"
@@ -18,5 +20,7 @@ export function remotePki(transport: Transport, mountPath: string): Pki {
     certificates: remoteCertificates(calls),
     revocations: remoteRevocations(calls),
     crls: remoteCrls(calls),
+    ocsp: remoteOcsp(calls),
+    externalPolicy: remoteExternalPolicy(calls),
   }
 }

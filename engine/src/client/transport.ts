@@ -39,6 +39,8 @@ export interface OutgoingRequest {
   readonly path: string
   readonly query?: URLSearchParams
   readonly document?: unknown
+  /** In the place of a document. */
+  readonly octets?: { readonly mediaType: string; readonly body: Uint8Array }
   /** For fields of which the domain's name and the wire's do not follow from each other, as the API's errors have them. */
   readonly names?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
@@ -50,11 +52,21 @@ export interface Asking {
   readonly send: (request: OutgoingRequest) => Promise<unknown>
   /** The answer's body as it is. */
   readonly download: (path: string, query?: URLSearchParams) => Promise<Uint8Array>
+  /** Octets for octets. */
+  readonly exchange: (path: string, octets: NonNullable<OutgoingRequest["octets"]>) => Promise<Uint8Array>
 }
 
 export interface Transport extends Asking, AsyncDisposable {
   /** The API of certificates. */
   readonly pki: Asking
+}
+
+/** A document whose text must arrive as it is. */
+export class JsonText {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
 }
 
 /** What the two APIs say differently. */
@@ -84,9 +96,10 @@ const workspaceApi: Api = {
 /** In the specification's dialect (architecture 0.2). */
 const pkiApi: Api = {
   prefix: "/v1",
-  headers: ({ method, document }, token) => ({
-    accept: "application/json",
+  headers: ({ method, document, octets }, token) => ({
+    accept: octets === undefined ? "application/json" : "*/*",
     "x-service-token": token,
+    ...(octets === undefined ? {} : { "content-type": octets.mediaType }),
     ...(document === undefined
       ? {}
       : { "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json" }),
@@ -149,7 +162,7 @@ export function createTransport(url: string, options: TransportOptions): Transpo
         method,
         signal,
         headers: { "user-agent": "chancery", ...api.headers(request, options.token) },
-        body: document === undefined ? null : JSON.stringify(document),
+        body: bodyOf(request),
       }),
     )
     if (answer.statusCode < 200 || answer.statusCode > 299) throw refusalOf(api, answer, request.names)
@@ -181,6 +194,7 @@ export function createTransport(url: string, options: TransportOptions): Transpo
       return bytes.length === 0 ? undefined : parsed(bytes, base)
     },
     download: (path, query) => patiently(api, { method: "GET", path, ...(query === undefined ? {} : { query }) }),
+    exchange: (path, octets) => patiently(api, { method: "POST", path, octets }),
   })
 
   return {
@@ -191,6 +205,12 @@ export function createTransport(url: string, options: TransportOptions): Transpo
       await agent.destroy()
     },
   }
+}
+
+function bodyOf({ document, octets }: OutgoingRequest): string | Uint8Array | null {
+  if (octets !== undefined) return octets.body
+  if (document === undefined) return null
+  return document instanceof JsonText ? document.text : JSON.stringify(document)
 }
 
 function baseOf(url: string): URL {

@@ -5,7 +5,7 @@ import type { Revocations } from "./revoke/revocations.ts"
 import type { ExternalPolicy } from "./external-policy/external-policy.ts"
 import type { Issuers, ServedIssuers } from "./issuers/issuers.ts"
 import type { Keys } from "./keys/keys.ts"
-import type { Ocsp } from "./ocsp/ocsp.ts"
+import type { Ocsp, ServedOcsp } from "./ocsp/ocsp.ts"
 import type { Roles } from "./roles/roles.ts"
 import type { Settings } from "./settings/settings.ts"
 
@@ -18,12 +18,13 @@ export interface Pki {
   readonly certificates: Certificates
   readonly revocations: Revocations
   readonly crls: Crls
+  readonly ocsp: Ocsp
+  readonly externalPolicy: ExternalPolicy
 }
 
 /** On the server's side. */
 export interface ServedPki extends Pki {
   readonly issuers: ServedIssuers
   readonly certificates: ServedCertificates
-  readonly ocsp: Ocsp
-  readonly externalPolicy: ExternalPolicy
+  readonly ocsp: ServedOcsp
 }

@@ -1,5 +1,6 @@
 import { isEngineError } from "../../core/errors.ts"
-import type { OcspAnswer } from "../../pki/ocsp/ocsp.ts"
+import type { ServedOcspAnswer } from "../../pki/ocsp/ocsp.ts"
+import { ocspResponseType } from "../../wire/pki/ocsp.ts"
 import { param, type PkiRequest, type PkiResponse, type PkiRoute, raw } from "../pki-route.ts"
 import { rawFile } from "./raw-file.ts"
 
@@ -56,19 +57,17 @@ async function sent(request: PkiRequest): Promise<Uint8Array> {
   }
 }
 
-const mediaType = "application/ocsp-response"
-
-const posted = ({ der }: OcspAnswer): PkiResponse => raw(der, mediaType, { "cache-control": "no-store" })
+const posted = ({ der }: ServedOcspAnswer): PkiResponse => raw(der, ocspResponseType, { "cache-control": "no-store" })
 
 /** RFC 5019, section 6.2. */
-function got(request: PkiRequest, answer: OcspAnswer): PkiResponse {
+function got(request: PkiRequest, answer: ServedOcspAnswer): PkiResponse {
   const { der, keeping } = answer
   if (keeping === undefined) return posted(answer)
   const { thisUpdate, nextUpdate, renewedAt, tag } = keeping
   const seconds = Math.max(0, Math.floor((renewedAt - request.server.now()) / 1_000))
   return rawFile(request, {
     body: der,
-    contentType: mediaType,
+    contentType: ocspResponseType,
     tag,
     modifiedAt: thisUpdate,
     cacheControl: `max-age=${seconds}, public, no-transform, must-revalidate`,

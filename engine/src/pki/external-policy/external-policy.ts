@@ -15,7 +15,10 @@ export interface PolicyRequest {
   readonly policy?: string
   /** Of the path; the service may choose another one. The mount's default without it. */
   readonly issuerRef?: string
-  /** All that the caller sent, by name: the JSON text of each value, as it came. */
+  /**
+   * All that the caller sent, by name: the JSON text of each value, as it came. What stands beside them here is sent with them to
+   * a server, and told to the service by its name there.
+   */
   readonly parameters: ReadonlyMap<string, string>
   readonly removeRootsFromChain?: boolean
 }

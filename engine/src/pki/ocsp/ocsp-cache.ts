@@ -2,10 +2,10 @@
 // compares it with the state of the mount at that moment, so that a revocation ends it at once, on every replica.
 import type { Instant } from "../../core/time.ts"
 import type { CertificateStatus } from "../../x509/ocsp.ts"
-import type { OcspAnswer } from "./ocsp.ts"
+import type { ServedOcspAnswer } from "./ocsp.ts"
 
 export interface KeptAnswer {
-  readonly answer: OcspAnswer
+  readonly answer: ServedOcspAnswer
   readonly status: CertificateStatus
   /** A mount in which anything was set or added since may have another key, or other words, to answer with. */
   readonly generation: number

@@ -24,11 +24,11 @@ import { issuersMeant, type IssuerGroup, isSameGroup, statusOf } from "./certifi
 import { isAsSet, isDue, newResponder, openResponder, responderSecret } from "./delegated-responder.ts"
 import type { DelegatedResponder } from "./held-responders.ts"
 import type { KeptAnswer } from "./ocsp-cache.ts"
-import type { Ocsp, OcspAnswer } from "./ocsp.ts"
+import type { ServedOcsp, ServedOcspAnswer } from "./ocsp.ts"
 import { chooseResponder, delegatedResponder, directResponder, type Responder } from "./responder.ts"
 
-export class OcspService extends AuthorityService implements Ocsp {
-  async answer(der: Uint8Array): Promise<OcspAnswer> {
+export class OcspService extends AuthorityService implements ServedOcsp {
+  async answer(der: Uint8Array): Promise<ServedOcspAnswer> {
     try {
       return await this.#answered(parseOcspRequest(der))
     } catch (error) {
@@ -42,7 +42,7 @@ export class OcspService extends AuthorityService implements Ocsp {
     }
   }
 
-  async #answered(request: OcspRequest): Promise<OcspAnswer> {
+  async #answered(request: OcspRequest): Promise<ServedOcspAnswer> {
     const found = await this.read((authority, stores) => this.#lookedUp(authority, stores, request))
     if (found.kind === "answer") return found.answer
     const { authority, issuers, statuses, keeping } = found
@@ -146,7 +146,11 @@ export class OcspService extends AuthorityService implements Ocsp {
     return kept?.generation === generation && this.context.runtime.clock.now() < kept.renewedAt ? kept : undefined
   }
 
-  async #signed(authority: Authority, responder: Responder, { request, statuses, now }: ToSign): Promise<OcspAnswer> {
+  async #signed(
+    authority: Authority,
+    responder: Responder,
+    { request, statuses, now }: ToSign,
+  ): Promise<ServedOcspAnswer> {
     const { ocspExpiryMs } = authority.settings.crl
     const thisUpdate = now - (now % 1_000)
     const nextUpdate = ocspExpiryMs === 0 ? undefined : Math.min(thisUpdate + ocspExpiryMs, responder.notAfter)
@@ -180,7 +184,7 @@ export class OcspService extends AuthorityService implements Ocsp {
 const renewedAfter = 0.5
 
 type LookedUp =
-  | { readonly kind: "answer"; readonly answer: OcspAnswer }
+  | { readonly kind: "answer"; readonly answer: ServedOcspAnswer }
   | {
       readonly kind: "sign"
       readonly authority: Authority
@@ -199,7 +203,7 @@ interface ToSign {
 
 const unknown: CertificateStatus = { kind: "unknown" }
 
-const refusing = (...failure: Parameters<typeof encodeOcspFailure>): OcspAnswer => ({
+const refusing = (...failure: Parameters<typeof encodeOcspFailure>): ServedOcspAnswer => ({
   der: encodeOcspFailure(...failure),
   keeping: undefined,
 })

@@ -3,6 +3,10 @@ import type { Instant } from "../../core/time.ts"
 export interface OcspAnswer {
   /** OCSPResponse, DER; one that says that there is no answer is as good as any other (RFC 6960, section 4.2.1). */
   readonly der: Uint8Array
+}
+
+/** On the server's side. */
+export interface ServedOcspAnswer extends OcspAnswer {
   /** Undefined for what is true for whoever asked, and for the moment: nobody may keep it. */
   readonly keeping: OcspKeeping | undefined
 }
@@ -21,4 +25,9 @@ export interface OcspKeeping {
 export interface Ocsp {
   /** Of a request in DER. Every refusal is an answer; only `not-found`, where there is no such mount, is thrown. */
   answer(request: Uint8Array): Promise<OcspAnswer>
+}
+
+/** The same with what a server says of it besides. */
+export interface ServedOcsp extends Ocsp {
+  answer(request: Uint8Array): Promise<ServedOcspAnswer>
 }

@@ -1,11 +1,12 @@
 // How a mount reaches its external policy service, and what its endpoints look at themselves (pki-facts 2.13, specification
 // 4.5, 4.7 and 4.9); everything else that they are sent goes on to the service as it is.
-import { formatInstant } from "../../core/time.ts"
+import { formatInstant, type Instant, parseInstant } from "../../core/time.ts"
 import type { ExternalPolicyView } from "../../pki/external-policy/external-policy.ts"
 import type { Dialect } from "./dialect.ts"
 import type { WireNames } from "./errors.ts"
 import { format, privateKeyFormat } from "./format.ts"
 import {
+  decodeAnswer,
   type Document,
   duration,
   durationText,
@@ -15,6 +16,7 @@ import {
   parameters,
   text,
   textUpTo,
+  unreadable,
   word,
 } from "./parameters.ts"
 
@@ -49,6 +51,44 @@ export const policySignIntermediateParameters = parameters({
 const nanosecondsPerMs = 1_000_000
 /** What Go writes for no time at all. */
 const never = "0001-01-01T00:00:00Z"
+
+const viewParameters = parameters(
+  {
+    enabled: flag,
+    externalServiceUrl: text,
+    timeoutMs: duration,
+    trustedCa: bundle,
+    trustedLeafCertificateBundle: bundle,
+    clientCertificates: bundle,
+    entityJmespath: word("", "@"),
+    groupJmespath: word("", "@"),
+    updatedAt: text,
+    validated: flag,
+    lastSuccessfulRequest: text,
+  },
+  {
+    timeoutMs: "timeout",
+    clientCertificates: "vault_client_cert_bundle_no_keys",
+    updatedAt: "external_service_last_updated",
+    validated: "external_service_validated",
+  },
+)
+
+/** Of the specification's dialect. */
+export function decodeExternalPolicy(data: unknown): ExternalPolicyView {
+  const { updatedAt, validated, lastSuccessfulRequest, ...settings } = decodeAnswer(viewParameters, data)
+  return {
+    settings: { ...settings, updatedAt: updatedAt === never ? null : timeIn(updatedAt) },
+    validated,
+    lastSuccessfulRequest: lastSuccessfulRequest === "" ? null : timeIn(lastSuccessfulRequest),
+  }
+}
+
+function timeIn(told: string): Instant {
+  const time = parseInstant(told)
+  if (time === undefined) throw unreadable("a time in it is none")
+  return time
+}
 
 export function encodeExternalPolicy(view: ExternalPolicyView, dialect: Dialect): Document {
   const { settings, validated, lastSuccessfulRequest } = view
