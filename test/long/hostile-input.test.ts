@@ -1,5 +1,5 @@
 // Every endpoint, on each store, with all that test/hostile sends a sample of. CHANCERY_SEED repeats a run that failed.
-import { describe, expect, test } from "vitest"
+import { afterAll, describe, expect, test } from "vitest"
 import { databaseKinds } from "../../engine/src/storage/temporary-database.ts"
 import { openPkiTarget, openTarget } from "../hostile/attack.ts"
 import {
@@ -18,18 +18,26 @@ import { endpoints } from "../permissions/matrix.ts"
 import { pkiEndpoints } from "../permissions/pki/matrix.ts"
 
 const seed = Number(process.env["CHANCERY_SEED"] ?? Date.now() % 2 ** 31)
-const { attackCount, runs } =
+const { attackCount, runs, endpointsPerTarget } =
   process.env["CHANCERY_SHORT"] === "1"
-    ? { attackCount: 40, runs: 20 }
-    : { attackCount: Number.POSITIVE_INFINITY, runs: 300 }
+    ? // Opening a target takes longer than to attack it this often.
+      { attackCount: 20, runs: 10, endpointsPerTarget: 30 }
+    : // Of its own, so that there is little to compare after each request.
+      { attackCount: Number.POSITIVE_INFINITY, runs: 300, endpointsPerTarget: 1 }
 const kinds = databaseKinds.filter(({ name, available }) => available && name !== "SQLite memory")
 
 describe.each(kinds)("on $name", (kind) => {
+  const targets = sharedBy(endpointsPerTarget, () => openTarget(kind))
+  const pkiTargets = sharedBy(endpointsPerTarget, () => openPkiTarget(kind))
+  afterAll(async () => {
+    await targets.close()
+    await pkiTargets.close()
+  })
+
   test.each(endpoints)(
     `%s takes nothing amiss (seed ${seed})`,
     async (endpoint) => {
-      // Of its own, so that there is little to compare after each request.
-      await using target = await openTarget(kind)
+      const target = await targets.next()
       const valid = await validRequest(target, endpoint)
       const attacks = [
         ...(valid.body === undefined ? [] : wrongBodies(valid)),
@@ -46,7 +54,7 @@ describe.each(kinds)("on $name", (kind) => {
   test.each(pkiEndpoints)(
     `%s takes nothing amiss (seed ${seed})`,
     async (endpoint) => {
-      await using target = await openPkiTarget(kind)
+      const target = await pkiTargets.next()
       const valid = await validPkiRequest(target, endpoint)
       const attacks = [
         ...(valid.body === undefined ? [] : wrongBodies(valid)),
@@ -60,3 +68,23 @@ describe.each(kinds)("on $name", (kind) => {
     600_000,
   )
 })
+
+/** The same one `count` times, then another. */
+function sharedBy<T extends AsyncDisposable>(count: number, open: () => Promise<T>) {
+  let target: T | undefined
+  let uses = 0
+  const close = async () => {
+    const last = target
+    target = undefined
+    await last?.[Symbol.asyncDispose]()
+  }
+  return {
+    close,
+    async next(): Promise<T> {
+      if (uses % count === 0) await close()
+      uses += 1
+      target ??= await open()
+      return target
+    },
+  }
+}
