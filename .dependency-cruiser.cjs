@@ -46,6 +46,14 @@ module.exports = {
       to: { pathNot: `^engine/src/(core|x509)/|${npm("pkijs", "asn1js", "pvtsutils")}|${node("crypto")}` },
     },
     {
+      name: "only-policies-pass",
+      comment:
+        "What has a policy's pass may be signed; whoever else could give one would be a way around all policies.",
+      severity: "error",
+      from: { pathNot: "^engine/src/pki/(policy/|external-policy/overlay\\.ts$)" },
+      to: { path: "^engine/src/pki/policy/pass\\.ts$", dependencyTypesNot: ["type-only"] },
+    },
+    {
       name: "pki-never-imports-acme",
       comment: "ACME is one way to ask the PKI for a certificate; the PKI does not know who asks.",
       severity: "error",

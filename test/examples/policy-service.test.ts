@@ -78,7 +78,14 @@ test("the example answers with a certificate that may be signed as it is", async
   const answer = await ask(asked)
   expect(answer).toMatchObject({ kind: "allowed", store: true, warnings: [expect.stringContaining("web") as string] })
   const template = readPolicyTemplate(answer.kind === "allowed" ? answer.template : "")
-  const content = overlay(template, { mode: "issue", publicKey: key.publicKey, issuer: {} })
+  const { notBefore: now } = template.certificate
+  const mountTtls = { defaultMs: 30 * dayMs, maximumMs: 30 * dayMs }
+  const { content } = overlay(template, {
+    mode: "issue",
+    publicKey: key.publicKey,
+    issuer: {},
+    validity: { mountTtls, issuer: undefined, now },
+  })
   expect(formatName(template.certificate.subjectName)).toBe("OU=payments,CN=shop.svc.example")
   expect(template.values.subjectAltName).toEqual([{ kind: "dns", value: "shop.svc.example" }])
   expect(template.certificate.notAfter - template.certificate.notBefore).toBe(30 * dayMs)

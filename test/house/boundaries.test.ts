@@ -16,6 +16,8 @@ interface Breach {
   readonly from: string
   /** A file of the tree, or a module name. */
   readonly to: string
+  /** Where only a type may be imported. */
+  readonly imports?: "values"
 }
 
 const breaches: readonly Breach[] = [
@@ -32,6 +34,12 @@ const breaches: readonly Breach[] = [
   { rule: "domain-uses-no-platform", from: "engine/src/workspaces/g.ts", to: "node:crypto" },
   { rule: "x509-knows-no-policy", from: "engine/src/x509/a.ts", to: "engine/src/pki/target.ts" },
   { rule: "x509-knows-no-policy", from: "engine/src/x509/b.ts", to: "node:fs" },
+  {
+    rule: "only-policies-pass",
+    from: "engine/src/pki/issue/a.ts",
+    to: "engine/src/pki/policy/pass.ts",
+    imports: "values",
+  },
   { rule: "pki-never-imports-acme", from: "engine/src/pki/a.ts", to: "engine/src/acme/target.ts" },
   { rule: "workspaces-and-pki-are-strangers", from: "engine/src/workspaces/h.ts", to: "engine/src/pki/target.ts" },
   { rule: "pki-and-workspaces-are-strangers", from: "engine/src/pki/b.ts", to: "engine/src/workspaces/target.ts" },
@@ -71,6 +79,8 @@ const allowed: readonly Omit<Breach, "rule">[] = [
   { from: "engine/src/wire/good.ts", to: "zod" },
   { from: "engine/src/client/good.ts", to: "undici" },
   { from: "engine/src/x509/good.ts", to: "node:crypto" },
+  { from: "engine/src/pki/issue/good.ts", to: "engine/src/pki/policy/pass.ts" },
+  { from: "engine/src/pki/policy/good.ts", to: "engine/src/pki/policy/pass.ts", imports: "values" },
   { from: "engine/src/storage/good.test.ts", to: "engine/src/http/good.ts" },
 ]
 
@@ -79,11 +89,11 @@ const isFile = (target: string) => target.endsWith(".ts")
 async function plant(tree: string, imports: readonly Omit<Breach, "rule">[]): Promise<void> {
   const files = new Map<string, string[]>()
   const lines = (path: string) => files.get(path) ?? files.set(path, []).get(path) ?? []
-  for (const { from, to } of imports) {
+  for (const { from, to, imports: kind } of imports) {
     // Type imports, so that the cases also show that a type pointing the wrong way is seen.
     const path = relative(dirname(from), to)
     const specifier = isFile(to) ? (path.startsWith(".") ? path : `./${path}`) : to
-    lines(from).push(`import type * as subject from "${specifier}"`)
+    lines(from).push(`import ${kind === undefined ? "type " : ""}* as subject from "${specifier}"`)
     if (isFile(to)) lines(to)
   }
   for (const [path, text] of files) {

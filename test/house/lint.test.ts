@@ -35,6 +35,11 @@ const banned = [
     text: "export const dial = globalThis.fetch",
     code: "eslint(no-restricted-properties)",
   },
+  {
+    file: "tbs-certificate.ts",
+    text: 'import { encodeTbsCertificate } from "../x509/certificate.ts"\nexport const encode = encodeTbsCertificate',
+    code: "eslint(no-restricted-imports)",
+  },
 ] as const
 
 const allowed = [

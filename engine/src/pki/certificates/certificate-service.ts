@@ -1,20 +1,10 @@
 import { invalid, notFound, unprocessable } from "../../core/errors.ts"
 import { newUuid } from "../../core/ids.ts"
 import { nextTurn } from "../../core/timers.ts"
-import { oids } from "../../x509/asn1/oids.ts"
-import { assembleCertificate, encodeReissuedTbsCertificate } from "../../x509/certificate.ts"
-import { type Extension, findExtension } from "../../x509/extension.ts"
-import { subjectKeyIdentifier as subjectKeyIdentifierExtension } from "../../x509/extensions.ts"
 import { describeKeyAlgorithm, type KeyAlgorithm } from "../../x509/key-algorithm.ts"
-import { encodeName } from "../../x509/name.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
-import { type PublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
-import { newSerialNumber, type SerialNumber, serialNumberOf } from "../../x509/serial-number.ts"
-import {
-  chooseSignatureAlgorithm,
-  signatureAlgorithmIdentifier,
-  type SignatureChoice,
-} from "../../x509/signature-algorithm.ts"
+import { newSerialNumber, type SerialNumber } from "../../x509/serial-number.ts"
+import type { SignatureChoice } from "../../x509/signature-algorithm.ts"
 import { identityOf } from "../access/caller-identity.ts"
 import { type Authority, findIssuer, issuerOf } from "../authority.ts"
 import { AuthorityService } from "../authority-service.ts"
@@ -41,14 +31,16 @@ import { serialNumberIn, serialNumberPageOf } from "./serial-number-page.ts"
 import { chainOf } from "../issuers/chain.ts"
 import { type IssuerSigner, signerOf } from "../issuers/issuer-signer.ts"
 import { leaseTtls } from "../mount.ts"
-import { approve, type ApprovedRequest } from "../policy/approve.ts"
-import { approveAuthority, type ApprovedAuthority } from "../policy/approve-authority.ts"
-import { approveVerbatim, type ApprovedVerbatim } from "../policy/approve-verbatim.ts"
+import { approve } from "../policy/approve.ts"
+import { approveAuthority } from "../policy/approve-authority.ts"
+import { approveSelfIssued } from "../policy/approve-self-issued.ts"
+import { approveVerbatim } from "../policy/approve-verbatim.ts"
+import { leafContent, wholeContent } from "../policy/content.ts"
 import type { Role } from "../roles/role.ts"
-import { certify, type CertificateContent } from "../issue/certify.ts"
+import { type ApprovedContent, certify, reissue } from "../issue/certify.ts"
 import { csrFacts } from "../issue/csr-facts.ts"
 import { type Outcome, issuanceOf, issuedCertificate } from "../issue/issuance.ts"
-import { leafExtensions, namesOf } from "../issue/leaf.ts"
+import { namesOf } from "../issue/leaf.ts"
 import { readSelfIssued } from "../issue/self-issued.ts"
 import { readSigningRequest } from "../issue/signing-request.ts"
 
@@ -68,7 +60,7 @@ export class CertificateService extends AuthorityService implements ServedCertif
       const signer = await this.#signer(authority, issuerRef ?? role.issuerRef)
       const approved = approve(input, undefined, await this.#terms(authority, role, signer, allowances))
       const privateKey = await keys(approved.key)
-      const content = contentOf(approved, privateKey.publicKey.spki, leafExtensions(approved, privateKey.publicKey))
+      const content = leafContent(approved, privateKey.publicKey)
       const outcome = await this.#certified(authority, signer, content, role, {
         ...namesOf(approved),
         role: { ...role, name: roleName },
@@ -95,7 +87,7 @@ export class CertificateService extends AuthorityService implements ServedCertif
       const role = roleOf(authority, roleName)
       const signer = await this.#signer(authority, issuerRef ?? role.issuerRef)
       const approved = approve(input, csr, await this.#terms(authority, role, signer, allowances))
-      const content = contentOf(approved, key.spki, leafExtensions(approved, key))
+      const content = leafContent(approved, key)
       const outcome = await this.#certified(authority, signer, content, role, {
         ...namesOf(approved),
         role: { ...role, name: roleName },
@@ -126,7 +118,7 @@ export class CertificateService extends AuthorityService implements ServedCertif
         keyType: key.algorithm.type,
         enforceLeafNotAfterBehavior,
       })
-      const content = wholeContentOf(approved, key)
+      const content = wholeContent(approved, key)
       const outcome = await this.#certified(authority, signer, content, choiceOf(input), {
         ...namesOf(approved),
         role: role && roleName !== undefined ? { ...role, name: roleName } : undefined,
@@ -154,7 +146,7 @@ export class CertificateService extends AuthorityService implements ServedCertif
         keyType: key.algorithm.type,
         enforceLeafNotAfterBehavior,
       })
-      const content = wholeContentOf(approved, key)
+      const content = wholeContent(approved, key)
       const outcome = await this.#certified(authority, signer, content, choiceOf(input), {
         ...namesOf(approved),
         role: undefined,
@@ -173,33 +165,13 @@ export class CertificateService extends AuthorityService implements ServedCertif
     // Only without an issuer does it take sudo as well (specification 5, rule 5).
     const path = issuerRef === undefined ? "root/sign-self-issued" : `issuer/${issuerRef}/sign-self-issued`
     this.authorize(writing, path, { sudo: issuerRef === undefined })
-    const { certificate, key } = readSelfIssued(input.certificate)
+    const given = readSelfIssued(input.certificate)
     const authority = await this.current()
     const signer = await this.#signer(authority, issuerRef ?? "default")
-    if (input.requireMatchingCertificateAlgorithms === true && key.algorithm.type !== signer.key.algorithm.type)
-      throw invalid([
-        {
-          field: ["certificate"],
-          detail: "public key algorithm of the certificate does not match that of the issuer",
-        },
-      ])
-    const algorithm = chooseSignatureAlgorithm(signer.key.algorithm, choiceOf({}))
-    const signatureAlgorithm = signatureAlgorithmIdentifier(algorithm)
-    const serialNumber = serialNumberOf(certificate.serialNumber)
-    if (serialNumber === undefined)
-      throw invalid([
-        { field: ["certificate"], detail: "the serial number of the certificate is none that a CA gives" },
-      ])
-    const tbs = encodeReissuedTbsCertificate(certificate, {
-      issuer: signer.name,
-      signatureAlgorithm,
-      extensions: signer.extensionsFor(serialNumber).filter(({ oid }) => changedBySelfIssued.has(oid)),
-    })
-    const signature = await this.recording(signer, serialNumber).key.sign(tbs, algorithm)
-    return {
-      certificate: assembleCertificate(tbs, signatureAlgorithm, signature),
-      issuingCa: signer.issuer.certificate,
-    }
+    const { requireMatchingCertificateAlgorithms = false } = input
+    const approved = approveSelfIssued(given, { key: signer.key.algorithm, requireMatchingCertificateAlgorithms })
+    const certificate = await reissue(approved, this.recording(signer, approved.serialNumber), choiceOf({}))
+    return { certificate, issuingCa: signer.issuer.certificate }
   }
 
   async get(serialNumber: string): Promise<CertificateView> {
@@ -304,13 +276,13 @@ export class CertificateService extends AuthorityService implements ServedCertif
   async #certified(
     { mount }: Authority,
     signer: IssuerSigner,
-    content: Omit<CertificateContent, "serialNumber">,
+    content: ApprovedContent,
     choice: SignatureChoice,
     facts: Pick<Outcome, "commonName" | "names" | "role" | "metadata" | "warnings"> & { readonly leasePath: string },
   ): Promise<Outcome> {
     const { random, clock } = this.context.runtime
     const serialNumber = newSerialNumber(random)
-    const certificate = await certify({ serialNumber, ...content }, this.recording(signer, serialNumber), choice)
+    const certificate = await certify(content, serialNumber, this.recording(signer, serialNumber), choice)
     const { notBefore, notAfter } = content
     const { leasePath, ...rest } = facts
     const leaseId = `${mount.path}/${leasePath}/${newUuid(random)}`
@@ -336,34 +308,6 @@ function roleOf({ roles }: Authority, name: string): Role {
   if (role === undefined) throw unprocessable(`unknown role: ${name}`)
   return role
 }
-
-const contentOf = (
-  { subject, validity }: ApprovedRequest,
-  publicKey: Uint8Array,
-  extensions: readonly Extension[],
-) => ({
-  ...validity,
-  subject: encodeName(subject),
-  publicKey,
-  extensions,
-})
-
-/** What has approved extensions of its own needs the identifier of the key beside them, unless it brings one. */
-function wholeContentOf(approved: ApprovedVerbatim | ApprovedAuthority, key: PublicKey) {
-  const identifier = "subjectKeyIdentifier" in approved ? approved.subjectKeyIdentifier : undefined
-  const hasIdentifier = findExtension(approved.extensions, oids.subjectKeyIdentifier) !== undefined
-  return {
-    ...approved.validity,
-    subject: approved.subjectDer,
-    publicKey: key.spki,
-    extensions: hasIdentifier
-      ? approved.extensions
-      : [...approved.extensions, subjectKeyIdentifierExtension(identifier ?? subjectKeyIdentifier(key))],
-  }
-}
-
-/** Specification 4.10: of all extensions, only these are the new issuer's. */
-const changedBySelfIssued: ReadonlySet<string> = new Set([oids.authorityKeyIdentifier, oids.crlDistributionPoints])
 
 const choiceOf = ({ signatureBits = 0, usePss = false }: Partial<SignatureChoice>): SignatureChoice => ({
   signatureBits,

@@ -19,15 +19,12 @@ import type { IssuedCertificate } from "../certificates/certificates.ts"
 import { certify } from "../issue/certify.ts"
 import { namesOf } from "../issue/leaf.ts"
 import { readSigningRequest } from "../issue/signing-request.ts"
-import { decideValidity } from "../issue/validity.ts"
 import { filledUrls } from "../issuers/authority-urls.ts"
 import type { HeldIssuer } from "../issuers/held-issuer.ts"
 import { signerOf } from "../issuers/issuer-signer.ts"
 import { leaseTtls } from "../mount.ts"
 import type { Identity } from "../names/identity-template.ts"
 import { isKeyType, keyBitsProblem } from "../policy/key-strength.ts"
-import { refuseViolations } from "../policy/violation.ts"
-import { roleDefaults } from "../roles/role.ts"
 import type {
   ExternalPolicy,
   ExternalPolicyView,
@@ -161,23 +158,20 @@ export class ExternalPolicyService extends AuthorityService implements ExternalP
     const template = readPolicyTemplate(answer.template)
     const issuer = chosenIssuer(authority, answer, issuerRef)
     const signer = await signerOf(this.context.signingKeys, authority, issuer, "issuing-certificates")
-    const content = overlay(template, { mode, publicKey, issuer: issuer.values })
-    const { notBefore, notAfter } = template.certificate
-    const { validity, violations, warnings } = decideValidity(
-      { ttlMs: 0, notBefore, notAfter },
-      {
-        rules: roleDefaults,
+    const { content, validity, warnings } = overlay(template, {
+      mode,
+      publicKey,
+      issuer: issuer.values,
+      validity: {
         mountTtls: leaseTtls(authority.mount.config),
-        overMaximum: "refuse",
         issuer: { notAfter: issuer.parsed.notAfter, leafNotAfterBehavior: issuer.settings.leafNotAfterBehavior },
-        beyondIssuer: "as-issuer-says",
         now: clock.now(),
       },
-    )
-    refuseViolations(violations)
+    })
     const serialNumber = newSerialNumber(random)
     const certificate = await certify(
-      { serialNumber, ...content, ...validity },
+      content,
+      serialNumber,
       this.recording(signer, serialNumber),
       signatureChoiceOf(template, signer.key.algorithm),
     )

@@ -59,6 +59,11 @@ const terms = (change: Partial<OverlayTerms> = {}): OverlayTerms => ({
   mode: "sign",
   publicKey,
   issuer: { basicConstraints: { isCa: true } },
+  validity: {
+    mountTtls: { defaultMs: dayMs, maximumMs: dayMs },
+    issuer: { notAfter: now + 10 * dayMs, leafNotAfterBehavior: "err" },
+    now,
+  },
   ...change,
 })
 
@@ -97,7 +102,7 @@ test("what follows from the issuer is taken out, and all else stays byte for byt
     crlDistributionPoints([["http://elsewhere.example/crl"]]),
     freshestCrl([["http://elsewhere.example/delta"]]),
   ]
-  const content = overlay(
+  const { content } = overlay(
     readPolicyTemplate(template({ extensions: kept.flatMap((one, at) => [one, ...replaced.slice(at, at + 1)]) })),
     terms(),
   )
@@ -110,8 +115,8 @@ test("what follows from the issuer is taken out, and all else stays byte for byt
 })
 
 test("a certificate without the identifier of its key gets one", () => {
-  const { extensions } = overlay(readPolicyTemplate(template()), terms())
-  expect(extensions.map(({ oid }) => oid)).toEqual([oids.subjectAltName, oids.subjectKeyIdentifier])
+  const { content } = overlay(readPolicyTemplate(template()), terms())
+  expect(content.extensions.map(({ oid }) => oid)).toEqual([oids.subjectAltName, oids.subjectKeyIdentifier])
 })
 
 describe("a template that breaks a rule is refused by name", () => {
@@ -219,7 +224,7 @@ describe("an intermediate's path length", () => {
       keyUsage(["keyCertSign"]),
     ]
     const issuer = { basicConstraints: { isCa: true, ...(issuers !== undefined && { maxPathLength: issuers }) } }
-    const content = overlay(readPolicyTemplate(template({ extensions })), terms({ mode: "ica", issuer }))
+    const { content } = overlay(readPolicyTemplate(template({ extensions })), terms({ mode: "ica", issuer }))
     const { values } = readPolicyTemplate(template({ extensions: content.extensions }))
     return values.basicConstraints?.maxPathLength
   }

@@ -18,6 +18,11 @@ import { readPem } from "../../x509/pem.ts"
 import { type PublicKey, subjectKeyIdentifier as keyIdentifierOf } from "../../x509/public-key.ts"
 import { readSignatureAlgorithm, type SignatureChoice } from "../../x509/signature-algorithm.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
+import type { ApprovedContent } from "../issue/certify.ts"
+import { decideValidity, type Validity, type ValidityTerms } from "../issue/validity.ts"
+import { approved } from "../policy/pass.ts"
+import { refuseViolations } from "../policy/violation.ts"
+import { roleDefaults } from "../roles/role.ts"
 import type { IssuanceMode } from "./policy-client.ts"
 
 /** A template that could be read. */
@@ -51,31 +56,38 @@ export interface OverlayTerms {
   readonly publicKey: PublicKey
   /** Of the certificate of whoever signs. */
   readonly issuer: ExtensionValues
+  readonly validity: Omit<ValidityTerms, "rules" | "overMaximum" | "beyondIssuer">
 }
 
-/** The issuer's own extensions are added where it signs. */
-export interface OverlaidContent {
-  /** Name, DER. */
-  readonly subject: Uint8Array
-  /** SubjectPublicKeyInfo, DER. */
-  readonly publicKey: Uint8Array
-  readonly extensions: readonly Extension[]
+/** What may be signed of a template. */
+export interface ApprovedTemplate {
+  readonly content: ApprovedContent
+  readonly validity: Validity
+  readonly warnings: readonly string[]
 }
 
-/** Throws `unprocessable` with a sentence for each rule that the template breaks. */
-export function overlay(template: PolicyTemplate, terms: OverlayTerms): OverlaidContent {
+/** Throws `unprocessable` with a sentence for each rule that the template breaks, and `invalid` for a validity that none can have. */
+export function overlay(template: PolicyTemplate, terms: OverlayTerms): ApprovedTemplate {
   const problems = rules.flatMap((rule) => rule(template, terms))
   if (problems.length > 0) throw refused(problems)
   const { certificate } = template
+  const { notBefore, notAfter } = certificate
+  const { validity, violations, warnings } = decideValidity(
+    { ttlMs: 0, notBefore, notAfter },
+    { ...terms.validity, rules: roleDefaults, overMaximum: "refuse", beyondIssuer: "as-issuer-says" },
+  )
+  refuseViolations(violations)
   const kept = certificate.extensions.filter(({ oid }) => !replacedExtensions.has(oid))
-  return {
+  const content = approved({
+    ...validity,
     subject: certificate.subject,
     publicKey: terms.publicKey.spki,
     extensions: withKeyIdentifier(
       kept.map((extension) => limited(extension, template, terms)),
       terms.publicKey,
     ),
-  }
+  })
+  return { content, validity, warnings }
 }
 
 const replacedExtensions: ReadonlySet<string> = new Set([

@@ -1,6 +1,13 @@
-// From approved content to a signed certificate. Everything that a CA key puts its name to as a certificate passes here.
+// From approved content to a signed certificate. Everything that a CA key puts its name to as a certificate passes here, and
+// nothing does that no policy has passed.
 import type { Instant } from "../../core/time.ts"
-import { assembleCertificate, encodeTbsCertificate } from "../../x509/certificate.ts"
+import { oids } from "../../x509/asn1/oids.ts"
+import {
+  assembleCertificate,
+  type Certificate,
+  encodeReissuedTbsCertificate,
+  encodeTbsCertificate,
+} from "../../x509/certificate.ts"
 import type { Extension } from "../../x509/extension.ts"
 import { type SerialNumber, serialNumberOctets } from "../../x509/serial-number.ts"
 import {
@@ -8,11 +15,12 @@ import {
   signatureAlgorithmIdentifier,
   type SignatureChoice,
 } from "../../x509/signature-algorithm.ts"
+import type { SigningKey } from "../../x509/signing-key.ts"
 import type { IssuerSigner } from "../issuers/issuer-signer.ts"
+import type { Pass } from "../policy/pass.ts"
 
 /** What the subject brings; what follows from the issuer is added. */
-export interface CertificateContent {
-  readonly serialNumber: SerialNumber
+export interface ApprovedContent extends Pass {
   /** Name, DER. */
   readonly subject: Uint8Array
   /** SubjectPublicKeyInfo, DER. */
@@ -24,22 +32,54 @@ export interface CertificateContent {
 
 /** DER. */
 export async function certify(
-  content: CertificateContent,
+  { subject, publicKey, notBefore, notAfter, extensions }: ApprovedContent,
+  serialNumber: SerialNumber,
   signer: Pick<IssuerSigner, "name" | "key" | "extensions"> & Partial<Pick<IssuerSigner, "extensionsFor">>,
   choice: SignatureChoice,
 ): Promise<Uint8Array> {
-  const algorithm = chooseSignatureAlgorithm(signer.key.algorithm, choice)
+  const ofIssuer = signer.extensionsFor?.(serialNumber) ?? signer.extensions
+  return signed(signer.key, choice, (signatureAlgorithm) =>
+    encodeTbsCertificate({
+      serialNumber: serialNumberOctets(serialNumber),
+      signatureAlgorithm,
+      issuer: signer.name,
+      notBefore,
+      notAfter,
+      subject,
+      subjectPublicKeyInfo: publicKey,
+      extensions: [...extensions, ...ofIssuer],
+    }),
+  )
+}
+
+/** A certificate that an issuer signs again as it is. */
+export interface ApprovedReissue extends Pass {
+  readonly certificate: Certificate
+  readonly serialNumber: SerialNumber
+}
+
+/** DER. */
+export async function reissue(
+  { certificate, serialNumber }: ApprovedReissue,
+  signer: Pick<IssuerSigner, "name" | "key" | "extensionsFor">,
+  choice: SignatureChoice,
+): Promise<Uint8Array> {
+  const extensions = signer.extensionsFor(serialNumber).filter(({ oid }) => changedByReissue.has(oid))
+  return signed(signer.key, choice, (signatureAlgorithm) =>
+    encodeReissuedTbsCertificate(certificate, { issuer: signer.name, signatureAlgorithm, extensions }),
+  )
+}
+
+/** Specification 4.10: of all extensions, only these are the new issuer's. */
+const changedByReissue: ReadonlySet<string> = new Set([oids.authorityKeyIdentifier, oids.crlDistributionPoints])
+
+async function signed(
+  key: SigningKey,
+  choice: SignatureChoice,
+  encodeTbs: (signatureAlgorithm: Uint8Array) => Uint8Array,
+): Promise<Uint8Array> {
+  const algorithm = chooseSignatureAlgorithm(key.algorithm, choice)
   const signatureAlgorithm = signatureAlgorithmIdentifier(algorithm)
-  const tbs = encodeTbsCertificate({
-    serialNumber: serialNumberOctets(content.serialNumber),
-    signatureAlgorithm,
-    issuer: signer.name,
-    notBefore: content.notBefore,
-    notAfter: content.notAfter,
-    subject: content.subject,
-    subjectPublicKeyInfo: content.publicKey,
-    extensions: [...content.extensions, ...(signer.extensionsFor?.(content.serialNumber) ?? signer.extensions)],
-  })
-  const signature = await signer.key.sign(tbs, algorithm)
-  return assembleCertificate(tbs, signatureAlgorithm, signature)
+  const tbs = encodeTbs(signatureAlgorithm)
+  return assembleCertificate(tbs, signatureAlgorithm, await key.sign(tbs, algorithm))
 }

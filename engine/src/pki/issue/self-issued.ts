@@ -1,27 +1,20 @@
-// Signs a self-issued certificate again, as it is (specification 4.10): the tool for moving from one root to another.
+// The certificate that is to be signed again, as it is (specification 4.10): the tool for moving from one root to another.
 import { invalid } from "../../core/errors.ts"
 import { type Certificate, parseCertificate } from "../../x509/certificate.ts"
 import { readCertificatePem } from "../../x509/certificate-pem.ts"
 import { type ExtensionValues, parseExtensionValues } from "../../x509/extensions.ts"
-import { sameName } from "../../x509/name.ts"
 import { type PublicKey, readPublicKey } from "../../x509/public-key.ts"
 import { readSignatureAlgorithm } from "../../x509/signature-algorithm.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
 
-export interface SelfIssuedCertificate {
+export interface ReadCertificate {
   readonly certificate: Certificate
   readonly key: PublicKey
+  readonly values: ExtensionValues
 }
 
 /** Throws `invalid` with a fault on `certificate`. */
-export function readSelfIssued(pem: string): SelfIssuedCertificate {
-  const { certificate, key, values } = read(pem)
-  if (values.basicConstraints?.isCa !== true) throw refused("given certificate is not a CA certificate")
-  if (!sameName(certificate.issuer, certificate.subject)) throw refused("given certificate is not self-issued")
-  return { certificate, key }
-}
-
-function read(pem: string): SelfIssuedCertificate & { readonly values: ExtensionValues } {
+export function readSelfIssued(pem: string): ReadCertificate {
   try {
     const certificate = parseCertificate(readCertificatePem(pem))
     // Signed with a broken algorithm, it may be anybody's (specification 9, rule 2).
@@ -33,8 +26,6 @@ function read(pem: string): SelfIssuedCertificate & { readonly values: Extension
     }
   } catch (error) {
     if (!(error instanceof UnacceptableInput)) throw error
-    throw refused(error.message)
+    throw invalid([{ field: ["certificate"], detail: error.message }])
   }
 }
-
-const refused = (detail: string) => invalid([{ field: ["certificate"], detail }])

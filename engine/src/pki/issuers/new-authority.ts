@@ -1,9 +1,8 @@
 // A certificate that signs itself, and the request for one that somebody else signs: what they say, and their bytes.
 import { oids } from "../../x509/asn1/oids.ts"
 import { assembleCertificationRequest, encodeCertificationRequestInfo } from "../../x509/certification-request.ts"
-import { subjectKeyIdentifier as subjectKeyIdentifierExtension } from "../../x509/extensions.ts"
 import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
-import { readPublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
+import { readPublicKey } from "../../x509/public-key.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 import {
   chooseSignatureAlgorithm,
@@ -19,6 +18,7 @@ import { type KeyFields, type KeyRequest, readKeyRequest } from "../keys/key-req
 import { leaseTtls } from "../mount.ts"
 import { referenceNameProblem } from "../names/reference-name.ts"
 import { type ApprovedAuthority, approveAuthority } from "../policy/approve-authority.ts"
+import { keyIdentifierOf, wholeContent } from "../policy/content.ts"
 import { shown, type Violation, violation } from "../policy/violation.ts"
 import type { FilledUrls } from "./authority-urls.ts"
 import { issuerExtensions } from "./issuer-signer.ts"
@@ -107,18 +107,8 @@ export function selfSignedCertificate(
   key: SigningKey,
   { serialNumber, urls }: { readonly serialNumber: SerialNumber; readonly urls: FilledUrls },
 ): Promise<Uint8Array> {
-  const identifier = content.subjectKeyIdentifier ?? subjectKeyIdentifier(key)
-  return certify(
-    {
-      serialNumber,
-      ...content.validity,
-      subject: content.subjectDer,
-      publicKey: key.spki,
-      extensions: [...content.extensions, subjectKeyIdentifierExtension(identifier)],
-    },
-    { name: content.subjectDer, key, extensions: issuerExtensions(identifier, urls) },
-    signature,
-  )
+  const extensions = issuerExtensions(keyIdentifierOf(content, key), urls)
+  return certify(wholeContent(content, key), serialNumber, { name: content.subjectDer, key, extensions }, signature)
 }
 
 /** PKCS #10, DER. */

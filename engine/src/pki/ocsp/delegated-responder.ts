@@ -3,19 +3,10 @@
 // it: it is sealed beside the mount's settings.
 import type { RecordKeyUse } from "../../core/audit.ts"
 import { type KeyId, newId } from "../../core/ids.ts"
-import { type Instant, minuteMs } from "../../core/time.ts"
-import { oids } from "../../x509/asn1/oids.ts"
+import type { Instant } from "../../core/time.ts"
 import { parseCertificate } from "../../x509/certificate.ts"
-import {
-  extendedKeyUsage,
-  keyUsage,
-  ocspNoCheck,
-  subjectKeyIdentifier as subjectKeyIdentifierExtension,
-} from "../../x509/extensions.ts"
 import { keyAlgorithm } from "../../x509/key-algorithm.ts"
-import { encodeName, parseName } from "../../x509/name.ts"
 import { readPrivateKey } from "../../x509/private-key.ts"
-import { subjectKeyIdentifier } from "../../x509/public-key.ts"
 import { newSerialNumber } from "../../x509/serial-number.ts"
 import { signingKey } from "../../x509/signing-key.ts"
 import type { Authority } from "../authority.ts"
@@ -28,6 +19,7 @@ import type { HeldIssuer } from "../issuers/held-issuer.ts"
 import { signerOf } from "../issuers/issuer-signer.ts"
 import { revocationSignatureAlgorithm } from "../issuers/revocation-signature.ts"
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
+import { approveResponder } from "../policy/approve-responder.ts"
 import type { DelegatedResponder } from "./held-responders.ts"
 
 /** Of a mount; the same for all issuers with one name and one key. */
@@ -43,9 +35,6 @@ export const isAsSet = ({ key }: DelegatedResponder, issuer: HeldIssuer, setting
 
 const keyTypeOf = ({ publicKey }: HeldIssuer, { ocspResponderKeyType: type }: CrlSettings) =>
   type === "" ? publicKey.algorithm.type : type
-
-/** Clocks of those who ask may be slow. */
-const backdatedMs = 5 * minuteMs
 
 export interface NewResponder {
   readonly record: CertificateRecord
@@ -69,11 +58,15 @@ export async function newResponder(
   const key = signingKey(made)
   const signer = await signerOf(signingKeys, authority, issuer, "ocsp-signing")
   const serialNumber = newSerialNumber(runtime.random)
-  const now = runtime.clock.now()
-  const notBefore = Math.max(now - backdatedMs, issuer.parsed.notBefore)
-  const notAfter = Math.min(now + settings.crl.ocspResponderTtlMs, issuer.parsed.notAfter)
   const commonName = "OCSP responder"
-  const own = parseName(issuer.parsed.subject).filter((parts) => parts.every(({ type }) => type !== oids.commonName))
+  const content = approveResponder({
+    issuer: issuer.parsed,
+    key,
+    commonName,
+    ttlMs: settings.crl.ocspResponderTtlMs,
+    now: runtime.clock.now(),
+  })
+  const { notBefore, notAfter } = content
   const use = {
     mount: mount.path,
     keyId: issuer.keyId,
@@ -82,19 +75,8 @@ export async function newResponder(
     serialNumber,
   } as const
   const certificate = await certify(
-    {
-      serialNumber,
-      subject: encodeName([...own, [{ type: oids.commonName, value: commonName }]]),
-      publicKey: key.spki,
-      notBefore,
-      notAfter,
-      extensions: [
-        keyUsage(["digitalSignature"]),
-        extendedKeyUsage([oids.ocspSigning]),
-        ocspNoCheck,
-        subjectKeyIdentifierExtension(subjectKeyIdentifier(key)),
-      ],
-    },
+    content,
+    serialNumber,
     { ...signer, key: auditedSigningKey(signer.key, use, recordKeyUse) },
     { signatureBits: 0, usePss: revocationSignatureAlgorithm(issuer).endsWith("PSS") },
   )

@@ -1,0 +1,30 @@
+// The one place that lets a self-issued certificate be signed again (specification 4.10).
+import { invalid } from "../../core/errors.ts"
+import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
+import { sameName } from "../../x509/name.ts"
+import { serialNumberOf } from "../../x509/serial-number.ts"
+import type { ApprovedReissue } from "../issue/certify.ts"
+import type { ReadCertificate } from "../issue/self-issued.ts"
+import { approved } from "./pass.ts"
+
+export interface SelfIssuedTerms {
+  /** Of the issuer. */
+  readonly key: KeyAlgorithm
+  readonly requireMatchingCertificateAlgorithms: boolean
+}
+
+/** Throws `invalid` with a fault on `certificate`. */
+export function approveSelfIssued(
+  { certificate, key, values }: ReadCertificate,
+  terms: SelfIssuedTerms,
+): ApprovedReissue {
+  if (values.basicConstraints?.isCa !== true) throw refused("given certificate is not a CA certificate")
+  if (!sameName(certificate.issuer, certificate.subject)) throw refused("given certificate is not self-issued")
+  if (terms.requireMatchingCertificateAlgorithms && key.algorithm.type !== terms.key.type)
+    throw refused("public key algorithm of the certificate does not match that of the issuer")
+  const serialNumber = serialNumberOf(certificate.serialNumber)
+  if (serialNumber === undefined) throw refused("the serial number of the certificate is none that a CA gives")
+  return approved({ certificate, serialNumber })
+}
+
+const refused = (detail: string) => invalid([{ field: ["certificate"], detail }])

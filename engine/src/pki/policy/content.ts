@@ -1,0 +1,37 @@
+// What is signed of what a policy has approved: nothing comes to it but the key that it was approved for.
+import { oids } from "../../x509/asn1/oids.ts"
+import { findExtension } from "../../x509/extension.ts"
+import { subjectKeyIdentifier as subjectKeyIdentifierExtension } from "../../x509/extensions.ts"
+import { encodeName } from "../../x509/name.ts"
+import { type PublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
+import type { ApprovedContent } from "../issue/certify.ts"
+import { leafExtensions } from "../issue/leaf.ts"
+import type { ApprovedRequest } from "./approve.ts"
+import type { ApprovedAuthority } from "./approve-authority.ts"
+import type { ApprovedVerbatim } from "./approve-verbatim.ts"
+import { approved } from "./pass.ts"
+
+export const leafContent = (request: ApprovedRequest, key: PublicKey): ApprovedContent =>
+  approved({
+    ...request.validity,
+    subject: encodeName(request.subject),
+    publicKey: key.spki,
+    extensions: leafExtensions(request, key),
+  })
+
+/** What has approved extensions of its own needs the identifier of the key beside them, unless it brings one. */
+export function wholeContent(request: ApprovedVerbatim | ApprovedAuthority, key: PublicKey): ApprovedContent {
+  const { extensions } = request
+  const hasIdentifier = findExtension(extensions, oids.subjectKeyIdentifier) !== undefined
+  return approved({
+    ...request.validity,
+    subject: request.subjectDer,
+    publicKey: key.spki,
+    extensions: hasIdentifier
+      ? extensions
+      : [...extensions, subjectKeyIdentifierExtension(keyIdentifierOf(request, key))],
+  })
+}
+
+export const keyIdentifierOf = (request: ApprovedVerbatim | ApprovedAuthority, key: PublicKey): Uint8Array =>
+  ("subjectKeyIdentifier" in request ? request.subjectKeyIdentifier : undefined) ?? subjectKeyIdentifier(key)
