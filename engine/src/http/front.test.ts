@@ -150,6 +150,21 @@ describe("the rate limit", () => {
     expect([await as("one"), await as("one")]).toEqual([200, 429])
   })
 
+  test.each(["/api/v2/things", "/v1/pki/roles"])(
+    "of one token is one on %s, however its header is spelt",
+    async (path) => {
+      const { send } = fixture(ok, { rateLimiter: rateLimiter(2) })
+      const as = async (authorization: string) => (await send(path, { headers: { authorization } })).response.status
+      // The first is charged to the address, where nothing is known of the token yet.
+      expect([
+        await as("Bearer one"),
+        await as("bearer one"),
+        await as("Bearer  one"),
+        await as("BEARER   one"),
+      ]).toEqual([200, 200, 429, 429])
+    },
+  )
+
   test("is not widened by tokens that are not valid", async () => {
     const { send } = fixture(() => new Response(null, { status: 403 }), { rateLimiter: rateLimiter(2) })
     const as = async (token: string) =>

@@ -2,6 +2,7 @@
 // probes. It runs on every request, so each piece is a plain call and not a chain of wrappers.
 import { isEngineError } from "../core/errors.ts"
 import type { Runtime } from "../core/runtime.ts"
+import { serviceTokenIn, tokenIn } from "./authenticate.ts"
 import { isPkiPath, pathOf } from "./exchange.ts"
 import type { App, Connection, Exchange, Serve } from "./exchange.ts"
 import type { Metrics } from "./metrics.ts"
@@ -119,12 +120,13 @@ async function readiness({ ready, draining, runtime }: FrontOptions): Promise<Re
 const plain = (status: number, text: string): Response =>
   new Response(`${text}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8" } })
 
-/** The one that the API at this path looks at, so that none beside it earns a bucket. */
+/**
+ * The token that the API at this path looks at, so that none beside it earns a bucket. Not the header that it stands in: in
+ * `Authorization` one token can be spelt in many ways, each of which would be another allowance.
+ */
 function credentialOf({ headers }: Request, path: string, runtime: Runtime): string | undefined {
-  const secret = isPkiPath(path)
-    ? (headers.get("x-service-token") ?? headers.get("x-vault-token") ?? headers.get("authorization"))
-    : headers.get("authorization")
-  return secret === null ? undefined : runtime.digest(secret)
+  const token = isPkiPath(path) ? serviceTokenIn(headers) : tokenIn(headers.get("authorization"))
+  return token === undefined ? undefined : runtime.digest(token)
 }
 
 function announce(allowance: Allowance, connection: Connection): void {
