@@ -1,4 +1,4 @@
-// What is judged: certificates, CRLs and OCSP answers, many at once, because starting a judge costs more than a verdict.
+// What is judged: certificates, requests for them, CRLs and OCSP answers, many at once, because starting a judge costs more than a verdict.
 import { createHash } from "node:crypto"
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -39,10 +39,14 @@ export interface JudgedAnswer extends Judged {
   readonly status: "good" | "revoked" | "unknown"
 }
 
+/** A request for a certificate, PKCS #10. */
+export type JudgedRequest = Omit<Judged, "issuers">
+
 export interface Batch {
   readonly certificates: readonly JudgedCertificate[]
   readonly crls: readonly JudgedCrl[]
   readonly answers: readonly JudgedAnswer[]
+  readonly requests: readonly JudgedRequest[]
 }
 
 /** A batch whose every piece is in a file. */
@@ -65,6 +69,7 @@ export async function writeBatch(batch: Batch, folder: string): Promise<WrittenB
   for (const { request, certificate } of batch.answers) {
     for (const piece of certificate === undefined ? [request] : [request, certificate]) pieces.set(path(piece), piece)
   }
+  for (const { der } of batch.requests) pieces.set(path(der), der)
   for (const [file, piece] of pieces) await writeFile(file, piece)
   return {
     ...batch,
@@ -79,7 +84,7 @@ export async function writeBatch(batch: Batch, folder: string): Promise<WrittenB
 }
 
 /** Every certificate that signs something in the batch. */
-export function authorities({ certificates, crls, answers }: Batch): {
+export function authorities({ certificates, crls, answers }: Omit<Batch, "requests">): {
   readonly roots: readonly Uint8Array[]
   readonly intermediates: readonly Uint8Array[]
 } {

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { startPolicyServer } from "../../engine/src/testing/policy-server.ts"
 import { testKeyGenerator } from "../../engine/src/testing/test-keys.ts"
 import { openWorld } from "../../engine/src/testing/world.ts"
 import { type WrittenBatch, writeBatch } from "./batch.ts"
@@ -24,17 +25,23 @@ describe(`what the engine signs (seed ${seed})`, () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "chancery-corpus-"))
-    await using world = await openWorld({ keyGenerator: testKeyGenerator })
-    batch = await writeBatch(await makeCorpus(world.engine, seed), folder)
+    await using policyServer = await startPolicyServer()
+    await using world = await openWorld({
+      keyGenerator: testKeyGenerator,
+      outgoing: { kinds: ["loopback"], ranges: [] },
+    })
+    batch = await writeBatch(await makeCorpus(world.engine, policyServer, seed), folder)
     findings = await each([...judges.values()], (judge) => judge.judge(batch))
   }, 600_000)
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  test("is at least 2,000 certificates, CRLs of every style and OCSP answers of every status", () => {
+  test("is at least 2,000 certificates, requests, CRLs of every style and OCSP answers of every status", () => {
     expect(batch.certificates.length).toBeGreaterThanOrEqual(2_000)
     expect(new Set(batch.certificates.map(({ status }) => status))).toEqual(
       new Set([undefined, "good", "revoked", "revoked by a delta"]),
     )
+    expect(batch.certificates.filter(({ name }) => name.startsWith("decided elsewhere")).length).toBeGreaterThan(100)
+    expect(batch.requests.length).toBeGreaterThanOrEqual(150)
     expect(batch.crls.length).toBeGreaterThanOrEqual(60)
     expect(new Set(batch.answers.map(({ status }) => status))).toEqual(new Set(["good", "revoked", "unknown"]))
   })

@@ -1,17 +1,27 @@
-// Certificates, CRLs and OCSP answers as the engine makes them, over all kinds of keys, roles and requests.
+// Certificates, requests, CRLs and OCSP answers as the engine makes them, over all kinds of keys, roles and requests.
 import { dayMs } from "../../engine/src/core/time.ts"
 import type { ServedEngine } from "../../engine/src/engine.ts"
 import type { IssuedCertificate } from "../../engine/src/pki/certificates/certificates.ts"
 import { lastInstant } from "../../engine/src/pki/issue/validity.ts"
 import { valuesOf } from "../../engine/src/pki/names/subject.ts"
 import type { ServedPki } from "../../engine/src/pki/pki.ts"
+import type { PolicyServer } from "../../engine/src/testing/policy-server.ts"
 import { allKeyAlgorithms } from "../../engine/src/testing/test-keys.ts"
 import { oids } from "../../engine/src/x509/asn1/oids.ts"
 import { describeKeyAlgorithm, type KeyAlgorithm } from "../../engine/src/x509/key-algorithm.ts"
 import { writePem } from "../../engine/src/x509/pem.ts"
 import { chance, type Chance } from "../fuzz/chance.ts"
-import { type Batch, type JudgedAnswer, type JudgedCertificate, type JudgedCrl, pem, type Purpose } from "./batch.ts"
+import {
+  type Batch,
+  type JudgedAnswer,
+  type JudgedCertificate,
+  type JudgedCrl,
+  type JudgedRequest,
+  pem,
+  type Purpose,
+} from "./batch.ts"
 import { common, contentOf, csrFor } from "./csr.ts"
+import { type Decision, decide, trustPolicyServer } from "./decided.ts"
 import type { Explanation } from "./explained.ts"
 import { configureLists, type ListStyle, type Made, type Responder, revokeSome } from "./revoked.ts"
 import { authorityWish, requestWish, roleWish, verbatimWish } from "./wishes.ts"
@@ -22,8 +32,13 @@ const requestsPerRole = 8
 /** What the use of an authority's key costs decides how often it is used: one signature of 8192 bits takes 50 ms. */
 const shareOf = (key: KeyAlgorithm): number => ("bits" in key && key.bits === 8192 ? 0.1 : 1)
 
-export async function makeCorpus(engine: ServedEngine, seed: number): Promise<Batch> {
-  const batch = { certificates: [] as JudgedCertificate[], crls: [] as JudgedCrl[], answers: [] as JudgedAnswer[] }
+export async function makeCorpus(engine: ServedEngine, policyServer: PolicyServer, seed: number): Promise<Batch> {
+  const batch = {
+    certificates: [] as JudgedCertificate[],
+    crls: [] as JudgedCrl[],
+    answers: [] as JudgedAnswer[],
+    requests: [] as JudgedRequest[],
+  }
   const roots: Authority[] = []
   const intermediates: Authority[] = []
   for (const [index, key] of allKeyAlgorithms.entries()) {
@@ -33,16 +48,28 @@ export async function makeCorpus(engine: ServedEngine, seed: number): Promise<Ba
     // Of another kind than its root's, so that chains are mixed.
     const below = allKeyAlgorithms[(index + 4) % allKeyAlgorithms.length]!
     const style = listStyles[index % listStyles.length]!
-    intermediates.push(await openIntermediate(engine, root, below, { isConstrained: index % 2 === 1, style }))
+    const intermediate = await openIntermediate(engine, root, below, { isConstrained: index % 2 === 1, style })
+    intermediates.push(intermediate)
+    batch.requests.push(requestOf(intermediate))
   }
   for (const authority of [...intermediates, ...roots]) {
     const share = shareOf(authority.key)
     for (let role = 0; role < 13 * share; role += 1) authority.made.push(...(await underRole(authority, role)))
     for (let number = 0; number < 20 * share; number += 1) authority.made.push(await verbatim(authority, number))
+    await trustPolicyServer(authority.pki, policyServer)
+    for (let number = 0; number < 8 * share; number += 1) {
+      const isRoot = roots.includes(authority)
+      authority.made.push(await decided(authority, policyServer, { number, isRoot }))
+    }
   }
-  for (const root of roots) {
+  for (const [index, root] of roots.entries()) {
     for (let number = 0; number < 12 * shareOf(root.key); number += 1) root.made.push(await intermediate(root, number))
-    for (const other of intermediates) root.made.push(await crossSigned(other, root))
+    const asked: Asked[] = []
+    for (const other of intermediates) asked.push(await crossSigned(other, root))
+    const other = roots[(index + 1) % roots.length]!
+    for (let number = 0; number < 10 * shareOf(other.key); number += 1) asked.push(await asking(other, root, number))
+    root.made.push(...asked)
+    batch.requests.push(...asked.map(({ request }) => request))
     for (const other of roots) if (root !== other) root.made.push(await crossed(root, other))
   }
   for (const { itself, made, ...authority } of [...intermediates, ...roots]) {
@@ -63,6 +90,8 @@ interface Authority {
   readonly pki: ServedPki
   readonly choice: Chance
   readonly style: ListStyle
+  /** For its own certificate, DER; none of a root. */
+  readonly csr: Uint8Array | undefined
   /** Its own certificate. */
   readonly itself: JudgedCertificate
   /** That, and those above it. */
@@ -98,6 +127,7 @@ async function openRoot(engine: ServedEngine, key: KeyAlgorithm, choice: Chance)
     pki,
     choice,
     style: "complete",
+    csr: undefined,
     itself,
     chain: [certificate],
     responders: [{}, { ocspDelegatedResponder: true }],
@@ -143,6 +173,7 @@ async function openIntermediate(
     pki,
     choice: root.choice,
     style,
+    csr,
     itself: { ...itself, status: "good" },
     chain: [signed.certificate, ...root.chain],
     responders: [responders[allKeyAlgorithms.indexOf(key) % responders.length]!],
@@ -270,8 +301,56 @@ async function intermediate({ name, pki, choice, isEndless }: Authority, number:
   return { certificate, serialNumber: issued.serialNumber }
 }
 
+function requestOf({ name, csr }: Authority): JudgedRequest {
+  if (csr === undefined) throw new Error(`${name} has asked nobody`)
+  return { name: `request of ${name}`, der: csr }
+}
+
+/** What the engine has asked for and signed. */
+interface Asked extends Made {
+  readonly request: JudgedRequest
+}
+
+/** One authority asks for another certificate of its own key, in every way there is, and is given it by another. */
+async function asking({ key, name, pki, choice }: Authority, root: Authority, number: number): Promise<Asked> {
+  const { request: wish, explained } = authorityWish(choice, number, root)
+  const { notAfter: _end, ttlMs: _ttl, ...asked } = wish
+  const { csr } = await pki.issuers.generateIntermediate({
+    ...asked,
+    keySource: "existing",
+    addBasicConstraints: choice.oneIn(2),
+    ...(choice.oneIn(3) ? { keyUsage: ["DigitalSignature", "CertSign", "CRLSign"] } : {}),
+  })
+  const signed = await root.pki.certificates.signIntermediate({
+    csr: writePem("CERTIFICATE REQUEST", csr),
+    useCsrValues: true,
+    ttlMs: 1_000 * dayMs,
+  })
+  const label = `asked for by ${name}, ${number}, under ${root.name}`
+  const certificate = judged(label, signed, "crlsign", [...explained, ...explanations(key)])
+  return { certificate, serialNumber: signed.serialNumber, request: { name: `request ${label}`, der: csr } }
+}
+
+/** A certificate that a service outside decides on. */
+async function decided(
+  authority: Authority,
+  server: PolicyServer,
+  { number, isRoot }: { readonly number: number; readonly isRoot: boolean },
+): Promise<Made> {
+  const { name, pki, choice, isEndless } = authority
+  const key = choice.of(allKeyAlgorithms.filter((each) => !isSlow(each)))
+  const mode: Decision["mode"] = choice.of(isRoot ? ["issue", "sign", "ica"] : ["issue", "sign"])
+  const decision = decide(choice, { mode, number, isEndless })
+  const issued = await decision.ask(pki, server, key)
+  const label = `decided elsewhere (${mode}) under ${name}, ${number}, for ${describeKeyAlgorithm(key)}`
+  const [commonName] = valuesOf(decision.subject, oids.commonName)
+  const all = [...decision.explained, ...explanations(key), ...misread(authority, commonName)]
+  const purpose = mode === "ica" ? "crlsign" : "any"
+  return { certificate: judged(label, issued, purpose, all), serialNumber: issued.serialNumber }
+}
+
 /** An intermediate of one root under another, with the same key and name. */
-async function crossSigned({ key, name, pki }: Authority, root: Authority): Promise<Made> {
+async function crossSigned({ key, name, pki }: Authority, root: Authority): Promise<Asked> {
   const input = { keySource: "existing", commonName: name } as const
   const { csr } = await pki.issuers.generateIntermediate(input, "intermediate/cross-sign")
   const signed = await root.pki.certificates.signIntermediate({
@@ -279,8 +358,9 @@ async function crossSigned({ key, name, pki }: Authority, root: Authority): Prom
     useCsrValues: true,
     ttlMs: 1_000 * dayMs,
   })
-  const certificate = judged(`${name} and ${root.name}`, signed, "crlsign", explanations(key))
-  return { certificate, serialNumber: signed.serialNumber }
+  const label = `${name} and ${root.name}`
+  const certificate = judged(label, signed, "crlsign", explanations(key))
+  return { certificate, serialNumber: signed.serialNumber, request: { name: `request of ${label}`, der: csr } }
 }
 
 /** The root of another authority, signed by this one, and so under both. */

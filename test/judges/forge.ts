@@ -111,6 +111,18 @@ export async function openForge(openssl: string, folder: string) {
     }
   }
 
+  async function request({ key, extensions }: { readonly key: KeyKind; readonly extensions: readonly string[] }) {
+    const configuration = await written("conf", [
+      ...["[req]", "distinguished_name=name", "req_extensions=extensions", "[name]", "[extensions]"],
+      ...extensions,
+    ])
+    const path = file("csr")
+    const keyFile = await leafKey(key)
+    const format = ["-subj", `/CN=Request ${made}`, "-outform", "DER", "-out", path]
+    await call("req", "-new", "-config", configuration, "-key", keyFile, ...format)
+    return readFile(path)
+  }
+
   /** What `openssl ca` and `openssl ocsp` keep: status, expiry, revocation, serial number, file and subject. */
   const index = (entries: readonly { serialNumber: bigint; revoked: boolean; reason?: string }[]) =>
     written(
@@ -175,7 +187,7 @@ export async function openForge(openssl: string, folder: string) {
     return path
   }
 
-  return { certificate, crl, answer }
+  return { certificate, request, crl, answer }
 }
 
 function keyOptions(kind: KeyKind): readonly string[] {

@@ -194,7 +194,19 @@ const bad = (what: string, foundBy: readonly JudgeName[], make: (what: string) =
   make: make(what),
 })
 
+/** For an authority, and broken where that is said. */
+const request =
+  (key: KeyKind, change: (der: Uint8Array) => Uint8Array = (der) => der) =>
+  (what: string): Case["make"] =>
+  async (forge) => {
+    const extensions = ["basicConstraints=critical,CA:TRUE", "subjectAltName=DNS:asked.example.com"]
+    return { requests: [{ name: what, der: change(await forge.request({ key, extensions })) }] }
+  }
+
 export const goodCases: readonly Case[] = [
+  ...(["rsa", "P-224", "P-256", "P-384", "P-521", "Ed25519"] as const).map((key) =>
+    good(`a request with ${key}`, request(key)),
+  ),
   good("RSA", whole("rsa")),
   good("RSA PSS", whole("rsa", ["-sha384", "-sigopt", "rsa_padding_mode:pss", "-sigopt", "rsa_pss_saltlen:digest"])),
   good("P-224", whole("P-224", [], ["zlint: e_mp_ecdsa_pub_key_encoding_correct"])),
@@ -325,6 +337,16 @@ export const faultyCrls: readonly Case[] = [
     "a CRL with an unknown critical extension",
     ["java"],
     crl({ extensions: [...crlExtensions, "1.3.6.1.4.1.55555.1=critical,DER:0500"] }),
+  ),
+]
+
+export const faultyRequests: readonly Case[] = [
+  bad("a request with a broken signature", ["openssl", "gnutls", "zlint"], request("P-256", withBrokenSignature)),
+  bad("a request with a broken signature of RSA", ["openssl", "gnutls", "zlint"], request("rsa", withBrokenSignature)),
+  bad(
+    "a request that ends too early",
+    ["openssl", "gnutls", "zlint"],
+    request("P-256", (der) => der.subarray(0, -1)),
   ),
 ]
 

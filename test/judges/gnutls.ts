@@ -11,6 +11,7 @@ export function gnutlsJudge({ certtool, ocsptool }: { readonly certtool: string;
         await judgeChains(certtool, batch),
         await judgeCrls(certtool, batch),
         await judgeAnswers(ocsptool, batch),
+        await judgeRequests(certtool, batch),
       ]
       return findings.flat().map((finding) => ({ judge: "gnutls", ...finding }))
     },
@@ -95,6 +96,19 @@ async function judgeAnswers(ocsptool: string, { answers, path, writePem }: Writt
     if (code !== 0 || !/Success\./.test(stdout))
       found.push({ subject: name, code: "ocsp", detail: stdout.slice(-300).trim() })
     return found
+  })
+}
+
+async function judgeRequests(certtool: string, { requests, path }: WrittenBatch): Promise<Found[]> {
+  const outcomes = await runEach(requests.map(({ der }) => [certtool, "--crq-info", "--inder", "--infile", path(der)]))
+  return outcomes.flatMap((outcome, index) => {
+    const { name } = requests[index]!
+    return [
+      ...readingFaults(name, outcome),
+      ...(/^Self signature: verified$/m.test(outcome.stdout)
+        ? []
+        : [{ subject: name, code: "request", detail: outcome.stdout.slice(-300).trim() }]),
+    ]
   })
 }
 

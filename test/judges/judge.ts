@@ -23,8 +23,13 @@ export interface Verdict {
 }
 
 /** Sets the findings apart that the judged pieces explain. */
-export function verdict(findings: readonly Finding[], { certificates, crls, answers }: WrittenBatch): Verdict {
-  const explained = new Map([...certificates, ...crls, ...answers].map((each) => [each.name, each.explained ?? []]))
+export function verdict(
+  findings: readonly Finding[],
+  { certificates, crls, answers, requests }: WrittenBatch,
+): Verdict {
+  const explained = new Map(
+    [...certificates, ...crls, ...answers, ...requests].map((each) => [each.name, each.explained ?? []]),
+  )
   const faults: string[] = []
   const used = new Set<Explanation>()
   for (const { judge, subject, code, detail } of findings) {

@@ -12,6 +12,7 @@ import {
   faultyAuthorities,
   faultyCertificates,
   faultyCrls,
+  faultyRequests,
   faultyRevocations,
   goodCases,
   prepareStage,
@@ -23,7 +24,14 @@ import { each } from "./run.ts"
 const judges = await findJudges()
 const forger = await openssl.find()
 
-const faulty = [...faultyCertificates, ...faultyAuthorities, ...faultyCrls, ...faultyRevocations, ...faultyAnswers]
+const faulty = [
+  ...faultyCertificates,
+  ...faultyAuthorities,
+  ...faultyCrls,
+  ...faultyRevocations,
+  ...faultyAnswers,
+  ...faultyRequests,
+]
 
 describe.skipIf(forger === undefined)("the judges", { timeout: 120_000 }, () => {
   let folder: string
@@ -61,5 +69,6 @@ async function make(cases: readonly Case[], openssl: string, folder: string): Pr
     certificates: made.flatMap(({ certificates = [] }) => certificates),
     crls: made.flatMap(({ crls = [] }) => crls),
     answers: made.flatMap(({ answers = [] }) => answers),
+    requests: made.flatMap(({ requests = [] }) => requests),
   }
 }

@@ -29,6 +29,7 @@ export function opensslJudge(openssl: string): Judge {
         await each(calls(batch.certificates), (call) => judgeCertificates(openssl, call, files, batch)),
         await judgeCrls(openssl, files, batch),
         await judgeAnswers(openssl, files, batch),
+        await judgeRequests(openssl, batch),
       ]
       return findings.flat().map((finding) => ({ judge: "openssl", ...finding }))
     },
@@ -152,4 +153,15 @@ async function judgeAnswers(openssl: string, files: Files, { answers, path }: Wr
       found.push({ subject: name, code: "ocsp status", detail: `${answered} instead of ${status}` })
     return found
   })
+}
+
+async function judgeRequests(openssl: string, { requests, path }: WrittenBatch): Promise<Found[]> {
+  const outcomes = await runEach(
+    requests.map(({ der }) => [openssl, "req", "-inform", "DER", "-in", path(der), "-noout", "-text", "-verify"]),
+  )
+  return outcomes.flatMap(({ code, stdout }, index) =>
+    code === 0 && stdout.includes("self-signature verify OK")
+      ? []
+      : [{ subject: requests[index]!.name, code: "req", detail: stdout.slice(-1_000).trim() }],
+  )
 }

@@ -59,7 +59,7 @@ interface RevokedMount {
 const revokedShare = 8
 
 /** Revokes some of what a mount has made, and asks it about that in every way there is. */
-export async function revokeSome(mount: RevokedMount, made: readonly Made[]): Promise<Batch> {
+export async function revokeSome(mount: RevokedMount, made: readonly Made[]): Promise<Omit<Batch, "requests">> {
   const { pki, choice, style } = mount
   const chosen = made.filter(({ serialNumber }) => serialNumber !== undefined && choice.oneIn(revokedShare))
   const late = style === "with deltas" ? chosen.splice(Math.ceil(chosen.length / 2)) : []

@@ -7,12 +7,13 @@ import { run } from "./run.ts"
 export function zlintJudge(zlint: string): Judge {
   return {
     name: "zlint",
-    async judge({ certificates, crls, answers, folder, path }) {
+    async judge({ certificates, crls, answers, requests, folder, path }) {
       const manifest = join(folder, "zlint.txt")
       const lines = [
         ...certificates.map(({ name, der }) => ["certificate", name, path(der)]),
         ...crls.map(({ name, der }) => ["crl", name, path(der)]),
         ...answers.map(({ name, der }) => ["ocsp", name, path(der)]),
+        ...requests.map(({ name, der }) => ["request", name, path(der)]),
       ]
       await writeFile(manifest, lines.map((line) => `${line.join("\t")}\n`).join(""))
       const { code, stdout, stderr } = await run(zlint, [manifest])

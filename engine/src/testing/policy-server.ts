@@ -9,7 +9,7 @@ import { oids } from "../x509/asn1/oids.ts"
 import { assembleCertificate, encodeTbsCertificate } from "../x509/certificate.ts"
 import { parseCertificationRequest } from "../x509/certification-request.ts"
 import type { Extension } from "../x509/extension.ts"
-import { encodeName } from "../x509/name.ts"
+import { type DistinguishedName, encodeName } from "../x509/name.ts"
 import { readPem, writePem } from "../x509/pem.ts"
 import { type SignatureAlgorithm, signatureAlgorithmIdentifier } from "../x509/signature-algorithm.ts"
 
@@ -74,6 +74,8 @@ export async function startPolicyServer(options: { readonly clients?: boolean } 
 
 export interface TemplateOptions {
   readonly commonName?: string
+  /** In its place. */
+  readonly subject?: DistinguishedName
   readonly notBefore?: Instant
   readonly notAfter?: Instant
   readonly extensions?: readonly Extension[]
@@ -88,6 +90,7 @@ export function templateFor({ document }: SeenQuestion, options: TemplateOptions
   if (request === undefined) throw new Error("there is no request in the question")
   const now = Math.floor(systemRuntime().clock.now() / secondMs) * secondMs
   const { commonName = "a.example", extensions = [], algorithm = "ECDSAWithSHA256" } = options
+  const { subject = [[{ type: oids.commonName, value: commonName }]] } = options
   const signatureAlgorithm = signatureAlgorithmIdentifier(algorithm)
   const tbs = encodeTbsCertificate({
     serialNumber: Uint8Array.of(1),
@@ -95,7 +98,7 @@ export function templateFor({ document }: SeenQuestion, options: TemplateOptions
     issuer: encodeName([[{ type: oids.commonName, value: "nobody" }]]),
     notBefore: options.notBefore ?? now,
     notAfter: options.notAfter ?? now + 3_600_000,
-    subject: encodeName([[{ type: oids.commonName, value: commonName }]]),
+    subject: encodeName(subject),
     subjectPublicKeyInfo: options.publicKey ?? parseCertificationRequest(request.bytes).subjectPublicKeyInfo,
     extensions,
   })
