@@ -107,18 +107,19 @@ export class CertificateRows implements CertificateStore {
     const named = await this.#session.all(namesOfMany, { numbers: shown.map(({ number }) => number) })
     const last = shown.at(-1)
     return {
-      items: shown.map((row) =>
-        recordOf(
+      items: shown.map((row) => ({
+        ...recordOf(
           row,
           named.filter((name) => name.certificate_number === row.number).map(({ name }) => backwards(name)),
         ),
-      ),
+        revokedAt: row.revoked_at,
+      })),
       next: rows.length > page.limit && last !== undefined ? cursorOf(query, last) : undefined,
     }
   }
 }
 
-const recordOf = (row: Omit<CertificateRow, "number">, names: readonly string[]): CertificateRecord => ({
+const recordOf = (row: Omit<CertificateRow, "number" | "revoked_at">, names: readonly string[]): CertificateRecord => ({
   mountId: row.mount_id as MountId,
   serialNumber: keptSerialNumber(row.serial_number),
   certificate: row.certificate,

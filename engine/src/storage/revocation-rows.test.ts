@@ -7,6 +7,7 @@ import { listOfUnknownIssuers } from "../pki/crl/crl-list.ts"
 import { shardOf, wholeList } from "../pki/crl/shard.ts"
 import type { MountId } from "../pki/mount.ts"
 import { newSerialNumber, type SerialNumber } from "../x509/serial-number.ts"
+import { CertificateRows } from "./certificate-rows.ts"
 import { CrlRows } from "./crl-rows.ts"
 import { openDatabase, type Database } from "./database.ts"
 import { RevocationRows } from "./revocation-rows.ts"
@@ -100,6 +101,24 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       expect(await rows((one) => one.generation(mountId))).toBeGreaterThan(before)
       const after = await database.read((session) => new CrlRows(session).find(key))
       expect(after?.removals).toBe((removals ?? 0) + 1)
+    })
+
+    test("are known of the certificates that they are about, for as long as they are there", async () => {
+      const serial = newSerial()
+      const facts = { issuerId: null, role: null, commonName: "", names: [], notBefore: 0, notAfter: 5 }
+      await database.transact((session) =>
+        new CertificateRows(session).insert({ mountId, serialNumber: serial, certificate: Buffer.of(1), ...facts }),
+      )
+      const revokedAt = () =>
+        database.read(async (session) => {
+          const { items } = await new CertificateRows(session).search(mountId, { expiresBefore: 6 }, { limit: 10 })
+          return items.map((item) => item.revokedAt)
+        })
+      expect(await revokedAt()).toEqual([null])
+      await revoke(serial, list, 5)
+      expect(await revokedAt()).toEqual([1_000])
+      await rows((one) => one.remove(mountId, [serial]))
+      expect(await revokedAt()).toEqual([null])
     })
 
     test("a list that another has begun to build takes nothing from whoever began before", async () => {

@@ -55,6 +55,7 @@ export class RevocationRows implements RevocationStore {
       if (error instanceof UniqueViolation) throw conflict("A certificate with this serial number is revoked already.")
       throw error
     }
+    await this.#session.run(markCertificate, { mountId, serialNumber, revokedAt })
   }
 
   generation(mountId: MountId): Promise<number> {
@@ -99,6 +100,11 @@ export class RevocationRows implements RevocationStore {
     for (const serialNumber of serialNumbers) {
       const gone = await this.#session.first(removeOne, { mountId, serialNumber: serialNumberOctets(serialNumber) })
       if (gone === undefined) continue
+      await this.#session.run(markCertificate, {
+        mountId,
+        serialNumber: serialNumberOctets(serialNumber),
+        revokedAt: null,
+      })
       lists.add(gone.list)
       count += 1
     }
@@ -137,6 +143,16 @@ const insertRevocation = statement((db, row: RevocationRow) =>
     not_after: row.not_after,
     entry: row.entry,
   }),
+)
+
+/** Repeated there, where certificates are looked for. */
+const markCertificate = statement(
+  (db, { mountId, serialNumber, revokedAt }: { mountId: string; serialNumber: Uint8Array; revokedAt: number | null }) =>
+    db
+      .updateTable("certificates")
+      .set({ revoked_at: revokedAt })
+      .where("mount_id", "=", mountId)
+      .where("serial_number", "=", serialNumber),
 )
 
 const serialNumbersAfter = statement(

@@ -530,10 +530,12 @@ export interface CertificateRow {
   common_name: string
   not_before: number
   not_after: number
+  revoked_at: number | null
 }
 
-export interface CertificateTable extends Omit<CertificateRow, "number"> {
+export interface CertificateTable extends Omit<CertificateRow, "number" | "revoked_at"> {
   number: Generated<number>
+  revoked_at: Generated<number | null>
 }
 
 export interface CertificateNameRow {

@@ -132,7 +132,15 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
     { query: "name=192.0.2.1", found: [2], why: "an address" },
     { query: "name=*.example.com", found: [0, 2, 1], why: "an open beginning, each certificate once" },
     { query: "name=example.com", found: [], why: "no name in whole" },
-    { query: "role=mail", found: [4, 3, 2], why: "the role" },
+    { query: "role=mail", found: [3, 2, 4], why: "the role, the last to expire first" },
+    { query: "status=revoked", found: [4], why: "what was revoked" },
+    { query: "role=mail&status=valid", found: [2, 3], why: "what is neither revoked nor expired, the soonest first" },
+    { query: "role=mail&status=valid,revoked", found: [4, 2, 3], why: "one or the other" },
+    { query: "role=mail&status=valid&status=revoked", found: [4, 2, 3], why: "the same" },
+    { query: "role=mail&status=valid,expired,revoked", found: [3, 2, 4], why: "all there is" },
+    { query: "role=mail&status=expired", found: [], why: "what has expired" },
+    { query: "name=*.example.org&status=revoked", found: [], why: "both" },
+    { query: "metadata=b3duZXI%3D&status=valid&role=web", found: [1], why: "all three" },
     { query: "role=mail&name=*.example.org", found: [3], why: "both" },
     { query: "issuer_ref=default&role=web", found: [1, 0], why: "the issuer" },
     { query: "metadata=b3duZXI%3D", found: [1], why: "what was kept with it" },
@@ -153,23 +161,32 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
       names: ["api.example.com", "www.example.com"],
       role: "web",
       not_after: expect.stringMatching(/Z$/),
+      status: "valid",
+      revoked_at: null,
     })
+    expect(
+      (await world.pki("LIST", "/pki/certs/search?status=revoked")).body.data.key_info[issued[4] ?? ""],
+    ).toMatchObject({ status: "revoked", revoked_at: expect.stringMatching(/Z$/) })
   })
 
-  test.each(["", "name=*.example.com", "expires_after=2000-01-01T00:00:00Z"])(
-    "pages of %j come one after another without a gap",
-    async (query) => {
-      const whole = (await world.pki("LIST", `/pki/certs/search?${query}`)).body.data.keys
-      const paged: string[] = []
-      for (let after: string | undefined = ""; after !== undefined;) {
-        const from: string = after === "" ? "" : `&after=${after}`
-        const { body }: Answer = await world.pki("LIST", `/pki/certs/search?${query}&limit=1${from}`)
-        paged.push(...body.data.keys)
-        after = body.data.next
-      }
-      expect(paged).toEqual(whole)
-    },
-  )
+  test.each([
+    "",
+    "name=*.example.com",
+    "expires_after=2000-01-01T00:00:00Z",
+    "status=valid,revoked",
+    "role=mail",
+    "metadata=b3duZXI%3D",
+  ])("pages of %j come one after another without a gap", async (query) => {
+    const whole = (await world.pki("LIST", `/pki/certs/search?${query}`)).body.data.keys
+    const paged: string[] = []
+    for (let after: string | undefined = ""; after !== undefined;) {
+      const from: string = after === "" ? "" : `&after=${after}`
+      const { body }: Answer = await world.pki("LIST", `/pki/certs/search?${query}&limit=1${from}`)
+      paged.push(...body.data.keys)
+      after = body.data.next
+    }
+    expect(paged).toEqual(whole)
+  })
 
   test("a place that no page gave is refused", async () => {
     for (const after of ["x", Buffer.from("[1]").toString("base64url")])
@@ -177,6 +194,9 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
         expect.stringContaining("after"),
       ])
     expect((await world.pki("LIST", "/pki/certs/search?limit=0")).status).toBe(400)
+    expect((await world.pki("LIST", "/pki/certs/search?status=valid,good")).body.errors).toEqual([
+      '"status" must be any of "valid", "expired" or "revoked"',
+    ])
   })
 
   test("what was kept with a certificate is read back", async () => {

@@ -12,6 +12,7 @@ import {
   type Allowances,
   type CertificateMetadata,
   type CertificateView,
+  type InventoryPage,
   type InventoryQuery,
   type IssueInput,
   type IssuerChoice,
@@ -24,7 +25,7 @@ import {
   type SignSelfIssuedInput,
   type SignVerbatimInput,
 } from "./certificates.ts"
-import type { CertificatePageRequest } from "./certificate.ts"
+import { type CertificatePageRequest, inventoryStatuses, inventoryStatusOf } from "./certificate.ts"
 import { type CertificateDetails, detailsMaximum, detailsOf } from "./certificate-details.ts"
 import { type KeyPage, keysMaximum } from "../key-page.ts"
 import { serialNumberIn, serialNumberPageOf } from "./serial-number-page.ts"
@@ -215,15 +216,29 @@ export class CertificateService extends AuthorityService implements ServedCertif
     return this.read(({ mount }, { certificates }) => certificates.metadataSerialNumbers(mount.id, page))
   }
 
-  async search({ issuerRef, ...query }: InventoryQuery, page: Partial<CertificatePageRequest> = {}) {
+  async search(
+    { issuerRef, status = [], ...query }: InventoryQuery,
+    page: Partial<CertificatePageRequest> = {},
+  ): Promise<InventoryPage> {
     this.authorize("list", "certs/search")
     const { limit = searchDefault } = page
     refuseLimit(limit, searchMaximum)
     return this.read(async (authority, { certificates }) => {
       const issuer = issuerRef === undefined ? undefined : issuerOf(authority, issuerRef)
-      const asked = { ...query, ...(issuer === undefined ? {} : { issuerId: issuer.id }) }
+      const now = this.context.runtime.clock.now()
+      const statuses = inventoryStatuses.filter((one) => status.includes(one))
+      const isOfSome = statuses.length > 0 && statuses.length < inventoryStatuses.length
+      const asked = {
+        ...query,
+        ...(issuer === undefined ? {} : { issuerId: issuer.id }),
+        ...(isOfSome ? { status: { of: statuses, now } } : {}),
+      }
       const { items, next } = await certificates.search(authority.mount.id, asked, { ...page, limit })
-      return { items: items.map(({ mountId: _mount, certificate: _der, ...entry }) => entry), next }
+      const entries = items.map(({ mountId: _mount, certificate: _der, ...entry }) => ({
+        ...entry,
+        status: inventoryStatusOf(entry, now),
+      }))
+      return { items: entries, next }
     })
   }
 

@@ -41,6 +41,19 @@ export interface KeptLease {
   readonly expiresAt: Instant
 }
 
+export const inventoryStatuses = ["valid", "expired", "revoked"] as const
+/** What is revoked is that for ever, expired or not. */
+export type InventoryStatus = (typeof inventoryStatuses)[number]
+
+export function inventoryStatusOf(
+  { notAfter, revokedAt }: Pick<InventoryRecord, "notAfter" | "revokedAt">,
+  now: Instant,
+): InventoryStatus {
+  if (revokedAt !== null) return "revoked"
+  // Validity includes its last moment (RFC 5280, section 4.1.2.5).
+  return notAfter < now ? "expired" : "valid"
+}
+
 /** By what certificates of a mount are looked for; every condition narrows. */
 export interface CertificateQuery {
   /** A common name or a subject alternative name, in any case; `*` at its beginning stands for any beginning. */
@@ -49,6 +62,8 @@ export interface CertificateQuery {
   readonly issuerId?: IssuerId
   readonly expiresAfter?: Instant
   readonly expiresBefore?: Instant
+  /** Any of them; each once, and not all of them. */
+  readonly status?: { readonly of: readonly InventoryStatus[]; readonly now: Instant }
   /** Base64, whole. */
   readonly metadata?: string
 }
@@ -59,8 +74,12 @@ export interface CertificatePageRequest {
   readonly after?: string
 }
 
+export interface InventoryRecord extends CertificateRecord {
+  readonly revokedAt: Instant | null
+}
+
 export interface CertificatePage {
-  readonly items: readonly CertificateRecord[]
+  readonly items: readonly InventoryRecord[]
   /** Undefined on the last page. */
   readonly next: string | undefined
 }
@@ -93,8 +112,9 @@ export interface CertificateStore {
   /** Of certificates with metadata, stored or not. */
   metadataSerialNumbers(mountId: MountId, page: SerialNumberPage): Promise<readonly SerialNumber[]>
   /**
-   * By expiry where an expiry is asked for, by name where the beginning of one is left open, else the newest first. Throws
-   * `EngineError("invalid")` for an `after` that no page gave.
+   * The soonest to expire first where expiry or status are asked for, the newest first where it is a name or an issuer, by name
+   * where the beginning of one is left open, and the last to expire first otherwise. Throws `EngineError("invalid")` for an
+   * `after` that no page gave.
    */
   search(mountId: MountId, query: CertificateQuery, page: CertificatePageRequest): Promise<CertificatePage>
   findMetadata(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateMetadata | undefined>

@@ -2,7 +2,12 @@ import type { IssuerId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
-import type { CertificateMetadata as KeptMetadata, CertificatePageRequest, CertificateQuery } from "./certificate.ts"
+import type {
+  CertificateMetadata as KeptMetadata,
+  CertificatePageRequest,
+  CertificateQuery,
+  InventoryStatus,
+} from "./certificate.ts"
 import type { VerbatimRequest } from "../policy/approve-verbatim.ts"
 import type { AuthorityRequest } from "../issue/authority-request.ts"
 import type { KeyPage } from "../key-page.ts"
@@ -117,6 +122,8 @@ export interface InventoryEntry {
   readonly role: string | null
   readonly notBefore: Instant
   readonly notAfter: Instant
+  readonly status: InventoryStatus
+  readonly revokedAt: Instant | null
 }
 
 export interface InventoryPage {
@@ -125,7 +132,9 @@ export interface InventoryPage {
   readonly next: string | undefined
 }
 
-export interface InventoryQuery extends Omit<CertificateQuery, "issuerId"> {
+export interface InventoryQuery extends Omit<CertificateQuery, "issuerId" | "status"> {
+  /** Any of them. */
+  readonly status?: readonly InventoryStatus[]
   /** An issuer's identifier or name, or `default`. */
   readonly issuerRef?: string
 }

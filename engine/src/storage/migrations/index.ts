@@ -5,6 +5,7 @@ import { pkiMigration } from "./0003-pki.ts"
 import { policiesMigration } from "./0004-policies.ts"
 import { leasesMigration } from "./0005-leases.ts"
 import { revocationsMigration } from "./0007-revocations.ts"
+import { readingMigration } from "./0009-reading.ts"
 
 /** In order of application; a released one is never changed. */
 export const migrations: readonly Migration[] = [
@@ -14,4 +15,5 @@ export const migrations: readonly Migration[] = [
   policiesMigration,
   leasesMigration,
   revocationsMigration,
+  readingMigration,
 ]

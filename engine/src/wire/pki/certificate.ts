@@ -9,6 +9,7 @@ import type {
 } from "../../pki/certificates/certificates.ts"
 import type { CertificateDetails } from "../../pki/certificates/certificate-details.ts"
 import { keyAlgorithm } from "../../x509/key-algorithm.ts"
+import { inventoryStatuses } from "../../pki/certificates/certificate.ts"
 import { readCertificatePem } from "../../x509/certificate-pem.ts"
 import { writePem } from "../../x509/pem.ts"
 import { parseSerialNumber, type SerialNumber } from "../../x509/serial-number.ts"
@@ -28,6 +29,7 @@ import {
   texts,
   unreadable,
   word,
+  words,
 } from "./parameters.ts"
 
 /** To the millisecond; existing clients read it as text of RFC 3339. */
@@ -43,6 +45,7 @@ export const inventoryParameters = parameters({
   issuerRef: text,
   expiresAfter: instant,
   expiresBefore: instant,
+  status: words(...inventoryStatuses),
   metadata: text,
   limit: integer,
   after: text,
@@ -98,6 +101,8 @@ const entryParameters = parameters({
   role: nullable(text),
   notBefore: moment,
   notAfter: moment,
+  status: word(...inventoryStatuses),
+  revokedAt: nullable(moment),
 })
 
 export const encodeInventoryEntry = (entry: InventoryEntry): Document =>

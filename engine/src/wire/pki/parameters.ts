@@ -159,6 +159,18 @@ export const word = <Word extends string>(...words: readonly Word[]): Kind<Word>
   expected: alternatives(words),
 })
 
+/** Some of a few words: a list, or text with commas between. */
+export const words = <Word extends string>(...known: readonly Word[]): Kind<readonly Word[]> => ({
+  decode: (value) => {
+    const given = texts.decode(value)
+    if (!Array.isArray(given)) return given as Problem | undefined
+    const read = given.map((one) => known.find((word) => word === one))
+    return read.includes(undefined) ? undefined : (read as Word[])
+  },
+  encode: (value) => value,
+  expected: `any of ${alternatives(known)}`,
+})
+
 const alternatives = (words: readonly string[]): string => {
   const quoted = words.map((one) => `"${one}"`)
   return [quoted.slice(0, -1).join(", "), ...quoted.slice(-1)].filter((part) => part !== "").join(" or ")
