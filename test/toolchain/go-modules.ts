@@ -16,6 +16,9 @@ export const goTfeFolder = join(import.meta.dirname, "../clients/go-tfe")
 /** Lints certificates, CRLs and OCSP answers. */
 export const zlintFolder = join(import.meta.dirname, "../judges/zlint")
 
+/** Writes revocation lists. */
+export const crlsFolder = join(import.meta.dirname, "../judges/crls")
+
 export const goInstallation =
   "Go was not found, so the suites that run public Go programs do not run. Install Go 1.25 or newer (https://go.dev/dl) and " +
   "build them with `npm run toolchain`."

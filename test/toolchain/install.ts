@@ -1,6 +1,6 @@
 // Finds the real programs that tests talk to, or installs them, and prints which were chosen. Fails when one is missing
 // in the end.
-import { buildGoProgram, findGoProgram, goInstallation, goTfeFolder, zlintFolder } from "./go-modules.ts"
+import { buildGoProgram, crlsFolder, findGoProgram, goInstallation, goTfeFolder, zlintFolder } from "./go-modules.ts"
 import { installPostgres } from "./install-postgres.ts"
 import { certtool, java, openssl } from "./judges.ts"
 import { dockerAnswers, findPostgresBinaries, postgresInstallation, postgresVariable } from "./postgres.ts"
@@ -20,6 +20,7 @@ const tools: readonly Tool[] = [
   { name: "GnuTLS", ...certtool },
   { name: "Java", ...java },
   goProgram("zlint", zlintFolder),
+  goProgram("Go's own lists", crlsFolder),
 ]
 
 for (const tool of tools) {

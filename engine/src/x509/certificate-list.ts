@@ -160,7 +160,7 @@ function numberIn(extensions: readonly Extension[]): number | undefined {
 
 function readTbs(tbs: Uint8Array, outerAlgorithm: Uint8Array) {
   const reader = new DerReader(tbs, "CRL").sequence("tbsCertList")
-  const version = reader.next === tag.integer ? reader.small("version", 1) : 0
+  const version = readVersion(reader)
   const algorithm = readAlgorithmIdentifier(reader, "signature")
   if (Buffer.compare(algorithm, outerAlgorithm) !== 0)
     reader.refuse("signature", "names another algorithm than the signature has")
@@ -168,21 +168,29 @@ function readTbs(tbs: Uint8Array, outerAlgorithm: Uint8Array) {
   const thisUpdate = reader.time("thisUpdate")
   const nextUpdate =
     reader.next === tag.utcTime || reader.next === tag.generalizedTime ? reader.time("nextUpdate") : undefined
-  const entries = reader.next === tag.sequence ? readEntries(reader.sequence("revokedCertificates")) : []
+  const entries = reader.next === tag.sequence ? readEntries(reader.sequence("revokedCertificates"), version) : []
   const wrapped = reader.optional(0, "crlExtensions")
-  if (wrapped !== undefined && version !== 1) reader.refuse("crlExtensions", "have no place before version 2")
+  if (wrapped !== undefined && version < 2) reader.refuse("crlExtensions", "have no place before version 2")
   const extensions = wrapped === undefined ? [] : readExtensions(wrapped, "crlExtensions")
   wrapped?.finish("crlExtensions")
   reader.finish("tbsCertList")
   return { issuer, thisUpdate, nextUpdate, entries, extensions }
 }
 
-function readEntries(reader: DerReader): readonly ListedEntry[] {
+/** The first is not written out (RFC 5280, section 5.1.2.1). */
+function readVersion(reader: DerReader): 1 | 2 {
+  if (reader.next !== tag.integer) return 1
+  if (reader.small("version", 1) === 0) reader.refuse("version", "is written out, and is not the second")
+  return 2
+}
+
+function readEntries(reader: DerReader, version: 1 | 2): readonly ListedEntry[] {
   const entries: ListedEntry[] = []
   while (!reader.done) {
     const entry = reader.sequence("revokedCertificate")
     const serialNumber = entry.unsigned("userCertificate")
     const revokedAt = entry.time("revocationDate")
+    if (version < 2 && !entry.done) entry.refuse("crlEntryExtensions", "have no place before version 2")
     const extensions = entry.done ? [] : readExtensions(entry, "crlEntryExtensions")
     entry.finish("revokedCertificate")
     entries.push({ serialNumber, revokedAt, extensions })

@@ -60,7 +60,7 @@ export function combined({ crls }: ResignInput, issuer: HeldIssuer): MadeUpList 
 const isOthers = (oid: string): boolean => !ownExtensions.has(oid)
 
 function readList(pem: string, index: number, issuer: HeldIssuer): CertificateList {
-  const refused = (detail: string) => invalid([{ field: ["crls", index], detail }])
+  const refused = (detail: string) => invalid([{ field: ["crls", index], detail: `list ${index + 1} ${detail}` }])
   try {
     const [block, ...others] = readPem(pem, listLengthMaximum)
     if (block?.label !== "X509 CRL" || others.length > 0)
@@ -68,13 +68,13 @@ function readList(pem: string, index: number, issuer: HeldIssuer): CertificateLi
     const list = parseCertificateList(block.bytes)
     const { tbs: data, signatureAlgorithm: algorithm, signature } = list
     if (!sameName(list.issuer, issuer.parsed.subject) || !isSignedBy(issuer.publicKey, { data, algorithm, signature }))
-      throw refused("the list was not signed by this issuer")
+      throw refused("was not signed by this issuer")
     if (list.entries.some(({ extensions }) => extensions.some(({ oid }) => oid === oids.certificateIssuer)))
-      throw refused("the list is about certificates of other issuers")
+      throw refused("is about certificates of other issuers")
     return list
   } catch (error) {
     if (!(error instanceof UnacceptableInput)) throw error
-    throw refused(`the list could not be parsed: ${error.message}`)
+    throw refused(`could not be parsed: ${error.message}`)
   }
 }
 

@@ -1,0 +1,3 @@
+module chancery.dev/test/judges/crls
+
+go 1.25.0
