@@ -7,9 +7,12 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { certificateRequest, type RequestToMake } from "../../testing/certificate-requests.ts"
 import { readIssued } from "../../testing/issued-certificate.ts"
+import { verifiesStrictly } from "../../testing/openssl.ts"
 import { testRsaKey } from "../../testing/test-keys.ts"
 import { openWorld, type World } from "../../testing/world.ts"
 import { oids } from "../../x509/asn1/oids.ts"
+import { parseCertificate } from "../../x509/certificate.ts"
+import { readCertificatePem } from "../../x509/certificate-pem.ts"
 import { basicConstraints, extendedKeyUsage, keyUsage, subjectAltName } from "../../x509/extensions.ts"
 import { readPublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
 import { writePem } from "../../x509/pem.ts"
@@ -91,7 +94,7 @@ describe("sign-intermediate:", () => {
       issuingCertificates: ["http://pki.example/ca"],
       crlDistributionPoints: ["http://pki.example/crl"],
     })
-    const { certificate, warnings } = await intermediate({ ttl: "999h" }, "root/sign-intermediate", {
+    const { certificate, data, warnings } = await intermediate({ ttl: "999h" }, "root/sign-intermediate", {
       extensions: [subjectAltName([{ kind: "dns", value: "csr.example" }], { critical: false })],
     })
     expect(certificate.values.basicConstraints).toEqual({ isCa: true })
@@ -101,6 +104,7 @@ describe("sign-intermediate:", () => {
     const issuer = new X509Certificate((await world.pki("GET", "/pki/cert/ca")).body.data.certificate)
     expect(certificate.notAfter).toBe(issuer.validToDate.getTime())
     expect(warnings).not.toBe("")
+    expect(verifiesStrictly(data.certificate, data.issuing_ca)).toBe(true)
     await settings.changeUrls({ issuingCertificates: [], crlDistributionPoints: [] })
   })
 
@@ -135,6 +139,8 @@ describe("sign-intermediate:", () => {
 
   test("[P-4.8-r6] the lifetime is bounded by the mount, and may be asked for beyond the end of the issuer", async () => {
     expect(lifetimeSeconds((await intermediate({ ttl: "48h" })).certificate)).toBe(48 * 3_600 + 30)
+    const backdated = await intermediate({ ttl: "48h", not_before_duration: "60s" })
+    expect(lifetimeSeconds(backdated.certificate)).toBe(48 * 3_600 + 60)
     const { certificate, data } = await intermediate({ ttl: "999h" })
     expect(certificate.notAfter).toBe(readIssued(data.issuing_ca).notAfter)
     expect(
@@ -286,7 +292,23 @@ describe("sign-self-issued:", () => {
       expect(stayed).toEqual(kept)
       const ca = readIssued(data.issuing_ca)
       expect(named?.keyIdentifier).toEqual(ca.values.subjectKeyIdentifier)
+      const [old, crossed] = [new X509Certificate(certificate), new X509Certificate(data.certificate)]
+      expect(crossed.serialNumber).toBe(old.serialNumber)
+      expect(crossed.publicKey.equals(old.publicKey)).toBe(true)
+      expect(crossed.verify(new X509Certificate(data.issuing_ca).publicKey)).toBe(true)
     }
+  })
+
+  test("what is not one self-issued certificate of a CA is refused", async () => {
+    const { data: leaf } = await signed("sign-verbatim", { csr: await csrOf() })
+    const { data: below } = await signed("root/sign-intermediate", { csr: await csrOf(), common_name: "Sub CA" })
+    const root = await selfIssued()
+    for (const [certificate, detail] of [
+      [leaf.certificate, "given certificate is not a CA certificate"],
+      [below.certificate, "given certificate is not self-issued"],
+      [`${root}\n${root}`, "2 certificates found in PEM file, expected 1"],
+    ])
+      expect(await refused("issuer/ec/sign-self-issued", { certificate })).toEqual([expect.stringContaining(detail)])
   })
 
   test("a certificate that is signed with SHA-1 is refused", async () => {
@@ -324,8 +346,10 @@ describe("sign-verbatim:", () => {
     expect((await verbatim({}, "issuer/rsa/sign-verbatim/keeping")).certificate.issuer).toBe("CN=RSA Root")
   })
 
-  test("[P-4.11-p1] [P-4.11-r5] everything is the CSR's, but it makes no intermediate", async () => {
-    const { certificate } = await verbatim({}, "sign-verbatim", {
+  test("[P-4.11-p1] [P-4.11-r5] [P-7-n5] everything is the CSR's, but it makes no intermediate", async () => {
+    // TLS Feature, of which nothing here knows anything.
+    const feature = { oid: "1.3.6.1.5.5.7.1.24", critical: false, value: Uint8Array.of(0x30, 3, 2, 1, 5) }
+    const { certificate, data } = await verbatim({}, "sign-verbatim", {
       subject: [...commonName("any name at all"), [{ type: oids.organizationName, value: "Elsewhere" }]],
       extensions: [
         subjectAltName(
@@ -337,13 +361,18 @@ describe("sign-verbatim:", () => {
         ),
         keyUsage(["contentCommitment"]),
         extendedKeyUsage([oids.timeStamping]),
+        feature,
       ],
     })
+    const { extensions } = parseCertificate(readCertificatePem(data.certificate))
+    expect(extensions.find(({ oid }) => oid === feature.oid)).toEqual(feature)
     expect(certificate).toMatchObject({ subject: "O=Elsewhere,CN=any name at all", names: ["dns:x.test", "uri:urn:x"] })
     expect(certificate.values).toMatchObject({ keyUsage: ["contentCommitment"], extendedKeyUsage: [oids.timeStamping] })
     expect(certificate.values.basicConstraints).toBeUndefined()
-    const ca = await csrOf({ extensions: [basicConstraints({ isCa: true })] })
-    expect(await refused("sign-verbatim", { csr: ca })).toEqual([expect.stringContaining("intermediate CA")])
+    for (const extension of [basicConstraints({ isCa: true }), keyUsage(["keyCertSign"])]) {
+      const ca = await csrOf({ extensions: [extension] })
+      expect(await refused("sign-verbatim", { csr: ca })).toEqual([expect.stringContaining("intermediate CA")])
+    }
     expect(await refused("sign-verbatim", {})).toEqual([expect.stringContaining('"csr" is empty')])
   })
 
@@ -355,6 +384,7 @@ describe("sign-verbatim:", () => {
     expect(await refused("sign-verbatim/lent", { csr: await csrOf(), ttl: "4h" })).toEqual([
       expect.stringContaining("ttl"),
     ])
+    expect(await refused("sign-verbatim/none", { csr: await csrOf() })).toEqual(["unknown role: none"])
   })
 
   test("[P-4.11-r6] key usages are defaults for a CSR without any", async () => {
