@@ -14,7 +14,7 @@ import type { Exclusively } from "./core/leases.ts"
 import { type Runtime, systemRuntime } from "./core/runtime.ts"
 import type { Storage } from "./core/storage.ts"
 import type { StorageActivity } from "./core/storage-activity.ts"
-import { systemTimers } from "./core/timers.ts"
+import { systemTimers, type Timers } from "./core/timers.ts"
 import type { ServedEngine, ServingEngine } from "./engine.ts"
 import { exclusively } from "./jobs/exclusively.ts"
 import type { Job } from "./jobs/job.ts"
@@ -44,6 +44,7 @@ import { refreshCrls, refreshCrlsJob } from "./pki/crl/refresh-crls.ts"
 import type { PolicyClient } from "./pki/external-policy/policy-client.ts"
 import { PolicyServiceActivity } from "./pki/external-policy/policy-service-activity.ts"
 import { HeldResponders } from "./pki/ocsp/held-responders.ts"
+import { renewResponders, renewRespondersJob } from "./pki/ocsp/renew-responders.ts"
 import { OcspCache } from "./pki/ocsp/ocsp-cache.ts"
 import { MountedPki } from "./pki/mounted.ts"
 import { MountService } from "./pki/mount-service.ts"
@@ -81,6 +82,8 @@ export interface EmbeddedOptions {
   readonly keyGenerator?: KeyGenerator
   /** Whether this engine does the work that needs no request (CRLs, tidying) when its turn comes; true when left out. */
   readonly jobs?: boolean
+  /** By which jobs and patience are timed; those of the process when left out. */
+  readonly timers?: Timers
   /** Where every use of an authority's key and every request to a server of this engine is recorded; nowhere when left out. */
   readonly auditLog?: {
     readonly file: string
@@ -97,7 +100,7 @@ export interface EmbeddedOptions {
 export async function openEmbedded(url: string, options: EmbeddedOptions = {}): Promise<ServedEngine> {
   const runtime = options.runtime ?? systemRuntime()
   const { random, log } = runtime
-  const timers = systemTimers
+  const timers = options.timers ?? systemTimers
   await using opening = new AsyncDisposableStack()
   const database = opening.use(await openDatabase(url, runtime))
   await database.migrate()
@@ -197,6 +200,14 @@ const jobsOver = (context: Context): readonly Job[] => [
     async run(held) {
       const trail = context.audit.trail({ job: refreshCrlsJob.name })
       await refreshCrls(context, context.runtime.log, trail.keyUse, held)
+      await trail.durable()
+    },
+  },
+  {
+    ...renewRespondersJob,
+    async run(held) {
+      const trail = context.audit.trail({ job: renewRespondersJob.name })
+      await renewResponders(context, trail.keyUse, held)
       await trail.durable()
     },
   },

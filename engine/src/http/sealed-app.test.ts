@@ -13,7 +13,8 @@ test.each([
   ["POST", "/v1/pki/issue/web"],
   ["GET", "/v1/pki/crl"],
   ["GET", "/v1/pki/cert/ca"],
-  ["POST", "/v1/pki/ocsp"],
+  ["DELETE", "/v1/pki/ocsp"],
+  ["POST", "/v1/sys/ocsp"],
   ["POST", "/v1/sys/health"],
   ["LIST", "/v1/pki/roles"],
 ])("%s %s is told that the engine is sealed, as that API tells it", async (method, path) => {
@@ -23,6 +24,18 @@ test.each([
     { errors: ["The engine is sealed: the key that opens its secrets is missing."] },
   ])
   expect([headers.get("content-type"), headers.get("cache-control")]).toEqual(["application/json", "no-store"])
+})
+
+test.each([
+  ["POST", "/v1/pki/ocsp"],
+  ["POST", "/v1/team/pki/unified-ocsp"],
+  ["GET", "/v1/pki/ocsp/MEUwQzBBMD8wPTAJBgUrDgMCGgUABBQ"],
+])("%s %s is told to try later, as a responder tells it", async (method, path) => {
+  const response = await app.fetch(new Request(`http://chancery.test${path}`, { method }))
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/ocsp-response"])
+  expect(response.headers.get("cache-control")).toBe("no-store")
+  // OCSPResponse with the responseStatus tryLater (3) and nothing else (RFC 6960, section 4.2.1).
+  expect(Buffer.from(await response.arrayBuffer()).toString("hex")).toBe("30030a0103")
 })
 
 test("the workspace API says it in a document of its own", async () => {

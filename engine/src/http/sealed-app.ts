@@ -3,23 +3,40 @@
 import { isEngineError, outOfService } from "../core/errors.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { encodeHealth, encodeSealStatus } from "../wire/pki/health.ts"
+import { ocspResponseType } from "../wire/pki/ocsp.ts"
+import { encodeOcspFailure } from "../x509/ocsp.ts"
 import { type App, isPkiPath, pathOf } from "./exchange.ts"
 import { jsonResponse } from "./json-response.ts"
 import { healthStatus } from "./pki/health.ts"
+import { release } from "./release.ts"
 import { refusal } from "./refusal.ts"
 
 export const sealedEngine = () => outOfService("The engine is sealed: the key that opens its secrets is missing.")
+
+/** Of whatever mount: which there are is not known. What a responder says it says with the status 200 (RFC 6960, appendix A.1). */
+const isOcsp = (method: string, path: string): boolean =>
+  isPkiPath(path) &&
+  !/^\/v1\/(sys|auth)\//.test(path) &&
+  (method === "GET" || method === "HEAD"
+    ? /^\/v1\/.+\/(unified-)?ocsp\/./.test(path)
+    : ["POST", "PUT"].includes(method) && /^\/v1\/.+\/(unified-)?ocsp$/.test(path))
+
+const tryLater = Uint8Array.from(encodeOcspFailure("tryLater"))
 
 export function sealedApp({ clock }: Pick<Runtime, "clock">): App {
   const answered = ({ method, url }: Request): Response => {
     const path = pathOf(url)
     if (method === "GET" || method === "HEAD") {
-      if (path === "/v1/sys/seal-status") return jsonResponse(200, encodeSealStatus(undefined), { method })
+      if (path === "/v1/sys/seal-status") return jsonResponse(200, encodeSealStatus(undefined, release), { method })
       if (path === "/v1/sys/health") {
         const status = healthStatus(new URL(url).searchParams, "sealedcode", 503)
-        return jsonResponse(status, encodeHealth(undefined, clock.now()), { method })
+        return jsonResponse(status, encodeHealth(undefined, release, clock.now()), { method })
       }
     }
+    if (isOcsp(method, path))
+      return new Response(tryLater, {
+        headers: { "content-type": ocspResponseType, "cache-control": "no-store", "retry-after": "1" },
+      })
     const { message } = sealedEngine()
     if (isPkiPath(path)) return jsonResponse(503, { errors: [message] }, { method })
     return refusal(path, 503, "service unavailable", message)

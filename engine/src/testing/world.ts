@@ -46,6 +46,7 @@ export interface WorldOptions {
   readonly outgoing?: EmbeddedOptions["outgoing"]
   /** False where nothing may change but by a request. */
   readonly jobs?: boolean
+  readonly timers?: EmbeddedOptions["timers"]
 }
 
 const sealKey = Buffer.alloc(32, "seal").toString("base64")
@@ -65,6 +66,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       : { auditLog: { file: options.auditFile, recordsOpenReads: options.auditOpenReads ?? false } }),
     ...(options.outgoing === undefined ? {} : { outgoing: options.outgoing }),
     ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
+    ...(options.timers === undefined ? {} : { timers: options.timers }),
   })
   const app = createApp({ engine, runtime })
   const rootToken = await tokenOf(engine)

@@ -44,6 +44,23 @@ describe("an answer is", () => {
   })
 })
 
+test("what stands in an envelope is the same, and not to the letter", () => {
+  const data = { kind: "data", status: 200, data: { a: 1 } } as const
+  const ask = (headers: Readonly<Record<string, string>>) =>
+    unlessKnown(
+      {
+        headers: new Headers(headers),
+        server: { now: () => modifiedAt + 1_000, clusterId: "", ready: () => Promise.resolve() },
+      },
+      { modifiedAt, tag: "t" },
+      data,
+    )
+  const vary = "X-Vault-Request, X-Vault-Token"
+  const known = { etag: 'W/"t"', "last-modified": date, "cache-control": "no-cache", vary }
+  expect(ask({})).toEqual({ ...data, headers: known })
+  expect(ask({ "if-none-match": 'W/"t"' })).toEqual({ kind: "raw", status: 304, body: "", headers: known })
+})
+
 test("no date tells one change from another within its second", () => {
   const now = modifiedAt + 500
   const fresh = answered({ "if-modified-since": date }, { now })

@@ -1,5 +1,6 @@
 // Conditional reads (RFC 9110, section 13) of what a reference leads to, which may be another thing at any moment.
 import { type Instant, secondMs } from "../../core/time.ts"
+import type { Document } from "../../wire/pki/parameters.ts"
 import type { PkiResponse, SystemRequest } from "../pki-route.ts"
 import { isKnown } from "./raw-file.ts"
 
@@ -10,13 +11,25 @@ export interface Version {
   readonly modifiedAt: Instant
 }
 
+export type ConditionalResponse = Extract<PkiResponse, { readonly kind: "raw" | "data" }>
+
+export const rawBytes = (body: string | Uint8Array, contentType: string): ConditionalResponse => ({
+  kind: "raw",
+  status: 200,
+  body,
+  headers: { "content-type": contentType },
+})
+export const data = (document: Document): ConditionalResponse => ({ kind: "data", status: 200, data: document })
+
 /** 304 for whoever has it already. */
 export function unlessKnown(
   { headers: asked, server }: Pick<SystemRequest, "headers" | "server">,
   { tag, modifiedAt }: Version,
-  response: Extract<PkiResponse, { readonly kind: "raw" | "data" }>,
+  response: ConditionalResponse,
 ): PkiResponse {
-  const etag = `"${tag}"`
+  const strong = `"${tag}"`
+  // Around data there is an envelope, in which each request has an id of its own.
+  const etag = response.kind === "data" ? `W/${strong}` : strong
   const modified = Math.floor(modifiedAt / secondMs) * secondMs
   // While the second of the last change lasts, another one may follow that no date tells from it (section 8.8.2.2).
   const isDated = modifiedAt > 0 && server.now() >= modified + secondMs
@@ -24,7 +37,9 @@ export function unlessKnown(
     etag,
     ...(isDated ? { "last-modified": new Date(modified).toUTCString() } : {}),
     "cache-control": "no-cache",
+    // By which the dialect of the envelope is chosen.
+    ...(response.kind === "data" ? { vary: "X-Vault-Request, X-Vault-Token" } : {}),
   }
-  if (isKnown(asked, etag, isDated ? modified : Infinity)) return { kind: "raw", status: 304, body: "", headers }
+  if (isKnown(asked, strong, isDated ? modified : Infinity)) return { kind: "raw", status: 304, body: "", headers }
   return { ...response, headers: { ...response.headers, ...headers } }
 }

@@ -2,7 +2,7 @@ import { writePem } from "../../x509/pem.ts"
 import { derived } from "../../core/derived.ts"
 import { notFound } from "../../core/errors.ts"
 import { parseShard } from "../../pki/crl/shard.ts"
-import type { CrlChoice } from "../../pki/crl/crls.ts"
+import type { Crl, CrlChoice } from "../../pki/crl/crls.ts"
 import { crlSettingsParameters, encodeCrlSettings } from "../../wire/pki/crl-settings.ts"
 import {
   decodeResignInput,
@@ -11,8 +11,9 @@ import {
   resignParameters,
   revocationListParameters,
 } from "../../wire/pki/signed-list.ts"
-import { answer, param, type PkiRequest, type PkiResponse, type PkiRoute } from "../pki-route.ts"
-import { rawFile } from "./raw-file.ts"
+import { answer, nothing, param, type PkiRequest, type PkiResponse, type PkiRoute } from "../pki-route.ts"
+import { type ConditionalResponse, data, rawBytes, unlessKnown } from "./conditional.ts"
+import { defaultIssuer } from "./issuer-version.ts"
 
 type Form = "der" | "pem" | "json"
 
@@ -100,23 +101,31 @@ function read(path: string, choice: CrlChoice, form: Form): PkiRoute {
 
 async function served(request: PkiRequest, choice: CrlChoice, form: Form): Promise<PkiResponse> {
   const { issuer_ref: issuerRef, shard } = request.params
+  // Before the list itself: should both change in between, whoever asks again is given a list that it has, and no older one.
+  const issuer =
+    issuerRef === undefined ? await defaultIssuer(request) : await request.pki.issuers.certificate(issuerRef)
   const crl = await request.pki.crls.get({
     ...choice,
     ...(issuerRef === undefined ? {} : { issuerRef }),
     ...(shard === undefined ? {} : { shard: parseShard(shard) ?? unknownShard() }),
   })
-  if (crl === undefined) return rawFile(request, undefined)
-  const { der, number, thisUpdate: modifiedAt } = crl
-  if (form === "json") return answer({ certificate: Buffer.from(pemOf(der)).toString("latin1") })
-  return form === "der"
-    ? rawFile(request, { body: der, contentType: "application/pkix-crl", tag: String(number), modifiedAt })
-    : rawFile(request, {
-        body: pemOf(der),
-        contentType: "application/x-pem-file",
-        tag: `${number}-pem`,
-        modifiedAt,
-      })
+  if (crl === undefined || issuer === undefined) return nothing()
+  // Another issuer may stand behind the same address, whose list is older.
+  const modifiedAt = Math.max(crl.thisUpdate, issuer.changedAt)
+  return unlessKnown(request, { tag: tagOf(crl, form), modifiedAt }, encodings[form](crl.der))
 }
+
+const encodings: Readonly<Record<Form, (der: Uint8Array) => ConditionalResponse>> = {
+  der: (der) => rawBytes(der, "application/pkix-crl"),
+  pem: (der) => rawBytes(pemOf(der), "application/x-pem-file"),
+  json: (der) => data({ certificate: Buffer.from(pemOf(der)).toString("latin1") }),
+}
+
+const signatureEndOctets = 12
+
+/** A list may be long, and ends in its signature, which is that of no other. */
+const tagOf = ({ der, number }: Crl, form: Form): string =>
+  `${number}-${Buffer.from(der.subarray(-signatureEndOctets)).toString("base64url")}-${form}`
 
 /** Once for as long as a list is held: of a million entries it takes a fifth of a second, and anybody may ask for it. */
 const pemOf = derived((der: Uint8Array): Uint8Array => Buffer.from(writePem("X509 CRL", der)))

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import manifest from "../../../package.json" with { type: "json" }
 import { systemRuntime } from "../../core/runtime.ts"
 import { openWorld } from "../../testing/world.ts"
 import { createApp } from "../app.ts"
@@ -20,6 +21,7 @@ describe("the server", () => {
       replication_dr_mode: "disabled",
       server_time_utc: Math.floor(now / 1000),
       version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      chancery_version: manifest.version,
       enterprise: false,
       cluster_name: expect.stringMatching(/^chancery-cluster-[0-9a-f]{8}$/),
       cluster_id: expect.stringMatching(uuid),
@@ -33,6 +35,7 @@ describe("the server", () => {
       initialized: true,
       sealed: false,
       version: body.version,
+      chancery_version: manifest.version,
       cluster_id: body.cluster_id,
     })
     expect((await world.pki("GET", "/sys/leader", { token: null })).body).toMatchObject({

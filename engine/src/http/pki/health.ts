@@ -1,5 +1,6 @@
 import { badRequest } from "../../core/errors.ts"
 import { encodeHealth, encodeLeader, encodeSealStatus } from "../../wire/pki/health.ts"
+import { release } from "../release.ts"
 import { bare, type SystemRoute } from "../pki-route.ts"
 
 /** Whether the server is there, for whoever asks. */
@@ -15,14 +16,14 @@ export const healthRoutes: readonly SystemRoute[] = [
         () => true,
         () => false,
       )
-      return bare(encodeHealth(server, server.now()), isReady ? up : down)
+      return bare(encodeHealth(server, release, server.now()), isReady ? up : down)
     },
   },
   {
     operation: "read",
     path: "/sys/seal-status",
     open: true,
-    handle: async ({ server }) => bare(encodeSealStatus(server)),
+    handle: async ({ server }) => bare(encodeSealStatus(server, release)),
   },
   {
     operation: "read",

@@ -23,12 +23,12 @@ import {
   rootParameters,
 } from "../../wire/pki/issuer.ts"
 import { keyWireNames } from "../../wire/pki/key.ts"
-import { sha256 } from "../../x509/digest.ts"
 import { writePem } from "../../x509/pem.ts"
 import { keyPageParameters } from "../../wire/pki/key-page.ts"
-import { answer, listed, nothing, param, type PkiRequest, type PkiResponse, type PkiRoute } from "../pki-route.ts"
+import { answer, listed, nothing, param, type PkiRequest, type PkiRoute } from "../pki-route.ts"
 import { allowances } from "./allowances.ts"
-import { unlessKnown, type Version } from "./conditional.ts"
+import { type ConditionalResponse, data, rawBytes, unlessKnown } from "./conditional.ts"
+import { versionOfIssuer } from "./issuer-version.ts"
 import { keySource } from "./key-source.ts"
 
 const reference = (request: PkiRequest): string => param(request, "issuer_ref")
@@ -100,7 +100,7 @@ export const issuerRoutes: readonly PkiRoute[] = [
       return answer(encodeIssuer(issuer), { warnings })
     },
   },
-  publicly("json", (issuer) => ({ kind: "data", status: 200, data: encodeIssuerCertificate(issuer) })),
+  publicly("json", (issuer) => data(encodeIssuerCertificate(issuer))),
   publicly("der", ({ certificate }) => rawBytes(certificate, "application/pkix-cert")),
   publicly("pem", ({ certificate }) =>
     rawBytes(writePem("CERTIFICATE", certificate), "application/pem-certificate-chain"),
@@ -149,28 +149,17 @@ function importing(endpoint: ImportEndpoint): PkiRoute {
   }
 }
 
-type Response = Extract<PkiResponse, { readonly kind: "raw" | "data" }>
-
-const rawBytes = (body: string | Uint8Array, contentType: string): Response => ({
-  kind: "raw",
-  status: 200,
-  body,
-  headers: { "content-type": contentType },
-})
-
-function publicly(form: "json" | "der" | "pem", encode: (issuer: ServedIssuerCertificate) => Response): PkiRoute {
+function publicly(
+  form: "json" | "der" | "pem",
+  encode: (issuer: ServedIssuerCertificate) => ConditionalResponse,
+): PkiRoute {
   return {
     operation: "read",
     path: `/issuer/:issuer_ref/${form}`,
     open: true,
     async handle(request) {
       const issuer = await request.pki.issuers.certificate(reference(request))
-      return unlessKnown(request, versionOf(issuer), encode(issuer))
+      return unlessKnown(request, versionOfIssuer(issuer), encode(issuer))
     },
   }
 }
-
-const versionOf = ({ id, name, caChain, changedAt }: ServedIssuerCertificate): Version => ({
-  tag: sha256(Buffer.concat([Buffer.from(`${id} ${name ?? ""} `), ...caChain])),
-  modifiedAt: changedAt,
-})

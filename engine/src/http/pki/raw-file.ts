@@ -1,4 +1,4 @@
-// Bytes that anybody may read and keep: certificates and revocation lists (pki-facts 0.4).
+// Bytes that anybody may keep until they expire: answers of an OCSP responder.
 import type { Instant } from "../../core/time.ts"
 import type { PkiResponse, SystemRequest } from "../pki-route.ts"
 
@@ -8,21 +8,19 @@ export interface RawFile {
   /** Unlike that of any other content at the address; without quotes. */
   readonly tag: string
   readonly modifiedAt: Instant
-  /** Unless what is there may change at any time. */
-  readonly cacheControl?: string
-  readonly expiresAt?: Instant
+  readonly cacheControl: string
+  readonly expiresAt: Instant
 }
 
-/** 304 for whoever has it already (RFC 9110, section 13.2.2), 204 where there is nothing. */
-export function rawFile({ headers: asked }: Pick<SystemRequest, "headers">, file: RawFile | undefined): PkiResponse {
-  if (file === undefined) return { kind: "none" }
-  const { body, contentType, tag, modifiedAt, cacheControl = "no-cache", expiresAt } = file
+/** 304 for whoever has it already (RFC 9110, section 13.2.2). */
+export function rawFile({ headers: asked }: Pick<SystemRequest, "headers">, file: RawFile): PkiResponse {
+  const { body, contentType, tag, modifiedAt, cacheControl, expiresAt } = file
   const etag = `"${tag}"`
   const headers = {
     etag,
     "last-modified": new Date(modifiedAt).toUTCString(),
     "cache-control": cacheControl,
-    ...(expiresAt === undefined ? {} : { expires: new Date(expiresAt).toUTCString() }),
+    expires: new Date(expiresAt).toUTCString(),
   }
   if (isKnown(asked, etag, modifiedAt)) return { kind: "raw", status: 304, body: "", headers }
   return { kind: "raw", status: 200, body, headers: { "content-type": contentType, ...headers } }

@@ -164,9 +164,7 @@ describe("the list", () => {
     expect(Buffer.from(pem.body.replaceAll(/-----.*-----|\n/g, ""), "base64")).toEqual(Buffer.from(bytes))
     expect((await ask("GET", "cert/crl")).body.data).toEqual({ certificate: pem.body })
     const etag = headers.get("etag") ?? ""
-    const lastModified = headers.get("last-modified") ?? ""
-    for (const conditions of [{ "if-none-match": etag }, { "if-modified-since": lastModified }])
-      expect(await ask("GET", "crl", undefined, { headers: conditions })).toMatchObject({ status: 304 })
+    expect((await ask("GET", "crl", undefined, { headers: { "if-none-match": etag } })).status).toBe(304)
     expect((await ask("GET", "crl", undefined, { headers: { "if-none-match": '"other"' } })).status).toBe(200)
   })
 
@@ -208,7 +206,7 @@ describe("the list", () => {
     const numbers: number[] = []
     for (let round = 0; round < 3; round += 1) {
       expect((await ask("GET", "crl/rotate")).body.data).toEqual({ success: true })
-      numbers.push(Number((await ask("GET", "crl")).headers.get("etag")?.replaceAll('"', "")))
+      numbers.push(Number.parseInt((await ask("GET", "crl")).headers.get("etag")?.slice(1) ?? "", 10))
     }
     expect(new Set(numbers).size).toBe(3)
     expect(numbers).toEqual(numbers.toSorted((one, other) => one - other))

@@ -52,6 +52,46 @@ describe.each(databaseKinds.filter(({ available }) => available))("certificates 
     ])
   })
 
+  test.each([
+    "/ca",
+    "/ca/pem",
+    "/ca_chain",
+    "/cert/ca",
+    "/cert/ca_chain",
+    "/crl",
+    "/crl/pem",
+    "/cert/crl",
+    "/issuer/default/crl",
+    "/issuer/default/crl/der",
+    "/issuer/default/crl/pem",
+    "/crl/shard/1-0",
+    "/issuer/default/der",
+  ])("%s is not sent again to whoever has it, and its head alone where no more is asked for", async (path) => {
+    const ask = (method: string, headers: Readonly<Record<string, string>> = {}) =>
+      world.app.fetch(new Request(`${origin}/v1/pki${path}`, { method, headers }))
+    const first = await ask("GET")
+    expect(first.status).toBe(200)
+    const body = Buffer.from(await first.arrayBuffer())
+    expect(body.length).toBeGreaterThan(100)
+    const tag = first.headers.get("etag") ?? ""
+    expect(tag).toMatch(/^(W\/)?"[\w-]+"$/)
+    for (const method of ["GET", "HEAD"]) {
+      const again = await ask(method, { "if-none-match": tag })
+      expect([method, again.status, again.headers.get("etag")]).toEqual([method, 304, tag])
+      expect((await again.arrayBuffer()).byteLength).toBe(0)
+    }
+    const head = await ask("HEAD", { "if-none-match": '"other"' })
+    expect([head.status, head.headers.get("etag")]).toEqual([200, tag])
+    expect(head.headers.get("content-type")).toBe(first.headers.get("content-type"))
+    expect((await head.arrayBuffer()).byteLength).toBe(0)
+    const future = new Date(Date.now() + 3_600_000).toUTCString()
+    const past = new Date(Date.now() - 3_600_000).toUTCString()
+    expect((await ask("GET", { "if-modified-since": past })).status).toBe(200)
+    const modified = (await ask("GET")).headers.get("last-modified")
+    // Within the second of its last change nothing has a date.
+    expect((await ask("GET", { "if-modified-since": future })).status).toBe(modified === null ? 200 : 304)
+  })
+
   test("everybody reads a certificate by its serial number, however that is written", async () => {
     const serial = issued[0] ?? ""
     for (const written of [serial, serial.toUpperCase(), serial.replaceAll(":", "-")]) {

@@ -8,19 +8,12 @@ import {
 } from "../../wire/pki/certificate.ts"
 import { keyPageParameters } from "../../wire/pki/key-page.ts"
 import { detailsMaximum } from "../../pki/certificates/certificate-details.ts"
+import type { ServedIssuerCertificate } from "../../pki/issuers/issuers.ts"
 import { keysMaximum } from "../../pki/key-page.ts"
 import { writePem } from "../../x509/pem.ts"
-import {
-  answer,
-  listed,
-  listedUpTo,
-  nothing,
-  param,
-  type PkiRequest,
-  type PkiResponse,
-  type PkiRoute,
-  raw,
-} from "../pki-route.ts"
+import { answer, listed, listedUpTo, nothing, param, type PkiRequest, type PkiRoute, raw } from "../pki-route.ts"
+import { type ConditionalResponse, data, rawBytes, unlessKnown } from "./conditional.ts"
+import { defaultIssuer, versionOfIssuer } from "./issuer-version.ts"
 
 const derType = "application/pkix-cert"
 const pemType = "application/pem-certificate-chain"
@@ -29,11 +22,11 @@ const pem = (chain: readonly Uint8Array[]): string => chain.map((der) => writePe
 
 /** Certificates are read by everybody; the inventory of them, and what was kept with them, by who may (pki-facts 0.3). */
 export const storedCertificateRoutes: readonly PkiRoute[] = [
-  authority("/ca", (chain) => raw(chain[0] ?? "", derType)),
-  authority("/ca/pem", (chain) => raw(pem(chain.slice(0, 1)), pemType)),
-  authority("/ca_chain", (chain) => raw(pem(chain), derType)),
-  authority("/cert/ca", (chain) => answer({ certificate: pem(chain.slice(0, 1)) })),
-  authority("/cert/ca_chain", (chain) => answer(encodeChain(chain))),
+  authority("/ca", ({ certificate }) => rawBytes(certificate, derType)),
+  authority("/ca/pem", ({ certificate }) => rawBytes(pem([certificate]), pemType)),
+  authority("/ca_chain", ({ caChain }) => rawBytes(pem(caChain), derType)),
+  authority("/cert/ca", ({ certificate }) => data({ certificate: pem([certificate]) })),
+  authority("/cert/ca_chain", ({ caChain }) => data(encodeChain(caChain))),
   {
     operation: "read",
     path: "/cert/:serial",
@@ -102,14 +95,14 @@ export const storedCertificateRoutes: readonly PkiRoute[] = [
 ]
 
 /** Of the default issuer; nothing where the mount has none. */
-function authority(path: string, encode: (chain: readonly Uint8Array[]) => PkiResponse): PkiRoute {
+function authority(path: string, encode: (issuer: ServedIssuerCertificate) => ConditionalResponse): PkiRoute {
   return {
     operation: "read",
     path,
     open: true,
-    handle: async ({ pki }) => {
-      const chain = await pki.certificates.caChain()
-      return chain.length === 0 ? nothing() : encode(chain)
+    handle: async (request) => {
+      const issuer = await defaultIssuer(request)
+      return issuer === undefined ? nothing() : unlessKnown(request, versionOfIssuer(issuer), encode(issuer))
     },
   }
 }

@@ -16,15 +16,14 @@ import {
 import { subjectKeyIdentifier } from "../../x509/public-key.ts"
 import { signatureAlgorithmIdentifier } from "../../x509/signature-algorithm.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
-import { type Authority, issuerOf } from "../authority.ts"
+import type { Authority } from "../authority.ts"
 import { AuthorityService, type PkiStores } from "../authority-service.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
 import { issuersMeant, type IssuerGroup, isSameGroup, statusOf } from "./certificate-status.ts"
-import { isAsSet, isDue, newResponder, openResponder, responderSecret } from "./delegated-responder.ts"
-import type { DelegatedResponder } from "./held-responders.ts"
+import { isAsSet, isDue } from "./delegated-responder.ts"
 import type { KeptAnswer } from "./ocsp-cache.ts"
 import type { ServedOcsp, ServedOcspAnswer } from "./ocsp.ts"
+import { heldKey, ResponderService } from "./responder-service.ts"
 import { chooseResponder, delegatedResponder, directResponder, type Responder } from "./responder.ts"
 
 export class OcspService extends AuthorityService implements ServedOcsp {
@@ -71,43 +70,20 @@ export class OcspService extends AuthorityService implements ServedOcsp {
     const { kind, issuer } = choice
     if (kind === "direct" && issuer.keyId !== null)
       return directResponder(issuer, await this.context.signingKeys.open(issuer.keyId))
-    const { ocspResponders: held } = this.context
-    const key = `${mount.id} ${responderSecret(issuer)}`
     const now = this.context.runtime.clock.now()
     if (issuer.parsed.notAfter <= now) return undefined
-    const known = held.find(key)
+    const known = this.context.ocspResponders.find(heldKey(mount.id, issuer))
     if (known !== undefined && !isDue(known, issuer, now) && isAsSet(known, issuer, settings.crl))
       return delegatedResponder(issuer, known)
     try {
-      return delegatedResponder(issuer, await held.renewed(key, () => this.#delegated(issuer)))
+      const service = new ResponderService(this.context, this.mountPath, this.caller, this.recordKeyUse)
+      return delegatedResponder(issuer, await service.renewed(mount.id, issuer, now))
     } catch (error) {
       // Half of its life is there for another attempt.
       if (known === undefined || known.notAfter <= now) throw error
       this.context.runtime.log.error("ocsp responder not renewed", { mount: this.mountPath, error })
       return delegatedResponder(issuer, known)
     }
-  }
-
-  /** The one that some server has made already, or a new one. */
-  #delegated({ id }: HeldIssuer): Promise<DelegatedResponder> {
-    return this.changed(async (authority) => {
-      const issuer = issuerOf(authority, id)
-      const name = responderSecret(issuer)
-      const { mount, settings } = authority
-      const kept = await this.read((_authority, { mountSettings }) => mountSettings.secret(mount.id, name))
-      const known = kept && openResponder(kept)
-      const now = this.context.runtime.clock.now()
-      if (known !== undefined && !isDue(known, issuer, now) && isAsSet(known, issuer, settings.crl))
-        return { store: undefined, value: known }
-      const { responder, record, secret } = await newResponder(this.context, authority, issuer, this.recordKeyUse)
-      return {
-        store: async (_authority, { certificates, mountSettings }) => {
-          await certificates.insert(record)
-          await mountSettings.saveSecret(mount.id, name, secret)
-        },
-        value: responder,
-      }
-    })
   }
 
   async #lookedUp(authority: Authority, stores: PkiStores, request: OcspRequest): Promise<LookedUp> {

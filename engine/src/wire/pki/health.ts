@@ -16,8 +16,8 @@ const clusterMembers = (identity: Identity | undefined) =>
     cluster_id: identity.clusterId,
   }
 
-/** Without an identity: of a server whose store is sealed. */
-export const encodeHealth = (identity: Identity | undefined, now: number): Document => ({
+/** Without an identity: of a server whose store is sealed. `release` is our own. */
+export const encodeHealth = (identity: Identity | undefined, release: string, now: number): Document => ({
   initialized: true,
   sealed: identity === undefined,
   standby: false,
@@ -26,6 +26,7 @@ export const encodeHealth = (identity: Identity | undefined, now: number): Docum
   replication_dr_mode: "disabled",
   server_time_utc: Math.floor(now / secondMs),
   version: compatibleVersion,
+  chancery_version: release,
   enterprise: false,
   ...clusterMembers(identity),
   echo_duration_ms: 0,
@@ -34,7 +35,7 @@ export const encodeHealth = (identity: Identity | undefined, now: number): Docum
 })
 
 /** Likewise. */
-export const encodeSealStatus = (identity: Identity | undefined): Document => ({
+export const encodeSealStatus = (identity: Identity | undefined, release: string): Document => ({
   type: "shamir",
   initialized: true,
   sealed: identity === undefined,
@@ -43,6 +44,7 @@ export const encodeSealStatus = (identity: Identity | undefined): Document => ({
   progress: 0,
   nonce: "",
   version: compatibleVersion,
+  chancery_version: release,
   build_date: "",
   migration: false,
   ...clusterMembers(identity),

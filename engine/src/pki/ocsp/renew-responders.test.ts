@@ -1,0 +1,62 @@
+import { setImmediate as turn } from "node:timers/promises"
+import { expect, test } from "vitest"
+import { systemRuntime } from "../../core/runtime.ts"
+import { hourMs, minuteMs } from "../../core/time.ts"
+import { manualClock } from "../../testing/manual-clock.ts"
+import { manualTimers } from "../../testing/manual-timers.ts"
+import { ocspQuestion } from "../../testing/ocsp-question.ts"
+import { openWorld } from "../../testing/world.ts"
+import { renewRespondersJob } from "./renew-responders.ts"
+
+async function opened() {
+  const clock = manualClock()
+  const timers = manualTimers(clock)
+  const world = await openWorld({ runtime: { ...systemRuntime(), clock }, timers })
+  await world.engine.mounts.create({ path: "pki" })
+  const pki = world.engine.pki("pki")
+  const { certificate: issuer } = await pki.issuers.generateRoot({ commonName: "Root", keyType: "ec" })
+  const question = ocspQuestion({ digest: "sha256", issuer, serialNumber: Uint8Array.of(9) })
+  const idle = async () => {
+    for (const { running } of world.engine.jobActivities.values()) if (running) return false
+    return true
+  }
+  return {
+    pki,
+    clock,
+    /** Responders are the only certificates beside the root. */
+    responderCount: async () => (await pki.certificates.list()).length - 1,
+    ask: () => pki.ocsp.answer(question),
+    pass: (ms: number) =>
+      timers.advance(ms, async () => {
+        do await turn()
+        while (!(await idle()))
+      }),
+    runCount: () => world.engine.jobActivities.get(renewRespondersJob.name)?.runCount ?? 0,
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+  }
+}
+
+test("a responder that is set to be there is made and renewed before anybody asks", async () => {
+  await using mount = await opened()
+  await mount.pki.crls.configure({ ocspDelegatedResponder: true, ocspResponderTtlMs: 24 * hourMs })
+  await mount.pass(hourMs)
+  expect(mount.runCount()).toBeGreaterThan(5)
+  expect(await mount.responderCount()).toBe(1)
+  await mount.ask()
+  expect(await mount.responderCount()).toBe(1)
+  await mount.pass(11 * hourMs)
+  expect(await mount.responderCount()).toBe(2)
+  await mount.ask()
+  await mount.pass(10 * minuteMs)
+  expect(await mount.responderCount()).toBe(2)
+})
+
+test("an issuer that answers itself has none made for it, and neither has one that answers nobody", async () => {
+  await using mount = await opened()
+  await mount.ask()
+  await mount.pass(hourMs)
+  await mount.pki.crls.configure({ ocspDelegatedResponder: true, ocspDisable: true })
+  await mount.pass(hourMs)
+  expect(mount.runCount()).toBeGreaterThan(10)
+  expect(await mount.responderCount()).toBe(0)
+})

@@ -1,0 +1,44 @@
+// Makes and renews the keys that answer in the place of issuers, for whoever asks and for the job that sees to it that nobody has
+// to wait for one.
+import type { Instant } from "../../core/time.ts"
+import { issuerOf } from "../authority.ts"
+import { AuthorityService } from "../authority-service.ts"
+import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import { isAsSet, isDue, newResponder, openResponder, responderSecret } from "./delegated-responder.ts"
+import type { DelegatedResponder } from "./held-responders.ts"
+
+export class ResponderService extends AuthorityService {
+  /** The one that some server has made already, or a new one where that is due at this time. */
+  provided({ id }: HeldIssuer, dueAt: Instant): Promise<DelegatedResponder> {
+    return this.changed(async (authority) => {
+      const issuer = issuerOf(authority, id)
+      const name = responderSecret(issuer)
+      const { mount, settings } = authority
+      const kept = await this.kept(issuer)
+      if (kept !== undefined && !isDue(kept, issuer, dueAt) && isAsSet(kept, issuer, settings.crl))
+        return { store: undefined, value: kept }
+      const { responder, record, secret } = await newResponder(this.context, authority, issuer, this.recordKeyUse)
+      return {
+        store: async (_authority, { certificates, mountSettings }) => {
+          await certificates.insert(record)
+          await mountSettings.saveSecret(mount.id, name, secret)
+        },
+        value: responder,
+      }
+    })
+  }
+
+  async kept(issuer: HeldIssuer): Promise<DelegatedResponder | undefined> {
+    const secret = await this.read(({ mount }, { mountSettings }) =>
+      mountSettings.secret(mount.id, responderSecret(issuer)),
+    )
+    return secret && openResponder(secret)
+  }
+
+  /** In the memory of this server, by which requests find it. */
+  renewed(mountId: string, issuer: HeldIssuer, dueAt: Instant): Promise<DelegatedResponder> {
+    return this.context.ocspResponders.renewed(heldKey(mountId, issuer), () => this.provided(issuer, dueAt))
+  }
+}
+
+export const heldKey = (mountId: string, issuer: HeldIssuer): string => `${mountId} ${responderSecret(issuer)}`
