@@ -14,6 +14,7 @@ import type { Exclusively } from "./core/leases.ts"
 import { type Runtime, systemRuntime } from "./core/runtime.ts"
 import type { Storage } from "./core/storage.ts"
 import type { StorageActivity } from "./core/storage-activity.ts"
+import { newTidyActivity, type TidyActivity } from "./core/tidy-activity.ts"
 import { systemTimers, type Timers } from "./core/timers.ts"
 import type { ServedEngine, ServingEngine } from "./engine.ts"
 import { exclusively } from "./jobs/exclusively.ts"
@@ -41,6 +42,8 @@ import { type SigningKeys, storedSigningKeys } from "./pki/keys/signing-keys.ts"
 import { type KeyGenerator, keyGenerator } from "./x509/key-generation.ts"
 import { CrlPublisher } from "./pki/crl/crl-publisher.ts"
 import { refreshCrls, refreshCrlsJob } from "./pki/crl/refresh-crls.ts"
+import { storedCertificates, type StoredCertificates } from "./pki/tidy/stored-certificates.ts"
+import { tidyJob, TidyWorker } from "./pki/tidy/tidy-mounts.ts"
 import type { PolicyClient } from "./pki/external-policy/policy-client.ts"
 import { PolicyServiceActivity } from "./pki/external-policy/policy-service-activity.ts"
 import { HeldResponders } from "./pki/ocsp/held-responders.ts"
@@ -155,14 +158,18 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     ocspResponders: new HeldResponders(),
     edition: options.edition ?? "self-hosted",
     exclusively: exclusive,
+    tidyActivity: newTidyActivity(),
     wakeJob: (name) => jobs.wake(name),
   }
-  const jobs = startJobs(options.jobs === false ? [] : jobsOver(context), {
-    exclusively: context.exclusively,
-    runtime,
-    timers,
-    stopped,
-  })
+  const jobs = startJobs(
+    options.jobs === false ? [] : jobsOver(context, new TidyWorker({ ...context, timers }, context.tidyActivity)),
+    {
+      exclusively: context.exclusively,
+      runtime,
+      timers,
+      stopped,
+    },
+  )
   opening.defer(async () => {
     stopping.abort(new Error("the engine closes"))
     await jobs.idle()
@@ -190,11 +197,12 @@ interface Context {
   readonly edition: Edition
   /** For work that one server does at a time. */
   readonly exclusively: Exclusively
+  readonly tidyActivity: TidyActivity
   /** Starts a job at once, by its name, for what a request has left to it. */
   readonly wakeJob: (name: string) => void
 }
 
-const jobsOver = (context: Context): readonly Job[] => [
+const jobsOver = (context: Context, tidying: TidyWorker): readonly Job[] => [
   {
     ...refreshCrlsJob,
     async run(held) {
@@ -211,6 +219,7 @@ const jobsOver = (context: Context): readonly Job[] => [
       await trail.durable()
     },
   },
+  { ...tidyJob, run: (held) => tidying.run(held) },
 ]
 
 /** Services are made when they are first asked for: a request uses one or two. */
@@ -377,6 +386,14 @@ class EmbeddedEngine extends CallerEngine implements ServedEngine {
 
   mountTable(): Promise<MountTable> {
     return this.context.mountDirectory.current()
+  }
+
+  get tidyActivity(): TidyActivity {
+    return this.context.tidyActivity
+  }
+
+  storedCertificates(): Promise<readonly StoredCertificates[]> {
+    return storedCertificates(this.context)
   }
 
   ready(): Promise<void> {

@@ -4,6 +4,7 @@
 import type { Audit, AuditTrail } from "./core/audit.ts"
 import type { JobActivities } from "./core/job-activity.ts"
 import type { StorageActivity } from "./core/storage-activity.ts"
+import type { TidyActivity } from "./core/tidy-activity.ts"
 import type { Caller } from "./core/caller.ts"
 import type { AgentPools } from "./organizations/agent-pool.ts"
 import type { OrganizationMemberships } from "./organizations/organization-memberships.ts"
@@ -21,6 +22,7 @@ import type { ServiceTokens } from "./pki/access/service-tokens.ts"
 import type { MountTable } from "./pki/mount-directory.ts"
 import type { Mounts } from "./pki/mounts.ts"
 import type { Pki, ServedPki } from "./pki/pki.ts"
+import type { StoredCertificates } from "./pki/tidy/stored-certificates.ts"
 import type { VisibleMounts } from "./pki/visible-mounts.ts"
 import type { Assessments } from "./workspaces/assessments.ts"
 import type { ConfigurationVersions } from "./workspaces/configuration-versions.ts"
@@ -109,4 +111,7 @@ export interface ServedEngine extends ServingEngine {
   readonly storageActivity: StorageActivity
   /** The same for the work that needs no request. */
   readonly jobActivities: JobActivities
+  readonly tidyActivity: TidyActivity
+  /** Of mounts that publish it, as last counted. */
+  storedCertificates(): Promise<readonly StoredCertificates[]>
 }

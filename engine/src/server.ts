@@ -1,15 +1,13 @@
 // An engine behind a socket: the app, everything around it, and an orderly end. The package's "./server".
 import { setTimeout as sleep } from "node:timers/promises"
-import type { JobActivities } from "./core/job-activity.ts"
 import type { Runtime } from "./core/runtime.ts"
-import type { StorageActivity } from "./core/storage-activity.ts"
 import { systemRuntime } from "./core/runtime.ts"
 import type { ServedEngine } from "./engine.ts"
 import { createApp } from "./http/app.ts"
 import type { App, Serve } from "./http/exchange.ts"
 import { createFront } from "./http/front.ts"
 import { type ListenAddress, urlOf } from "./http/listen-address.ts"
-import { createMetrics } from "./http/metrics.ts"
+import { createMetrics, type Measured } from "./http/metrics.ts"
 import { createNodeServer, type NodeServer } from "./http/node-server.ts"
 import { rateLimiter } from "./http/rate-limit.ts"
 import { sealedApp, sealedEngine } from "./http/sealed-app.ts"
@@ -54,8 +52,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(bodyLimitBytes === undefined ? {} : { bodyLimitBytes }),
   })
-  const { storageActivity, jobActivities } = engine
-  return serveApp(app, { ...options, runtime, ready: () => engine.ready(), storageActivity, jobActivities })
+  const measured: Measured = {
+    storage: engine.storageActivity,
+    jobs: engine.jobActivities,
+    tidy: engine.tidyActivity,
+    storedCertificates: () => engine.storedCertificates(),
+  }
+  return serveApp(app, { ...options, runtime, ready: () => engine.ready(), measured })
 }
 
 /** Stands in while the store is sealed: answers that it is, and is not ready. */
@@ -70,8 +73,7 @@ export async function serveApp(
   options: Omit<ServerOptions, "engine"> & {
     readonly runtime: Runtime
     readonly ready: () => Promise<void>
-    readonly storageActivity?: StorageActivity
-    readonly jobActivities?: JobActivities
+    readonly measured?: Measured
   },
 ): Promise<RunningServer> {
   const { runtime } = options
@@ -79,7 +81,7 @@ export async function serveApp(
   const serve = createFront({
     app,
     runtime,
-    metrics: createMetrics(options.storageActivity, options.jobActivities),
+    metrics: createMetrics(options.measured),
     rateLimiter: options.rateLimit === undefined ? undefined : rateLimiter(options.rateLimit),
     accessLog: options.accessLog ?? "off",
     ready: () => answeringInTime(options.ready()),

@@ -20,6 +20,7 @@ import type { IssuerStore } from "./pki/issuers/issuer.ts"
 import type { CaKeyStore } from "./pki/keys/key.ts"
 import type { RoleStore } from "./pki/roles/role-store.ts"
 import type { MountSettingsStore } from "./pki/settings/mount-settings.ts"
+import type { TidyRunStore } from "./pki/tidy/tidy-run.ts"
 import type { TagStore } from "./tags/tag-store.ts"
 import type { VcsConnectionStore } from "./organizations/vcs-connection-store.ts"
 import type { AgentPoolStore } from "./workspaces/agent-pool-store.ts"
@@ -67,6 +68,7 @@ export interface Stores {
   readonly certificates: CertificateStore
   readonly revocations: RevocationStore
   readonly crls: CrlStore
+  readonly tidyRuns: TidyRunStore
   readonly policies: PolicyStore
   readonly serviceTokens: ServiceTokenStore
 }

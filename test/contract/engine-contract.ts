@@ -12,6 +12,7 @@ import { pkiCases } from "./pki-cases.ts"
 import { recordCases } from "./record-cases.ts"
 import { revocationCases } from "./revocation-cases.ts"
 import { stateCases } from "./state-cases.ts"
+import { tidyCases } from "./tidy-cases.ts"
 import { tagCases } from "./tag-cases.ts"
 import { workspaceCases } from "./workspace-cases.ts"
 
@@ -59,6 +60,9 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
   })
   describe("revocations and lists of them:", () => {
     revocationCases(engine)
+  })
+  describe("what has expired:", () => {
+    tidyCases(engine)
   })
   describe("every method", () => {
     methodCases(engine)

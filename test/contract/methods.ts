@@ -7,6 +7,7 @@ const notFamilies = new Set([
   "caller",
   "context",
   "stateUploads",
+  "tidyActivity",
   "trail",
   "inclusions",
   "jobActivities",

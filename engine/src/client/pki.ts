@@ -8,6 +8,7 @@ import { remoteOcsp } from "./ocsp.ts"
 import { pkiCallsOver } from "./pki-calls.ts"
 import { remoteCrls, remoteRevocations } from "./revocation.ts"
 import { remoteRoles } from "./roles.ts"
+import { remoteTidy } from "./tidy.ts"
 import type { Transport } from "./transport.ts"
 
 export function remotePki(transport: Transport, mountPath: string): Pki {
@@ -22,5 +23,6 @@ export function remotePki(transport: Transport, mountPath: string): Pki {
     crls: remoteCrls(calls),
     ocsp: remoteOcsp(calls),
     externalPolicy: remoteExternalPolicy(calls),
+    tidy: remoteTidy(calls),
   }
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import type { JobActivity } from "../core/job-activity.ts"
+import { newTidyActivity } from "../core/tidy-activity.ts"
 import { createMetrics } from "./metrics.ts"
 
 test("jobs are counted by name and outcome, and one that never succeeded claims no time of success", async () => {
@@ -11,13 +12,12 @@ test("jobs are counted by name and outcome, and one that never succeeded claims 
     running: true,
   }
   const crl: JobActivity = { ...tidy, runCount: 1, failureCount: 1, lastSuccessAt: undefined, running: false }
-  const metrics = createMetrics(
-    undefined,
-    new Map([
+  const metrics = createMetrics({
+    jobs: new Map([
       ["tidy", tidy],
       ["crl", crl],
     ]),
-  )
+  })
   const samples = async () =>
     (await metrics.expose()).text.split("\n").filter((line) => line.startsWith("chancery_job"))
   expect(await samples()).toEqual([
@@ -34,4 +34,31 @@ test("jobs are counted by name and outcome, and one that never succeeded claims 
   tidy.running = false
   tidy.runCount += 1
   expect((await samples())[0]).toBe('chancery_job_runs_total{job="tidy",outcome="done"} 4')
+})
+
+test("what was tidied is counted by kind, and what mounts have by mount", async () => {
+  const tidy = newTidyActivity()
+  tidy.runs.finished += 2
+  tidy.removed.certificates += 5
+  let certificates = 7
+  const metrics = createMetrics({
+    tidy,
+    storedCertificates: async () => (certificates === 0 ? [] : [{ mount: "pki", certificates, revocations: 1 }]),
+  })
+  const samples = async () =>
+    (await metrics.expose()).text.split("\n").filter((line) => /^chancery_(tidy|pki)/.test(line))
+  expect(await samples()).toEqual([
+    'chancery_tidy_runs_total{outcome="finished"} 2',
+    'chancery_tidy_runs_total{outcome="error"} 0',
+    'chancery_tidy_runs_total{outcome="cancelled"} 0',
+    'chancery_tidy_removed_total{kind="certificates"} 5',
+    'chancery_tidy_removed_total{kind="revocations"} 0',
+    'chancery_tidy_removed_total{kind="metadata"} 0',
+    'chancery_tidy_removed_total{kind="issuers"} 0',
+    'chancery_tidy_removed_total{kind="leases"} 0',
+    'chancery_pki_stored_certificates{mount="pki",kind="stored"} 7',
+    'chancery_pki_stored_certificates{mount="pki",kind="revoked"} 1',
+  ])
+  certificates = 0
+  expect((await samples()).filter((line) => line.includes("chancery_pki"))).toEqual([])
 })

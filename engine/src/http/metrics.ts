@@ -1,6 +1,8 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client"
 import type { JobActivities } from "../core/job-activity.ts"
 import type { StorageActivity } from "../core/storage-activity.ts"
+import type { TidyActivity } from "../core/tidy-activity.ts"
+import type { StoredCertificates } from "../pki/tidy/stored-certificates.ts"
 
 export interface Metrics {
   readonly registry: Registry
@@ -11,7 +13,16 @@ export interface Metrics {
   expose(): Promise<{ readonly contentType: string; readonly text: string }>
 }
 
-export function createMetrics(storage?: StorageActivity, jobs?: JobActivities): Metrics {
+/** What there is to measure beside requests; each part counts for itself, and is read when someone asks. */
+export interface Measured {
+  readonly storage?: StorageActivity
+  readonly jobs?: JobActivities
+  readonly tidy?: TidyActivity
+  /** Of mounts that publish it. */
+  readonly storedCertificates?: () => Promise<readonly StoredCertificates[]>
+}
+
+export function createMetrics({ storage, jobs, tidy, storedCertificates }: Measured = {}): Metrics {
   const registry = new Registry()
   const durations = new Histogram({
     name: "chancery_http_request_duration_seconds",
@@ -33,6 +44,8 @@ export function createMetrics(storage?: StorageActivity, jobs?: JobActivities): 
   )
   if (storage !== undefined) registerStorage(registry, storage)
   if (jobs !== undefined) registerJobs(registry, jobs)
+  if (tidy !== undefined) registerTidy(registry, tidy)
+  if (storedCertificates !== undefined) registerStoredCertificates(registry, storedCertificates)
   // Looking a label set up costs more than the observation itself, so each is looked up once.
   const observers = new Map<string, Histogram.Internal<"method" | "route" | "status">>()
 
@@ -171,6 +184,52 @@ function registerJobs(registry: Registry, jobs: JobActivities): void {
       registers: [],
       collect() {
         for (const [job, { running }] of jobs) this.set({ job }, running ? 1 : 0)
+      },
+    }),
+  )
+}
+
+function registerTidy(registry: Registry, { runs, removed }: TidyActivity): void {
+  registry.registerMetric(
+    new Counter({
+      name: "chancery_tidy_runs_total",
+      help: "Tidy runs that this server brought to their end, by outcome (finished, cancelled, error).",
+      labelNames: ["outcome"],
+      registers: [],
+      collect() {
+        this.reset()
+        for (const [outcome, count] of Object.entries(runs)) this.inc({ outcome }, count)
+      },
+    }),
+  )
+  registry.registerMetric(
+    new Counter({
+      name: "chancery_tidy_removed_total",
+      help: "What this server has taken away because it had expired, by kind.",
+      labelNames: ["kind"],
+      registers: [],
+      collect() {
+        this.reset()
+        for (const [kind, count] of Object.entries(removed)) this.inc({ kind }, count)
+      },
+    }),
+  )
+}
+
+/** One row per mount that asked for it, so that an operator bounds how many there are. */
+function registerStoredCertificates(registry: Registry, read: () => Promise<readonly StoredCertificates[]>): void {
+  registry.registerMetric(
+    new Gauge({
+      name: "chancery_pki_stored_certificates",
+      help: "Certificates that a mount has on record, as last counted, by mount and kind (stored, revoked).",
+      labelNames: ["mount", "kind"],
+      registers: [],
+      async collect() {
+        this.reset()
+        for (const { mount, certificates, revocations } of await read()) {
+          this.set({ mount, kind: "stored" }, certificates)
+          this.set({ mount, kind: "revoked" }, revocations)
+        }
       },
     }),
   )

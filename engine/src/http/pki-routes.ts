@@ -7,6 +7,7 @@ import { ocspRoutes } from "./pki/ocsp.ts"
 import { issuerRoutes } from "./pki/issuers.ts"
 import { keyRoutes } from "./pki/keys.ts"
 import { mountSettingsRoutes } from "./pki/mount-settings.ts"
+import { tidyRoutes } from "./pki/tidy.ts"
 import { roleRoutes } from "./pki/roles.ts"
 import { storedCertificateRoutes } from "./pki/stored-certificates.ts"
 
@@ -20,6 +21,7 @@ export const pkiRoutes: readonly PkiRoute[] = [
   ...storedCertificateRoutes,
   ...revocationRoutes,
   ...crlRoutes,
+  ...tidyRoutes,
   ...ocspRoutes,
   ...externalPolicyRoutes,
 ]

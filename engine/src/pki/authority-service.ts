@@ -33,6 +33,7 @@ export type PkiStores = Pick<
   | "certificates"
   | "revocations"
   | "crls"
+  | "tidyRuns"
   | "users"
   | "teams"
 >

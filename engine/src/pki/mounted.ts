@@ -10,6 +10,7 @@ import { OcspService } from "./ocsp/ocsp-service.ts"
 import type { ServedPki } from "./pki.ts"
 import { KeyService } from "./keys/key-service.ts"
 import { RoleService } from "./roles/role-service.ts"
+import { TidyService } from "./tidy/tidy-service.ts"
 import { SettingsService } from "./settings/settings-service.ts"
 
 /** The services of one mount for one caller; each is made when it is first asked for. Whether the mount is there, they find out. */
@@ -52,6 +53,10 @@ export class MountedPki implements ServedPki {
 
   get crls() {
     return this.#made(CrlService)
+  }
+
+  get tidy() {
+    return this.#made(TidyService)
   }
 
   get ocsp() {

@@ -8,6 +8,7 @@ import type { Keys } from "./keys/keys.ts"
 import type { Ocsp, ServedOcsp } from "./ocsp/ocsp.ts"
 import type { Roles } from "./roles/roles.ts"
 import type { Settings } from "./settings/settings.ts"
+import type { Tidy } from "./tidy/tidy.ts"
 
 /** Refusals are `EngineError`s; beside the codes that `Engine` lists, `forbidden`: no policy of the caller allows it. */
 export interface Pki {
@@ -20,6 +21,7 @@ export interface Pki {
   readonly crls: Crls
   readonly ocsp: Ocsp
   readonly externalPolicy: ExternalPolicy
+  readonly tidy: Tidy
 }
 
 /** On the server's side. */

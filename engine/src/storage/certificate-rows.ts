@@ -1,13 +1,17 @@
 import { sql } from "kysely"
 import { conflict } from "../core/errors.ts"
 import type { IssuerId } from "../core/ids.ts"
+import type { Instant } from "../core/time.ts"
 import type {
+  CertificateCursor,
   CertificateMetadata,
   CertificatePage,
   CertificatePageRequest,
   CertificateQuery,
   CertificateRecord,
   CertificateStore,
+  CountedPage,
+  EndedCertificate,
   KeptLease,
   SerialNumberPage,
   StoredCertificate,
@@ -99,6 +103,58 @@ export class CertificateRows implements CertificateStore {
   async metadataSerialNumbers(mountId: MountId, page: SerialNumberPage): Promise<readonly SerialNumber[]> {
     const rows = await this.#session.all(metadataAfter, { mountId, ...inOctets(page) })
     return rows.map(({ serial_number }) => keptSerialNumber(serial_number))
+  }
+
+  async ended(
+    mountId: MountId,
+    {
+      before,
+      limit,
+      after = beforeAll,
+    }: { readonly before: Instant; readonly limit: number; readonly after?: CertificateCursor },
+  ): Promise<readonly EndedCertificate[]> {
+    const rows = await this.#session.all(endedBefore, { mountId, before, limit, ...after })
+    return rows.map(({ number, not_after: notAfter, revoked_at }) => ({
+      number,
+      notAfter,
+      isRevoked: revoked_at !== null,
+    }))
+  }
+
+  async page(mountId: MountId, { after, limit }: { readonly after: Uint8Array; readonly limit: number }) {
+    const rows = await this.#session.all(storedAfter, { mountId, after, limit })
+    return rows.map(({ number, serial_number: serialNumber, certificate }) => ({ number, serialNumber, certificate }))
+  }
+
+  async count(
+    mountId: MountId,
+    { after, limit }: { readonly after: Uint8Array; readonly limit: number },
+  ): Promise<CountedPage> {
+    const last = await this.#session.first(lastOfPage, { mountId, after, offset: limit - 1 })
+    if (last !== undefined) return { count: limit, last: last.serial_number }
+    const rest = await this.#session.first(countAfter, { mountId, after })
+    return { count: rest?.count ?? 0, last: undefined }
+  }
+
+  async remove(
+    mountId: MountId,
+    numbers: readonly number[],
+  ): Promise<{ readonly certificates: number; readonly metadata: number }> {
+    if (numbers.length === 0) return { certificates: 0, metadata: 0 }
+    const metadata = await this.#session.run(removeMetadataOfMany, { mountId, numbers })
+    return { metadata, certificates: await this.#session.run(removeMany, { mountId, numbers }) }
+  }
+
+  async removeBySerialNumber(mountId: MountId, serialNumbers: readonly SerialNumber[]): Promise<void> {
+    for (const one of serialNumbers) {
+      const serialNumber = serialNumberOctets(one)
+      await this.#session.run(removeMetadataOf, { mountId, serialNumber })
+      await this.#session.run(removeOne, { mountId, serialNumber })
+    }
+  }
+
+  removeMetadata(mountId: MountId, before: Instant, limit: number): Promise<number> {
+    return this.#session.run(removeEndedMetadata, { mountId, before, limit })
   }
 
   async search(mountId: MountId, query: CertificateQuery, page: CertificatePageRequest): Promise<CertificatePage> {
@@ -267,4 +323,87 @@ const issuerOf = statement((db, { mountId, serialNumber }: { mountId: string; se
 )
 const namesOf = statement((db, { certificateNumber }: { certificateNumber: number }) =>
   db.selectFrom("certificate_names").select("name").where("certificate_number", "=", certificateNumber).orderBy("name"),
+)
+
+/** A cursor that everything comes after. */
+const beforeAll: CertificateCursor = { notAfter: Number.MIN_SAFE_INTEGER, number: 0 }
+
+interface EndedPage extends CertificateCursor {
+  readonly mountId: string
+  readonly before: number
+  readonly limit: number
+}
+
+const endedBefore = statement((db, { mountId, before, notAfter, number, limit }: EndedPage) =>
+  db
+    .selectFrom("certificates as c")
+    .select(["c.number", "c.not_after", "c.revoked_at"])
+    .where("c.mount_id", "=", mountId)
+    .where("c.not_after", "<", before)
+    .where(sql<boolean>`(c.not_after, c.number) > (${notAfter}, ${number})`)
+    .orderBy("c.not_after")
+    .orderBy("c.number")
+    .limit(limit),
+)
+
+interface SerialPage {
+  readonly mountId: string
+  readonly after: Uint8Array
+}
+
+const storedAfter = statement((db, { mountId, after, limit }: SerialPage & { readonly limit: number }) =>
+  db
+    .selectFrom("certificates")
+    .select(["number", "serial_number", "certificate"])
+    .where("mount_id", "=", mountId)
+    .where("serial_number", ">", after)
+    .orderBy("serial_number")
+    .limit(limit),
+)
+const lastOfPage = statement((db, { mountId, after, offset }: SerialPage & { readonly offset: number }) =>
+  db
+    .selectFrom("certificates")
+    .select("serial_number")
+    .where("mount_id", "=", mountId)
+    .where("serial_number", ">", after)
+    .orderBy("serial_number")
+    .limit(1)
+    .offset(offset),
+)
+const countAfter = statement((db, { mountId, after }: SerialPage) =>
+  db
+    .selectFrom("certificates")
+    .select(sql<number>`count(*)`.as("count"))
+    .where("mount_id", "=", mountId)
+    .where("serial_number", ">", after),
+)
+
+interface Numbers {
+  readonly mountId: string
+  readonly numbers: readonly number[]
+}
+
+const removeMetadataOfMany = statement(
+  (_db, { mountId, numbers }: Numbers, dialect) =>
+    sql`delete from certificate_metadata where mount_id = ${mountId} and serial_number in
+      (select serial_number from certificates where mount_id = ${mountId}
+        and ${among(dialect, sql.ref("number"), numbers)})`,
+)
+const removeMany = statement((db, { mountId, numbers }: Numbers, dialect) =>
+  db
+    .deleteFrom("certificates")
+    .where("mount_id", "=", mountId)
+    .where(among(dialect, sql.ref("number"), numbers)),
+)
+const removeMetadataOf = statement((db, { mountId, serialNumber }: { mountId: string; serialNumber: Uint8Array }) =>
+  db.deleteFrom("certificate_metadata").where("mount_id", "=", mountId).where("serial_number", "=", serialNumber),
+)
+const removeOne = statement((db, { mountId, serialNumber }: { mountId: string; serialNumber: Uint8Array }) =>
+  db.deleteFrom("certificates").where("mount_id", "=", mountId).where("serial_number", "=", serialNumber),
+)
+const removeEndedMetadata = statement(
+  (_db, { mountId, before, limit }: { mountId: string; before: number; limit: number }) =>
+    sql`delete from certificate_metadata where mount_id = ${mountId} and serial_number in
+      (select serial_number from certificate_metadata where mount_id = ${mountId} and expires_at < ${before}
+        order by expires_at limit ${limit})`,
 )

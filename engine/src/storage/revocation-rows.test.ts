@@ -95,7 +95,9 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       const key = { mountId, list, shard: wholeList }
       const removals = await database.transact(async (session) => (await new CrlRows(session).begin(key, 1))?.removals)
       const before = await rows((one) => one.generation(mountId))
-      expect(await rows((one) => one.expired(mountId, 6, 10))).toEqual([serial])
+      expect(await rows((one) => one.ended(mountId, { before: 6, limit: 10 }))).toMatchObject([
+        { serialNumber: serial, list, notAfter: 5 },
+      ])
       expect(await rows((one) => one.remove(mountId, [serial, newSerial()]))).toBe(1)
       expect(await rows((one) => one.find(mountId, serial))).toBeUndefined()
       expect(await rows((one) => one.generation(mountId))).toBeGreaterThan(before)

@@ -5,7 +5,16 @@ import type { Instant } from "../core/time.ts"
 import { type CrlListId, listOfUnknownIssuers } from "../pki/crl/crl-list.ts"
 import { shardKeyOf } from "../pki/crl/shard.ts"
 import type { MountId } from "../pki/mount.ts"
-import type { EntryRange, NewRevocation, NumberedEntry, Revocation, RevocationStore } from "../pki/revoke/revocation.ts"
+import type {
+  EndedRevocation,
+  EntryRange,
+  NewRevocation,
+  NumberedEntry,
+  Revocation,
+  RevocationCursor,
+  RevocationStore,
+} from "../pki/revoke/revocation.ts"
+import type { CountedPage } from "../pki/certificates/certificate.ts"
 import { encodeRevokedEntry, type RevocationReason } from "../x509/certificate-list.ts"
 import { type SerialNumber, serialNumberOctets, serialNumberOf } from "../x509/serial-number.ts"
 import { nextGeneration, readGeneration } from "./generations.ts"
@@ -90,8 +99,53 @@ export class RevocationRows implements RevocationStore {
     return found.length
   }
 
-  async expired(mountId: MountId, before: Instant, limit: number): Promise<readonly SerialNumber[]> {
-    return (await this.#session.all(expiredBefore, { mountId, before, limit })).map(serialNumberIn)
+  async ended(
+    mountId: MountId,
+    {
+      before,
+      limit,
+      after = beforeAll,
+    }: { readonly before: Instant; readonly limit: number; readonly after?: RevocationCursor },
+  ): Promise<readonly EndedRevocation[]> {
+    const rows = await this.#session.all(endedBefore, { mountId, before, limit, ...after })
+    return rows.map((row) => ({
+      serialNumber: serialNumberIn(row),
+      list: row.list as CrlListId,
+      number: row.number,
+      notAfter: row.not_after,
+    }))
+  }
+
+  async page(
+    mountId: MountId,
+    { after, limit }: { readonly after: Uint8Array; readonly limit: number },
+  ): Promise<readonly Pick<Revocation, "serialNumber" | "issuerId">[]> {
+    const rows = await this.#session.all(issuersAfter, { mountId, from: after, limit })
+    return rows.map((row) => ({ serialNumber: serialNumberIn(row), issuerId: row.issuer_id as IssuerId | null }))
+  }
+
+  async count(
+    mountId: MountId,
+    { after, limit }: { readonly after: Uint8Array; readonly limit: number },
+  ): Promise<CountedPage> {
+    const last = await this.#session.first(lastOfPage, { mountId, from: after, offset: limit - 1 })
+    if (last !== undefined) return { count: limit, last: last.serial_number }
+    const rest = await this.#session.first(countAfter, { mountId, from: after })
+    return { count: rest?.count ?? 0, last: undefined }
+  }
+
+  async associate(
+    mountId: MountId,
+    serialNumber: SerialNumber,
+    { issuerId, list }: { readonly issuerId: IssuerId; readonly list: CrlListId },
+  ): Promise<void> {
+    const octets = serialNumberOctets(serialNumber)
+    if ((await this.#session.run(nameIssuer, { mountId, serialNumber: octets, issuerId, list })) > 0) return
+    const known = await this.#session.first(listOf, { mountId, serialNumber: octets })
+    if (known === undefined) return
+    const number = await nextGeneration(this.#session, familyOf(mountId))
+    await this.#session.run(moveToList, { mountId, serialNumber: octets, issuerId, list, number })
+    await this.#session.run(countRemoval, { mountId, list: known.list })
   }
 
   async remove(mountId: MountId, serialNumbers: readonly SerialNumber[]): Promise<number> {
@@ -219,14 +273,91 @@ const adoptOne = statement(
       .where("number", "=", before),
 )
 
-const expiredBefore = statement((db, { mountId, before, limit }: { mountId: string; before: number; limit: number }) =>
+/** A cursor that everything comes after. */
+const beforeAll: RevocationCursor = { notAfter: Number.MIN_SAFE_INTEGER, number: 0 }
+
+const endedBefore = statement(
+  (
+    db,
+    {
+      mountId,
+      before,
+      notAfter,
+      number,
+      limit,
+    }: RevocationCursor & { readonly mountId: string; readonly before: number; readonly limit: number },
+  ) =>
+    db
+      .selectFrom("revocations")
+      .select(["serial_number", "list", "number", "not_after"])
+      .where("mount_id", "=", mountId)
+      .where("not_after", "<", before)
+      .where(sql<boolean>`(not_after, number) > (${notAfter}, ${number})`)
+      .orderBy("not_after")
+      .orderBy("number")
+      .limit(limit),
+)
+
+interface SerialPage {
+  readonly mountId: string
+  readonly from: Uint8Array
+  readonly limit: number
+}
+
+const issuersAfter = statement((db, { mountId, from, limit }: SerialPage) =>
+  db
+    .selectFrom("revocations")
+    .select(["serial_number", "issuer_id"])
+    .where("mount_id", "=", mountId)
+    .where("serial_number", ">", from)
+    .orderBy("serial_number")
+    .limit(limit),
+)
+
+const lastOfPage = statement((db, { mountId, from, offset }: Omit<SerialPage, "limit"> & { readonly offset: number }) =>
   db
     .selectFrom("revocations")
     .select("serial_number")
     .where("mount_id", "=", mountId)
-    .where("not_after", "<", before)
-    .orderBy("not_after")
-    .limit(limit),
+    .where("serial_number", ">", from)
+    .orderBy("serial_number")
+    .limit(1)
+    .offset(offset),
+)
+
+const countAfter = statement((db, { mountId, from }: Omit<SerialPage, "limit">) =>
+  db
+    .selectFrom("revocations")
+    .select(sql<number>`count(*)`.as("count"))
+    .where("mount_id", "=", mountId)
+    .where("serial_number", ">", from),
+)
+
+interface Association extends OfList {
+  readonly serialNumber: Uint8Array
+  readonly issuerId: string
+}
+
+const nameIssuer = statement((db, { mountId, serialNumber, issuerId, list }: Association) =>
+  db
+    .updateTable("revocations")
+    .set({ issuer_id: issuerId })
+    .where("mount_id", "=", mountId)
+    .where("serial_number", "=", serialNumber)
+    .where("list", "=", list),
+)
+
+const listOf = statement((db, { mountId, serialNumber }: { mountId: string; serialNumber: Uint8Array }) =>
+  db.selectFrom("revocations").select("list").where("mount_id", "=", mountId).where("serial_number", "=", serialNumber),
+)
+
+const moveToList = statement(
+  (db, { mountId, serialNumber, issuerId, list, number }: Association & { readonly number: number }) =>
+    db
+      .updateTable("revocations")
+      .set({ issuer_id: issuerId, list, number })
+      .where("mount_id", "=", mountId)
+      .where("serial_number", "=", serialNumber),
 )
 
 const removeOne = statement((db, { mountId, serialNumber }: { mountId: string; serialNumber: Uint8Array }) =>

@@ -36,6 +36,7 @@ import { RevocationRows } from "./revocation-rows.ts"
 import { IssuerRows } from "./issuer-rows.ts"
 import { MountSettingRows } from "./mount-setting-rows.ts"
 import { RoleRows } from "./role-rows.ts"
+import { TidyRows } from "./tidy-rows.ts"
 import { WorkspaceRows } from "./workspace-rows.ts"
 
 /** The stores of one unit of work; each is made when it is first used. */
@@ -151,6 +152,9 @@ class SessionStores implements Stores {
   }
   get crls() {
     return this.#once("crls", CrlRows)
+  }
+  get tidyRuns() {
+    return this.#once("tidyRuns", TidyRows)
   }
 
   #once<T>(name: keyof Stores, Rows: new (session: Session, sealer: Sealer) => T): T {

@@ -46,7 +46,8 @@ export interface Tables {
   crls: CrlRow
   crl_segments: CrlSegmentRow
   certificate_metadata: CertificateMetadataRow
-  certificate_leases: CertificateLeaseRow
+  certificate_leases: CertificateLeaseTable
+  tidy_runs: TidyRunRow
   policies: PolicyRow
   policy_attachments: PolicyAttachmentRow
 }
@@ -560,6 +561,28 @@ export interface CertificateLeaseRow {
   serial_number: Uint8Array
   issued_at: number
   expires_at: number
+  /** Whose it is; null where it is nobody's, or the token has ended. */
+  token_id: string | null
+  ends_with_token: number
+}
+
+export interface CertificateLeaseTable extends Omit<CertificateLeaseRow, "token_id" | "ends_with_token"> {
+  token_id: Generated<string | null>
+  ends_with_token: Generated<number>
+}
+
+export interface TidyRunRow {
+  mount_id: string
+  /** Of the mount's runs; 0 before the first. */
+  number: number
+  /** How many the run has made. */
+  step: number
+  state: string
+  /** JSON of all else that is known of it; null before the first. */
+  run: string | null
+  automatic_finished_at: number | null
+  /** JSON of how much the mount has. */
+  stored: string | null
 }
 
 export interface RevocationRow {

@@ -6,6 +6,7 @@ import type { PreparePki } from "./prepared-request.ts"
 import { revocationRequests } from "./revocation-requests.ts"
 import { roleRequests } from "./role-requests.ts"
 import { systemRequests } from "./system-requests.ts"
+import { tidyRequests } from "./tidy-requests.ts"
 import { tokenRequests } from "./token-requests.ts"
 
 /** By endpoint, as `METHOD path`. */
@@ -15,6 +16,7 @@ export const requests: Readonly<Record<string, PreparePki>> = {
   ...issuerRequests,
   ...roleRequests,
   ...revocationRequests,
+  ...tidyRequests,
   ...ocspRequests,
   ...certificateRequests,
   ...storedCertificateRequests,

@@ -1,6 +1,6 @@
 // What one mount does, end to end, and with which statuses: sections 1, 4.12, 7 and 9 of the specification.
 import { X509Certificate } from "node:crypto"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { certificateRequest } from "../../testing/certificate-requests.ts"
 import { openssl, verifiesStrictly } from "../../testing/openssl.ts"
 import { type Answer, openWorld, origin, type World } from "../../testing/world.ts"
@@ -141,7 +141,7 @@ describe("[P-7-p1] an operation", () => {
   })
 })
 
-describe("an operation that the specification names by title alone", () => {
+describe("[P-4.12-p2] an operation that the specification names by title alone", () => {
   const serialNumber = async () => {
     const issued = await write("issue/web", { common_name: "www.example.com", cert_metadata: "bm90ZQ==" })
     return issued.body.data.serial_number as string
@@ -184,6 +184,10 @@ describe("an operation that the specification names by title alone", () => {
     ["rotating lists", "GET", "crl/rotate", undefined, { success: true }],
     ["rotating delta lists", "GET", "crl/rotate-delta", undefined, { success: true }],
     ["signing a list", "POST", "issuer/one/sign-revocation-list", list, { crl: expect.stringContaining("X509 CRL") }],
+    ["automatic tidy", "POST", "config/auto-tidy", { enabled: true, tidy_cert_store: true }, { enabled: true }],
+    ["reading automatic tidy", "GET", "config/auto-tidy", undefined, { tidy_cert_store: true, safety_buffer: 259_200 }],
+    ["tidy status", "GET", "tidy-status", undefined, { state: "Inactive", cert_store_deleted_count: null }],
+    ["cancelling what is not going on", "POST", "tidy-cancel", {}, { state: "Inactive" }],
   ]
   test("answers with what it is about", async () => {
     for (const [title, method, path, body, data] of titled) {
@@ -208,6 +212,34 @@ describe("an operation that the specification names by title alone", () => {
     expect(openssl(["crl", "-in", "list.pem", "-noout", "-crlnumber"], { "list.pem": combined.body.data.crl })).toMatch(
       /7/,
     )
+  })
+
+  test("tidies, says how far it is, and is cancelled", async () => {
+    for (const _ of [1, 2]) await serialNumber()
+    const slow = { tidy_invalid_certs: true, page_size: 1, pause_duration: "1h" }
+    const begun = await write("tidy", slow)
+    expect([begun.status, begun.body.warnings]).toEqual([202, expect.stringContaining("successfully started")])
+    const state = async () => (await world.pki("GET", "/pki/tidy-status")).body.data.state
+    expect(await state()).toBe("Running")
+    expect((await write("tidy-cancel", {})).body.data.state).toBe("Cancelling")
+    await vi.waitFor(async () => expect(await state()).toBe("Cancelled"), 5_000)
+  })
+
+  test("is refused clearly where it is about EST or keys that somebody else manages", async () => {
+    for (const [method, path] of [
+      ["GET", "config/est"],
+      ["POST", "est/simpleenroll"],
+      ["GET", "est/cacerts"],
+      ["POST", "roles/web/est/simpleenroll"],
+    ] as const) {
+      const answer = await world.pki(method, `/pki/${path}`, method === "POST" ? { body: {} } : {})
+      expect([path, answer.status, answer.body]).toEqual([path, 404, { errors: ["unsupported path"] }])
+    }
+    for (const path of ["keys/generate/kms", "root/generate/kms", "intermediate/generate/kms"]) {
+      const answer = await write(path, { common_name: "Managed", managed_key_name: "hsm" })
+      expect([path, answer.status]).toEqual([path, 400])
+      expect(answer.body.errors.join()).toContain("keys outside of this server are not supported")
+    }
   })
 
   test("reads the metadata of a certificate", async () => {

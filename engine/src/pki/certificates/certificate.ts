@@ -98,6 +98,22 @@ export interface Issuance {
   readonly lease: KeptLease | undefined
 }
 
+/** Certificates by their end; those that share one, in the order of issuance. */
+export interface CertificateCursor {
+  readonly notAfter: Instant
+  readonly number: number
+}
+
+export interface EndedCertificate extends CertificateCursor {
+  readonly isRevoked: boolean
+}
+
+/** Rows that are counted at once: how many, and where to go on; undefined when all are counted. */
+export interface CountedPage {
+  readonly count: number
+  readonly last: Uint8Array | undefined
+}
+
 export interface CertificateStore {
   /** Throws `EngineError("conflict")` where the mount has a certificate with this serial number. */
   insert(certificate: CertificateRecord): Promise<void>
@@ -118,4 +134,26 @@ export interface CertificateStore {
    */
   search(mountId: MountId, query: CertificateQuery, page: CertificatePageRequest): Promise<CertificatePage>
   findMetadata(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateMetadata | undefined>
+  /** Those that ended before an instant, soonest first. */
+  ended(
+    mountId: MountId,
+    page: { readonly before: Instant; readonly limit: number; readonly after?: CertificateCursor },
+  ): Promise<readonly EndedCertificate[]>
+  /** In the order of the serial numbers' octets. What is kept is not looked into: it may be no certificate. */
+  page(
+    mountId: MountId,
+    page: { readonly after: Uint8Array; readonly limit: number },
+  ): Promise<
+    readonly { readonly number: number; readonly serialNumber: Uint8Array; readonly certificate: Uint8Array }[]
+  >
+  count(mountId: MountId, page: { readonly after: Uint8Array; readonly limit: number }): Promise<CountedPage>
+  /** With what was kept with them. The answer is how many there were of each. */
+  remove(
+    mountId: MountId,
+    numbers: readonly number[],
+  ): Promise<{ readonly certificates: number; readonly metadata: number }>
+  /** The same, whether they are there or not. */
+  removeBySerialNumber(mountId: MountId, serialNumbers: readonly SerialNumber[]): Promise<void>
+  /** Of certificates that ended before an instant, whether these are kept or not; the answer is how many, at most `limit`. */
+  removeMetadata(mountId: MountId, before: Instant, limit: number): Promise<number>
 }

@@ -61,6 +61,8 @@ export interface CrlStore {
   find(key: CrlKey): Promise<CrlState | undefined>
   /** Every list of the mount that was ever built. */
   keys(mountId: MountId): Promise<readonly CrlKey[]>
+  /** Of those, what is published. */
+  published(mountId: MountId): Promise<readonly { readonly key: CrlKey; readonly complete: CompleteCrl }[]>
   /** Undefined when a later builder has begun already. */
   begin(key: CrlKey, fence: number): Promise<CrlState | undefined>
   writeSegments(key: CrlKey, fence: number, epoch: number, segments: readonly Segment[]): Promise<boolean>

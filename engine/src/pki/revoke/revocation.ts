@@ -4,6 +4,7 @@ import type { IssuerId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
 import { type RevocationReason, revocationReasons } from "../../x509/certificate-list.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
+import type { CountedPage } from "../certificates/certificate.ts"
 import type { CrlListId } from "../crl/crl-list.ts"
 import type { Shard } from "../crl/shard.ts"
 import type { MountId } from "../mount.ts"
@@ -40,6 +41,18 @@ export interface EntryRange {
   readonly limit: number
 }
 
+/** Revocations by the end of their certificates; those that share one, in the order of revocation. */
+export interface RevocationCursor {
+  readonly notAfter: Instant
+  readonly number: number
+}
+
+/** As far as its list is concerned. */
+export interface EndedRevocation extends RevocationCursor {
+  readonly serialNumber: SerialNumber
+  readonly list: CrlListId
+}
+
 export interface RevocationStore {
   find(mountId: MountId, serialNumber: SerialNumber): Promise<Revocation | undefined>
   /** Numbers it after all others of the mount, whoever commits first. Throws `conflict` where it is revoked already. */
@@ -57,8 +70,23 @@ export interface RevocationStore {
   entries(range: EntryRange): Promise<readonly NumberedEntry[]>
   /** Puts what has no list yet on this one, at its end; the answer is how many, at most `limit`. */
   adopt(mountId: MountId, list: CrlListId, limit: number): Promise<number>
-  /** Of certificates that expired before an instant, soonest first. */
-  expired(mountId: MountId, before: Instant, limit: number): Promise<readonly SerialNumber[]>
+  /** Of certificates that ended before an instant, soonest first. */
+  ended(
+    mountId: MountId,
+    page: { readonly before: Instant; readonly limit: number; readonly after?: RevocationCursor },
+  ): Promise<readonly EndedRevocation[]>
+  /** In the order of the serial numbers' octets. */
+  page(
+    mountId: MountId,
+    page: { readonly after: Uint8Array; readonly limit: number },
+  ): Promise<readonly Pick<Revocation, "serialNumber" | "issuerId">[]>
+  count(mountId: MountId, page: { readonly after: Uint8Array; readonly limit: number }): Promise<CountedPage>
+  /** Tells whose certificate it was. On another list than before it stands at the end, like one that is new. */
+  associate(
+    mountId: MountId,
+    serialNumber: SerialNumber,
+    issuer: { readonly issuerId: IssuerId; readonly list: CrlListId },
+  ): Promise<void>
   /** Takes them off the lists, which are built anew when their time comes. The answer is how many were there. */
   remove(mountId: MountId, serialNumbers: readonly SerialNumber[]): Promise<number>
 }

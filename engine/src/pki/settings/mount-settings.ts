@@ -9,6 +9,7 @@ import {
 import type { Instant } from "../../core/time.ts"
 import { type AuthorityUrls, noUrls } from "../issuers/issuer.ts"
 import type { MountId } from "../mount.ts"
+import { type AutoTidySettings, defaultAutoTidySettings } from "../tidy/auto-tidy.ts"
 
 export interface IssuersSettings {
   readonly default: IssuerId | null
@@ -42,6 +43,7 @@ export interface MountSettings {
   readonly history: MountHistory
   readonly externalPolicy: ExternalPolicySettings
   readonly crl: CrlSettings
+  readonly autoTidy: AutoTidySettings
 }
 
 export const defaultMountSettings: MountSettings = {
@@ -52,6 +54,7 @@ export const defaultMountSettings: MountSettings = {
   history: { issuersChangedAt: 0 },
   externalPolicy: defaultExternalPolicySettings,
   crl: defaultCrlSettings,
+  autoTidy: defaultAutoTidySettings,
 }
 
 export interface MountSettingsStore {

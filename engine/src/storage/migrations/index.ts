@@ -6,6 +6,7 @@ import { policiesMigration } from "./0004-policies.ts"
 import { leasesMigration } from "./0005-leases.ts"
 import { revocationsMigration } from "./0007-revocations.ts"
 import { readingMigration } from "./0009-reading.ts"
+import { tidyMigration } from "./0010-tidy.ts"
 
 /** In order of application; a released one is never changed. */
 export const migrations: readonly Migration[] = [
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   leasesMigration,
   revocationsMigration,
   readingMigration,
+  tidyMigration,
 ]

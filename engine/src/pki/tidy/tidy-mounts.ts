@@ -1,0 +1,198 @@
+// The job that tidies: it begins the runs that are due by the clock, and moves all that are going on along, a step of each at a
+// time, so that one that takes long keeps no other waiting. What it was at when its server died, another goes on with.
+import { isEngineError } from "../../core/errors.ts"
+import type { Held } from "../../core/leases.ts"
+import type { TidyActivity } from "../../core/tidy-activity.ts"
+import { type Instant, minuteMs, secondMs } from "../../core/time.ts"
+import { nextTurn, type Timers } from "../../core/timers.ts"
+import type { Authority } from "../authority.ts"
+import type { PkiContext } from "../authority-service.ts"
+import { refreshCrlsJob } from "../crl/refresh-crls.ts"
+import type { Mount, MountId } from "../mount.ts"
+import { isAutoTidyDue } from "./auto-tidy.ts"
+import { resolvedTidyOptions } from "./tidy-options.ts"
+import { nextPhase } from "./tidy-rules.ts"
+import { noTidyCounts, type TidyCounts, type TidyEnd, type TidyRun } from "./tidy-run.ts"
+import { nextStep, type StepOutcome } from "./tidy-steps.ts"
+
+/** The name of the job. */
+export const tidyJob = { name: "tidy", everyMs: 30 * secondMs, timeoutMs: 30 * minuteMs } as const
+
+/** After this the job ends and is done again, by whichever server: what is due by the clock is looked for at its beginning. */
+const longestRunMs = 5 * minuteMs
+/** While every run has a pause: how often it is looked whether one was cancelled, or another begun. */
+const lookAgainMs = 100
+/** After a step that the store was too busy for. */
+const busyPauseMs = secondMs
+const countEveryMs = 10 * minuteMs
+/** Rows that are counted in one read: about 2 ms. */
+const countedPerRead = 20_000
+
+export type TidyContext = Pick<PkiContext, "storage" | "runtime" | "mountDirectory" | "authorities" | "wakeJob"> & {
+  readonly timers: Timers
+}
+
+export class TidyWorker {
+  readonly #context: TidyContext
+  readonly #activity: TidyActivity
+  readonly #serverStartedAt: Instant
+  /** From 0 to 1. */
+  readonly #chance: number
+  /** Runs that have a pause. */
+  readonly #resting = new Set<MountId>()
+
+  constructor(context: TidyContext, activity: TidyActivity) {
+    this.#context = context
+    this.#activity = activity
+    this.#serverStartedAt = context.runtime.clock.now()
+    this.#chance = (context.runtime.random.bytes(1)[0] ?? 0) / 255
+  }
+
+  async run({ signal }: Held): Promise<void> {
+    const { storage, mountDirectory, wakeJob, runtime } = this.#context
+    const began = runtime.clock.now()
+    const { mounts } = await mountDirectory.current()
+    for (const mount of mounts) {
+      signal.throwIfAborted()
+      await this.#lookAt(mount, signal)
+    }
+    for (;;) {
+      signal.throwIfAborted()
+      const active = await storage.read(({ tidyRuns }) => tidyRuns.active())
+      if (active.length === 0) return
+      if (runtime.clock.now() - began > longestRunMs) return wakeJob(tidyJob.name)
+      const ready = active.filter(({ mountId, state }) => state === "cancelling" || !this.#resting.has(mountId))
+      for (const run of ready) {
+        signal.throwIfAborted()
+        await this.#move(run)
+      }
+      await (ready.length > 0 ? nextTurn() : this.#sleep(lookAgainMs))
+    }
+  }
+
+  /** What is due by the clock. */
+  async #lookAt(mount: Mount, signal: AbortSignal): Promise<void> {
+    const { settings } = await this.#authority(mount)
+    const { enabled, maintainStoredCertificateCounts } = settings.autoTidy
+    if (!enabled && !maintainStoredCertificateCounts) return
+    const { storage, runtime } = this.#context
+    const now = runtime.clock.now()
+    const { lastAutomaticFinishedAt, stored } = await storage.read(({ tidyRuns }) => tidyRuns.find(mount.id))
+    if (maintainStoredCertificateCounts && (stored === undefined || now - stored.countedAt >= countEveryMs))
+      await this.#count(mount.id, now, signal)
+    const facts = {
+      now,
+      lastFinishedAt: lastAutomaticFinishedAt,
+      serverStartedAt: this.#serverStartedAt,
+      chance: this.#chance,
+    }
+    if (!isAutoTidyDue(settings.autoTidy, facts)) return
+    const options = resolvedTidyOptions(settings.autoTidy)
+    await storage.transact(({ tidyRuns }) =>
+      tidyRuns.begin({ mountId: mount.id, automatic: true, options, progress: nextPhase(options), startedAt: now }),
+    )
+  }
+
+  async #count(mountId: MountId, countedAt: Instant, signal: AbortSignal): Promise<void> {
+    const { storage } = this.#context
+    const counts = { certificates: 0, revocations: 0 }
+    for (const family of ["certificates", "revocations"] as const) {
+      for (let after: Uint8Array | undefined = new Uint8Array(); after !== undefined;) {
+        signal.throwIfAborted()
+        const from: Uint8Array = after
+        const page = await storage.read((stores) =>
+          stores[family].count(mountId, { after: from, limit: countedPerRead }),
+        )
+        counts[family] += page.count
+        after = page.last
+        await nextTurn()
+      }
+    }
+    await storage.transact(({ tidyRuns }) => tidyRuns.saveStored(mountId, { ...counts, countedAt }))
+  }
+
+  async #move(run: TidyRun): Promise<void> {
+    const { mountDirectory, runtime } = this.#context
+    const mount = (await mountDirectory.current()).mounts.find(({ id }) => id === run.mountId)
+    // It has gone, and the run with it.
+    if (mount === undefined) return
+    if (run.state === "cancelling") return this.#finish(mount, run, "cancelled")
+    try {
+      const write = await nextStep(this.#context, await this.#authority(mount), run, runtime.clock.now())
+      if (write === undefined) return await this.#finish(mount, run, "finished")
+      await this.#record(mount, run, write)
+      if (run.options.pauseDurationMs > 0) this.#rest(run.mountId, run.options.pauseDurationMs)
+    } catch (error) {
+      if (error instanceof Superseded) return
+      if (isEngineError(error, "busy")) return this.#rest(run.mountId, busyPauseMs)
+      runtime.log.error("tidy-failed", { mount: mount.path, error })
+      const sentence = isEngineError(error) ? error.message : "an internal error, which the server's log has"
+      await this.#finish(mount, run, "error", sentence)
+    }
+  }
+
+  async #record(mount: Mount, run: TidyRun, write: NonNullable<Awaited<ReturnType<typeof nextStep>>>): Promise<void> {
+    const { storage, runtime, wakeJob } = this.#context
+    const { counts: removed, issuers = [] } = await storage.transact(async (stores) => {
+      const outcome = await write(stores)
+      const counts = sumOf(run.counts, outcome.counts)
+      const message = messageOf(outcome)
+      const isRecorded = await stores.tidyRuns.advance(run, { progress: outcome.progress, counts, message })
+      // Rolls back what was taken away.
+      if (!isRecorded) throw new Superseded()
+      return outcome
+    })
+    for (const name of ["certificates", "revocations", "metadata", "issuers"] as const)
+      this.#activity.removed[name] += removed[name] ?? 0
+    for (const { id, name, keyId } of issuers)
+      runtime.log.info("tidy-issuer-removed", { mount: mount.path, issuer: id, name, key: keyId })
+    if ((removed.revocations ?? 0) + (removed.associated ?? 0) > 0) wakeJob(refreshCrlsJob.name)
+  }
+
+  async #finish(mount: Mount, run: TidyRun, state: TidyEnd["state"], error: string | null = null): Promise<void> {
+    const { storage, runtime } = this.#context
+    const { waiting } = run.counts
+    const message =
+      state === "finished" ? (waiting > 0 ? waitingMessage(waiting) : null) : state === "error" ? run.message : null
+    const end: TidyEnd = { state, error, message, now: runtime.clock.now() }
+    if (!(await storage.transact(({ tidyRuns }) => tidyRuns.finish(run, end)))) return
+    this.#resting.delete(run.mountId)
+    this.#activity.runs[state] += 1
+    const { automatic, counts, startedAt } = run
+    runtime.log.info("tidy-ended", {
+      mount: mount.path,
+      state,
+      automatic,
+      ...counts,
+      durationMs: end.now - startedAt,
+    })
+  }
+
+  #authority(mount: Mount): Promise<Authority> {
+    const { storage, authorities } = this.#context
+    return storage.read((stores) => authorities.current(stores, mount))
+  }
+
+  #rest(mountId: MountId, durationMs: number): void {
+    this.#resting.add(mountId)
+    this.#context.timers.after(durationMs, () => this.#resting.delete(mountId))
+  }
+
+  #sleep(durationMs: number): Promise<void> {
+    return new Promise((resolve) => void this.#context.timers.after(durationMs, resolve))
+  }
+}
+
+/** Somebody else has made the step, or the run is to be cancelled. */
+class Superseded extends Error {}
+
+function sumOf(counts: TidyCounts, more: Partial<TidyCounts>): TidyCounts {
+  const names = Object.keys(noTidyCounts) as (keyof TidyCounts)[]
+  return Object.fromEntries(names.map((name) => [name, counts[name] + (more[name] ?? 0)])) as unknown as TidyCounts
+}
+
+const messageOf = ({ progress: { phase } }: StepOutcome): string | null =>
+  phase === undefined ? null : `Tidying ${phase}`
+
+const waitingMessage = (count: number): string =>
+  `${count} revoked certificates stay until a revocation list that was made after their end has had them (RFC 5280, section 3.3)`

@@ -1,0 +1,96 @@
+// What a tidy run is to take away, and how long after its end everything stays (pki-facts 2.10).
+import type { Fault } from "../../core/errors.ts"
+import { dayMs, hourMs, secondMs } from "../../core/time.ts"
+
+/** The operations, each on its own. Those of clusters and protocols that are not here are taken, and find nothing. */
+export const tidyOperations = [
+  "tidyCertStore",
+  "tidyRevokedCerts",
+  "tidyInvalidCerts",
+  "tidyRevokedCertIssuerAssociations",
+  "tidyExpiredIssuers",
+  "tidyCertMetadata",
+  "tidyMoveLegacyCaBundle",
+  "tidyAcme",
+  "tidyRevocationQueue",
+  "tidyCrossClusterRevokedCerts",
+  "tidyCmpv2NonceStore",
+] as const
+export type TidyOperation = (typeof tidyOperations)[number]
+
+export interface TidyOptions extends Readonly<Record<TidyOperation, boolean>> {
+  /** After the end of a certificate. */
+  readonly safetyBufferMs: number
+  /** The same for one that was revoked; null: no other than for the rest. */
+  readonly revokedSafetyBufferMs: number | null
+  readonly issuerSafetyBufferMs: number
+  readonly acmeAccountSafetyBufferMs: number
+  readonly revocationQueueSafetyBufferMs: number
+  /** Between one page and the next. */
+  readonly pauseDurationMs: number
+  /** Rows of one page. */
+  readonly pageSize: number
+}
+
+/** With what follows from the rest worked out. */
+export type ResolvedTidyOptions = Omit<TidyOptions, "revokedSafetyBufferMs"> & {
+  readonly revokedSafetyBufferMs: number
+}
+
+export const defaultTidyOptions: TidyOptions = {
+  tidyCertStore: false,
+  tidyRevokedCerts: false,
+  tidyInvalidCerts: false,
+  tidyRevokedCertIssuerAssociations: false,
+  tidyExpiredIssuers: false,
+  tidyCertMetadata: false,
+  tidyMoveLegacyCaBundle: false,
+  tidyAcme: false,
+  tidyRevocationQueue: false,
+  tidyCrossClusterRevokedCerts: false,
+  tidyCmpv2NonceStore: false,
+  safetyBufferMs: 72 * hourMs,
+  revokedSafetyBufferMs: null,
+  issuerSafetyBufferMs: 365 * dayMs,
+  acmeAccountSafetyBufferMs: 30 * dayMs,
+  revocationQueueSafetyBufferMs: 48 * hourMs,
+  pauseDurationMs: 0,
+  pageSize: 1_000,
+}
+
+export const resolvedTidyOptions = (options: TidyOptions): ResolvedTidyOptions => ({
+  ...options,
+  revokedSafetyBufferMs: options.revokedSafetyBufferMs ?? options.safetyBufferMs,
+})
+
+export const tidiesAnything = (options: TidyOptions): boolean => tidyOperations.some((name) => options[name])
+
+/** Beyond any certificate that is meant to end. */
+const bufferMaximumMs = 100 * 366 * dayMs
+const pauseMaximumMs = hourMs
+const pageSizeMaximum = 10_000
+
+const buffers = [
+  "safetyBufferMs",
+  "revokedSafetyBufferMs",
+  "issuerSafetyBufferMs",
+  "acmeAccountSafetyBufferMs",
+  "revocationQueueSafetyBufferMs",
+] as const
+
+export function tidyOptionFaults(options: TidyOptions): Fault[] {
+  const faults: Fault[] = buffers.flatMap((name) => {
+    const buffer = options[name]
+    if (buffer === null || areWholeSeconds(buffer, bufferMaximumMs)) return []
+    return [{ field: [name], detail: "must be whole seconds, at least one, and at most 100 years" }]
+  })
+  if (options.pauseDurationMs < 0 || options.pauseDurationMs > pauseMaximumMs)
+    faults.push({ field: ["pauseDurationMs"], detail: "must not be longer than an hour" })
+  if (options.pageSize < 1 || options.pageSize > pageSizeMaximum)
+    faults.push({ field: ["pageSize"], detail: `must be from 1 to ${pageSizeMaximum}` })
+  return faults
+}
+
+/** One at least. */
+export const areWholeSeconds = (durationMs: number, maximumMs: number): boolean =>
+  durationMs >= secondMs && durationMs <= maximumMs && durationMs % secondMs === 0

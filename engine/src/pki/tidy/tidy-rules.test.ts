@@ -1,0 +1,149 @@
+import { describe, expect, test } from "vitest"
+import { hourMs, secondMs } from "../../core/time.ts"
+import { parseSerialNumber, type SerialNumber } from "../../x509/serial-number.ts"
+import type { CrlListId } from "../crl/crl-list.ts"
+import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import { autoTidyFaults, defaultAutoTidySettings, isAutoTidyDue } from "./auto-tidy.ts"
+import { defaultTidyOptions, resolvedTidyOptions, tidyOptionFaults } from "./tidy-options.ts"
+import {
+  earliestEnd,
+  expiredIssuers,
+  isCertificateDue,
+  nextPhase,
+  type PublishedList,
+  revocationDue,
+} from "./tidy-rules.ts"
+
+const now = Date.UTC(2030, 0, 1)
+const options = resolvedTidyOptions({
+  ...defaultTidyOptions,
+  safetyBufferMs: 72 * hourMs,
+  revokedSafetyBufferMs: hourMs,
+})
+
+test.each([
+  { isRevoked: false, endedMs: 72 * hourMs, due: false, why: "its buffer ends at this moment" },
+  { isRevoked: false, endedMs: 72 * hourMs + 1, due: true, why: "its buffer has ended" },
+  { isRevoked: false, endedMs: 2 * hourMs, due: false, why: "only what is revoked has the shorter buffer" },
+  { isRevoked: true, endedMs: 2 * hourMs, due: true, why: "it is revoked, and that buffer has ended" },
+  { isRevoked: true, endedMs: hourMs, due: false, why: "that buffer ends at this moment" },
+  { isRevoked: true, endedMs: -hourMs, due: false, why: "it is valid" },
+])("a certificate is due: $due, because $why", ({ isRevoked, endedMs, due }) => {
+  const notAfter = now - endedMs
+  expect(isCertificateDue({ notAfter, isRevoked }, options, now)).toBe(due)
+  // Whatever is due is looked at.
+  expect(!due || notAfter < earliestEnd(options, now)).toBe(true)
+})
+
+test("what is revoked has the buffer of everything else, unless it has one of its own", () => {
+  expect(resolvedTidyOptions({ ...defaultTidyOptions, safetyBufferMs: 5_000 }).revokedSafetyBufferMs).toBe(5_000)
+})
+
+describe("the revocation of a certificate that has ended", () => {
+  const list = "0123" as CrlListId
+  const serialNumber = parseSerialNumber("0a:03") as SerialNumber
+  const notAfter = now - 2 * hourMs
+  const published = (
+    thisUpdate: number,
+    covered: number,
+    shard = { count: 1, index: 0 },
+    on = list,
+  ): PublishedList => ({
+    key: { list: on, shard },
+    complete: { thisUpdate, covered },
+  })
+  const late = notAfter + secondMs
+  test.each([
+    { lists: [], verdict: "due", why: "no list names it" },
+    { lists: [published(late, 7)], verdict: "due", why: "a list that was made later had it" },
+    { lists: [published(notAfter, 7)], verdict: "listed-first", why: "the list was made before the end" },
+    { lists: [published(late, 6)], verdict: "listed-first", why: "the list was made before the revocation" },
+    {
+      lists: [published(0, 0, undefined, "4567" as CrlListId)],
+      verdict: "due",
+      why: "it is on no other issuer's list",
+    },
+    { lists: [published(0, 0, { count: 4, index: 1 })], verdict: "due", why: "another part has other certificates" },
+    { lists: [published(0, 0, { count: 4, index: 3 })], verdict: "listed-first", why: "its part has not had it" },
+    {
+      lists: [published(late, 7), published(0, 0, { count: 4, index: 3 })],
+      verdict: "listed-first",
+      why: "one has not",
+    },
+  ])("is $verdict where $why", ({ lists, verdict }) => {
+    expect(revocationDue({ serialNumber, list, number: 7, notAfter }, lists, options, now)).toBe(verdict)
+  })
+
+  test("stays as long as its buffer lasts", () => {
+    const recent = { serialNumber, list, number: 7, notAfter: now - hourMs }
+    expect(revocationDue(recent, [], options, now)).toBe("early")
+  })
+})
+
+test("issuers go when their buffer has ended, but never the default one", () => {
+  const issuer = (id: string, notAfter: number) => ({ id, parsed: { notAfter } }) as HeldIssuer
+  const [old, recent, standard] = [issuer("iss-1", now - 2 * hourMs), issuer("iss-2", now - hourMs), issuer("iss-3", 0)]
+  const found = expiredIssuers([old, recent, standard], standard.id, { ...options, issuerSafetyBufferMs: hourMs }, now)
+  expect(found).toEqual([old])
+  const all = expiredIssuers([old, recent, standard], null, { ...options, issuerSafetyBufferMs: secondMs }, now)
+  expect(all).toEqual([old, recent, standard])
+})
+
+test("the phases of a run are those that were asked for, in their order", () => {
+  const asked = { ...options, tidyExpiredIssuers: true, tidyCertStore: true, tidyAcme: true }
+  const first = nextPhase(asked)
+  expect(first).toEqual({ phase: "certificates", after: "" })
+  expect(nextPhase(asked, first.phase)).toEqual({ phase: "issuers", after: "" })
+  expect(nextPhase(asked, "issuers").phase).toBeUndefined()
+  expect(nextPhase(options).phase).toBeUndefined()
+})
+
+describe("a run by the clock", () => {
+  const settings = { ...defaultAutoTidySettings, enabled: true, tidyCertStore: true }
+  const minute = 60 * secondMs
+  const facts = { now, lastFinishedAt: now - 12 * hourMs, serverStartedAt: now - 20 * minute, chance: 1 }
+  test.each([
+    { changes: {}, due: true, why: "the interval is over since the last one" },
+    { changes: { lastFinishedAt: now - 12 * hourMs + 1 }, due: false, why: "the interval is not over" },
+    { changes: { lastFinishedAt: undefined }, due: true, why: "there was none" },
+    { changes: { serverStartedAt: now - 15 * minute }, due: true, why: "the longest backoff is over" },
+    { changes: { serverStartedAt: now - 15 * minute + 1 }, due: false, why: "this server's backoff is not over" },
+    { changes: { serverStartedAt: now - 5 * minute, chance: 0 }, due: true, why: "the shortest backoff is this one's" },
+    { changes: { serverStartedAt: now - 5 * minute + 1, chance: 0 }, due: false, why: "even that is not over" },
+  ])("is due: $due, because $why", ({ changes, due }) => {
+    expect(isAutoTidyDue(settings, { ...facts, ...changes })).toBe(due)
+    expect(isAutoTidyDue({ ...settings, enabled: false }, { ...facts, ...changes })).toBe(false)
+  })
+})
+
+describe("what a run is told", () => {
+  test.each([
+    [{ safetyBufferMs: 999 }, ["safetyBufferMs"]],
+    [
+      { safetyBufferMs: secondMs, revokedSafetyBufferMs: 0, issuerSafetyBufferMs: 1_500 },
+      ["revokedSafetyBufferMs", "issuerSafetyBufferMs"],
+    ],
+    [
+      { acmeAccountSafetyBufferMs: 0, revocationQueueSafetyBufferMs: 1e16 },
+      ["acmeAccountSafetyBufferMs", "revocationQueueSafetyBufferMs"],
+    ],
+    [{ pauseDurationMs: hourMs + 1, pageSize: 0 }, ["pauseDurationMs", "pageSize"]],
+    [{ pageSize: 10_001 }, ["pageSize"]],
+    [{ pauseDurationMs: 1, pageSize: 1, safetyBufferMs: secondMs }, []],
+  ] as const)("%j is wrong about %j", (given, fields) => {
+    expect(tidyOptionFaults({ ...defaultTidyOptions, ...given }).map(({ field }) => field?.[0])).toEqual(fields)
+  })
+
+  test.each([
+    [{ enabled: true }, ["enabled"]],
+    [{ enabled: true, tidyAcme: true }, []],
+    [{ intervalDurationMs: 0, safetyBufferMs: 0 }, ["safetyBufferMs", "intervalDurationMs"]],
+    [{ minStartupBackoffDurationMs: hourMs }, ["minStartupBackoffDurationMs"]],
+    [{ minStartupBackoffDurationMs: 0, maxStartupBackoffDurationMs: 0 }, []],
+    [{ maxStartupBackoffDurationMs: 25 * hourMs }, ["maxStartupBackoffDurationMs"]],
+    [{ publishStoredCertificateCountMetrics: true }, ["publishStoredCertificateCountMetrics"]],
+    [{ publishStoredCertificateCountMetrics: true, maintainStoredCertificateCounts: true }, []],
+  ] as const)("by the clock, %j is wrong about %j", (given, fields) => {
+    expect(autoTidyFaults({ ...defaultAutoTidySettings, ...given }).map(({ field }) => field?.[0])).toEqual(fields)
+  })
+})

@@ -1,0 +1,97 @@
+import { refuseFaults } from "../../core/errors.ts"
+import { AuthorityService, type PkiStores } from "../authority-service.ts"
+import type { Authority } from "../authority.ts"
+import { autoTidyFaults, type AutoTidyPatch, autoTidyView, type AutoTidyView } from "./auto-tidy.ts"
+import {
+  defaultTidyOptions,
+  resolvedTidyOptions,
+  tidiesAnything,
+  tidyOptionFaults,
+  type TidyOptions,
+} from "./tidy-options.ts"
+import { nextPhase } from "./tidy-rules.ts"
+import { tidyJob } from "./tidy-mounts.ts"
+import type { TidyRun } from "./tidy-run.ts"
+import type { Tidy, TidyInput, TidyRunView, TidyStatus } from "./tidy.ts"
+
+const writing = ["create", "update"] as const
+
+export class TidyService extends AuthorityService implements Tidy {
+  async start(input: TidyInput): Promise<readonly string[]> {
+    this.authorize(writing, "tidy")
+    const given: TidyOptions = { ...defaultTidyOptions, ...input }
+    refuseFaults(tidyOptionFaults(given))
+    const options = resolvedTidyOptions(given)
+    const isBegun = await this.transact(({ mount }, { tidyRuns }) =>
+      tidyRuns.begin({
+        mountId: mount.id,
+        automatic: false,
+        options,
+        progress: nextPhase(options),
+        startedAt: this.context.runtime.clock.now(),
+      }),
+    )
+    // One that is going on may have lost the server that was at it.
+    this.context.wakeJob(tidyJob.name)
+    if (!isBegun) return ["Tidy operation already in progress."]
+    return [
+      tidiesAnything(given)
+        ? "Tidy operation successfully started. How far it is can be read from tidy-status."
+        : "Manual tidy requested but no tidy operations were set. Enable at least one tidy operation to be run (tidy_cert_store / tidy_revoked_certs / …).",
+    ]
+  }
+
+  async cancel() {
+    this.authorize(writing, "tidy-cancel")
+    const { isCancelled, status } = await this.transact(async (authority, stores) => {
+      const cancelled = await stores.tidyRuns.cancel(authority.mount.id)
+      return { isCancelled: cancelled, status: await statusIn(authority, stores) }
+    })
+    if (isCancelled) this.context.wakeJob(tidyJob.name)
+    const isGoingOn = status.run?.state === "cancelling"
+    return {
+      status,
+      warnings: isGoingOn ? [] : ["Tidy operation cannot be cancelled as none is currently running."],
+    }
+  }
+
+  async getStatus(): Promise<TidyStatus> {
+    this.authorize("read", "tidy-status")
+    return this.read(statusIn)
+  }
+
+  async getAutomatic(): Promise<AutoTidyView> {
+    this.authorize("read", "config/auto-tidy")
+    return autoTidyView((await this.current()).settings.autoTidy)
+  }
+
+  async changeAutomatic(patch: AutoTidyPatch): Promise<AutoTidyView> {
+    this.authorize(writing, "config/auto-tidy")
+    return this.transact(async ({ mount, settings: { autoTidy } }, { mountSettings }) => {
+      const changed = { ...autoTidy, ...patch }
+      refuseFaults(autoTidyFaults(changed))
+      await mountSettings.save(mount.id, "autoTidy", changed)
+      return autoTidyView(changed)
+    })
+  }
+}
+
+async function statusIn({ mount, settings }: Authority, { tidyRuns }: PkiStores): Promise<TidyStatus> {
+  const { run, lastAutomaticFinishedAt, stored } = await tidyRuns.find(mount.id)
+  const isCounted = settings.autoTidy.maintainStoredCertificateCounts && stored !== undefined
+  return {
+    run: run && viewOf(run),
+    lastAutomaticFinishedAt,
+    stored: isCounted ? { certificates: stored.certificates, revocations: stored.revocations } : undefined,
+    mountUuid: mount.uuid,
+  }
+}
+
+const viewOf = ({
+  mountId: _mount,
+  number: _number,
+  step: _step,
+  progress: _progress,
+  automatic: _automatic,
+  ...view
+}: TidyRun): TidyRunView => view

@@ -1,0 +1,226 @@
+// One step of a tidy run: a page is looked at in a snapshot, and what of it may go goes in one short transaction, which also
+// records it. Nobody waits for longer than that transaction.
+import type { Instant } from "../../core/time.ts"
+import { nextTurn } from "../../core/timers.ts"
+import { parseCertificate } from "../../x509/certificate.ts"
+import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
+import type { Authority } from "../authority.ts"
+import type { PkiContext, PkiStores } from "../authority-service.ts"
+import type { CertificateCursor } from "../certificates/certificate.ts"
+import { crlListOf } from "../crl/crl-list.ts"
+import { planOf } from "../crl/crl-plan.ts"
+import { type Shard, wholeList } from "../crl/shard.ts"
+import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import { issuerOfGiven } from "../revoke/revocable.ts"
+import type { RevocationCursor } from "../revoke/revocation.ts"
+import {
+  earliestEnd,
+  expiredIssuers,
+  isCertificateDue,
+  nextPhase,
+  type PublishedList,
+  revocationDue,
+} from "./tidy-rules.ts"
+import type { TidyCounts, TidyPhase, TidyProgress, TidyRun } from "./tidy-run.ts"
+
+/** A write is never longer, whatever the page size. */
+const rowsPerWriteMaximum = 500
+/** Certificates that are read in one turn: about 2 ms. */
+const parsedPerTurn = 50
+
+export interface StepOutcome {
+  readonly counts: Partial<TidyCounts>
+  readonly progress: TidyProgress
+  readonly issuers?: readonly HeldIssuer[]
+}
+
+/** In the transaction that records it. */
+export type StepWrite = (stores: PkiStores) => Promise<StepOutcome>
+
+interface Step {
+  readonly context: Pick<PkiContext, "storage" | "authorities">
+  readonly authority: Authority
+  readonly run: TidyRun
+  readonly phase: TidyPhase
+  readonly now: Instant
+  readonly limit: number
+}
+
+/** Undefined where all is done. */
+export async function nextStep(
+  context: Step["context"],
+  authority: Authority,
+  run: TidyRun,
+  now: Instant,
+): Promise<StepWrite | undefined> {
+  const { phase } = run.progress
+  if (phase === undefined) return undefined
+  const limit = Math.min(run.options.pageSize, rowsPerWriteMaximum)
+  return phases[phase]({ context, authority, run, phase, now, limit })
+}
+
+const phases: Readonly<Record<TidyPhase, (step: Step) => Promise<StepWrite>>> = {
+  associations: associate,
+  certificates: removeCertificates,
+  "invalid certificates": removeInvalidCertificates,
+  revocations: removeRevocations,
+  metadata: removeMetadata,
+  issuers: removeIssuers,
+}
+
+/** A page that is not full is the last. */
+const behind = ({ run, phase, limit }: Step, pageLength: number, after: string | undefined): TidyProgress =>
+  pageLength < limit || after === undefined ? nextPhase(run.options, phase) : { phase, after }
+
+async function removeCertificates(step: Step): Promise<StepWrite> {
+  const { context, run, now, limit } = step
+  const { mountId, options, progress } = run
+  const before = earliestEnd(options, now)
+  const after = parseCursor(progress.after)
+  const page = await context.storage.read(({ certificates }) =>
+    certificates.ended(mountId, { before, limit, ...(after === undefined ? {} : { after }) }),
+  )
+  const due = page.filter((one) => isCertificateDue(one, options, now))
+  return async ({ certificates }) => ({
+    counts: await certificates.remove(
+      mountId,
+      due.map(({ number }) => number),
+    ),
+    progress: behind(step, page.length, formatCursor(page.at(-1))),
+  })
+}
+
+async function removeInvalidCertificates(step: Step): Promise<StepWrite> {
+  const { context, run, limit } = step
+  const { mountId, progress } = run
+  const page = await context.storage.read(({ certificates }) =>
+    certificates.page(mountId, { after: Buffer.from(progress.after, "hex"), limit }),
+  )
+  const invalid: number[] = []
+  for (const [index, { number, certificate }] of page.entries()) {
+    if (index % parsedPerTurn === parsedPerTurn - 1) await nextTurn()
+    if (!isReadable(certificate)) invalid.push(number)
+  }
+  const last = page.at(-1)
+  return async ({ certificates }) => ({
+    counts: await certificates.remove(mountId, invalid),
+    progress: behind(step, page.length, last && Buffer.from(last.serialNumber).toString("hex")),
+  })
+}
+
+function isReadable(der: Uint8Array): boolean {
+  try {
+    parseCertificate(der)
+    return true
+  } catch (error) {
+    if (error instanceof UnacceptableInput) return false
+    throw error
+  }
+}
+
+async function removeRevocations(step: Step): Promise<StepWrite> {
+  const { context, authority, run, now, limit } = step
+  const { mountId, options, progress } = run
+  const before = now - options.revokedSafetyBufferMs
+  const after = parseCursor(progress.after)
+  const { page, lists } = await context.storage.read(async ({ revocations, crls }) => ({
+    page: await revocations.ended(mountId, { before, limit, ...(after === undefined ? {} : { after }) }),
+    lists: await crls.published(mountId),
+  }))
+  const kept = lists.filter(isStillMade(authority))
+  const judged = page.map((one) => ({ ...one, verdict: revocationDue(one, kept, options, now) }))
+  const due = judged.filter(({ verdict }) => verdict === "due").map(({ serialNumber }) => serialNumber)
+  const waiting = judged.filter(({ verdict }) => verdict === "listed-first").length
+  return async ({ revocations, certificates }) => {
+    const removed = await revocations.remove(mountId, due)
+    await certificates.removeBySerialNumber(mountId, due)
+    return {
+      counts: { revocations: removed, waiting },
+      progress: behind(step, page.length, formatCursor(page.at(-1))),
+    }
+  }
+}
+
+/** A list that nobody signs any more, or a part that has no name, is never published again, and holds nothing up. */
+function isStillMade(authority: Authority): (list: PublishedList) => boolean {
+  const known = new Map<string, boolean>()
+  const isMade = ({ list }: PublishedList["key"], shard: Shard) => {
+    const issuer = authority.issuers.find((one) => crlListOf(one) === list)
+    return issuer !== undefined && planOf(authority, issuer, shard) !== undefined
+  }
+  return ({ key }) => {
+    const isPart = key.shard.count > 1
+    const name = `${isPart}/${key.list}`
+    const made = known.get(name) ?? isMade(key, isPart ? { count: 2, index: 0 } : wholeList)
+    known.set(name, made)
+    return made
+  }
+}
+
+async function associate(step: Step): Promise<StepWrite> {
+  const { context, authority, run, limit } = step
+  const { mountId, progress } = run
+  const known = new Set(authority.issuers.map(({ id }) => id))
+  const { page, missing } = await context.storage.read(async ({ revocations, certificates }) => {
+    const rows = await revocations.page(mountId, { after: Buffer.from(progress.after, "hex"), limit })
+    const orphans = rows.filter(({ issuerId }) => issuerId === null || !known.has(issuerId))
+    const found = []
+    for (const { serialNumber } of orphans)
+      found.push({ serialNumber, certificate: (await certificates.find(mountId, serialNumber))?.certificate })
+    return { page: rows, missing: found }
+  })
+  const matched: { readonly serialNumber: (typeof missing)[number]["serialNumber"]; readonly issuer: HeldIssuer }[] = []
+  for (const [index, { serialNumber, certificate }] of missing.entries()) {
+    if (index % parsedPerTurn === parsedPerTurn - 1) await nextTurn()
+    const issuer = certificate && signerAmong(authority, certificate)
+    if (issuer !== undefined) matched.push({ serialNumber, issuer })
+  }
+  return async ({ revocations }) => {
+    for (const { serialNumber, issuer } of matched)
+      await revocations.associate(mountId, serialNumber, { issuerId: issuer.id, list: crlListOf(issuer) })
+    const after = page.at(-1)?.serialNumber.replaceAll(":", "")
+    return {
+      counts: { missingIssuers: missing.length, associated: matched.length },
+      progress: behind(step, page.length, after),
+    }
+  }
+}
+
+function signerAmong({ issuers }: Authority, der: Uint8Array): HeldIssuer | undefined {
+  try {
+    return issuerOfGiven(parseCertificate(der), issuers)
+  } catch {
+    // None of them, or no certificate.
+    return undefined
+  }
+}
+
+async function removeMetadata(step: Step): Promise<StepWrite> {
+  const { run, now, limit } = step
+  return async ({ certificates }) => {
+    const metadata = await certificates.removeMetadata(run.mountId, now - run.options.safetyBufferMs, limit)
+    return { counts: { metadata }, progress: behind(step, metadata, "") }
+  }
+}
+
+/** Their keys stay. */
+async function removeIssuers(step: Step): Promise<StepWrite> {
+  const { context, authority, run, now, limit } = step
+  return async (stores) => {
+    const { issuers, settings } = await context.authorities.within(stores, authority.mount)
+    const expired = expiredIssuers(issuers, settings.issuers.default, run.options, now).slice(0, limit)
+    for (const issuer of expired) await stores.issuers.remove(issuer)
+    if (expired.length > 0) await stores.mountSettings.save(run.mountId, "history", { issuersChangedAt: now })
+    return { counts: { issuers: expired.length }, progress: behind(step, expired.length, ""), issuers: expired }
+  }
+}
+
+type Cursor = CertificateCursor & RevocationCursor
+
+const formatCursor = (at: Cursor | undefined): string | undefined => at && `${at.notAfter}/${at.number}`
+
+function parseCursor(text: string): Cursor | undefined {
+  if (text === "") return undefined
+  const [notAfter, number] = text.split("/").map(Number)
+  return notAfter === undefined || number === undefined ? undefined : { notAfter, number }
+}

@@ -1,0 +1,31 @@
+import type { Instant } from "../../core/time.ts"
+import type { AutoTidyPatch, AutoTidyView } from "./auto-tidy.ts"
+import type { TidyOptions } from "./tidy-options.ts"
+import type { StoredCounts, TidyRun } from "./tidy-run.ts"
+
+/** What is left out has its default: of itself nothing is tidied. */
+export type TidyInput = Partial<Omit<TidyOptions, "revokedSafetyBufferMs">> & {
+  readonly revokedSafetyBufferMs?: number
+}
+
+export interface TidyStatus {
+  /** The one that is going on, or the last; undefined before the first. */
+  readonly run: TidyRunView | undefined
+  readonly lastAutomaticFinishedAt: Instant | undefined
+  /** Undefined where the mount does not say that its certificates are to be counted. */
+  readonly stored: Pick<StoredCounts, "certificates" | "revocations"> | undefined
+  readonly mountUuid: string
+}
+
+export type TidyRunView = Omit<TidyRun, "mountId" | "number" | "step" | "progress" | "automatic">
+
+/** Taking away of what has expired (pki-facts 2.10). The work itself is a job of the servers on the store. */
+export interface Tidy {
+  /** Begins a run, unless one is going on; the answer is what to know about that. */
+  start(input: TidyInput): Promise<readonly string[]>
+  /** Ends the one that is going on before its next page. */
+  cancel(): Promise<{ readonly status: TidyStatus; readonly warnings: readonly string[] }>
+  getStatus(): Promise<TidyStatus>
+  getAutomatic(): Promise<AutoTidyView>
+  changeAutomatic(patch: AutoTidyPatch): Promise<AutoTidyView>
+}
