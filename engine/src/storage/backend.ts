@@ -1,6 +1,7 @@
 import type { RandomSource } from "../core/random.ts"
 import type { Log } from "../core/runtime.ts"
 import type { StorageActivity } from "../core/storage-activity.ts"
+import type { SyncFile } from "./write-ahead-sync.ts"
 import type { DialectName, Session } from "./session.ts"
 
 export const defaultLongestWorkMs = 10_000
@@ -23,6 +24,8 @@ export interface BackendOptions {
   readonly log: Log
   /** Milliseconds with fractions, for durations only. */
   readonly stopwatch: () => number
+  /** Of a file of SQLite; tests let it fail. */
+  readonly sync?: SyncFile | undefined
   /** How many reads run beside each other: reader connections of SQLite, the whole pool of PostgreSQL. */
   readonly connections?: number | undefined
   /** How often a contended transaction is tried before the caller hears `busy`. */

@@ -8,6 +8,7 @@ import { migrations } from "./migrations/index.ts"
 import { openPostgres } from "./postgres.ts"
 import type { DialectName, Session } from "./session.ts"
 import { openSqlite } from "./sqlite.ts"
+import type { SyncFile } from "./write-ahead-sync.ts"
 
 export interface Database extends AsyncDisposable {
   readonly dialect: DialectName
@@ -30,6 +31,7 @@ export interface DatabaseOptions {
   readonly connections?: number
   readonly attempts?: number
   readonly longestWorkMs?: number
+  readonly sync?: SyncFile
   /** Of tests; a release has its own. */
   readonly migrations?: readonly Migration[]
 }
@@ -43,6 +45,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     connections: options.connections,
     attempts: options.attempts,
     longestWorkMs: options.longestWorkMs,
+    sync: options.sync,
     stopwatch: () => performance.now(),
   })
   return {

@@ -1,30 +1,30 @@
 // Embedded storage: one writer connection per file and process, a few read-only ones beside it (WAL), and group commit.
 // Queued works run one after another as savepoints inside one `begin immediate` and hear of success and failure alike
-// only after the shared commit is on disk: a failure, too, may rest on what an earlier work of the batch wrote.
+// only after the shared commit is on disk: a failure, too, may rest on what an earlier work of the batch wrote. So does a
+// read that may have seen the commit. Nobody waits for the disk on the thread itself.
 // `busy_timeout` is 0: waiting inside SQLite would stop the event loop that the holder of the lock may need.
 import { closeSync, mkdirSync, openSync, realpathSync } from "node:fs"
 import { dirname } from "node:path"
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+import type { SQLInputValue } from "node:sqlite"
 import { setImmediate as nextTurn } from "node:timers/promises"
-import { busy } from "../core/errors.ts"
+import { outOfService } from "../core/errors.ts"
 import { noStorageActivity, type StorageActivity } from "../core/storage-activity.ts"
 import { type Backend, type BackendOptions, defaultLongestWorkMs } from "./backend.ts"
 import { backOff } from "./backoff.ts"
 import type { Bound } from "./dialect.ts"
-import { InternedRows, rowOf } from "./interned-rows.ts"
-import { ReferenceViolation, UniqueViolation, type Session } from "./session.ts"
+import { Checkpointer } from "./checkpointer.ts"
+import type { Session } from "./session.ts"
+import { busyDatabase, defaultAttempts, isBusy, openConnection, SqliteConnection, translated } from "./sqlite-connection.ts"
 import { UnitOfWork, type Fetch } from "./unit-of-work.ts"
+import { syncFile, WriteAheadSync } from "./write-ahead-sync.ts"
 
 const memory = ":memory:"
 const largestBatch = 256
 const defaultReaders = 4
-/** With the delays of `backOff`, about five seconds. */
-const defaultAttempts = 80
-const cachedStatements = 512
 
 /** Opens the file, creating it (0600, in a folder made 0700). Everyone in this process who opens it shares one writer. */
 export async function openSqlite(path: string, options: BackendOptions): Promise<Backend> {
-  if (path === memory) return new SqliteStore(await openConnection(memory, "writer", options), [], options)
+  if (path === memory) return new SqliteStore(await openConnection(memory, "writer", options), [], undefined, options)
   const file = createPrivately(path)
   const shared = openFiles.get(file) ?? { users: 0, store: openFile(file, options) }
   openFiles.set(file, shared)
@@ -51,7 +51,7 @@ async function openFile(file: string, options: BackendOptions): Promise<SqliteSt
   const readers = Array.from({ length: options.connections ?? defaultReaders }, () =>
     openConnection(file, "reader", options),
   )
-  return new SqliteStore(writer, await Promise.all(readers), options)
+  return new SqliteStore(writer, await Promise.all(readers), file, options)
 }
 
 /** One opener's hold on a store that others may hold too. */
@@ -95,24 +95,41 @@ interface Job {
   readonly reject: (error: unknown) => void
 }
 
+/** Committed, and told to nobody yet. */
+interface Batch {
+  readonly taken: readonly Job[]
+  readonly settlements: readonly (() => void)[]
+}
+
 class SqliteStore implements Backend {
   readonly dialect = "sqlite"
   readonly activity = noStorageActivity()
   readonly #options: BackendOptions
-  readonly #writer: Connection
+  readonly #writer: SqliteConnection
   readonly #queue: Job[] = []
   #drained: Promise<void> | undefined
   /** None in memory, where a second connection would see another database: reads queue with the writes. */
-  readonly #readers: readonly Connection[]
-  readonly #idle: Connection[]
-  readonly #waiting: ((reader: Connection) => void)[] = []
+  readonly #readers: readonly SqliteConnection[]
+  readonly #idle: SqliteConnection[]
+  readonly #waiting: ((reader: SqliteConnection) => void)[] = []
+  /** None in memory. */
+  readonly #disk: { readonly log: WriteAheadSync; readonly checkpointer: Checkpointer } | undefined
+  /** From a commit until it is on disk. */
+  #syncing: Promise<void> | undefined
+  #unsyncable: { readonly cause: unknown } | undefined
   #closed = false
 
-  constructor(writer: Connection, readers: readonly Connection[], options: BackendOptions) {
+  constructor(
+    writer: SqliteConnection,
+    readers: readonly SqliteConnection[],
+    file: string | undefined,
+    options: BackendOptions,
+  ) {
     this.#writer = writer
     this.#readers = readers
     this.#idle = [...readers]
     this.#options = options
+    this.#disk = file === undefined ? undefined : diskOf(file, writer, options)
   }
 
   transact<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -125,7 +142,15 @@ class SqliteStore implements Backend {
 
   async read<T>(work: (session: Session) => Promise<T>): Promise<T> {
     if (this.#readers.length === 0) return this.#enqueue(work, true)
-    if (this.#closed) throw closedError()
+    this.#refuseUnusable()
+    try {
+      return await this.#snapshot(work)
+    } finally {
+      if (this.#syncing !== undefined) await this.#syncing
+    }
+  }
+
+  async #snapshot<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const reader = this.#idle.pop() ?? (await this.#nextReader())
     try {
       for (let attempt = 1; ; attempt += 1) {
@@ -146,11 +171,11 @@ class SqliteStore implements Backend {
     }
   }
 
-  async #nextReader(): Promise<Connection> {
+  async #nextReader(): Promise<SqliteConnection> {
     const { read } = this.activity
     const began = this.#options.stopwatch()
     read.waitingCount += 1
-    const reader = await new Promise<Connection>((resolve) => this.#waiting.push(resolve))
+    const reader = await new Promise<SqliteConnection>((resolve) => this.#waiting.push(resolve))
     read.waitingCount -= 1
     read.waitedMs += this.#options.stopwatch() - began
     return reader
@@ -161,18 +186,25 @@ class SqliteStore implements Backend {
     this.#closed = true
     await this.#drained
     while (this.#idle.length < this.#readers.length) await nextTurn()
+    await this.#disk?.checkpointer.close()
+    this.#disk?.log.close()
     for (const reader of this.#readers) reader.close()
     this.#writer.close()
   }
 
   #enqueue<T>(work: (session: Session) => Promise<T>, readOnly: boolean): Promise<T> {
-    if (this.#closed) return Promise.reject(closedError())
     return new Promise<unknown>((resolve, reject) => {
+      this.#refuseUnusable()
       this.#queue.push({ work, readOnly, resolve, reject, queuedAt: this.#options.stopwatch() })
       this.#activityOf(readOnly).waitingCount += 1
       // At the end of this turn, so that all its requests share one commit.
       this.#drained ??= nextTurn().then(() => this.#drain())
     }) as Promise<T>
+  }
+
+  #refuseUnusable(): void {
+    if (this.#closed) throw closedError()
+    if (this.#unsyncable !== undefined) throw unsyncable(this.#unsyncable.cause)
   }
 
   #activityOf(readOnly: boolean) {
@@ -190,18 +222,45 @@ class SqliteStore implements Backend {
 
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
-      await this.#commitBatch()
+      const batch = await this.#commitBatch()
+      // The next batch gathers meanwhile, so that as many share a commit as the disk makes wait.
+      if (batch !== undefined) await this.#settleOnDisk(batch)
+      const quiet = this.#disk?.checkpointer.committed()
+      if (quiet !== undefined) await quiet
       await nextTurn()
     }
     this.#drained = undefined
   }
 
-  async #commitBatch(): Promise<void> {
+  async #settleOnDisk({ taken, settlements }: Batch): Promise<void> {
+    if (this.#disk !== undefined) {
+      try {
+        await (this.#syncing = this.#disk.log.synced())
+      } catch (cause) {
+        // What the disk kept of it nobody can tell, and a later sync would not say (it forgets what it could not write).
+        this.#unsyncable = { cause }
+        const error = unsyncable(cause)
+        for (const job of taken) job.reject(error)
+        this.#rejectQueued(error)
+        return
+      } finally {
+        this.#syncing = undefined
+      }
+    }
+    for (const settle of settlements) settle()
+  }
+
+  #rejectQueued(error: unknown): void {
+    for (let job = this.#nextJob(); job !== undefined; job = this.#nextJob()) job.reject(error)
+  }
+
+  /** Undefined where nothing was committed, and everyone has heard of it. */
+  async #commitBatch(): Promise<Batch | undefined> {
     try {
       await this.#begin()
     } catch (error) {
-      for (let job = this.#nextJob(); job !== undefined; job = this.#nextJob()) job.reject(error)
-      return
+      this.#rejectQueued(error)
+      return undefined
     }
     const taken: Job[] = []
     const settlements: (() => void)[] = []
@@ -225,11 +284,11 @@ class SqliteStore implements Backend {
       if (this.#writer.inTransaction) this.#writer.command("rollback")
       // Also the one whose attempt could not even be undone: nobody is left waiting.
       for (const job of taken) job.reject(error)
-      return
+      return undefined
     } finally {
       clearTimeout(timer)
     }
-    for (const settle of settlements) settle()
+    return { taken, settlements }
   }
 
   async #begin(): Promise<void> {
@@ -270,7 +329,7 @@ class SqliteStore implements Backend {
   }
 }
 
-async function snapshot<T>(reader: Connection, work: (session: Session) => Promise<T>): Promise<T> {
+async function snapshot<T>(reader: SqliteConnection, work: (session: Session) => Promise<T>): Promise<T> {
   const session = new SqliteSession(reader)
   reader.command("begin")
   try {
@@ -284,9 +343,9 @@ async function snapshot<T>(reader: Connection, work: (session: Session) => Promi
 }
 
 class SqliteSession extends UnitOfWork {
-  readonly #connection: Connection
+  readonly #connection: SqliteConnection
 
-  constructor(connection: Connection) {
+  constructor(connection: SqliteConnection) {
     super("sqlite")
     this.#connection = connection
   }
@@ -307,139 +366,21 @@ class SqliteSession extends UnitOfWork {
   }
 }
 
-class Connection {
-  readonly #database: DatabaseSync
-  /** What a writer reads it is about to change: remembering that would be work for nothing. */
-  readonly #interns: boolean
-  readonly #statements = new Map<string, StatementSync>()
-  readonly #changes = new Map<string, StatementSync>()
-  /** There are few of them, and they are never dropped. */
-  readonly #interned = new Map<string, { readonly statement: StatementSync; readonly columns: readonly string[] }>()
-  readonly #rows = new InternedRows()
-
-  constructor(database: DatabaseSync, kind: "writer" | "reader") {
-    this.#database = database
-    this.#interns = kind === "reader"
-  }
-
-  get inTransaction(): boolean {
-    return this.#database.isTransaction
-  }
-
-  prepare(text: string): StatementSync {
-    return this.#cached(this.#statements, text)
-  }
-
-  /**
-   * How many rows the statement changed. With every such answer SQLite also tells the last row id, and the name index has row
-   * ids above 2^53 of its own (the marks of deleted names), for which a plain number would throw after the work was done.
-   */
-  change(text: string, values: readonly SQLInputValue[]): number {
-    const statement = this.#cached(this.#changes, text, (made) => made.setReadBigInts(true))
-    return Number(statement.run(...values).changes)
-  }
-
-  #cached(
-    statements: Map<string, StatementSync>,
-    text: string,
-    setUp: (statement: StatementSync) => void = () => {},
-  ): StatementSync {
-    const known = statements.get(text)
-    if (known !== undefined) return known
-    const statement = this.#database.prepare(text)
-    setUp(statement)
-    if (statements.size >= cachedStatements) {
-      for (const oldest of statements.keys()) {
-        statements.delete(oldest)
-        break
-      }
-    }
-    statements.set(text, statement)
-    return statement
-  }
-
-  internedRows(text: string, values: readonly SQLInputValue[]): readonly object[] {
-    let known = this.#interned.get(text)
-    if (known === undefined) {
-      const statement = this.#database.prepare(text)
-      statement.setReturnArrays(true)
-      known = { statement, columns: statement.columns().map(({ name }) => name) }
-      this.#interned.set(text, known)
-    }
-    const cells = known.statement.all(...values) as unknown as readonly (readonly unknown[])[]
-    const { columns } = known
-    return this.#interns ? this.#rows.rowsOf(text, values, columns, cells) : cells.map((row) => rowOf(columns, row))
-  }
-
-  command(text: string): void {
-    this.change(text, [])
-  }
-
-  close(): void {
-    this.#statements.clear()
-    this.#changes.clear()
-    this.#interned.clear()
-    this.#database.close()
-  }
-}
-
-// Caches are in KiB. No memory map: its pages would count as the server's memory.
-const pragmas: Record<"writer" | "reader", readonly string[]> = {
-  writer: [
-    "journal_mode = wal",
-    "synchronous = full",
-    "foreign_keys = on",
-    "cache_size = -16384",
-    "temp_store = memory",
-    "wal_autocheckpoint = 4000",
-    "journal_size_limit = 67108864",
-    "trusted_schema = off",
-  ],
-  reader: ["cache_size = -8192", "temp_store = memory", "trusted_schema = off"],
-}
-
-async function openConnection(
-  path: string,
-  kind: "writer" | "reader",
-  { random, attempts }: BackendOptions,
-): Promise<Connection> {
-  for (let attempt = 1; ; attempt += 1) {
-    const database = new DatabaseSync(path, { readOnly: kind === "reader", timeout: 0 })
-    try {
-      for (const pragma of pragmas[kind]) database.exec(`pragma ${pragma}`)
-      return new Connection(database, kind)
-    } catch (error) {
-      database.close()
-      if (!isBusy(error)) throw error
-      if (attempt >= (attempts ?? defaultAttempts)) throw busyDatabase(error)
-      await backOff(attempt, random)
-    }
-  }
-}
-
 function createPrivately(path: string): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   closeSync(openSync(path, "a", 0o600))
   return realpathSync(path)
 }
 
-const primaryCodeMask = 0xff
-const busyCode = 5
-const foreignKeyCode = 787
-const uniqueCodes = [1555, 2067, 2579]
+const diskOf = (path: string, writer: SqliteConnection, { sync = syncFile }: BackendOptions) => ({
+  log: new WriteAheadSync(path, sync),
+  checkpointer: new Checkpointer({
+    path,
+    loggedPages: () => writer.loggedPages(),
+    takeOver: (taken) => writer.checkpointAlone(!taken),
+  }),
+})
 
-const errorCode = (error: unknown): number =>
-  error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode : 0
-
-const isBusy = (error: unknown): boolean => (errorCode(error) & primaryCodeMask) === busyCode
-
-function translated(error: unknown): unknown {
-  const code = errorCode(error)
-  if (uniqueCodes.includes(code)) {
-    return new UniqueViolation((error as Error).message.replace(/^.*failed: /, ""), { cause: error })
-  }
-  return code === foreignKeyCode ? new ReferenceViolation({ cause: error }) : error
-}
-
-const busyDatabase = (cause: unknown) => busy("The database is in use by another process.", cause)
+const unsyncable = (cause: unknown) =>
+  outOfService("The database could not be brought onto the disk; it has to be opened anew.", cause)
 const closedError = () => new Error("the database is closed")

@@ -1,0 +1,152 @@
+// One connection to a SQLite file: its settings, its prepared statements, and what its errors mean.
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+import { busy } from "../core/errors.ts"
+import type { BackendOptions } from "./backend.ts"
+import { backOff } from "./backoff.ts"
+import { logPages } from "./checkpointer.ts"
+import { InternedRows, rowOf } from "./interned-rows.ts"
+import { ReferenceViolation, UniqueViolation } from "./session.ts"
+
+/** With the delays of `backOff`, about five seconds. */
+export const defaultAttempts = 80
+const cachedStatements = 512
+
+export class SqliteConnection {
+  readonly #database: DatabaseSync
+  /** What a writer reads it is about to change: remembering that would be work for nothing. */
+  readonly #interns: boolean
+  readonly #statements = new Map<string, StatementSync>()
+  readonly #changes = new Map<string, StatementSync>()
+  /** There are few of them, and they are never dropped. */
+  readonly #interned = new Map<string, { readonly statement: StatementSync; readonly columns: readonly string[] }>()
+  readonly #rows = new InternedRows()
+
+  constructor(database: DatabaseSync, kind: "writer" | "reader") {
+    this.#database = database
+    this.#interns = kind === "reader"
+  }
+
+  get inTransaction(): boolean {
+    return this.#database.isTransaction
+  }
+
+  prepare(text: string): StatementSync {
+    return this.#cached(this.#statements, text)
+  }
+
+  /**
+   * How many rows the statement changed. With every such answer SQLite also tells the last row id, and the name index has row
+   * ids above 2^53 of its own (the marks of deleted names), for which a plain number would throw after the work was done.
+   */
+  change(text: string, values: readonly SQLInputValue[]): number {
+    const statement = this.#cached(this.#changes, text, (made) => made.setReadBigInts(true))
+    return Number(statement.run(...values).changes)
+  }
+
+  #cached(
+    statements: Map<string, StatementSync>,
+    text: string,
+    setUp: (statement: StatementSync) => void = () => {},
+  ): StatementSync {
+    const known = statements.get(text)
+    if (known !== undefined) return known
+    const statement = this.#database.prepare(text)
+    setUp(statement)
+    if (statements.size >= cachedStatements) {
+      for (const oldest of statements.keys()) {
+        statements.delete(oldest)
+        break
+      }
+    }
+    statements.set(text, statement)
+    return statement
+  }
+
+  internedRows(text: string, values: readonly SQLInputValue[]): readonly object[] {
+    let known = this.#interned.get(text)
+    if (known === undefined) {
+      const statement = this.#database.prepare(text)
+      statement.setReturnArrays(true)
+      known = { statement, columns: statement.columns().map(({ name }) => name) }
+      this.#interned.set(text, known)
+    }
+    const cells = known.statement.all(...values) as unknown as readonly (readonly unknown[])[]
+    const { columns } = known
+    return this.#interns ? this.#rows.rowsOf(text, values, columns, cells) : cells.map((row) => rowOf(columns, row))
+  }
+
+  /** In the write-ahead log; outside of any transaction. */
+  loggedPages(): number {
+    return Number(this.prepare("pragma wal_checkpoint(noop)").get()?.["log"])
+  }
+
+  /** Whether a commit also moves pages from the log into the file, once there are many. */
+  checkpointAlone(alone: boolean): void {
+    if (this.#database.isOpen) this.#database.exec(`pragma wal_autocheckpoint = ${alone ? logPages : 0}`)
+  }
+
+  command(text: string): void {
+    this.change(text, [])
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.#changes.clear()
+    this.#interned.clear()
+    this.#database.close()
+  }
+}
+
+// Commits are on disk when `WriteAheadSync` says so. Caches are in KiB. No memory map: its pages would count as the server's memory.
+const pragmas: Record<"writer" | "reader", readonly string[]> = {
+  writer: [
+    "journal_mode = wal",
+    "synchronous = normal",
+    "foreign_keys = on",
+    "cache_size = -16384",
+    "temp_store = memory",
+    `wal_autocheckpoint = ${logPages}`,
+    "journal_size_limit = 67108864",
+    "trusted_schema = off",
+  ],
+  reader: ["cache_size = -8192", "temp_store = memory", "trusted_schema = off"],
+}
+
+export async function openConnection(
+  path: string,
+  kind: "writer" | "reader",
+  { random, attempts }: BackendOptions,
+): Promise<SqliteConnection> {
+  for (let attempt = 1; ; attempt += 1) {
+    const database = new DatabaseSync(path, { readOnly: kind === "reader", timeout: 0 })
+    try {
+      for (const pragma of pragmas[kind]) database.exec(`pragma ${pragma}`)
+      return new SqliteConnection(database, kind)
+    } catch (error) {
+      database.close()
+      if (!isBusy(error)) throw error
+      if (attempt >= (attempts ?? defaultAttempts)) throw busyDatabase(error)
+      await backOff(attempt, random)
+    }
+  }
+}
+
+const primaryCodeMask = 0xff
+const busyCode = 5
+const foreignKeyCode = 787
+const uniqueCodes = [1555, 2067, 2579]
+
+const errorCode = (error: unknown): number =>
+  error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode : 0
+
+export const isBusy = (error: unknown): boolean => (errorCode(error) & primaryCodeMask) === busyCode
+
+export function translated(error: unknown): unknown {
+  const code = errorCode(error)
+  if (uniqueCodes.includes(code)) {
+    return new UniqueViolation((error as Error).message.replace(/^.*failed: /, ""), { cause: error })
+  }
+  return code === foreignKeyCode ? new ReferenceViolation({ cause: error }) : error
+}
+
+export const busyDatabase = (cause: unknown) => busy("The database is in use by another process.", cause)
