@@ -9,6 +9,7 @@ import { availableParallelism } from "node:os"
 import type { Caller } from "./core/caller.ts"
 import type { Edition } from "./core/edition.ts"
 import { newId } from "./core/ids.ts"
+import type { Generations } from "./core/generations.ts"
 import type { JobActivities } from "./core/job-activity.ts"
 import type { Exclusively } from "./core/leases.ts"
 import { type Runtime, systemRuntime } from "./core/runtime.ts"
@@ -52,6 +53,7 @@ import { OcspCache } from "./pki/ocsp/ocsp-cache.ts"
 import { MountedPki } from "./pki/mounted.ts"
 import { MountService } from "./pki/mount-service.ts"
 import { VisibleMountService } from "./pki/visible-mounts.ts"
+import { currentGenerations } from "./storage/current-generations.ts"
 import { openDatabase } from "./storage/database.ts"
 import { followSealKeys } from "./storage/follow-seal-keys.ts"
 import { hmacSigner } from "./storage/hmac-signer.ts"
@@ -114,6 +116,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
   }
   const { sealer } = opening.use(followSealKeys(database, sealKeys, found, { random, log, timers }))
   const storage = storesOver(database, sealer)
+  const generations = currentGenerations(database)
   const stateTools = {
     archive: sealedStateArchive(sealer),
     signer: hmacSigner(await siteSecret(database, "signing-key", sealer, random)),
@@ -147,7 +150,8 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     audit: audit ?? noAudit,
     runtime,
     stateTools,
-    mountDirectory: new MountDirectory(storage),
+    generations,
+    mountDirectory: new MountDirectory(storage, generations),
     authorities: new Authorities(),
     signingKeys,
     keyGenerator: options.keyGenerator ?? keyGenerator(rsaKeys),
@@ -175,12 +179,13 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     await jobs.idle()
   })
   const closing = opening.move()
-  const authenticate = authentication(storage, runtime, uses)
+  const authenticate = authentication(storage, generations, runtime, uses)
   return new EmbeddedEngine(context, root, authenticate, jobs.activities, () => closing.disposeAsync())
 }
 
 interface Context {
   readonly storage: Storage<Stores>
+  readonly generations: Generations
   readonly storageActivity: StorageActivity
   readonly audit: Audit
   readonly runtime: Runtime

@@ -77,6 +77,12 @@ class Trail implements AuditTrail {
     this.#write(this.#line("request", this.#described(request)))
   }
 
+  signingRequest(request: AuditedRequest): void {
+    this.#requested = true
+    this.#failureCount ??= this.#file.failureCount
+    this.#file.append(this.#line("request", this.#described(request)))
+  }
+
   readRequest(request: AuditedRequest): void {
     this.#requested = true
     this.#file.append(this.#line("request", this.#described(request)))
@@ -117,6 +123,8 @@ class Trail implements AuditTrail {
     } catch (error) {
       throw unwritable(error)
     }
+    // What this trail left to be written with it may have been lost before.
+    if (this.#file.failureCount !== this.#failureCount) throw unwritable()
   }
 
   #line(type: "request" | "key-use" | "response", fields: object): string {

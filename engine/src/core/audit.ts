@@ -49,6 +49,8 @@ export interface AuditedResponse {
 export interface AuditTrail {
   /** Before anything is done about it. Throws `EngineError("out-of-service")` where it cannot be written down. */
   request(request: AuditedRequest): void
+  /** For one of which nothing stays unless a key is used: on file by then, at the latest. */
+  signingRequest(request: AuditedRequest): void
   /** For a request that must not be held up: kept in memory for a moment, so that it costs next to nothing. */
   readRequest(request: AuditedRequest): void
   readonly keyUse: RecordKeyUse
@@ -79,6 +81,7 @@ export interface Audit {
 const settled = Promise.resolve()
 const silentTrail: AuditTrail = {
   request() {},
+  signingRequest() {},
   readRequest() {},
   keyUse() {},
   response() {},

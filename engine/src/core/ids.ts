@@ -67,13 +67,15 @@ export function newId<P extends IdPrefix>(prefix: P, random: RandomSource): Id<P
   return `${prefix}-${text}` as Id<P>
 }
 
+const octetsInHex = Array.from({ length: 256 }, (_, octet) => octet.toString(16).padStart(2, "0"))
+
 /** RFC 9562, version 4. */
 export const newUuid = (random: RandomSource): string =>
-  uuidOf(Array.from(random.bytes(16), (byte) => byte.toString(16).padStart(2, "0")).join(""))
+  uuidOf(random.bytes(16).reduce((hex, byte) => hex + octetsInHex[byte], ""))
 
 /** Of at least 128 bits in hex that are as good as random. */
 export function uuidOf(hex: string): string {
   const variant = (8 + (Number.parseInt(hex.charAt(16), 16) % 4)).toString(16)
-  const parts = [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `${variant}${hex.slice(17, 20)}`]
-  return [...parts, hex.slice(20, 32)].join("-")
+  const [time, middle, high] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(13, 16)]
+  return `${time}-${middle}-4${high}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }

@@ -63,6 +63,8 @@ export interface ApiRoute<Request> {
   /** The body is not one of parameters: bytes for `bytes()`. A last `*name` is left as it stands in the address. */
   readonly raw?: true
   readonly bodyLimitBytes?: number
+  /** Nothing is left of a request unless an authority's key was used. */
+  readonly signs?: true
   /** A `write` that changes nothing. */
   readonly readOnly?: true
   /** Names of domain fields that do not follow from them, for faults that rules find. */

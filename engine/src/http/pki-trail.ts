@@ -41,9 +41,10 @@ export class RequestTrail {
   }
 
   /** Throws `out-of-service` where it may not be done because it cannot be recorded. */
-  record(): void {
+  record({ signs = false }: { readonly signs?: boolean } = {}): void {
     this.#recorded = true
-    if (this.#learned.openRead !== true) this.trail.request(this.#described())
+    if (signs) this.trail.signingRequest(this.#described())
+    else if (this.#learned.openRead !== true) this.trail.request(this.#described())
     else if (this.#audit.recordsOpenReads) this.trail.readRequest(this.#described())
   }
 

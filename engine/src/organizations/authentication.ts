@@ -3,6 +3,7 @@
 import { type AccessRules, compileAccess, fullAccess, noAccess } from "../core/access.ts"
 import type { Caller } from "../core/caller.ts"
 import { unauthenticated } from "../core/errors.ts"
+import type { Generations } from "../core/generations.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Instant } from "../core/time.ts"
@@ -34,6 +35,7 @@ export type Authenticate = (token: string) => Promise<Caller>
 
 export function authentication(
   storage: Storage<{ readonly identity: IdentityStore }>,
+  generations: Generations,
   runtime: Runtime,
   uses: TokenUses,
 ): Authenticate {
@@ -43,9 +45,9 @@ export function authentication(
     const hash = runtime.digest(token)
     const now = runtime.clock.now()
     const known = remembered.get(hash)
-    const found = await storage.read(async ({ identity }): Promise<Remembered> => {
+    const stands = known !== undefined && !isExpired(known, now) && known.generation === (await generations.identity())
+    const found = stands ? known : await storage.read(async ({ identity }): Promise<Remembered> => {
       const generation = await identity.generation()
-      if (known?.generation === generation && !isExpired(known, now)) return known
       const record = await identity.findToken(hash)
       const resolved = record && (await resolveToken(identity, record))
       if (record === undefined || resolved === undefined) throw unauthenticated()

@@ -4,6 +4,7 @@ import { authorizePath, type Capability } from "../core/access.ts"
 import type { RecordKeyUse } from "../core/audit.ts"
 import type { Caller } from "../core/caller.ts"
 import { busy } from "../core/errors.ts"
+import type { Generations } from "../core/generations.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
@@ -42,6 +43,7 @@ export type PkiStores = Pick<
 export interface PkiContext {
   readonly storage: Storage<PkiStores>
   readonly runtime: Runtime
+  readonly generations: Generations
   readonly mountDirectory: MountDirectory
   readonly authorities: Authorities
   readonly signingKeys: SigningKeys
@@ -80,8 +82,10 @@ export abstract class AuthorityService {
   }
 
   /** The mount as it stands now. */
-  protected current(): Promise<Authority> {
-    return this.read(async (authority) => authority)
+  protected async current(): Promise<Authority> {
+    const { mountDirectory, authorities, generations } = this.context
+    const mount = (await mountDirectory.current()).at(this.mountPath)
+    return (await authorities.newest(generations, mount)) ?? this.read(async (authority) => authority)
   }
 
   protected read<T>(work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
@@ -136,8 +140,8 @@ export abstract class AuthorityService {
       const authority = await this.current()
       const { store, value } = await make(authority)
       if (store === undefined) return value
-      const isStored = await this.transact(async ({ mount, generation }, stores) => {
-        if (mount.id !== authority.mount.id || generation !== authority.generation) return false
+      const isStored = await this.context.storage.transact(async (stores) => {
+        if ((await stores.authorities.generation(authority.mount.id)) !== authority.generation) return false
         await store(authority, stores)
         return true
       })

@@ -1,6 +1,7 @@
 // All that one issuance reads of its mount, loaded at once and kept while nothing of it changes (architecture 0.23): who
 // asks compares one number. An authority is a value; whoever holds one sees its mount as it stood at that generation.
 import { EngineError, unprocessable } from "../core/errors.ts"
+import type { Generations } from "../core/generations.ts"
 import type { KeyId } from "../core/ids.ts"
 import type { CaKey, CaKeyStore } from "./keys/key.ts"
 import { type HeldIssuer, holdIssuer } from "./issuers/held-issuer.ts"
@@ -13,6 +14,7 @@ import { shown } from "./policy/violation.ts"
 import type { MountSettings, MountSettingsStore } from "./settings/mount-settings.ts"
 
 export interface AuthorityStore {
+  /** Changes with any of what an authority is loaded from, the mount itself included. */
   generation(mountId: MountId): Promise<number>
 }
 
@@ -39,6 +41,13 @@ const heldAuthoritiesMaximum = 1_000
 /** Keeps the newest authority of each mount. */
 export class Authorities {
   readonly #held = new Map<MountId, Authority>()
+
+  /** The newest, if it is known and the mount has not changed since. */
+  async newest(generations: Pick<Generations, "authority">, mount: Mount): Promise<Authority | undefined> {
+    const held = this.#held.get(mount.id)
+    const stands = held?.mount === mount && held.generation === (await generations.authority(mount.id))
+    return stands ? held : undefined
+  }
 
   /** From a snapshot. */
   async current(stores: AuthorityStores, mount: Mount): Promise<Authority> {

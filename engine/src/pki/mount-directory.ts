@@ -1,6 +1,7 @@
 // Which mount an address means. Every request asks, so the mounts are kept for as long as their generation stands still
 // (architecture 0.23).
 import { EngineError } from "../core/errors.ts"
+import type { Generations } from "../core/generations.ts"
 import type { Storage } from "../core/storage.ts"
 import { type Mount, mountPathOf, mountSegmentsMaximum } from "./mount.ts"
 import type { MountStore } from "./mount-store.ts"
@@ -47,13 +48,17 @@ export const noMount = (path: string): EngineError =>
 
 export class MountDirectory {
   readonly #storage: Storage<UsedStores>
+  readonly #generations: Pick<Generations, "mounts">
   #known: MountTable | undefined
 
-  constructor(storage: Storage<UsedStores>) {
+  constructor(storage: Storage<UsedStores>, generations: Pick<Generations, "mounts">) {
     this.#storage = storage
+    this.#generations = generations
   }
 
-  current(): Promise<MountTable> {
+  async current(): Promise<MountTable> {
+    const known = this.#known
+    if (known !== undefined && known.generation === (await this.#generations.mounts())) return known
     return this.#storage.read((stores) => this.currentIn(stores))
   }
 

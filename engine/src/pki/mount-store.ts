@@ -1,4 +1,4 @@
-import type { Mount } from "./mount.ts"
+import type { Mount, MountId } from "./mount.ts"
 
 export interface MountStore {
   /** Grows with every change to a mount (architecture 0.23). */
@@ -9,5 +9,5 @@ export interface MountStore {
   insert(mount: Mount): Promise<void>
   save(mount: Mount): Promise<void>
   /** With everything that hangs on it. */
-  remove(id: string): Promise<void>
+  remove(id: MountId): Promise<void>
 }

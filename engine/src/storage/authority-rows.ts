@@ -1,6 +1,6 @@
 import type { AuthorityStore } from "../pki/authority.ts"
 import type { MountId } from "../pki/mount.ts"
-import { bumpGeneration, readGeneration } from "./generations.ts"
+import { authorityFamily, bumpGeneration, readGeneration } from "./generations.ts"
 import type { Session } from "./session.ts"
 
 export class AuthorityRows implements AuthorityStore {
@@ -11,12 +11,10 @@ export class AuthorityRows implements AuthorityStore {
   }
 
   generation(mountId: MountId): Promise<number> {
-    return readGeneration(this.#session, familyOf(mountId))
+    return readGeneration(this.#session, authorityFamily(mountId))
   }
 }
 
 /** Whoever changes a key, an issuer, a role or a setting of a mount says so, in the same transaction. */
 export const bumpAuthority = (session: Session, mountId: MountId): Promise<void> =>
-  bumpGeneration(session, familyOf(mountId))
-
-const familyOf = (mountId: MountId): string => `authority/${mountId}`
+  bumpGeneration(session, authorityFamily(mountId))

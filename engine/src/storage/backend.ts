@@ -11,6 +11,8 @@ export interface Backend {
   readonly dialect: DialectName
   readonly activity: StorageActivity
   read<T>(work: (session: Session) => Promise<T>): Promise<T>
+  /** One query, at what is committed, on disk or not. */
+  glance<T>(work: (session: Session) => Promise<T>): Promise<T>
   transact<T>(work: (session: Session) => Promise<T>): Promise<T>
   /** One transaction that no other process or replica runs beside; for migrations. */
   exclusively<T>(work: (session: Session) => Promise<T>): Promise<T>

@@ -15,6 +15,8 @@ export interface Database extends AsyncDisposable {
   readonly activity: StorageActivity
   /** One consistent snapshot; writes are refused. */
   read<T>(work: (session: Session) => Promise<T>): Promise<T>
+  /** The answer of one query, which may be a commit that is not on disk yet. */
+  glance<T>(work: (session: Session) => Promise<T>): Promise<T>
   /**
    * All or nothing, durable when the promise resolves. `work` may run several times, and may wait for nothing but its
    * session: on SQLite others wait for the same commit. A transaction begun inside a work would wait for itself.
@@ -52,6 +54,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     dialect: backend.dialect,
     activity: backend.activity,
     read: (work) => counted(backend.activity.read, backend.read(work)),
+    glance: (work) => backend.glance(work),
     transact: (work) => counted(backend.activity.write, backend.transact(work)),
     migrate: () => backend.exclusively((session) => migrate(session, options.migrations ?? migrations)),
     close: () => backend.close(),

@@ -3,6 +3,10 @@
 import { sql } from "kysely"
 import { statement, type Session } from "./session.ts"
 
+export const identityFamily = "identity"
+export const mountsFamily = "mounts"
+export const authorityFamily = (mountId: string): string => `authority/${mountId}`
+
 /** 0 for a family that nobody has bumped yet. */
 export async function readGeneration(session: Session, family: string): Promise<number> {
   return (await session.first(read, { family }))?.number ?? 0

@@ -15,11 +15,9 @@ import {
   ownersTeamName,
   type TokenRecord,
 } from "../organizations/identity-store.ts"
-import { bumpGeneration, readGeneration } from "./generations.ts"
+import { bumpGeneration, identityFamily, readGeneration } from "./generations.ts"
 import { type Session, statement } from "./session.ts"
 import type { TokenRow } from "./tables.ts"
-
-export const identityFamily = "identity"
 
 export class IdentityRows implements IdentityStore {
   readonly #session: Session

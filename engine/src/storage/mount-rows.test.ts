@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest"
 import { isEngineError } from "../core/errors.ts"
 import { MountDirectory } from "../pki/mount-directory.ts"
 import { initialMountConfig, type Mount } from "../pki/mount.ts"
+import { currentGenerations } from "./current-generations.ts"
 import { MountRows } from "./mount-rows.ts"
 import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
 
@@ -27,7 +28,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("mounts on $na
     expect(await change((mounts) => mounts.list())).toEqual(["Pki", "a/b", "pki"].map(mountAt))
     const moved = { ...mountAt("pki"), path: "elsewhere", description: "moved" }
     await change((mounts) => mounts.save(moved))
-    await change((mounts) => mounts.remove("mnt-Pki"))
+    await change((mounts) => mounts.remove(mountAt("Pki").id))
     expect(await change((mounts) => mounts.list())).toEqual([mountAt("a/b"), moved])
   })
 
@@ -55,7 +56,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("mounts on $na
     const directory = new MountDirectory({
       read: (work) => database.read((session) => work(counted(new MountRows(session)))),
       transact: (work) => database.transact((session) => work(counted(new MountRows(session)))),
-    })
+    }, currentGenerations(database))
     const insert = (path: string) => database.transact((session) => new MountRows(session).insert(mountAt(path)))
 
     expect((await directory.current()).resolve(["pki", "issue", "web"])).toBeUndefined()
@@ -81,7 +82,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("mounts on $na
     const directory = new MountDirectory({
       read: (work) => database.read((session) => work({ mounts: new MountRows(session) })),
       transact: (work) => database.transact((session) => work({ mounts: new MountRows(session) })),
-    })
+    }, currentGenerations(database))
     await directory.current()
     const given = database.transact(async (session) => {
       const mounts = new MountRows(session)

@@ -1,11 +1,10 @@
 import { conflict } from "../core/errors.ts"
 import type { MountConfig, MountId, Mount } from "../pki/mount.ts"
 import type { MountStore } from "../pki/mount-store.ts"
-import { bumpGeneration, readGeneration } from "./generations.ts"
+import { bumpAuthority } from "./authority-rows.ts"
+import { bumpGeneration, mountsFamily, readGeneration } from "./generations.ts"
 import { type Session, statement, UniqueViolation } from "./session.ts"
 import type { MountRow } from "./tables.ts"
-
-const family = "mounts"
 
 export class MountRows implements MountStore {
   readonly #session: Session
@@ -15,7 +14,7 @@ export class MountRows implements MountStore {
   }
 
   generation(): Promise<number> {
-    return readGeneration(this.#session, family)
+    return readGeneration(this.#session, mountsFamily)
   }
 
   async list(): Promise<readonly Mount[]> {
@@ -30,11 +29,13 @@ export class MountRows implements MountStore {
     const { path, description, config } = rowOf(mount)
     const update = this.#session.db.updateTable("mounts").set({ path, description, config }).where("id", "=", mount.id)
     await this.#change(path, () => this.#session.run(update))
+    await bumpAuthority(this.#session, mount.id)
   }
 
-  async remove(id: string): Promise<void> {
+  async remove(id: MountId): Promise<void> {
     await this.#session.run(this.#session.db.deleteFrom("mounts").where("id", "=", id))
-    await bumpGeneration(this.#session, family)
+    await bumpAuthority(this.#session, id)
+    await bumpGeneration(this.#session, mountsFamily)
   }
 
   async #change(path: string, write: () => Promise<unknown>): Promise<void> {
@@ -43,7 +44,7 @@ export class MountRows implements MountStore {
     } catch (error) {
       throw error instanceof UniqueViolation ? conflict(`path is already in use at ${path}/`) : error
     }
-    await bumpGeneration(this.#session, family)
+    await bumpGeneration(this.#session, mountsFamily)
   }
 }
 

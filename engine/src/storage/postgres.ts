@@ -57,6 +57,23 @@ class PostgresStore implements Backend {
     return this.#tracked(`begin isolation level repeatable read read only; ${this.#limits}`, this.activity.read, work)
   }
 
+  // One query needs no transaction of its own making.
+  async glance<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    if (this.#closed !== undefined) throw new Error("the database is closed")
+    const client = await this.#connect(this.activity.read)
+    const session = new PostgresSession(client)
+    let broken = false
+    try {
+      return await work(session)
+    } catch (error) {
+      broken = isConnectionFailure(session.failure?.error ?? error)
+      throw broken ? unreachableDatabase(error) : error
+    } finally {
+      session.settle()
+      client.release(broken)
+    }
+  }
+
   transact<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.#tracked(`begin isolation level serializable; ${this.#limits}`, this.activity.write, work)
   }

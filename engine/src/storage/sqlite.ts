@@ -51,7 +51,8 @@ async function openFile(file: string, options: BackendOptions): Promise<SqliteSt
   const readers = Array.from({ length: options.connections ?? defaultReaders }, () =>
     openConnection(file, "reader", options),
   )
-  return new SqliteStore(writer, await Promise.all(readers), file, options)
+  const glancer = await openConnection(file, "reader", options)
+  return new SqliteStore(writer, await Promise.all(readers), { file, glancer }, options)
 }
 
 /** One opener's hold on a store that others may hold too. */
@@ -71,6 +72,11 @@ class SharedStore implements Backend {
   async read<T>(work: (session: Session) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) throw closedError()
     return this.#store.read(work)
+  }
+
+  async glance<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    if (this.#closed !== undefined) throw closedError()
+    return this.#store.glance(work)
   }
 
   async transact<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -112,7 +118,8 @@ class SqliteStore implements Backend {
   readonly #readers: readonly SqliteConnection[]
   readonly #idle: SqliteConnection[]
   readonly #waiting: ((reader: SqliteConnection) => void)[] = []
-  /** None in memory. */
+  /** Free at any moment, because what it does is done at once. None in memory. */
+  readonly #glancer: SqliteConnection | undefined
   readonly #disk: { readonly log: WriteAheadSync; readonly checkpointer: Checkpointer } | undefined
   /** From a commit until it is on disk. */
   #syncing: Promise<void> | undefined
@@ -122,14 +129,15 @@ class SqliteStore implements Backend {
   constructor(
     writer: SqliteConnection,
     readers: readonly SqliteConnection[],
-    file: string | undefined,
+    shared: { readonly file: string; readonly glancer: SqliteConnection } | undefined,
     options: BackendOptions,
   ) {
     this.#writer = writer
     this.#readers = readers
     this.#idle = [...readers]
     this.#options = options
-    this.#disk = file === undefined ? undefined : diskOf(file, writer, options)
+    this.#glancer = shared?.glancer
+    this.#disk = shared && diskOf(shared.file, writer, options)
   }
 
   transact<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -153,21 +161,32 @@ class SqliteStore implements Backend {
   async #snapshot<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const reader = this.#idle.pop() ?? (await this.#nextReader())
     try {
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          return await snapshot(reader, work)
-        } catch (error) {
-          // Another process may be recovering the write-ahead log or leaving it.
-          if (!isBusy(error)) throw error
-          if (attempt >= (this.#options.attempts ?? defaultAttempts)) throw busyDatabase(error)
-          this.activity.retryCount += 1
-          await backOff(attempt, this.#options.random)
-        }
-      }
+      return await this.#untilReadable(() => snapshot(reader, work))
     } finally {
       const next = this.#waiting.shift()
       if (next === undefined) this.#idle.push(reader)
       else next(reader)
+    }
+  }
+
+  async glance<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    const glancer = this.#glancer
+    if (glancer === undefined) return this.#enqueue(work, true)
+    this.#refuseUnusable()
+    return this.#untilReadable(() => glimpse(glancer, work))
+  }
+
+  async #untilReadable<T>(read: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await read()
+      } catch (error) {
+        // Another process may be recovering the write-ahead log or leaving it.
+        if (!isBusy(error)) throw error
+        if (attempt >= (this.#options.attempts ?? defaultAttempts)) throw busyDatabase(error)
+        this.activity.retryCount += 1
+        await backOff(attempt, this.#options.random)
+      }
     }
   }
 
@@ -189,6 +208,7 @@ class SqliteStore implements Backend {
     await this.#disk?.checkpointer.close()
     this.#disk?.log.close()
     for (const reader of this.#readers) reader.close()
+    this.#glancer?.close()
     this.#writer.close()
   }
 
@@ -339,6 +359,16 @@ async function snapshot<T>(reader: SqliteConnection, work: (session: Session) =>
   } finally {
     session.settle()
     if (reader.inTransaction) reader.command("commit")
+  }
+}
+
+/** A query outside of any transaction is a snapshot by itself. */
+async function glimpse<T>(reader: SqliteConnection, work: (session: Session) => Promise<T>): Promise<T> {
+  const session = new SqliteSession(reader)
+  try {
+    return await work(session)
+  } finally {
+    session.settle()
   }
 }
 

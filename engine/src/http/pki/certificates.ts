@@ -58,8 +58,13 @@ function bothForms(
   handle: (request: PkiRequest, choice: IssuerChoice) => Promise<PkiResponse>,
 ): readonly PkiRoute[] {
   return [
-    { operation: "write", path, handle: (request) => handle(request, {}) },
-    { operation: "write", path: `/issuer/:issuer_ref${path}`, handle: (request) => handle(request, named(request)) },
+    { operation: "write", signs: true, path, handle: (request) => handle(request, {}) },
+    {
+      operation: "write",
+      signs: true,
+      path: `/issuer/:issuer_ref${path}`,
+      handle: (request) => handle(request, named(request)),
+    },
   ]
 }
 
@@ -69,9 +74,10 @@ function defaultAndNamed(
   handle: (request: PkiRequest, choice: IssuerChoice) => Promise<PkiResponse>,
 ): readonly PkiRoute[] {
   return [
-    { operation: "write", path: `/root/${verb}`, handle: (request) => handle(request, {}) },
+    { operation: "write", signs: true, path: `/root/${verb}`, handle: (request) => handle(request, {}) },
     {
       operation: "write",
+      signs: true,
       path: `/issuer/:issuer_ref/${verb}`,
       handle: (request) => handle(request, named(request)),
     },
