@@ -44,6 +44,7 @@ export class AuditFile {
   #unsynced = false
   #failureCount = 0
   #lookedAt: number
+  #writing: Promise<void> | undefined
   #running: Promise<void> | undefined
   #following: Promise<void> | undefined
   #cancelTimer: (() => void) | undefined
@@ -68,6 +69,12 @@ export class AuditFile {
   write(lines: string): void {
     this.#syncSoon()
     this.#writeNow(lines)
+  }
+
+  /** Whole lines; it resolves when they are in the file, in one call with all others of this turn. */
+  written(lines: string): Promise<void> {
+    this.append(lines)
+    return (this.#writing ??= this.#writeSoon())
   }
 
   /** Whole lines, written with the next ones or before the next sync. */
@@ -111,6 +118,12 @@ export class AuditFile {
       this.#fail(error)
       throw error
     }
+  }
+
+  async #writeSoon(): Promise<void> {
+    await nextTurn()
+    this.#writing = undefined
+    this.#writeNow("")
   }
 
   #syncSoon(): void {

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto"
-import { readFileSync } from "node:fs"
+import { readFileSync, writeSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -63,7 +63,7 @@ test("a request, the uses of keys it makes and its response share an id, in that
     plainKeys: ["format"],
   })
   clock.advance(5)
-  trail.keyUse({
+  await trail.keyUse({
     mount: "pki/",
     keyId: "key-1" as KeyId,
     issuerId: "iss-1" as IssuerId,
@@ -111,7 +111,7 @@ test("a request, the uses of keys it makes and its response share an id, in that
 test("a job's use of a key names the job; a response without a recorded request is not recorded", async () => {
   const { log, entries } = await openLog()
   const trail = log.trail({ job: "crl-rebuild" })
-  trail.keyUse({
+  await trail.keyUse({
     mount: "pki/",
     keyId: "key-1" as KeyId,
     issuerId: "iss-1" as IssuerId,
@@ -160,7 +160,7 @@ test("on a full disk neither a request nor a use of a key passes, and the log sa
       expect(() => trail.request({ caller: root, method: "POST", path: "/v1/pki/issue/web" })).toThrow(
         expect.objectContaining({ code: "out-of-service" }),
       )
-      expect(() => trail.keyUse(keyUse)).toThrow(expect.objectContaining({ code: "out-of-service" }))
+      await expect(trail.keyUse(keyUse)).rejects.toMatchObject({ code: "out-of-service" })
     }
     clock.advance(1_000)
   }
@@ -169,6 +169,43 @@ test("on a full disk neither a request nor a use of a key passes, and the log sa
     { event: "audit-log-failed", failureCount: 20 },
     { event: "audit-log-failed", failureCount: 20 },
   ])
+})
+
+test("of a request that only signs no key is used where its record is lost, and it costs no write of its own", async () => {
+  let writes = 0
+  let full = false
+  const { log, entries } = await openLog({
+    write(descriptor, bytes) {
+      if (full) throw new Error("no space left on device")
+      writes += 1
+      return writeSync(descriptor, String(bytes))
+    },
+    sync: async () => {},
+  })
+  const keyUse = { mount: "pki", keyId: "key-1" as KeyId, purpose: "certificate", digest: "" } as const
+  const request = { caller: root, method: "POST", path: "/v1/pki/issue/web" }
+  const trails = ["req-1", "req-2"].map((requestId) => log.trail({ requestId }))
+  await Promise.all(
+    trails.map((trail) => {
+      trail.signingRequest(request)
+      return trail.keyUse(keyUse)
+    }),
+  )
+  expect(entries().map(({ type, request_id }) => `${type} ${request_id}`)).toEqual([
+    "request req-1",
+    "key-use req-1",
+    "request req-2",
+    "key-use req-2",
+  ])
+  expect(writes).toBe(1)
+
+  const lost = log.trail({ requestId: "req-3" })
+  lost.signingRequest(request)
+  full = true
+  const other = log.trail({ requestId: "req-4" })
+  expect(() => other.request(request)).toThrow(expect.objectContaining({ code: "out-of-service" }))
+  full = false
+  await expect(lost.keyUse(keyUse)).rejects.toMatchObject({ code: "out-of-service" })
 })
 
 test("a request that must not be held up is not, and waits for no disk", async () => {
@@ -190,7 +227,7 @@ test("a key that a request without a record uses is on disk before the answer al
   const trail = log.trail({ requestId: "req-1" })
   await trail.durable()
   expect(syncCount).toBe(0)
-  trail.keyUse({ mount: "pki", keyId: "key-1" as KeyId, purpose: "ocsp-response", digest: "" })
+  await trail.keyUse({ mount: "pki", keyId: "key-1" as KeyId, purpose: "ocsp-response", digest: "" })
   trail.response({ status: 200 })
   await trail.durable()
   expect(syncCount).toBe(1)

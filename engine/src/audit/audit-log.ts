@@ -89,17 +89,24 @@ class Trail implements AuditTrail {
   }
 
   // A member and not a method, because it is handed on by itself.
-  readonly keyUse = ({ mount, keyId, issuerId, purpose, serialNumber, digest }: KeyUse): void =>
-    this.#write(
-      this.#line("key-use", {
-        mount,
-        key_id: keyId,
-        issuer_id: issuerId,
-        purpose,
-        serial_number: serialNumber,
-        to_be_signed_sha256: digest,
-      }),
-    )
+  readonly keyUse = async ({ mount, keyId, issuerId, purpose, serialNumber, digest }: KeyUse): Promise<void> => {
+    const line = this.#line("key-use", {
+      mount,
+      key_id: keyId,
+      issuer_id: issuerId,
+      purpose,
+      serial_number: serialNumber,
+      to_be_signed_sha256: digest,
+    })
+    this.#failureCount ??= this.#file.failureCount
+    try {
+      await this.#file.written(line)
+    } catch (error) {
+      throw unwritable(error)
+    }
+    // Another's failure may have taken it along, or the request that it belongs to.
+    if (this.#file.failureCount !== this.#failureCount) throw unwritable()
+  }
 
   response({ status, errors }: AuditedResponse): void {
     if (!this.#requested) return
@@ -123,8 +130,6 @@ class Trail implements AuditTrail {
     } catch (error) {
       throw unwritable(error)
     }
-    // What this trail left to be written with it may have been lost before.
-    if (this.#file.failureCount !== this.#failureCount) throw unwritable()
   }
 
   #line(type: "request" | "key-use" | "response", fields: object): string {

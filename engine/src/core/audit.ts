@@ -20,8 +20,8 @@ export interface KeyUse {
   readonly digest: string
 }
 
-/** Call it with what is about to be signed. It throws where that cannot be written down, and then nothing may be signed. */
-export type RecordKeyUse = (use: KeyUse) => void
+/** Told what is about to be signed; it rejects where that cannot be written down, and then nothing may be signed. */
+export type RecordKeyUse = (use: KeyUse) => Promise<void>
 
 /** What a request asks for, in the words of the API that it came in by. */
 export interface AuditedRequest {
@@ -83,7 +83,7 @@ const silentTrail: AuditTrail = {
   request() {},
   signingRequest() {},
   readRequest() {},
-  keyUse() {},
+  keyUse: () => settled,
   response() {},
   durable: () => settled,
 }

@@ -22,6 +22,8 @@ export interface CheckpointerOptions {
 export const logPages = 4_000
 /** A process that commits less often needs no thread for it. */
 const busyCommits = 500
+/** Looking takes as long as a small commit. */
+const lookEveryCommits = 16
 
 export class Checkpointer {
   readonly #options: CheckpointerOptions
@@ -43,7 +45,8 @@ export class Checkpointer {
     if (this.#gone || this.#commitCount < busyCommits) return undefined
     this.#writersWait?.()
     if (this.#quiet !== undefined) return this.#quiet.promise
-    if (!this.#running && this.#options.loggedPages() >= logPages) void this.#run()
+    if (!this.#running && this.#commitCount % lookEveryCommits === 0 && this.#options.loggedPages() >= logPages)
+      void this.#run()
     return undefined
   }
 

@@ -6,7 +6,7 @@ import type { SigningKey } from "../../x509/signing-key.ts"
 export const auditedSigningKey = (key: SigningKey, use: Omit<KeyUse, "digest">, record: RecordKeyUse): SigningKey => ({
   ...key,
   async sign(data, algorithm) {
-    record({ ...use, digest: data.length > quickOctets ? await sha256InTurns(data) : sha256(data) })
+    await record({ ...use, digest: data.length > quickOctets ? await sha256InTurns(data) : sha256(data) })
     return key.sign(data, algorithm)
   },
 })
