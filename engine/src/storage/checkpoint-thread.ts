@@ -11,7 +11,10 @@ const checkpoint = database.prepare("pragma wal_checkpoint(passive)")
 parentPort?.on("message", (message: "checkpoint" | "close") => {
   if (message === "checkpoint") {
     const row = checkpoint.get()
-    parentPort?.postMessage({ logged: Number(row?.["log"]), moved: Number(row?.["checkpointed"]) } satisfies CheckpointAnswer)
+    parentPort?.postMessage({
+      logged: Number(row?.["log"]),
+      moved: Number(row?.["checkpointed"]),
+    } satisfies CheckpointAnswer)
     return
   }
   database.close()

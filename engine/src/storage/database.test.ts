@@ -332,6 +332,67 @@ describe("SQLite file", () => {
     expect(await value(database, "a")).toBe("1")
   })
 
+  test("nobody is told of a commit before it is on disk, be it by a write or a read", async () => {
+    const disk = { waiting: [] as (() => void)[], fast: true }
+    const sync = () => new Promise<void>((resolve) => (disk.fast ? resolve() : disk.waiting.push(resolve)))
+    await using temporary = await temporaryDatabase(file, { sync })
+    const { database } = temporary
+    disk.fast = false
+    const told: string[] = []
+    const tell = (who: string) => () => void told.push(who)
+    const writes = [
+      database.transact((session) => session.run(setSetting, { name: "a", value: "1" })).then(tell("write")),
+      database.transact(() => Promise.reject(new Error("no"))).catch(tell("refusal")),
+    ]
+    while (disk.waiting.length === 0) await sleep(1)
+    const late = database.transact((session) => session.run(setSetting, { name: "b", value: "1" })).then(tell("late"))
+    const read = value(database, "a").then((found) => told.push(`read ${found}`))
+    const absence = database.read(() => Promise.reject(new Error("it is there"))).catch(tell("failed read"))
+    expect(await database.glance((session) => session.first(findSetting, { name: "a" }))).toEqual({ value: "1" })
+    await sleep(20)
+    expect(told).toEqual([])
+    expect(disk.waiting).toHaveLength(1)
+    disk.fast = true
+    disk.waiting.pop()?.()
+    await Promise.all([...writes, read, absence, late])
+    expect(told.slice(0, -1).toSorted()).toEqual(["failed read", "read 1", "refusal", "write"])
+    expect(told.at(-1)).toBe("late")
+  })
+
+  test("what the disk may have lost nobody is told, and nothing more is done until it is opened anew", async () => {
+    let broken = false
+    const sync = () => (broken ? Promise.reject(new Error("input/output error")) : Promise.resolve())
+    await using temporary = await temporaryDatabase(file, { sync })
+    const { database } = temporary
+    broken = true
+    const set = (name: string) =>
+      database.transact((session) => session.run(setSetting, { name, value: "1" })).catch((error: unknown) => error)
+    const lost = [set("a"), set("b")]
+    expect(await Promise.all(lost)).toEqual(lost.map(() => expect.objectContaining({ code: "out-of-service" })))
+    // A sync that works again says nothing about the one that did not.
+    broken = false
+    expect(await set("c")).toMatchObject({ code: "out-of-service" })
+    await expect(value(database, "a")).rejects.toMatchObject({ code: "out-of-service" })
+    await database.close()
+    await using again = await openDatabase(temporary.url)
+    expect(await value(again, "c")).toBeUndefined()
+  })
+
+  test("the write-ahead log is started over beside commits that never pause", { timeout: 60_000 }, async () => {
+    await using temporary = await temporaryDatabase(file)
+    const { database } = temporary
+    const log = `${sqliteFile(temporary.url)}-wal`
+    const large = "x".repeat(100_000)
+    const writers = Array.from({ length: 4 }, async (_, writer) => {
+      for (let count = 0; count < 600; count += 1)
+        await database.transact((session) => session.run(setSetting, { name: `${writer}-${count}`, value: large }))
+    })
+    await Promise.all(writers)
+    // 240 MB went through it.
+    expect((await stat(log)).size).toBeLessThan(120_000_000)
+    expect(await value(database, "3-599")).toBe(large)
+  })
+
   test("more reads than connections wait for their turn", async () => {
     await using temporary = await temporaryDatabase(file, { connections: 2 })
     const values = await Promise.all(Array.from({ length: 50 }, () => value(temporary.database, "a")))

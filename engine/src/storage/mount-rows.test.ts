@@ -53,10 +53,13 @@ describe.each(databaseKinds.filter(({ available }) => available))("mounts on $na
       }),
     })
     const { database } = temporary
-    const directory = new MountDirectory({
-      read: (work) => database.read((session) => work(counted(new MountRows(session)))),
-      transact: (work) => database.transact((session) => work(counted(new MountRows(session)))),
-    }, currentGenerations(database))
+    const directory = new MountDirectory(
+      {
+        read: (work) => database.read((session) => work(counted(new MountRows(session)))),
+        transact: (work) => database.transact((session) => work(counted(new MountRows(session)))),
+      },
+      currentGenerations(database),
+    )
     const insert = (path: string) => database.transact((session) => new MountRows(session).insert(mountAt(path)))
 
     expect((await directory.current()).resolve(["pki", "issue", "web"])).toBeUndefined()
@@ -79,10 +82,13 @@ describe.each(databaseKinds.filter(({ available }) => available))("mounts on $na
   test("that a transaction gives up are never taken for mounts", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary
-    const directory = new MountDirectory({
-      read: (work) => database.read((session) => work({ mounts: new MountRows(session) })),
-      transact: (work) => database.transact((session) => work({ mounts: new MountRows(session) })),
-    }, currentGenerations(database))
+    const directory = new MountDirectory(
+      {
+        read: (work) => database.read((session) => work({ mounts: new MountRows(session) })),
+        transact: (work) => database.transact((session) => work({ mounts: new MountRows(session) })),
+      },
+      currentGenerations(database),
+    )
     await directory.current()
     const given = database.transact(async (session) => {
       const mounts = new MountRows(session)

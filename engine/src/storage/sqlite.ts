@@ -14,7 +14,14 @@ import { backOff } from "./backoff.ts"
 import type { Bound } from "./dialect.ts"
 import { Checkpointer } from "./checkpointer.ts"
 import type { Session } from "./session.ts"
-import { busyDatabase, defaultAttempts, isBusy, openConnection, SqliteConnection, translated } from "./sqlite-connection.ts"
+import {
+  busyDatabase,
+  defaultAttempts,
+  isBusy,
+  openConnection,
+  type SqliteConnection,
+  translated,
+} from "./sqlite-connection.ts"
 import { UnitOfWork, type Fetch } from "./unit-of-work.ts"
 import { syncFile, WriteAheadSync } from "./write-ahead-sync.ts"
 

@@ -16,7 +16,7 @@ test("what a key is about to sign is recorded first, by the digest of its octets
       return Uint8Array.of(7)
     },
   } as unknown as SigningKey
-  const audited = auditedSigningKey(key, use, (recorded: KeyUse) => void events.push(recorded))
+  const audited = auditedSigningKey(key, use, async (recorded: KeyUse) => void events.push(recorded))
   expect(await audited.sign(Buffer.from("tbs"), "ECDSAWithSHA256")).toEqual(Uint8Array.of(7))
   const digest = createHash("sha256").update("tbs").digest("hex")
   expect(events).toEqual([{ ...use, digest }, ["signs", "tbs", "ECDSAWithSHA256"]])
@@ -30,7 +30,7 @@ test("what cannot be recorded is not signed", async () => {
       return new Uint8Array()
     },
   } as unknown as SigningKey
-  const audited = auditedSigningKey(key, use, () => {
+  const audited = auditedSigningKey(key, use, async () => {
     throw outOfService("The audit log cannot be written.")
   })
   await expect(audited.sign(Buffer.from("tbs"), "ECDSAWithSHA256")).rejects.toMatchObject({ code: "out-of-service" })
