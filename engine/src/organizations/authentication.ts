@@ -46,13 +46,15 @@ export function authentication(
     const now = runtime.clock.now()
     const known = remembered.get(hash)
     const stands = known !== undefined && !isExpired(known, now) && known.generation === (await generations.identity())
-    const found = stands ? known : await storage.read(async ({ identity }): Promise<Remembered> => {
-      const generation = await identity.generation()
-      const record = await identity.findToken(hash)
-      const resolved = record && (await resolveToken(identity, record))
-      if (record === undefined || resolved === undefined) throw unauthenticated()
-      return { ...resolved, generation, lastUsedAt: record.lastUsedAt }
-    })
+    const found = stands
+      ? known
+      : await storage.read(async ({ identity }): Promise<Remembered> => {
+          const generation = await identity.generation()
+          const record = await identity.findToken(hash)
+          const resolved = record && (await resolveToken(identity, record))
+          if (record === undefined || resolved === undefined) throw unauthenticated()
+          return { ...resolved, generation, lastUsedAt: record.lastUsedAt }
+        })
     if (isExpired(found, now)) throw unauthenticated()
     if (found !== known) {
       if (remembered.size >= cachedCallersMaximum) remembered.clear()
