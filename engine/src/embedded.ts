@@ -85,6 +85,8 @@ export interface EmbeddedOptions {
   readonly sealKeys?: SealKeySources
   /** Where private keys come from; from this process and threads of its own when left out. */
   readonly keyGenerator?: KeyGenerator
+  /** How many RSA keys of which size (bits) to make while nobody waits for one, held in memory; none when left out. */
+  readonly rsaKeyStock?: ReadonlyMap<number, number>
   /** Whether this engine does the work that needs no request (CRLs, tidying) when its turn comes; true when left out. */
   readonly jobs?: boolean
   /** By which jobs and patience are timed; those of the process when left out. */
@@ -135,7 +137,13 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
   if (options.auditLog?.opensLate !== true) audit?.open()
   const uses = tokenUses(storage, runtime)
   opening.defer(() => uses.settled())
-  const rsaKeys = opening.use(openRsaKeys({ threadCount: Math.max(2, availableParallelism()), timers }))
+  const rsaKeys = opening.use(
+    openRsaKeys({
+      threadCount: Math.max(2, availableParallelism()),
+      timers,
+      ...(options.rsaKeyStock && { stock: options.rsaKeyStock }),
+    }),
+  )
   const outgoing = opening.use(
     guardedFetch({ permitted: options.outgoing ?? { kinds: ["private"], ranges: [] }, digest: runtime.digest }),
   )

@@ -8,6 +8,7 @@ import { parseByteSize } from "./byte-size.ts"
 import { parseDuration } from "../core/time.ts"
 import { parseManagedTls } from "./managed-tls.ts"
 import { logLevels } from "./log.ts"
+import { parseRsaKeyStock } from "./rsa-key-stock.ts"
 
 export interface Setting {
   /** How the value is shown in help: `<address>`. */
@@ -163,6 +164,13 @@ export const settings = {
     schema: parsed(parseTlsListen),
     default: "off",
     devDefault: "next",
+  }),
+  rsaKeyStock: setting({
+    placeholder: "<bits:count>",
+    summary: "How many RSA keys of which size to make ahead while nobody waits for one, and hold in memory.",
+    expects: "counts up to 10000 of 2048, 3072 and 4096 bits, such as 2048:200,4096:10, or none",
+    schema: parsed(parseRsaKeyStock),
+    default: "none",
   }),
   outgoingRanges: setting({
     placeholder: "<ranges>",

@@ -38,6 +38,7 @@ export async function openStore(
       sealKeys: sealKeySourcesOf(settings),
       jobs: server,
       outgoing: settings.outgoingRanges,
+      ...(server && { rsaKeyStock: settings.rsaKeyStock }),
       ...(auditLog && { auditLog }),
     })
   } catch (error) {

@@ -1,0 +1,16 @@
+/** Sizes that certificates are issued for often enough to keep some ready. A key of 8192 bits takes a core for minutes. */
+const stockedBits = ["2048", "3072", "4096"]
+const countMaximum = 10_000
+
+/** Counts by size in bits. `2048:200,3072:20` or `none`; undefined for anything else. */
+export function parseRsaKeyStock(text: string): ReadonlyMap<number, number> | undefined {
+  if (text === "none") return new Map()
+  const stock = new Map<number, number>()
+  for (const part of text.split(",")) {
+    const [, bits = "", digits] = /^ *(\d{4}):(\d{1,5}) *$/.exec(part) ?? []
+    const count = Number(digits)
+    if (!stockedBits.includes(bits) || stock.has(Number(bits)) || count < 1 || count > countMaximum) return undefined
+    stock.set(Number(bits), count)
+  }
+  return stock
+}
