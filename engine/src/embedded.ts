@@ -4,6 +4,7 @@ import { saltedHash } from "./audit/salted-hash.ts"
 import type { PermittedAddresses } from "./client/address-guard.ts"
 import { guardedFetch } from "./client/guarded-fetch.ts"
 import { webhookPolicyClient } from "./client/policy-client.ts"
+import { type AuthorityActivity, noAuthorityActivity } from "./core/authority-activity.ts"
 import { type Audit, type AuditTrail, noAudit } from "./core/audit.ts"
 import { availableParallelism } from "node:os"
 import type { Caller } from "./core/caller.ts"
@@ -50,6 +51,8 @@ import { PolicyServiceActivity } from "./pki/external-policy/policy-service-acti
 import { HeldResponders } from "./pki/ocsp/held-responders.ts"
 import { renewResponders, renewRespondersJob } from "./pki/ocsp/renew-responders.ts"
 import { OcspCache } from "./pki/ocsp/ocsp-cache.ts"
+import { type AuthorityFigures, FigureBoard } from "./pki/statistics/authority-figures.ts"
+import { countCertificates, countCertificatesJob } from "./pki/statistics/count-certificates.ts"
 import { MountedPki } from "./pki/mounted.ts"
 import { MountService } from "./pki/mount-service.ts"
 import { VisibleMountService } from "./pki/visible-mounts.ts"
@@ -152,6 +155,9 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
   const holder = newId("eng", random)
   const exclusive = exclusively({ leases: leasesOver(database), holder, runtime, timers, stopped })
   const signingKeys = storedSigningKeys(storage)
+  const mountDirectory = new MountDirectory(storage, generations)
+  const authorities = new Authorities()
+  const authorityActivity = noAuthorityActivity()
   const context: Context = {
     storage,
     storageActivity: database.activity,
@@ -159,13 +165,22 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     runtime,
     stateTools,
     generations,
-    mountDirectory: new MountDirectory(storage, generations),
-    authorities: new Authorities(),
+    mountDirectory,
+    authorities,
     signingKeys,
     keyGenerator: options.keyGenerator ?? keyGenerator(rsaKeys),
     policyClient: webhookPolicyClient(outgoing.fetch),
     policyServiceActivity: new PolicyServiceActivity(),
-    crlPublisher: new CrlPublisher({ storage, clock: runtime.clock, timers, exclusively: exclusive, signingKeys }),
+    crlPublisher: new CrlPublisher({
+      storage,
+      clock: runtime.clock,
+      timers,
+      exclusively: exclusive,
+      signingKeys,
+      activity: authorityActivity.crlBuilds,
+    }),
+    authorityActivity,
+    figures: new FigureBoard({ storage, mountDirectory, authorities, runtime, timers }),
     ocspCache: new OcspCache(),
     ocspResponders: new HeldResponders(),
     edition: options.edition ?? "self-hosted",
@@ -205,6 +220,8 @@ interface Context {
   readonly policyClient: PolicyClient
   readonly policyServiceActivity: PolicyServiceActivity
   readonly crlPublisher: CrlPublisher
+  readonly authorityActivity: AuthorityActivity
+  readonly figures: FigureBoard
   readonly ocspCache: OcspCache
   readonly ocspResponders: HeldResponders
   readonly edition: Edition
@@ -224,6 +241,7 @@ const jobsOver = (context: Context, tidying: TidyWorker): readonly Job[] => [
       await trail.durable()
     },
   },
+  { ...countCertificatesJob, run: (held) => countCertificates(context, held) },
   {
     ...renewRespondersJob,
     async run(held) {
@@ -391,6 +409,14 @@ class EmbeddedEngine extends CallerEngine implements ServedEngine {
 
   get audit(): Audit {
     return this.context.audit
+  }
+
+  get authorityActivity(): AuthorityActivity {
+    return this.context.authorityActivity
+  }
+
+  authorityFigures(): Promise<AuthorityFigures> {
+    return this.context.figures.current()
   }
 
   get storageActivity(): StorageActivity {

@@ -1,6 +1,7 @@
 // The one port callers see. Two implementations: embedded (over storage) and remote (over HTTP). Whatever a method returns
 // must therefore stand whole in the document on the wire: an organization by its name, no internal fact beside it. Such
 // values are called views (`WorkspaceView`); each family is an interface in a file of its own (`workspaces/workspaces.ts`).
+import type { AuthorityActivity } from "./core/authority-activity.ts"
 import type { Audit, AuditTrail } from "./core/audit.ts"
 import type { JobActivities } from "./core/job-activity.ts"
 import type { StorageActivity } from "./core/storage-activity.ts"
@@ -20,6 +21,7 @@ import type { VcsConnections } from "./organizations/vcs-connections.ts"
 import type { Policies } from "./pki/access/policies.ts"
 import type { ServiceTokens } from "./pki/access/service-tokens.ts"
 import type { MountTable } from "./pki/mount-directory.ts"
+import type { AuthorityFigures } from "./pki/statistics/authority-figures.ts"
 import type { Mounts } from "./pki/mounts.ts"
 import type { Pki, ServedPki } from "./pki/pki.ts"
 import type { StoredCertificates } from "./pki/tidy/stored-certificates.ts"
@@ -114,4 +116,8 @@ export interface ServedEngine extends ServingEngine {
   readonly tidyActivity: TidyActivity
   /** Of mounts that publish it, as last counted. */
   storedCertificates(): Promise<readonly StoredCertificates[]>
+  /** And for what authorities sign of their own. */
+  readonly authorityActivity: AuthorityActivity
+  /** What there is to watch of authorities; of a moment ago at most. Never throws. */
+  authorityFigures(): Promise<AuthorityFigures>
 }

@@ -7,7 +7,7 @@ import { afterEach, expect, test } from "vitest"
 import { silentLog, systemRuntime } from "./core/runtime.ts"
 import type { App } from "./http/exchange.ts"
 import { openEmbedded } from "./embedded.ts"
-import { HeldIdentity, ListenError, type RunningServer, serveApp, startServer } from "./server.ts"
+import { HeldIdentity, ListenError, type RunningServer, serveApp, startSealedServer, startServer } from "./server.ts"
 
 const opened: RunningServer[] = []
 afterEach(async () => {
@@ -99,6 +99,20 @@ test.each([
     errors: [{ status: "413", title: "payload too large", detail: "The body is larger than 1024 bytes." }],
   })
   expect((await request(`${server.url}/api/v2/organizations`, { headers })).statusCode).toBe(200)
+})
+
+test("/metrics tells when authorities expire, and of nothing where the store is sealed", async () => {
+  await using engine = await openEmbedded("sqlite::memory:")
+  await engine.mounts.create({ path: "pki" })
+  await engine.pki("pki").issuers.generateRoot({ commonName: "Root", keyType: "ec", issuerName: "root" })
+  const server = await startServer({ engine })
+  const sealed = await startSealedServer({})
+  opened.push(server, sealed)
+  const told = async ({ url }: typeof server) => (await request(`${url}/metrics`)).body.text()
+  expect(await told(server)).toMatch(
+    /^chancery_pki_issuer_expiration_timestamp_seconds\{mount="pki",issuer="iss-\w+",issuer_name="root",signs="true"\} \d{10}$/m,
+  )
+  expect(await told(sealed)).not.toContain("chancery_pki")
 })
 
 test("/metrics counts what the store does, by kind and outcome", async () => {

@@ -5,6 +5,7 @@ import { systemRuntime } from "./core/runtime.ts"
 import type { ServedEngine } from "./engine.ts"
 import { createApp } from "./http/app.ts"
 import type { App, Serve } from "./http/exchange.ts"
+import { registerAuthorities, type WatchedAuthorities } from "./http/authority-metrics.ts"
 import { createFront } from "./http/front.ts"
 import { type ListenAddress, urlOf } from "./http/listen-address.ts"
 import { createMetrics, type Measured } from "./http/metrics.ts"
@@ -58,7 +59,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     tidy: engine.tidyActivity,
     storedCertificates: () => engine.storedCertificates(),
   }
-  return serveApp(app, { ...options, runtime, ready: () => engine.ready(), measured })
+  const authorities = { activity: engine.authorityActivity, figures: () => engine.authorityFigures() }
+  return serveApp(app, { ...options, runtime, ready: () => engine.ready(), measured, authorities })
 }
 
 /** Stands in while the store is sealed: answers that it is, and is not ready. */
@@ -74,14 +76,17 @@ export async function serveApp(
     readonly runtime: Runtime
     readonly ready: () => Promise<void>
     readonly measured?: Measured
+    readonly authorities?: WatchedAuthorities
   },
 ): Promise<RunningServer> {
   const { runtime } = options
   let draining = false
+  const metrics = createMetrics(options.measured)
+  if (options.authorities !== undefined) registerAuthorities(metrics.registry, options.authorities)
   const serve = createFront({
     app,
     runtime,
-    metrics: createMetrics(options.measured),
+    metrics,
     rateLimiter: options.rateLimit === undefined ? undefined : rateLimiter(options.rateLimit),
     accessLog: options.accessLog ?? "off",
     ready: () => answeringInTime(options.ready()),

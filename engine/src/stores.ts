@@ -21,6 +21,7 @@ import type { CaKeyStore } from "./pki/keys/key.ts"
 import type { RoleStore } from "./pki/roles/role-store.ts"
 import type { MountSettingsStore } from "./pki/settings/mount-settings.ts"
 import type { TidyRunStore } from "./pki/tidy/tidy-run.ts"
+import type { StatisticsStore } from "./pki/statistics/statistics-store.ts"
 import type { TagStore } from "./tags/tag-store.ts"
 import type { VcsConnectionStore } from "./organizations/vcs-connection-store.ts"
 import type { AgentPoolStore } from "./workspaces/agent-pool-store.ts"
@@ -69,6 +70,7 @@ export interface Stores {
   readonly revocations: RevocationStore
   readonly crls: CrlStore
   readonly tidyRuns: TidyRunStore
+  readonly statistics: StatisticsStore
   readonly policies: PolicyStore
   readonly serviceTokens: ServiceTokenStore
 }

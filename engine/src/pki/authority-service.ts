@@ -1,6 +1,7 @@
 // What every service of a mount stands on: the one place where it finds its mount, and where it says what its caller must be
 // allowed to do.
 import { authorizePath, type Capability } from "../core/access.ts"
+import type { AuthorityActivity } from "../core/authority-activity.ts"
 import type { RecordKeyUse } from "../core/audit.ts"
 import type { Caller } from "../core/caller.ts"
 import { busy } from "../core/errors.ts"
@@ -35,6 +36,7 @@ export type PkiStores = Pick<
   | "revocations"
   | "crls"
   | "tidyRuns"
+  | "statistics"
   | "users"
   | "teams"
 >
@@ -54,6 +56,7 @@ export interface PkiContext {
   /** Starts a job at once, by its name, for what a request has left to it. */
   readonly wakeJob: (name: string) => void
   readonly ocspCache: OcspCache
+  readonly authorityActivity: AuthorityActivity
   readonly ocspResponders: HeldResponders
 }
 

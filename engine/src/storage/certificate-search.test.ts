@@ -2,92 +2,13 @@ import { type RawBuilder, sql } from "kysely"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { IssuerId } from "../core/ids.ts"
 import { type CertificateQuery, inventoryStatusOf, type InventoryStatus } from "../pki/certificates/certificate.ts"
-import type { MountId } from "../pki/mount.ts"
 import { CertificateRows } from "./certificate-rows.ts"
-import { backwards, certificateSearch } from "./certificate-search.ts"
-import type { Session } from "./session.ts"
+import { certificateSearch } from "./certificate-search.ts"
+import { inventory, inventoryMount, inventoryNow, writeInventory } from "./temporary-inventory.ts"
 import { databaseKinds, type TemporaryDatabase, temporaryDatabase } from "./temporary-database.ts"
 
-const mounts = ["mnt-a", "mnt-b"] as const
-const mountId = "mnt-a" as MountId
-/** In each mount; those of the second are newer. */
-const count = 6_000
-const now = 3_000_000
-const perWrite = 500
-
-/** Certificate `n` of any mount. */
-const facts = (n: number) => ({
-  serialNumber: Buffer.from(`01${n.toString(16).padStart(8, "0")}`, "hex"),
-  role: `role-${n % 3}`,
-  issuerId: `iss-${n % 2}`,
-  notAfter: (n * 7_000) % 6_000_000,
-  revokedAt: n % 10 === 0 ? 1_000 : null,
-  name: `n${n}.${n % 4 === 0 ? "a" : "b"}.test`,
-  metadata: n % 5 === 0 ? "dGVhbQ==" : n % 5 === 1 ? "b3RoZXI=" : undefined,
-})
-const all = Array.from({ length: count }, (_, index) => ({ n: index + 1, ...facts(index + 1) }))
-
-async function seed(session: Session): Promise<void> {
-  const { db } = session
-  for (const [index, id] of mounts.entries()) {
-    const mount = {
-      id,
-      path: id,
-      type: "pki" as const,
-      description: "",
-      config: "{}",
-      accessor: id,
-      uuid: id,
-      created_at: 0,
-    }
-    await session.run(db.insertInto("mounts").values(mount))
-    for (let from = 0; from < count; from += perWrite) {
-      const some = all.slice(from, from + perWrite)
-      const numberOf = (n: number) => index * count + n
-      await session.run(
-        db.insertInto("certificates").values(
-          some.map(({ n, serialNumber, role, issuerId, notAfter, revokedAt }) => ({
-            mount_id: id,
-            serial_number: serialNumber,
-            certificate: serialNumber,
-            issuer_id: issuerId,
-            role,
-            common_name: String(n),
-            not_before: 0,
-            not_after: notAfter,
-            revoked_at: revokedAt,
-          })),
-        ),
-      )
-      await session.run(
-        db
-          .insertInto("certificate_names")
-          .values(
-            some.map(({ n, name }) => ({ mount_id: id, name: backwards(name), certificate_number: numberOf(n) })),
-          ),
-      )
-      await session.run(
-        db.insertInto("certificate_metadata").values(
-          some.flatMap(({ serialNumber, issuerId, role, notAfter, metadata }) =>
-            metadata === undefined
-              ? []
-              : [
-                  {
-                    mount_id: id,
-                    serial_number: serialNumber,
-                    issuer_id: issuerId,
-                    role,
-                    expires_at: notAfter,
-                    metadata,
-                  },
-                ],
-          ),
-        ),
-      )
-    }
-  }
-  await session.run(sql.raw("analyze"))
-}
+const now = inventoryNow
+const mountId = inventoryMount
 
 const someStatuses: readonly (readonly InventoryStatus[])[] = [
   ["valid"],
@@ -127,7 +48,7 @@ const questions: readonly CertificateQuery[] = [
 ]
 
 function answers({ name, role, issuerId, expiresAfter, expiresBefore, metadata, status }: CertificateQuery): string[] {
-  return all
+  return inventory
     .filter(
       (one) =>
         (name === undefined || (name.startsWith("*") ? one.name.endsWith(name.slice(1)) : one.name === name)) &&
@@ -147,7 +68,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
     let opened: TemporaryDatabase
     beforeAll(async () => {
       opened = await temporaryDatabase(kind)
-      await opened.database.transact(seed)
+      await opened.database.transact(writeInventory)
     })
     afterAll(() => opened[Symbol.asyncDispose]())
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely"
 import type { CrlListId } from "../pki/crl/crl-list.ts"
-import type { CompleteCrl, CrlKey, CrlState, CrlStore, DeltaCrl, Segment } from "../pki/crl/crl-store.ts"
+import type { CompleteCrl, CrlKey, CrlState, CrlStore, DeltaCrl, KeyedCrlState, Segment } from "../pki/crl/crl-store.ts"
 import type { MountId } from "../pki/mount.ts"
 import { type Session, statement } from "./session.ts"
 
@@ -18,11 +18,12 @@ export class CrlRows implements CrlStore {
 
   async keys(mountId: MountId): Promise<readonly CrlKey[]> {
     const rows = await this.#session.all(crlsOfMount, { mountId })
-    return rows.map((row) => ({
-      mountId,
-      list: row.list as CrlListId,
-      shard: { count: row.shard_count, index: row.shard_index },
-    }))
+    return rows.map((row) => keyOf(mountId, row))
+  }
+
+  async states(mountId: MountId): Promise<readonly KeyedCrlState[]> {
+    const rows = await this.#session.all(statesOfMount, { mountId })
+    return rows.map((row) => ({ key: keyOf(mountId, row), state: stateOf(row) }))
   }
 
   async published(mountId: MountId): Promise<readonly { readonly key: CrlKey; readonly complete: CompleteCrl }[]> {
@@ -103,6 +104,18 @@ interface Place {
 
 const place = ({ mountId, list, shard: { count, index } }: CrlKey): Place => ({ mountId, list, count, index })
 
+interface KeyRow {
+  readonly list: string
+  readonly shard_count: number
+  readonly shard_index: number
+}
+
+const keyOf = (mountId: MountId, { list, shard_count: count, shard_index: index }: KeyRow): CrlKey => ({
+  mountId,
+  list: list as CrlListId,
+  shard: { count, index },
+})
+
 interface StateRow {
   readonly fence: number
   readonly removals: number
@@ -139,6 +152,13 @@ const publishedInMount = statement((db, { mountId }: { mountId: string }) =>
     .select(["list", "shard_count", "shard_index", "complete"])
     .where("mount_id", "=", mountId)
     .where("complete", "is not", null),
+)
+
+const statesOfMount = statement((db, { mountId }: { mountId: string }) =>
+  db
+    .selectFrom("crls")
+    .select(["list", "shard_count", "shard_index", ...stateColumns])
+    .where("mount_id", "=", mountId),
 )
 
 const beginBuild = statement((db, { mountId, list, count, index, fence }: Place & { readonly fence: number }) =>

@@ -25,6 +25,7 @@ import { UserRows } from "./user-rows.ts"
 import { RemoteStateConsumerRows } from "./remote-state-consumer-rows.ts"
 import { SshKeyRows } from "./ssh-key-rows.ts"
 import { RetentionPolicyRows } from "./retention-policy-rows.ts"
+import { StatisticsRows } from "./statistics-rows.ts"
 import { TagRows } from "./tag-rows.ts"
 import { VariableRows } from "./variable-rows.ts"
 import { VcsConnectionRows } from "./vcs-connection-rows.ts"
@@ -155,6 +156,9 @@ class SessionStores implements Stores {
   }
   get tidyRuns() {
     return this.#once("tidyRuns", TidyRows)
+  }
+  get statistics() {
+    return this.#once("statistics", StatisticsRows)
   }
 
   #once<T>(name: keyof Stores, Rows: new (session: Session, sealer: Sealer) => T): T {

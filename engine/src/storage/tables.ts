@@ -48,6 +48,7 @@ export interface Tables {
   certificate_metadata: CertificateMetadataRow
   certificate_leases: CertificateLeaseTable
   tidy_runs: TidyRunRow
+  mount_statistics: MountStatisticsRow
   policies: PolicyRow
   policy_attachments: PolicyAttachmentRow
 }
@@ -600,6 +601,13 @@ export interface RevocationRow {
   not_after: number
   /** An element of `revokedCertificates`, DER. */
   entry: Uint8Array
+}
+
+export interface MountStatisticsRow {
+  mount_id: string
+  counted_at: number
+  /** JSON. */
+  counts: string
 }
 
 export interface CrlRow {

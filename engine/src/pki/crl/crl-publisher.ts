@@ -1,5 +1,6 @@
 // Serves lists that are as new as they have to be. Whoever reads one that is not has it built, once for everybody in this
 // process and one server at a time (architecture 0.21); a list that is as it should be costs one look.
+import type { AuthorityActivity } from "../../core/authority-activity.ts"
 import type { RecordKeyUse } from "../../core/audit.ts"
 import { busy } from "../../core/errors.ts"
 import type { Exclusively } from "../../core/leases.ts"
@@ -20,6 +21,7 @@ export interface CrlPublisherOptions {
   readonly timers: Timers
   readonly exclusively: Exclusively
   readonly signingKeys: SigningKeys
+  readonly activity: AuthorityActivity["crlBuilds"]
 }
 
 export interface ServedCrl extends Pick<PublishedCrl, "number" | "thisUpdate" | "nextUpdate"> {
@@ -151,8 +153,26 @@ export class CrlPublisher {
     const use = { mount: mountPath, keyId, issuerId, purpose: "crl" } as const
     const key = auditedSigningKey(await signingKeys.open(keyId), use, recordKeyUse)
     const build: CrlBuild = { storage, clock, plan, key, fence, signal }
-    const { crl, der } = kind === "complete" ? await buildComplete(build) : await buildDelta(build)
+    const { crl, der } = await this.#counted(kind, async () =>
+      kind === "complete" ? await buildComplete(build) : await buildDelta(build),
+    )
     this.#hold(plan.key, kind, { der, number: crl.number, thisUpdate: crl.thisUpdate, nextUpdate: crl.nextUpdate })
+  }
+
+  async #counted<T>(kind: CrlKind, build: () => Promise<T>): Promise<T> {
+    const { activity, clock } = this.#options
+    const builds = activity[kind]
+    const began = clock.now()
+    try {
+      const built = await build()
+      builds.doneCount += 1
+      builds.lastDurationMs = clock.now() - began
+      builds.durationMs += builds.lastDurationMs
+      return built
+    } catch (error) {
+      builds.failureCount += 1
+      throw error
+    }
   }
 
   /** What is published, of one snapshot. */

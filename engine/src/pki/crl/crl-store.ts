@@ -51,6 +51,11 @@ export interface CrlState {
   readonly delta: DeltaCrl | undefined
 }
 
+export interface KeyedCrlState {
+  readonly key: CrlKey
+  readonly state: CrlState
+}
+
 export interface Segment {
   readonly position: number
   readonly entries: Uint8Array
@@ -63,6 +68,8 @@ export interface CrlStore {
   keys(mountId: MountId): Promise<readonly CrlKey[]>
   /** Of those, what is published. */
   published(mountId: MountId): Promise<readonly { readonly key: CrlKey; readonly complete: CompleteCrl }[]>
+  /** The same with what is known of them. */
+  states(mountId: MountId): Promise<readonly KeyedCrlState[]>
   /** Undefined when a later builder has begun already. */
   begin(key: CrlKey, fence: number): Promise<CrlState | undefined>
   writeSegments(key: CrlKey, fence: number, epoch: number, segments: readonly Segment[]): Promise<boolean>

@@ -1,5 +1,6 @@
 // Answers about single certificates, signed as they are asked for (RFC 6960). What is asked is looked up in one snapshot; the
 // signature is made outside of it.
+import type { OcspOutcome } from "../../core/authority-activity.ts"
 import type { EngineError } from "../../core/errors.ts"
 import { isEngineError } from "../../core/errors.ts"
 import type { Instant } from "../../core/time.ts"
@@ -29,27 +30,43 @@ import { chooseResponder, delegatedResponder, directResponder, type Responder } 
 export class OcspService extends AuthorityService implements ServedOcsp {
   async answer(der: Uint8Array): Promise<ServedOcspAnswer> {
     try {
-      return await this.#answered(parseOcspRequest(der))
+      const { answer, outcome } = await this.#answered(parseOcspRequest(der))
+      this.#count(outcome)
+      return answer
     } catch (error) {
-      if (error instanceof UnacceptableInput) return malformed
+      if (error instanceof UnacceptableInput) return this.#refused("malformed_request")
       if (!isEngineError(error)) {
         this.context.runtime.log.error("ocsp answer failed", { mount: this.mountPath, error })
-        return failed
+        return this.#refused("internal_error")
       }
-      if (passing.has(error.code)) return later
+      if (passing.has(error.code)) return this.#refused("try_later")
       throw error
     }
   }
 
-  async #answered(request: OcspRequest): Promise<ServedOcspAnswer> {
+  #refused(outcome: Refusal): ServedOcspAnswer {
+    this.#count(outcome)
+    return refusals[outcome]
+  }
+
+  #count(outcome: OcspOutcome): void {
+    this.context.authorityActivity.ocspAnswers[outcome] += 1
+  }
+
+  async #answered(request: OcspRequest): Promise<Answered> {
     const found = await this.read((authority, stores) => this.#lookedUp(authority, stores, request))
-    if (found.kind === "answer") return found.answer
+    if (found.kind === "refused") return notTheirs
+    const [status] = found.statuses
+    const outcome = found.statuses.length === 1 && status !== undefined ? status.kind : "several"
+    if (found.kind === "kept") {
+      this.context.authorityActivity.ocspKeptCount += 1
+      return { answer: found.answer, outcome }
+    }
     const { authority, issuers, statuses, keeping } = found
     const responder = await this.#responder(authority, issuers)
-    if (responder === undefined) return unauthorized
+    if (responder === undefined) return notTheirs
     const now = this.context.runtime.clock.now()
     const signed = await this.#signed(authority, responder, { request, statuses, now })
-    const [status] = statuses
     if (keeping !== undefined && status !== undefined && signed.keeping !== undefined) {
       const { renewedAt } = signed.keeping
       const { key, revocations } = keeping
@@ -61,7 +78,7 @@ export class OcspService extends AuthorityService implements ServedOcsp {
         renewedAt,
       })
     }
-    return signed
+    return { answer: signed, outcome }
   }
 
   async #responder({ mount, settings }: Authority, issuers: IssuerGroup): Promise<Responder | undefined> {
@@ -87,12 +104,12 @@ export class OcspService extends AuthorityService implements ServedOcsp {
   }
 
   async #lookedUp(authority: Authority, stores: PkiStores, request: OcspRequest): Promise<LookedUp> {
-    if (authority.settings.crl.ocspDisable) return { kind: "answer", answer: unauthorized }
+    if (authority.settings.crl.ocspDisable) return { kind: "refused" }
     const { certificates } = request
     const groups = certificates.map((id) => issuersMeant(authority, id))
     // One responder signs, and it answers for one issuer; what else is asked, it does not know (RFC 6960, section 2.2).
     const issuers = groups.find((group) => group !== undefined)
-    if (issuers === undefined) return { kind: "answer", answer: unauthorized }
+    if (issuers === undefined) return { kind: "refused" }
     const [only] = certificates
     const keepingKey =
       certificates.length === 1 && only !== undefined && request.nonce === undefined && keyOf(authority, only)
@@ -106,11 +123,11 @@ export class OcspService extends AuthorityService implements ServedOcsp {
     }
     const revocations = await stores.revocations.generation(authority.mount.id)
     const kept = this.#kept(keepingKey, authority.generation)
-    if (kept?.revocations === revocations) return { kind: "answer", answer: kept.answer }
+    if (kept?.revocations === revocations) return { kind: "kept", answer: kept.answer, statuses: [kept.status] }
     const status = await statusOf(authority, stores, issuers, only.serialNumber)
     if (kept !== undefined && isSameStatus(kept.status, status)) {
       this.context.ocspCache.keep(keepingKey, { ...kept, revocations })
-      return { kind: "answer", answer: kept.answer }
+      return { kind: "kept", answer: kept.answer, statuses: [status] }
     }
     // What is not known now may be issued in a moment; and there is no end of what is not known.
     const keeping = status.kind === "unknown" ? undefined : { key: keepingKey, revocations }
@@ -160,7 +177,8 @@ export class OcspService extends AuthorityService implements ServedOcsp {
 const renewedAfter = 0.5
 
 type LookedUp =
-  | { readonly kind: "answer"; readonly answer: ServedOcspAnswer }
+  | { readonly kind: "refused" }
+  | { readonly kind: "kept"; readonly answer: ServedOcspAnswer; readonly statuses: readonly CertificateStatus[] }
   | {
       readonly kind: "sign"
       readonly authority: Authority
@@ -183,10 +201,20 @@ const refusing = (...failure: Parameters<typeof encodeOcspFailure>): ServedOcspA
   der: encodeOcspFailure(...failure),
   keeping: undefined,
 })
-const malformed = refusing("malformedRequest")
-const unauthorized = refusing("unauthorized")
-const failed = refusing("internalError")
-const later = refusing("tryLater")
+const refusals = {
+  malformed_request: refusing("malformedRequest"),
+  unauthorized: refusing("unauthorized"),
+  internal_error: refusing("internalError"),
+  try_later: refusing("tryLater"),
+} as const satisfies Partial<Record<OcspOutcome, ServedOcspAnswer>>
+type Refusal = keyof typeof refusals
+
+interface Answered {
+  readonly answer: ServedOcspAnswer
+  readonly outcome: OcspOutcome
+}
+
+const notTheirs: Answered = { answer: refusals.unauthorized, outcome: "unauthorized" }
 
 /** What may be over at the next attempt. */
 const passing: ReadonlySet<EngineError["code"]> = new Set(["busy", "unavailable", "out-of-service", "rate-limited"])

@@ -1,0 +1,117 @@
+import { readFileSync } from "node:fs"
+import { Registry } from "prom-client"
+import { expect, test } from "vitest"
+import { noAuthorityActivity } from "../core/authority-activity.ts"
+import type { IssuerId } from "../core/ids.ts"
+import type { AuthorityFigures } from "../pki/statistics/authority-figures.ts"
+import { registerAuthorities } from "./authority-metrics.ts"
+
+const figures: AuthorityFigures = {
+  issuers: [
+    { mount: "pki", issuer: "iss-1" as IssuerId, name: "root", notAfter: 1_900_000_000_000, hasKey: true },
+    { mount: "pki", issuer: "iss-2" as IssuerId, name: null, notAfter: 1_800_000_000_000, hasKey: false },
+  ],
+  lists: [
+    {
+      mount: "pki",
+      issuer: "iss-1" as IssuerId,
+      kind: "complete",
+      thisUpdate: 1_000,
+      nextUpdate: 3_000,
+      entryCount: 7,
+    },
+  ],
+  mounts: [
+    {
+      mount: "pki",
+      statistics: {
+        countedAt: 2_000,
+        valid: 10,
+        expired: 4,
+        revoked: 3,
+        expiringWithin: [1, 5, 9],
+        soonestOfRoles: [{ role: "web", notAfter: 5_500 }],
+        rolesLeftOut: 2,
+      },
+    },
+  ],
+  leftOut: 1,
+}
+
+const samplesOf = async (registry: Registry): Promise<string[]> =>
+  (await registry.metrics()).split("\n").filter((line) => line !== "" && !line.startsWith("#"))
+
+test("authorities, their lists and certificates are told by what administrators have named", async () => {
+  const registry = new Registry()
+  let known = figures
+  registerAuthorities(registry, { activity: noAuthorityActivity(), figures: async () => known })
+  const told = async () => (await samplesOf(registry)).filter((line) => line.startsWith("chancery_pki"))
+  expect(await told()).toEqual([
+    'chancery_pki_issuer_expiration_timestamp_seconds{mount="pki",issuer="iss-1",issuer_name="root",signs="true"} 1900000000',
+    'chancery_pki_issuer_expiration_timestamp_seconds{mount="pki",issuer="iss-2",issuer_name="",signs="false"} 1800000000',
+    'chancery_pki_crl_this_update_timestamp_seconds{mount="pki",issuer="iss-1",kind="complete"} 1',
+    'chancery_pki_crl_next_update_timestamp_seconds{mount="pki",issuer="iss-1",kind="complete"} 3',
+    'chancery_pki_crl_entries{mount="pki",issuer="iss-1",kind="complete"} 7',
+    'chancery_pki_certificates{mount="pki",status="valid"} 10',
+    'chancery_pki_certificates{mount="pki",status="expired"} 4',
+    'chancery_pki_certificates{mount="pki",status="revoked"} 3',
+    'chancery_pki_certificates_expiring{mount="pki",within="24h"} 1',
+    'chancery_pki_certificates_expiring{mount="pki",within="7d"} 5',
+    'chancery_pki_certificates_expiring{mount="pki",within="30d"} 9',
+    'chancery_pki_role_expiration_timestamp_seconds{mount="pki",role="web"} 5.5',
+    'chancery_pki_counted_timestamp_seconds{mount="pki"} 2',
+    "chancery_pki_series_left_out 3",
+  ])
+  known = { issuers: [], lists: [], mounts: [], leftOut: 0 }
+  expect(await told()).toEqual(["chancery_pki_series_left_out 0"])
+})
+
+test("answers of responders and builds of lists are counted", async () => {
+  const registry = new Registry()
+  const activity = noAuthorityActivity()
+  registerAuthorities(registry, { activity, figures: async () => figures })
+  activity.ocspAnswers.good = 5
+  activity.ocspAnswers.try_later = 1
+  activity.ocspKeptCount = 4
+  Object.assign(activity.crlBuilds.complete, { doneCount: 2, failureCount: 1, durationMs: 500, lastDurationMs: 200 })
+  const told = (await samplesOf(registry)).filter((line) => !line.startsWith("chancery_pki") && !line.endsWith(" 0"))
+  expect(told).toEqual([
+    'chancery_ocsp_answers_total{status="good"} 5',
+    'chancery_ocsp_answers_total{status="try_later"} 1',
+    "chancery_ocsp_kept_answers_total 4",
+    'chancery_crl_builds_total{kind="complete",outcome="done"} 2',
+    'chancery_crl_builds_total{kind="complete",outcome="failed"} 1',
+    'chancery_crl_build_duration_seconds_total{kind="complete"} 0.5',
+    'chancery_crl_last_build_duration_seconds{kind="complete"} 0.2',
+  ])
+})
+
+test("the alerts of the example and the table of the documentation know every metric, and no other", async () => {
+  const registry = new Registry()
+  registerAuthorities(registry, { activity: noAuthorityActivity(), figures: async () => figures })
+  const names = registry.getMetricsAsArray().map(({ name }) => name)
+  const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8")
+  const table = new Set(
+    [...read("docs/operations.md").matchAll(/^\| `(chancery_(?:pki|ocsp|crl)_\w+)` /gm)].map(([, name]) => name),
+  )
+  expect(names.filter((name) => !table.has(name))).toEqual([])
+  const alerts = read("examples/prometheus/alerts.yaml")
+    .split(/^ {6}- /m)
+    .slice(1)
+  expect(alerts.length).toBeGreaterThanOrEqual(3)
+  for (const alert of alerts) {
+    expect(alert).toMatch(/^alert: \w+\n {8}expr: .+\n {8}for: \d+[mh]\n {8}labels:\n {10}severity: \w+\n/)
+    expect(alert).toMatch(/\n {8}annotations:\n {10}summary: .+\n$/)
+    const used = [...alert.matchAll(/chancery_\w+/g)].map(([name]) => name)
+    expect(used.length).toBeGreaterThan(0)
+    expect(used.filter((name) => !names.includes(name))).toEqual([])
+    // Labels that are matched or summed by are labels of some metric that is used.
+    const known = used.flatMap(
+      (name) => (registry.getSingleMetric(name) as unknown as { labelNames: string[] }).labelNames,
+    )
+    const asked = [...alert.matchAll(/by \(([\w, ]+)\)|\{(\w+)=~?"/g)].flatMap(([, by, one]) =>
+      (by ?? one ?? "").split(", "),
+    )
+    expect(asked.filter((label) => !known.includes(label))).toEqual([])
+  }
+})

@@ -1,0 +1,115 @@
+import { setImmediate as turn } from "node:timers/promises"
+import { expect, test } from "vitest"
+import { systemRuntime } from "../../core/runtime.ts"
+import { dayMs, hourMs, minuteMs, secondMs } from "../../core/time.ts"
+import { manualClock } from "../../testing/manual-clock.ts"
+import { manualTimers } from "../../testing/manual-timers.ts"
+import { ocspQuestion } from "../../testing/ocsp-question.ts"
+import { openWorld } from "../../testing/world.ts"
+import { serialNumberOctets } from "../../x509/serial-number.ts"
+
+async function opened() {
+  const clock = manualClock()
+  const timers = manualTimers(clock)
+  const world = await openWorld({ runtime: { ...systemRuntime(), clock }, timers })
+  const { engine } = world
+  await engine.mounts.create({ path: "pki" })
+  const pki = engine.pki("pki")
+  const root = await pki.issuers.generateRoot({
+    commonName: "Root",
+    keyType: "ec",
+    issuerName: "root",
+    ttlMs: 20 * dayMs,
+  })
+  await pki.roles.save("web", { allowAnyName: true, keyType: "ec", ttlMs: hourMs })
+  const issue = async (ttlMs: number) =>
+    (await pki.certificates.issue("web", { commonName: "a.test", ttlMs })).serialNumber
+  return {
+    engine,
+    pki,
+    root,
+    clock,
+    issue,
+    pass: (ms: number) =>
+      timers.advance(ms, async () => {
+        do await turn()
+        while ([...engine.jobActivities.values()].some(({ running }) => running))
+      }),
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+  }
+}
+
+test("a mount is told with its issuers and lists at once, and with what is in it once that is counted", async () => {
+  await using one = await opened()
+  const { engine, pki, root, clock, issue, pass } = one
+  const before = clock.now()
+  await pki.crls.get()
+  expect(await engine.authorityFigures()).toEqual({
+    issuers: [
+      { mount: "pki", issuer: root.issuerId, name: "root", notAfter: before + 20 * dayMs - secondMs, hasKey: true },
+    ],
+    lists: [
+      {
+        mount: "pki",
+        issuer: root.issuerId,
+        kind: "complete",
+        thisUpdate: before,
+        nextUpdate: before + 72 * hourMs,
+        entryCount: 0,
+      },
+    ],
+    mounts: [],
+    leftOut: 0,
+  })
+  const soonest = clock.now() + hourMs - secondMs
+  await issue(hourMs)
+  await issue(2 * dayMs)
+  await pki.revocations.revoke({ serialNumber: await issue(30 * minuteMs) })
+  await pass(6 * minuteMs)
+  const { mounts, lists } = await engine.authorityFigures()
+  expect(mounts).toMatchObject([
+    {
+      mount: "pki",
+      statistics: {
+        valid: 3,
+        expired: 0,
+        revoked: 1,
+        expiringWithin: [1, 2, 3],
+        soonestOfRoles: [{ role: "web", notAfter: soonest }],
+      },
+    },
+  ])
+  expect(lists).toMatchObject([{ entryCount: 1 }])
+})
+
+test("they are read anew after a quarter of a minute, and not before", async () => {
+  await using one = await opened()
+  const { engine, pki, pass } = one
+  const names = async () => (await engine.authorityFigures()).issuers.map(({ name }) => name)
+  expect(await names()).toEqual(["root"])
+  await pki.issuers.generateRoot({ commonName: "Other", keyType: "ec", issuerName: "other" })
+  await pass(14 * secondMs)
+  expect(await names()).toEqual(["root"])
+  await pass(secondMs)
+  expect(await names()).toEqual(["root", "other"])
+})
+
+test("what responders answer and lists cost is counted", async () => {
+  await using one = await opened()
+  const { engine, pki, root, issue } = one
+  const serialNumber = serialNumberOctets(await issue(hourMs))
+  const question = ocspQuestion({ digest: "sha256", issuer: root.certificate, serialNumber })
+  for (const asked of [question, question, Uint8Array.of(0)]) await pki.ocsp.answer(asked)
+  await pki.ocsp.answer(ocspQuestion({ digest: "sha256", issuer: root.certificate, serialNumber: Uint8Array.of(9) }))
+  expect(engine.authorityActivity).toMatchObject({
+    ocspAnswers: { good: 2, unknown: 1, malformed_request: 1, revoked: 0 },
+    ocspKeptCount: 1,
+  })
+  await pki.crls.get()
+  await pki.crls.get()
+  expect(engine.authorityActivity.crlBuilds.complete).toMatchObject({
+    doneCount: 1,
+    failureCount: 0,
+    lastDurationMs: 0,
+  })
+})

@@ -1,0 +1,173 @@
+// What those who run authorities watch: when they expire, how old their lists are, how many certificates there are.
+import type { IssuerId } from "../../core/ids.ts"
+import type { Log } from "../../core/runtime.ts"
+import { type Instant, secondMs } from "../../core/time.ts"
+import { nextTurn, type Timers } from "../../core/timers.ts"
+import type { PkiContext } from "../authority-service.ts"
+import type { Authority } from "../authority.ts"
+import { crlListOf } from "../crl/crl-list.ts"
+import type { CrlKind } from "../crl/crl-publisher.ts"
+import type { KeyedCrlState, PublishedCrl } from "../crl/crl-store.ts"
+import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { Mount } from "../mount.ts"
+import type { MountStatistics } from "./mount-statistics.ts"
+
+export interface IssuerFigures {
+  /** Its path. */
+  readonly mount: string
+  readonly issuer: IssuerId
+  readonly name: string | null
+  readonly notAfter: Instant
+  /** Whether it signs here. */
+  readonly hasKey: boolean
+}
+
+export interface ListFigures {
+  readonly mount: string
+  /** The first of those whose list it is. */
+  readonly issuer: IssuerId
+  readonly kind: CrlKind
+  /** Of its parts, where it has any: those of the oldest. */
+  readonly thisUpdate: Instant
+  readonly nextUpdate: Instant
+  /** In all of its parts. */
+  readonly entryCount: number
+}
+
+export interface AuthorityFigures {
+  readonly issuers: readonly IssuerFigures[]
+  readonly lists: readonly ListFigures[]
+  /** Of mounts that were counted. */
+  readonly mounts: readonly { readonly mount: string; readonly statistics: MountStatistics }[]
+  /** How many of all these there are besides, for which there is no room; roles are counted by their mounts. */
+  readonly leftOut: number
+}
+
+/** Of each kind, so that no number of mounts is more than its reader can keep. */
+const figuresMaximum = 1_000
+/** So long the same answer serves whoever asks. */
+const heldMs = 15 * secondMs
+const patienceMs = 2 * secondMs
+
+type Context = Pick<PkiContext, "storage" | "mountDirectory" | "authorities"> & {
+  readonly runtime: Pick<PkiContext["runtime"], "clock"> & { readonly log: Log }
+  readonly timers: Timers
+}
+
+const none: AuthorityFigures = { issuers: [], lists: [], mounts: [], leftOut: 0 }
+
+/** Reads at most once in a while, and however many ask at once, once. */
+export class FigureBoard {
+  readonly #context: Context
+  #held: { readonly at: Instant; readonly figures: AuthorityFigures } | undefined
+  #coming: Promise<AuthorityFigures> | undefined
+
+  constructor(context: Context) {
+    this.#context = context
+  }
+
+  /** What was last known where the store does not answer in time; nothing where it never has. */
+  async current(): Promise<AuthorityFigures> {
+    const { runtime, timers } = this.#context
+    const held = this.#held
+    if (held !== undefined && Math.abs(runtime.clock.now() - held.at) < heldMs) return held.figures
+    this.#coming ??= this.#read().finally(() => (this.#coming = undefined))
+    let cancel = () => {}
+    const late = new Promise<undefined>((resolve) => {
+      cancel = timers.after(patienceMs, () => resolve(undefined))
+    })
+    try {
+      return (await Promise.race([this.#coming, late])) ?? held?.figures ?? none
+    } catch (error) {
+      runtime.log.warn("figures-not-read", { error })
+      return held?.figures ?? none
+    } finally {
+      cancel()
+    }
+  }
+
+  async #read(): Promise<AuthorityFigures> {
+    const { mountDirectory, runtime } = this.#context
+    const at = runtime.clock.now()
+    const { mounts } = await mountDirectory.current()
+    const issuers: IssuerFigures[] = []
+    const lists: ListFigures[] = []
+    const counted: { readonly mount: string; readonly statistics: MountStatistics }[] = []
+    let rolesLeft = figuresMaximum
+    for (const mount of mounts.slice(0, figuresMaximum)) {
+      const { authority, states, statistics } = await this.#readMount(mount)
+      issuers.push(...authority.issuers.map((issuer) => figuresOf(mount.path, issuer)))
+      lists.push(...listsOf(authority, states, at))
+      if (statistics !== undefined) {
+        const shown = withRoles(statistics, rolesLeft)
+        rolesLeft -= shown.soonestOfRoles.length
+        counted.push({ mount: mount.path, statistics: shown })
+      }
+      await nextTurn()
+    }
+    const figures = {
+      issuers: issuers.slice(0, figuresMaximum),
+      lists: lists.slice(0, figuresMaximum),
+      mounts: counted,
+      leftOut: [issuers, lists, mounts].reduce((sum, { length }) => sum + Math.max(0, length - figuresMaximum), 0),
+    }
+    this.#held = { at, figures }
+    return figures
+  }
+
+  #readMount(mount: Mount) {
+    const { storage, authorities } = this.#context
+    return storage.read(async (stores) => ({
+      authority: await authorities.current(stores, mount),
+      states: await stores.crls.states(mount.id),
+      statistics: await stores.statistics.find(mount.id),
+    }))
+  }
+}
+
+function withRoles(statistics: MountStatistics, maximum: number): MountStatistics {
+  const soonestOfRoles = statistics.soonestOfRoles.slice(0, maximum)
+  const rolesLeftOut = statistics.rolesLeftOut + statistics.soonestOfRoles.length - soonestOfRoles.length
+  return { ...statistics, soonestOfRoles, rolesLeftOut }
+}
+
+const figuresOf = (mount: string, { id, name, keyId, parsed }: HeldIssuer): IssuerFigures => ({
+  mount,
+  issuer: id,
+  name,
+  notAfter: parsed.notAfter,
+  hasKey: keyId !== null,
+})
+
+/** Of issuers that still sign them. */
+function listsOf(
+  { mount, issuers, settings }: Authority,
+  states: readonly KeyedCrlState[],
+  now: Instant,
+): ListFigures[] {
+  const signing = issuers.filter(({ keyId, parsed }) => keyId !== null && parsed.notAfter >= now)
+  const byList = Map.groupBy(signing, crlListOf)
+  return [...Map.groupBy(states, ({ key }) => key.list)].flatMap(([list, ofList]) => {
+    const [issuer] = byList.get(list) ?? []
+    if (issuer === undefined) return []
+    const kinds: readonly CrlKind[] = settings.crl.enableDelta ? ["complete", "delta"] : ["complete"]
+    return kinds.flatMap((kind) => {
+      const published = ofList.flatMap(({ key, state }) =>
+        state[kind] === undefined ? [] : [{ key, crl: state[kind] }],
+      )
+      return published.length === 0 ? [] : [{ mount: mount.path, issuer: issuer.id, kind, ...together(published) }]
+    })
+  })
+}
+
+/** Of one list in one or more divisions, of which the finest tells all the entries if the whole list is not there. */
+function together(published: readonly { readonly key: KeyedCrlState["key"]; readonly crl: PublishedCrl }[]) {
+  const whole = published.filter(({ key }) => key.shard.count === 1)
+  const finest = Math.max(...published.map(({ key }) => key.shard.count))
+  const told = whole.length > 0 ? whole : published.filter(({ key }) => key.shard.count === finest)
+  return {
+    thisUpdate: Math.min(...published.map(({ crl }) => crl.thisUpdate)),
+    nextUpdate: Math.min(...published.map(({ crl }) => crl.nextUpdate)),
+    entryCount: told.reduce((sum, { crl }) => sum + crl.entryCount, 0),
+  }
+}

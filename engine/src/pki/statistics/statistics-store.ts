@@ -1,0 +1,41 @@
+import type { Instant } from "../../core/time.ts"
+import type { MountId } from "../mount.ts"
+import type { MountStatistics } from "./mount-statistics.ts"
+
+/** In the order of expiry. */
+export interface ExpiryPlace {
+  readonly notAfter: Instant
+  readonly number: number
+}
+
+export interface ExpiryRange {
+  readonly mountId: MountId
+  /** Of those that are revoked alone. */
+  readonly revoked: boolean
+  readonly after: ExpiryPlace
+  /** Without it. */
+  readonly before: Instant
+}
+
+export interface CountedPart {
+  readonly count: number
+  /** Where the count goes on; undefined at its end. */
+  readonly next: ExpiryPlace | undefined
+}
+
+/** Every question reads a bounded part of one index. */
+export interface StatisticsStore {
+  /** Of the first `limit` certificates of a range. */
+  countPart(range: ExpiryRange, limit: number): Promise<CountedPart>
+  /** The role of certificates that comes next in the order of names. */
+  nextRole(mountId: MountId, after: string): Promise<string | undefined>
+  /** Certificates of a role, in the order of expiry. */
+  ofRole(
+    mountId: MountId,
+    role: string,
+    after: ExpiryPlace,
+    limit: number,
+  ): Promise<readonly (ExpiryPlace & { readonly isRevoked: boolean })[]>
+  save(mountId: MountId, statistics: MountStatistics): Promise<void>
+  find(mountId: MountId): Promise<MountStatistics | undefined>
+}
