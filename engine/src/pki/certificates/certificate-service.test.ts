@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { openWorld, type World } from "../../testing/world.ts"
+import type { KeyPage } from "../key-page.ts"
 
 let world: World
 beforeAll(async () => {
@@ -35,4 +36,15 @@ test("a name that the role does not allow denies the whole request", async () =>
 test("a role that is not there is refused by its name", async () => {
   const { certificates } = world.engine.pki("pki")
   await expect(certificates.issue("absent", {})).rejects.toMatchObject({ message: "unknown role: absent" })
+})
+
+test("certificates are listed with what they say, however many there are, and cut where that is asked for", async () => {
+  const { certificates } = world.engine.pki("pki")
+  for (let count = 0; count < 205; count += 1) await certificates.issue("web", { commonName: "many.example.com" })
+  const serials = await certificates.list()
+  const listed = async (page: KeyPage) => (await certificates.listDetails(page)).map(({ serialNumber }) => serialNumber)
+  expect(serials.length).toBeGreaterThan(205)
+  expect(await listed({})).toEqual(serials)
+  for (const limit of [99, 100, 101, 200, 201]) expect(await listed({ limit })).toEqual(serials.slice(0, limit))
+  expect(await listed({ after: serials[2] ?? "", limit: 150 })).toEqual(serials.slice(3, 153))
 })

@@ -200,12 +200,17 @@ export class CertificateService extends AuthorityService implements ServedCertif
 
   async listDetails(asked: KeyPage = {}): Promise<readonly CertificateDetails[]> {
     this.authorize("list", "certs/detailed")
-    const page = serialNumberPageOf(asked, detailsMaximum)
-    const found = await this.read(({ mount }, { certificates }) => certificates.list(mount.id, page))
+    const { limit, after: from } = serialNumberPageOf(asked, detailsMaximum)
     const details: CertificateDetails[] = []
-    for (const { serialNumber, certificate } of found) {
-      details.push(detailsOf(serialNumber, certificate))
-      if (details.length % detailsPerTurn === 0) await nextTurn()
+    let after = from
+    // In parts, between which everybody else has a turn.
+    while (details.length < limit) {
+      const part = { after, limit: Math.min(detailsPerTurn, limit - details.length) }
+      const found = await this.read(({ mount }, { certificates }) => certificates.list(mount.id, part))
+      details.push(...found.map(({ serialNumber, certificate }) => detailsOf(serialNumber, certificate)))
+      if (found.length < part.limit) break
+      after = details.at(-1)?.serialNumber
+      await nextTurn()
     }
     return details
   }
@@ -306,7 +311,7 @@ export class CertificateService extends AuthorityService implements ServedCertif
   }
 }
 
-const detailsPerTurn = 64
+const detailsPerTurn = 100
 const searchDefault = 100
 const searchMaximum = 1_000
 

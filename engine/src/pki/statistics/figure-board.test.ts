@@ -1,0 +1,103 @@
+import { describe, expect, test } from "vitest"
+import { busy } from "../../core/errors.ts"
+import { silentLog } from "../../core/runtime.ts"
+import { secondMs } from "../../core/time.ts"
+import { manualClock } from "../../testing/manual-clock.ts"
+import { manualTimers } from "../../testing/manual-timers.ts"
+import { type AuthorityFigures, FigureBoard } from "./authority-figures.ts"
+
+type Context = ConstructorParameters<typeof FigureBoard>[0]
+
+const nothing: AuthorityFigures = { issuers: [], lists: [], mounts: [], leftOut: 0 }
+const statistics = {
+  countedAt: 1,
+  valid: 1,
+  expired: 0,
+  revoked: 0,
+  expiringWithin: [0, 0, 0],
+  soonestOfRoles: Array.from({ length: 400 }, (_, index) => ({ role: `role-${index}`, notAfter: index })),
+  rolesLeftOut: 0,
+}
+
+/** A store of mounts that are all alike, which answers as it is told to. */
+function opened(paths: readonly string[] = ["pki"]) {
+  const clock = manualClock()
+  const timers = manualTimers(clock)
+  const warnings: string[] = []
+  let answer: () => Promise<void> = async () => {}
+  let reads = 0
+  const context = {
+    runtime: { clock, log: { ...silentLog, warn: (event: string) => void warnings.push(event) } },
+    timers,
+    mountDirectory: { current: async () => ({ mounts: paths.map((path) => ({ path })) }) },
+    authorities: {
+      current: async (_stores: unknown, mount: unknown) => ({ mount, issuers: [], settings: { crl: {} } }),
+    },
+    storage: {
+      async read(work: (stores: unknown) => Promise<unknown>) {
+        reads += 1
+        await answer()
+        return work({ crls: { states: async () => [] }, statistics: { find: async () => statistics } })
+      },
+    },
+  } as unknown as Context
+  return {
+    board: new FigureBoard(context),
+    timers,
+    warnings,
+    readCount: () => reads,
+    answersWith: (next: () => Promise<void>) => (answer = next),
+  }
+}
+
+describe("figures", () => {
+  test("are read once for all who ask at once, and kept for a while", async () => {
+    const { board, timers, readCount } = opened()
+    const [one, other] = await Promise.all([board.current(), board.current()])
+    expect(one).toBe(other)
+    await timers.advance(14 * secondMs)
+    expect(await board.current()).toBe(one)
+    expect(readCount()).toBe(1)
+    await timers.advance(secondMs)
+    expect(await board.current()).not.toBe(one)
+    expect(readCount()).toBe(2)
+  })
+
+  test("are those of before while the store does not answer, and nothing before it ever has", async () => {
+    const { board, timers, answersWith } = opened()
+    const never = () => new Promise<void>(() => {})
+    answersWith(never)
+    const waiting = board.current()
+    await timers.advance(2 * secondMs)
+    expect(await waiting).toEqual(nothing)
+    const fresh = opened()
+    const known = await fresh.board.current()
+    fresh.answersWith(never)
+    await fresh.timers.advance(15 * secondMs)
+    const again = fresh.board.current()
+    await fresh.timers.advance(2 * secondMs)
+    expect(await again).toBe(known)
+  })
+
+  test("are those of before where they cannot be read, which is logged", async () => {
+    const { board, timers, answersWith, warnings } = opened()
+    const known = await board.current()
+    answersWith(async () => {
+      throw busy("away")
+    })
+    await timers.advance(15 * secondMs)
+    expect(await board.current()).toBe(known)
+    expect(warnings).toEqual(["figures-not-read"])
+    answersWith(async () => {})
+    expect(await board.current()).not.toBe(known)
+  })
+
+  test("have room for a thousand mounts and a thousand roles in all, and say what is left out", async () => {
+    const { board } = opened(Array.from({ length: 1_002 }, (_, index) => `pki-${index}`))
+    const { mounts, leftOut } = await board.current()
+    expect([mounts.length, leftOut]).toEqual([1_000, 2])
+    const shown = mounts.map((mount) => mount.statistics.soonestOfRoles.length)
+    expect(shown.slice(0, 4)).toEqual([400, 400, 200, 0])
+    expect(mounts.slice(0, 4).map((mount) => mount.statistics.rolesLeftOut)).toEqual([0, 0, 200, 400])
+  })
+})
