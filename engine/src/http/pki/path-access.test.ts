@@ -144,3 +144,53 @@ describe("privileged endpoints", () => {
     expect(await revoke(serialNumber, await tokenFor(byKey))).toMatchObject(denied)
   })
 })
+
+describe("an address that is spelt otherwise", () => {
+  const rules = { "pki/sign/w*": ["update"], "pki/issue/web": ["update"], "pki/issuer/+/issue/web": ["update"] }
+  const storedCount = async () => (await world.engine.pki("pki").certificates.list()).length
+
+  test.each([
+    "/pki/issue/web",
+    "/pki/%69ssue/web",
+    "/pki/issue/%77eb",
+    "/%70ki/issue/web",
+    "/pki/issue/mail/../web",
+    "/pki/issue/mail/%2e%2e/web",
+    "/elsewhere/../pki/issue/web",
+    "/pki/issuer/%2E%2E/issue/web",
+  ])("%s is the one that a policy names", async (address) => {
+    const token = await tokenFor(rules)
+    expect((await world.pki("POST", address, { token, body: name })).status).toBe(200)
+  })
+
+  test.each([
+    { address: "/pki/issue/mail%2F..%2Fweb", status: 403 },
+    { address: "/pki/issue/web%2F..%2Fmail", status: 403 },
+    // What ends in a slash is listed under a rule without it; no role is called that.
+    { address: "/pki/issue/web%2F", status: 400 },
+    { address: "/pki/issue/web%20", status: 403 },
+    { address: "/pki/issue/Web", status: 403 },
+    { address: "/pki/issue/web%00", status: 404 },
+    { address: "/pki/issue/mail/..%2fweb", status: 404 },
+    { address: "/pki//issue/web", status: 404 },
+    { address: "//pki/issue/web", status: 404 },
+    { address: "/pki/issue/web/", status: 400 },
+    { address: "/pki/issue/web/./../mail", status: 403 },
+    { address: "/pki/issue/web/%2e%2e/mail", status: 403 },
+    { address: "/pki%2Fissue/web", status: 404 },
+    { address: "/pki%2Fissue%2Fweb", status: 404 },
+    // Where a rule has "+", no more than one segment may stand.
+    { address: "/pki/issuer/two%2Fissue/web", status: 404 },
+    { address: "/pki/issuer/one%2Ftwo/issue/web", status: 403 },
+    { address: "/pki/issuer/one%2Fissue%2Fweb/sign-intermediate", status: 403 },
+    // Where a rule ends in "*", whatever follows is a name, and no way to another endpoint.
+    { address: "/pki/sign/w%2F..%2F..%2Fsign-verbatim", status: 400 },
+    { address: "/pki/sign/web%2F..%2Fmail", status: 400 },
+  ])("$address reaches nothing that no policy names: $status", async ({ address, status }) => {
+    const token = await tokenFor(rules)
+    const before = await storedCount()
+    const answer = await world.pki("POST", address, { token, body: { ...name, csr } })
+    expect(answer.status).toBe(status)
+    expect(await storedCount()).toBe(before)
+  })
+})
