@@ -40,7 +40,7 @@ test("/readyz says no while the server goes on serving before it stops accepting
   await expect(request(server.url, { dispatcher: new Agent() })).rejects.toThrow("ECONNREFUSED")
 })
 
-test("/readyz says no when the store does not answer in time", { timeout: 10_000 }, async () => {
+test("/readyz says no when the store does not answer in time", async () => {
   const { url } = await serving(() => new Response("{}"), { ready: () => new Promise(() => {}) })
   const { statusCode, body } = await request(`${url}/readyz`)
   expect([statusCode, await body.text()]).toEqual([503, "the store does not answer\n"])
@@ -48,16 +48,16 @@ test("/readyz says no when the store does not answer in time", { timeout: 10_000
 
 test("the rate limit holds over the wire, and its headers come with every answer", async () => {
   const { url } = await serving(() => new Response("{}"), { rateLimit: 2 })
-  const answers = []
-  for (let index = 0; index < 3; index += 1) {
-    const { statusCode, headers } = await request(url, { headers: { authorization: "Bearer a" } })
-    answers.push([statusCode, headers["x-ratelimit-limit"], typeof headers["x-ratelimit-reset"]])
-  }
-  expect(answers).toEqual([
-    [200, "2", "string"],
-    [200, "2", "string"],
-    [429, "2", "string"],
-  ])
+  // So many that even a slow machine asks faster than the limit allows.
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, async () => {
+      const { statusCode, headers } = await request(url, { headers: { authorization: "Bearer a" } })
+      return [statusCode, headers["x-ratelimit-limit"], typeof headers["x-ratelimit-reset"]]
+    }),
+  )
+  expect(answers).toContainEqual([200, "2", "string"])
+  expect(answers).toContainEqual([429, "2", "string"])
+  expect(answers.every(([, limit, reset]) => limit === "2" && reset === "string")).toBe(true)
 })
 
 test("a client that goes away in the middle of a request leaves the server serving", async () => {

@@ -1,10 +1,7 @@
 import { readFile, rename, stat } from "node:fs/promises"
 import { join } from "node:path"
-import { expect, test, vi } from "vitest"
+import { expect, test } from "vitest"
 import { run, serve, temporaryFolder } from "./chancery.ts"
-
-// Each starts processes.
-vi.setConfig({ testTimeout: 30_000 })
 
 const send = (url: string, token: string, method = "POST") =>
   fetch(`${url}/api/v2/organizations`, {

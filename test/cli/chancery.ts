@@ -30,7 +30,7 @@ export interface Invocation {
 
 export function start(words: readonly string[], { environment = {}, folder }: Invocation = {}): Running {
   const child = spawn(process.execPath, [main, ...words], {
-    env: { PATH: process.env.PATH, ...environment },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...environment },
     stdio: ["ignore", "pipe", "pipe"],
     ...(folder === undefined ? {} : { cwd: folder }),
   })
@@ -55,6 +55,9 @@ export interface Served extends Running {
   readonly url: string
 }
 
+/** Every 25 ms; a machine may stand still for a while. */
+const readyAttempts = 4_800
+
 /** A server that answers its readiness probe. */
 export async function serve(words: readonly string[], invocation: Invocation = {}): Promise<Served> {
   const port = await freePort()
@@ -70,7 +73,7 @@ export async function serve(words: readonly string[], invocation: Invocation = {
   })
   let over = false
   void running.ended.then(() => (over = true))
-  for (let attempt = 0; attempt < 400; attempt += 1) {
+  for (let attempt = 0; attempt < readyAttempts; attempt += 1) {
     if (over) throw new Error(`chancery ${words.join(" ")} ended: ${JSON.stringify(await running.ended)}`)
     if (await isReady(url)) {
       return { ...running, url }

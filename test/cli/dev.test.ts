@@ -4,11 +4,8 @@ import { connect } from "node:net"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { Agent, request } from "undici"
-import { expect, test, vi } from "vitest"
+import { expect, test } from "vitest"
 import { freePort, main, run, serve, type Served, temporaryFolder } from "./chancery.ts"
-
-// Each starts processes, some of them one after another.
-vi.setConfig({ testTimeout: 120_000 })
 
 const shell = promisify(execFile)
 
@@ -187,24 +184,20 @@ test("a server that npm started stops when the shell between them is stopped", a
     stdio: ["ignore", "pipe", "ignore"],
   })
   await expect
-    .poll(
-      () =>
-        request(`http://127.0.0.1:${port}/healthz`).then(
-          () => "serving",
-          () => "refusing",
-        ),
-      { timeout: 10_000 },
+    .poll(() =>
+      request(`http://127.0.0.1:${port}/healthz`).then(
+        () => "serving",
+        () => "refusing",
+      ),
     )
     .toBe("serving")
   shellProcess.kill("SIGTERM")
   await expect
-    .poll(
-      () =>
-        request(`http://127.0.0.1:${port}/healthz`).then(
-          () => "serving",
-          () => "refusing",
-        ),
-      { timeout: 10_000 },
+    .poll(() =>
+      request(`http://127.0.0.1:${port}/healthz`).then(
+        () => "serving",
+        () => "refusing",
+      ),
     )
     .toBe("refusing")
 })

@@ -1,10 +1,7 @@
 import { readFile, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { expect, test, vi } from "vitest"
+import { expect, test } from "vitest"
 import { freePort, run, serve, start, temporaryFolder } from "./chancery.ts"
-
-// Each starts processes, and rotation waits for servers to follow.
-vi.setConfig({ testTimeout: 60_000 })
 
 interface KeyStatus {
   readonly keyId: string
@@ -131,7 +128,7 @@ test("a server whose seal key is missing answers that it is sealed, and serves a
       ({ status }) => status,
       () => 0,
     )
-  await expect.poll(() => status("/healthz"), { timeout: 20_000 }).toBe(200)
+  await expect.poll(() => status("/healthz")).toBe(200)
   expect(await status("/readyz")).toBe(503)
   expect(await status("/v1/sys/health")).toBe(503)
   expect(await status("/v1/pki/issue/web")).toBe(503)
@@ -140,11 +137,11 @@ test("a server whose seal key is missing answers that it is sealed, and serves a
 
   // Another key than the one that sealed does not open it.
   await writeFile(key, `${Buffer.alloc(32, 9).toString("base64")}\n`)
-  await expect.poll(() => running.said(), { timeout: 20_000 }).toContain("not among the seal keys given")
+  await expect.poll(() => running.said()).toContain("not among the seal keys given")
   expect(await status("/readyz")).toBe(503)
 
   await rename(`${key}.away`, key)
-  await expect.poll(() => status("/readyz"), { timeout: 20_000 }).toBe(200)
+  await expect.poll(() => status("/readyz")).toBe(200)
   expect(await status("/api/v2/organizations")).toBe(200)
   expect(await status("/v1/sys/health")).toBe(200)
   running.child.kill("SIGTERM")
@@ -161,7 +158,7 @@ test("a sealed server stops when it is told to, and a wrong key is refused at th
   expect([refused.code, refused.said]).toEqual([78, expect.stringContaining("not among the seal keys given")])
   await rm(key)
   await using sealed = start(["serve", "--data", data, "--listen", `127.0.0.1:${await freePort()}`])
-  await expect.poll(() => sealed.said(), { timeout: 20_000 }).toContain('"sealed"')
+  await expect.poll(() => sealed.said()).toContain('"sealed"')
   sealed.child.kill("SIGTERM")
   expect((await sealed.ended).code).toBe(0)
   // Commands that do one thing and end do not wait.

@@ -3,13 +3,10 @@ import { connect } from "node:net"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Agent, request } from "undici"
-import { expect, test, vi } from "vitest"
+import { expect, test } from "vitest"
 import { defaultOf } from "../../engine/src/cli/setting-options.ts"
 import { environmentNameOf, flagOf, type Setting, settingNames, settings } from "../../engine/src/cli/settings.ts"
 import { freePort, run, serve, start, temporaryFolder } from "./chancery.ts"
-
-// Each starts processes.
-vi.setConfig({ testTimeout: 30_000 })
 
 test("--help documents every setting: flag, environment, file and default", async () => {
   const { code, out } = await run(["serve", "--help"])
@@ -81,7 +78,7 @@ test("with a certificate and its key the server speaks HTTPS, and HTTP no more",
   await using running = start(words, {
     environment: { CHANCERY_TLS_CERT: certificate ?? "", CHANCERY_TLS_KEY: key ?? "" },
   })
-  await expect.poll(running.said, { timeout: 10_000 }).toContain(`"url":"https://127.0.0.1:${port}"`)
+  await expect.poll(running.said).toContain(`"url":"https://127.0.0.1:${port}"`)
   const dispatcher = new Agent({ connect: { ca: await readFile(certificate ?? "", "utf8") } })
   const { statusCode } = await request(`https://localhost:${port}/readyz`, { dispatcher })
   expect(statusCode).toBe(200)
@@ -100,7 +97,7 @@ test("a renewed certificate is served without a restart, beside HTTP, and a conn
   const ports = [await freePort(), await freePort()]
   const words = ["serve", "--data", folder.path, "--tls-cert", certificate, "--tls-key", key]
   await using running = start([...words, "--listen", `127.0.0.1:${ports[0]}`, "--tls-listen", `127.0.0.1:${ports[1]}`])
-  await expect.poll(running.said, { timeout: 10_000 }).toContain(`"httpsUrl":"https://127.0.0.1:${ports[1]}"`)
+  await expect.poll(running.said).toContain(`"httpsUrl":"https://127.0.0.1:${ports[1]}"`)
 
   const ready = async (ca: string) => {
     const dispatcher = new Agent({ connect: { ca: await readFile(fixture(ca), "utf8") }, connections: 1 })
@@ -113,9 +110,9 @@ test("a renewed certificate is served without a restart, beside HTTP, and a conn
   await expect(after.ask()).rejects.toThrow("self-signed certificate")
 
   await copyFile(fixture("renewed-key"), key)
-  await expect.poll(running.said, { timeout: 10_000 }).toContain('"tls certificate not replaced"')
+  await expect.poll(running.said).toContain('"tls certificate not replaced"')
   await copyFile(fixture("renewed-certificate"), certificate)
-  await expect.poll(running.said, { timeout: 10_000 }).toContain('"tls certificate replaced"')
+  await expect.poll(running.said).toContain('"tls certificate replaced"')
   expect([await before.ask(), await after.ask()]).toEqual([200, 200])
   expect((await request(`http://127.0.0.1:${ports[0]}/readyz`)).statusCode).toBe(200)
 

@@ -3,14 +3,11 @@ import { copyFile, mkdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { request } from "undici"
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { main, run, serve, temporaryFolder } from "./chancery.ts"
 
 const status = async (url: string, token: string) =>
   (await request(`${url}/api/v2/organizations/default`, { headers: { authorization: `Bearer ${token}` } })).statusCode
-
-// Each starts several processes.
-vi.setConfig({ testTimeout: 30_000 })
 
 describe("beside a running server on the same file", () => {
   test("tokens are created, listed and revoked, and the server knows at once", async () => {

@@ -50,7 +50,7 @@ describe.skipIf(program === undefined)("the public Go client", () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "chancery-go-tfe-"))
     steps = await tell(program ?? "", folder)
-  }, 120_000)
+  })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
   test("tells every story that is asked for here", () => {

@@ -21,7 +21,7 @@ interface Outcome {
   readonly text: string
 }
 
-describe.skipIf(terraform === undefined)("the command line tool", { timeout: 60_000 }, () => {
+describe.skipIf(terraform === undefined)("the command line tool", () => {
   let folder: string
   let engine: ServedEngine
   let server: RunningServer

@@ -106,40 +106,36 @@ test.each([
   expect(await ask({ ...asked, ...parameters }, change)).toEqual({ kind: "refused", reason, warnings: [] })
 })
 
-test(
-  "its README, typed as it is written, issues a certificate for a team and refuses another",
-  { timeout: 120_000 },
-  async () => {
-    const readme = await readFile(new URL("../../examples/policy-service/README.md", import.meta.url), "utf8")
-    const [prepare = "", ask = ""] = [...readme.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block]) => block ?? "")
-    const [makeCertificate = "", startService] = prepare.split(/^(?=npm start)/m)
-    expect(startService).toBe(
-      'npm start -w examples/policy-service -- --certificate "$PWD/server.pem" --key "$PWD/server-key.pem"\n',
-    )
-    await using folder = await temporaryFolder()
-    const typed = async (script: string) => (await shell("sh", ["-e", "-c", script], { cwd: folder.path })).stdout
-    await typed(makeCertificate)
-    await using service = await startPolicyService({
-      certificate: join(folder.path, "server.pem"),
-      key: join(folder.path, "server-key.pem"),
-    })
-    await using served = await serve(["dev"], { folder: folder.path })
-    // Only the ports differ from what is written.
-    const script = ask.replace("http://127.0.0.1:8420", served.url).replace("https://localhost:8443/", service.url)
+test("its README, typed as it is written, issues a certificate for a team and refuses another", async () => {
+  const readme = await readFile(new URL("../../examples/policy-service/README.md", import.meta.url), "utf8")
+  const [prepare = "", ask = ""] = [...readme.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block]) => block ?? "")
+  const [makeCertificate = "", startService] = prepare.split(/^(?=npm start)/m)
+  expect(startService).toBe(
+    'npm start -w examples/policy-service -- --certificate "$PWD/server.pem" --key "$PWD/server-key.pem"\n',
+  )
+  await using folder = await temporaryFolder()
+  const typed = async (script: string) => (await shell("sh", ["-e", "-c", script], { cwd: folder.path })).stdout
+  await typed(makeCertificate)
+  await using service = await startPolicyService({
+    certificate: join(folder.path, "server.pem"),
+    key: join(folder.path, "server-key.pem"),
+  })
+  await using served = await serve(["dev"], { folder: folder.path })
+  // Only the ports differ from what is written.
+  const script = ask.replace("http://127.0.0.1:8420", served.url).replace("https://localhost:8443/", service.url)
 
-    const answers = (await typed(script)).split(/(?<=\})(?=\{"request_id)/).map((text) => JSON.parse(text) as Answered)
-    expect(answers.map(({ data }) => data)).toMatchObject([
-      { enabled: true, external_service_url: service.url, timeout: "15s" },
-      { private_key_type: "ec", certificate: expect.stringContaining("BEGIN CERTIFICATE") as string },
-    ])
-    const { subject } = new X509Certificate(answers[1]?.data["certificate"] as string)
-    expect(subject).toBe("CN=shop.svc.example\nOU=payments")
-    expect(service.said()).toContain('"mode":"issue","policy":"web"')
+  const answers = (await typed(script)).split(/(?<=\})(?=\{"request_id)/).map((text) => JSON.parse(text) as Answered)
+  expect(answers.map(({ data }) => data)).toMatchObject([
+    { enabled: true, external_service_url: service.url, timeout: "15s" },
+    { private_key_type: "ec", certificate: expect.stringContaining("BEGIN CERTIFICATE") as string },
+  ])
+  const { subject } = new X509Certificate(answers[1]?.data["certificate"] as string)
+  expect(subject).toBe("CN=shop.svc.example\nOU=payments")
+  expect(service.said()).toContain('"mode":"issue","policy":"web"')
 
-    const refused = (await typed(script.replace("team=payments", "team=nobody"))).split(/(?<=\})(?=\{"errors)/)
-    expect(JSON.parse(refused.at(-1) ?? "")).toEqual({ errors: ['"team" must be one of payments, search.'] })
-  },
-)
+  const refused = (await typed(script.replace("team=payments", "team=nobody"))).split(/(?<=\})(?=\{"errors)/)
+  expect(JSON.parse(refused.at(-1) ?? "")).toEqual({ errors: ['"team" must be one of payments, search.'] })
+})
 
 interface Answered {
   readonly data: Readonly<Record<string, unknown>>

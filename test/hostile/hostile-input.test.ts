@@ -71,7 +71,6 @@ test.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL" &&
     }
     expect(complaints).toEqual([])
   },
-  60_000,
 )
 
 /** To the endpoint whose document is read the most closely. */

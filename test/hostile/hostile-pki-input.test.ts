@@ -63,7 +63,6 @@ test.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL" &&
     }
     expect(complaints).toEqual([])
   },
-  120_000,
 )
 
 describe("a body", () => {

@@ -33,7 +33,7 @@ const faulty = [
   ...faultyRequests,
 ]
 
-describe.skipIf(forger === undefined)("the judges", { timeout: 120_000 }, () => {
+describe.skipIf(forger === undefined)("the judges", () => {
   let folder: string
   let batch: WrittenBatch
   let findings: readonly Finding[]

@@ -19,7 +19,7 @@ let matrix: Matrix
 beforeAll(async () => {
   cast = await openCast()
   matrix = await generateMatrix(cast)
-}, 60_000)
+})
 afterAll(() => cast[Symbol.asyncDispose]())
 
 const column = (caller: (typeof callers)[number]) =>

@@ -1,10 +1,24 @@
 // Runs once before a vitest run, and once after it.
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createTemplate, templateVariable } from "../../engine/src/storage/temporary-database.ts"
 import { sayMissing } from "./missing.ts"
 import { postgresInstallation, postgresVariable, startPostgres } from "./postgres.ts"
 
-export default async function setup(): Promise<(() => Promise<void>) | undefined> {
+export default async function setup(): Promise<() => Promise<void>> {
+  await using opening = new AsyncDisposableStack()
+  // Every process that a test starts would compile the same sources; for most of them that is half of what they do.
+  const compiled = await mkdtemp(join(tmpdir(), "chancery-compiled-"))
+  opening.defer(() => rm(compiled, { recursive: true, force: true }))
+  process.env["NODE_COMPILE_CACHE"] = compiled
   const server = await startPostgres()
-  if (server === undefined) return sayMissing(postgresInstallation)
-  process.env[postgresVariable] = server.url
-  return () => server.stop()
+  if (server === undefined) sayMissing(postgresInstallation)
+  else {
+    opening.defer(() => server.stop())
+    process.env[postgresVariable] = server.url
+    process.env[templateVariable] = opening.use(await createTemplate(server.url)).name
+  }
+  const closing = opening.move()
+  return () => closing.disposeAsync()
 }

@@ -42,7 +42,7 @@ const generation = (database: Database) =>
 
 describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind) => {
   test("the schema is applied once, and then there is nothing to apply", async () => {
-    await using place = await kind.place()
+    await using place = await kind.place({ empty: true })
     await using database = await openDatabase(place.url)
     expect(await database.migrate()).toEqual(migrations.map(({ name }) => name))
     expect(await database.migrate()).toEqual([])

@@ -15,7 +15,7 @@ const databaseModule = JSON.stringify(new URL("database.ts", import.meta.url).hr
 const rounds = [40, 90, 150, 230, 320]
 const durable = databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory")
 
-test.each(durable)("$name keeps what it acknowledged when its process is killed", { timeout: 60_000 }, async (kind) => {
+test.each(durable)("$name keeps what it acknowledged when its process is killed", async (kind) => {
   await using temporary = await temporaryDatabase(kind)
   for (const [round, aliveMs] of rounds.entries()) {
     const acknowledged = await writeUntilKilled(temporary.url, `round-${round}`, aliveMs)

@@ -1,5 +1,6 @@
 // A fresh database of each kind for tests. PostgreSQL is the server that CHANCERY_TEST_POSTGRES names, which the test
-// run starts (test/toolchain); each test has a database of its own there.
+// run starts (test/toolchain); each test has a database of its own there, a copy of one that has the schema already: to apply
+// it takes longer than most tests.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -15,9 +16,15 @@ export interface DatabaseKind {
   readonly name: "SQLite file" | "SQLite memory" | "PostgreSQL"
   /** False where no server was found. */
   readonly available: boolean
-  /** Makes a place for a database, not yet opened. */
-  place(): Promise<{ readonly url: string } & AsyncDisposable>
+  /** Makes a place for a database, not yet opened. Where it is not `empty` it may hold the schema of this release. */
+  place(options?: PlaceOptions): Promise<Place>
 }
+
+interface PlaceOptions {
+  readonly empty?: boolean
+}
+
+type Place = { readonly url: string } & AsyncDisposable
 
 export const databaseKinds: readonly DatabaseKind[] = [
   { name: "SQLite file", available: true, place: temporaryFile },
@@ -31,7 +38,7 @@ export const databaseKinds: readonly DatabaseKind[] = [
 
 /** Opened and migrated. */
 export async function temporaryDatabase(kind: DatabaseKind, options?: DatabaseOptions): Promise<TemporaryDatabase> {
-  const place = await kind.place()
+  const place = await kind.place({ empty: options?.migrations !== undefined })
   const database = await openDatabase(place.url, options)
   await database.migrate()
   return {
@@ -59,18 +66,35 @@ function postgresServer(): string | undefined {
 
 let created = 0
 
-async function temporaryPostgres() {
+async function temporaryPostgres({ empty = false }: PlaceOptions = {}): Promise<Place> {
   const server = postgresServer()
   if (server === undefined) throw new Error("no PostgreSQL to test on")
+  const template = process.env[templateVariable]
+  return createdOn(server, empty || template === undefined ? "" : ` template ${template}`)
+}
+
+async function createdOn(server: string, options = ""): Promise<Place & { readonly name: string }> {
   created += 1
   const name = `test_${process.pid}_${process.hrtime.bigint()}_${created}`
-  await command(server, `create database ${name}`)
+  await command(server, `create database ${name}${options}`)
   const url = new URL(server)
   url.pathname = `/${name}`
   return {
+    name,
     url: url.href,
     [Symbol.asyncDispose]: () => command(server, `drop database ${name} with (force)`),
   }
+}
+
+/** Names the database that others are copied from. */
+export const templateVariable = "CHANCERY_TEST_TEMPLATE"
+
+/** One with the schema of this release, which nobody may be connected to. */
+export async function createTemplate(server: string): Promise<{ readonly name: string } & AsyncDisposable> {
+  const template = await createdOn(server)
+  await using database = await openDatabase(template.url)
+  await database.migrate()
+  return template
 }
 
 async function command(url: string, text: string): Promise<void> {

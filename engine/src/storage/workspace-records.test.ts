@@ -52,10 +52,7 @@ const noConfiguration = {
   readme: null,
 }
 
-// PostgreSQL has other work while the whole suite runs.
-const patience = { timeout: 30_000 }
-
-describe.each(databaseKinds.filter(({ available }) => available))("$name", patience, (kind) => {
+describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind) => {
   test("a state of many chunks comes back as it went in", async () => {
     await using records = await recordsOn(kind)
     const { engine, ref, put } = records
@@ -224,7 +221,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", patie
 
 // A second connection to a database in memory would see another one.
 const lasting = databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory")
-test.each(lasting)("$name holds no secret as it was written", patience, async (kind) => {
+test.each(lasting)("$name holds no secret as it was written", async (kind) => {
   await using records = await recordsOn(kind)
   const { engine, ref, put } = records
   await engine.workspaces.lock(ref, { reason: "" })

@@ -17,7 +17,7 @@ let matrix: PkiMatrix
 beforeAll(async () => {
   cast = await openPkiCast()
   matrix = await generatePkiMatrix(cast)
-}, 120_000)
+})
 afterAll(() => cast[Symbol.asyncDispose]())
 
 const isSuccess = (status: number) => status >= 200 && status < 300

@@ -311,7 +311,7 @@ describe("the workspace", () => {
     expect(await metrics()).toEqual([3_000, 200, 1, 1, 2, 2])
   })
 
-  test("[W-8-r4] forgets in its metrics all but the past 30 finished runs", { timeout: 20_000 }, async () => {
+  test("[W-8-r4] forgets in its metrics all but the past 30 finished runs", async () => {
     await using world = await runWorld()
     for (let index = 0; index < 31; index += 1) {
       const planMs = index === 0 ? 1_000_000 : 10

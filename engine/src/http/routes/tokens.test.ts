@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { type Log, systemRuntime } from "../../core/runtime.ts"
 import { formatInstant, hourMs, minuteMs } from "../../core/time.ts"
 import { openDatabase } from "../../storage/database.ts"
@@ -166,13 +166,13 @@ test("a token's last use is written down behind the answer, at most once an hour
   const first = clock.now()
   expect(await lastUse()).toBeNull()
   await world.request("GET", "/account/details", { token })
-  await vi.waitFor(async () => expect(await lastUse()).toBe(formatInstant(first)))
+  await expect.poll(lastUse).toBe(formatInstant(first))
   clock.advance(59 * minuteMs)
   await world.request("GET", "/account/details", { token })
   expect(await lastUse()).toBe(formatInstant(first))
   clock.advance(minuteMs)
   await world.request("GET", "/account/details", { token })
-  await vi.waitFor(async () => expect(await lastUse()).toBe(formatInstant(first + hourMs)))
+  await expect.poll(lastUse).toBe(formatInstant(first + hourMs))
 })
 
 describe("whose tokens one may make, see and revoke", () => {

@@ -49,7 +49,7 @@ for (const kind of databaseKinds.filter(({ available, name }) => available && na
     const [key] = await database.read((session) => new CrlRows(session).keys(mountId))
     if (key === undefined) throw new Error("no list was built")
     list = key.list
-  }, 60_000)
+  })
   afterAll(() => opened.disposeAsync())
 
   const serialsOf = async (engine: ServedEngine, path = "pki") => {
@@ -104,7 +104,7 @@ for (const kind of databaseKinds.filter(({ available, name }) => available && na
       new CrlRows(session).segment({ mountId, list, shard: wholeList }, grown?.complete?.epoch ?? 0, 0),
     )
     expect(old).toBeUndefined()
-  }, 120_000)
+  })
 
   test(`on ${kind.name} servers that build at the same time publish one list after another, and lose no revocation`, async () => {
     const revoked: SerialNumber[] = []
@@ -126,5 +126,5 @@ for (const kind of databaseKinds.filter(({ available, name }) => available && na
     const last = await serialsOf(one, "busy")
     expect(revoked.filter((serialNumber) => !last.includes(serialNumber))).toEqual([])
     expect((await one.pki("busy").crls.get())?.number).toBeGreaterThanOrEqual(Math.max(...numbers))
-  }, 60_000)
+  })
 }

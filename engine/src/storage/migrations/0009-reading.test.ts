@@ -8,7 +8,7 @@ import { migrations } from "./index.ts"
 test.each(databaseKinds.filter(({ available }) => available))(
   "what was revoked before is known to be that afterwards, on $name",
   async ({ place }) => {
-    await using where = await place()
+    await using where = await place({ empty: true })
     const database = await openDatabase(where.url)
     try {
       const before = migrations.findIndex(({ name }) => name === "0009-reading")
