@@ -53,6 +53,8 @@ import { renewResponders, renewRespondersJob } from "./pki/ocsp/renew-responders
 import { OcspCache } from "./pki/ocsp/ocsp-cache.ts"
 import { type AuthorityFigures, FigureBoard } from "./pki/statistics/authority-figures.ts"
 import { countCertificates, countCertificatesJob } from "./pki/statistics/count-certificates.ts"
+import { endLeases, endLeasesJob } from "./pki/leases/end-leases.ts"
+import { LeaseService } from "./pki/leases/lease-service.ts"
 import { MountedPki } from "./pki/mounted.ts"
 import { MountService } from "./pki/mount-service.ts"
 import { VisibleMountService } from "./pki/visible-mounts.ts"
@@ -251,6 +253,7 @@ const jobsOver = (context: Context, tidying: TidyWorker): readonly Job[] => [
     },
   },
   { ...tidyJob, run: (held) => tidying.run(held) },
+  { ...endLeasesJob, run: (held) => endLeases(context, held) },
 ]
 
 /** Services are made when they are first asked for: a request uses one or two. */
@@ -359,6 +362,10 @@ class CallerEngine implements ServingEngine {
   get mounts() {
     const { storage, runtime, mountDirectory } = this.context
     return new MountService(storage, runtime, mountDirectory, this.caller)
+  }
+
+  get leases() {
+    return new LeaseService(this.context, this.caller)
   }
 
   get policies() {

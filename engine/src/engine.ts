@@ -22,6 +22,7 @@ import type { Policies } from "./pki/access/policies.ts"
 import type { ServiceTokens } from "./pki/access/service-tokens.ts"
 import type { MountTable } from "./pki/mount-directory.ts"
 import type { AuthorityFigures } from "./pki/statistics/authority-figures.ts"
+import type { Leases, ServedLeases } from "./pki/leases/leases.ts"
 import type { Mounts } from "./pki/mounts.ts"
 import type { Pki, ServedPki } from "./pki/pki.ts"
 import type { StoredCertificates } from "./pki/tidy/stored-certificates.ts"
@@ -79,6 +80,7 @@ export interface Engine extends AsyncDisposable {
   readonly retentionPolicies: RetentionPolicies
   readonly policies: Policies
   readonly serviceTokens: ServiceTokens
+  readonly leases: Leases
   readonly mounts: Mounts
   /** The authority at a path. Whether there is one, its verbs find out: they throw `not-found`. */
   pki(mountPath: string): Pki
@@ -86,6 +88,7 @@ export interface Engine extends AsyncDisposable {
 
 /** The engine on the server's side: what stands beside the data of an answer is found there, in one look at the store. */
 export interface ServingEngine extends Engine {
+  readonly leases: ServedLeases
   readonly visibleMounts: VisibleMounts
   pki(mountPath: string): ServedPki
   readonly inclusions: WorkspaceInclusions

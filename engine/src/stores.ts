@@ -20,6 +20,7 @@ import type { IssuerStore } from "./pki/issuers/issuer.ts"
 import type { CaKeyStore } from "./pki/keys/key.ts"
 import type { RoleStore } from "./pki/roles/role-store.ts"
 import type { MountSettingsStore } from "./pki/settings/mount-settings.ts"
+import type { LeaseStore } from "./pki/leases/lease.ts"
 import type { TidyRunStore } from "./pki/tidy/tidy-run.ts"
 import type { StatisticsStore } from "./pki/statistics/statistics-store.ts"
 import type { TagStore } from "./tags/tag-store.ts"
@@ -71,6 +72,7 @@ export interface Stores {
   readonly crls: CrlStore
   readonly tidyRuns: TidyRunStore
   readonly statistics: StatisticsStore
+  readonly certificateLeases: LeaseStore
   readonly policies: PolicyStore
   readonly serviceTokens: ServiceTokenStore
 }

@@ -5,6 +5,7 @@ import { certificateCases } from "./certificate-cases.ts"
 import { externalCases } from "./external-cases.ts"
 import { identityCases } from "./identity-cases.ts"
 import { issuerCases } from "./issuer-cases.ts"
+import { leaseCases } from "./lease-cases.ts"
 import { methodCases } from "./method-cases.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { methodsOf } from "./methods.ts"
@@ -63,6 +64,9 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
   })
   describe("what has expired:", () => {
     tidyCases(engine)
+  })
+  describe("what stands for certificates:", () => {
+    leaseCases(engine)
   })
   describe("every method", () => {
     methodCases(engine)

@@ -197,6 +197,10 @@ const calls: Readonly<Record<string, Call>> = {
   "serviceTokens.revokeOrphan": ({ serviceTokens }) => serviceTokens.revokeOrphan("any"),
   "serviceTokens.capabilities": ({ serviceTokens }) => serviceTokens.capabilities("self", ["any"]),
   "mounts.create": ({ mounts }) => mounts.create({ path: "contract-any" }),
+  "leases.lookup": ({ leases }) => leases.lookup("any"),
+  "leases.list": ({ leases }) => leases.list("any"),
+  "leases.revoke": ({ leases }) => leases.revoke("any"),
+  "leases.revokePrefix": ({ leases }) => leases.revokePrefix("any"),
   "mounts.list": ({ mounts }) => mounts.list(),
   "mounts.get": ({ mounts }, { mountPath }) => mounts.get(mountPath),
   "mounts.tune": ({ mounts }, { mountPath }) => mounts.tune(mountPath, {}),
@@ -281,7 +285,7 @@ const calls: Readonly<Record<string, Call>> = {
 }
 
 /** Of mounts, what is in them and who may use it, it is told apart whether something is missing or not permitted. */
-const isOfMounts = (method: string): boolean => /^(mounts|pki|policies|serviceTokens)\./.test(method)
+const isOfMounts = (method: string): boolean => /^(mounts|pki|policies|serviceTokens|leases)\./.test(method)
 
 /** What anybody with a token may do: of their own, or of nothing yet. */
 const openToStrangers = new Set(["organizations.create", "organizations.list", "users.account", "users.updateAccount"])

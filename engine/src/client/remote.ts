@@ -5,6 +5,7 @@ import { remoteAgentPools } from "./agent-pools.ts"
 import { remoteAssessments } from "./assessments.ts"
 import { callsOver } from "./calls.ts"
 import { remoteConfigurationVersions } from "./configuration-versions.ts"
+import { remoteLeases } from "./leases.ts"
 import { remoteMounts } from "./mounts.ts"
 import { remoteOrganizationMemberships } from "./organization-memberships.ts"
 import { remoteOrganizations } from "./organizations.ts"
@@ -58,6 +59,7 @@ export function openRemote(url: string, options: TransportOptions): Engine {
     agentPools: remoteAgentPools(calls),
     policies: remotePolicies(system),
     serviceTokens: remoteServiceTokens(system),
+    leases: remoteLeases(system),
     mounts: remoteMounts(system),
     pki: (mountPath) => remotePki(transport, mountPath),
     [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),

@@ -1,8 +1,15 @@
 import { healthRoutes } from "./pki/health.ts"
+import { leaseRoutes } from "./pki/leases.ts"
 import { mountRoutes } from "./pki/mounts.ts"
 import { policyRoutes } from "./pki/policies.ts"
 import { tokenRoutes } from "./pki/tokens.ts"
 import type { SystemRoute } from "./pki-route.ts"
 
 /** Every endpoint of the server itself, from `/v1`. */
-export const systemRoutes: readonly SystemRoute[] = [...healthRoutes, ...mountRoutes, ...policyRoutes, ...tokenRoutes]
+export const systemRoutes: readonly SystemRoute[] = [
+  ...healthRoutes,
+  ...mountRoutes,
+  ...policyRoutes,
+  ...tokenRoutes,
+  ...leaseRoutes,
+]

@@ -37,6 +37,7 @@ export type PkiStores = Pick<
   | "crls"
   | "tidyRuns"
   | "statistics"
+  | "certificateLeases"
   | "users"
   | "teams"
 >
@@ -127,10 +128,10 @@ export abstract class AuthorityService {
       const { certificate, metadata, lease } = issuance
       if (certificate === undefined && metadata === undefined) return { store: undefined, value }
       return {
-        store: async (_authority, { certificates }) => {
+        store: async (_authority, { certificates, certificateLeases }) => {
           if (certificate !== undefined) await certificates.insert(certificate)
           if (metadata !== undefined) await certificates.insertMetadata(metadata)
-          if (lease !== undefined) await certificates.insertLease(lease)
+          if (lease !== undefined) await certificateLeases.insert(lease)
         },
         value,
       }

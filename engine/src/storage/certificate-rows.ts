@@ -12,7 +12,6 @@ import type {
   CertificateStore,
   CountedPage,
   EndedCertificate,
-  KeptLease,
   SerialNumberPage,
   StoredCertificate,
 } from "../pki/certificates/certificate.ts"
@@ -49,10 +48,6 @@ export class CertificateRows implements CertificateStore {
 
   async insertMetadata(record: CertificateMetadata): Promise<void> {
     await this.#session.run(insertMetadata, { ...record, serialNumber: serialNumberOctets(record.serialNumber) })
-  }
-
-  async insertLease(lease: KeptLease): Promise<void> {
-    await this.#session.run(insertLease, { ...lease, serialNumber: serialNumberOctets(lease.serialNumber) })
   }
 
   async findMetadata(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateMetadata | undefined> {
@@ -232,15 +227,6 @@ const insertMetadata = statement((db, record: InOctets<CertificateMetadata>) =>
     role: record.role,
     expires_at: record.expiresAt,
     metadata: record.metadata,
-  }),
-)
-const insertLease = statement((db, lease: InOctets<KeptLease>) =>
-  db.insertInto("certificate_leases").values({
-    id: lease.id,
-    mount_id: lease.mountId,
-    serial_number: lease.serialNumber,
-    issued_at: lease.issuedAt,
-    expires_at: lease.expiresAt,
   }),
 )
 const metadataOf = statement((db, { mountId, serialNumber }: { mountId: string; serialNumber: Uint8Array }) =>

@@ -37,6 +37,7 @@ import { RevocationRows } from "./revocation-rows.ts"
 import { IssuerRows } from "./issuer-rows.ts"
 import { MountSettingRows } from "./mount-setting-rows.ts"
 import { RoleRows } from "./role-rows.ts"
+import { LeaseRows } from "./lease-rows.ts"
 import { TidyRows } from "./tidy-rows.ts"
 import { WorkspaceRows } from "./workspace-rows.ts"
 
@@ -159,6 +160,9 @@ class SessionStores implements Stores {
   }
   get statistics() {
     return this.#once("statistics", StatisticsRows)
+  }
+  get certificateLeases() {
+    return this.#once("certificateLeases", LeaseRows)
   }
 
   #once<T>(name: keyof Stores, Rows: new (session: Session, sealer: Sealer) => T): T {

@@ -10,6 +10,7 @@ import {
   preparePki,
   renderPkiMatrix,
 } from "./matrix.ts"
+import { refusedToAll } from "./lease-requests.ts"
 import { requests } from "./requests.ts"
 
 let cast: PkiCast
@@ -48,7 +49,7 @@ describe("the permission matrix of the certificate API", () => {
     for (const endpoint of pkiEndpoints) {
       const ready = await preparePki(endpoint, await cast.newSubject(), "root")
       const { status } = await askPki(cast, ready, "root")
-      if (!isSuccess(status)) refused.push(`${endpoint} ${status}`)
+      if (!isSuccess(status) && !(refusedToAll.has(endpoint) && status === 400)) refused.push(`${endpoint} ${status}`)
     }
     expect(refused).toEqual([])
   })

@@ -1,5 +1,6 @@
 import { certificateRequests, storedCertificateRequests } from "./certificate-requests.ts"
 import { externalPolicyRequests } from "./external-policy-requests.ts"
+import { leaseRequests } from "./lease-requests.ts"
 import { ocspRequests } from "./ocsp-requests.ts"
 import { issuerRequests } from "./issuer-requests.ts"
 import type { PreparePki } from "./prepared-request.ts"
@@ -13,6 +14,7 @@ import { tokenRequests } from "./token-requests.ts"
 export const requests: Readonly<Record<string, PreparePki>> = {
   ...systemRequests,
   ...tokenRequests,
+  ...leaseRequests,
   ...issuerRequests,
   ...roleRequests,
   ...revocationRequests,

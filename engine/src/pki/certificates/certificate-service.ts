@@ -307,7 +307,8 @@ export class CertificateService extends AuthorityService implements ServedCertif
     const { leasePath, ...rest } = facts
     const leaseId = `${mount.path}/${leasePath}/${newUuid(random)}`
     const validity = { notBefore, notAfter }
-    return { mount, signer, serialNumber, certificate, validity, leaseId, now: clock.now(), ...rest }
+    const tokenId = this.caller.kind === "anonymous" ? null : (this.caller.tokenId ?? null)
+    return { mount, signer, serialNumber, certificate, validity, leaseId, tokenId, now: clock.now(), ...rest }
   }
 }
 

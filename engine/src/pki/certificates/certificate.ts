@@ -2,6 +2,7 @@
 import type { IssuerId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
+import type { KeptLease } from "../leases/lease.ts"
 import type { MountId } from "../mount.ts"
 
 export interface CertificateRecord {
@@ -30,15 +31,6 @@ export interface CertificateMetadata {
   readonly expiresAt: Instant
   /** Base64. */
   readonly metadata: string
-}
-
-/** A lease that can be looked up and ended. */
-export interface KeptLease {
-  readonly id: string
-  readonly mountId: MountId
-  readonly serialNumber: SerialNumber
-  readonly issuedAt: Instant
-  readonly expiresAt: Instant
 }
 
 export const inventoryStatuses = ["valid", "expired", "revoked"] as const
@@ -118,7 +110,6 @@ export interface CertificateStore {
   /** Throws `EngineError("conflict")` where the mount has a certificate with this serial number. */
   insert(certificate: CertificateRecord): Promise<void>
   insertMetadata(metadata: CertificateMetadata): Promise<void>
-  insertLease(lease: KeptLease): Promise<void>
   find(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateRecord | undefined>
   /** Undefined where nothing is on record, null where no issuer of the mount is. */
   issuerIdOf(mountId: MountId, serialNumber: SerialNumber): Promise<IssuerId | null | undefined>

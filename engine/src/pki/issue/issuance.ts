@@ -23,6 +23,8 @@ export interface Outcome {
   /** Base64; empty: none. */
   readonly metadata: string
   readonly leaseId: string
+  /** Of whoever asked; null where the engine acts for itself. */
+  readonly tokenId: string | null
   readonly now: Instant
   readonly warnings: readonly string[]
 }
@@ -57,7 +59,7 @@ const leaseOf = ({ leaseId, role, validity, now }: Outcome) => ({
 })
 
 export function issuanceOf(outcome: Outcome): Issuance {
-  const { mount, signer, serialNumber, certificate, validity, commonName, names, role, metadata } = outcome
+  const { mount, signer, serialNumber, certificate, validity, commonName, names, role, metadata, tokenId } = outcome
   const lease = leaseOf(outcome)
   const issuerId = signer.issuer.id
   return {
@@ -79,7 +81,14 @@ export function issuanceOf(outcome: Outcome): Issuance {
         ? undefined
         : { mountId: mount.id, serialNumber, issuerId, role: role.name, expiresAt: validity.notAfter, metadata },
     lease: lease.isKept
-      ? { id: lease.id, mountId: mount.id, serialNumber, issuedAt: outcome.now, expiresAt: validity.notAfter }
+      ? {
+          id: lease.id,
+          mountId: mount.id,
+          serialNumber,
+          issuedAt: outcome.now,
+          expiresAt: validity.notAfter + secondMs,
+          tokenId,
+        }
       : undefined,
   }
 }

@@ -1,18 +1,15 @@
 // Revoking a certificate writes one row, whatever else is revoked: lists are made when they are read (architecture 0.21).
 import { unprocessable } from "../../core/errors.ts"
-import { formatInstant, type Instant } from "../../core/time.ts"
 import { type Certificate, parseCertificate } from "../../x509/certificate.ts"
 import { parseExtensionValues } from "../../x509/extensions.ts"
-import type { RevocationReason } from "../../x509/certificate-list.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
 import { type Authority } from "../authority.ts"
-import { AuthorityService, type PkiStores } from "../authority-service.ts"
+import { AuthorityService } from "../authority-service.ts"
 import type { CertificateRecord } from "../certificates/certificate.ts"
 import { refreshCrlsJob } from "../crl/refresh-crls.ts"
-import { crlListOf, listOfUnknownIssuers } from "../crl/crl-list.ts"
 import { namesOf } from "../issue/leaf.ts"
-import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import { recordRevocation } from "./record-revocation.ts"
 import { issuerOfGiven, type Meant, meantBy, reasonGiven, refuseOtherKey } from "./revocable.ts"
 import type { RevokedCertificate, Revocations, RevokeInput, RevokeWithKeyInput } from "./revocations.ts"
 import { type KeyPage, keysMaximum } from "../key-page.ts"
@@ -106,55 +103,4 @@ function certificateMeant(
   if (kept !== undefined && Buffer.compare(kept.certificate, presented.certificate) !== 0)
     throw unprocessable(`another certificate of this mount has the serial number ${serialNumber}`)
   return kept ?? presented
-}
-
-interface ToRevoke {
-  readonly record: CertificateRecord
-  readonly certificate: Certificate
-  readonly reason: RevocationReason
-  readonly now: Instant
-  /** The mount has no record of it yet. */
-  readonly isNew: boolean
-}
-
-/** Inside a transaction. Repeating it changes nothing, and tells the first time. */
-async function recordRevocation(
-  authority: Authority,
-  { revocations, certificates }: PkiStores,
-  { record, certificate, reason, now, isNew }: ToRevoke,
-): Promise<RevokedCertificate> {
-  const { mountId, serialNumber, notAfter } = record
-  const isOfIssuer = (issuer: HeldIssuer) => Buffer.compare(issuer.certificate, record.certificate) === 0
-  const own = authority.issuers.find(isOfIssuer)
-  if (own !== undefined) throw unprocessable(`adding issuer (id: ${own.id}) to its own CRL is not allowed`)
-  const known = await revocations.find(mountId, serialNumber)
-  if (known !== undefined) return { serialNumber, revokedAt: known.revokedAt }
-  if (notAfter <= now && !authority.settings.crl.allowExpiredCertRevocation)
-    throw unprocessable(
-      `certificate with serial ${serialNumber} expired at ${formatInstant(notAfter)}; set allow_expired_cert_revocation in config/crl to revoke it all the same`,
-    )
-  const issuer = issuerIn(authority, record, certificate)
-  const list = issuer === undefined ? listOfUnknownIssuers : crlListOf(issuer)
-  if (isNew) await certificates.insert(record)
-  await revocations.insert({
-    mountId,
-    serialNumber,
-    issuerId: record.issuerId,
-    revokedAt: now,
-    reason,
-    notAfter,
-    list,
-  })
-  return { serialNumber, revokedAt: now }
-}
-
-/** The one on record, or whichever has its name and key: issuers come and go, and certificates stay. */
-function issuerIn({ issuers }: Authority, record: CertificateRecord, certificate: Certificate): HeldIssuer | undefined {
-  const recorded = issuers.find(({ id }) => id === record.issuerId)
-  if (recorded !== undefined) return recorded
-  try {
-    return issuerOfGiven(certificate, issuers)
-  } catch {
-    return undefined
-  }
 }

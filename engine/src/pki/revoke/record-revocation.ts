@@ -1,0 +1,63 @@
+// Writing a revocation down, whatever is the cause of it.
+import { unprocessable } from "../../core/errors.ts"
+import { formatInstant, type Instant } from "../../core/time.ts"
+import type { Certificate } from "../../x509/certificate.ts"
+import type { RevocationReason } from "../../x509/certificate-list.ts"
+import type { Authority } from "../authority.ts"
+import type { PkiStores } from "../authority-service.ts"
+import type { CertificateRecord } from "../certificates/certificate.ts"
+import { crlListOf, listOfUnknownIssuers } from "../crl/crl-list.ts"
+import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import { issuerOfGiven } from "./revocable.ts"
+import type { RevokedCertificate } from "./revocations.ts"
+
+export interface ToRevoke {
+  readonly record: CertificateRecord
+  readonly certificate: Certificate
+  readonly reason: RevocationReason
+  readonly now: Instant
+  /** The mount has no record of it yet. */
+  readonly isNew: boolean
+}
+
+/** Inside a transaction. Repeating it changes nothing, and tells the first time. */
+export async function recordRevocation(
+  authority: Authority,
+  { revocations, certificates }: PkiStores,
+  { record, certificate, reason, now, isNew }: ToRevoke,
+): Promise<RevokedCertificate> {
+  const { mountId, serialNumber, notAfter } = record
+  const isOfIssuer = (issuer: HeldIssuer) => Buffer.compare(issuer.certificate, record.certificate) === 0
+  const own = authority.issuers.find(isOfIssuer)
+  if (own !== undefined) throw unprocessable(`adding issuer (id: ${own.id}) to its own CRL is not allowed`)
+  const known = await revocations.find(mountId, serialNumber)
+  if (known !== undefined) return { serialNumber, revokedAt: known.revokedAt }
+  if (notAfter <= now && !authority.settings.crl.allowExpiredCertRevocation)
+    throw unprocessable(
+      `certificate with serial ${serialNumber} expired at ${formatInstant(notAfter)}; set allow_expired_cert_revocation in config/crl to revoke it all the same`,
+    )
+  const issuer = issuerIn(authority, record, certificate)
+  const list = issuer === undefined ? listOfUnknownIssuers : crlListOf(issuer)
+  if (isNew) await certificates.insert(record)
+  await revocations.insert({
+    mountId,
+    serialNumber,
+    issuerId: record.issuerId,
+    revokedAt: now,
+    reason,
+    notAfter,
+    list,
+  })
+  return { serialNumber, revokedAt: now }
+}
+
+/** The one on record, or whichever has its name and key: issuers come and go, and certificates stay. */
+function issuerIn({ issuers }: Authority, record: CertificateRecord, certificate: Certificate): HeldIssuer | undefined {
+  const recorded = issuers.find(({ id }) => id === record.issuerId)
+  if (recorded !== undefined) return recorded
+  try {
+    return issuerOfGiven(certificate, issuers)
+  } catch {
+    return undefined
+  }
+}
