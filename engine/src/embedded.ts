@@ -44,7 +44,6 @@ import { type SigningKeys, storedSigningKeys } from "./pki/keys/signing-keys.ts"
 import { type KeyGenerator, keyGenerator } from "./x509/key-generation.ts"
 import { CrlPublisher } from "./pki/crl/crl-publisher.ts"
 import { refreshCrls, refreshCrlsJob } from "./pki/crl/refresh-crls.ts"
-import { storedCertificates, type StoredCertificates } from "./pki/tidy/stored-certificates.ts"
 import { tidyJob, TidyWorker } from "./pki/tidy/tidy-mounts.ts"
 import type { PolicyClient } from "./pki/external-policy/policy-client.ts"
 import { PolicyServiceActivity } from "./pki/external-policy/policy-service-activity.ts"
@@ -436,10 +435,6 @@ class EmbeddedEngine extends CallerEngine implements ServedEngine {
 
   get tidyActivity(): TidyActivity {
     return this.context.tidyActivity
-  }
-
-  storedCertificates(): Promise<readonly StoredCertificates[]> {
-    return storedCertificates(this.context)
   }
 
   ready(): Promise<void> {

@@ -25,7 +25,6 @@ import type { AuthorityFigures } from "./pki/statistics/authority-figures.ts"
 import type { Leases, ServedLeases } from "./pki/leases/leases.ts"
 import type { Mounts } from "./pki/mounts.ts"
 import type { Pki, ServedPki } from "./pki/pki.ts"
-import type { StoredCertificates } from "./pki/tidy/stored-certificates.ts"
 import type { VisibleMounts } from "./pki/visible-mounts.ts"
 import type { Assessments } from "./workspaces/assessments.ts"
 import type { ConfigurationVersions } from "./workspaces/configuration-versions.ts"
@@ -117,8 +116,6 @@ export interface ServedEngine extends ServingEngine {
   /** The same for the work that needs no request. */
   readonly jobActivities: JobActivities
   readonly tidyActivity: TidyActivity
-  /** Of mounts that publish it, as last counted. */
-  storedCertificates(): Promise<readonly StoredCertificates[]>
   /** And for what authorities sign of their own. */
   readonly authorityActivity: AuthorityActivity
   /** What there is to watch of authorities; of a moment ago at most. Never throws. */

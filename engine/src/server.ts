@@ -57,7 +57,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     storage: engine.storageActivity,
     jobs: engine.jobActivities,
     tidy: engine.tidyActivity,
-    storedCertificates: () => engine.storedCertificates(),
   }
   const authorities = { activity: engine.authorityActivity, figures: () => engine.authorityFigures() }
   return serveApp(app, { ...options, runtime, ready: () => engine.ready(), measured, authorities })

@@ -36,17 +36,13 @@ test("jobs are counted by name and outcome, and one that never succeeded claims 
   expect((await samples())[0]).toBe('chancery_job_runs_total{job="tidy",outcome="done"} 4')
 })
 
-test("what was tidied is counted by kind, and what mounts have by mount", async () => {
+test("what was tidied is counted by kind", async () => {
   const tidy = newTidyActivity()
   tidy.runs.finished += 2
   tidy.removed.certificates += 5
-  let certificates = 7
-  const metrics = createMetrics({
-    tidy,
-    storedCertificates: async () => (certificates === 0 ? [] : [{ mount: "pki", certificates, revocations: 1 }]),
-  })
+  const metrics = createMetrics({ tidy })
   const samples = async () =>
-    (await metrics.expose()).text.split("\n").filter((line) => /^chancery_(tidy|pki)/.test(line))
+    (await metrics.expose()).text.split("\n").filter((line) => line.startsWith("chancery_tidy"))
   expect(await samples()).toEqual([
     'chancery_tidy_runs_total{outcome="finished"} 2',
     'chancery_tidy_runs_total{outcome="error"} 0',
@@ -56,9 +52,5 @@ test("what was tidied is counted by kind, and what mounts have by mount", async 
     'chancery_tidy_removed_total{kind="metadata"} 0',
     'chancery_tidy_removed_total{kind="issuers"} 0',
     'chancery_tidy_removed_total{kind="leases"} 0',
-    'chancery_pki_stored_certificates{mount="pki",kind="stored"} 7',
-    'chancery_pki_stored_certificates{mount="pki",kind="revoked"} 1',
   ])
-  certificates = 0
-  expect((await samples()).filter((line) => line.includes("chancery_pki"))).toEqual([])
 })

@@ -2,7 +2,6 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom
 import type { JobActivities } from "../core/job-activity.ts"
 import type { StorageActivity } from "../core/storage-activity.ts"
 import type { TidyActivity } from "../core/tidy-activity.ts"
-import type { StoredCertificates } from "../pki/tidy/stored-certificates.ts"
 
 export interface Metrics {
   readonly registry: Registry
@@ -18,11 +17,9 @@ export interface Measured {
   readonly storage?: StorageActivity
   readonly jobs?: JobActivities
   readonly tidy?: TidyActivity
-  /** Of mounts that publish it. */
-  readonly storedCertificates?: () => Promise<readonly StoredCertificates[]>
 }
 
-export function createMetrics({ storage, jobs, tidy, storedCertificates }: Measured = {}): Metrics {
+export function createMetrics({ storage, jobs, tidy }: Measured = {}): Metrics {
   const registry = new Registry()
   const durations = new Histogram({
     name: "chancery_http_request_duration_seconds",
@@ -45,7 +42,6 @@ export function createMetrics({ storage, jobs, tidy, storedCertificates }: Measu
   if (storage !== undefined) registerStorage(registry, storage)
   if (jobs !== undefined) registerJobs(registry, jobs)
   if (tidy !== undefined) registerTidy(registry, tidy)
-  if (storedCertificates !== undefined) registerStoredCertificates(registry, storedCertificates)
   // Looking a label set up costs more than the observation itself, so each is looked up once.
   const observers = new Map<string, Histogram.Internal<"method" | "route" | "status">>()
 
@@ -211,25 +207,6 @@ function registerTidy(registry: Registry, { runs, removed }: TidyActivity): void
       collect() {
         this.reset()
         for (const [kind, count] of Object.entries(removed)) this.inc({ kind }, count)
-      },
-    }),
-  )
-}
-
-/** One row per mount that asked for it, so that an operator bounds how many there are. */
-function registerStoredCertificates(registry: Registry, read: () => Promise<readonly StoredCertificates[]>): void {
-  registry.registerMetric(
-    new Gauge({
-      name: "chancery_pki_stored_certificates",
-      help: "Certificates that a mount has on record, as last counted, by mount and kind (stored, revoked).",
-      labelNames: ["mount", "kind"],
-      registers: [],
-      async collect() {
-        this.reset()
-        for (const { mount, certificates, revocations } of await read()) {
-          this.set({ mount, kind: "stored" }, certificates)
-          this.set({ mount, kind: "revoked" }, revocations)
-        }
       },
     }),
   )

@@ -10,7 +10,6 @@ import type {
   CertificateQuery,
   CertificateRecord,
   CertificateStore,
-  CountedPage,
   EndedCertificate,
   SerialNumberPage,
   StoredCertificate,
@@ -119,16 +118,6 @@ export class CertificateRows implements CertificateStore {
   async page(mountId: MountId, { after, limit }: { readonly after: Uint8Array; readonly limit: number }) {
     const rows = await this.#session.all(storedAfter, { mountId, after, limit })
     return rows.map(({ number, serial_number: serialNumber, certificate }) => ({ number, serialNumber, certificate }))
-  }
-
-  async count(
-    mountId: MountId,
-    { after, limit }: { readonly after: Uint8Array; readonly limit: number },
-  ): Promise<CountedPage> {
-    const last = await this.#session.first(lastOfPage, { mountId, after, offset: limit - 1 })
-    if (last !== undefined) return { count: limit, last: last.serial_number }
-    const rest = await this.#session.first(countAfter, { mountId, after })
-    return { count: rest?.count ?? 0, last: undefined }
   }
 
   async remove(
@@ -346,24 +335,6 @@ const storedAfter = statement((db, { mountId, after, limit }: SerialPage & { rea
     .orderBy("serial_number")
     .limit(limit),
 )
-const lastOfPage = statement((db, { mountId, after, offset }: SerialPage & { readonly offset: number }) =>
-  db
-    .selectFrom("certificates")
-    .select("serial_number")
-    .where("mount_id", "=", mountId)
-    .where("serial_number", ">", after)
-    .orderBy("serial_number")
-    .limit(1)
-    .offset(offset),
-)
-const countAfter = statement((db, { mountId, after }: SerialPage) =>
-  db
-    .selectFrom("certificates")
-    .select(sql<number>`count(*)`.as("count"))
-    .where("mount_id", "=", mountId)
-    .where("serial_number", ">", after),
-)
-
 interface Numbers {
   readonly mountId: string
   readonly numbers: readonly number[]

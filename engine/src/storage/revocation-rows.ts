@@ -14,7 +14,6 @@ import type {
   RevocationCursor,
   RevocationStore,
 } from "../pki/revoke/revocation.ts"
-import type { CountedPage } from "../pki/certificates/certificate.ts"
 import { encodeRevokedEntry, type RevocationReason } from "../x509/certificate-list.ts"
 import { type SerialNumber, serialNumberOctets, serialNumberOf } from "../x509/serial-number.ts"
 import { nextGeneration, readGeneration } from "./generations.ts"
@@ -122,16 +121,6 @@ export class RevocationRows implements RevocationStore {
   ): Promise<readonly Pick<Revocation, "serialNumber" | "issuerId">[]> {
     const rows = await this.#session.all(issuersAfter, { mountId, from: after, limit })
     return rows.map((row) => ({ serialNumber: serialNumberIn(row), issuerId: row.issuer_id as IssuerId | null }))
-  }
-
-  async count(
-    mountId: MountId,
-    { after, limit }: { readonly after: Uint8Array; readonly limit: number },
-  ): Promise<CountedPage> {
-    const last = await this.#session.first(lastOfPage, { mountId, from: after, offset: limit - 1 })
-    if (last !== undefined) return { count: limit, last: last.serial_number }
-    const rest = await this.#session.first(countAfter, { mountId, from: after })
-    return { count: rest?.count ?? 0, last: undefined }
   }
 
   async associate(
@@ -312,25 +301,6 @@ const issuersAfter = statement((db, { mountId, from, limit }: SerialPage) =>
     .where("serial_number", ">", from)
     .orderBy("serial_number")
     .limit(limit),
-)
-
-const lastOfPage = statement((db, { mountId, from, offset }: Omit<SerialPage, "limit"> & { readonly offset: number }) =>
-  db
-    .selectFrom("revocations")
-    .select("serial_number")
-    .where("mount_id", "=", mountId)
-    .where("serial_number", ">", from)
-    .orderBy("serial_number")
-    .limit(1)
-    .offset(offset),
-)
-
-const countAfter = statement((db, { mountId, from }: Omit<SerialPage, "limit">) =>
-  db
-    .selectFrom("revocations")
-    .select(sql<number>`count(*)`.as("count"))
-    .where("mount_id", "=", mountId)
-    .where("serial_number", ">", from),
 )
 
 interface Association extends OfList {

@@ -574,16 +574,14 @@ export interface CertificateLeaseTable extends Omit<CertificateLeaseRow, "token_
 
 export interface TidyRunRow {
   mount_id: string
-  /** Of the mount's runs; 0 before the first. */
+  /** Of the mount's runs. */
   number: number
   /** How many the run has made. */
   step: number
   state: string
-  /** JSON of all else that is known of it; null before the first. */
-  run: string | null
+  /** JSON of all else that is known of it. */
+  run: string
   automatic_finished_at: number | null
-  /** JSON of how much the mount has. */
-  stored: string | null
 }
 
 export interface RevocationRow {

@@ -4,7 +4,6 @@ import type { MountId } from "../pki/mount.ts"
 import {
   type NewTidyRun,
   noTidyCounts,
-  type StoredCounts,
   type TidyEnd,
   type TidyRecord,
   type TidyRun,
@@ -22,16 +21,12 @@ export class TidyRows implements TidyRunStore {
 
   async find(mountId: MountId): Promise<TidyRecord> {
     const row = await this.#session.first(ofMount, { mountId })
-    if (row === undefined) return { run: undefined, lastAutomaticFinishedAt: undefined, stored: undefined }
-    return {
-      run: runOf(row),
-      lastAutomaticFinishedAt: row.automatic_finished_at ?? undefined,
-      stored: row.stored === null ? undefined : (JSON.parse(row.stored) as StoredCounts),
-    }
+    if (row === undefined) return { run: undefined, lastAutomaticFinishedAt: undefined }
+    return { run: runOf(row), lastAutomaticFinishedAt: row.automatic_finished_at ?? undefined }
   }
 
   async active(): Promise<readonly TidyRun[]> {
-    return (await this.#session.all(allActive, {})).flatMap((row) => runOf(row) ?? [])
+    return (await this.#session.all(allActive, {})).map(runOf)
   }
 
   async begin({ mountId, ...given }: NewTidyRun): Promise<boolean> {
@@ -56,10 +51,6 @@ export class TidyRows implements TidyRunStore {
     if (automatic) await this.#session.run(recordAutomatic, { mountId, now })
     return true
   }
-
-  async saveStored(mountId: MountId, stored: StoredCounts): Promise<void> {
-    await this.#session.run(saveCounts, { mountId, stored: JSON.stringify(stored) })
-  }
 }
 
 /** What of a run stands in its JSON; what conditions are about has columns. */
@@ -67,12 +58,15 @@ type Kept = Omit<TidyRun, "mountId" | "number" | "step" | "state">
 
 const keptOf = ({ mountId: _mount, number: _number, step: _step, state: _state, ...kept }: TidyRun): Kept => kept
 
-const runOf = ({ mount_id, number, step, state, run }: TidyRunRow): TidyRun | undefined =>
-  run === null
-    ? undefined
-    : { mountId: mount_id as MountId, number, step, state: state as TidyRun["state"], ...(JSON.parse(run) as Kept) }
+const runOf = ({ mount_id, number, step, state, run }: TidyRunRow): TidyRun => ({
+  mountId: mount_id as MountId,
+  number,
+  step,
+  state: state as TidyRun["state"],
+  ...(JSON.parse(run) as Kept),
+})
 
-const columns = ["mount_id", "number", "step", "state", "run", "automatic_finished_at", "stored"] as const
+const columns = ["mount_id", "number", "step", "state", "run", "automatic_finished_at"] as const
 
 const ofMount = statement((db, { mountId }: { mountId: string }) =>
   db.selectFrom("tidy_runs").select(columns).where("mount_id", "=", mountId),
@@ -89,7 +83,7 @@ const allActive = statement<Record<string, never>, TidyRunRow>((db) =>
 const beginRun = statement((db, { mountId, run }: { mountId: string; run: string }) =>
   db
     .insertInto("tidy_runs")
-    .values({ mount_id: mountId, number: 1, step: 0, state: "running", run, automatic_finished_at: null, stored: null })
+    .values({ mount_id: mountId, number: 1, step: 0, state: "running", run, automatic_finished_at: null })
     .onConflict((known) =>
       known
         .column("mount_id")
@@ -135,19 +129,4 @@ const finishRun = statement((db, { mountId, number, step, state, run }: Seen & {
 
 const recordAutomatic = statement((db, { mountId, now }: { mountId: string; now: Instant }) =>
   db.updateTable("tidy_runs").set({ automatic_finished_at: now }).where("mount_id", "=", mountId),
-)
-
-const saveCounts = statement((db, { mountId, stored }: { mountId: string; stored: string }) =>
-  db
-    .insertInto("tidy_runs")
-    .values({
-      mount_id: mountId,
-      number: 0,
-      step: 0,
-      state: "inactive",
-      run: null,
-      automatic_finished_at: null,
-      stored,
-    })
-    .onConflict((known) => known.column("mount_id").doUpdateSet({ stored })),
 )

@@ -299,7 +299,6 @@ describe("config/auto-tidy", () => {
       [{ enabled: true, tidy_cert_store: true, safety_buffer: 0 }, "safety_buffer"],
       [{ interval_duration: 0 }, "interval_duration"],
       [{ min_startup_backoff_duration: "1h" }, "min_startup_backoff_duration"],
-      [{ publish_stored_certificate_count_metrics: true }, "publish_stored_certificate_count_metrics"],
     ] as const) {
       const answer = await ask("POST", "config/auto-tidy", wrong)
       expect([answer.status, answer.body.errors]).toEqual([400, [expect.stringContaining(error)]])
@@ -307,7 +306,7 @@ describe("config/auto-tidy", () => {
     expect((await ask("GET", "config/auto-tidy")).body.data).toMatchObject({ enabled: false, safety_buffer: 259_200 })
   })
 
-  test("has a mount tidied at every interval, and its certificates counted", async () => {
+  test("has a mount tidied at every interval", async () => {
     const { issue, revokeNew, ask, status, tidied } = await newMount()
     await issue()
     await revokeNew()
@@ -318,7 +317,6 @@ describe("config/auto-tidy", () => {
       interval_duration: "1h",
       min_startup_backoff_duration: 0,
       max_startup_backoff_duration: 0,
-      maintain_stored_certificate_counts: true,
     })
     clock.advance(2 * hourMs)
     const waker = await newMount()
@@ -326,9 +324,7 @@ describe("config/auto-tidy", () => {
     await wake()
     await vi.waitFor(async () => expect((await status()).last_auto_tidy_finished).not.toBeNull(), 5_000)
     const first = await status()
-    // The root stays.
-    expect(first).toMatchObject({ state: "Finished", cert_store_deleted_count: 2, current_revoked_cert_count: 1 })
-    expect(first.current_cert_store_count).toBe(3)
+    expect(first).toMatchObject({ state: "Finished", cert_store_deleted_count: 2 })
     expect(await tidied({ tidy_cert_metadata: true })).toMatchObject({
       last_auto_tidy_finished: first.last_auto_tidy_finished,
     })
@@ -339,6 +335,6 @@ describe("config/auto-tidy", () => {
       async () => expect((await status()).last_auto_tidy_finished).not.toBe(first.last_auto_tidy_finished),
       5_000,
     )
-    expect(await status()).toMatchObject({ cert_store_deleted_count: 1, current_cert_store_count: 2 })
+    expect(await status()).toMatchObject({ cert_store_deleted_count: 1 })
   })
 })

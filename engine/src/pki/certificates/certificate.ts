@@ -100,12 +100,6 @@ export interface EndedCertificate extends CertificateCursor {
   readonly isRevoked: boolean
 }
 
-/** Rows that are counted at once: how many, and where to go on; undefined when all are counted. */
-export interface CountedPage {
-  readonly count: number
-  readonly last: Uint8Array | undefined
-}
-
 export interface CertificateStore {
   /** Throws `EngineError("conflict")` where the mount has a certificate with this serial number. */
   insert(certificate: CertificateRecord): Promise<void>
@@ -137,7 +131,6 @@ export interface CertificateStore {
   ): Promise<
     readonly { readonly number: number; readonly serialNumber: Uint8Array; readonly certificate: Uint8Array }[]
   >
-  count(mountId: MountId, page: { readonly after: Uint8Array; readonly limit: number }): Promise<CountedPage>
   /** With what was kept with them. The answer is how many there were of each. */
   remove(
     mountId: MountId,

@@ -4,7 +4,6 @@ import type { IssuerId } from "../../core/ids.ts"
 import type { Instant } from "../../core/time.ts"
 import { type RevocationReason, revocationReasons } from "../../x509/certificate-list.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
-import type { CountedPage } from "../certificates/certificate.ts"
 import type { CrlListId } from "../crl/crl-list.ts"
 import type { Shard } from "../crl/shard.ts"
 import type { MountId } from "../mount.ts"
@@ -80,7 +79,6 @@ export interface RevocationStore {
     mountId: MountId,
     page: { readonly after: Uint8Array; readonly limit: number },
   ): Promise<readonly Pick<Revocation, "serialNumber" | "issuerId">[]>
-  count(mountId: MountId, page: { readonly after: Uint8Array; readonly limit: number }): Promise<CountedPage>
   /** Tells whose certificate it was. On another list than before it stands at the end, like one that is new. */
   associate(
     mountId: MountId,

@@ -18,9 +18,9 @@ interface AutoTidy {
   /** After its start a server begins none for a time between these, so that servers that start together share the work out. */
   readonly minStartupBackoffDurationMs: number
   readonly maxStartupBackoffDurationMs: number
-  /** How many certificates the mount has and how many are revoked is counted now and then, for `tidy-status`. */
+  /** `tidy-status` tells how many certificates the mount has, and how many of them are revoked. */
   readonly maintainStoredCertificateCounts: boolean
-  /** Those numbers are metrics, too. */
+  /** Kept, and without effect: these numbers are metrics of every mount. */
   readonly publishStoredCertificateCountMetrics: boolean
 }
 
@@ -65,8 +65,6 @@ export function autoTidyFaults(settings: AutoTidySettings): Fault[] {
       refuse(name, "must be whole seconds, and not be longer than a day")
   if (minStartupBackoffDurationMs > maxStartupBackoffDurationMs)
     refuse("minStartupBackoffDurationMs", "must not be longer than max_startup_backoff_duration")
-  if (settings.publishStoredCertificateCountMetrics && !settings.maintainStoredCertificateCounts)
-    refuse("publishStoredCertificateCountMetrics", "needs maintain_stored_certificate_counts to be true")
   return faults
 }
 

@@ -24,9 +24,6 @@ const longestRunMs = 5 * minuteMs
 const lookAgainMs = 100
 /** After a step that the store was too busy for. */
 const busyPauseMs = secondMs
-const countEveryMs = 10 * minuteMs
-/** Rows that are counted in one read: about 2 ms. */
-const countedPerRead = 20_000
 
 export type TidyContext = Pick<PkiContext, "storage" | "runtime" | "mountDirectory" | "authorities" | "wakeJob"> & {
   readonly timers: Timers
@@ -54,7 +51,7 @@ export class TidyWorker {
     const { mounts } = await mountDirectory.current()
     for (const mount of mounts) {
       signal.throwIfAborted()
-      await this.#lookAt(mount, signal)
+      await this.#lookAt(mount)
     }
     for (;;) {
       signal.throwIfAborted()
@@ -71,15 +68,12 @@ export class TidyWorker {
   }
 
   /** What is due by the clock. */
-  async #lookAt(mount: Mount, signal: AbortSignal): Promise<void> {
+  async #lookAt(mount: Mount): Promise<void> {
     const { settings } = await this.#authority(mount)
-    const { enabled, maintainStoredCertificateCounts } = settings.autoTidy
-    if (!enabled && !maintainStoredCertificateCounts) return
+    if (!settings.autoTidy.enabled) return
     const { storage, runtime } = this.#context
     const now = runtime.clock.now()
-    const { lastAutomaticFinishedAt, stored } = await storage.read(({ tidyRuns }) => tidyRuns.find(mount.id))
-    if (maintainStoredCertificateCounts && (stored === undefined || now - stored.countedAt >= countEveryMs))
-      await this.#count(mount.id, now, signal)
+    const { lastAutomaticFinishedAt } = await storage.read(({ tidyRuns }) => tidyRuns.find(mount.id))
     const facts = {
       now,
       lastFinishedAt: lastAutomaticFinishedAt,
@@ -91,24 +85,6 @@ export class TidyWorker {
     await storage.transact(({ tidyRuns }) =>
       tidyRuns.begin({ mountId: mount.id, automatic: true, options, progress: nextPhase(options), startedAt: now }),
     )
-  }
-
-  async #count(mountId: MountId, countedAt: Instant, signal: AbortSignal): Promise<void> {
-    const { storage } = this.#context
-    const counts = { certificates: 0, revocations: 0 }
-    for (const family of ["certificates", "revocations"] as const) {
-      for (let after: Uint8Array | undefined = new Uint8Array(); after !== undefined;) {
-        signal.throwIfAborted()
-        const from: Uint8Array = after
-        const page = await storage.read((stores) =>
-          stores[family].count(mountId, { after: from, limit: countedPerRead }),
-        )
-        counts[family] += page.count
-        after = page.last
-        await nextTurn()
-      }
-    }
-    await storage.transact(({ tidyRuns }) => tidyRuns.saveStored(mountId, { ...counts, countedAt }))
   }
 
   async #move(run: TidyRun): Promise<void> {

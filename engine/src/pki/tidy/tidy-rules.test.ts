@@ -141,8 +141,6 @@ describe("what a run is told", () => {
     [{ minStartupBackoffDurationMs: hourMs }, ["minStartupBackoffDurationMs"]],
     [{ minStartupBackoffDurationMs: 0, maxStartupBackoffDurationMs: 0 }, []],
     [{ maxStartupBackoffDurationMs: 25 * hourMs }, ["maxStartupBackoffDurationMs"]],
-    [{ publishStoredCertificateCountMetrics: true }, ["publishStoredCertificateCountMetrics"]],
-    [{ publishStoredCertificateCountMetrics: true, maintainStoredCertificateCounts: true }, []],
   ] as const)("by the clock, %j is wrong about %j", (given, fields) => {
     expect(autoTidyFaults({ ...defaultAutoTidySettings, ...given }).map(({ field }) => field?.[0])).toEqual(fields)
   })

@@ -68,18 +68,10 @@ export interface TidyRun {
   readonly error: string | null
 }
 
-/** Counted now and then where the mount says so. */
-export interface StoredCounts {
-  readonly certificates: number
-  readonly revocations: number
-  readonly countedAt: Instant
-}
-
 /** All that is known of a mount's tidying. */
 export interface TidyRecord {
   readonly run: TidyRun | undefined
   readonly lastAutomaticFinishedAt: Instant | undefined
-  readonly stored: StoredCounts | undefined
 }
 
 export type NewTidyRun = Pick<TidyRun, "mountId" | "automatic" | "options" | "progress" | "startedAt">
@@ -96,7 +88,6 @@ export interface TidyRunStore {
   advance(seen: TidyRun, to: Pick<TidyRun, "progress" | "counts" | "message">): Promise<boolean>
   /** False where the run is not as it was seen. */
   finish(seen: TidyRun, end: TidyEnd): Promise<boolean>
-  saveStored(mountId: MountId, stored: StoredCounts): Promise<void>
 }
 
 export interface TidyEnd {

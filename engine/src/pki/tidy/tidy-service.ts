@@ -76,13 +76,17 @@ export class TidyService extends AuthorityService implements Tidy {
   }
 }
 
-async function statusIn({ mount, settings }: Authority, { tidyRuns }: PkiStores): Promise<TidyStatus> {
-  const { run, lastAutomaticFinishedAt, stored } = await tidyRuns.find(mount.id)
-  const isCounted = settings.autoTidy.maintainStoredCertificateCounts && stored !== undefined
+async function statusIn({ mount, settings }: Authority, { tidyRuns, statistics }: PkiStores): Promise<TidyStatus> {
+  const { run, lastAutomaticFinishedAt } = await tidyRuns.find(mount.id)
+  const isCounted = settings.autoTidy.maintainStoredCertificateCounts
+  const counted = isCounted ? await statistics.find(mount.id) : undefined
   return {
     run: run && viewOf(run),
     lastAutomaticFinishedAt,
-    stored: isCounted ? { certificates: stored.certificates, revocations: stored.revocations } : undefined,
+    stored: counted && {
+      certificates: counted.valid + counted.expired + counted.revoked,
+      revoked: counted.revoked,
+    },
     mountUuid: mount.uuid,
   }
 }

@@ -1,7 +1,7 @@
 import type { Instant } from "../../core/time.ts"
 import type { AutoTidyPatch, AutoTidyView } from "./auto-tidy.ts"
 import type { TidyOptions } from "./tidy-options.ts"
-import type { StoredCounts, TidyRun } from "./tidy-run.ts"
+import type { TidyRun } from "./tidy-run.ts"
 
 /** What is left out has its default: of itself nothing is tidied. */
 export type TidyInput = Partial<Omit<TidyOptions, "revokedSafetyBufferMs">> & {
@@ -12,8 +12,8 @@ export interface TidyStatus {
   /** The one that is going on, or the last; undefined before the first. */
   readonly run: TidyRunView | undefined
   readonly lastAutomaticFinishedAt: Instant | undefined
-  /** Undefined where the mount does not say that its certificates are to be counted. */
-  readonly stored: Pick<StoredCounts, "certificates" | "revocations"> | undefined
+  /** As last counted; undefined where the mount does not say that it wants to know. */
+  readonly stored: { readonly certificates: number; readonly revoked: number } | undefined
   readonly mountUuid: string
 }
 

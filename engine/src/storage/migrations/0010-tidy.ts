@@ -17,9 +17,8 @@ const changes = ({ text, integer, keyed }: Words): string[] => [
     number ${integer} not null,
     step ${integer} not null,
     state ${text} not null,
-    run ${text},
-    automatic_finished_at ${integer},
-    stored ${text}
+    run ${text} not null,
+    automatic_finished_at ${integer}
   ) ${keyed}`,
   "drop index revocations_by_expiry",
   "create index revocations_by_expiry on revocations (mount_id, not_after, number)",

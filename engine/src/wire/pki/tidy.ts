@@ -110,13 +110,13 @@ const factParameters = parameters(
   {
     lastAutomaticFinishedAt: nullable(exactInstant),
     certificates: nullable(integer),
-    revocations: nullable(integer),
+    revoked: nullable(integer),
     mountUuid: text,
   },
   {
     lastAutomaticFinishedAt: "last_auto_tidy_finished",
     certificates: "current_cert_store_count",
-    revocations: "current_revoked_cert_count",
+    revoked: "current_revoked_cert_count",
     mountUuid: "internal_backend_uuid",
   },
 )
@@ -137,7 +137,7 @@ export function encodeTidyStatus({ run, lastAutomaticFinishedAt, stored, mountUu
   const facts = {
     lastAutomaticFinishedAt: lastAutomaticFinishedAt ?? null,
     certificates: stored?.certificates ?? null,
-    revocations: stored?.revocations ?? null,
+    revoked: stored?.revoked ?? null,
     mountUuid,
   }
   return {
@@ -165,11 +165,11 @@ export function decodeTidyStatus(data: unknown): TidyStatus {
   const { state: shown } = decodeAnswer(stateParameters, data)
   const [state] = stateWords.find(([, one]) => one === shown) ?? []
   const facts = decodeAnswer(factParameters, data)
-  const { lastAutomaticFinishedAt, certificates, revocations, mountUuid } = facts
+  const { lastAutomaticFinishedAt, certificates, revoked, mountUuid } = facts
   return {
     run: state === undefined || state === "inactive" ? undefined : { state, ...decodeRun(data) },
     lastAutomaticFinishedAt: lastAutomaticFinishedAt ?? undefined,
-    stored: certificates === null || revocations === null ? undefined : { certificates, revocations },
+    stored: certificates === null || revoked === null ? undefined : { certificates, revoked },
     mountUuid,
   }
 }
