@@ -5,11 +5,11 @@ import { type Instant, secondMs } from "../../core/time.ts"
 import { nextTurn, type Timers } from "../../core/timers.ts"
 import type { PkiContext } from "../authority-service.ts"
 import type { Authority } from "../authority.ts"
-import { crlListOf } from "../crl/crl-list.ts"
+import { type CrlListId, crlListOf } from "../crl/crl-list.ts"
 import type { CrlKind } from "../crl/crl-publisher.ts"
 import type { KeyedCrlState, PublishedCrl } from "../crl/crl-store.ts"
 import type { HeldIssuer } from "../issuers/held-issuer.ts"
-import type { Mount } from "../mount.ts"
+import type { Mount, MountId } from "../mount.ts"
 import type { MountStatistics } from "./mount-statistics.ts"
 
 export interface IssuerFigures {
@@ -61,6 +61,8 @@ export class FigureBoard {
   readonly #context: Context
   #held: { readonly at: Instant; readonly figures: AuthorityFigures } | undefined
   #coming: Promise<AuthorityFigures> | undefined
+  /** Of mounts as they stood at a generation, so that none is loaded again for being looked at. */
+  #facts: ReadonlyMap<MountId, MountFacts> = new Map()
 
   constructor(context: Context) {
     this.#context = context
@@ -93,11 +95,13 @@ export class FigureBoard {
     const issuers: IssuerFigures[] = []
     const lists: ListFigures[] = []
     const counted: { readonly mount: string; readonly statistics: MountStatistics }[] = []
+    const facts = new Map<MountId, MountFacts>()
     let rolesLeft = figuresMaximum
     for (const mount of mounts.slice(0, figuresMaximum)) {
-      const { authority, states, statistics } = await this.#readMount(mount)
-      issuers.push(...authority.issuers.map((issuer) => figuresOf(mount.path, issuer)))
-      lists.push(...listsOf(authority, states, at))
+      const { known, states, statistics } = await this.#readMount(mount)
+      facts.set(mount.id, known)
+      issuers.push(...known.issuers.map(({ list: _list, ...issuer }) => issuer))
+      lists.push(...listsOf(known, states, at))
       if (statistics !== undefined) {
         const shown = withRoles(statistics, rolesLeft)
         rolesLeft -= shown.soonestOfRoles.length
@@ -112,18 +116,37 @@ export class FigureBoard {
       leftOut: [issuers, lists, mounts].reduce((sum, { length }) => sum + Math.max(0, length - figuresMaximum), 0),
     }
     this.#held = { at, figures }
+    this.#facts = facts
     return figures
   }
 
   #readMount(mount: Mount) {
     const { storage, authorities } = this.#context
-    return storage.read(async (stores) => ({
-      authority: await authorities.current(stores, mount),
-      states: await stores.crls.states(mount.id),
-      statistics: await stores.statistics.find(mount.id),
-    }))
+    return storage.read(async (stores) => {
+      const known = this.#facts.get(mount.id)
+      const isSame = known?.mount === mount && known.generation === (await stores.authorities.generation(mount.id))
+      return {
+        known: isSame ? known : factsOf(await authorities.within(stores, mount)),
+        states: await stores.crls.states(mount.id),
+        statistics: await stores.statistics.find(mount.id),
+      }
+    })
   }
 }
+
+interface MountFacts {
+  readonly mount: Mount
+  readonly generation: number
+  readonly issuers: readonly (IssuerFigures & { readonly list: CrlListId })[]
+  readonly enableDelta: boolean
+}
+
+const factsOf = ({ mount, generation, issuers, settings }: Authority): MountFacts => ({
+  mount,
+  generation,
+  issuers: issuers.map((issuer) => ({ ...figuresOf(mount.path, issuer), list: crlListOf(issuer) })),
+  enableDelta: settings.crl.enableDelta,
+})
 
 function withRoles(statistics: MountStatistics, maximum: number): MountStatistics {
   const soonestOfRoles = statistics.soonestOfRoles.slice(0, maximum)
@@ -141,21 +164,21 @@ const figuresOf = (mount: string, { id, name, keyId, parsed }: HeldIssuer): Issu
 
 /** Of issuers that still sign them. */
 function listsOf(
-  { mount, issuers, settings }: Authority,
+  { mount, issuers, enableDelta }: MountFacts,
   states: readonly KeyedCrlState[],
   now: Instant,
 ): ListFigures[] {
-  const signing = issuers.filter(({ keyId, parsed }) => keyId !== null && parsed.notAfter >= now)
-  const byList = Map.groupBy(signing, crlListOf)
+  const signing = issuers.filter(({ hasKey, notAfter }) => hasKey && notAfter >= now)
+  const byList = Map.groupBy(signing, ({ list }) => list)
+  const kinds: readonly CrlKind[] = enableDelta ? ["complete", "delta"] : ["complete"]
   return [...Map.groupBy(states, ({ key }) => key.list)].flatMap(([list, ofList]) => {
-    const [issuer] = byList.get(list) ?? []
-    if (issuer === undefined) return []
-    const kinds: readonly CrlKind[] = settings.crl.enableDelta ? ["complete", "delta"] : ["complete"]
+    const [first] = byList.get(list) ?? []
+    if (first === undefined) return []
     return kinds.flatMap((kind) => {
       const published = ofList.flatMap(({ key, state }) =>
         state[kind] === undefined ? [] : [{ key, crl: state[kind] }],
       )
-      return published.length === 0 ? [] : [{ mount: mount.path, issuer: issuer.id, kind, ...together(published) }]
+      return published.length === 0 ? [] : [{ mount: mount.path, issuer: first.issuer, kind, ...together(published) }]
     })
   })
 }

@@ -24,20 +24,30 @@ function opened(paths: readonly string[] = ["pki"]) {
   const clock = manualClock()
   const timers = manualTimers(clock)
   const warnings: string[] = []
+  const mounts = paths.map((path) => ({ id: path, path }))
   let answer: () => Promise<void> = async () => {}
   let reads = 0
+  let loads = 0
+  let generation = 1
   const context = {
     runtime: { clock, log: { ...silentLog, warn: (event: string) => void warnings.push(event) } },
     timers,
-    mountDirectory: { current: async () => ({ mounts: paths.map((path) => ({ path })) }) },
+    mountDirectory: { current: async () => ({ mounts }) },
     authorities: {
-      current: async (_stores: unknown, mount: unknown) => ({ mount, issuers: [], settings: { crl: {} } }),
+      async within(_stores: unknown, mount: unknown) {
+        loads += 1
+        return { mount, generation, issuers: [], settings: { crl: {} } }
+      },
     },
     storage: {
       async read(work: (stores: unknown) => Promise<unknown>) {
         reads += 1
         await answer()
-        return work({ crls: { states: async () => [] }, statistics: { find: async () => statistics } })
+        return work({
+          authorities: { generation: async () => generation },
+          crls: { states: async () => [] },
+          statistics: { find: async () => statistics },
+        })
       },
     },
   } as unknown as Context
@@ -46,6 +56,8 @@ function opened(paths: readonly string[] = ["pki"]) {
     timers,
     warnings,
     readCount: () => reads,
+    loadCount: () => loads,
+    changes: () => void (generation += 1),
     answersWith: (next: () => Promise<void>) => (answer = next),
   }
 }
@@ -61,6 +73,21 @@ describe("figures", () => {
     await timers.advance(secondMs)
     expect(await board.current()).not.toBe(one)
     expect(readCount()).toBe(2)
+  })
+
+  test("load a mount again only once something of it has changed", async () => {
+    const { board, timers, loadCount, changes } = opened(["pki", "pki-root"])
+    for (const [isChanged, expected] of [
+      [false, 2],
+      [false, 2],
+      [true, 4],
+      [false, 4],
+    ] as const) {
+      if (isChanged) changes()
+      await board.current()
+      expect(loadCount()).toBe(expected)
+      await timers.advance(15 * secondMs)
+    }
   })
 
   test("are those of before while the store does not answer, and nothing before it ever has", async () => {

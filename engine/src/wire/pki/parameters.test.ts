@@ -19,6 +19,7 @@ import {
   texts,
   textUpTo,
   word,
+  words,
 } from "./parameters.ts"
 
 type Reading = Pick<Kind<unknown>, "decode" | "expected">
@@ -57,6 +58,12 @@ describe("what clients send is read", () => {
     ["a list", texts, ["a", "b,c"], ["a", "b,c"]],
     ["a list", texts, "a, b ,,c", ["a", "b", "c"]],
     ["a list", texts, "", []],
+    ["some words", words("a", "b", "c"), ["c", "a"], ["c", "a"]],
+    ["some words", words("a", "b", "c"), "b, a", ["b", "a"]],
+    ["some words", words("a", "b", "c"), "", []],
+    ["some words", words("a", "b"), "a,d", refused('must be any of "a" or "b"')],
+    ["some words", words("a", "b"), [1], refused('must be any of "a" or "b"')],
+    ["some words", words("a", "b"), {}, refused('must be any of "a" or "b"')],
     ["a list", texts, [], []],
     ["a list", texts, [1], ["1"]],
     ["pairs", pairs, { a: "b", c: 1 }, { a: "b", c: "1" }],

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest"
+import { manualClock } from "../../testing/manual-clock.ts"
+import { countCertificates } from "./count-certificates.ts"
+
+type Context = Parameters<typeof countCertificates>[0]
+
+test("a mount that went away while it was counted is not kept, and the others are", async () => {
+  const saved: unknown[] = []
+  const mounts = ["gone", "here"].map((id) => ({ id, path: id }))
+  const stores = {
+    statistics: {
+      countPart: async ({ revoked }: { readonly revoked: boolean }) => ({ count: revoked ? 1 : 3, next: undefined }),
+      nextRole: async () => undefined,
+      save: async (id: unknown, { valid }: { readonly valid: number }) => void saved.push([id, valid]),
+    },
+  }
+  const context = {
+    runtime: { clock: manualClock() },
+    mountDirectory: {
+      current: async () => ({ mounts }),
+      within: async () => ({ mounts: mounts.slice(1) }),
+    },
+    storage: {
+      read: (work: (of: typeof stores) => unknown) => work(stores),
+      transact: (work: (of: typeof stores) => unknown) => work(stores),
+    },
+  } as unknown as Context
+  await countCertificates(context, { signal: new AbortController().signal })
+  // Of each of the four stretches of time from now on, two are not revoked.
+  expect(saved).toEqual([["here", 8]])
+})
