@@ -50,12 +50,17 @@ describe("the revocation of a certificate that has ended", () => {
     on = list,
   ): PublishedList => ({
     key: { list: on, shard },
-    complete: { thisUpdate, covered },
+    complete: { thisUpdate, covered, nextUpdate: now + 1 },
+  })
+  const overdue = (covered: number): PublishedList => ({
+    key: { list, shard: { count: 1, index: 0 } },
+    complete: { thisUpdate: 0, nextUpdate: now, covered },
   })
   const late = notAfter + secondMs
   test.each([
     { lists: [], verdict: "due", why: "no list names it" },
     { lists: [published(late, 7)], verdict: "due", why: "a list that was made later had it" },
+    { lists: [overdue(0)], verdict: "due", why: "the list is not made any more, because it has grown too long" },
     { lists: [published(notAfter, 7)], verdict: "listed-first", why: "the list was made before the end" },
     { lists: [published(late, 6)], verdict: "listed-first", why: "the list was made before the revocation" },
     {

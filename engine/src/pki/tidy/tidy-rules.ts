@@ -25,12 +25,13 @@ export const earliestEnd = ({ safetyBufferMs, revokedSafetyBufferMs }: Buffers, 
 /** A complete list, or a part of one, that is published and will be again. */
 export interface PublishedList {
   readonly key: Pick<CrlKey, "list" | "shard">
-  readonly complete: Pick<CompleteCrl, "covered" | "thisUpdate">
+  readonly complete: Pick<CompleteCrl, "covered" | "thisUpdate" | "nextUpdate">
 }
 
 /**
  * `listed-first`: an entry stays until a complete list that was made after the end of the certificate had it (RFC 5280, section
- * 3.3), and every list that it is on is one.
+ * 3.3), and every list that it is on is one. A list whose time is over is not waited for: it could not be made again, because
+ * it had grown too long, and will never be unless entries go.
  */
 export function revocationDue(
   revocation: EndedRevocation,
@@ -42,6 +43,7 @@ export function revocationDue(
   if (!hasEnded(notAfter, revokedSafetyBufferMs, now)) return "early"
   const hadIt = lists
     .filter(({ key }) => key.list === list && shardOf(serialNumber, key.shard.count).index === key.shard.index)
+    .filter(({ complete }) => complete.nextUpdate > now)
     .every(({ complete }) => complete.thisUpdate > notAfter && complete.covered >= number)
   return hadIt ? "due" : "listed-first"
 }
