@@ -1,5 +1,4 @@
 // Tidying a hundred thousand expired certificates while certificates are issued: in short steps, and none too many.
-import { sql } from "kysely"
 import { expect, test } from "vitest"
 import { dayMs, hourMs } from "../../engine/src/core/time.ts"
 import { systemRuntime } from "../../engine/src/core/runtime.ts"
@@ -9,10 +8,9 @@ import { holdIssuer } from "../../engine/src/pki/issuers/held-issuer.ts"
 import type { Issuer } from "../../engine/src/pki/issuers/issuer.ts"
 import { openDatabase } from "../../engine/src/storage/database.ts"
 import { RevocationRows } from "../../engine/src/storage/revocation-rows.ts"
-import type { DialectName } from "../../engine/src/storage/session.ts"
 import { databaseKinds } from "../../engine/src/storage/temporary-database.ts"
 import { TidyRows } from "../../engine/src/storage/tidy-rows.ts"
-import { newSerialNumber } from "../../engine/src/x509/serial-number.ts"
+import { newSerialNumber, serialNumberOctets } from "../../engine/src/x509/serial-number.ts"
 
 const expiredCount = process.env["CHANCERY_SHORT"] === undefined ? 100_000 : 10_000
 const revokedCount = expiredCount / 20
@@ -20,22 +18,6 @@ const revokedCount = expiredCount / 20
 const rowsPerWrite = 500
 const runtime = systemRuntime()
 const ended = runtime.clock.now() - 10 * dayMs
-
-/** Rows from 1 to the number of certificates, and an octet string of each. */
-const numbered: Readonly<
-  Record<DialectName, { readonly rows: string; readonly serial: string; readonly octets: string }>
-> = {
-  sqlite: {
-    rows: `(with recursive c(n) as (select 1 union all select n + 1 from c where n < ${expiredCount}) select n from c) as g`,
-    serial: "cast(x'01' || randomblob(15) as blob)",
-    octets: "randomblob(450)",
-  },
-  postgres: {
-    rows: `generate_series(1::bigint, ${expiredCount}) as g(n)`,
-    serial: "decode('01' || md5(n::text), 'hex')",
-    octets: "decode(repeat(md5(n::text), 28), 'hex')",
-  },
-}
 
 test.each(databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory"))(
   "on $name certificates that have expired go in short steps, and those that are issued meanwhile stay",
@@ -50,17 +32,34 @@ test.each(databaseKinds.filter(({ available, name }) => available && name !== "S
     await roles.save("any", { allowAnyName: true, keyType: "ec", ttlMs: hourMs })
     const mountId = (await engine.mountTable()).at("pki").id
     const database = opened.use(await openDatabase(url))
-    const { rows, serial, octets } = numbered[database.dialect]
-    await database.transact(async (session) => {
-      await session.run(
-        sql`insert into certificates (mount_id, serial_number, certificate, common_name, not_before, not_after)
-          select ${mountId}, ${sql.raw(serial)}, ${sql.raw(octets)}, 'a.test', 0, ${ended} + n from ${sql.raw(rows)}`,
-      )
-      await session.run(
-        sql`insert into certificate_names (mount_id, name, certificate_number)
-          select mount_id, 'tset.a', number from certificates where common_name = 'a.test'`,
-      )
-    })
+    const certificate = new Uint8Array(450)
+    for (let count = 0; count < expiredCount; count += rowsPerWrite)
+      await database.transact(async (session) => {
+        const expired = Array.from({ length: rowsPerWrite }, (_, index) => ({
+          mount_id: mountId,
+          serial_number: serialNumberOctets(newSerialNumber(runtime.random)),
+          certificate,
+          issuer_id: null,
+          role: null,
+          common_name: "a.test",
+          not_before: 0,
+          not_after: ended + count + index,
+        }))
+        await session.run(session.db.insertInto("certificates").values(expired))
+      })
+    await database.transact((session) =>
+      session.run(
+        session.db
+          .insertInto("certificate_names")
+          .columns(["mount_id", "name", "certificate_number"])
+          .expression(
+            session.db
+              .selectFrom("certificates")
+              .select(["mount_id", "common_name", "number"])
+              .where("common_name", "=", "a.test"),
+          ),
+      ),
+    )
     const list = crlListOf(holdIssuer({ id: root.issuerId, mountId, certificate: root.certificate } as Issuer))
     for (let count = 0; count < revokedCount; count += rowsPerWrite)
       await database.transact(async (session) => {
