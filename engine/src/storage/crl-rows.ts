@@ -26,20 +26,6 @@ export class CrlRows implements CrlStore {
     return rows.map((row) => ({ key: keyOf(mountId, row), state: stateOf(row) }))
   }
 
-  async published(mountId: MountId): Promise<readonly { readonly key: CrlKey; readonly complete: CompleteCrl }[]> {
-    const rows = await this.#session.all(publishedInMount, { mountId })
-    return rows.flatMap(({ list, shard_count: count, shard_index: index, complete }) =>
-      complete === null
-        ? []
-        : [
-            {
-              key: { mountId, list: list as CrlListId, shard: { count, index } },
-              complete: JSON.parse(complete) as CompleteCrl,
-            },
-          ],
-    )
-  }
-
   async begin(key: CrlKey, fence: number): Promise<CrlState | undefined> {
     const row = await this.#session.first(beginBuild, { ...place(key), fence })
     return row && stateOf(row)
@@ -144,14 +130,6 @@ const crlAt = statement((db, { mountId, list, count, index }: Place) =>
 
 const crlsOfMount = statement((db, { mountId }: { mountId: string }) =>
   db.selectFrom("crls").select(["list", "shard_count", "shard_index"]).where("mount_id", "=", mountId),
-)
-
-const publishedInMount = statement((db, { mountId }: { mountId: string }) =>
-  db
-    .selectFrom("crls")
-    .select(["list", "shard_count", "shard_index", "complete"])
-    .where("mount_id", "=", mountId)
-    .where("complete", "is not", null),
 )
 
 const statesOfMount = statement((db, { mountId }: { mountId: string }) =>

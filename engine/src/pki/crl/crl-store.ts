@@ -66,8 +66,6 @@ export interface CrlStore {
   find(key: CrlKey): Promise<CrlState | undefined>
   /** Every list of the mount that was ever built. */
   keys(mountId: MountId): Promise<readonly CrlKey[]>
-  /** Of those, what is published. */
-  published(mountId: MountId): Promise<readonly { readonly key: CrlKey; readonly complete: CompleteCrl }[]>
   /** The same with what is known of them. */
   states(mountId: MountId): Promise<readonly KeyedCrlState[]>
   /** Undefined when a later builder has begun already. */

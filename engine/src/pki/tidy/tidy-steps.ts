@@ -125,7 +125,9 @@ async function removeRevocations(step: Step): Promise<StepWrite> {
   const after = parseCursor(progress.after)
   const { page, lists } = await context.storage.read(async ({ revocations, crls }) => ({
     page: await revocations.ended(mountId, { before, limit, ...(after === undefined ? {} : { after }) }),
-    lists: await crls.published(mountId),
+    lists: (await crls.states(mountId)).flatMap(({ key, state: { complete } }) =>
+      complete === undefined ? [] : [{ key, complete }],
+    ),
   }))
   const kept = lists.filter(isStillMade(authority))
   const judged = page.map((one) => ({ ...one, verdict: revocationDue(one, kept, options, now) }))

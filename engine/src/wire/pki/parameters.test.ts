@@ -61,9 +61,6 @@ describe("what clients send is read", () => {
     ["some words", words("a", "b", "c"), ["c", "a"], ["c", "a"]],
     ["some words", words("a", "b", "c"), "b, a", ["b", "a"]],
     ["some words", words("a", "b", "c"), "", []],
-    ["some words", words("a", "b"), "a,d", refused('must be any of "a" or "b"')],
-    ["some words", words("a", "b"), [1], refused('must be any of "a" or "b"')],
-    ["some words", words("a", "b"), {}, refused('must be any of "a" or "b"')],
     ["a list", texts, [], []],
     ["a list", texts, [1], ["1"]],
     ["pairs", pairs, { a: "b", c: 1 }, { a: "b", c: "1" }],
@@ -106,6 +103,9 @@ describe("what clients send is read", () => {
     ["an instant", instant, "2030-02-30T00:00:00Z", 'must be a time, such as "2030-01-31T12:00:00Z"'],
     ["an instant", instant, 1, 'must be a time, such as "2030-01-31T12:00:00Z"'],
     ["a word", word("pem", "der", "pem_bundle"), "PEM", 'must be "pem", "der" or "pem_bundle"'],
+    ["some words", words("a", "b"), "a,d", 'must be any of "a" or "b"'],
+    ["some words", words("a", "b"), [1], 'must be any of "a" or "b"'],
+    ["some words", words("a", "b"), {}, 'must be any of "a" or "b"'],
   ])("unless it is no %s", (_kind, of, given, detail) => {
     expect(read(of, given)).toEqual(refused(detail))
   })
