@@ -91,10 +91,10 @@ async function opened<C extends AsyncDisposable & { readonly world: World }>(
   return {
     cast,
     async attack(attack) {
-      const digest = await store.digest()
+      const hasChanged = await store.watch()
       const { status, text } = await send(cast.world, api, attack)
       const complaints = complaintsAbout(api, attack, status, text)
-      if (status >= 400 && (await store.digest()) !== digest) complaints.push("something has changed")
+      if (status >= 400 && (await hasChanged())) complaints.push("something has changed")
       return { status, text, complaints }
     },
     async [Symbol.asyncDispose]() {

@@ -1,12 +1,13 @@
-// Whether anything has changed in a store, seen from outside as another process would see it; for tests.
+// Whether anything has changed in a store, seen from outside as another process would see it; for tests. Reading every row takes
+// long: it is done only where something was written since, and then an open snapshot still shows what there was before.
 import { createHash } from "node:crypto"
 import { DatabaseSync } from "node:sqlite"
 import { Client } from "pg"
 import { sqliteFile } from "./database.ts"
 
 export interface WatchedStore {
-  /** Of all rows, but for the time a token was last used. */
-  digest(): Promise<string>
+  /** From now on, until the next time. What it answers tells whether any row is another, but for the time a token was last used. */
+  watch(): Promise<() => Promise<boolean>>
   close(): Promise<void>
 }
 
@@ -16,64 +17,81 @@ export async function watchStore(url: string): Promise<WatchedStore> {
 }
 
 const unwatched = new Set(["generations"])
-const withoutUse = ({ last_used_at: _use, ...row }: Record<string, unknown>) => row
-const digestOf = (tables: readonly (readonly [string, readonly unknown[]])[]) => {
+
+type Row = Readonly<Record<string, unknown>>
+
+function digestOf(tables: readonly (readonly [string, readonly Row[]])[]): string {
   const hash = createHash("sha256")
   for (const [table, rows] of tables) {
     hash.update(table)
-    for (const row of rows.map((row) => JSON.stringify(withoutUse(row as Record<string, unknown>))).toSorted())
-      hash.update(row)
+    for (const row of rows.map(textOf).toSorted()) hash.update(row)
   }
   return hash.digest("hex")
 }
 
+/** Unlike that of any other row. Most of what is read are octets, of which JSON would make objects. */
+function textOf(row: Row): string {
+  let text = ""
+  for (const [name, value] of Object.entries(row)) {
+    if (name === "last_used_at") continue
+    const written =
+      value instanceof Uint8Array
+        ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("latin1")
+        : String(value)
+    text += `${name} ${typeof value} ${written.length} ${written}\n`
+  }
+  return text
+}
+
 function openSqliteStore(file: string): WatchedStore {
-  const database = new DatabaseSync(file, { readOnly: true })
-  const version = database.prepare("pragma data_version")
+  const [before, now] = [new DatabaseSync(file, { readOnly: true }), new DatabaseSync(file, { readOnly: true })]
+  const version = now.prepare("pragma data_version")
+  const versionNow = () => String(version.get()?.["data_version"])
   // A search index keeps tables of its own, with numbers of 64 bits; what it says follows from the rest.
-  const tables = database
+  const tables = now
     .prepare("select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite_%'")
     .all()
     .map((row) => String(row["name"]))
     .filter((name) => !unwatched.has(name))
+  const digest = (database: DatabaseSync) =>
+    digestOf(tables.map((table) => [table, database.prepare(`select * from "${table}"`).all()]))
   return {
-    digest: remembering(
-      () => Promise.resolve(String(version.get()?.["data_version"])),
-      () =>
-        Promise.resolve(tables.map((table) => [table, database.prepare(`select * from "${table}"`).all()] as const)),
-    ),
-    close: () => Promise.resolve(database.close()),
+    watch() {
+      if (before.isTransaction) before.exec("commit")
+      // Only the first read takes the snapshot.
+      before.exec("begin; select count(*) from sqlite_schema")
+      const seen = versionNow()
+      return Promise.resolve(() => Promise.resolve(versionNow() !== seen && digest(before) !== digest(now)))
+    },
+    close() {
+      before.close()
+      now.close()
+      return Promise.resolve()
+    },
   }
 }
 
 async function openPostgresStore(url: string): Promise<WatchedStore> {
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  const query = async (text: string) => (await client.query<Record<string, unknown>>(text)).rows
-  const found = await query("select tablename from pg_tables where schemaname = current_schema()")
+  const [before, now] = [new Client({ connectionString: url }), new Client({ connectionString: url })]
+  for (const client of [before, now]) await client.connect()
+  const query = async (client: Client, text: string) => (await client.query<Row>(text)).rows
+  const found = await query(now, "select tablename from pg_tables where schemaname = current_schema()")
   const tables = found.map((row) => String(row["tablename"])).filter((name) => !unwatched.has(name))
-  return {
-    digest: remembering(
-      async () => String((await query("select pg_current_wal_insert_lsn() as at"))[0]?.["at"]),
-      async () => {
-        const rows: [string, unknown[]][] = []
-        for (const table of tables) rows.push([table, await query(`select * from "${table}"`)])
-        return rows
-      },
-    ),
-    close: () => client.end(),
+  const versionNow = async () => (await query(now, "select pg_current_wal_insert_lsn() as at"))[0]?.["at"]
+  async function digest(client: Client): Promise<string> {
+    const rows: [string, Row[]][] = []
+    for (const table of tables) rows.push([table, await query(client, `select * from "${table}"`)])
+    return digestOf(rows)
   }
-}
-
-/** Reading every row after every request would take long: `version` tells whether anything at all was written since. */
-function remembering(
-  version: () => Promise<string>,
-  rows: () => Promise<readonly (readonly [string, readonly unknown[]])[]>,
-): () => Promise<string> {
-  let remembered: { readonly version: string; readonly digest: string } | undefined
-  return async () => {
-    const now = await version()
-    if (remembered?.version !== now) remembered = { version: now, digest: digestOf(await rows()) }
-    return remembered.digest
+  return {
+    async watch() {
+      await before.query("commit; begin isolation level repeatable read read only; select 1")
+      const seen = await versionNow()
+      return async () => (await versionNow()) !== seen && (await digest(before)) !== (await digest(now))
+    },
+    async close() {
+      await before.end()
+      await now.end()
+    },
   }
 }
