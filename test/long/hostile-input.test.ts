@@ -21,7 +21,7 @@ const seed = Number(process.env["CHANCERY_SEED"] ?? Date.now() % 2 ** 31)
 const { attackCount, runs, endpointsPerTarget } =
   process.env["CHANCERY_SHORT"] === "1"
     ? // Opening a target takes longer than to attack it this often.
-      { attackCount: 20, runs: 10, endpointsPerTarget: 30 }
+      { attackCount: 30, runs: 15, endpointsPerTarget: 30 }
     : // Of its own, so that there is little to compare after each request.
       { attackCount: Number.POSITIVE_INFINITY, runs: 300, endpointsPerTarget: 1 }
 const kinds = databaseKinds.filter(({ name, available }) => available && name !== "SQLite memory")
