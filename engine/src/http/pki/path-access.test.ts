@@ -194,3 +194,24 @@ describe("an address that is spelt otherwise", () => {
     expect(await storedCount()).toBe(before)
   })
 })
+
+test.each<{ where: string; query?: string; headers?: (token: string) => Record<string, string> }>([
+  { where: "in the query", query: "?token=TOKEN" },
+  { where: "in the query, as its header is called", query: "?X-Service-Token=TOKEN&x-vault-token=TOKEN" },
+  { where: "in a cookie", headers: (token) => ({ cookie: `X-Service-Token=${token}; X-Vault-Token=${token}` }) },
+  {
+    where: "as a password",
+    headers: (token) => ({ authorization: `Basic ${Buffer.from(`root:${token}`).toString("base64")}` }),
+  },
+  { where: "behind another scheme", headers: (token) => ({ authorization: `Token ${token}` }) },
+  {
+    where: "beside one that is none",
+    headers: (token) => ({ "x-service-token": "", authorization: `Bearer ${token}` }),
+  },
+])("a token $where is none, and is not repeated", async ({ query = "", headers = () => ({}) }) => {
+  const { rootToken } = world
+  const address = `/pki/issue/web${query.replaceAll("TOKEN", rootToken)}`
+  const answer = await world.pki("POST", address, { token: null, body: name, headers: headers(rootToken) })
+  expect(answer).toMatchObject(denied)
+  expect(JSON.stringify([answer.body, [...answer.headers]])).not.toContain(rootToken)
+})
