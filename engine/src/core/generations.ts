@@ -8,4 +8,6 @@ export interface Generations {
   mounts(): Promise<number>
   /** Of a mount's keys, issuers, roles and settings. */
   authority(mountId: string): Promise<number>
+  /** Of a mount's revocations. */
+  revocations(mountId: string): Promise<number>
 }

@@ -2,7 +2,7 @@
 // of the event loop share the answer: all of them came before it was read, and a commit of this process ends it.
 import type { Generations } from "../core/generations.ts"
 import type { Database } from "./database.ts"
-import { authorityFamily, identityFamily, mountsFamily, readGeneration } from "./generations.ts"
+import { authorityFamily, identityFamily, mountsFamily, readGeneration, revocationsFamily } from "./generations.ts"
 
 export const currentGenerations = (database: Database): Generations => {
   const known = new Map<string, Promise<number>>()
@@ -25,5 +25,6 @@ export const currentGenerations = (database: Database): Generations => {
     identity: () => current(identityFamily),
     mounts: () => current(mountsFamily),
     authority: (mountId) => current(authorityFamily(mountId)),
+    revocations: (mountId) => current(revocationsFamily(mountId)),
   }
 }

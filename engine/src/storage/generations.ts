@@ -6,6 +6,7 @@ import { statement, type Session } from "./session.ts"
 export const identityFamily = "identity"
 export const mountsFamily = "mounts"
 export const authorityFamily = (mountId: string): string => `authority/${mountId}`
+export const revocationsFamily = (mountId: string): string => `revocations/${mountId}`
 
 /** 0 for a family that nobody has bumped yet. */
 export async function readGeneration(session: Session, family: string): Promise<number> {

@@ -16,7 +16,7 @@ import type {
 } from "../pki/revoke/revocation.ts"
 import { encodeRevokedEntry, type RevocationReason } from "../x509/certificate-list.ts"
 import { type SerialNumber, serialNumberOctets, serialNumberOf } from "../x509/serial-number.ts"
-import { nextGeneration, readGeneration } from "./generations.ts"
+import { nextGeneration, readGeneration, revocationsFamily } from "./generations.ts"
 import { type Session, statement, UniqueViolation } from "./session.ts"
 import type { RevocationRow } from "./tables.ts"
 
@@ -48,7 +48,7 @@ export class RevocationRows implements RevocationStore {
     const row: RevocationRow = {
       mount_id: mountId,
       list,
-      number: await nextGeneration(this.#session, familyOf(mountId)),
+      number: await nextGeneration(this.#session, revocationsFamily(mountId)),
       serial_number: serialNumber,
       shard_key: shardKeyOf(revocation.serialNumber),
       issuer_id: issuerId,
@@ -67,7 +67,7 @@ export class RevocationRows implements RevocationStore {
   }
 
   generation(mountId: MountId): Promise<number> {
-    return readGeneration(this.#session, familyOf(mountId))
+    return readGeneration(this.#session, revocationsFamily(mountId))
   }
 
   async serialNumbers(
@@ -92,7 +92,7 @@ export class RevocationRows implements RevocationStore {
     const unlisted = { mountId, list: listOfUnknownIssuers, after: 0, limit }
     const found = await this.#session.all(entriesOfList, unlisted)
     for (const { number: before } of found) {
-      const number = await nextGeneration(this.#session, familyOf(mountId))
+      const number = await nextGeneration(this.#session, revocationsFamily(mountId))
       await this.#session.run(adoptOne, { mountId, list, before, number })
     }
     return found.length
@@ -132,7 +132,7 @@ export class RevocationRows implements RevocationStore {
     if ((await this.#session.run(nameIssuer, { mountId, serialNumber: octets, issuerId, list })) > 0) return
     const known = await this.#session.first(listOf, { mountId, serialNumber: octets })
     if (known === undefined) return
-    const number = await nextGeneration(this.#session, familyOf(mountId))
+    const number = await nextGeneration(this.#session, revocationsFamily(mountId))
     await this.#session.run(moveToList, { mountId, serialNumber: octets, issuerId, list, number })
     await this.#session.run(countRemoval, { mountId, list: known.list })
   }
@@ -152,12 +152,10 @@ export class RevocationRows implements RevocationStore {
       count += 1
     }
     for (const list of lists) await this.#session.run(countRemoval, { mountId, list })
-    if (count > 0) await nextGeneration(this.#session, familyOf(mountId))
+    if (count > 0) await nextGeneration(this.#session, revocationsFamily(mountId))
     return count
   }
 }
-
-const familyOf = (mountId: MountId): string => `revocations/${mountId}`
 
 function serialNumberIn({ serial_number }: { readonly serial_number: Uint8Array }): SerialNumber {
   const serialNumber = serialNumberOf(serial_number)

@@ -7,7 +7,6 @@ import type { Instant } from "../../core/time.ts"
 import { sha256 } from "../../x509/digest.ts"
 import {
   assembleOcspResponse,
-  type CertificateId,
   type CertificateStatus,
   encodeOcspFailure,
   encodeResponseData,
@@ -54,7 +53,9 @@ export class OcspService extends AuthorityService implements ServedOcsp {
   }
 
   async #answered(request: OcspRequest): Promise<Answered> {
-    const found = await this.read((authority, stores) => this.#lookedUp(authority, stores, request))
+    const found =
+      (await this.#keptFor(request)) ??
+      (await this.read((authority, stores) => this.#lookedUp(authority, stores, request)))
     if (found.kind === "refused") return notTheirs
     const [status] = found.statuses
     const outcome = found.statuses.length === 1 && status !== undefined ? status.kind : "several"
@@ -103,6 +104,20 @@ export class OcspService extends AuthorityService implements ServedOcsp {
     }
   }
 
+  /**
+   * Without a snapshot: generations only grow, so that at the moment when the first was read the mount was what the answer was
+   * kept for.
+   */
+  async #keptFor(request: OcspRequest): Promise<Kept | undefined> {
+    const authority = await this.current()
+    const key = keepingKeyOf(authority, request)
+    if (key === undefined || authority.settings.crl.ocspDisable) return undefined
+    const kept = this.#kept(key, authority.generation)
+    if (kept === undefined) return undefined
+    const isCurrent = kept.revocations === (await this.context.generations.revocations(authority.mount.id))
+    return isCurrent ? { kind: "kept", answer: kept.answer, statuses: [kept.status] } : undefined
+  }
+
   async #lookedUp(authority: Authority, stores: PkiStores, request: OcspRequest): Promise<LookedUp> {
     if (authority.settings.crl.ocspDisable) return { kind: "refused" }
     const { certificates } = request
@@ -110,10 +125,9 @@ export class OcspService extends AuthorityService implements ServedOcsp {
     // One responder signs, and it answers for one issuer; what else is asked, it does not know (RFC 6960, section 2.2).
     const issuers = groups.find((group) => group !== undefined)
     if (issuers === undefined) return { kind: "refused" }
+    const keepingKey = keepingKeyOf(authority, request)
     const [only] = certificates
-    const keepingKey =
-      certificates.length === 1 && only !== undefined && request.nonce === undefined && keyOf(authority, only)
-    if (keepingKey === false) {
+    if (keepingKey === undefined || only === undefined) {
       const statuses: CertificateStatus[] = []
       for (const [index, { serialNumber }] of certificates.entries())
         statuses.push(
@@ -176,9 +190,15 @@ export class OcspService extends AuthorityService implements ServedOcsp {
 /** Of the life of an answer. Whoever is given it on its last day has that much time left to use it. */
 const renewedAfter = 0.5
 
+interface Kept {
+  readonly kind: "kept"
+  readonly answer: ServedOcspAnswer
+  readonly statuses: readonly CertificateStatus[]
+}
+
 type LookedUp =
   | { readonly kind: "refused" }
-  | { readonly kind: "kept"; readonly answer: ServedOcspAnswer; readonly statuses: readonly CertificateStatus[] }
+  | Kept
   | {
       readonly kind: "sign"
       readonly authority: Authority
@@ -219,9 +239,13 @@ const notTheirs: Answered = { answer: refusals.unauthorized, outcome: "unauthori
 /** What may be over at the next attempt. */
 const passing: ReadonlySet<EngineError["code"]> = new Set(["busy", "unavailable", "out-of-service", "rate-limited"])
 
-/** The octets of the whole question: its digest counts too, because the answer repeats it. */
-const keyOf = ({ mount }: Authority, { der }: CertificateId): string =>
-  `${mount.id} ${Buffer.from(der.buffer, der.byteOffset, der.byteLength).toString("latin1")}`
+/** The octets of the whole question: its digest counts too, because the answer repeats it. Undefined for what nobody else asks. */
+function keepingKeyOf({ mount }: Authority, { certificates, nonce }: OcspRequest): string | undefined {
+  const [only] = certificates
+  if (certificates.length !== 1 || only === undefined || nonce !== undefined) return undefined
+  const { der } = only
+  return `${mount.id} ${Buffer.from(der.buffer, der.byteOffset, der.byteLength).toString("latin1")}`
+}
 
 function isSameStatus(one: CertificateStatus, other: CertificateStatus): boolean {
   if (one.kind === "revoked" && other.kind === "revoked") return one.at === other.at && one.reason === other.reason
