@@ -71,7 +71,7 @@ export class TidyWorker {
   async #lookAt(mount: Mount): Promise<void> {
     const { settings } = await this.#authority(mount)
     if (!settings.autoTidy.enabled) return
-    const { storage, runtime } = this.#context
+    const { storage, runtime, mountDirectory } = this.#context
     const now = runtime.clock.now()
     const { lastAutomaticFinishedAt } = await storage.read(({ tidyRuns }) => tidyRuns.find(mount.id))
     const facts = {
@@ -82,9 +82,13 @@ export class TidyWorker {
     }
     if (!isAutoTidyDue(settings.autoTidy, facts)) return
     const options = resolvedTidyOptions(settings.autoTidy)
-    await storage.transact(({ tidyRuns }) =>
-      tidyRuns.begin({ mountId: mount.id, automatic: true, options, progress: nextPhase(options), startedAt: now }),
-    )
+    await storage.transact(async (stores) => {
+      // It may have been removed meanwhile.
+      const { mounts } = await mountDirectory.within(stores)
+      if (!mounts.some(({ id }) => id === mount.id)) return
+      const run = { mountId: mount.id, automatic: true, options, progress: nextPhase(options), startedAt: now }
+      await stores.tidyRuns.begin(run)
+    })
   }
 
   async #move(run: TidyRun): Promise<void> {
