@@ -19,6 +19,9 @@ export const zlintFolder = join(import.meta.dirname, "../judges/zlint")
 /** Writes revocation lists. */
 export const crlsFolder = join(import.meta.dirname, "../judges/crls")
 
+/** The Pulumi engine with its command; a module that says which release, and no source of ours. */
+export const pulumiFolder = join(import.meta.dirname, "pulumi")
+
 export const goInstallation =
   "Go was not found, so the suites that run public Go programs do not run. Install Go 1.25 or newer (https://go.dev/dl) and " +
   "build them with `npm run toolchain`."
@@ -45,7 +48,8 @@ export async function buildGoProgram(folder: string): Promise<string> {
   // Under another name until it is whole: several test runs may build at once.
   const unfinished = `${program}.${process.pid}`
   try {
-    await run("go", ["build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-o", unfinished, "."], {
+    const target = folder === pulumiFolder ? await pulumiTarget() : ["."]
+    await run("go", ["build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-o", unfinished, ...target], {
       cwd: folder,
       // Without a C compiler the build is the same everywhere.
       env: { ...process.env, CGO_ENABLED: "0" },
@@ -55,6 +59,12 @@ export async function buildGoProgram(folder: string): Promise<string> {
     await rm(unfinished, { force: true })
   }
   return program
+}
+
+/** The tool that the module names; it is told its own version, which its makers put in when they build it. */
+async function pulumiTarget(): Promise<readonly string[]> {
+  const [, version] = /pulumi\/sdk\/v3 (v\S+)/.exec(await readFile(join(pulumiFolder, "go.mod"), "utf8")) ?? []
+  return ["-ldflags", `-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=${version}`, "tool"]
 }
 
 const goAnswers = (): Promise<boolean> =>

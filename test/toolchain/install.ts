@@ -1,9 +1,18 @@
 // Finds the real programs that tests talk to, or installs them, and prints which were chosen. Fails when one is missing
 // in the end.
-import { buildGoProgram, crlsFolder, findGoProgram, goInstallation, goTfeFolder, zlintFolder } from "./go-modules.ts"
+import {
+  buildGoProgram,
+  crlsFolder,
+  findGoProgram,
+  goInstallation,
+  goTfeFolder,
+  pulumiFolder,
+  zlintFolder,
+} from "./go-modules.ts"
 import { installPostgres } from "./install-postgres.ts"
 import { certtool, java, openssl } from "./judges.ts"
 import { dockerAnswers, findPostgresBinaries, postgresInstallation, postgresVariable } from "./postgres.ts"
+import { findPulumi, pulumiInstallation } from "./pulumi.ts"
 
 interface Tool {
   readonly name: string
@@ -21,6 +30,7 @@ const tools: readonly Tool[] = [
   { name: "Java", ...java },
   goProgram("zlint", zlintFolder),
   goProgram("Go's own lists", crlsFolder),
+  { name: "Pulumi", find: findPulumi, install: () => buildGoProgram(pulumiFolder), advice: pulumiInstallation },
 ]
 
 for (const tool of tools) {
