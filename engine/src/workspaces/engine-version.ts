@@ -22,6 +22,10 @@ export function resolveEngineVersion(text: string, releases: readonly string[]):
   return meets && releases.findLast((release) => meets(exact(release) as Numbers))
 }
 
+/** Whether the text means a version at all; which one, the releases of an installation decide. */
+export const isEngineVersion = (text: string): boolean =>
+  text === "latest" || exactVersion.test(text) || parseConstraints(text) !== undefined
+
 /** Pre-releases count as their release. */
 export function isAtLeast(version: string, minimum: string): boolean {
   const [a, b] = [exact(version.replace(/[-+].*$/, "")), exact(minimum)]

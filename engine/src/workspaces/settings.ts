@@ -74,6 +74,10 @@ export function createWorkspace(
   }
 }
 
+/** What is wrong with the settings of a new workspace in these surroundings. */
+export const settingFaults = (input: WorkspaceInput, surroundings: Surroundings): readonly Fault[] =>
+  changeSettings(newSettings(surroundings), { name: "", ...input }, surroundings).faults
+
 /** `updatedAt` moves only when something changes. */
 export function changeWorkspace<W extends Workspace>(
   workspace: W,

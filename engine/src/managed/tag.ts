@@ -1,0 +1,162 @@
+import * as z from "zod"
+import { conflict, type Fault, isEngineError, unprocessable } from "../core/errors.ts"
+import { maximumPageSize, type Page, type PageRequest } from "../core/page.ts"
+import type { Engine } from "../engine.ts"
+import { flatTagFaults, foldTag } from "../tags/tag.ts"
+import type { TagView } from "../tags/tags.ts"
+import {
+  type Changes,
+  type Created,
+  type ManagedKind,
+  type Origin,
+  PartlyCreated,
+  type Removal,
+  type Values,
+} from "./managed-kind.ts"
+import { differing, sameSet, sameText } from "./same-value.ts"
+import { shapeFaults } from "./spec-shape.ts"
+
+const shape = z.strictObject({
+  organization: z.string().min(1),
+  name: z.string(),
+  workspaceIds: z.array(z.string().min(1)).optional(),
+})
+
+/** A flat tag of an organization, and workspaces that carry it; others may carry it as well. */
+export type TagSpec = Readonly<z.infer<typeof shape>>
+
+export interface ObservedTag {
+  readonly organization: string
+  readonly name: string
+  /** Those of the spec that carry it. */
+  readonly workspaceIds: readonly string[]
+}
+
+export const tagKind: ManagedKind<TagSpec, ObservedTag> = {
+  faults,
+  changes,
+  observe,
+  create,
+  update,
+  remove,
+}
+
+function faults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
+  const misshapen = shapeFaults(shape, spec, open)
+  if (open.has("name") || misshapen.some(({ field }) => field?.[0] === "name")) return misshapen
+  return [
+    ...misshapen,
+    ...flatTagFaults([(spec as TagSpec).name], []).map(({ detail }) => ({ field: ["name"], detail })),
+  ]
+}
+
+function changes(spec: TagSpec, observed: ObservedTag, dropped: readonly string[] = []): Changes {
+  const workspaceIds = spec.workspaceIds ?? (dropped.includes("workspaceIds") ? [] : observed.workspaceIds)
+  const changed = differing({ ...spec, workspaceIds }, observed, { workspaceIds: sameSet, name: sameText })
+  // A tag that leaves its last workspace is gone (specification 4.10), and the next of its name is another one.
+  const leavesAll = observed.workspaceIds.length > 0 && !workspaceIds.some((id) => observed.workspaceIds.includes(id))
+  const mustReplace = changed.filter((name) => name !== "workspaceIds" || leavesAll)
+  return { changed, mustReplace, removeFirst: mustReplace.includes("workspaceIds") && mustReplace.length === 1 }
+}
+
+async function observe(engine: Engine, id: string, spec: Partial<TagSpec>): Promise<ObservedTag | undefined> {
+  const { organization = "", name = "", workspaceIds = [] } = spec
+  const tag = await tagNamed(engine, organization, name)
+  if (tag === undefined || tag.id !== id) return undefined
+  const carrying = new Set(workspaceIds.length === 0 ? [] : await bearersOf(engine, organization, tag.name))
+  return { organization, name: tag.name, workspaceIds: workspaceIds.filter((one) => carrying.has(one)) }
+}
+
+async function create(engine: Engine, spec: TagSpec, { adopt }: Origin): Promise<Created<ObservedTag>> {
+  const { organization, name, workspaceIds = [] } = spec
+  const present = await tagNamed(engine, organization, name)
+  // A word that nobody uses is nobody's: it may be what a lost answer left behind.
+  if (present !== undefined && present.instanceCount > 0 && !adopt)
+    throw conflict(`tag "${present.name}" exists in ${organization}, and ${present.instanceCount} resources carry it`)
+  const tag = present ?? (await created(engine, organization, name))
+  if (workspaceIds.length > 0) {
+    try {
+      await engine.tags.apply(tag.id, workspaceIds)
+    } catch (error) {
+      throw new PartlyCreated(tag.id, { organization, name: tag.name, workspaceIds: [] }, error)
+    }
+  }
+  const adopted = present !== undefined && present.instanceCount > 0
+  return { id: tag.id, observed: { organization, name: tag.name, workspaceIds }, adopted }
+}
+
+async function created(engine: Engine, organization: string, name: string): Promise<TagView> {
+  const [tag] = await engine.tags.create(organization, [name])
+  if (tag === undefined) throw unprocessable(`tag "${name}" was not created`)
+  return tag
+}
+
+async function update(
+  engine: Engine,
+  id: string,
+  spec: TagSpec,
+  observed: ObservedTag,
+  dropped: readonly string[] = [],
+): Promise<ObservedTag> {
+  const workspaceIds = spec.workspaceIds ?? (dropped.includes("workspaceIds") ? [] : observed.workspaceIds)
+  const added = workspaceIds.filter((one) => !observed.workspaceIds.includes(one))
+  if (added.length > 0) await engine.tags.apply(id, added)
+  for (const workspaceId of observed.workspaceIds.filter((one) => !workspaceIds.includes(one)))
+    await takeFrom(engine, workspaceId, id)
+  return { ...observed, workspaceIds }
+}
+
+async function takeFrom(engine: Engine, workspaceId: string, id: string): Promise<void> {
+  try {
+    await engine.tags.remove(workspaceId, [{ id }])
+  } catch (error) {
+    // The workspace is gone, and what it carried with it.
+    if (!isEngineError(error, "not-found")) throw error
+  }
+}
+
+async function remove(engine: Engine, id: string, spec: Partial<TagSpec>, removal: Removal): Promise<void> {
+  const { organization = "", name = "", workspaceIds = [] } = spec
+  const tag = await tagNamed(engine, organization, name)
+  if (tag === undefined || tag.id !== id) return
+  const own = workspaceIds.length === 0 ? [] : await bearersOf(engine, organization, tag.name)
+  const others = tag.instanceCount - own.filter((one) => workspaceIds.includes(one)).length
+  if (removal === "safe" && others > 0)
+    throw conflict(`tag "${tag.name}" is carried by ${others} resources that are not declared with it`)
+  await engine.tags.delete(organization, [id])
+}
+
+async function tagNamed(engine: Engine, organization: string, name: string): Promise<TagView | undefined> {
+  const folded = foldTag(name)
+  return firstOf(
+    (page) => engine.tags.list(organization, { search: name }, page),
+    (tag) => foldTag(tag.name) === folded,
+  )
+}
+
+const bearersOf = async (engine: Engine, organization: string, name: string): Promise<readonly string[]> => {
+  const ids: string[] = []
+  await firstOf(
+    (page) => engine.workspaces.list(organization, { tags: [name] }, page),
+    ({ id }) => {
+      ids.push(id)
+      return false
+    },
+  )
+  return ids
+}
+
+/** A hundred thousand items. */
+const pagesMaximum = 1_000
+
+async function firstOf<T>(
+  list: (page: PageRequest) => Promise<Page<T>>,
+  isMeant: (item: T) => boolean,
+): Promise<T | undefined> {
+  for (let number = 1; number <= pagesMaximum; number += 1) {
+    const { items, totalCount } = await list({ number, size: maximumPageSize })
+    const meant = items.find(isMeant)
+    if (meant !== undefined || items.length === 0 || number * maximumPageSize >= totalCount) return meant
+  }
+  return undefined
+}

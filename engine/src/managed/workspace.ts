@@ -1,0 +1,350 @@
+import * as z from "zod"
+import { type EngineError, type Fault, forbidden, isEngineError } from "../core/errors.ts"
+import { formatInstant, parseInstant } from "../core/time.ts"
+import type { Engine } from "../engine.ts"
+import { topPlan } from "../organizations/organization.ts"
+import { bindingFaults, isFlat } from "../tags/tag-binding.ts"
+import { isEngineVersion } from "../workspaces/engine-version.ts"
+import { settingFaults } from "../workspaces/settings.ts"
+import type { VcsRepoInput, WorkspaceInput } from "../workspaces/workspace-input.ts"
+import type { WorkspaceRef } from "../workspaces/workspace.ts"
+import type { WorkspaceView } from "../workspaces/workspace-view.ts"
+import type { Changes, Created, ManagedKind, Origin, Removal, Values } from "./managed-kind.ts"
+import { differing, sameDuration, sameInstant, sameJson, sameText, type SameValue } from "./same-value.ts"
+import { shapeFaults } from "./spec-shape.ts"
+
+const shape = z.strictObject({
+  organization: z.string().min(1),
+  name: z.string(),
+  projectId: z.string().min(1).optional(),
+  description: z.string().nullable().optional(),
+  executionMode: z.enum(["remote", "local", "agent"]).optional(),
+  agentPoolId: z.string().nullable().optional(),
+  settingOverwrites: z
+    .strictObject({ executionMode: z.boolean().optional(), agentPool: z.boolean().optional() })
+    .optional(),
+  allowDestroyPlan: z.boolean().optional(),
+  assessmentsEnabled: z.boolean().optional(),
+  autoApply: z.boolean().optional(),
+  autoApplyRunTrigger: z.boolean().optional(),
+  autoDestroyAt: z.string().nullable().optional(),
+  autoDestroyActivityDuration: z.string().nullable().optional(),
+  inheritsProjectAutoDestroy: z.boolean().optional(),
+  fileTriggersEnabled: z.boolean().optional(),
+  globalRemoteState: z.boolean().optional(),
+  queueAllRuns: z.boolean().optional(),
+  speculativeEnabled: z.boolean().optional(),
+  structuredRunOutputEnabled: z.boolean().optional(),
+  engineVersion: z.string().optional(),
+  triggerPatterns: z.array(z.string()).optional(),
+  triggerPrefixes: z.array(z.string()).optional(),
+  vcsRepo: z
+    .strictObject({
+      identifier: z.string(),
+      oauthTokenId: z.string().optional(),
+      githubAppInstallationId: z.string().optional(),
+      branch: z.string().optional(),
+      ingressSubmodules: z.boolean().optional(),
+      tagsRegex: z.string().optional(),
+    })
+    .nullable()
+    .optional(),
+  workingDirectory: z.string().nullable().optional(),
+  tagBindings: z.record(z.string(), z.string()).optional(),
+})
+
+/** What is declared of a workspace (specification 4.2 and 4.3). Instants are ISO 8601, durations `14d` or `24h`. */
+export type WorkspaceSpec = Readonly<z.infer<typeof shape>>
+
+/** Every setting as it is in force, and what nobody sets. */
+export interface ObservedWorkspace extends Readonly<{
+  [Name in Exclude<keyof WorkspaceSpec, "tagBindings">]-?: Exclude<WorkspaceSpec[Name], undefined>
+}> {
+  /** Only where the spec has them: they take a request of their own. */
+  readonly tagBindings?: Readonly<Record<string, string>>
+  readonly createdAt: string
+}
+
+export const workspaceKind: ManagedKind<WorkspaceSpec, ObservedWorkspace> = {
+  faults: workspaceFaults,
+  changes,
+  observe,
+  create,
+  update,
+  remove,
+}
+
+function workspaceFaults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
+  const { operations: isOperations, ...known } = spec
+  const misshapen = [
+    ...(isOperations === undefined
+      ? []
+      : [{ field: ["operations"], detail: `operations is not known; say executionMode "remote" or "local"` }]),
+    ...shapeFaults(shape, known, open),
+  ]
+  const wrong = new Set(misshapen.map(({ field }) => String(field?.[0])))
+  // A member of the wrong type is refused already, and no rule can read it.
+  const readable = Object.fromEntries(Object.entries(known).filter(([name]) => !wrong.has(name))) as WorkspaceSpec
+  const { autoDestroyAt, engineVersion, tagBindings, ...rest } = readable
+  const unsaid = (name: string) => open.has(name) || wrong.has(name)
+  const ruled = settingFaults(inputOf(rest), surroundingsUnknown(rest)).filter(
+    ({ field }) =>
+      !unsaid(String(field?.[0])) &&
+      // Whether the pool is the workspace's own or inherited is one of the overwrites.
+      !(field?.[0] === "agentPoolId" && rest.agentPoolId === undefined && unsaid("settingOverwrites")),
+  )
+  return [
+    ...misshapen,
+    ...ruled,
+    ...(typeof autoDestroyAt === "string" && parseInstant(autoDestroyAt) === undefined
+      ? [{ field: ["autoDestroyAt"], detail: "autoDestroyAt must be an instant such as 2030-01-31T08:00:00Z" }]
+      : []),
+    ...(engineVersion !== undefined && !isEngineVersion(engineVersion)
+      ? [
+          {
+            field: ["engineVersion"],
+            detail: `engineVersion must be a version, a constraint such as "~> 1.9", or latest`,
+          },
+        ]
+      : []),
+    ...bindingsFaults(tagBindings ?? {}, "tagBindings"),
+  ]
+}
+
+/** Each fault on the key it is about. */
+export function bindingsFaults(bindings: Readonly<Record<string, string>>, member: string): readonly Fault[] {
+  const list = Object.entries(bindings).map(([key, value]) => ({ key, value }))
+  return [
+    ...bindingFaults(list, [member]).map(({ field = [member], detail }) => {
+      const [, index] = field
+      const key = typeof index === "number" ? list[index]?.key : undefined
+      return { field: key === undefined ? [member] : [member, key], detail }
+    }),
+    ...list
+      .filter(isFlat)
+      .map(({ key }) => ({ field: [member, key], detail: `"${key}" needs a value; a tag without one is a flat tag` })),
+  ]
+}
+
+/** What only the engine can know is taken to be as the input needs it. */
+const surroundingsUnknown = ({ executionMode }: WorkspaceSpec): Parameters<typeof settingFaults>[1] => ({
+  edition: "self-hosted",
+  plan: topPlan,
+  execution: { executionMode: executionMode ?? "agent", agentPoolId: "inherited" },
+  globalRemoteStateDefault: false,
+  releases: ["0.0.0"],
+  nameIsTaken: false,
+  agentPoolExists: true,
+  oauthTokenExists: true,
+  appInstallationExists: true,
+})
+
+function inputOf(spec: Partial<WorkspaceSpec>): WorkspaceInput {
+  const { organization: _organization, autoDestroyAt, tagBindings, ...rest } = spec
+  return {
+    ...(rest as WorkspaceInput),
+    ...(autoDestroyAt === undefined
+      ? {}
+      : { autoDestroyAt: autoDestroyAt === null ? null : (parseInstant(autoDestroyAt) ?? null) }),
+    ...(tagBindings === undefined
+      ? {}
+      : { tagBindings: Object.entries(tagBindings).map(([key, value]) => ({ key, value })) }),
+  }
+}
+
+/** An object of a repository is whole: what it leaves out has its default. */
+const wholeRepo = (repo: VcsRepoInput): Required<VcsRepoInput> => ({
+  identifier: repo.identifier ?? null,
+  oauthTokenId: repo.oauthTokenId ?? null,
+  githubAppInstallationId: repo.githubAppInstallationId ?? null,
+  branch: repo.branch ?? "",
+  ingressSubmodules: repo.ingressSubmodules ?? false,
+  tagsRegex: repo.tagsRegex || null,
+})
+
+const sameRepo: SameValue = (a, b) => (!a || !b ? !a === !b : sameJson(wholeRepo(a), wholeRepo(b)))
+
+const rules: Readonly<Partial<Record<keyof WorkspaceSpec, SameValue>>> = {
+  description: sameText,
+  agentPoolId: sameText,
+  workingDirectory: sameText,
+  autoDestroyAt: sameInstant,
+  autoDestroyActivityDuration: sameDuration,
+  vcsRepo: sameRepo,
+}
+
+/** What a new workspace has where the spec says nothing; members that are not here stay as they are. */
+const defaults: Partial<WorkspaceSpec> = {
+  description: null,
+  allowDestroyPlan: true,
+  assessmentsEnabled: false,
+  autoApply: false,
+  autoApplyRunTrigger: false,
+  autoDestroyAt: null,
+  autoDestroyActivityDuration: null,
+  inheritsProjectAutoDestroy: true,
+  fileTriggersEnabled: true,
+  queueAllRuns: false,
+  speculativeEnabled: true,
+  structuredRunOutputEnabled: true,
+  triggerPatterns: [],
+  triggerPrefixes: [],
+  vcsRepo: null,
+  workingDirectory: null,
+  tagBindings: {},
+}
+
+function changes(spec: WorkspaceSpec, observed: ObservedWorkspace, dropped: readonly string[] = []): Changes {
+  const wanted = withDefaults(spec, dropped)
+  const changed = differing(wanted, observed, rules)
+  // The same mode, but inherited, and so not the workspace's own any more.
+  const inherits = observed.settingOverwrites.executionMode === false
+  if (
+    spec.executionMode !== undefined &&
+    spec.settingOverwrites === undefined &&
+    inherits &&
+    !changed.includes("executionMode")
+  )
+    changed.push("executionMode")
+  return { changed, mustReplace: changed.filter((name) => name === "organization") }
+}
+
+/** A mode that is declared no longer is inherited again. */
+function withDefaults(spec: WorkspaceSpec, dropped: readonly string[]): WorkspaceSpec {
+  const restored = Object.fromEntries(
+    Object.entries(defaults).filter(([name]) => dropped.includes(name) && !(name in spec)),
+  )
+  const inheriting =
+    dropped.includes("executionMode") && spec.executionMode === undefined && spec.settingOverwrites === undefined
+  return {
+    ...spec,
+    ...restored,
+    ...(inheriting ? { settingOverwrites: { executionMode: false, agentPool: false } } : {}),
+  }
+}
+
+async function observe(
+  engine: Engine,
+  id: string,
+  spec: Partial<WorkspaceSpec>,
+): Promise<ObservedWorkspace | undefined> {
+  const view = await found(engine, { id })
+  if (view === undefined) return undefined
+  if (spec.tagBindings === undefined) return observedOf(view)
+  const bindings = (await engine.tags.bindings(id)).filter((binding) => !isFlat(binding))
+  return observedOf(view, Object.fromEntries(bindings.map(({ key, value }) => [key, value])))
+}
+
+async function create(engine: Engine, spec: WorkspaceSpec, origin: Origin): Promise<Created<ObservedWorkspace>> {
+  const { organization, name } = spec
+  try {
+    const view = await engine.workspaces.create(organization, { ...inputOf(spec), sourceName: origin.marker })
+    return { id: view.id, observed: observedOf(view, spec.tagBindings), adopted: false }
+  } catch (error) {
+    if (!mayExist(error)) throw error
+    const view = await found(engine, { organization, name })
+    const isOurs = view?.sourceName === origin.marker
+    if (view === undefined || !(isOurs || origin.adopt)) throw error
+    const observed = (await observe(engine, view.id, spec)) ?? observedOf(view)
+    return { id: view.id, observed: await update(engine, view.id, spec, observed), adopted: !isOurs }
+  }
+}
+
+/** The name is taken, or nobody knows what became of the request. */
+const mayExist = (error: unknown): error is EngineError =>
+  isEngineError(error) &&
+  (error.code === "unavailable" ||
+    (error.code === "invalid" &&
+      error.faults.some(({ field, detail }) => field?.[0] === "name" && /taken/.test(detail))))
+
+async function update(
+  engine: Engine,
+  id: string,
+  spec: WorkspaceSpec,
+  observed: ObservedWorkspace,
+  dropped: readonly string[] = [],
+): Promise<ObservedWorkspace> {
+  const wanted = withDefaults(spec, dropped)
+  const { changed } = changes(spec, observed, dropped)
+  const sent: Record<string, unknown> = {}
+  for (const name of changed) sent[name] = wanted[name as keyof WorkspaceSpec]
+  // A mode and its pool are one setting, and so are the members of a repository.
+  if (changed.includes("executionMode") && spec.agentPoolId) sent["agentPoolId"] = spec.agentPoolId
+  if (changed.includes("agentPoolId") && spec.executionMode !== undefined) sent["executionMode"] = spec.executionMode
+  if (changed.includes("vcsRepo") && wanted.vcsRepo)
+    sent["vcsRepo"] = changedRepo(wanted.vcsRepo as VcsRepoInput, observed.vcsRepo as VcsRepoInput | null)
+  const view = await engine.workspaces.update({ id }, inputOf(sent))
+  return observedOf(view, wanted.tagBindings)
+}
+
+/** Only what changes: naming one kind of connection takes the other away. */
+function changedRepo(wanted: VcsRepoInput, observed: VcsRepoInput | null): VcsRepoInput {
+  const [after, before] = [wholeRepo(wanted), observed === null ? undefined : wholeRepo(observed)]
+  return Object.fromEntries(
+    Object.entries(after).filter(
+      ([name, value]) => value !== before?.[name as keyof VcsRepoInput] && !(name.endsWith("Id") && value === null),
+    ),
+  )
+}
+
+async function remove(engine: Engine, id: string, _spec: Partial<WorkspaceSpec>, removal: Removal): Promise<void> {
+  try {
+    await (removal === "force" ? engine.workspaces.forceDelete({ id }) : engine.workspaces.safeDelete({ id }))
+  } catch (error) {
+    if (!isEngineError(error, "not-found")) throw error
+    // Missing and not permitted answer alike.
+    if ((await found(engine, { id })) !== undefined)
+      throw forbidden(`workspace ${id} exists, but its deletion takes administrator's rights on it`)
+  }
+}
+
+async function found(engine: Engine, ref: WorkspaceRef): Promise<WorkspaceView | undefined> {
+  try {
+    return await engine.workspaces.get(ref)
+  } catch (error) {
+    if (isEngineError(error, "not-found")) return undefined
+    throw error
+  }
+}
+
+function observedOf(view: WorkspaceView, tagBindings?: Readonly<Record<string, string>>): ObservedWorkspace {
+  const { vcsRepo, autoDestroyAt } = view
+  return {
+    organization: view.organizationName,
+    name: view.name,
+    projectId: view.projectId,
+    description: view.description,
+    executionMode: view.executionMode,
+    agentPoolId: view.agentPoolId,
+    settingOverwrites: view.settingOverwrites,
+    allowDestroyPlan: view.allowDestroyPlan,
+    assessmentsEnabled: view.assessmentsEnabled ?? false,
+    autoApply: view.autoApply,
+    autoApplyRunTrigger: view.autoApplyRunTrigger,
+    autoDestroyAt: autoDestroyAt === null ? null : formatInstant(autoDestroyAt),
+    autoDestroyActivityDuration: view.autoDestroyActivityDuration,
+    inheritsProjectAutoDestroy: view.inheritsProjectAutoDestroy,
+    fileTriggersEnabled: view.fileTriggersEnabled,
+    globalRemoteState: view.globalRemoteState,
+    queueAllRuns: view.queueAllRuns,
+    speculativeEnabled: view.speculativeEnabled,
+    structuredRunOutputEnabled: view.structuredRunOutputEnabled,
+    engineVersion: view.engineVersion,
+    triggerPatterns: [...view.triggerPatterns],
+    triggerPrefixes: [...view.triggerPrefixes],
+    vcsRepo: vcsRepo === null ? null : declaredRepo(vcsRepo),
+    workingDirectory: view.workingDirectory,
+    createdAt: formatInstant(view.createdAt),
+    ...(tagBindings === undefined ? {} : { tagBindings }),
+  }
+}
+
+/** Without what says nothing, as a spec has it. */
+const declaredRepo = (repo: NonNullable<WorkspaceView["vcsRepo"]>): NonNullable<WorkspaceSpec["vcsRepo"]> => ({
+  identifier: repo.identifier,
+  ...(repo.oauthTokenId === null ? {} : { oauthTokenId: repo.oauthTokenId }),
+  ...(repo.githubAppInstallationId === null ? {} : { githubAppInstallationId: repo.githubAppInstallationId }),
+  ...(repo.branch === "" ? {} : { branch: repo.branch }),
+  ...(repo.ingressSubmodules ? { ingressSubmodules: true } : {}),
+  ...(repo.tagsRegex === null ? {} : { tagsRegex: repo.tagsRegex }),
+})
