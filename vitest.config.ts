@@ -1,8 +1,21 @@
+import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 
+const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+
+/** Sources, also where one package asks for another by its name. */
+export const resolve = {
+  alias: [
+    { find: /^@chancery\/engine$/, replacement: source("engine/src/index.ts") },
+    { find: /^@chancery\/pulumi$/, replacement: source("provider/src/index.ts") },
+    { find: /^@chancery\/engine\/(managed|testing)$/, replacement: source("engine/src/$1/index.ts") },
+  ],
+}
+
 export default defineConfig({
+  resolve,
   test: {
-    include: ["engine/src/**/*.test.ts", "test/**/*.test.ts"],
+    include: ["{engine,provider}/src/**/*.test.ts", "test/**/*.test.ts"],
     // These take minutes and have a configuration of their own.
     exclude: ["**/node_modules/**", "test/long/**"],
     globalSetup: ["test/toolchain/global-setup.ts"],

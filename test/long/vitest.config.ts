@@ -1,7 +1,9 @@
 import { defineConfig } from "vitest/config"
+import { resolve } from "../../vitest.config.ts"
 
 export default defineConfig({
   root: new URL("../..", import.meta.url).pathname,
+  resolve,
   test: {
     include: ["test/long/**/*.test.ts"],
     globalSetup: ["test/toolchain/global-setup.ts"],

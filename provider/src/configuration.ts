@@ -1,0 +1,91 @@
+// Where the provider's settings come from: stack configuration `chancery:KEY`, an explicit `Provider`, or the environment.
+// A token from the environment wins: `destroy` and `refresh` run with the configuration of the last `up`, in which it may
+// have expired since. Everything else is taken from the configuration first.
+import { readFile } from "node:fs/promises"
+import type { Defaults, DeletionPolicy } from "./lifecycle.ts"
+import { isTimeout, durationMs } from "./deadline.ts"
+
+export interface Configuration {
+  readonly engineUrl: string | undefined
+  /** Read anew at every call: a file may have a new one. */
+  readonly token: () => Promise<string | undefined>
+  readonly defaults: Defaults
+  /** Of a remote engine; as many as it likes when undefined. */
+  readonly requestsPerSecond: number | undefined
+  readonly maxConcurrency: number
+  readonly maxRetries: number
+  readonly requestTimeoutMs: number
+  readonly caFile: string | undefined
+}
+
+/** A key without its prefix; undefined when it is not set. */
+export type ConfigurationSource = (key: string) => string | undefined
+
+const defaultConcurrency = 16
+const defaultRetries = 10
+const defaultRequestTimeoutMs = 60_000
+
+/** Throws for what is malformed, with the name of the key; what is missing is said when it is needed. */
+export function readConfiguration(
+  get: ConfigurationSource,
+  environment: Readonly<Record<string, string | undefined>>,
+): Configuration {
+  const value = (key: string, variable: string) => get(key) || environment[variable] || undefined
+  const secret = (key: string, variable: string) => environment[variable] || get(key) || undefined
+  const token = secret("token", "CHANCERY_TOKEN")
+  const tokenFile = secret("tokenFile", "CHANCERY_TOKEN_FILE")
+  const organization = value("organization", "CHANCERY_ORGANIZATION")
+  return {
+    engineUrl: value("engineUrl", "CHANCERY_ENGINE_URL"),
+    token: async () => (tokenFile === undefined || environment["CHANCERY_TOKEN"] ? token : await tokenIn(tokenFile)),
+    defaults: {
+      ...(organization === undefined ? {} : { organization }),
+      deletionPolicy: policyOf(get("deletionPolicy")),
+      tagBindings: bindingsOf(get("defaultTagBindings")),
+    },
+    requestsPerSecond: positive("requestsPerSecond", get("requestsPerSecond")),
+    maxConcurrency: positive("maxConcurrency", get("maxConcurrency")) ?? defaultConcurrency,
+    maxRetries: positive("maxRetries", get("maxRetries")) ?? defaultRetries,
+    requestTimeoutMs: timeoutOf(get("requestTimeout")) ?? defaultRequestTimeoutMs,
+    caFile: get("caFile"),
+  }
+}
+
+async function tokenIn(file: string): Promise<string> {
+  const text = await readFile(file, "utf8").catch((cause: unknown) => {
+    throw new Error(`chancery:tokenFile: ${file} cannot be read`, { cause })
+  })
+  return text.trim()
+}
+
+function policyOf(text = "safe"): DeletionPolicy {
+  if (text === "safe" || text === "force" || text === "retain") return text
+  throw new Error(`chancery:deletionPolicy must be safe, force or retain`)
+}
+
+function bindingsOf(text = "{}"): Readonly<Record<string, string>> {
+  const bindings = parsed(text)
+  const isObject = typeof bindings === "object" && bindings !== null && !Array.isArray(bindings)
+  if (isObject && Object.values(bindings).every((value) => typeof value === "string"))
+    return bindings as Readonly<Record<string, string>>
+  throw new Error(`chancery:defaultTagBindings must be an object of texts, such as {"team":"payments"}`)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function positive(key: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text)
+  throw new Error(`chancery:${key} must be a whole number from 1 on`)
+}
+
+function timeoutOf(text: string | undefined): number | undefined {
+  if (text === undefined || isTimeout(text)) return durationMs(text)
+  throw new Error("chancery:requestTimeout must be a duration such as 30s")
+}

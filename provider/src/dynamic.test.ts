@@ -1,0 +1,150 @@
+// What Pulumi's process for dynamic resources sees of a kind.
+import { EngineError } from "@chancery/engine"
+import { openWorld, type World } from "@chancery/engine/testing"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import type { ConfigurationSource } from "./configuration.ts"
+import { dynamicProvider } from "./dynamic.ts"
+import { createEngines } from "./engines.ts"
+import { lifecycles } from "./kinds.ts"
+import { createSession } from "./session.ts"
+
+const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+const address = 'exports.handler=()=>require("@chancery/pulumi/provider").v1.workspace;'
+const declared = { organization: "acme", name: "api", __marker: "m", __provider: address }
+
+let world: World
+beforeEach(async () => {
+  world = await openWorld()
+  await world.engine.organizations.create({ name: "acme", email: "acme@example.com" })
+})
+afterEach(() => world[Symbol.asyncDispose]())
+
+const sessionWith = (ending = new AbortController()) =>
+  createSession(
+    createEngines(ending.signal, async () => world.engine),
+    ending.signal,
+    { CHANCERY_ENGINE_URL: "sqlite:given" },
+  )
+
+const nothingSet: ConfigurationSource = () => undefined
+
+/** As the SDK calls it. */
+const configurationOf = (values: Readonly<Record<string, string>>) => ({
+  config: { get: (key: string) => values[key], require: (key: string) => values[key] ?? "" },
+})
+
+test("nobody gets an unconfigured provider, however many ask before the configuration has come", async () => {
+  const provider = dynamicProvider("workspace", lifecycles.workspace, sessionWith())
+  const checks = Array.from({ length: 10 }, () => provider.check({}, { name: "api" }))
+  await provider.configure(configurationOf({ "chancery:organization": "acme" }))
+  for (const { inputs, failures } of await Promise.all(checks))
+    expect([inputs, failures]).toEqual([{ name: "api", organization: "acme" }, []])
+})
+
+test("a malformed configuration is refused in one sentence, at once and at every call", async () => {
+  const provider = dynamicProvider("workspace", lifecycles.workspace, sessionWith())
+  const wrong = configurationOf({ "chancery:maxRetries": "many" })
+  const sentence = "chancery:maxRetries must be a whole number from 1 on"
+  await expect(provider.configure(wrong)).rejects.toThrow(sentence)
+  await expect(provider.check({}, declared)).rejects.toThrow(sentence)
+})
+
+describe("a configured workspace", () => {
+  const configured = (ending?: AbortController) => {
+    const session = sessionWith(ending)
+    session.configure(nothingSet)
+    return dynamicProvider("workspace", lifecycles.workspace, session)
+  }
+
+  test("is not judged by what is not known yet, at any depth", async () => {
+    const news = { ...declared, executionMode: "agent", agentPoolId: unknown, tagBindings: { env: unknown } }
+    const { inputs, failures } = await configured().check({}, news)
+    expect(failures).toEqual([])
+    expect(inputs).toMatchObject({ agentPoolId: unknown, tagBindings: { env: unknown } })
+  })
+
+  test("tells Pulumi to look at the inputs when something changes, and not to when nothing does", async () => {
+    const provider = configured()
+    const { id, outs } = await provider.create(declared)
+    const olds = { ...outs, __provider: address }
+    expect(await provider.diff(id, olds, declared)).toEqual({ changes: false })
+    expect(await provider.diff(id, olds, { ...declared, __provider: "another address" })).toEqual({ changes: false })
+    expect(await provider.diff(id, olds, { ...declared, organization: "globex" })).toEqual({
+      replaces: ["organization"],
+      deleteBeforeReplace: false,
+    })
+  })
+
+  test("comes and goes as plain JSON", async () => {
+    const provider = configured()
+    const { id, outs = {} } = await provider.create({ ...declared, tagBindings: { env: "prod" } })
+    expect(JSON.parse(JSON.stringify(outs))).toEqual(outs)
+    expect(Object.values(outs)).not.toContain(undefined)
+    const { props, inputs } = await provider.read(id, { ...outs, __provider: address })
+    expect(props).toEqual(outs)
+    expect(inputs).toEqual({ organization: "acme", name: "api", __marker: "m", tagBindings: { env: "prod" } })
+    await provider.delete(id, outs)
+    expect(await provider.read(id, outs)).toEqual({ id: "", props: {} })
+  })
+
+  test("is refused without a stack", async () => {
+    const provider = configured()
+    await provider.create(declared)
+    const refused: unknown = await provider.create({ ...declared, __marker: "other" }).catch((error: unknown) => error)
+    expect(refused).toMatchObject({ message: expect.stringMatching(/already been taken \(422 invalid\)/), stack: "" })
+  })
+
+  test("is given up when Pulumi is", async () => {
+    const ending = new AbortController()
+    const provider = configured(ending)
+    ending.abort()
+    await expect(provider.create(declared)).rejects.toThrow("create of the workspace was cancelled")
+  })
+})
+
+test("what is half made is recorded with the way back to it", async () => {
+  const session = sessionWith()
+  session.configure(nothingSet)
+  const provider = dynamicProvider("tag", lifecycles.tag, session)
+  const news = { organization: "acme", name: "prod", workspaceIds: ["ws-none"], __marker: "m", __provider: address }
+  const half: unknown = await provider.create(news).catch((error: unknown) => error)
+  const [found] = (await world.engine.tags.list("acme", {}, { number: 1, size: 10 })).items
+  expect(half).toMatchObject({
+    id: found?.id,
+    properties: { name: "prod", workspaceIds: [], __provider: address },
+    reasons: [expect.stringContaining("404 not-found")],
+  })
+})
+
+test("takes no longer than its timeout", async () => {
+  const slow = createSession(
+    { use: (_configuration, work) => work(world.engine), close: async () => undefined },
+    new AbortController().signal,
+    { CHANCERY_ENGINE_URL: "sqlite:given" },
+  )
+  slow.configure(nothingSet)
+  const stuck = { ...lifecycles.workspace, create: () => new Promise<never>(() => undefined) }
+  const provider = dynamicProvider("workspace", stuck, slow)
+  await expect(provider.create({ ...declared, timeouts: { create: "20ms" } })).rejects.toThrow(
+    "create of the workspace took longer than 0.02 s",
+  )
+})
+
+test("an expired token is told apart, with where a new one goes", async () => {
+  const session = createSession(
+    {
+      use: () => Promise.reject(new EngineError("unauthenticated", "A valid API token is required.")),
+      close: async () => undefined,
+    },
+    new AbortController().signal,
+    { CHANCERY_ENGINE_URL: "https://chancery.test", CHANCERY_TOKEN: "secret-token" },
+  )
+  session.configure(nothingSet)
+  const provider = dynamicProvider("workspace", lifecycles.workspace, session)
+  const refused = await provider.delete("ws-1", declared).then(
+    () => "",
+    (error: Error) => error.message,
+  )
+  expect(refused).toMatch(/401 unauthenticated.*CHANCERY_TOKEN/s)
+  expect(refused).not.toContain("secret-token")
+})

@@ -1,0 +1,131 @@
+// The dynamic front: Pulumi's own process for dynamic resources calls these methods with plain JSON, in which a value that is
+// not known yet is one of a few texts.
+import type { dynamic } from "@pulumi/pulumi"
+import type { Values } from "@chancery/engine/managed"
+import { within } from "./deadline.ts"
+import { explain, type Phase } from "./explain.ts"
+import { type Lifecycle, type Open, timeoutMs, Unfinished } from "./lifecycle.ts"
+import type { Session } from "./session.ts"
+
+export type DynamicProvider = Required<dynamic.ResourceProvider<Values, Values>>
+
+/** As the SDK writes unknown text, booleans, numbers, lists and objects (`@pulumi/pulumi/runtime/rpc`). */
+const unknownValues = new Set([
+  "04da6b54-80e4-46f7-96ec-b56ff0331ba9",
+  "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
+  "3eeb2bf0-c639-47a8-9e75-3b44932eb421",
+  "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",
+  "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
+])
+
+const operationMs = 5 * 60_000
+
+export function dynamicProvider(kindName: string, lifecycle: Lifecycle, session: Session): DynamicProvider {
+  async function said<T>(phase: Phase, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw error instanceof Told ? error : shown(error, explain(error, kindName, phase))
+    }
+  }
+
+  const timed = <T>(phase: "create" | "update" | "delete", values: Values, work: () => Promise<T>): Promise<T> =>
+    within(timeoutMs(values, phase, operationMs), `${phase} of the ${kindName}`, work, session.signal)
+
+  return {
+    configure: async ({ config }) => session.configure((key) => config.get(`chancery:${key}`)),
+
+    check: (_olds, news) =>
+      said("check", async () => {
+        const { defaults } = await session.configured
+        const { inputs, failures } = lifecycle.check(declared(news), openIn(news), defaults)
+        return { inputs: { ...inputs }, failures: [...failures] }
+      }),
+
+    diff: (_id, olds, news) =>
+      said("diff", async () => {
+        await session.configured
+        const { changed, replaces, deleteBeforeReplace } = lifecycle.diff(declared(olds), declared(news), openIn(news))
+        if (changed.length === 0) return { changes: false }
+        // Undecided on purpose: the engine then shows, and `replaceOnChanges` sees, which inputs differ.
+        return { replaces: [...replaces], deleteBeforeReplace }
+      }),
+
+    create: (inputs) =>
+      said("create", async () => {
+        const news = declared(inputs)
+        try {
+          const { id, state } = await session.use((engine) =>
+            timed("create", news, () => lifecycle.create(engine, news)),
+          )
+          return { id, outs: plain(state) }
+        } catch (error) {
+          if (!(error instanceof Unfinished)) throw error
+          const { id, state } = error.kept
+          const reason = explain(error.cause, kindName, "create")
+          // What was created is recorded, with the way back here: the next `up` finishes it.
+          throw Object.assign(shown(error, reason), {
+            id,
+            properties: { ...plain(state), __provider: inputs["__provider"] },
+            reasons: [reason],
+          })
+        }
+      }),
+
+    read: (id, props = {}) =>
+      said("read", async () => {
+        const found = await session.use((engine) =>
+          within(
+            operationMs,
+            `reading the ${kindName}`,
+            () => lifecycle.read(engine, id, declared(props)),
+            session.signal,
+          ),
+        )
+        if (found === undefined) return { id: "", props: {} }
+        return { id, props: plain(found.state), inputs: plain(found.inputs) }
+      }),
+
+    update: (id, olds, news) =>
+      said("update", async () => {
+        const wanted = declared(news)
+        const state = await session.use((engine) =>
+          timed("update", wanted, () => lifecycle.update(engine, id, declared(olds), wanted)),
+        )
+        return { outs: plain(state) }
+      }),
+
+    delete: (id, props) =>
+      said("delete", async () => {
+        const { defaults } = await session.configured
+        await session.use((engine) =>
+          timed("delete", props, () => lifecycle.delete(engine, id, declared(props), defaults)),
+        )
+      }),
+  }
+}
+
+/** Without the address of this code, which the process that calls us looks after. */
+const declared = ({ __provider: _address, ...values }: Values): Values => values
+
+const openIn = (news: Values): Open => new Set(Object.keys(declared(news)).filter((name) => holdsUnknown(news[name])))
+
+const holdsUnknown = (value: unknown): boolean =>
+  typeof value === "string"
+    ? unknownValues.has(value)
+    : typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown)
+
+/** The process that calls us has no words for `undefined`, and turns a `Date` into nothing. */
+function plain(values: Values): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(values)) as Record<string, unknown>
+}
+
+/** An error in the words that a user reads. */
+class Told extends Error {}
+
+/** Whoever catches it prints the stack. */
+function shown(error: unknown, message: string): Told {
+  const told = new Told(message)
+  told.stack = process.env["CHANCERY_STACK_TRACES"] && error instanceof Error ? (error.stack ?? "") : ""
+  return told
+}

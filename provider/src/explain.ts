@@ -1,0 +1,59 @@
+// What a user reads when something was refused: status, member and detail, and what to do about it. Never a stack, never a
+// secret.
+import { isRefusal, type Refusal } from "./refusal.ts"
+
+export type Phase = "check" | "diff" | "create" | "read" | "update" | "delete"
+
+export function explain(error: unknown, kindName: string, phase: Phase): string {
+  if (!isRefusal(error)) return error instanceof Error ? error.message : String(error)
+  const hint = hintFor(error, kindName, phase)
+  const faults = error.faults.map(({ field, pointer, detail }) => {
+    const where = field?.join(".") ?? pointer
+    return where === undefined ? detail : `${where}: ${detail}`
+  })
+  const said = faults.length === 0 ? error.message : faults.join("; ")
+  return `${said} (${statusOf(error)})${hint === undefined ? "" : `\n${hint}`}`
+}
+
+function hintFor(error: Refusal, kindName: string, phase: Phase): string | undefined {
+  switch (error.code) {
+    case "unauthenticated":
+      return "The token is unknown, expired or revoked. CHANCERY_TOKEN in the environment comes before chancery:token of the stack."
+    case "invalid":
+      return phase === "create" && error.faults.some(({ detail }) => detail.includes("taken"))
+        ? "If it is to be managed here from now on, set adopt: true or import it."
+        : undefined
+    case "conflict":
+      if (phase === "create") return "If it is to be managed here from now on, set adopt: true."
+      return phase === "delete"
+        ? `Nothing was deleted. Take away what holds it, set deletionPolicy: "force" and run \`pulumi up\` before this, or ` +
+            `deletionPolicy: "retain" to leave the ${kindName} where it is.`
+        : undefined
+    case "unavailable":
+      return "Whether it was done is not known; the next `pulumi up` finds out."
+    default:
+      return undefined
+  }
+}
+
+/** As the API answers it; an engine in this process has no numbers of its own. */
+const statuses: Readonly<Record<string, number>> = {
+  "bad-request": 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  "not-found": 404,
+  conflict: 409,
+  "precondition-failed": 412,
+  "too-large": 413,
+  invalid: 422,
+  unprocessable: 422,
+  "rate-limited": 429,
+  pending: 503,
+  busy: 503,
+  "out-of-service": 503,
+}
+
+const statusOf = ({ code }: Refusal): string => {
+  const status = statuses[code]
+  return status === undefined ? code : `${status} ${code}`
+}

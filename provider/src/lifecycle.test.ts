@@ -1,0 +1,263 @@
+// One resource's life over a real engine, without Pulumi.
+import { type Engine, EngineError } from "@chancery/engine"
+import { openWorld, type World } from "@chancery/engine/testing"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { explain } from "./explain.ts"
+import { lifecycles } from "./kinds.ts"
+import { type Defaults, timeoutMs, Unfinished } from "./lifecycle.ts"
+
+const { workspace, workspaceTags, tag } = lifecycles
+const nothing = new Set<string>()
+const defaults: Defaults = { organization: "acme", deletionPolicy: "safe", tagBindings: {} }
+const api = { organization: "acme", name: "api", __marker: "pulumi:o/p/s/api" }
+
+let world: World
+let engine: Engine
+
+beforeEach(async () => {
+  world = await openWorld()
+  engine = world.engine
+  await engine.organizations.create({ name: "acme", email: "acme@example.com" })
+})
+afterEach(() => world[Symbol.asyncDispose]())
+
+const all = async () => (await engine.workspaces.list("acme", {}, { number: 1, size: 100 })).items
+
+/** The same engine, but one method of a family does something else. */
+const tamperedWith = <Family extends "workspaces" | "tags">(family: Family, methods: Partial<Engine[Family]>): Engine =>
+  new Proxy(engine, {
+    get: (target, name) =>
+      name === family ? { ...methodsOf(target[family]), ...methods } : Reflect.get(target, name, target),
+  })
+
+/** Bound: they stand on a prototype. */
+const methodsOf = (family: object): object =>
+  Object.fromEntries(
+    Object.getOwnPropertyNames(Object.getPrototypeOf(family)).flatMap((name) => {
+      const method: unknown = Reflect.get(family, name, family)
+      return typeof method === "function" ? [[name, method.bind(family)]] : []
+    }),
+  )
+
+describe("check", () => {
+  test("fills in the organization and the bindings of the configuration", () => {
+    const { inputs, failures } = workspace.check({ name: "api", tagBindings: { env: "prod" } }, nothing, {
+      ...defaults,
+      tagBindings: { env: "dev", team: "payments" },
+    })
+    expect(failures).toEqual([])
+    expect(inputs).toEqual({ name: "api", organization: "acme", tagBindings: { env: "prod", team: "payments" } })
+  })
+
+  test("says how to set an organization that nobody set", () => {
+    const { failures } = workspace.check({ name: "api" }, nothing, { deletionPolicy: "safe", tagBindings: {} })
+    expect(failures).toMatchObject([
+      { property: "organization", reason: expect.stringContaining("CHANCERY_ORGANIZATION") },
+    ])
+  })
+
+  test.each<{ given: object; property: string }>([
+    { given: { deletionPolicy: "never" }, property: "deletionPolicy" },
+    { given: { timeouts: { create: "soon" } }, property: "timeouts.create" },
+    { given: { timeouts: { create: "0s" } }, property: "timeouts.create" },
+    { given: { timeouts: { read: "1m" } }, property: "timeouts.read" },
+    { given: { timeouts: "1m" }, property: "timeouts" },
+    { given: { adopt: "yes" }, property: "adopt" },
+    { given: { tagBindings: { "a b": "c" } }, property: "tagBindings.a b" },
+  ])("refuses $given at $property", ({ given, property }) => {
+    const { failures } = workspace.check({ ...api, ...given }, nothing, defaults)
+    expect(failures.map((failure) => failure.property)).toEqual([property])
+  })
+
+  test("refuses adoption of what has no name of its own", () => {
+    const { failures } = workspaceTags.check({ workspaceId: "ws-1", tags: [], adopt: true }, nothing, defaults)
+    expect(failures.map(({ property }) => property)).toEqual(["adopt"])
+  })
+
+  test("does not judge what is not known yet", () => {
+    const news = { workspaceId: "not known", tags: ["web"] }
+    expect(workspaceTags.check(news, new Set(["workspaceId"]), defaults).failures).toEqual([])
+  })
+})
+
+describe("a workspace", () => {
+  test("once made differs from its declaration in nothing, and as read neither", async () => {
+    const news = { ...api, autoDestroyActivityDuration: "336h", tagBindings: { env: "prod" }, workingDirectory: "" }
+    const { id, state } = await workspace.create(engine, news)
+    expect(workspace.diff(state, news, nothing).changed).toEqual([])
+    const read = await workspace.read(engine, id, state)
+    expect(read?.state).toEqual(state)
+    expect(read?.inputs).toEqual(news)
+  })
+
+  test("is read with what others changed, as far as it is declared", async () => {
+    const news = { ...api, autoApply: true }
+    const { id, state } = await workspace.create(engine, news)
+    await engine.workspaces.update({ id }, { autoApply: false, queueAllRuns: true })
+    const read = await workspace.read(engine, id, state)
+    expect(read?.inputs).toEqual({ ...news, autoApply: false })
+    expect(workspace.diff(read?.state ?? {}, news, nothing).changed).toEqual(["autoApply"])
+  })
+
+  test("that is gone is read as gone", async () => {
+    const { id, state } = await workspace.create(engine, api)
+    await engine.workspaces.forceDelete({ id })
+    expect(await workspace.read(engine, id, state)).toBeUndefined()
+    await workspace.delete(engine, id, state, defaults)
+  })
+
+  test("another one has taken the name of is left alone", async () => {
+    await engine.workspaces.create("acme", { name: "API", description: "somebody's" })
+    const refused = await workspace.create(engine, { ...api, description: "ours" }).catch((error: unknown) => error)
+    expect(explain(refused, "workspace", "create")).toBe(
+      "name: Name has already been taken (422 invalid)\nIf it is to be managed here from now on, set adopt: true or import it.",
+    )
+    expect(await all()).toMatchObject([{ description: "somebody's" }])
+  })
+
+  test("is taken over on request, and left there at the end", async () => {
+    const { id: theirs } = await engine.workspaces.create("acme", { name: "api", description: "somebody's" })
+    const news = { ...api, description: "ours", adopt: true }
+    const { id, state } = await workspace.create(engine, news)
+    expect([id, state["adopted"], state["description"]]).toEqual([theirs, true, "ours"])
+    await workspace.delete(engine, id, state, defaults)
+    expect(await all()).toHaveLength(1)
+    await workspace.delete(engine, id, { ...state, deletionPolicy: "safe" }, defaults)
+    expect(await all()).toEqual([])
+  })
+
+  test("is made once when the answer to its creation is lost", async () => {
+    const losing = tamperedWith("workspaces", {
+      create: async (...args) => {
+        await engine.workspaces.create(...args)
+        throw new EngineError("unavailable", "gave no complete answer")
+      },
+    })
+    const { id, state } = await workspace.create(losing, { ...api, autoApply: true })
+    expect((await all()).map((found) => found.id)).toEqual([id])
+    expect(state["adopted"]).toBe(false)
+    // The same when the process ended with the answer, and the next one starts anew.
+    expect(await workspace.create(engine, { ...api, autoApply: true })).toMatchObject({ id })
+  })
+
+  test("is not there when its creation never arrived", async () => {
+    const lost = new EngineError("unavailable", "cannot be reached")
+    const deaf = tamperedWith("workspaces", { create: () => Promise.reject(lost) })
+    await expect(workspace.create(deaf, api)).rejects.toBe(lost)
+    expect(await all()).toEqual([])
+  })
+
+  test("that manages something is kept, with three ways out", async () => {
+    const { id, state } = await workspace.create(engine, api)
+    await engine.workspaces.lock({ id }, { reason: "" })
+    const refused = await workspace.delete(engine, id, state, defaults).catch((error: unknown) => error)
+    const text = explain(refused, "workspace", "delete")
+    expect(text).toMatch(/409 conflict/)
+    expect(text).toMatch(/deletionPolicy: "force".*deletionPolicy: "retain"/s)
+    await workspace.delete(engine, id, { ...state, deletionPolicy: "retain" }, defaults)
+    expect(await all()).toHaveLength(1)
+    await workspace.delete(engine, id, { ...state, deletionPolicy: "force" }, defaults)
+    expect(await all()).toEqual([])
+  })
+
+  test("gets only what changes", async () => {
+    const news = { ...api, autoApply: true, description: "x" }
+    const { id, state } = await workspace.create(engine, news)
+    const sent: unknown[] = []
+    const listening = tamperedWith("workspaces", {
+      update: (ref, changes) => {
+        sent.push(changes)
+        return engine.workspaces.update(ref, changes)
+      },
+    })
+    const after = await workspace.update(listening, id, state, { ...api, name: "api-2", description: "x" })
+    expect(sent).toEqual([{ name: "api-2", autoApply: false }])
+    expect(after).toMatchObject({ name: "api-2", autoApply: false, __managed: ["description", "name", "organization"] })
+    await workspace.update(listening, id, after, { ...api, name: "api-2", description: "x", deletionPolicy: "retain" })
+    expect(sent).toHaveLength(1)
+  })
+
+  test("leaves a pool and its mode in one request", async () => {
+    const pool = await engine.agentPools.create("acme", { name: "pool" })
+    const agents = { ...api, executionMode: "agent", agentPoolId: pool.id }
+    const { id, state } = await workspace.create(engine, agents)
+    const after = await workspace.update(engine, id, state, { ...api, executionMode: "remote" })
+    expect(after).toMatchObject({ executionMode: "remote", agentPoolId: null })
+    const back = await workspace.update(engine, id, after, agents)
+    expect(workspace.diff(back, agents, nothing).changed).toEqual([])
+  })
+
+  test("is another one in another organization, also in one that is not known yet", async () => {
+    const { state } = await workspace.create(engine, api)
+    expect(workspace.diff(state, { ...api, organization: "globex" }, nothing).replaces).toEqual(["organization"])
+    expect(workspace.diff(state, { ...api, organization: "?" }, new Set(["organization"])).replaces).toEqual([
+      "organization",
+    ])
+    expect(workspace.diff(state, { ...api, description: "?" }, new Set(["description"]))).toEqual({
+      changed: ["description"],
+      replaces: [],
+      deleteBeforeReplace: false,
+    })
+  })
+
+  test("stays the same when the program calls it by another name", async () => {
+    const { state } = await workspace.create(engine, api)
+    expect(workspace.diff(state, { ...api, __marker: "pulumi:o/p/s/renamed" }, nothing).changed).toEqual([])
+  })
+})
+
+describe("flat tags", () => {
+  test("leave those of others alone, unless there are to be no others", async () => {
+    const { id } = await engine.workspaces.create("acme", { name: "api", tags: [{ name: "theirs" }] })
+    const news = { workspaceId: id, tags: ["web", "blue"] }
+    const { state } = await workspaceTags.create(engine, news)
+    const names = async () => (await engine.tags.bindings(id)).map(({ key }) => key).toSorted()
+    expect(await names()).toEqual(["blue", "theirs", "web"])
+    const less = { ...news, tags: ["web"] }
+    const after = await workspaceTags.update(engine, id, state, less)
+    expect(await names()).toEqual(["theirs", "web"])
+    await workspaceTags.update(engine, id, after, { ...less, mode: "exclusive" })
+    expect(await names()).toEqual(["web"])
+    await workspaceTags.delete(engine, id, after, defaults)
+    expect(await names()).toEqual([])
+  })
+
+  test("go with their workspace", async () => {
+    const { id } = await engine.workspaces.create("acme", { name: "api" })
+    const { state } = await workspaceTags.create(engine, { workspaceId: id, tags: ["web"] })
+    await engine.workspaces.forceDelete({ id })
+    expect(await workspaceTags.read(engine, id, state)).toBeUndefined()
+    await workspaceTags.delete(engine, id, state, defaults)
+  })
+})
+
+describe("a tag", () => {
+  test("that could not be put on its workspaces is kept, and finished by the next update", async () => {
+    const { id: workspaceId } = await engine.workspaces.create("acme", { name: "api" })
+    const refusing = tamperedWith("tags", { apply: () => Promise.reject(new EngineError("busy", "later")) })
+    const news = { organization: "acme", name: "prod", workspaceIds: [workspaceId], __marker: "m" }
+    const unfinished = await tag.create(refusing, news).catch((error: unknown) => error)
+    if (!(unfinished instanceof Unfinished)) throw new Error("it was finished")
+    const { id, state } = unfinished.kept
+    expect(state).toMatchObject({ name: "prod", workspaceIds: [], __managed: ["name", "organization", "workspaceIds"] })
+    expect(await tag.update(engine, id, state, news)).toMatchObject({ workspaceIds: [workspaceId] })
+    expect((await engine.tags.bindings(workspaceId)).map(({ key }) => key)).toEqual(["prod"])
+  })
+
+  test("that others carry is neither taken over nor deleted unasked", async () => {
+    await engine.workspaces.create("acme", { name: "api", tags: [{ name: "prod" }] })
+    const news = { organization: "acme", name: "prod", __marker: "m" }
+    await expect(tag.create(engine, news)).rejects.toMatchObject({ code: "conflict" })
+    const { id, state } = await tag.create(engine, { ...news, adopt: true })
+    await expect(tag.delete(engine, id, { ...state, deletionPolicy: "safe" }, defaults)).rejects.toMatchObject({
+      code: "conflict",
+    })
+    await tag.delete(engine, id, { ...state, deletionPolicy: "force" }, defaults)
+    expect((await engine.tags.list("acme", {}, { number: 1, size: 10 })).items).toEqual([])
+  })
+})
+
+test("a phase may take what its timeout says, and five minutes otherwise", () => {
+  expect(timeoutMs({ timeouts: { create: "1h30m" } }, "create", 300_000)).toBe(5_400_000)
+  expect(timeoutMs({ timeouts: { create: "1h30m" } }, "delete", 300_000)).toBe(300_000)
+})

@@ -1,0 +1,249 @@
+// The life of one declared resource: check, diff, create, read, update, delete, over plain values and an engine. It knows no
+// Pulumi: a front brings values in and out, says which are not known yet, and shows what is thrown.
+//
+// A state holds what was declared and what was found, member by member, and three facts beside it: `__managed`, the members
+// that the program declares (the rest may change as it likes), `__marker`, who declares, and `adopted`.
+import type { Engine } from "@chancery/engine"
+import { type ManagedKind, PartlyCreated, type Values } from "@chancery/engine/managed"
+import { durationMs, isTimeout } from "./deadline.ts"
+
+export type DeletionPolicy = "safe" | "force" | "retain"
+
+/** What the configuration says for all resources. */
+export interface Defaults {
+  readonly organization?: string
+  readonly deletionPolicy: DeletionPolicy
+  readonly tagBindings: Readonly<Record<string, string>>
+}
+
+/** Members that have no value yet. */
+export type Open = ReadonlySet<string>
+
+export interface Failure {
+  readonly property: string
+  readonly reason: string
+}
+
+export interface Difference {
+  readonly changed: readonly string[]
+  readonly replaces: readonly string[]
+  readonly deleteBeforeReplace: boolean
+}
+
+export interface Kept {
+  readonly id: string
+  readonly state: Values
+}
+
+/** It exists, and the next update finishes it. */
+export class Unfinished extends Error {
+  readonly kept: Kept
+
+  constructor(kept: Kept, cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause })
+    this.name = "Unfinished"
+    this.kept = kept
+  }
+}
+
+export interface Lifecycle {
+  /** With what the configuration adds. */
+  check(
+    news: Values,
+    open: Open,
+    defaults: Defaults,
+  ): { readonly inputs: Values; readonly failures: readonly Failure[] }
+  diff(olds: Values, news: Values, open: Open): Difference
+  create(engine: Engine, news: Values): Promise<Kept>
+  /** Undefined when it is gone. */
+  read(
+    engine: Engine,
+    id: string,
+    olds: Values,
+  ): Promise<{ readonly state: Values; readonly inputs: Values } | undefined>
+  update(engine: Engine, id: string, olds: Values, news: Values): Promise<Values>
+  delete(engine: Engine, id: string, olds: Values, defaults: Pick<Defaults, "deletionPolicy">): Promise<void>
+}
+
+export interface Declared<Spec extends object, Observed extends object> {
+  readonly kind: ManagedKind<Spec, Observed>
+  /** Members whose change makes it another thing. */
+  readonly identity: readonly string[]
+  /** It has a name that somebody else may have taken. */
+  readonly adoptable: boolean
+  /** Where it belongs when the program does not say: the member `organization`. */
+  readonly inOrganization: boolean
+  /** The member that takes the bindings that everything gets. */
+  readonly bindingsMember?: string
+}
+
+const deletionPolicies: readonly unknown[] = ["safe", "force", "retain"] satisfies readonly DeletionPolicy[]
+const phases = ["create", "update", "delete"]
+/** Declared, but about the resource's life here and not about the thing. */
+const lifeMembers = ["adopt", "deletionPolicy", "timeouts", "__marker"]
+
+export function lifecycleOf<Spec extends object, Observed extends object>(
+  declared: Declared<Spec, Observed>,
+): Lifecycle {
+  const { kind } = declared
+
+  const stateOf = (spec: Values, observed: Observed, life: Values, adopted: boolean): Values => {
+    const { changed } = kind.changes(spec as Spec, observed)
+    const asDeclared = Object.fromEntries(Object.entries(spec).filter(([name]) => !changed.includes(name)))
+    return { ...observed, ...asDeclared, ...life, adopted, __managed: Object.keys(spec).toSorted() }
+  }
+
+  return {
+    check(news, open, defaults) {
+      const inputs = withDefaults(news, open, defaults, declared)
+      const { spec, life } = split(inputs, open)
+      const failures = [...kind.faults(spec, open), ...lifeFaults(life, open, declared.adoptable)].map(
+        ({ field = [], detail }): Failure => ({ property: pathOf(field), reason: detail }),
+      )
+      return {
+        inputs,
+        failures: failures.map((failure) =>
+          declared.inOrganization && failure.property === "organization" && !("organization" in inputs)
+            ? { ...failure, reason: organizationMissing }
+            : failure,
+        ),
+      }
+    },
+
+    diff(olds, news, open) {
+      const { spec, life } = split(news, open)
+      const {
+        changed,
+        mustReplace,
+        removeFirst = false,
+      } = kind.changes(spec as Spec, olds as Observed, droppedFrom(olds, news))
+      // Who declares may get another name, and stays the same.
+      const livesOtherwise = [...new Set([...Object.keys(life), ...lifeMembers])].filter(
+        (name) => name !== "__marker" && !open.has(name) && JSON.stringify(life[name]) !== JSON.stringify(olds[name]),
+      )
+      const unknown = [...open]
+      return {
+        changed: [...changed, ...livesOtherwise, ...unknown],
+        replaces: [...mustReplace, ...unknown.filter((name) => declared.identity.includes(name))],
+        deleteBeforeReplace: removeFirst,
+      }
+    },
+
+    async create(engine, news) {
+      const { spec, life } = split(news, nothingOpen)
+      const { __marker: marker } = life
+      const origin = { marker: typeof marker === "string" ? marker : "", adopt: life["adopt"] === true }
+      try {
+        const { id, observed, adopted } = await kind.create(engine, spec as Spec, origin)
+        return { id, state: stateOf(spec, observed, life, adopted) }
+      } catch (error) {
+        if (!(error instanceof PartlyCreated)) throw error
+        const state = stateOf(spec, error.observed as Observed, life, false)
+        throw new Unfinished({ id: error.id, state }, error.cause)
+      }
+    },
+
+    async read(engine, id, olds) {
+      const managed = managedIn(olds)
+      const spec = pick(olds, managed)
+      const observed = await kind.observe(engine, id, spec as Partial<Spec>)
+      if (observed === undefined) return undefined
+      const life = pick(olds, lifeMembers)
+      const state = stateOf(spec, observed, life, olds["adopted"] === true)
+      return { state, inputs: { ...pick(state, managed), ...life } }
+    },
+
+    async update(engine, id, olds, news) {
+      const { spec, life } = split(news, nothingOpen)
+      const dropped = droppedFrom(olds, news)
+      const before = observedIn(olds) as Observed
+      const { changed } = kind.changes(spec as Spec, before, dropped)
+      const observed = changed.length === 0 ? before : await kind.update(engine, id, spec as Spec, before, dropped)
+      return stateOf(spec, observed, life, olds["adopted"] === true)
+    },
+
+    async delete(engine, id, olds, defaults) {
+      const chosen = olds["deletionPolicy"] as DeletionPolicy | undefined
+      const policy = chosen ?? (olds["adopted"] === true ? "retain" : defaults.deletionPolicy)
+      if (policy === "retain") return
+      await kind.remove(engine, id, pick(olds, managedIn(olds)) as Partial<Spec>, policy)
+    },
+  }
+}
+
+const nothingOpen: Open = new Set()
+
+const organizationMissing =
+  "organization is required: set it on the resource, with `pulumi config set chancery:organization NAME`, or in CHANCERY_ORGANIZATION"
+
+function withDefaults(
+  news: Values,
+  open: Open,
+  defaults: Defaults,
+  { inOrganization, bindingsMember }: Pick<Declared<object, object>, "inOrganization" | "bindingsMember">,
+): Values {
+  const inputs: Record<string, unknown> = { ...news }
+  if (inOrganization && news["organization"] === undefined && defaults.organization !== undefined)
+    inputs["organization"] = defaults.organization
+  if (bindingsMember !== undefined && !open.has(bindingsMember) && Object.keys(defaults.tagBindings).length > 0)
+    inputs[bindingsMember] = { ...defaults.tagBindings, ...(news[bindingsMember] as object | undefined) }
+  return inputs
+}
+
+/** Null says something (none), and is part of the spec. */
+function split(inputs: Values, open: Open): { readonly spec: Values; readonly life: Values } {
+  const given = Object.entries(inputs).filter(([name, value]) => value !== undefined && !open.has(name))
+  return {
+    spec: Object.fromEntries(given.filter(([name]) => !lifeMembers.includes(name))),
+    life: Object.fromEntries(given.filter(([name]) => lifeMembers.includes(name))),
+  }
+}
+
+function lifeFaults(life: Values, open: Open, adoptable: boolean): { field: readonly string[]; detail: string }[] {
+  const { adopt, deletionPolicy, timeouts } = life
+  const faults: { field: readonly string[]; detail: string }[] = []
+  if (adopt !== undefined && !adoptable)
+    faults.push({ field: ["adopt"], detail: "adopt means nothing here; leave it out" })
+  else if (adopt !== undefined && typeof adopt !== "boolean")
+    faults.push({ field: ["adopt"], detail: "adopt must be true or false" })
+  if (deletionPolicy !== undefined && !deletionPolicies.includes(deletionPolicy))
+    faults.push({ field: ["deletionPolicy"], detail: `deletionPolicy must be "safe", "force" or "retain"` })
+  if (timeouts === undefined || open.has("timeouts")) return faults
+  if (typeof timeouts !== "object" || timeouts === null)
+    return [...faults, { field: ["timeouts"], detail: `timeouts must be an object such as { create: "10m" }` }]
+  for (const [phase, value] of Object.entries(timeouts)) {
+    if (!phases.includes(phase))
+      faults.push({ field: ["timeouts", phase], detail: `${phase} has no timeout; ${phases.join(", ")} have` })
+    else if (!isTimeout(value))
+      faults.push({ field: ["timeouts", phase], detail: `timeouts.${phase} must be a duration such as 90s or 10m` })
+  }
+  return faults
+}
+
+/** How long a phase may take. */
+export function timeoutMs(values: Values, phase: "create" | "update" | "delete", otherwiseMs: number): number {
+  const timeouts = values["timeouts"] as Readonly<Record<string, string>> | undefined
+  return durationMs(timeouts?.[phase]) ?? otherwiseMs
+}
+
+const managedIn = (state: Values): readonly string[] => {
+  const managed = state["__managed"]
+  return Array.isArray(managed) ? managed.map(String) : []
+}
+
+const droppedFrom = (olds: Values, news: Values): readonly string[] =>
+  managedIn(olds).filter((name) => news[name] === undefined)
+
+const pick = (values: Values, names: readonly string[]): Values =>
+  Object.fromEntries(names.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])))
+
+/** What a state says of the thing itself. */
+const observedIn = (state: Values): Values =>
+  Object.fromEntries(Object.entries(state).filter(([name]) => ![...lifeMembers, "adopted", "__managed"].includes(name)))
+
+/** As Pulumi writes property paths: `tagBindings.env`, `tags[0]`. */
+const pathOf = (field: readonly (string | number)[]): string =>
+  field.reduce<string>(
+    (path, part) => (typeof part === "number" ? `${path}[${part}]` : path === "" ? part : `${path}.${part}`),
+    "",
+  )

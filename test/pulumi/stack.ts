@@ -1,0 +1,127 @@
+// A stack of the real Pulumi engine, with a file for a backend and a program that runs in the test. The provider is the built
+// one, in the process that Pulumi starts for dynamic resources.
+import { execFile } from "node:child_process"
+import { mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import {
+  type EngineEvent,
+  LocalWorkspace,
+  type PulumiFn,
+  PulumiCommand,
+} from "@pulumi/pulumi/automation/index.js"
+import type { Engine } from "../../engine/src/engine.ts"
+import { openEmbedded } from "../../engine/src/embedded.ts"
+import { startServer } from "../../engine/src/server.ts"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+
+export type Mode = "embedded" | "remote"
+
+export interface Ran {
+  /** What happened to each resource, by its name: `create`, `update`, `same`, `replace` … */
+  readonly operations: Readonly<Record<string, string>>
+  readonly output: string
+}
+
+export interface TestStack extends AsyncDisposable {
+  /** The same engine, for what others do meanwhile. */
+  readonly engine: Engine
+  preview(program: PulumiFn): Promise<Ran>
+  up(program: PulumiFn): Promise<Ran>
+  refresh(): Promise<Ran>
+  /** With the program of the last `up`, which is not run. */
+  destroy(): Promise<Ran>
+  /** The state, as it is kept. */
+  state(): Promise<string>
+  readonly folder: string
+  /** What the provider has it in; no state may. */
+  readonly token: string
+}
+
+/** What `npm test` runs is what is built. */
+export async function buildProvider(): Promise<void> {
+  await promisify(execFile)(process.execPath, [join(root, "node_modules/.bin/tsc"), "-b", "provider"], { cwd: root })
+}
+
+export async function openStack(pulumi: string, mode: Mode): Promise<TestStack> {
+  await using opening = new AsyncDisposableStack()
+  const folder = await mkdtemp(join(tmpdir(), "chancery-pulumi-"))
+  opening.defer(() => rm(folder, { recursive: true, force: true }))
+  for (const name of ["bin", "home", "backend", "program"]) await mkdir(join(folder, name))
+  await symlink(pulumi, join(folder, "bin/pulumi"))
+  // Whose packages the provider's process finds.
+  await symlink(join(root, "node_modules"), join(folder, "program/node_modules"))
+
+  const file = join(folder, "engine.db")
+  const served = await openEmbedded(`sqlite:${file}`, { jobs: false })
+  opening.use(served)
+  for (const name of ["acme", "globex"]) await served.organizations.create({ name, email: `${name}@example.com` })
+  const token = await tokenOf(served)
+  const connection: Record<string, string> = { CHANCERY_ENGINE_URL: `sqlite:${file}` }
+  if (mode === "remote") {
+    const server = await startServer({ engine: served })
+    opening.defer(async () => void (await server.close()))
+    Object.assign(connection, { CHANCERY_ENGINE_URL: server.url, CHANCERY_TOKEN: token })
+  }
+
+  const scripts = dirname(createRequire(import.meta.url).resolve("@pulumi/pulumi/package.json"))
+  const stack = await LocalWorkspace.createOrSelectStack(
+    { projectName: "stories", stackName: "test", program: async () => undefined },
+    {
+      workDir: join(folder, "program"),
+      pulumiHome: join(folder, "home"),
+      pulumiCommand: await PulumiCommand.get({ root: folder }),
+      projectSettings: { name: "stories", runtime: "nodejs", backend: { url: `file://${join(folder, "backend")}` } },
+      envVars: {
+        ...connection,
+        CHANCERY_ORGANIZATION: "acme",
+        PATH: [join(folder, "bin"), scripts, dirname(process.execPath), process.env["PATH"]].join(":"),
+        PULUMI_CONFIG_PASSPHRASE: "stories",
+        PULUMI_SKIP_UPDATE_CHECK: "true",
+        PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+        PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS: "true",
+      },
+    },
+  )
+  const closing = opening.move()
+  return {
+    folder,
+    token,
+    engine: served,
+    preview: (program) =>
+      recorded((onEvent, onOutput) => stack.preview({ program, onEvent, onOutput, color: "never" })),
+    up: (program) => recorded((onEvent, onOutput) => stack.up({ program, onEvent, onOutput, color: "never" })),
+    refresh: () => recorded((onEvent, onOutput) => stack.refresh({ onEvent, onOutput, color: "never" })),
+    destroy: () => recorded((onEvent, onOutput) => stack.destroy({ onEvent, onOutput, color: "never" })),
+    // As it stands on disk: the command would decrypt it.
+    state: () => readFile(join(folder, "backend/.pulumi/stacks/stories/test.json"), "utf8"),
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  }
+}
+
+async function tokenOf({ caller, tokens }: Awaited<ReturnType<typeof openEmbedded>>): Promise<string> {
+  if (caller.kind !== "user") throw new Error("the engine acts as a user")
+  return (await tokens.createForUser(caller.userId, { description: "stories" })).secret
+}
+
+async function recorded(
+  run: (onEvent: (event: EngineEvent) => void, onOutput: (text: string) => void) => Promise<unknown>,
+): Promise<Ran> {
+  const operations: Record<string, string> = {}
+  let output = ""
+  const onEvent = ({ resourcePreEvent }: EngineEvent) => {
+    const { urn, op, type } = resourcePreEvent?.metadata ?? {}
+    // A replacement is told in three steps; the first says what it is.
+    if (urn === undefined || op === undefined || !type?.includes("chancery")) return
+    const name = urn.split("::").at(-1) ?? urn
+    if (operations[name] === undefined || op === "replace") operations[name] = op
+  }
+  await run(onEvent, (text) => {
+    output += text
+  })
+  return { operations, output }
+}
