@@ -7,12 +7,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import {
-  type EngineEvent,
-  LocalWorkspace,
-  type PulumiFn,
-  PulumiCommand,
-} from "@pulumi/pulumi/automation/index.js"
+import { type EngineEvent, LocalWorkspace, type PulumiFn, PulumiCommand } from "@pulumi/pulumi/automation/index.js"
 import type { Engine } from "../../engine/src/engine.ts"
 import { openEmbedded } from "../../engine/src/embedded.ts"
 import { startServer } from "../../engine/src/server.ts"
@@ -108,6 +103,8 @@ async function tokenOf({ caller, tokens }: Awaited<ReturnType<typeof openEmbedde
   return (await tokens.createForUser(caller.userId, { description: "stories" })).secret
 }
 
+const connectingAttempts = 3
+
 async function recorded(
   run: (onEvent: (event: EngineEvent) => void, onOutput: (text: string) => void) => Promise<unknown>,
 ): Promise<Ran> {
@@ -120,8 +117,18 @@ async function recorded(
     const name = urn.split("::").at(-1) ?? urn
     if (operations[name] === undefined || op === "replace") operations[name] = op
   }
-  await run(onEvent, (text) => {
+  const onOutput = (text: string) => {
     output += text
-  })
+  }
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await run(onEvent, onOutput)
+      break
+    } catch (error) {
+      // On a machine that stands still Pulumi does not wait for the program's process, and has done nothing yet.
+      const begun = Object.keys(operations).length > 0 || !String(error).includes("connection error")
+      if (begun || attempt === connectingAttempts) throw error
+    }
+  }
   return { operations, output }
 }
