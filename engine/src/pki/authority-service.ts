@@ -22,7 +22,7 @@ import type { IssuerSigner } from "./issuers/issuer-signer.ts"
 import { auditedSigningKey } from "./keys/audited-signing-key.ts"
 import type { SerialNumber } from "../x509/serial-number.ts"
 import { mountPathOf } from "./mount.ts"
-import type { MountDirectory } from "./mount-directory.ts"
+import type { MountDirectory, MountTable } from "./mount-directory.ts"
 
 export type PkiStores = Pick<
   Stores,
@@ -92,12 +92,22 @@ export abstract class AuthorityService {
     return (await authorities.newest(generations, mount)) ?? this.read(async (authority) => authority)
   }
 
-  protected read<T>(work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
+  protected async read<T>(work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
     const { storage, mountDirectory, authorities } = this.context
-    return storage.read(async (stores) => {
-      const mounts = await mountDirectory.currentIn(stores)
-      return work(await authorities.current(stores, mounts.at(this.mountPath)), stores)
-    })
+    let seen: { readonly mounts: MountTable; readonly authority: Authority } | undefined
+    try {
+      return await storage.read(async (stores) => {
+        const mounts = await mountDirectory.within(stores)
+        const authority = await authorities.within(stores, mounts.at(this.mountPath))
+        seen = { mounts, authority }
+        return work(authority, stores)
+      })
+    } finally {
+      if (seen !== undefined) {
+        mountDirectory.keep(seen.mounts)
+        authorities.keep(seen.authority)
+      }
+    }
   }
 
   protected transact<T>(work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {

@@ -2,6 +2,7 @@
 // asks compares one number. An authority is a value; whoever holds one sees its mount as it stood at that generation.
 import { EngineError, unprocessable } from "../core/errors.ts"
 import type { Generations } from "../core/generations.ts"
+import type { Storage } from "../core/storage.ts"
 import type { KeyId } from "../core/ids.ts"
 import type { CaKey, CaKeyStore } from "./keys/key.ts"
 import { type HeldIssuer, holdIssuer } from "./issuers/held-issuer.ts"
@@ -49,15 +50,26 @@ export class Authorities {
     return stands ? held : undefined
   }
 
-  /** From a snapshot. */
-  async current(stores: AuthorityStores, mount: Mount): Promise<Authority> {
-    const authority = await this.within(stores, mount)
-    if (this.#held.size >= heldAuthoritiesMaximum) this.#held.clear()
-    this.#held.set(mount.id, authority)
+  /** As it stands in a snapshot; kept. */
+  async read(storage: Storage<AuthorityStores>, mount: Mount): Promise<Authority> {
+    const authority = await storage.read((stores) => this.within(stores, mount))
+    this.keep(authority)
     return authority
   }
 
-  /** Inside a transaction, whose generation may be one that never comes about: it is used, and not kept. */
+  /**
+   * To be called with what a snapshot showed, once its read is over: before, it may be a commit that is not on disk yet, and
+   * whoever finds it here tells it at once.
+   */
+  keep(authority: Authority): void {
+    const { mount, generation } = authority
+    const held = this.#held.get(mount.id)
+    if (held !== undefined && held.generation > generation) return
+    if (this.#held.size >= heldAuthoritiesMaximum) this.#held.clear()
+    this.#held.set(mount.id, authority)
+  }
+
+  /** In a unit of work. Within a transaction the generation may be one that never comes about: it is used, and not kept. */
   async within(stores: AuthorityStores, mount: Mount): Promise<Authority> {
     const generation = await stores.authorities.generation(mount.id)
     const held = this.#held.get(mount.id)

@@ -59,17 +59,20 @@ export class MountDirectory {
   async current(): Promise<MountTable> {
     const known = this.#known
     if (known !== undefined && known.generation === (await this.#generations.mounts())) return known
-    return this.#storage.read((stores) => this.currentIn(stores))
-  }
-
-  /** From a snapshot. Only there it is kept: within a transaction the generation may be one that never comes about. */
-  async currentIn(stores: UsedStores): Promise<MountTable> {
-    const table = await this.within(stores)
-    this.#known = table
+    const table = await this.#storage.read((stores) => this.within(stores))
+    this.keep(table)
     return table
   }
 
-  /** In the same unit of work as what is done with the mount. */
+  /**
+   * To be called with what a snapshot showed, once its read is over: before, it may be a commit that is not on disk yet, and
+   * whoever finds it here tells it at once.
+   */
+  keep(table: MountTable): void {
+    if (this.#known === undefined || this.#known.generation <= table.generation) this.#known = table
+  }
+
+  /** In the same unit of work as what is done with the mount; of a transaction the generation may never come about. */
   async within({ mounts }: UsedStores): Promise<MountTable> {
     const generation = await mounts.generation()
     if (this.#known?.generation === generation) return this.#known

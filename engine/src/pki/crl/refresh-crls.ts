@@ -23,9 +23,10 @@ export async function refreshCrls(
   const { mounts } = await context.mountDirectory.current()
   for (const mount of mounts) {
     const { authority, keys } = await context.storage.read(async (stores) => ({
-      authority: await context.authorities.current(stores, mount),
+      authority: await context.authorities.within(stores, mount),
       keys: await stores.crls.keys(mount.id),
     }))
+    context.authorities.keep(authority)
     for (const key of keys) {
       signal.throwIfAborted()
       const plan = planOfKey(authority, key)

@@ -27,7 +27,7 @@ export async function renewResponders(
   const { mounts } = await mountDirectory.current()
   for (const mount of mounts) {
     signal.throwIfAborted()
-    const authority = await storage.read((stores) => authorities.current(stores, mount))
+    const authority = await authorities.read(storage, mount)
     const responders = new ResponderService(context, mount.path, anonymous, recordKeyUse)
     const now = runtime.clock.now()
     for (const issuer of delegatingIn(authority)) {

@@ -150,7 +150,7 @@ export class TidyWorker {
 
   #authority(mount: Mount): Promise<Authority> {
     const { storage, authorities } = this.#context
-    return storage.read((stores) => authorities.current(stores, mount))
+    return authorities.read(storage, mount)
   }
 
   #rest(mountId: MountId, durationMs: number): void {
