@@ -1,16 +1,80 @@
 // Whole stories by the real Pulumi engine, with the engine in the provider's process and with a server.
+import { Provider, Tag, Workspace, type WorkspaceArgs } from "@chancery/pulumi"
 import { beforeAll, describe, expect, test } from "vitest"
 import { buildProvider, openStack } from "../pulumi/stack.ts"
 import { workspaceStory } from "../pulumi/workspace-story.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
 
 const pulumi = await pulumiProgram()
+const firstHundred = { number: 1, size: 100 }
 
 beforeAll(buildProvider)
 
-describe.skipIf(pulumi === undefined).each(["embedded", "remote"] as const)("with the %s engine", (mode) => {
-  test("workspaces and tags are made, changed, repaired and taken away", async () => {
-    await using stack = await openStack(pulumi ?? "", mode)
-    await expect(workspaceStory(stack)).resolves.toBeUndefined()
+const workspace = (args: WorkspaceArgs) => async () => {
+  new Workspace("api", args)
+}
+
+describe.skipIf(pulumi === undefined)("the provider", () => {
+  test.each(["embedded", "remote"] as const)(
+    "makes, changes, repairs and takes away workspaces and tags with the %s engine",
+    async (mode) => {
+      await using stack = await openStack(pulumi ?? "", mode)
+      await expect(workspaceStory(stack)).resolves.toBeUndefined()
+    },
+  )
+
+  test("serves several tenants, each with its own token, and goes on with a new one", async () => {
+    await using stack = await openStack(pulumi ?? "", "remote")
+    const { engine, token, url } = stack
+    // A token of the environment is for all of them.
+    stack.setEnvironment({ CHANCERY_TOKEN: "", CHANCERY_ENGINE_URL: "", CHANCERY_ORGANIZATION: "" })
+    const program = async () => {
+      const tenants = ["acme", "globex"].map(
+        (organization) => new Provider(organization, { engineUrl: url, token, organization }),
+      )
+      for (const [index, provider] of tenants.entries()) {
+        const { id } = new Workspace(`api-${index}`, {}, { provider })
+        new Tag(`prod-${index}`, { name: "prod", workspaceIds: [id] }, { provider })
+      }
+    }
+    await stack.up(program)
+    for (const [index, organization] of ["acme", "globex"].entries()) {
+      const { items } = await engine.workspaces.list(organization, {}, firstHundred)
+      expect(items.map(({ name, tagNames }) => [name, tagNames])).toEqual([[`api-${index}`, ["prod"]]])
+    }
+    expect(await stack.state()).not.toContain(token)
+
+    const { caller, tokens } = engine
+    if (caller.kind !== "user") throw new Error("the engine acts as a user")
+    for (const { id } of (await tokens.listForUser(caller.userId, firstHundred)).items) await tokens.delete(id)
+    await expect(stack.destroy()).rejects.toThrow(/401 unauthenticated.*CHANCERY_TOKEN/s)
+    const renewed = await tokens.createForUser(caller.userId, { description: "renewed" })
+    stack.setEnvironment({ CHANCERY_TOKEN: renewed.secret })
+    await stack.destroy()
+    expect((await engine.workspaces.list("globex", {}, firstHundred)).items).toEqual([])
+  })
+
+  test("takes over on request what is there, and leaves it there", async () => {
+    await using stack = await openStack(pulumi ?? "", "remote")
+    const { engine } = stack
+    const { id } = await engine.workspaces.create("acme", { name: "api", description: "somebody's" })
+    await expect(stack.up(workspace({ description: "ours" }))).rejects.toThrow(/already been taken.*adopt: true/s)
+    await stack.up(workspace({ description: "ours", adopt: true }))
+    expect(await engine.workspaces.get({ id })).toMatchObject({ description: "ours" })
+    await stack.destroy()
+    expect(await engine.workspaces.get({ id })).toMatchObject({ name: "api" })
+  })
+
+  test("knows a workspace again whose creation it did not live to see answered", async () => {
+    await using stack = await openStack(pulumi ?? "", "remote")
+    const sourceName = "pulumi:organization/stories/test/api"
+    const { id } = await stack.engine.workspaces.create("acme", { name: "api", sourceName })
+    await stack.up(workspace({ autoApply: true }))
+    expect(await stack.engine.workspaces.get({ organization: "acme", name: "api" })).toMatchObject({
+      id,
+      autoApply: true,
+    })
+    await stack.destroy()
+    expect((await stack.engine.workspaces.list("acme", {}, firstHundred)).items).toEqual([])
   })
 })

@@ -8,7 +8,7 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { type EngineEvent, LocalWorkspace, type PulumiFn, PulumiCommand } from "@pulumi/pulumi/automation/index.js"
-import type { Engine } from "../../engine/src/engine.ts"
+import type { ServedEngine } from "../../engine/src/engine.ts"
 import { openEmbedded } from "../../engine/src/embedded.ts"
 import { startServer } from "../../engine/src/server.ts"
 
@@ -24,7 +24,7 @@ export interface Ran {
 
 export interface TestStack extends AsyncDisposable {
   /** The same engine, for what others do meanwhile. */
-  readonly engine: Engine
+  readonly engine: ServedEngine
   preview(program: PulumiFn): Promise<Ran>
   up(program: PulumiFn): Promise<Ran>
   refresh(): Promise<Ran>
@@ -32,7 +32,10 @@ export interface TestStack extends AsyncDisposable {
   destroy(): Promise<Ran>
   /** The state, as it is kept. */
   state(): Promise<string>
-  readonly folder: string
+  /** For what runs from now on; empty is unset. */
+  setEnvironment(variables: Readonly<Record<string, string>>): void
+  /** Empty without a server. */
+  readonly url: string
   /** What the provider has it in; no state may. */
   readonly token: string
 }
@@ -56,10 +59,12 @@ export async function openStack(pulumi: string, mode: Mode): Promise<TestStack> 
   opening.use(served)
   for (const name of ["acme", "globex"]) await served.organizations.create({ name, email: `${name}@example.com` })
   const token = await tokenOf(served)
+  let url = ""
   const connection: Record<string, string> = { CHANCERY_ENGINE_URL: `sqlite:${file}` }
   if (mode === "remote") {
     const server = await startServer({ engine: served })
     opening.defer(async () => void (await server.close()))
+    url = server.url
     Object.assign(connection, { CHANCERY_ENGINE_URL: server.url, CHANCERY_TOKEN: token })
   }
 
@@ -84,8 +89,11 @@ export async function openStack(pulumi: string, mode: Mode): Promise<TestStack> 
   )
   const closing = opening.move()
   return {
-    folder,
     token,
+    url,
+    setEnvironment: (variables) => {
+      Object.assign(stack.workspace.envVars, variables)
+    },
     engine: served,
     preview: (program) =>
       recorded((onEvent, onOutput) => stack.preview({ program, onEvent, onOutput, color: "never" })),
