@@ -43,4 +43,9 @@ export const v1 = {
   workspaceTags: handler("workspaceTags"),
   tagBindings: handler("tagBindings"),
   tag: handler("tag"),
+  remoteStateConsumers: handler("remoteStateConsumers"),
+  sshKeyAssignment: handler("sshKeyAssignment"),
+  workspaceLock: handler("workspaceLock"),
+  dataRetentionPolicy: handler("dataRetentionPolicy"),
+  project: handler("project"),
 } satisfies Record<KindName, DynamicProvider>

@@ -1,7 +1,20 @@
 // What a program imports: re-exports only.
+export {
+  DataRetentionPolicy,
+  type DataRetentionPolicyArgs,
+  type DataRetentionPolicyState,
+} from "./data-retention-policy.ts"
 export type { LifeArgs } from "./life-args.ts"
+export { Project, type ProjectArgs, type ProjectState } from "./project.ts"
 export { Provider, type ProviderArgs } from "./provider.ts"
+export {
+  RemoteStateConsumers,
+  type RemoteStateConsumersArgs,
+  type RemoteStateConsumersState,
+} from "./remote-state-consumers.ts"
+export { SshKeyAssignment, type SshKeyAssignmentArgs, type SshKeyAssignmentState } from "./ssh-key-assignment.ts"
 export { Tag, type TagArgs, type TagState } from "./tag.ts"
 export { TagBindings, type TagBindingsArgs, type TagBindingsState } from "./tag-bindings.ts"
 export { type VcsRepoArgs, Workspace, type WorkspaceArgs, type WorkspaceState } from "./workspace.ts"
+export { WorkspaceLock, type WorkspaceLockArgs, type WorkspaceLockState } from "./workspace-lock.ts"
 export { WorkspaceTags, type WorkspaceTagsArgs, type WorkspaceTagsState } from "./workspace-tags.ts"

@@ -1,5 +1,15 @@
 // Every kind there is, by the name that states have for it.
-import { tagBindingsKind, tagKind, workspaceKind, workspaceTagsKind } from "@chancery/engine/managed"
+import {
+  dataRetentionPolicyKind,
+  projectKind,
+  remoteStateConsumersKind,
+  sshKeyAssignmentKind,
+  tagBindingsKind,
+  tagKind,
+  workspaceKind,
+  workspaceLockKind,
+  workspaceTagsKind,
+} from "@chancery/engine/managed"
 import { lifecycleOf } from "./lifecycle.ts"
 
 export const lifecycles = {
@@ -21,6 +31,36 @@ export const lifecycles = {
     identity: ["workspaceId"],
     adoptable: false,
     inOrganization: false,
+  }),
+  remoteStateConsumers: lifecycleOf({
+    kind: remoteStateConsumersKind,
+    identity: ["workspaceId"],
+    adoptable: false,
+    inOrganization: false,
+  }),
+  sshKeyAssignment: lifecycleOf({
+    kind: sshKeyAssignmentKind,
+    identity: ["workspaceId"],
+    adoptable: false,
+    inOrganization: false,
+  }),
+  workspaceLock: lifecycleOf({
+    kind: workspaceLockKind,
+    identity: ["workspaceId", "reason"],
+    adoptable: false,
+    inOrganization: false,
+  }),
+  dataRetentionPolicy: lifecycleOf({
+    kind: dataRetentionPolicyKind,
+    identity: ["workspaceId"],
+    adoptable: false,
+    inOrganization: false,
+  }),
+  project: lifecycleOf({
+    kind: projectKind,
+    identity: ["organization"],
+    adoptable: true,
+    inOrganization: true,
   }),
   tag: lifecycleOf({
     kind: tagKind,

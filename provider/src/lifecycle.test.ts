@@ -6,7 +6,8 @@ import { explain } from "./explain.ts"
 import { lifecycles } from "./kinds.ts"
 import { type Defaults, timeoutMs, Unfinished } from "./lifecycle.ts"
 
-const { workspace, workspaceTags, tag } = lifecycles
+const { workspace, workspaceTags, tag, remoteStateConsumers, sshKeyAssignment, workspaceLock } = lifecycles
+const { dataRetentionPolicy, project } = lifecycles
 const nothing = new Set<string>()
 const defaults: Defaults = { organization: "acme", deletionPolicy: "safe", tagBindings: {} }
 const api = { organization: "acme", name: "api", __marker: "pulumi:o/p/s/api" }
@@ -254,6 +255,186 @@ describe("a tag", () => {
     })
     await tag.delete(engine, id, { ...state, deletionPolicy: "force" }, defaults)
     expect((await engine.tags.list("acme", {}, { number: 1, size: 10 })).items).toEqual([])
+  })
+})
+
+describe("remote state consumers", () => {
+  test("come and go beside those of others, or alone", async () => {
+    const [producer, web, batch, theirs] = await Promise.all(
+      ["api", "web", "batch", "theirs"].map((name) =>
+        engine.workspaces.create("acme", { name, globalRemoteState: false }),
+      ),
+    )
+    const [workspaceId, first, second, other] = [producer, web, batch, theirs].map((one) => one?.id ?? "") as [
+      string,
+      string,
+      string,
+      string,
+    ]
+    const listed = async () =>
+      (await engine.remoteStateConsumers.list(workspaceId, { number: 1, size: 10 })).items
+        .map(({ id }) => id)
+        .toSorted()
+    await engine.remoteStateConsumers.add(workspaceId, [other])
+    const news = { workspaceId, consumerIds: [first, second] }
+    const { id, state } = await remoteStateConsumers.create(engine, news)
+    expect(await listed()).toEqual([first, second, other].toSorted())
+    expect(remoteStateConsumers.diff(state, { workspaceId, consumerIds: [second, first] }, nothing).changed).toEqual([])
+    await engine.remoteStateConsumers.remove(workspaceId, [first])
+    const read = await remoteStateConsumers.read(engine, id, state)
+    expect(read?.inputs).toEqual({ workspaceId, consumerIds: [second] })
+    const alone = { ...news, mode: "exclusive" }
+    const after = await remoteStateConsumers.update(engine, id, read?.state ?? {}, alone)
+    expect(await listed()).toEqual([first, second].toSorted())
+    await remoteStateConsumers.delete(engine, id, after, defaults)
+    expect(await listed()).toEqual([])
+  })
+
+  test("are not the workspace itself, nor named twice", () => {
+    const news = { workspaceId: "ws-1", consumerIds: ["ws-2", "ws-1", "ws-2"] }
+    const { failures } = remoteStateConsumers.check(news, nothing, defaults)
+    expect(failures.map(({ property }) => property)).toEqual(["consumerIds[1]", "consumerIds[2]"])
+  })
+})
+
+describe("an assigned SSH key", () => {
+  test("is changed and taken away, unless another took its place", async () => {
+    const { id: workspaceId } = await engine.workspaces.create("acme", { name: "api" })
+    const value = "-----BEGIN OPENSSH PRIVATE KEY-----\nx\n-----END OPENSSH PRIVATE KEY-----"
+    const [first, second] = await Promise.all(
+      ["one", "two"].map((name) => engine.sshKeys.create("acme", { name, value })),
+    )
+    const assigned = async () => (await engine.workspaces.get({ id: workspaceId })).sshKeyId
+    const { id, state } = await sshKeyAssignment.create(engine, { workspaceId, sshKeyId: first?.id })
+    expect(await assigned()).toBe(first?.id)
+    const after = await sshKeyAssignment.update(engine, id, state, { workspaceId, sshKeyId: second?.id })
+    await sshKeyAssignment.delete(engine, id, state, defaults)
+    expect(await assigned()).toBe(second?.id)
+    await sshKeyAssignment.delete(engine, id, after, defaults)
+    expect(await assigned()).toBeNull()
+    expect(await sshKeyAssignment.read(engine, id, after)).toBeUndefined()
+  })
+})
+
+describe("a lock", () => {
+  const locked = async () => (await engine.workspaces.get({ organization: "acme", name: "api" })).lock
+
+  test("is closed, opened, and another one with another reason", async () => {
+    const { id: workspaceId } = await engine.workspaces.create("acme", { name: "api" })
+    const news = { workspaceId, reason: "moving" }
+    const { id, state } = await workspaceLock.create(engine, news)
+    expect(await locked()).toMatchObject({ held: true, reason: "moving" })
+    expect(workspaceLock.diff(state, news, nothing).changed).toEqual([])
+    expect(workspaceLock.diff(state, { workspaceId, reason: "moved" }, nothing)).toEqual({
+      changed: ["reason"],
+      replaces: ["reason"],
+      deleteBeforeReplace: true,
+    })
+    await expect(workspaceLock.create(engine, news)).rejects.toMatchObject({ code: "conflict" })
+    await workspaceLock.delete(engine, id, state, defaults)
+    expect(await locked()).toEqual({ held: false })
+    expect(await workspaceLock.read(engine, id, state)).toBeUndefined()
+    await workspaceLock.delete(engine, id, state, defaults)
+  })
+
+  test("of somebody else stays closed, unless it is to be forced", async () => {
+    const { id: workspaceId } = await engine.workspaces.create("acme", { name: "api" })
+    const { id, state } = await workspaceLock.create(engine, { workspaceId })
+    const refusing = tamperedWith("workspaces", {
+      unlock: () => Promise.reject(new EngineError("conflict", "locked by User user-other")),
+    })
+    await expect(workspaceLock.delete(refusing, id, state, defaults)).rejects.toThrow("user-other")
+    const forced = await workspaceLock.update(refusing, id, state, { workspaceId, forceUnlock: true })
+    await workspaceLock.delete(refusing, id, forced, defaults)
+    expect(await locked()).toEqual({ held: false })
+  })
+
+  test("is closed once when the answer is lost", async () => {
+    const { id: workspaceId } = await engine.workspaces.create("acme", { name: "api" })
+    const losing = tamperedWith("workspaces", {
+      lock: async (...args) => {
+        await engine.workspaces.lock(...args)
+        throw new EngineError("unavailable", "gave no complete answer")
+      },
+    })
+    expect(await workspaceLock.create(losing, { workspaceId, reason: "moving" })).toMatchObject({ id: workspaceId })
+  })
+})
+
+describe("a data retention policy", () => {
+  test("is the workspace's own, in days or for ever", async () => {
+    const { id: workspaceId } = await engine.workspaces.create("acme", { name: "api" })
+    const organization = { kind: "organization", name: "acme" } as const
+    await engine.retentionPolicies.set(organization, { kind: "delete-older", days: 7 })
+    const rule = async () => (await engine.retentionPolicies.get({ kind: "workspace", id: workspaceId })).rule
+    const { id, state } = await dataRetentionPolicy.create(engine, { workspaceId, deleteOlderThanDays: 30 })
+    expect(await rule()).toEqual({ kind: "delete-older", days: 30 })
+    expect(dataRetentionPolicy.diff(state, { workspaceId }, nothing).changed).toEqual(["deleteOlderThanDays"])
+    const after = await dataRetentionPolicy.update(engine, id, state, { workspaceId })
+    expect(await rule()).toEqual({ kind: "dont-delete" })
+    await dataRetentionPolicy.delete(engine, id, after, defaults)
+    expect(await rule()).toEqual({ kind: "delete-older", days: 7 })
+    expect(await dataRetentionPolicy.read(engine, id, after)).toBeUndefined()
+    await dataRetentionPolicy.delete(engine, id, after, defaults)
+  })
+
+  test.each([0, -1, 1.5, "30"])("does not keep data for %j days", (deleteOlderThanDays) => {
+    const { failures } = dataRetentionPolicy.check({ workspaceId: "ws-1", deleteOlderThanDays }, nothing, defaults)
+    expect(failures.map(({ property }) => property)).toEqual(["deleteOlderThanDays"])
+  })
+})
+
+describe("a project", () => {
+  const payments = { organization: "acme", name: "payments", __marker: "m" }
+
+  test("is made, renamed, given back its defaults, and kept while it holds workspaces", async () => {
+    const pool = await engine.agentPools.create("acme", { name: "pool" })
+    const news = {
+      ...payments,
+      description: "money",
+      autoDestroyActivityDuration: "336h",
+      defaultExecutionMode: "agent",
+      defaultAgentPoolId: pool.id,
+      tagBindings: { team: "payments" },
+    }
+    const { id, state } = await project.create(engine, news)
+    expect(project.diff(state, { ...news, autoDestroyActivityDuration: "14d" }, nothing).changed).toEqual([])
+    expect((await project.read(engine, id, state))?.state).toEqual(state)
+    const after = await project.update(engine, id, state, { ...payments, name: "treasury" })
+    expect(after).toMatchObject({
+      name: "treasury",
+      description: "",
+      autoDestroyActivityDuration: null,
+      defaultExecutionMode: null,
+      defaultAgentPoolId: null,
+    })
+    expect(await engine.tags.projectBindings(id)).toEqual([])
+    const { id: workspaceId } = await engine.workspaces.create("acme", { name: "api", projectId: id })
+    await expect(project.delete(engine, id, after, defaults)).rejects.toMatchObject({ code: "conflict" })
+    await engine.workspaces.forceDelete({ id: workspaceId })
+    await project.delete(engine, id, after, defaults)
+    expect(await project.read(engine, id, after)).toBeUndefined()
+    await project.delete(engine, id, after, defaults)
+  })
+
+  test("of the same name is taken over only on request", async () => {
+    const { id: theirs } = await engine.projects.create("acme", { name: "payments" })
+    await expect(project.create(engine, payments)).rejects.toMatchObject({ code: "invalid" })
+    const { id, state } = await project.create(engine, { ...payments, description: "ours", adopt: true })
+    expect([id, state["adopted"], state["description"]]).toEqual([theirs, true, "ours"])
+    await project.delete(engine, id, state, defaults)
+    expect(await engine.projects.get(id)).toMatchObject({ description: "ours" })
+  })
+
+  test.each<{ given: object; property: string }>([
+    { given: { name: " x" }, property: "name" },
+    { given: { autoDestroyActivityDuration: "0d" }, property: "autoDestroyActivityDuration" },
+    { given: { description: "x".repeat(257) }, property: "description" },
+    { given: { defaultExecutionMode: "local", defaultAgentPoolId: "apool-1" }, property: "defaultAgentPoolId" },
+    { given: { tagBindings: { env: "" } }, property: "tagBindings.env" },
+  ])("is refused with $given", ({ given, property }) => {
+    const { failures } = project.check({ ...payments, ...given }, nothing, defaults)
+    expect(failures.map((failure) => failure.property)).toEqual([property])
   })
 })
 

@@ -1,5 +1,15 @@
 // Whole stories by the real Pulumi engine, with the engine in the provider's process and with a server.
-import { Provider, Tag, Workspace, type WorkspaceArgs } from "@chancery/pulumi"
+import {
+  DataRetentionPolicy,
+  Project,
+  Provider,
+  RemoteStateConsumers,
+  SshKeyAssignment,
+  Tag,
+  Workspace,
+  type WorkspaceArgs,
+  WorkspaceLock,
+} from "@chancery/pulumi"
 import { beforeAll, describe, expect, test } from "vitest"
 import { buildProvider, openStack } from "../pulumi/stack.ts"
 import { workspaceStory } from "../pulumi/workspace-story.ts"
@@ -63,6 +73,44 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
     expect(await engine.workspaces.get({ id })).toMatchObject({ description: "ours" })
     await stack.destroy()
     expect(await engine.workspaces.get({ id })).toMatchObject({ name: "api" })
+  })
+
+  test("keeps what else there is about a workspace", async () => {
+    await using stack = await openStack(pulumi ?? "", "remote")
+    const { engine } = stack
+    const value = "-----BEGIN OPENSSH PRIVATE KEY-----\nx\n-----END OPENSSH PRIVATE KEY-----"
+    const { id: sshKeyId } = await engine.sshKeys.create("acme", { name: "modules", value })
+    const about = (reason: string, deleteOlderThanDays: number) => async () => {
+      const { id: projectId } = new Project("payments", { tagBindings: { team: "payments" } })
+      const { id: workspaceId } = new Workspace("api", { projectId, globalRemoteState: false })
+      const { id: consumer } = new Workspace("web", { projectId })
+      new RemoteStateConsumers("consumers", { workspaceId, consumerIds: [consumer] })
+      new SshKeyAssignment("key", { workspaceId, sshKeyId })
+      new WorkspaceLock("lock", { workspaceId, reason })
+      new DataRetentionPolicy("retention", { workspaceId, deleteOlderThanDays })
+    }
+    await stack.up(about("moving", 30))
+    const { id, lock } = await engine.workspaces.get({ organization: "acme", name: "api" })
+    expect(lock).toMatchObject({ held: true, reason: "moving" })
+    expect((await engine.remoteStateConsumers.list(id, firstHundred)).items).toMatchObject([{ name: "web" }])
+    const changed = await stack.up(about("moved", 60))
+    expect(changed.operations).toEqual({
+      payments: "same",
+      api: "same",
+      web: "same",
+      consumers: "same",
+      key: "same",
+      lock: "replace",
+      retention: "update",
+    })
+    expect(await engine.workspaces.get({ id })).toMatchObject({ sshKeyId, lock: { reason: "moved" } })
+    expect((await engine.retentionPolicies.get({ kind: "workspace", id })).rule).toEqual({
+      kind: "delete-older",
+      days: 60,
+    })
+    await stack.destroy()
+    expect((await engine.workspaces.list("acme", {}, firstHundred)).items).toEqual([])
+    expect((await engine.projects.list("acme", { names: ["payments"] }, firstHundred)).items).toEqual([])
   })
 
   test("knows a workspace again whose creation it did not live to see answered", async () => {

@@ -1,5 +1,10 @@
 // The kinds that programs and manifests declare: re-exports only.
 export {
+  dataRetentionPolicyKind,
+  type DataRetentionPolicySpec,
+  type ObservedDataRetentionPolicy,
+} from "./data-retention-policy.ts"
+export {
   type Changes,
   type Created,
   type ManagedKind,
@@ -9,7 +14,15 @@ export {
   type Removal,
   type Values,
 } from "./managed-kind.ts"
+export { type ObservedProject, projectKind, type ProjectSpec } from "./project.ts"
+export {
+  type ObservedRemoteStateConsumers,
+  remoteStateConsumersKind,
+  type RemoteStateConsumersSpec,
+} from "./remote-state-consumers.ts"
+export { sshKeyAssignmentKind, type SshKeyAssignmentSpec } from "./ssh-key-assignment.ts"
 export { type ObservedTag, tagKind, type TagSpec } from "./tag.ts"
 export { type ObservedTagBindings, tagBindingsKind, type TagBindingsSpec } from "./tag-bindings.ts"
 export { type ObservedWorkspace, workspaceKind, type WorkspaceSpec } from "./workspace.ts"
+export { type ObservedWorkspaceLock, workspaceLockKind, type WorkspaceLockSpec } from "./workspace-lock.ts"
 export { type ObservedWorkspaceTags, workspaceTagsKind, type WorkspaceTagsSpec } from "./workspace-tags.ts"

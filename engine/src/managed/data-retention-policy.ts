@@ -1,0 +1,67 @@
+import * as z from "zod"
+import { type Fault, isEngineError } from "../core/errors.ts"
+import type { Engine } from "../engine.ts"
+import { retentionFaults } from "../workspaces/retention-policy.ts"
+import type { Changes, ManagedKind, Values } from "./managed-kind.ts"
+import { differing } from "./same-value.ts"
+import { shapeFaults } from "./spec-shape.ts"
+
+const shape = z.strictObject({ workspaceId: z.string().min(1), deleteOlderThanDays: z.number().nullable().optional() })
+
+/**
+ * How long the data of old states and configurations of a workspace is kept (specification 4.11); for ever without a number of
+ * days. The self-hosted edition has such policies.
+ */
+export type DataRetentionPolicySpec = Readonly<z.infer<typeof shape>>
+
+export interface ObservedDataRetentionPolicy {
+  readonly workspaceId: string
+  readonly deleteOlderThanDays: number | null
+}
+
+/** The id is that of the workspace. */
+export const dataRetentionPolicyKind: ManagedKind<DataRetentionPolicySpec, ObservedDataRetentionPolicy> = {
+  faults,
+  changes,
+  observe,
+  create: async (engine, spec) => ({ id: spec.workspaceId, observed: await put(engine, spec), adopted: false }),
+  update: (engine, _id, spec) => put(engine, spec),
+  remove: async (engine, id) => {
+    if ((await observe(engine, id)) !== undefined) await engine.retentionPolicies.delete({ kind: "workspace", id })
+  },
+}
+
+function faults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
+  const misshapen = shapeFaults(shape, spec, open)
+  const { deleteOlderThanDays: days } = spec as Partial<DataRetentionPolicySpec>
+  if (typeof days !== "number") return misshapen
+  const ruled = retentionFaults("workspace", { kind: "delete-older", days })
+  return [...misshapen, ...ruled.map(({ detail }) => ({ field: ["deleteOlderThanDays"], detail }))]
+}
+
+function changes(spec: DataRetentionPolicySpec, observed: ObservedDataRetentionPolicy): Changes {
+  const { workspaceId, deleteOlderThanDays = null } = spec
+  const changed = differing({ workspaceId, deleteOlderThanDays }, observed, {})
+  return { changed, mustReplace: changed.filter((name) => name === "workspaceId") }
+}
+
+async function observe(engine: Engine, id: string): Promise<ObservedDataRetentionPolicy | undefined> {
+  try {
+    const { rule, target } = await engine.retentionPolicies.get({ kind: "workspace", id })
+    // That of its organization is not the workspace's own.
+    if (target.kind !== "workspace") return undefined
+    return { workspaceId: id, deleteOlderThanDays: rule.kind === "delete-older" ? rule.days : null }
+  } catch (error) {
+    if (isEngineError(error, "not-found")) return undefined
+    throw error
+  }
+}
+
+async function put(engine: Engine, spec: DataRetentionPolicySpec): Promise<ObservedDataRetentionPolicy> {
+  const { workspaceId, deleteOlderThanDays = null } = spec
+  await engine.retentionPolicies.set(
+    { kind: "workspace", id: workspaceId },
+    deleteOlderThanDays === null ? { kind: "dont-delete" } : { kind: "delete-older", days: deleteOlderThanDays },
+  )
+  return { workspaceId, deleteOlderThanDays }
+}

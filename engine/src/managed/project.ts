@@ -1,0 +1,184 @@
+import * as z from "zod"
+import { type Fault, isEngineError } from "../core/errors.ts"
+import { firstPage } from "../core/page.ts"
+import type { Engine } from "../engine.ts"
+import {
+  activityDurationFaults,
+  projectDescriptionFaults,
+  projectNameFaults,
+  type ProjectPatch,
+} from "../organizations/project.ts"
+import type { ProjectView } from "../organizations/projects.ts"
+import { isFlat } from "../tags/tag-binding.ts"
+import type { Changes, Created, ManagedKind, Origin, Values } from "./managed-kind.ts"
+import { differing, sameDuration, type SameValue, sameText } from "./same-value.ts"
+import { shapeFaults } from "./spec-shape.ts"
+import { bindingsFaults } from "./workspace.ts"
+
+const shape = z.strictObject({
+  organization: z.string().min(1),
+  name: z.string(),
+  description: z.string().optional(),
+  autoDestroyActivityDuration: z.string().nullable().optional(),
+  defaultExecutionMode: z.enum(["remote", "local", "agent"]).nullable().optional(),
+  defaultAgentPoolId: z.string().nullable().optional(),
+  tagBindings: z.record(z.string(), z.string()).optional(),
+})
+
+/** A group of workspaces in an organization, and what they inherit. Null inherits from the organization. */
+export type ProjectSpec = Readonly<z.infer<typeof shape>>
+
+export interface ObservedProject {
+  readonly organization: string
+  readonly name: string
+  readonly description: string
+  readonly autoDestroyActivityDuration: string | null
+  /** The project's own; null where it inherits. */
+  readonly defaultExecutionMode: "remote" | "local" | "agent" | null
+  readonly defaultAgentPoolId: string | null
+  /** Only where the spec has them: they take a request of their own. */
+  readonly tagBindings?: Readonly<Record<string, string>>
+}
+
+export const projectKind: ManagedKind<ProjectSpec, ObservedProject> = {
+  faults,
+  changes,
+  observe,
+  create,
+  update,
+  remove: async (engine, id) => {
+    try {
+      await engine.projects.delete(id)
+    } catch (error) {
+      if (!isEngineError(error, "not-found") || (await found(engine, id)) !== undefined) throw error
+    }
+  },
+}
+
+function faults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
+  const misshapen = shapeFaults(shape, spec, open)
+  const wrong = new Set([...open, ...misshapen.map(({ field }) => String(field?.[0]))])
+  const readable = Object.fromEntries(Object.entries(spec).filter(([name]) => !wrong.has(name))) as Partial<ProjectSpec>
+  const { name, description = "", autoDestroyActivityDuration: duration, defaultExecutionMode: mode } = readable
+  return [
+    ...misshapen,
+    ...(name === undefined ? [] : projectNameFaults(name)),
+    ...projectDescriptionFaults(description),
+    ...(typeof duration === "string" ? activityDurationFaults(duration) : []),
+    ...(typeof readable.defaultAgentPoolId === "string" && typeof mode === "string" && mode !== "agent"
+      ? [{ field: ["defaultAgentPoolId"], detail: `defaultAgentPoolId needs defaultExecutionMode "agent"` }]
+      : []),
+    ...bindingsFaults(readable.tagBindings ?? {}, "tagBindings"),
+  ]
+}
+
+const rules: Readonly<Partial<Record<keyof ProjectSpec, SameValue>>> = {
+  description: sameText,
+  autoDestroyActivityDuration: sameDuration,
+  defaultAgentPoolId: sameText,
+}
+
+/** What a new project has where the spec says nothing. */
+const defaults: Partial<ProjectSpec> = {
+  description: "",
+  autoDestroyActivityDuration: null,
+  defaultExecutionMode: null,
+  defaultAgentPoolId: null,
+  tagBindings: {},
+}
+
+const withDefaults = (spec: ProjectSpec, dropped: readonly string[]): ProjectSpec => ({
+  ...Object.fromEntries(Object.entries(defaults).filter(([name]) => dropped.includes(name))),
+  ...spec,
+})
+
+function changes(spec: ProjectSpec, observed: ObservedProject, dropped: readonly string[] = []): Changes {
+  const changed = differing(withDefaults(spec, dropped), observed, rules)
+  return { changed, mustReplace: changed.filter((name) => name === "organization") }
+}
+
+async function observe(engine: Engine, id: string, spec: Partial<ProjectSpec>): Promise<ObservedProject | undefined> {
+  const view = await found(engine, id)
+  if (view === undefined) return undefined
+  if (spec.tagBindings === undefined) return observedOf(view)
+  const bindings = (await engine.tags.projectBindings(id)).filter((binding) => !isFlat(binding))
+  return observedOf(view, Object.fromEntries(bindings.map(({ key, value }) => [key, value])))
+}
+
+async function create(engine: Engine, spec: ProjectSpec, { adopt }: Origin): Promise<Created<ObservedProject>> {
+  const { organization, name } = spec
+  const before = await named(engine, organization, name)
+  if (before !== undefined && adopt) {
+    const observed = await update(
+      engine,
+      before.id,
+      spec,
+      (await observe(engine, before.id, spec)) ?? observedOf(before),
+    )
+    return { id: before.id, observed, adopted: true }
+  }
+  try {
+    const view = await engine.projects.create(organization, { ...patchOf(spec), name })
+    return { id: view.id, observed: observedOf(view, spec.tagBindings), adopted: false }
+  } catch (error) {
+    if (before !== undefined || !isEngineError(error, "unavailable")) throw error
+    // It was not there a moment ago, and the answer to our making it is lost.
+    const view = await named(engine, organization, name)
+    if (view === undefined) throw error
+    return { id: view.id, observed: observedOf(view, spec.tagBindings), adopted: false }
+  }
+}
+
+async function update(
+  engine: Engine,
+  id: string,
+  spec: ProjectSpec,
+  observed: ObservedProject,
+  dropped: readonly string[] = [],
+): Promise<ObservedProject> {
+  const wanted = withDefaults(spec, dropped)
+  const { changed } = changes(spec, observed, dropped)
+  const sent = Object.fromEntries(Object.entries(wanted).filter(([name]) => changed.includes(name)))
+  // A pool and its mode are one setting.
+  if (changed.includes("defaultAgentPoolId") && wanted.defaultAgentPoolId && wanted.defaultExecutionMode)
+    sent["defaultExecutionMode"] = wanted.defaultExecutionMode
+  const view = await engine.projects.update(id, patchOf(sent))
+  return observedOf(view, wanted.tagBindings)
+}
+
+function patchOf(spec: Partial<ProjectSpec>): ProjectPatch {
+  const { organization: _organization, tagBindings, ...settings } = spec
+  return {
+    ...(settings as ProjectPatch),
+    ...(tagBindings === undefined
+      ? {}
+      : { tagBindings: Object.entries(tagBindings).map(([key, value]) => ({ key, value })) }),
+  }
+}
+
+async function named(engine: Engine, organization: string, name: string): Promise<ProjectView | undefined> {
+  const { items } = await engine.projects.list(organization, { names: [name] }, firstPage)
+  return items[0]
+}
+
+async function found(engine: Engine, id: string): Promise<ProjectView | undefined> {
+  try {
+    return await engine.projects.get(id)
+  } catch (error) {
+    if (isEngineError(error, "not-found")) return undefined
+    throw error
+  }
+}
+
+function observedOf(view: ProjectView, tagBindings?: Readonly<Record<string, string>>): ObservedProject {
+  const { settingOverwrites: own } = view
+  return {
+    organization: view.organizationName,
+    name: view.name,
+    description: view.description,
+    autoDestroyActivityDuration: view.autoDestroyActivityDuration,
+    defaultExecutionMode: own.defaultExecutionMode ? view.defaultExecutionMode : null,
+    defaultAgentPoolId: own.defaultAgentPool ? view.defaultAgentPoolId : null,
+    ...(tagBindings === undefined ? {} : { tagBindings }),
+  }
+}

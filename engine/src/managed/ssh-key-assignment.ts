@@ -1,0 +1,45 @@
+import * as z from "zod"
+import { isEngineError } from "../core/errors.ts"
+import type { Engine } from "../engine.ts"
+import type { Changes, ManagedKind } from "./managed-kind.ts"
+import { differing } from "./same-value.ts"
+import { shapeFaults } from "./spec-shape.ts"
+
+const shape = z.strictObject({ workspaceId: z.string().min(1), sshKeyId: z.string().min(1) })
+
+/** The SSH key that a workspace fetches modules with (specification 4.8). */
+export type SshKeyAssignmentSpec = Readonly<z.infer<typeof shape>>
+
+/** The id is that of the workspace. */
+export const sshKeyAssignmentKind: ManagedKind<SshKeyAssignmentSpec, SshKeyAssignmentSpec> = {
+  faults: (spec, open = new Set()) => shapeFaults(shape, spec, open),
+  changes,
+  observe,
+  create: async (engine, spec) => ({ id: spec.workspaceId, observed: await assign(engine, spec), adopted: false }),
+  update: (engine, _id, spec) => assign(engine, spec),
+  remove: async (engine, id, { sshKeyId }) => {
+    const observed = await observe(engine, id)
+    // Another one has been put in its place.
+    if (observed !== undefined && observed.sshKeyId === sshKeyId) await engine.workspaces.assignSshKey({ id }, null)
+  },
+}
+
+function changes(spec: SshKeyAssignmentSpec, observed: SshKeyAssignmentSpec): Changes {
+  const changed = differing(spec, observed, {})
+  return { changed, mustReplace: changed.filter((name) => name === "workspaceId") }
+}
+
+async function observe(engine: Engine, id: string): Promise<SshKeyAssignmentSpec | undefined> {
+  try {
+    const { sshKeyId } = await engine.workspaces.get({ id })
+    return sshKeyId === null ? undefined : { workspaceId: id, sshKeyId }
+  } catch (error) {
+    if (isEngineError(error, "not-found")) return undefined
+    throw error
+  }
+}
+
+async function assign(engine: Engine, spec: SshKeyAssignmentSpec): Promise<SshKeyAssignmentSpec> {
+  await engine.workspaces.assignSshKey({ id: spec.workspaceId }, spec.sshKeyId)
+  return spec
+}

@@ -1,0 +1,79 @@
+import * as z from "zod"
+import { isEngineError } from "../core/errors.ts"
+import type { Engine } from "../engine.ts"
+import type { Lock } from "../workspaces/workspace.ts"
+import type { Changes, Created, ManagedKind } from "./managed-kind.ts"
+import { differing, sameText } from "./same-value.ts"
+import { shapeFaults } from "./spec-shape.ts"
+
+const shape = z.strictObject({
+  workspaceId: z.string().min(1),
+  reason: z.string().max(10_000).optional(),
+  forceUnlock: z.boolean().optional(),
+})
+
+/**
+ * That a workspace is locked (specification 4.7). The token's owner holds the lock; `forceUnlock` ends it whoever does.
+ */
+export type WorkspaceLockSpec = Readonly<z.infer<typeof shape>>
+
+export interface ObservedWorkspaceLock {
+  readonly workspaceId: string
+  readonly reason: string
+  readonly forceUnlock: boolean
+}
+
+/** The id is that of the workspace. */
+export const workspaceLockKind: ManagedKind<WorkspaceLockSpec, ObservedWorkspaceLock> = {
+  faults: (spec, open = new Set()) => shapeFaults(shape, spec, open),
+  changes,
+  observe,
+  create,
+  // Only how it ends can change.
+  update: async (_engine, _id, spec, observed) => ({ ...observed, forceUnlock: spec.forceUnlock ?? false }),
+  remove: async (engine, id, { forceUnlock = false }) => {
+    if ((await lockOf(engine, id))?.held !== true) return
+    await (forceUnlock ? engine.workspaces.forceUnlock({ id }) : engine.workspaces.unlock({ id }))
+  },
+}
+
+function changes(spec: WorkspaceLockSpec, observed: ObservedWorkspaceLock): Changes {
+  const { workspaceId, reason = "", forceUnlock = false } = spec
+  const changed = differing({ workspaceId, reason, forceUnlock }, observed, { reason: sameText })
+  const mustReplace = changed.filter((name) => name !== "forceUnlock")
+  // There is one lock, which has to be opened before it is closed with another reason.
+  return { changed, mustReplace, removeFirst: mustReplace.length > 0 && !mustReplace.includes("workspaceId") }
+}
+
+async function observe(
+  engine: Engine,
+  id: string,
+  { forceUnlock = false }: Partial<WorkspaceLockSpec>,
+): Promise<ObservedWorkspaceLock | undefined> {
+  const lock = await lockOf(engine, id)
+  return lock?.held === true ? { workspaceId: id, reason: lock.reason, forceUnlock } : undefined
+}
+
+async function create(engine: Engine, spec: WorkspaceLockSpec): Promise<Created<ObservedWorkspaceLock>> {
+  const { workspaceId, reason = "", forceUnlock = false } = spec
+  const created = { id: workspaceId, observed: { workspaceId, reason, forceUnlock }, adopted: false }
+  const wasHeld = (await lockOf(engine, workspaceId))?.held === true
+  try {
+    await engine.workspaces.lock({ id: workspaceId }, { reason })
+  } catch (error) {
+    // It was open before, and the answer to our closing it is lost.
+    if (!isEngineError(error, "unavailable") || wasHeld) throw error
+    const lock = await lockOf(engine, workspaceId)
+    if (lock?.held !== true || lock.reason !== reason) throw error
+  }
+  return created
+}
+
+async function lockOf(engine: Engine, id: string): Promise<Lock | undefined> {
+  try {
+    return (await engine.workspaces.get({ id })).lock
+  } catch (error) {
+    if (isEngineError(error, "not-found")) return undefined
+    throw error
+  }
+}

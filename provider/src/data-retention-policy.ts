@@ -1,0 +1,27 @@
+import * as pulumi from "@pulumi/pulumi"
+import type { ObservedDataRetentionPolicy } from "@chancery/engine/managed"
+import type { LifeArgs } from "./life-args.ts"
+import { registration, typeToken } from "./shell.ts"
+
+export interface DataRetentionPolicyArgs extends LifeArgs {
+  /** Another one makes another resource. */
+  workspaceId: pulumi.Input<string>
+  /** Kept for ever when left out. */
+  deleteOlderThanDays?: pulumi.Input<number | null>
+}
+
+export type DataRetentionPolicyState = ObservedDataRetentionPolicy
+
+/**
+ * How long the data of old states and configurations of a workspace is kept (specification 4.11); of the self-hosted edition.
+ * Its id is that of the workspace.
+ */
+export class DataRetentionPolicy extends pulumi.CustomResource {
+  declare readonly workspaceId: pulumi.Output<string>
+  declare readonly deleteOlderThanDays: pulumi.Output<number | null>
+
+  constructor(name: string, args: DataRetentionPolicyArgs, options?: pulumi.CustomResourceOptions) {
+    const outputs = ["workspaceId", "deleteOlderThanDays"] satisfies (keyof DataRetentionPolicyState)[]
+    super(typeToken("dataRetentionPolicy"), name, registration("dataRetentionPolicy", name, outputs, args), options)
+  }
+}

@@ -1,0 +1,50 @@
+import * as pulumi from "@pulumi/pulumi"
+import type { ObservedProject } from "@chancery/engine/managed"
+import type { LifeArgs } from "./life-args.ts"
+import { registration, typeToken } from "./shell.ts"
+
+export interface ProjectArgs extends LifeArgs {
+  /** `chancery:organization` when left out. Another one makes another project. */
+  organization?: pulumi.Input<string>
+  /** The resource's name in the program when left out. At most 40 letters, digits, spaces, `-` and `_`. Another one renames it. */
+  name?: pulumi.Input<string>
+  description?: pulumi.Input<string>
+  /** For its workspaces, 1 to 9999 hours or days without activity: `14d`, `24h`. */
+  autoDestroyActivityDuration?: pulumi.Input<string | null>
+  /** That of the organization when left out. */
+  defaultExecutionMode?: pulumi.Input<"remote" | "local" | "agent" | null>
+  /** With `defaultExecutionMode: "agent"` only. */
+  defaultAgentPoolId?: pulumi.Input<string | null>
+  /** All key-value tags it has, at most ten; its workspaces inherit them. */
+  tagBindings?: pulumi.Input<Readonly<Record<string, pulumi.Input<string>>>>
+  /** Takes over a project of this name that is there already; it is left there at the end, unless `deletionPolicy` says more. */
+  adopt?: pulumi.Input<boolean>
+}
+
+export type ProjectState = ObservedProject & { readonly adopted: boolean }
+
+/** A group of workspaces, and what they inherit. Its id is `prj-…`. One that holds workspaces is not deleted. */
+export class Project extends pulumi.CustomResource {
+  declare readonly organization: pulumi.Output<string>
+  declare readonly name: pulumi.Output<string>
+  declare readonly description: pulumi.Output<string>
+  declare readonly autoDestroyActivityDuration: pulumi.Output<string | null>
+  declare readonly defaultExecutionMode: pulumi.Output<ProjectState["defaultExecutionMode"]>
+  declare readonly defaultAgentPoolId: pulumi.Output<string | null>
+  declare readonly tagBindings: pulumi.Output<Readonly<Record<string, string>> | undefined>
+  declare readonly adopted: pulumi.Output<boolean>
+
+  constructor(name: string, args: ProjectArgs = {}, options?: pulumi.CustomResourceOptions) {
+    const outputs = [
+      "organization",
+      "name",
+      "description",
+      "autoDestroyActivityDuration",
+      "defaultExecutionMode",
+      "defaultAgentPoolId",
+      "tagBindings",
+      "adopted",
+    ] satisfies (keyof ProjectState)[]
+    super(typeToken("project"), name, registration("project", name, outputs, { name, ...args }), options)
+  }
+}
