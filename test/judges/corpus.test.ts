@@ -49,7 +49,8 @@ describe(`what the engine signs (seed ${seed})`, () => {
   for (const name of judgeNames) {
     test.skipIf(!judges.has(name))(`is without fault for ${name}`, () => {
       const about = findings.filter(({ judge }) => judge === name)
-      expect(verdict(about, batch).faults.slice(0, 50)).toEqual([])
+      // As text, because a report would shorten a list.
+      expect(verdict(about, batch).faults.slice(0, 50).join("\n")).toBe("")
     })
   }
 
