@@ -11,6 +11,7 @@ import {
   WorkspaceLock,
 } from "@chancery/pulumi"
 import { beforeAll, describe, expect, test } from "vitest"
+import { openFaultyRoad } from "../pulumi/faulty-road.ts"
 import { buildProvider, openStack } from "../pulumi/stack.ts"
 import { workspaceStory } from "../pulumi/workspace-story.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
@@ -111,6 +112,42 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
     await stack.destroy()
     expect((await engine.workspaces.list("acme", {}, firstHundred)).items).toEqual([])
     expect((await engine.projects.list("acme", { names: ["payments"] }, firstHundred)).items).toEqual([])
+  })
+
+  test("makes everything once on a road that loses answers and sends requests back", async () => {
+    await using stack = await openStack(pulumi ?? "", "remote")
+    await using road = await openFaultyRoad(stack.url)
+    stack.setEnvironment({ CHANCERY_ENGINE_URL: road.url })
+    const any = () => true
+    const made = (what: string) => (method: string, path: string) => method === "POST" && path.endsWith(what)
+    road.ahead.push(
+      { matches: any, answer: { status: 429, headers: { "retry-after": "1" } } },
+      { matches: any, answer: { status: 503, headers: { "retry-after": "0" } } },
+      { matches: any, answer: { status: 429 } },
+      { matches: made("/organizations/acme/workspaces"), answer: "lost" },
+    )
+    await stack.up(workspace({ autoApply: true }))
+    expect(road.ahead).toEqual([])
+    const { items } = await stack.engine.workspaces.list("acme", {}, firstHundred)
+    expect(items.map(({ name, autoApply }) => [name, autoApply])).toEqual([["api", true]])
+    expect((await stack.up(workspace({ autoApply: true }))).operations).toEqual({ api: "same" })
+
+    // A tag is made, and cannot be put on its workspace: the next run finishes it, and makes no second one.
+    const tagged = async () => {
+      const { id } = new Workspace("api", { autoApply: true })
+      new Tag("prod", { workspaceIds: [id] })
+    }
+    road.ahead.push({ matches: made("/relationships/workspaces"), answer: { status: 409 } })
+    await expect(stack.up(tagged)).rejects.toThrow(/409 conflict/)
+    expect((await stack.up(tagged)).operations).toEqual({ api: "same", prod: "update" })
+    const tags = await stack.engine.tags.list("acme", {}, firstHundred)
+    expect(tags.items.map(({ name, instanceCount }) => [name, instanceCount])).toEqual([["prod", 1]])
+
+    // A deletion is done, and nobody hears of it.
+    road.ahead.push({ matches: made("/actions/safe-delete"), answer: "lost" })
+    await expect(stack.destroy()).rejects.toThrow(/next `pulumi up` finds out/)
+    await stack.destroy()
+    expect((await stack.engine.workspaces.list("acme", {}, firstHundred)).items).toEqual([])
   })
 
   test("knows a workspace again whose creation it did not live to see answered", async () => {

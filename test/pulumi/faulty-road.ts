@@ -1,0 +1,56 @@
+// A road to a server on which answers are lost and requests are sent back.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { buffer } from "node:stream/consumers"
+import { request } from "undici"
+
+export interface Fault {
+  readonly matches: (method: string, path: string) => boolean
+  /** The server gets the request, and its answer goes nowhere; or it does not get it, and this is answered. */
+  readonly answer: "lost" | { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
+}
+
+export interface FaultyRoad extends AsyncDisposable {
+  readonly url: string
+  /** Each is met once, in this order. */
+  readonly ahead: Fault[]
+}
+
+export async function openFaultyRoad(server: string): Promise<FaultyRoad> {
+  const ahead: Fault[] = []
+
+  async function pass(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
+    const { method = "GET", url = "/", headers } = incoming
+    const body = await buffer(incoming)
+    const [fault] = ahead
+    const isMet = fault?.matches(method, url) === true
+    if (isMet) ahead.shift()
+    if (isMet && fault.answer !== "lost") {
+      answer.writeHead(fault.answer.status, fault.answer.headers).end()
+      return
+    }
+    const { connection: _hop, host: _host, "content-length": _length, ...others } = headers
+    const got = await request(`${server}${url}`, {
+      method: method as "GET",
+      headers: others,
+      body: body.length === 0 ? null : body,
+    })
+    const content = await buffer(got.body)
+    if (isMet) incoming.socket.destroy()
+    else answer.writeHead(got.statusCode, { "content-type": String(got.headers["content-type"] ?? "") }).end(content)
+  }
+
+  const listener = createServer((incoming, answer) => {
+    pass(incoming, answer).catch(() => incoming.socket.destroy())
+  })
+  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve))
+  const address = listener.address()
+  if (address === null || typeof address === "string") throw new Error("it listens on a port")
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    ahead,
+    [Symbol.asyncDispose]: async () => {
+      listener.closeAllConnections()
+      await new Promise((resolve) => listener.close(resolve))
+    },
+  }
+}
