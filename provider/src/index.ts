@@ -5,6 +5,7 @@ export {
   type DataRetentionPolicyState,
 } from "./data-retention-policy.ts"
 export type { LifeArgs } from "./life-args.ts"
+export { getWorkspace, listTags, listWorkspaces, type TagLookup, type WorkspaceLookup } from "./lookups.ts"
 export { Project, type ProjectArgs, type ProjectState } from "./project.ts"
 export { Provider, type ProviderArgs } from "./provider.ts"
 export {

@@ -23,6 +23,6 @@ export {
 export { sshKeyAssignmentKind, type SshKeyAssignmentSpec } from "./ssh-key-assignment.ts"
 export { type ObservedTag, tagKind, type TagSpec } from "./tag.ts"
 export { type ObservedTagBindings, tagBindingsKind, type TagBindingsSpec } from "./tag-bindings.ts"
-export { type ObservedWorkspace, workspaceKind, type WorkspaceSpec } from "./workspace.ts"
+export { type ObservedWorkspace, observedWorkspace, workspaceKind, type WorkspaceSpec } from "./workspace.ts"
 export { type ObservedWorkspaceLock, workspaceLockKind, type WorkspaceLockSpec } from "./workspace-lock.ts"
 export { type ObservedWorkspaceTags, workspaceTagsKind, type WorkspaceTagsSpec } from "./workspace-tags.ts"

@@ -230,22 +230,22 @@ async function observe(
 ): Promise<ObservedWorkspace | undefined> {
   const view = await found(engine, { id })
   if (view === undefined) return undefined
-  if (spec.tagBindings === undefined) return observedOf(view)
+  if (spec.tagBindings === undefined) return observedWorkspace(view)
   const bindings = (await engine.tags.bindings(id)).filter((binding) => !isFlat(binding))
-  return observedOf(view, Object.fromEntries(bindings.map(({ key, value }) => [key, value])))
+  return observedWorkspace(view, Object.fromEntries(bindings.map(({ key, value }) => [key, value])))
 }
 
 async function create(engine: Engine, spec: WorkspaceSpec, origin: Origin): Promise<Created<ObservedWorkspace>> {
   const { organization, name } = spec
   try {
     const view = await engine.workspaces.create(organization, { ...inputOf(spec), sourceName: origin.marker })
-    return { id: view.id, observed: observedOf(view, spec.tagBindings), adopted: false }
+    return { id: view.id, observed: observedWorkspace(view, spec.tagBindings), adopted: false }
   } catch (error) {
     if (!mayExist(error)) throw error
     const view = await found(engine, { organization, name })
     const isOurs = view?.sourceName === origin.marker
     if (view === undefined || !(isOurs || origin.adopt)) throw error
-    const observed = (await observe(engine, view.id, spec)) ?? observedOf(view)
+    const observed = (await observe(engine, view.id, spec)) ?? observedWorkspace(view)
     return { id: view.id, observed: await update(engine, view.id, spec, observed), adopted: !isOurs }
   }
 }
@@ -274,7 +274,7 @@ async function update(
   if (changed.includes("vcsRepo") && wanted.vcsRepo)
     sent["vcsRepo"] = changedRepo(wanted.vcsRepo as VcsRepoInput, observed.vcsRepo as VcsRepoInput | null)
   const view = await engine.workspaces.update({ id }, inputOf(sent))
-  return observedOf(view, wanted.tagBindings)
+  return observedWorkspace(view, wanted.tagBindings)
 }
 
 /** Only what changes: naming one kind of connection takes the other away. */
@@ -307,7 +307,11 @@ async function found(engine: Engine, ref: WorkspaceRef): Promise<WorkspaceView |
   }
 }
 
-function observedOf(view: WorkspaceView, tagBindings?: Readonly<Record<string, string>>): ObservedWorkspace {
+/** In the words of a spec. */
+export function observedWorkspace(
+  view: WorkspaceView,
+  tagBindings?: Readonly<Record<string, string>>,
+): ObservedWorkspace {
   const { vcsRepo, autoDestroyAt } = view
   return {
     organization: view.organizationName,

@@ -1,0 +1,90 @@
+// What a program asks about things that it does not declare, of the engine of the stack's configuration.
+import * as pulumi from "@pulumi/pulumi"
+import type { Engine, Page, PageRequest, TagView, WorkspaceQuery } from "@chancery/engine"
+import { type ObservedWorkspace, observedWorkspace } from "@chancery/engine/managed"
+import { readConfiguration } from "./configuration.ts"
+import { createEngines } from "./engines.ts"
+import { explain } from "./explain.ts"
+
+export interface WorkspaceLookup extends ObservedWorkspace {
+  /** `ws-…` */
+  readonly id: string
+}
+
+export interface TagLookup {
+  readonly id: string
+  readonly name: string
+  /** Resources that carry it. */
+  readonly instanceCount: number
+}
+
+interface InOrganization {
+  /** `chancery:organization` when left out. */
+  readonly organization?: string
+}
+
+/** With its key-value tags. Rejects when there is none that the token may see. */
+export async function getWorkspace(which: InOrganization & { readonly name: string }): Promise<WorkspaceLookup> {
+  return asked(which, "workspace", async (engine, organization) => {
+    const view = await engine.workspaces.get({ organization, name: which.name })
+    const bindings = (await engine.tags.bindings(view.id)).filter(({ value }) => value !== "")
+    const tagBindings = Object.fromEntries(bindings.map(({ key, value }) => [key, value]))
+    return { id: view.id, ...observedWorkspace(view, tagBindings) }
+  })
+}
+
+/** Those that meet every condition, without their key-value tags. */
+export async function listWorkspaces(
+  which: InOrganization & Pick<WorkspaceQuery, "name" | "tags" | "excludeTags" | "projectId" | "tagged"> = {},
+): Promise<readonly WorkspaceLookup[]> {
+  const { organization: _organization, ...query } = which
+  return asked(which, "workspaces", async (engine, organization) => {
+    const views = await allOf((page) => engine.workspaces.list(organization, query, page))
+    return views.map((view) => ({ id: view.id, ...observedWorkspace(view) }))
+  })
+}
+
+/** The flat tags of an organization. */
+export async function listTags(
+  which: InOrganization & { readonly search?: string } = {},
+): Promise<readonly TagLookup[]> {
+  const filter = which.search === undefined ? {} : { search: which.search }
+  return asked(which, "tags", async (engine, organization) => {
+    const tags: TagView[] = await allOf((page) => engine.tags.list(organization, filter, page))
+    return tags.map(({ id, name, instanceCount }) => ({ id, name, instanceCount }))
+  })
+}
+
+/** Closed after each question: a program ends when nothing is open any more. */
+async function asked<T>(
+  { organization }: InOrganization,
+  what: string,
+  ask: (engine: Engine, organization: string) => Promise<T>,
+): Promise<T> {
+  const configuration = readConfiguration((key) => pulumi.runtime.getConfig(`chancery:${key}`), process.env)
+  const place = organization ?? configuration.defaults.organization
+  if (place === undefined)
+    throw new Error(`organization is required: name it, or set chancery:organization or CHANCERY_ORGANIZATION`)
+  const engines = createEngines(new AbortController().signal)
+  try {
+    return await engines.use(configuration, (engine) => ask(engine, place))
+  } catch (error) {
+    throw new Error(`${what} of ${place}: ${explain(error, what, "read")}`, { cause: error })
+  } finally {
+    await engines.close()
+  }
+}
+
+const pageSize = 100
+/** A hundred thousand items. */
+const pagesMaximum = 1_000
+
+async function allOf<T>(list: (page: PageRequest) => Promise<Page<T>>): Promise<T[]> {
+  const found: T[] = []
+  for (let number = 1; number <= pagesMaximum; number += 1) {
+    const { items, totalCount } = await list({ number, size: pageSize })
+    found.push(...items)
+    if (items.length === 0 || found.length >= totalCount) break
+  }
+  return found
+}
