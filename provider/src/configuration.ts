@@ -35,11 +35,13 @@ export function readConfiguration(
   const token = secret("token", "CHANCERY_TOKEN")
   const tokenFile = secret("tokenFile", "CHANCERY_TOKEN_FILE")
   const organization = value("organization", "CHANCERY_ORGANIZATION")
+  const pkiMount = get("pkiMount")
   return {
     engineUrl: value("engineUrl", "CHANCERY_ENGINE_URL"),
     token: async () => (tokenFile === undefined || environment["CHANCERY_TOKEN"] ? token : await tokenIn(tokenFile)),
     defaults: {
       ...(organization === undefined ? {} : { organization }),
+      ...(pkiMount === undefined ? {} : { pkiMount }),
       deletionPolicy: policyOf(get("deletionPolicy")),
       tagBindings: bindingsOf(get("defaultTagBindings")),
     },

@@ -39,6 +39,10 @@ describe("the configuration", () => {
     expect(await readConfiguration(from(given), {}).token()).toBe("of the stack")
   })
 
+  test("says which mount roles belong to", () => {
+    expect(readConfiguration(from({ pkiMount: "team/pki" }), {}).defaults).toMatchObject({ pkiMount: "team/pki" })
+  })
+
   test.each<{ given: Record<string, string>; says: string }>([
     { given: { deletionPolicy: "never" }, says: "chancery:deletionPolicy must be" },
     { given: { requestsPerSecond: "0" }, says: "chancery:requestsPerSecond must be" },
@@ -106,6 +110,19 @@ describe("engines", () => {
       code: "busy",
     })
     expect(calls).toBe(3)
+  })
+
+  test("are asked again in their mounts as well", async () => {
+    let calls = 0
+    const list = async () => {
+      calls += 1
+      throw new EngineError("busy", "later")
+    }
+    const engines = open(() => ({ pki: () => ({ roles: { list } }) }) as unknown as Engine)
+    const configuration = readConfiguration(from({ engineUrl: "sqlite:a", maxRetries: "1" }), {})
+    const refused = engines.use(configuration, (engine) => engine.pki("pki").roles.list())
+    await expect(refused).rejects.toMatchObject({ code: "busy" })
+    expect(calls).toBe(2)
   })
 
   test("are asked no more at once than configured", async () => {

@@ -84,11 +84,22 @@ const tokenMissing =
 
 type Method = (...args: unknown[]) => Promise<unknown>
 
-/** The same engine, each of whose calls waits for its turn. */
-function limited(engine: Engine, limiter: Limiter, retries: number): Engine {
+/** The same engine, each of whose calls waits for its turn; so do those of the mounts it finds. */
+const limited = (engine: Engine, limiter: Limiter, retries: number): Engine =>
+  withLimitedFamilies(engine, limiter, retries, {
+    pki: (path) => withLimitedFamilies(engine.pki(path), limiter, retries),
+  })
+
+function withLimitedFamilies<T extends object>(
+  holder: T,
+  limiter: Limiter,
+  retries: number,
+  instead: Partial<T> = {},
+): T {
   const families = new Map<PropertyKey, unknown>()
-  return new Proxy(engine, {
+  return new Proxy(holder, {
     get(target, name) {
+      if (Object.hasOwn(instead, name)) return Reflect.get(instead, name)
       const value: unknown = Reflect.get(target, name, target)
       if (typeof value === "function") return value.bind(target)
       if (typeof value !== "object" || value === null) return value

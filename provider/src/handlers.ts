@@ -48,4 +48,6 @@ export const v1 = {
   workspaceLock: handler("workspaceLock"),
   dataRetentionPolicy: handler("dataRetentionPolicy"),
   project: handler("project"),
+  pkiMount: handler("pkiMount"),
+  pkiRole: handler("pkiRole"),
 } satisfies Record<KindName, DynamicProvider>

@@ -1,6 +1,8 @@
 // Every kind there is, by the name that states have for it.
 import {
   dataRetentionPolicyKind,
+  pkiMountKind,
+  pkiRoleKind,
   projectKind,
   remoteStateConsumersKind,
   sshKeyAssignmentKind,
@@ -67,6 +69,19 @@ export const lifecycles = {
     identity: ["organization", "name"],
     adoptable: true,
     inOrganization: true,
+  }),
+  pkiMount: lifecycleOf({
+    kind: pkiMountKind,
+    identity: ["path"],
+    adoptable: true,
+    inOrganization: false,
+  }),
+  pkiRole: lifecycleOf({
+    kind: pkiRoleKind,
+    identity: ["mount", "name"],
+    adoptable: true,
+    inOrganization: false,
+    inMount: true,
   }),
 }
 

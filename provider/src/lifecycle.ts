@@ -12,6 +12,8 @@ export type DeletionPolicy = "safe" | "force" | "retain"
 /** What the configuration says for all resources. */
 export interface Defaults {
   readonly organization?: string
+  /** `pki` when left out. */
+  readonly pkiMount?: string
   readonly deletionPolicy: DeletionPolicy
   readonly tagBindings: Readonly<Record<string, string>>
 }
@@ -73,6 +75,8 @@ export interface Declared<Spec extends object, Observed extends object> {
   readonly adoptable: boolean
   /** Where it belongs when the program does not say: the member `organization`. */
   readonly inOrganization: boolean
+  /** The same of the member `mount`. */
+  readonly inMount?: boolean
   /** The member that takes the bindings that everything gets. */
   readonly bindingsMember?: string
 }
@@ -180,11 +184,16 @@ function withDefaults(
   news: Values,
   open: Open,
   defaults: Defaults,
-  { inOrganization, bindingsMember }: Pick<Declared<object, object>, "inOrganization" | "bindingsMember">,
+  {
+    inOrganization,
+    inMount = false,
+    bindingsMember,
+  }: Pick<Declared<object, object>, "inOrganization" | "inMount" | "bindingsMember">,
 ): Values {
   const inputs: Record<string, unknown> = { ...news }
   if (inOrganization && news["organization"] === undefined && defaults.organization !== undefined)
     inputs["organization"] = defaults.organization
+  if (inMount && news["mount"] === undefined) inputs["mount"] = defaults.pkiMount ?? "pki"
   if (bindingsMember !== undefined && !open.has(bindingsMember) && Object.keys(defaults.tagBindings).length > 0)
     inputs[bindingsMember] = { ...defaults.tagBindings, ...(news[bindingsMember] as object | undefined) }
   return inputs

@@ -9,6 +9,8 @@ export interface ProviderArgs {
   tokenFile?: pulumi.Input<string>
   /** Where resources belong that name none. */
   organization?: pulumi.Input<string>
+  /** Where roles and certificates belong that name no mount; `pki` when left out. */
+  pkiMount?: pulumi.Input<string>
   deletionPolicy?: pulumi.Input<"safe" | "force" | "retain">
   /** Key-value tags of every workspace; its own win. */
   defaultTagBindings?: pulumi.Input<Readonly<Record<string, pulumi.Input<string>>>>

@@ -12,6 +12,7 @@ import {
 } from "@chancery/pulumi"
 import { beforeAll, describe, expect, test } from "vitest"
 import { openFaultyRoad } from "../pulumi/faulty-road.ts"
+import { pkiStory } from "../pulumi/pki-story.ts"
 import { buildProvider, openStack } from "../pulumi/stack.ts"
 import { workspaceStory } from "../pulumi/workspace-story.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
@@ -162,4 +163,12 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
     await stack.destroy()
     expect((await stack.engine.workspaces.list("acme", {}, firstHundred)).items).toEqual([])
   })
+
+  test.each(["embedded", "remote"] as const)(
+    "makes, changes, repairs and takes away mounts and roles with the %s engine",
+    async (mode) => {
+      await using stack = await openStack(pulumi ?? "", mode)
+      await expect(pkiStory(stack)).resolves.toBeUndefined()
+    },
+  )
 })

@@ -14,6 +14,8 @@ export {
   type Removal,
   type Values,
 } from "./managed-kind.ts"
+export { type ObservedPkiMount, pkiMountKind, type PkiMountSpec } from "./pki-mount.ts"
+export { type ObservedPkiRole, pkiRoleKind, type PkiRoleSpec } from "./pki-role.ts"
 export { type ObservedProject, projectKind, type ProjectSpec } from "./project.ts"
 export {
   type ObservedRemoteStateConsumers,

@@ -1,0 +1,41 @@
+// The certificate API's words as they are declared: durations are text such as `720h`, instants ISO 8601, and rules that speak of
+// `"max_ttl"` mean `maxTtl`.
+import type { Fault } from "../core/errors.ts"
+import { formatDuration, formatInstant, type Instant, parseDuration, parseInstant } from "../core/time.ts"
+import { mountPathFaults, mountPathOf } from "../pki/mount.ts"
+import { sameText, type SameValue } from "./same-value.ts"
+
+export const sameMountPath: SameValue = (a, b) => sameText(withoutSlashes(a), withoutSlashes(b))
+
+const withoutSlashes = (path: unknown): unknown => (typeof path === "string" ? mountPathOf(path) : path)
+
+export const mountMemberFaults = (member: string, path: string): readonly Fault[] =>
+  mountPathFaults(mountPathOf(path)).map(({ detail }) => ({ field: [member], detail: detail.replace("path", member) }))
+
+export const declaredInstant = (instant: Instant | null): string | null =>
+  instant === null ? null : formatInstant(instant)
+
+export const declaredDuration = (ms: number | null): string | null => (ms === null ? null : formatDuration(ms))
+
+export const durationFaults = (member: string, value: unknown): readonly Fault[] =>
+  typeof value !== "string" || parseDuration(value) !== undefined
+    ? []
+    : [{ field: [member], detail: `${member} must be a duration such as 30m, 720h or 90d` }]
+
+export const instantFaults = (member: string, value: unknown): readonly Fault[] =>
+  typeof value !== "string" || parseInstant(value) !== undefined
+    ? []
+    : [{ field: [member], detail: `${member} must be an instant such as 2030-01-31T08:00:00Z` }]
+
+/** Faults of a rule about members named otherwise inside: at the declared member, in declared words. */
+export const declaredFaults = (
+  faults: readonly Fault[],
+  memberOf: (inside: string) => string | undefined,
+): readonly Fault[] =>
+  faults.map(({ field: [inside = "", ...below] = [], detail }) => ({
+    field: [memberOf(String(inside)) ?? inside, ...below],
+    detail: detail.replaceAll(/"([a-z]+(?:_[a-z]+)*)"/g, (quoted, apiName: string) => {
+      const name = apiName.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+      return memberOf(name) ?? memberOf(`${name}Ms`) ?? quoted
+    }),
+  }))
