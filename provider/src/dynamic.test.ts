@@ -116,6 +116,17 @@ test("what is half made is recorded with the way back to it", async () => {
   })
 })
 
+test("a session knows whether anything is under way, whatever comes of it", async () => {
+  const session = sessionWith()
+  session.configure(nothingSet)
+  const gate = Promise.withResolvers<void>()
+  const used = session.use(() => gate.promise)
+  await expect.poll(() => session.isBusy()).toBe(true)
+  gate.reject(new Error("refused"))
+  await expect(used).rejects.toThrow("refused")
+  expect(session.isBusy()).toBe(false)
+})
+
 test("takes no longer than its timeout", async () => {
   const slow = createSession(
     { use: (_configuration, work) => work(world.engine), close: async () => undefined },

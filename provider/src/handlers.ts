@@ -9,8 +9,8 @@ const ending = new AbortController()
 const engines = createEngines(ending.signal)
 const shared = createSession(engines, ending.signal, process.env)
 
-/** How long what was under way has to say how far it came. Pulumi waits five seconds before it kills. */
-const graceMs = 2_000
+/** How long what is broken off has to be answered. Pulumi waits five seconds before it kills. */
+const graceMs = 1_000
 
 let isEndingKnown = false
 
@@ -18,10 +18,12 @@ let isEndingKnown = false
 function endWhenAsked(): void {
   if (isEndingKnown) return
   isEndingKnown = true
+  // Pulumi ends every process so, also after everything is done.
   const end = (): void => {
+    const isBusy = shared.isBusy()
     ending.abort()
-    setTimeout(() => process.exit(130), graceMs).unref()
-    void engines.close().finally(() => setTimeout(() => process.exit(130), graceMs / 2))
+    if (!isBusy) process.exit(0)
+    setTimeout(() => process.exit(130), graceMs)
   }
   process.once("SIGINT", end)
   process.once("SIGTERM", end)

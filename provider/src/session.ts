@@ -11,6 +11,8 @@ export interface Session {
   configure(source: ConfigurationSource): void
   readonly configured: Promise<Configuration>
   use<T>(work: (engine: Engine) => Promise<T>): Promise<T>
+  /** Whether anything is being done with an engine. */
+  isBusy(): boolean
   /** Aborted when Pulumi gives up on what is under way. */
   readonly signal: AbortSignal
 }
@@ -20,6 +22,7 @@ export function createSession(
   signal: AbortSignal,
   environment: Readonly<Record<string, string | undefined>>,
 ): Session {
+  let underWay = 0
   const gate = Promise.withResolvers<Configuration>()
   // Whoever calls without a configuration is told; that nobody calls is no fault.
   gate.promise.catch(() => undefined)
@@ -33,7 +36,16 @@ export function createSession(
       }
     },
     configured: gate.promise,
-    use: async (work) => engines.use(await gate.promise, work),
+    async use(work) {
+      const configuration = await gate.promise
+      underWay += 1
+      try {
+        return await engines.use(configuration, work)
+      } finally {
+        underWay -= 1
+      }
+    },
+    isBusy: () => underWay > 0,
     signal,
   }
 }
