@@ -6,6 +6,7 @@ export {
 } from "./data-retention-policy.ts"
 export type { LifeArgs } from "./life-args.ts"
 export { getWorkspace, listTags, listWorkspaces, type TagLookup, type WorkspaceLookup } from "./lookups.ts"
+export { getIssuer, getRole, type IssuerLookup, type RoleLookup } from "./pki-lookups.ts"
 export { PkiMount, type PkiMountArgs, type PkiMountState } from "./pki-mount.ts"
 export { type PolicyIdentifierArgs, PkiRole, type PkiRoleArgs, type PkiRoleState } from "./pki-role.ts"
 export { Project, type ProjectArgs, type ProjectState } from "./project.ts"

@@ -1,10 +1,7 @@
 // What a program asks about things that it does not declare, of the engine of the stack's configuration.
-import * as pulumi from "@pulumi/pulumi"
 import type { Engine, Page, PageRequest, TagView, WorkspaceQuery } from "@chancery/engine"
 import { type ObservedWorkspace, observedWorkspace } from "@chancery/engine/managed"
-import { readConfiguration } from "./configuration.ts"
-import { createEngines } from "./engines.ts"
-import { explain } from "./explain.ts"
+import { asking, stackConfiguration } from "./asking.ts"
 
 export interface WorkspaceLookup extends ObservedWorkspace {
   /** `ws-…` */
@@ -55,24 +52,16 @@ export async function listTags(
   })
 }
 
-/** Closed after each question: a program ends when nothing is open any more. */
 async function asked<T>(
   { organization }: InOrganization,
   what: string,
   ask: (engine: Engine, organization: string) => Promise<T>,
 ): Promise<T> {
-  const configuration = readConfiguration((key) => pulumi.runtime.getConfig(`chancery:${key}`), process.env)
+  const configuration = stackConfiguration()
   const place = organization ?? configuration.defaults.organization
   if (place === undefined)
     throw new Error(`organization is required: name it, or set chancery:organization or CHANCERY_ORGANIZATION`)
-  const engines = createEngines(new AbortController().signal)
-  try {
-    return await engines.use(configuration, (engine) => ask(engine, place))
-  } catch (error) {
-    throw new Error(`${what} of ${place}: ${explain(error, what, "read")}`, { cause: error })
-  } finally {
-    await engines.close()
-  }
+  return asking(configuration, `${what} of ${place}`, (engine) => ask(engine, place))
 }
 
 const pageSize = 100

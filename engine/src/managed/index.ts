@@ -15,7 +15,8 @@ export {
   type Values,
 } from "./managed-kind.ts"
 export { type ObservedPkiMount, pkiMountKind, type PkiMountSpec } from "./pki-mount.ts"
-export { type ObservedPkiRole, pkiRoleKind, type PkiRoleSpec } from "./pki-role.ts"
+export { type ObservedPkiIssuer, observedPkiIssuer } from "./pki-issuer.ts"
+export { type ObservedPkiRole, observedPkiRole, pkiRoleKind, type PkiRoleSpec } from "./pki-role.ts"
 export { type ObservedProject, projectKind, type ProjectSpec } from "./project.ts"
 export {
   type ObservedRemoteStateConsumers,

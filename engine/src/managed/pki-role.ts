@@ -147,7 +147,7 @@ const wholePolicy = (said: string | PolicyIdentifier): PolicyIdentifier =>
   typeof said === "string" ? { oid: said } : said
 
 /** A role's place, and what stands there. */
-const observedOf = ({ mount, name }: RolePlace, role: Role): ObservedPkiRole =>
+export const observedPkiRole = ({ mount, name }: RolePlace, role: Role): ObservedPkiRole =>
   ({
     mount,
     name,
@@ -233,7 +233,7 @@ const rules: Readonly<Partial<Record<keyof PkiRoleSpec, SameValue>>> = {
   policyIdentifiers: samePolicies,
 }
 
-const defaults: Partial<PkiRoleSpec> = observedOf({ mount: "", name: "" }, roleDefaults)
+const defaults: Partial<PkiRoleSpec> = observedPkiRole({ mount: "", name: "" }, roleDefaults)
 
 const withDefaults = (spec: PkiRoleSpec, dropped: readonly string[]): PkiRoleSpec => ({
   ...Object.fromEntries(Object.entries(defaults).filter(([name]) => dropped.includes(name))),
@@ -268,10 +268,10 @@ async function create(engine: Engine, spec: PkiRoleSpec, { adopt }: Origin): Pro
   const present = await found(engine, place)
   if (present === undefined) {
     const { role } = await engine.pki(place.mount).roles.save(place.name, input)
-    return { id, observed: observedOf(place, role), adopted: false }
+    return { id, observed: observedPkiRole(place, role), adopted: false }
   }
   // One that is the same in everything may be what a lost answer left behind.
-  if (sameJson(present, observedOf(place, createRole(input)))) return { id, observed: present, adopted: false }
+  if (sameJson(present, observedPkiRole(place, createRole(input)))) return { id, observed: present, adopted: false }
   if (!adopt) throw conflict(`role "${place.name}" exists in ${place.mount}, and is not as declared`)
   return { id, observed: await update(engine, id, spec, present), adopted: true }
 }
@@ -292,7 +292,7 @@ async function update(
   const sent = Object.fromEntries([...changed, ...sizes].map((name) => [name, wanted[name as Member]]))
   const place = placeOf(id)
   const { role } = await engine.pki(place.mount).roles.update(place.name, roleInputOf(sent))
-  return observedOf(place, role)
+  return observedPkiRole(place, role)
 }
 
 async function remove(engine: Engine, id: string): Promise<void> {
@@ -321,7 +321,7 @@ function placeOf(id: string): RolePlace {
 
 async function found(engine: Engine, place: RolePlace): Promise<ObservedPkiRole | undefined> {
   try {
-    return observedOf(place, await engine.pki(place.mount).roles.get(place.name))
+    return observedPkiRole(place, await engine.pki(place.mount).roles.get(place.name))
   } catch (error) {
     if (isEngineError(error, "not-found")) return undefined
     throw error

@@ -1,0 +1,35 @@
+// What there is to see of an authority, in the words of programs.
+import type { AuthorityUrls, IssuerSettings } from "../pki/issuers/issuer.ts"
+import type { IssuerView } from "../pki/issuers/issuers.ts"
+import { writePem } from "../x509/pem.ts"
+import { declaredInstant } from "./pki-words.ts"
+
+export interface ObservedPkiIssuer extends AuthorityUrls, Omit<IssuerSettings, "urls"> {
+  readonly mount: string
+  readonly issuerId: string
+  /** Null: it has none. */
+  readonly issuerName: string | null
+  /** Null: the key is not in the mount, and nothing can be signed. */
+  readonly keyId: string | null
+  /** PEM. */
+  readonly certificate: string
+  /** PEM; the issuer itself first. */
+  readonly caChain: readonly string[]
+  /** ISO 8601. */
+  readonly revokedAt: string | null
+}
+
+export const observedPkiIssuer = (mount: string, issuer: IssuerView): ObservedPkiIssuer => {
+  const { urls, ...settings } = issuer.settings
+  return {
+    mount,
+    issuerId: issuer.id,
+    issuerName: issuer.name,
+    keyId: issuer.keyId,
+    certificate: writePem("CERTIFICATE", issuer.certificate),
+    caChain: issuer.caChain.map((certificate) => writePem("CERTIFICATE", certificate)),
+    ...settings,
+    ...urls,
+    revokedAt: declaredInstant(issuer.revokedAt),
+  }
+}

@@ -1,0 +1,50 @@
+// What a program asks about roles and issuers that it does not declare.
+import type { Engine } from "@chancery/engine"
+import {
+  type ObservedPkiIssuer,
+  observedPkiIssuer,
+  type ObservedPkiRole,
+  observedPkiRole,
+} from "@chancery/engine/managed"
+import { asking, stackConfiguration } from "./asking.ts"
+
+interface InMount {
+  /** `chancery:pkiMount`, else `pki`, when left out. */
+  readonly mount?: string
+}
+
+export interface RoleLookup extends ObservedPkiRole {
+  /** `MOUNT/roles/NAME` */
+  readonly id: string
+}
+
+export interface IssuerLookup extends ObservedPkiIssuer {
+  /** `MOUNT/ISSUER`, where the issuer is its id. */
+  readonly id: string
+}
+
+/** Rejects when there is none that the token may see. */
+export const getRole = (which: InMount & { readonly name: string }): Promise<RoleLookup> =>
+  inMount(which, `role "${which.name}"`, async (engine, mount) => {
+    const observed = observedPkiRole({ mount, name: which.name }, await engine.pki(mount).roles.get(which.name))
+    return { id: `${mount}/roles/${which.name}`, ...observed }
+  })
+
+/** By its id or name; the default issuer of the mount when left out. Rejects when there is none that the token may see. */
+export const getIssuer = (which: InMount & { readonly issuerRef?: string } = {}): Promise<IssuerLookup> => {
+  const { issuerRef = "default" } = which
+  return inMount(which, `issuer "${issuerRef}"`, async (engine, mount) => {
+    const observed = observedPkiIssuer(mount, await engine.pki(mount).issuers.get(issuerRef))
+    return { id: `${mount}/${observed.issuerId}`, ...observed }
+  })
+}
+
+async function inMount<T>(
+  { mount }: InMount,
+  what: string,
+  ask: (engine: Engine, mount: string) => Promise<T>,
+): Promise<T> {
+  const configuration = stackConfiguration()
+  const place = mount ?? configuration.defaults.pkiMount ?? "pki"
+  return asking(configuration, `${what} of ${place}`, (engine) => ask(engine, place))
+}
