@@ -67,13 +67,14 @@ async function pulumiTarget(): Promise<readonly string[]> {
   return ["-ldflags", `-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=${version}`, "tool"]
 }
 
-const goAnswers = (): Promise<boolean> =>
+export const goAnswers = (): Promise<boolean> =>
   run("go", ["version"]).then(
     () => true,
     () => false,
   )
 
-async function addressOf(folder: string): Promise<string> {
+/** Where what is built from just these sources stands. */
+export async function addressOf(folder: string): Promise<string> {
   const hash = createHash("sha256").update(`${process.platform} ${process.arch}\n`)
   for (const name of (await readdir(folder)).toSorted()) await addFile(hash, folder, name)
   return join(cacheFolder("go"), `${basename(folder)}-${hash.digest("hex").slice(0, 16)}`)

@@ -11,6 +11,7 @@ import {
 } from "./go-modules.ts"
 import { installPostgres } from "./install-postgres.ts"
 import { certtool, java, openssl } from "./judges.ts"
+import { buildKubernetes, findKubernetes, kubernetesInstallation } from "./kubernetes.ts"
 import { dockerAnswers, findPostgresBinaries, postgresInstallation, postgresVariable } from "./postgres.ts"
 import { findPulumi, pulumiInstallation } from "./pulumi.ts"
 
@@ -31,6 +32,7 @@ const tools: readonly Tool[] = [
   goProgram("zlint", zlintFolder),
   goProgram("Go's own lists", crlsFolder),
   { name: "Pulumi", find: findPulumi, install: () => buildGoProgram(pulumiFolder), advice: pulumiInstallation },
+  { name: "Kubernetes", find: findKubernetes, install: buildKubernetes, advice: kubernetesInstallation },
 ]
 
 for (const tool of tools) {
