@@ -15,14 +15,31 @@ export const resolve = {
 export default defineConfig({
   resolve,
   test: {
-    include: ["{engine,provider}/src/**/*.test.ts", "test/**/*.test.ts"],
-    // These take minutes and have a configuration of their own.
-    exclude: ["**/node_modules/**", "test/long/**"],
-    globalSetup: ["test/toolchain/global-setup.ts"],
     // Nothing here measures time; a busy machine, or one that stands still for a minute, must not fail what only takes
     // longer there. No test says less for itself.
     testTimeout: 240_000,
     hookTimeout: 240_000,
     expect: { poll: { timeout: 120_000 } },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "engine",
+          include: ["{engine,provider,operator}/src/**/*.test.ts", "test/**/*.test.ts"],
+          // The long ones take minutes and have a configuration of their own.
+          exclude: ["**/node_modules/**", "test/long/**", "test/operator/**"],
+          globalSetup: ["test/toolchain/global-setup.ts"],
+        },
+      },
+      {
+        // Whoever runs none of these waits for no control plane.
+        extends: true,
+        test: {
+          name: "operator",
+          include: ["test/operator/**/*.test.ts"],
+          globalSetup: ["test/operator/global-setup.ts"],
+        },
+      },
+    ],
   },
 })

@@ -1,0 +1,21 @@
+// Writes crds/ from the schemas that the operator parses with; with --check it only says whether they are fresh.
+import { mkdir, readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { stringify } from "yaml"
+import { clusterConnection } from "../src/kinds/cluster-connection.ts"
+import { definitionOf } from "../src/kinds/definition.ts"
+
+const folder = join(import.meta.dirname, "../../crds")
+const check = process.argv.includes("--check")
+
+await mkdir(folder, { recursive: true })
+for (const kind of [clusterConnection]) {
+  const name = `${kind.group}_${kind.plural}.yaml`
+  const path = join(folder, name)
+  const text = `# Written by operator/scripts/write-crds.ts.\n${stringify(definitionOf(kind), { lineWidth: 110, aliasDuplicateObjects: false })}`
+  if (!check) await writeFile(path, text)
+  else if ((await readFile(path, "utf8").catch(() => "")) !== text) {
+    process.stderr.write(`crds/${name} is not what its schema says: run \`npm run crds\`\n`)
+    process.exitCode = 1
+  }
+}

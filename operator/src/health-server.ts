@@ -1,0 +1,59 @@
+// Where kubelets and Prometheus ask: whether the process lives, whether it knows its objects, and what it counted.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { once } from "node:events"
+import type { OperatorMetrics } from "./metrics.ts"
+
+export interface HealthServerOptions {
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+  readonly metrics: Pick<OperatorMetrics, "expose">
+  /** Why the process should be started anew; undefined while it lives. */
+  readonly ailment: () => string | undefined
+  readonly ready: () => boolean
+}
+
+export interface HealthServer extends AsyncDisposable {
+  readonly url: string
+}
+
+export async function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
+  const server = createServer((incoming, outgoing) => void answer(options, incoming, outgoing))
+  server.headersTimeout = 10_000
+  server.requestTimeout = 10_000
+  server.maxConnections = 100
+  server.listen(options.port, options.host)
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  const host = options.host.includes(":") ? `[${options.host}]` : options.host
+  return {
+    url: `http://${host}:${port}`,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, "close")
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+async function answer(options: HealthServerOptions, { method, url }: IncomingMessage, outgoing: ServerResponse) {
+  const say = (status: number, text: string, contentType = "text/plain; charset=utf-8") =>
+    outgoing.writeHead(status, { "content-type": contentType }).end(text)
+  if (method !== "GET" && method !== "HEAD") return say(405, "only GET is answered\n")
+  switch (url?.split("?")[0]) {
+    case "/healthz": {
+      const ailment = options.ailment()
+      return say(ailment === undefined ? 200 : 500, `${ailment ?? "ok"}\n`)
+    }
+    case "/readyz":
+      return options.ready() ? say(200, "ok\n") : say(503, "the objects are not all known yet\n")
+    case "/metrics": {
+      const { text, contentType } = await options.metrics.expose()
+      return say(200, text, contentType)
+    }
+    default:
+      return say(404, "there are /healthz, /readyz and /metrics\n")
+  }
+}

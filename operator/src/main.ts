@@ -1,0 +1,91 @@
+#!/usr/bin/env node
+// Runs the operator from flags until it is told to end. Its log is one JSON object a line.
+import { readFileSync } from "node:fs"
+import { hostname } from "node:os"
+import { parseArgs } from "node:util"
+import type { Log } from "@chancery/engine"
+import { KubeConfig } from "@kubernetes/client-node"
+import { runOperator } from "./operator.ts"
+import { systemRuntime } from "./runtime.ts"
+import { parseShard } from "./shard.ts"
+
+const usage = `chancery-operator
+
+  --kubeconfig FILE   access to the cluster; unless given, that of the pod, else KUBECONFIG, else ~/.kube/config
+  --namespace NAME    the operator's own namespace; unless given, the pod's
+  --identity NAME     of this replica, and of no other (default: the host's name)
+  --listen HOST:PORT  where /healthz, /readyz and /metrics are (default: 0.0.0.0:8080)
+  --shard INDEX/COUNT looks after one part of the objects only
+`
+
+const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+const exitCodes = { ended: 0, usage: 2, lost: 3 }
+
+const line =
+  (level: string) =>
+  (event: string, fields: Readonly<Record<string, unknown>> = {}): void =>
+    void process.stderr.write(`${JSON.stringify({ level, time: clockTime(), event, ...fields })}\n`)
+const log: Log = { debug() {}, info: line("info"), warn: line("warn"), error: line("error") }
+const runtime = systemRuntime(log)
+function clockTime(): string {
+  return new Date(runtime.clock.now()).toISOString()
+}
+
+function podNamespace(): string | undefined {
+  try {
+    return readFileSync(namespaceFile, "utf8").trim()
+  } catch {
+    return undefined
+  }
+}
+
+function settings() {
+  const text = { type: "string" } as const
+  const { values } = parseArgs({
+    options: {
+      kubeconfig: text,
+      namespace: text,
+      identity: text,
+      listen: text,
+      shard: text,
+      help: { type: "boolean" },
+    },
+  })
+  if (values.help === true) return undefined
+  const { identity = hostname(), listen = "0.0.0.0:8080", namespace = podNamespace() } = values
+  const [, host, port] = /^(?:\[([^\]]+)\]|[^:]+):(\d{1,5})$/.exec(listen) ?? []
+  if (port === undefined || Number(port) > 65_535) throw new Error("--listen must be HOST:PORT")
+  if (namespace === undefined || namespace === "") throw new Error("--namespace must be given outside of a pod")
+  const shard = values.shard === undefined ? undefined : parseShard(values.shard)
+  if (values.shard !== undefined && shard === undefined) throw new Error("--shard must be INDEX/COUNT, such as 0/4")
+  const config = new KubeConfig()
+  if (values.kubeconfig === undefined) config.loadFromDefault()
+  else config.loadFromFile(values.kubeconfig)
+  return {
+    config,
+    identity,
+    namespace,
+    listen: { host: host ?? listen.slice(0, listen.lastIndexOf(":")), port: Number(port) },
+    ...(shard === undefined ? {} : { shard }),
+  }
+}
+
+async function main(): Promise<number> {
+  let given: ReturnType<typeof settings>
+  try {
+    given = settings()
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`)
+    return exitCodes.usage
+  }
+  if (given === undefined) {
+    process.stdout.write(usage)
+    return exitCodes.ended
+  }
+  const ending = new AbortController()
+  for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, () => ending.abort())
+  const listening = (url: string) => log.info("listening", { url })
+  return exitCodes[await runOperator({ ...given, runtime, listening }, ending.signal)]
+}
+
+process.exitCode = await main()

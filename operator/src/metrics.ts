@@ -1,0 +1,126 @@
+// Under the names that dashboards of other operators already read (controller-runtime, client-go).
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client"
+import type { WorkQueueObserver } from "./work-queue.ts"
+
+export type ReconcileResult = "success" | "requeue_after" | "error"
+
+export interface ControllerMetrics {
+  readonly queue: WorkQueueObserver
+  ended(result: ReconcileResult, durationMs: number): void
+  wroteStatus(): void
+}
+
+/** What is asked when somebody reads the metrics. */
+export interface ControllerFigures {
+  readonly workersMaximum: number
+  depth(): number
+  /** How long each of those being worked on has taken so far. */
+  runningMs(): readonly number[]
+}
+
+export interface OperatorMetrics {
+  request(request: { readonly code: string; readonly method: string }): void
+  controller(name: string, figures: ControllerFigures): ControllerMetrics
+  expose(): Promise<{ readonly contentType: string; readonly text: string }>
+}
+
+const durationBuckets = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+
+export function createMetrics(election: { readonly name: string; leading(): boolean }): OperatorMetrics {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    new Counter({ name, help, labelNames, registers })
+  const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    new Gauge({ name, help, labelNames, registers })
+  const histogram = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    new Histogram({ name, help, labelNames, buckets: durationBuckets, registers })
+
+  const requests = counter("rest_client_requests_total", "Requests to the Kubernetes API, by status code and method.", [
+    "code",
+    "method",
+  ])
+  const adds = counter("workqueue_adds_total", "Keys that were added to the queue.", ["name"])
+  const retries = counter("workqueue_retries_total", "Keys that were added again because work on them failed.", [
+    "name",
+  ])
+  const waits = histogram("workqueue_queue_duration_seconds", "How long a key waits in the queue.", ["name"])
+  const works = histogram("workqueue_work_duration_seconds", "How long work on a key takes.", ["name"])
+  const results = counter("controller_runtime_reconcile_total", "Objects that were looked at, by result.", [
+    "controller",
+    "result",
+  ])
+  const errors = counter("controller_runtime_reconcile_errors_total", "Objects that could not be looked at.", [
+    "controller",
+  ])
+  const times = histogram("controller_runtime_reconcile_time_seconds", "How long it takes to look at an object.", [
+    "controller",
+  ])
+  const writes = counter("chancery_operator_status_writes_total", "Writes of a status.", ["controller"])
+
+  const read = new Map<string, ControllerFigures>()
+  const reading = (name: string, help: string, label: string, figure: (figures: ControllerFigures) => number) => {
+    const asked = new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers,
+      collect() {
+        for (const [controller, figures] of read) asked.set({ [label]: controller }, figure(figures))
+      },
+    })
+  }
+  const sum = (items: readonly number[]) => items.reduce((total, item) => total + item, 0)
+  reading("workqueue_depth", "Keys that wait in the queue.", "name", (figures) => figures.depth())
+  reading(
+    "workqueue_unfinished_work_seconds",
+    "How long all that is being worked on has taken so far.",
+    "name",
+    (figures) => sum(figures.runningMs()) / 1_000,
+  )
+  reading(
+    "workqueue_longest_running_processor_seconds",
+    "How long the slowest of that has taken so far.",
+    "name",
+    (figures) => Math.max(0, ...figures.runningMs()) / 1_000,
+  )
+  reading(
+    "controller_runtime_max_concurrent_reconciles",
+    "Objects that may be looked at at once.",
+    "controller",
+    (figures) => figures.workersMaximum,
+  )
+  reading(
+    "controller_runtime_active_workers",
+    "Objects that are being looked at.",
+    "controller",
+    (figures) => figures.runningMs().length,
+  )
+  const leading = gauge("leader_election_master_status", "1 while this replica leads.", ["name"])
+
+  return {
+    request: (request) => requests.inc(request),
+    controller(name, figures) {
+      read.set(name, figures)
+      return {
+        queue: {
+          added: () => adds.inc({ name }),
+          taken: (waitedMs) => waits.observe({ name }, waitedMs / 1_000),
+          retried: () => retries.inc({ name }),
+        },
+        ended(result, durationMs) {
+          works.observe({ name }, durationMs / 1_000)
+          times.observe({ controller: name }, durationMs / 1_000)
+          results.inc({ controller: name, result })
+          if (result === "error") errors.inc({ controller: name })
+        },
+        wroteStatus: () => writes.inc({ controller: name }),
+      }
+    },
+    async expose() {
+      leading.set({ name: election.name }, election.leading() ? 1 : 0)
+      return { contentType: registry.contentType, text: await registry.metrics() }
+    },
+  }
+}

@@ -1,0 +1,78 @@
+// What the apiserver refuses before the operator sees it, by the definitions alone.
+import { describe, expect, test } from "vitest"
+import { sharedCluster } from "./cluster.ts"
+
+const cluster = sharedCluster()
+
+const connection = (spec: unknown, name = "admitted") =>
+  JSON.stringify({ apiVersion: "chancery.dev/v1alpha1", kind: "ClusterConnection", metadata: { name }, spec })
+const good = { baseURL: "https://chancery.example.com", tokenSecretRef: { name: "engine" } }
+
+describe.skipIf(cluster === undefined)("a ClusterConnection", () => {
+  const { kubectl } = cluster ?? { kubectl: async () => "" }
+  const apply = (document: string) =>
+    kubectl(["apply", "--server-side", "--dry-run=server", "--validate=strict", "-o", "json", "-f", "-"], document)
+
+  test.each([
+    { why: "the least that one needs", spec: good },
+    { why: "a port and a path", spec: { ...good, baseURL: "http://10.0.0.1:8420/api/v2" } },
+    { why: "an IPv6 address", spec: { ...good, baseURL: "https://[2001:db8::1]:8420" } },
+    { why: "an organization", spec: { ...good, organization: "acme_2-b" } },
+    { why: "another key", spec: { ...good, tokenSecretRef: { name: "engine", key: "engine.token" } } },
+    { why: "certificates", spec: { ...good, caBundle: "-----BEGIN CERTIFICATE-----\n" } },
+  ])("is admitted with $why", async ({ spec }) => {
+    expect(JSON.parse(await apply(connection(spec)))).toMatchObject({ spec })
+  })
+
+  test("begins with the key `token`, and as one that nobody has looked at", async () => {
+    expect(JSON.parse(await apply(connection(good)))).toMatchObject({
+      spec: { tokenSecretRef: { key: "token" } },
+      status: { observedGeneration: 0 },
+    })
+  })
+
+  test.each([
+    { why: "no spec", spec: undefined, says: /spec: Required value/ },
+    { why: "no baseURL", spec: { tokenSecretRef: good.tokenSecretRef }, says: /spec\.baseURL: Required value/ },
+    { why: "no token", spec: { baseURL: good.baseURL }, says: /spec\.tokenSecretRef: Required value/ },
+    { why: "a Secret without a name", spec: { ...good, tokenSecretRef: {} }, says: /tokenSecretRef\.name: Required/ },
+    {
+      why: "an address that is none",
+      spec: { ...good, baseURL: "chancery" },
+      says: /baseURL must be an http or https URL/,
+    },
+    {
+      why: "a scheme that is not ours",
+      spec: { ...good, baseURL: "sqlite:/etc/passwd" },
+      says: /baseURL must be an http/,
+    },
+    { why: "an address without a host", spec: { ...good, baseURL: "https:///api" }, says: /baseURL must be an http/ },
+    {
+      why: "an address without end",
+      spec: { ...good, baseURL: `https://a/${"b".repeat(2_048)}` },
+      says: /baseURL: Too long/,
+    },
+    {
+      why: "a Secret's name with slashes",
+      spec: { ...good, tokenSecretRef: { name: "../x" } },
+      says: /tokenSecretRef\.name/,
+    },
+    {
+      why: "a key that no Secret has",
+      spec: { ...good, tokenSecretRef: { name: "x", key: "a b" } },
+      says: /ref\.key/i,
+    },
+    { why: "certificates that are none", spec: { ...good, caBundle: "PEM" }, says: /caBundle must hold certificates/ },
+    { why: "an organization that is too short", spec: { ...good, organization: "ab" }, says: /spec\.organization/ },
+    { why: "an organization with a space", spec: { ...good, organization: "a b c" }, says: /spec\.organization/ },
+    { why: "a field that nobody knows", spec: { ...good, token: "abc" }, says: /unknown field|field not declared/ },
+  ])("is refused with $why, in words that name the field", async ({ spec, says }) => {
+    await expect(apply(connection(spec))).rejects.toThrow(says)
+  })
+
+  test("is explained field by field", async () => {
+    const explained = await kubectl(["explain", "clusterconnections.chancery.dev.spec", "--recursive=false"])
+    for (const words of ["baseURL", "tokenSecretRef", "caBundle", "organization", "Where the engine is served"])
+      expect(explained).toContain(words)
+  })
+})
