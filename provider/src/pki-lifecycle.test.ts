@@ -97,7 +97,10 @@ describe("a mount", () => {
 
   test("below another one is refused, whatever it says of adoption", async () => {
     await engine.mounts.create({ path: "team" })
-    await expect(pkiMount.create(engine, { ...news, adopt: true })).rejects.toMatchObject({ code: "conflict" })
+    const refused = await pkiMount.create(engine, { ...news, adopt: true }).catch((error: unknown) => error)
+    expect(explain(refused, "pkiMount", "create")).toBe(
+      "path is already in use at team/, and mounts do not nest (422 unprocessable)",
+    )
     expect(await mountPaths()).toEqual(["team"])
   })
 

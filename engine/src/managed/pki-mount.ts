@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { conflict, type Fault, isEngineError } from "../core/errors.ts"
+import { conflict, type Fault, isEngineError, unprocessable } from "../core/errors.ts"
 import { parseDuration } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
 import { initialMountConfig, type MountConfig, mountFaults, mountPathOf, type MountPatch } from "../pki/mount.ts"
@@ -135,7 +135,9 @@ async function create(engine: Engine, spec: PkiMountSpec, { adopt }: Origin): Pr
     if (!isEngineError(error, "conflict") && !isEngineError(error, "unavailable")) throw error
     const id = mountPathOf(path)
     const observed = await found(engine, id)
-    if (observed === undefined) throw error
+    // In the way is one above it or below it, which nobody can take over as this one.
+    if (observed === undefined)
+      throw isEngineError(error, "conflict") ? unprocessable(`${error.message}, and mounts do not nest`) : error
     // An empty mount as declared is nobody's: it may be what a lost answer left behind.
     if (changes(spec, observed).changed.length === 0 && (await contentsOf(engine, id)).length === 0)
       return { id, observed, adopted: false }
