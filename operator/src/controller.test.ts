@@ -53,7 +53,8 @@ function open({ shard, mirror = true }: { readonly shard?: Shard; readonly mirro
     ...(shard === undefined ? {} : { shard }),
   })
   const ending = new AbortController()
-  const running = controller.run(ending.signal)
+  const losing = new AbortController()
+  const running = controller.run(AbortSignal.any([ending.signal, losing.signal]), ending.signal)
   const settled = async () => {
     for (let index = 0; index < 6; index += 1) await turn()
   }
@@ -77,6 +78,10 @@ function open({ shard, mirror = true }: { readonly shard?: Shard; readonly mirro
     },
     async end() {
       ending.abort()
+      await running
+    },
+    async lose() {
+      losing.abort()
       await running
     },
   }
@@ -210,4 +215,17 @@ test("whoever ends finishes what was begun, and begins nothing", async () => {
   await ended
   expect(it.looks).toEqual(["one"])
   expect(it.writes).toHaveLength(1)
+})
+
+test("whoever leads no more writes nothing more, not even what it has just found", async () => {
+  const it = open()
+  const begun = Promise.withResolvers<Outcome>()
+  it.answerWith(() => begun.promise)
+  it.put(it.object())
+  await it.pass(0)
+  const lost = it.lose()
+  begun.resolve(ready)
+  await lost
+  expect(it.looks).toEqual(["one"])
+  expect(it.writes).toEqual([])
 })

@@ -80,15 +80,21 @@ export class Controller {
     this.#queue.add(key, "change")
   }
 
-  /** Works until the signal, then finishes what it has begun. */
-  async run(signal: AbortSignal): Promise<void> {
+  /**
+   * Works until the signal, then finishes what it has begun. Unless `orderly` has ended too it does not finish: somebody else
+   * works from now on.
+   */
+  async run(signal: AbortSignal, orderly: AbortSignal): Promise<void> {
     const { runtime, resource } = this.#options
     const cut = new AbortController()
     const stop = () => this.#queue.close()
     signal.addEventListener("abort", stop)
     if (signal.aborted) stop()
     let cancel = () => {}
-    signal.addEventListener("abort", () => (cancel = runtime.timers.after(drainMs, () => cut.abort())))
+    signal.addEventListener("abort", () => {
+      if (orderly.aborted) cancel = runtime.timers.after(drainMs, () => cut.abort())
+      else cut.abort()
+    })
     await Promise.all(Array.from({ length: this.#workers }, () => this.#work(cut.signal)))
     cancel()
     signal.removeEventListener("abort", stop)
@@ -141,15 +147,20 @@ export class Controller {
   async #reconcile(key: ObjectKey, object: KubernetesObject, signal: AbortSignal): Promise<{ againAfterMs?: number }> {
     const before = (object["status"] ?? {}) as Status
     if (object.metadata.annotations?.[pausedAnnotation] === "true") {
-      await this.#report(key, object, pausedConditions(before.conditions ?? []))
+      await this.#report(key, object, pausedConditions(before.conditions ?? []), signal)
       return { againAfterMs: pausedPollMs }
     }
     const { health, againAfterMs } = await this.#options.reconcile(object, signal)
-    await this.#report(key, object, conditionsOf(health))
+    await this.#report(key, object, conditionsOf(health), signal)
     return againAfterMs === undefined ? {} : { againAfterMs }
   }
 
-  async #report(key: ObjectKey, object: KubernetesObject, conditions: readonly Condition[]): Promise<void> {
+  async #report(
+    key: ObjectKey,
+    object: KubernetesObject,
+    conditions: readonly Condition[],
+    signal: AbortSignal,
+  ): Promise<void> {
     const { api, resource, runtime, recorder } = this.#options
     const before = (object["status"] ?? {}) as Status
     const { generation = 0, annotations } = object.metadata
@@ -160,6 +171,7 @@ export class Controller {
       conditions: stored(conditions, before.conditions ?? [], generation, runtime.clock.now()),
     }
     if (isDeepStrictEqual(status, object["status"])) return
+    signal.throwIfAborted()
     const written = await api.applyStatus(resource, object, status, fieldManager)
     this.#metrics.wroteStatus()
     const { resourceVersion } = written.metadata

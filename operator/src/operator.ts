@@ -96,7 +96,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
 
   await Promise.race([Promise.all(reflectors.map((reflector) => reflector.whenSynced())), aborted(signal)])
   // What was opened here closes after it, and not before.
-  return await election.lead(signal, (leading) => controller.run(leading))
+  return await election.lead(signal, (leading) => controller.run(leading, signal))
 }
 
 /** A leader that cannot say that it no longer leads. */
