@@ -10,7 +10,8 @@ export default async function setup(): Promise<() => Promise<void>> {
   await using opening = new AsyncDisposableStack()
   // Every process that a test starts would compile the same sources; for most of them that is half of what they do.
   const compiled = await mkdtemp(join(tmpdir(), "chancery-compiled-"))
-  opening.defer(() => rm(compiled, { recursive: true, force: true }))
+  // A process that ends late still writes what it compiled.
+  opening.defer(() => rm(compiled, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }))
   process.env["NODE_COMPILE_CACHE"] = compiled
   const server = await startPostgres()
   if (server === undefined) sayMissing(postgresInstallation)
