@@ -18,8 +18,8 @@ export interface CheckpointerOptions {
   readonly takeOver: (taken: boolean) => void
 }
 
-/** With pages of 4 KiB, 16 MiB: what SQLite's file is caught up with at once. */
-export const logPages = 4_000
+/** Pages of 4 KiB in the log after which a thread moves them: whoever commits meanwhile shares the disk with 1 MiB, not with more. */
+const movedPages = 256
 /** A process that commits less often needs no thread for it. */
 const busyCommits = 500
 /** Looking takes as long as a small commit. */
@@ -45,7 +45,7 @@ export class Checkpointer {
     if (this.#gone || this.#commitCount < busyCommits) return undefined
     this.#writersWait?.()
     if (this.#quiet !== undefined) return this.#quiet.promise
-    if (!this.#running && this.#commitCount % lookEveryCommits === 0 && this.#options.loggedPages() >= logPages)
+    if (!this.#running && this.#commitCount % lookEveryCommits === 0 && this.#options.loggedPages() >= movedPages)
       void this.#run()
     return undefined
   }

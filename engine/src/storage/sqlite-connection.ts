@@ -3,7 +3,6 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { busy } from "../core/errors.ts"
 import type { BackendOptions } from "./backend.ts"
 import { backOff } from "./backoff.ts"
-import { logPages } from "./checkpointer.ts"
 import { InternedRows, rowOf } from "./interned-rows.ts"
 import { ReferenceViolation, UniqueViolation } from "./session.ts"
 
@@ -96,6 +95,9 @@ export class SqliteConnection {
     this.#database.close()
   }
 }
+
+/** Of the write-ahead log; whoever commits then waits for the disk, so that it should not be often. */
+const logPages = 4_000
 
 // Commits are on disk when `WriteAheadSync` says so. Caches are in KiB. No memory map: its pages would count as the server's memory.
 const pragmas: Record<"writer" | "reader", readonly string[]> = {
