@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi"
 import type { ObservedPkiMount } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
+import type { OutputsOf } from "./outputs.ts"
 import { registration, typeToken } from "./shell.ts"
 
 /** A setting that was never declared is not managed. One that is declared no longer goes back to what a new mount has. */
@@ -28,7 +29,7 @@ export interface PkiMountArgs extends LifeArgs {
 /** What a state has of a mount: every setting as it is in force. */
 export type PkiMountState = ObservedPkiMount & { readonly adopted: boolean }
 
-type Outputs = { readonly [Name in keyof PkiMountState]-?: pulumi.Output<PkiMountState[Name]> }
+type Outputs = OutputsOf<PkiMountState>
 
 const outputs = [
   "path",

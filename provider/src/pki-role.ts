@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi"
 import type { ObservedPkiRole } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
+import type { OutputsOf } from "./outputs.ts"
 import { registration, typeToken } from "./shell.ts"
 
 type Texts = pulumi.Input<pulumi.Input<string>[]>
@@ -114,7 +115,7 @@ export interface PkiRoleArgs extends LifeArgs {
 /** What a state has of a role: every rule as it is in force. */
 export type PkiRoleState = ObservedPkiRole & { readonly adopted: boolean }
 
-type Outputs = { readonly [Name in keyof PkiRoleState]-?: pulumi.Output<PkiRoleState[Name]> }
+type Outputs = OutputsOf<PkiRoleState>
 
 const outputs = [
   "mount",

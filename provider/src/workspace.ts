@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi"
 import type { ObservedWorkspace } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
+import type { OutputsOf } from "./outputs.ts"
 import { registration, typeToken } from "./shell.ts"
 
 export interface VcsRepoArgs {
@@ -76,7 +77,7 @@ export type WorkspaceState = ObservedWorkspace & {
   readonly adopted: boolean
 }
 
-type Outputs = { readonly [Name in keyof WorkspaceState]-?: pulumi.Output<WorkspaceState[Name]> }
+type Outputs = OutputsOf<WorkspaceState>
 
 const outputs = [
   "organization",

@@ -121,7 +121,7 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
       route.raw === true ? noDocument : await documentOf(request, query, operation, bodyLimitBytes)
     const changesNothing = readOnly || operation === "read" || operation === "list"
     trail.learn({ document, openRead: caller.kind === "anonymous" && changesNothing })
-    trail.record(route.signs === true ? { signs: true } : {})
+    trail.record({ signs: route.signs === true })
     const incoming = new IncomingRequest({
       engine: engine.as(caller, trail.trail),
       server,

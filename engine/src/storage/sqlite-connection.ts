@@ -5,7 +5,9 @@ import type { BackendOptions } from "./backend.ts"
 import { backOff } from "./backoff.ts"
 import { InternedRows, rowOf } from "./interned-rows.ts"
 import { ReferenceViolation, UniqueViolation } from "./session.ts"
+import { UnusableStore } from "./unusable-store.ts"
 
+export const memory = ":memory:"
 /** With the delays of `backOff`, about five seconds. */
 export const defaultAttempts = 80
 const cachedStatements = 512
@@ -123,6 +125,7 @@ export async function openConnection(
     const database = new DatabaseSync(path, { readOnly: kind === "reader", timeout: 0 })
     try {
       for (const pragma of pragmas[kind]) database.exec(`pragma ${pragma}`)
+      if (kind === "writer" && path !== memory) refuseWithoutLog(database)
       return new SqliteConnection(database, kind)
     } catch (error) {
       database.close()
@@ -131,6 +134,14 @@ export async function openConnection(
       await backOff(attempt, random)
     }
   }
+}
+
+/** SQLite goes on with another journal then, of which `WriteAheadSync` knows nothing. */
+function refuseWithoutLog(database: DatabaseSync): void {
+  if (database.prepare("pragma journal_mode").get()?.["journal_mode"] === "wal") return
+  throw new UnusableStore(
+    "The database cannot keep a write-ahead log where it is, as on some network drives; put it on a disk of this machine.",
+  )
 }
 
 const primaryCodeMask = 0xff

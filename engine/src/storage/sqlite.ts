@@ -18,6 +18,7 @@ import {
   busyDatabase,
   defaultAttempts,
   isBusy,
+  memory,
   openConnection,
   type SqliteConnection,
   translated,
@@ -25,7 +26,6 @@ import {
 import { UnitOfWork, type Fetch } from "./unit-of-work.ts"
 import { syncFile, WriteAheadSync } from "./write-ahead-sync.ts"
 
-const memory = ":memory:"
 const largestBatch = 256
 const defaultReaders = 4
 

@@ -206,21 +206,20 @@ export function decodeImported({ data, warnings }: DecodedEnvelope): ImportedBun
 
 export const issuerWireNames: WireNames = { ...keyWireNames, enableTemplating: "enable_aia_url_templating" }
 
-export const issuerParameters = parameters(
-  {
-    issuerName: text,
-    leafNotAfterBehavior: text,
-    usage: texts,
-    manualChain: texts,
-    revocationSignatureAlgorithm: text,
-    issuingCertificates: texts,
-    crlDistributionPoints: texts,
-    deltaCrlDistributionPoints: texts,
-    ocspServers: texts,
-    enableTemplating: flag,
-  },
-  issuerWireNames,
-)
+/** As they are given and as they are told. */
+const settingKinds = {
+  leafNotAfterBehavior: text,
+  usage: texts,
+  manualChain: texts,
+  revocationSignatureAlgorithm: text,
+  issuingCertificates: texts,
+  crlDistributionPoints: texts,
+  deltaCrlDistributionPoints: texts,
+  ocspServers: texts,
+  enableTemplating: flag,
+} as const
+
+export const issuerParameters = parameters({ issuerName: text, ...settingKinds }, issuerWireNames)
 
 const defaultInput: Required<IssuerInput> = {
   ...defaultIssuerSettings.urls,
@@ -290,21 +289,7 @@ export function decodeIssuerCertificate(data: unknown): IssuerCertificate {
   }
 }
 
-const settingsAnswer = parameters(
-  {
-    keyId: nameOrNone,
-    leafNotAfterBehavior: text,
-    usage: texts,
-    manualChain: texts,
-    revocationSignatureAlgorithm: text,
-    issuingCertificates: texts,
-    crlDistributionPoints: texts,
-    deltaCrlDistributionPoints: texts,
-    ocspServers: texts,
-    enableTemplating: flag,
-  },
-  issuerWireNames,
-)
+const settingsAnswer = parameters({ keyId: nameOrNone, ...settingKinds }, issuerWireNames)
 const revocationAnswer = parameters({ revocationTimeRfc3339: text })
 
 export function decodeIssuer(data: unknown): IssuerView {
