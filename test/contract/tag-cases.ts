@@ -103,6 +103,17 @@ export function tagCases(engine: () => OpenedEngine): void {
       ).rejects.toMatchObject(refused("invalid", ["data", 1, "key"]))
     })
 
+    test("of a project are given with it, and changed with it", async () => {
+      const { tags, projects } = cast.owner.engine
+      const bound = [{ key: "env", value: "prod" }]
+      const { id } = await projects.create(cast.organization, { name: cast.newName("project"), tagBindings: bound })
+      expect(await tags.projectBindings(id)).toMatchObject(bound)
+      await projects.update(id, { description: "x" })
+      expect(await tags.projectBindings(id)).toMatchObject(bound)
+      await projects.update(id, { tagBindings: [] })
+      expect(await tags.projectBindings(id)).toEqual([])
+    })
+
     test("of a project reach its workspaces, whose own win", async () => {
       const { tags, projects } = cast.owner.engine
       const project = await projects.create(cast.organization, { name: cast.newName("project") })

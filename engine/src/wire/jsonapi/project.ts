@@ -142,12 +142,15 @@ export function decodeProject(resource: unknown): ProjectView {
 
 /** Of an input as well as of a patch. */
 export function encodeProjectPatch(patch: ProjectPatch): RequestDocument {
-  const { defaultAgentPoolId, settingOverwrites, ...settings } = patch
+  const { defaultAgentPoolId, settingOverwrites, tagBindings, ...settings } = patch
   const attributes = dashedMembers({
     ...settings,
     settingOverwrites: settingOverwrites && dashedMembers(settingOverwrites),
   })
   return encodeDocument("projects", attributes, {
     "default-agent-pool": relatedTo("agent-pools", defaultAgentPoolId),
+    "tag-bindings": tagBindings && {
+      data: tagBindings.map(({ key, value }) => ({ type: "tag-bindings", attributes: { key, value } })),
+    },
   })
 }
