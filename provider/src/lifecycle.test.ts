@@ -148,6 +148,18 @@ describe("a workspace", () => {
     expect(await all()).toEqual([])
   })
 
+  test("with assessments, which the self-hosted edition ignores, is made, and says so until they are left out", async () => {
+    const news = { ...api, assessmentsEnabled: true }
+    const unfinished = await workspace.create(engine, news).catch((error: unknown) => error)
+    if (!(unfinished instanceof Unfinished)) throw new Error("it was finished")
+    const { id, state } = unfinished.kept
+    expect(explain(unfinished.cause, "workspace", "create")).toBe(
+      "assessmentsEnabled: only the hosted edition has assessments; leave it out here (422 invalid)",
+    )
+    await expect(workspace.update(engine, id, state, news)).rejects.toMatchObject({ code: "invalid" })
+    expect(await workspace.update(engine, id, state, api)).toMatchObject({ assessmentsEnabled: false })
+  })
+
   test("that manages something is kept, with three ways out", async () => {
     const { id, state } = await workspace.create(engine, api)
     await engine.workspaces.lock({ id }, { reason: "" })

@@ -49,6 +49,8 @@ export class Unfinished extends Error {
 }
 
 export interface Lifecycle {
+  /** Of the thing itself, beside those that every resource takes. */
+  readonly members: readonly string[]
   /** With what the configuration adds. */
   check(
     news: Values,
@@ -98,6 +100,8 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
   }
 
   return {
+    members: kind.members,
+
     check(news, open, defaults) {
       const inputs = withDefaults(news, open, defaults, declared)
       const { spec, life } = split(inputs, open)

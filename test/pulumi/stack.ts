@@ -106,7 +106,7 @@ export async function openStack(pulumi: string, mode: Mode): Promise<TestStack> 
   }
 }
 
-async function tokenOf({ caller, tokens }: Awaited<ReturnType<typeof openEmbedded>>): Promise<string> {
+export async function tokenOf({ caller, tokens }: Awaited<ReturnType<typeof openEmbedded>>): Promise<string> {
   if (caller.kind !== "user") throw new Error("the engine acts as a user")
   return (await tokens.createForUser(caller.userId, { description: "stories" })).secret
 }

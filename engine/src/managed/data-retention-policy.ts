@@ -21,6 +21,7 @@ export interface ObservedDataRetentionPolicy {
 
 /** The id is that of the workspace. */
 export const dataRetentionPolicyKind: ManagedKind<DataRetentionPolicySpec, ObservedDataRetentionPolicy> = {
+  members: Object.keys(shape.shape),
   faults,
   changes,
   observe,

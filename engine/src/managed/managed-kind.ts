@@ -37,6 +37,8 @@ export interface Created<Observed> {
 export type Removal = "safe" | "force"
 
 export interface ManagedKind<Spec extends object, Observed extends object> {
+  /** Every member that a spec may have. */
+  readonly members: readonly string[]
   /**
    * Everything that is wrong with a spec, whatever Chancery has; a fault names the member by its field. Members in `open` have
    * values that are not known yet: they are absent from the spec, and no rule speaks about them.

@@ -37,6 +37,7 @@ export interface ObservedPkiMount extends Readonly<{
 }
 
 export const pkiMountKind: ManagedKind<PkiMountSpec, ObservedPkiMount> = {
+  members: Object.keys(shape.shape),
   faults: pkiMountFaults,
   changes,
   observe: (engine, id) => found(engine, id),

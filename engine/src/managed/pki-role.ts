@@ -97,6 +97,7 @@ export type PkiRoleSpec = Readonly<z.infer<typeof shape>>
 export type ObservedPkiRole = Readonly<{ [Name in keyof PkiRoleSpec]-?: Exclude<PkiRoleSpec[Name], undefined> }>
 
 export const pkiRoleKind: ManagedKind<PkiRoleSpec, ObservedPkiRole> = {
+  members: Object.keys(shape.shape),
   faults: pkiRoleFaults,
   changes,
   observe: (engine, id) => found(engine, placeOf(id)),

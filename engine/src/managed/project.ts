@@ -41,6 +41,7 @@ export interface ObservedProject {
 }
 
 export const projectKind: ManagedKind<ProjectSpec, ObservedProject> = {
+  members: Object.keys(shape.shape),
   faults,
   changes,
   observe,
@@ -143,7 +144,7 @@ async function update(
   if (changed.includes("defaultAgentPoolId") && wanted.defaultAgentPoolId && wanted.defaultExecutionMode)
     sent["defaultExecutionMode"] = wanted.defaultExecutionMode
   const view = await engine.projects.update(id, patchOf(sent))
-  return observedOf(view, wanted.tagBindings)
+  return observedOf(view, spec.tagBindings)
 }
 
 function patchOf(spec: Partial<ProjectSpec>): ProjectPatch {

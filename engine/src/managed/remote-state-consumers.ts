@@ -24,6 +24,7 @@ export interface ObservedRemoteStateConsumers {
 
 /** The id is that of the workspace. */
 export const remoteStateConsumersKind: ManagedKind<RemoteStateConsumersSpec, ObservedRemoteStateConsumers> = {
+  members: Object.keys(shape.shape),
   faults,
   changes,
   observe,

@@ -12,6 +12,7 @@ export type SshKeyAssignmentSpec = Readonly<z.infer<typeof shape>>
 
 /** The id is that of the workspace. */
 export const sshKeyAssignmentKind: ManagedKind<SshKeyAssignmentSpec, SshKeyAssignmentSpec> = {
+  members: Object.keys(shape.shape),
   faults: (spec, open = new Set()) => shapeFaults(shape, spec, open),
   changes,
   observe,

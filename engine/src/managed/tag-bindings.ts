@@ -26,6 +26,7 @@ export interface ObservedTagBindings {
 
 /** The id is that of the workspace. */
 export const tagBindingsKind: ManagedKind<TagBindingsSpec, ObservedTagBindings> = {
+  members: Object.keys(shape.shape),
   faults,
   changes,
   observe,

@@ -33,6 +33,7 @@ export interface ObservedTag {
 }
 
 export const tagKind: ManagedKind<TagSpec, ObservedTag> = {
+  members: Object.keys(shape.shape),
   faults,
   changes,
   observe,

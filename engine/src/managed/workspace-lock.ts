@@ -25,6 +25,7 @@ export interface ObservedWorkspaceLock {
 
 /** The id is that of the workspace. */
 export const workspaceLockKind: ManagedKind<WorkspaceLockSpec, ObservedWorkspaceLock> = {
+  members: Object.keys(shape.shape),
   faults: (spec, open = new Set()) => shapeFaults(shape, spec, open),
   changes,
   observe,

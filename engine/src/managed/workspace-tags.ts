@@ -25,6 +25,7 @@ export interface ObservedWorkspaceTags {
 
 /** The id is that of the workspace. */
 export const workspaceTagsKind: ManagedKind<WorkspaceTagsSpec, ObservedWorkspaceTags> = {
+  members: Object.keys(shape.shape),
   faults,
   changes,
   observe,

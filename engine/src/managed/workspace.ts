@@ -1,5 +1,5 @@
 import * as z from "zod"
-import { type EngineError, type Fault, forbidden, isEngineError } from "../core/errors.ts"
+import { type EngineError, type Fault, forbidden, invalid, isEngineError } from "../core/errors.ts"
 import { formatInstant, parseInstant } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
 import { topPlan } from "../organizations/organization.ts"
@@ -9,7 +9,15 @@ import { settingFaults } from "../workspaces/settings.ts"
 import type { VcsRepoInput, WorkspaceInput } from "../workspaces/workspace-input.ts"
 import type { WorkspaceRef } from "../workspaces/workspace.ts"
 import type { WorkspaceView } from "../workspaces/workspace-view.ts"
-import type { Changes, Created, ManagedKind, Origin, Removal, Values } from "./managed-kind.ts"
+import {
+  type Changes,
+  type Created,
+  type ManagedKind,
+  type Origin,
+  PartlyCreated,
+  type Removal,
+  type Values,
+} from "./managed-kind.ts"
 import { differing, sameDuration, sameInstant, sameJson, sameText, type SameValue } from "./same-value.ts"
 import { shapeFaults } from "./spec-shape.ts"
 
@@ -66,6 +74,7 @@ export interface ObservedWorkspace extends Readonly<{
 }
 
 export const workspaceKind: ManagedKind<WorkspaceSpec, ObservedWorkspace> = {
+  members: Object.keys(shape.shape),
   faults: workspaceFaults,
   changes,
   observe,
@@ -239,7 +248,9 @@ async function create(engine: Engine, spec: WorkspaceSpec, origin: Origin): Prom
   const { organization, name } = spec
   try {
     const view = await engine.workspaces.create(organization, { ...inputOf(spec), sourceName: origin.marker })
-    return { id: view.id, observed: observedWorkspace(view, spec.tagBindings), adopted: false }
+    const observed = observedWorkspace(view, spec.tagBindings)
+    if (wasIgnored(spec, view)) throw new PartlyCreated(view.id, observed, assessmentsRefused())
+    return { id: view.id, observed, adopted: false }
   } catch (error) {
     if (!mayExist(error)) throw error
     const view = await found(engine, { organization, name })
@@ -274,8 +285,16 @@ async function update(
   if (changed.includes("vcsRepo") && wanted.vcsRepo)
     sent["vcsRepo"] = changedRepo(wanted.vcsRepo as VcsRepoInput, observed.vcsRepo as VcsRepoInput | null)
   const view = await engine.workspaces.update({ id }, inputOf(sent))
-  return observedWorkspace(view, wanted.tagBindings)
+  if (wasIgnored(wanted, view)) throw assessmentsRefused()
+  return observedWorkspace(view, spec.tagBindings)
 }
+
+/** An installation of the self-hosted edition takes the member, does nothing, and does not show it (specification 1, item 5). */
+const wasIgnored = (spec: WorkspaceSpec, view: WorkspaceView): boolean =>
+  spec.assessmentsEnabled === true && view.assessmentsEnabled === undefined
+
+const assessmentsRefused = (): EngineError =>
+  invalid([{ field: ["assessmentsEnabled"], detail: "only the hosted edition has assessments; leave it out here" }])
 
 /** Only what changes: naming one kind of connection takes the other away. */
 function changedRepo(wanted: VcsRepoInput, observed: VcsRepoInput | null): VcsRepoInput {

@@ -1,0 +1,73 @@
+// Every member of every kind through the process that Pulumi starts, as the SDK ships it: checked, compared, made, read, changed
+// and left out again.
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { openEmbedded } from "../../engine/src/embedded.ts"
+import { startServer } from "../../engine/src/server.ts"
+import { type KindName, lifecycles } from "../../provider/src/kinds.ts"
+import { providerText } from "../../provider/src/shell.ts"
+import { type DynamicServer, startDynamicServer, type Values } from "./dynamic-server.ts"
+import { type Samples, samplesOf } from "./every-member.ts"
+import { comesAndGoes } from "./member-life.ts"
+import { buildProvider, tokenOf } from "./stack.ts"
+
+const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+/** No member is of such a type. */
+const nonsense = [{ nonsense: [true] }]
+
+const kinds = Object.keys(lifecycles) as KindName[]
+const members = kinds.flatMap((kind) => lifecycles[kind].members.map((member) => ({ kind, member })))
+
+beforeAll(buildProvider)
+
+describe.each([
+  { mode: "embedded", edition: "self-hosted" },
+  { mode: "remote", edition: "hosted" },
+] as const)("with the $mode engine of the $edition edition", ({ mode, edition }) => {
+  const opened = new AsyncDisposableStack()
+  let server: DynamicServer
+  let samples: Readonly<Record<KindName, Samples>>
+
+  beforeAll(async () => {
+    const folder = await mkdtemp(join(tmpdir(), "chancery-members-"))
+    opened.defer(() => rm(folder, { recursive: true, force: true }))
+    const url = `sqlite:${join(folder, "engine.db")}`
+    const engine = opened.use(await openEmbedded(url, { jobs: false, edition }))
+    for (const name of ["acme", "globex"]) await engine.organizations.create({ name, email: `${name}@example.com` })
+    samples = await samplesOf(engine)
+    server = opened.use(
+      await startDynamicServer(mode === "remote" ? await served(engine) : { CHANCERY_ENGINE_URL: url }),
+    )
+  })
+  afterAll(() => opened.disposeAsync())
+
+  async function served(engine: Awaited<ReturnType<typeof openEmbedded>>): Promise<Record<string, string>> {
+    const { url, close } = await startServer({ engine })
+    opened.defer(async () => void (await close()))
+    return { CHANCERY_ENGINE_URL: url, CHANCERY_TOKEN: await tokenOf(engine) }
+  }
+
+  test.each(kinds)("%s has a sample for each of its members", (kind) => {
+    expect(Object.keys(samples[kind].members).toSorted()).toEqual(lifecycles[kind].members.toSorted())
+  })
+
+  describe.each(members)("$member of $kind", ({ kind, member }) => {
+    const address = providerText(kind)
+    const inputs = (values: Values): Values => ({ ...values, __marker: "m", __provider: address })
+
+    test("is refused where it makes no sense, and not before it is known", async () => {
+      const { whole, members } = samples[kind]
+      const declared = { ...whole, ...members[member]?.beside }
+      const { failures } = await server.check(inputs({ ...declared, [member]: nonsense }))
+      expect(new Set(failures.map((property) => property.split(/[.[]/)[0]))).toEqual(new Set([member]))
+      expect(await server.check(inputs({ ...declared, [member]: unknown }))).toMatchObject({ failures: [] })
+    })
+
+    test("comes, is found, and goes", async () => {
+      const life = comesAndGoes(server, { kind: samples[kind], member, edition, inputs })
+      await expect(life).resolves.toBeUndefined()
+    })
+  })
+})

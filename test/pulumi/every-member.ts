@@ -1,0 +1,202 @@
+// A value for every member of every kind, other than what a new one has. A kind or a member without one fails its test.
+import type { Edition } from "../../engine/src/core/edition.ts"
+import type { ServedEngine } from "../../engine/src/engine.ts"
+import type { KindName } from "../../provider/src/kinds.ts"
+import type { Values } from "./dynamic-server.ts"
+
+export interface Sample {
+  readonly value: unknown
+  /** What has to be declared with it. */
+  readonly beside?: Values
+  /** It stays as it is when it is declared no longer. */
+  readonly stays?: true
+  /** The only edition that has it. */
+  readonly edition?: Edition
+}
+
+export interface Samples {
+  /** What makes a declaration of this kind whole. A member of it has a sample too, to change to. */
+  readonly whole: Values
+  readonly members: Readonly<Record<string, Sample>>
+  /** It is part of something that stays, and has nothing in this member once it is deleted. */
+  readonly emptied?: string
+  /** The only edition that has it. */
+  readonly edition?: Edition
+}
+
+const is = (value: unknown, beside: Values = {}): Sample => ({ value, beside })
+const stays = (value: unknown): Sample => ({ value, stays: true })
+
+const sshKey = "-----BEGIN OPENSSH PRIVATE KEY-----\nx\n-----END OPENSSH PRIVATE KEY-----"
+
+/** In organization `acme`, with `globex` beside it. */
+export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<KindName, Samples>>> {
+  const workspace = async (name: string) =>
+    (await engine.workspaces.create("acme", { name, globalRemoteState: false })).id
+  const [workspaceId, other, third] = [await workspace("one"), await workspace("two"), await workspace("three")]
+  const { id: projectId } = await engine.projects.create("acme", { name: "elsewhere" })
+  const { id: agentPoolId } = await engine.agentPools.create("acme", { name: "pool" })
+  const key = async (name: string) => (await engine.sshKeys.create("acme", { name, value: sshKey })).id
+  const [sshKeyId, otherKeyId] = [await key("modules"), await key("others")]
+  const { tokenIds } = await engine.vcsConnections.createClient("acme", {
+    name: null,
+    serviceProvider: "github",
+    httpUrl: "https://github.test",
+    apiUrl: "https://api.github.test",
+    token: "t",
+  })
+  await engine.mounts.create({ path: "pki" })
+  await engine.mounts.create({ path: "other" })
+
+  return {
+    workspace: {
+      whole: { organization: "acme", name: "api" },
+      members: {
+        organization: is("globex"),
+        name: is("api-2"),
+        projectId: stays(projectId),
+        description: is("of the team"),
+        executionMode: is("local"),
+        agentPoolId: is(agentPoolId, { executionMode: "agent" }),
+        settingOverwrites: is({ executionMode: true, agentPool: true }, { executionMode: "local" }),
+        allowDestroyPlan: is(false),
+        assessmentsEnabled: { value: true, edition: "hosted" },
+        autoApply: is(true),
+        autoApplyRunTrigger: is(true),
+        autoDestroyAt: is("2040-01-01T00:00:00Z"),
+        autoDestroyActivityDuration: is("14d"),
+        inheritsProjectAutoDestroy: is(false),
+        fileTriggersEnabled: is(false),
+        globalRemoteState: stays(true),
+        queueAllRuns: is(true),
+        speculativeEnabled: is(false),
+        structuredRunOutputEnabled: is(false),
+        engineVersion: stays("~> 1.5"),
+        triggerPatterns: is(["a/**"]),
+        triggerPrefixes: is(["/modules"]),
+        vcsRepo: is({ identifier: "acme/api", oauthTokenId: tokenIds[0], branch: "main" }),
+        workingDirectory: is("deep/down"),
+        tagBindings: is({ env: "prod" }),
+      },
+    },
+    workspaceTags: {
+      emptied: "tags",
+      whole: { workspaceId, tags: ["web"] },
+      members: { workspaceId: is(other), tags: is(["blue", "Green"]), mode: is("exclusive") },
+    },
+    tagBindings: {
+      emptied: "bindings",
+      whole: { workspaceId, bindings: { env: "prod" } },
+      members: { workspaceId: is(other), bindings: is({ env: "dev", team: "payments" }), mode: is("exclusive") },
+    },
+    tag: {
+      whole: { organization: "acme", name: "shared" },
+      members: { organization: is("globex"), name: is("common"), workspaceIds: is([workspaceId]) },
+    },
+    remoteStateConsumers: {
+      emptied: "consumerIds",
+      whole: { workspaceId, consumerIds: [other] },
+      members: { workspaceId: is(third), consumerIds: is([other, third]), mode: is("exclusive") },
+    },
+    sshKeyAssignment: {
+      whole: { workspaceId, sshKeyId },
+      members: { workspaceId: is(other), sshKeyId: is(otherKeyId) },
+    },
+    workspaceLock: {
+      whole: { workspaceId },
+      members: { workspaceId: is(other), reason: is("moving"), forceUnlock: is(true) },
+    },
+    dataRetentionPolicy: {
+      edition: "self-hosted",
+      whole: { workspaceId },
+      members: { workspaceId: is(other), deleteOlderThanDays: is(30) },
+    },
+    project: {
+      whole: { organization: "acme", name: "payments" },
+      members: {
+        organization: is("globex"),
+        name: is("treasury"),
+        description: is("money"),
+        autoDestroyActivityDuration: is("14d"),
+        defaultExecutionMode: is("local"),
+        defaultAgentPoolId: is(agentPoolId, { defaultExecutionMode: "agent" }),
+        tagBindings: is({ env: "prod" }),
+      },
+    },
+    pkiMount: {
+      whole: { path: "team/pki" },
+      members: {
+        path: is("team/other"),
+        description: is("of the team"),
+        defaultLeaseTtl: is("24h"),
+        maxLeaseTtl: is("1000h"),
+        forceNoCache: is(true),
+        listingVisibility: is("unauth"),
+        allowedResponseHeaders: is(["Link", "Location"]),
+        passthroughRequestHeaders: is(["X-Trace"]),
+        auditNonHmacRequestKeys: is(["common_name"]),
+        auditNonHmacResponseKeys: is(["serial_number"]),
+      },
+    },
+    pkiRole: {
+      whole: { mount: "pki", name: "web" },
+      members: {
+        mount: is("other"),
+        name: is("site"),
+        ttl: is("24h"),
+        maxTtl: is("48h"),
+        notBeforeDuration: is("1m"),
+        notBefore: is("2030-01-01T00:00:00Z"),
+        notBeforeBound: is("duration"),
+        notAfter: is("2040-01-01T00:00:00Z"),
+        notAfterBound: is("2041-01-01T00:00:00Z"),
+        allowLocalhost: is(false),
+        allowedDomains: is(["example.com"]),
+        allowedDomainsTemplate: is(true),
+        allowBareDomains: is(true),
+        allowSubdomains: is(true),
+        allowGlobDomains: is(true),
+        allowWildcardCertificates: is(false),
+        allowAnyName: is(true),
+        enforceHostnames: is(false),
+        allowIpSans: is(false),
+        allowedIpSansCidr: is(["10.0.0.0/8"]),
+        allowedUriSans: is(["spiffe://example.com/*"]),
+        allowedUriSansTemplate: is(true),
+        allowGlobsInIdentityTemplates: is(true),
+        allowedOtherSans: is(["1.2.3;UTF8:*"]),
+        allowedSerialNumbers: is(["7"]),
+        allowedUserIds: is(["u"]),
+        serverFlag: is(false),
+        clientFlag: is(false),
+        codeSigningFlag: is(true),
+        emailProtectionFlag: is(true),
+        keyUsages: is(["DigitalSignature"]),
+        extKeyUsages: is(["TimeStamping"]),
+        extKeyUsageOids: is(["1.2.3.4"]),
+        keyType: is("ec"),
+        keyBits: is(4096),
+        signatureBits: is(512),
+        usePss: is(true),
+        useCsrCommonName: is(false),
+        useCsrSans: is(false),
+        serialNumberSource: is("json"),
+        requireCn: is(false),
+        cnValidations: is(["disabled"]),
+        organizationalUnits: is(["Payments"]),
+        organizations: is(["Acme"]),
+        countries: is(["DE"]),
+        localities: is(["Berlin"]),
+        provinces: is(["Berlin"]),
+        streetAddresses: is(["Weg 1"]),
+        postalCodes: is(["10115"]),
+        policyIdentifiers: is(["1.2.3", { oid: "1.2.4", notice: "n", cps: "https://example.com/cps" }]),
+        basicConstraintsValidForNonCa: is(true),
+        issuerRef: is("other-issuer"),
+        generateLease: is(true),
+        noStore: is(true),
+        noStoreMetadata: is(true),
+      },
+    },
+  }
+}
