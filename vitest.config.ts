@@ -8,7 +8,7 @@ export const resolve = {
   alias: [
     { find: /^@chancery\/engine$/, replacement: source("engine/src/index.ts") },
     { find: /^@chancery\/pulumi$/, replacement: source("provider/src/index.ts") },
-    { find: /^@chancery\/engine\/(managed|testing)$/, replacement: source("engine/src/$1/index.ts") },
+    { find: /^@chancery\/engine\/(managed|testing|x509)$/, replacement: source("engine/src/$1/index.ts") },
   ],
 }
 

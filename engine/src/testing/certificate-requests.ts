@@ -1,11 +1,9 @@
-import { encodeCertificationRequestInfo, assembleCertificationRequest } from "../x509/certification-request.ts"
 import type { Extension } from "../x509/extension.ts"
 import type { KeyAlgorithm } from "../x509/key-algorithm.ts"
-import { type DistinguishedName, encodeName } from "../x509/name.ts"
+import type { DistinguishedName } from "../x509/name.ts"
 import { writePem } from "../x509/pem.ts"
 import type { PrivateKey } from "../x509/private-key.ts"
-import { chooseSignatureAlgorithm, signatureAlgorithmIdentifier } from "../x509/signature-algorithm.ts"
-import { signingKey } from "../x509/signing-key.ts"
+import { signedRequest } from "../x509/signed-request.ts"
 import { testKeyGenerator } from "./test-keys.ts"
 
 export interface RequestToMake {
@@ -21,14 +19,6 @@ export async function certificateRequest({
   algorithm = { type: "ec", bits: 256 },
 }: RequestToMake = {}): Promise<{ readonly csr: string; readonly privateKey: PrivateKey }> {
   const privateKey = await testKeyGenerator.generate(algorithm)
-  const key = signingKey(privateKey)
-  const info = encodeCertificationRequestInfo({
-    subject: encodeName(subject),
-    subjectPublicKeyInfo: key.spki,
-    extensions,
-  })
-  const name = chooseSignatureAlgorithm(algorithm, { signatureBits: 0, usePss: false })
-  const signature = await key.sign(info, name)
-  const der = assembleCertificationRequest(info, signatureAlgorithmIdentifier(name), signature)
+  const der = await signedRequest(privateKey, { subject, extensions })
   return { csr: writePem("CERTIFICATE REQUEST", der), privateKey }
 }

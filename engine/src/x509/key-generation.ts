@@ -80,3 +80,18 @@ export function generateRsaKey(bits: number): RsaKeyOctets {
   })
   return { secret: privateKey, spki: publicKey }
 }
+
+/** One key after another on a thread of the pool, for who makes few and serves nobody meanwhile. The public exponent is 65537. */
+export const pooledRsaKeys: RsaKeySource = {
+  generate: (bits) =>
+    new Promise((resolve, reject) => {
+      const encodings = {
+        modulusLength: bits,
+        privateKeyEncoding: { type: "pkcs1", format: "der" },
+        publicKeyEncoding: { type: "spki", format: "der" },
+      } as const
+      generateKeyPair("rsa", encodings, (error, spki, secret) =>
+        error === null ? resolve({ secret, spki }) : reject(error),
+      )
+    }),
+}
