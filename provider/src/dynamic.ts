@@ -45,8 +45,10 @@ export function dynamicProvider(kindName: string, lifecycle: Lifecycle, session:
     diff: (_id, olds, news) =>
       said("diff", async () => {
         await session.configured
-        const { changed, replaces, deleteBeforeReplace } = lifecycle.diff(declared(olds), declared(news), openIn(news))
+        const difference = lifecycle.diff(declared(olds), declared(news), openIn(news))
+        const { changed, replaces, deleteBeforeReplace, isUnasked } = difference
         if (changed.length === 0) return { changes: false }
+        if (isUnasked) return { changes: true, replaces: [...replaces], deleteBeforeReplace }
         // Undecided on purpose: the engine then shows, and `replaceOnChanges` sees, which inputs differ.
         return { replaces: [...replaces], deleteBeforeReplace }
       }),

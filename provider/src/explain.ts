@@ -15,6 +15,9 @@ export function explain(error: unknown, kindName: string, phase: Phase): string 
   return `${said} (${statusOf(error)})${hint === undefined ? "" : `\n${hint}`}`
 }
 
+/** Each is another one, and none has a name to be known by. */
+const unrepeatable = new Set(["pkiCertificate", "pkiSignedCertificate", "pkiIntermediate"])
+
 function hintFor(error: Refusal, kindName: string, phase: Phase): string | undefined {
   switch (error.code) {
     case "unauthenticated":
@@ -30,6 +33,8 @@ function hintFor(error: Refusal, kindName: string, phase: Phase): string | undef
             `deletionPolicy: "retain" to leave the ${kindName} where it is.`
         : undefined
     case "unavailable":
+      if (phase === "create" && unrepeatable.has(kindName))
+        return "Whether it was issued is not known; the next `pulumi up` issues another one."
       return "Whether it was done is not known; the next `pulumi up` finds out."
     default:
       return undefined

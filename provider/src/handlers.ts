@@ -52,4 +52,8 @@ export const v1 = {
   project: handler("project"),
   pkiMount: handler("pkiMount"),
   pkiRole: handler("pkiRole"),
+  pkiCertificate: handler("pkiCertificate"),
+  pkiSignedCertificate: handler("pkiSignedCertificate"),
+  pkiIntermediate: handler("pkiIntermediate"),
+  pkiRevocation: handler("pkiRevocation"),
 } satisfies Record<KindName, DynamicProvider>

@@ -7,8 +7,17 @@ export {
 export type { LifeArgs } from "./life-args.ts"
 export { getWorkspace, listTags, listWorkspaces, type TagLookup, type WorkspaceLookup } from "./lookups.ts"
 export { getIssuer, getRole, type IssuerLookup, type RoleLookup } from "./pki-lookups.ts"
+export type { AuthorityArgs, IssuanceArgs, NamesArgs, ValidityArgs } from "./certificate-args.ts"
+export { PkiCertificate, type PkiCertificateArgs, type PkiCertificateState } from "./pki-certificate.ts"
+export { PkiIntermediate, type PkiIntermediateArgs, type PkiIntermediateState } from "./pki-intermediate.ts"
 export { PkiMount, type PkiMountArgs, type PkiMountState } from "./pki-mount.ts"
 export { type PolicyIdentifierArgs, PkiRole, type PkiRoleArgs, type PkiRoleState } from "./pki-role.ts"
+export { PkiRevocation, type PkiRevocationArgs, type PkiRevocationState } from "./pki-revocation.ts"
+export {
+  PkiSignedCertificate,
+  type PkiSignedCertificateArgs,
+  type PkiSignedCertificateState,
+} from "./pki-signed-certificate.ts"
 export { Project, type ProjectArgs, type ProjectState } from "./project.ts"
 export { Provider, type ProviderArgs } from "./provider.ts"
 export {

@@ -1,88 +1,175 @@
 // Every kind there is, by the name that states have for it.
 import {
   dataRetentionPolicyKind,
+  pkiCertificateKind,
+  pkiSignedCertificateKind,
+  pkiIntermediateKind,
+  pkiRevocationKind,
   pkiMountKind,
   pkiRoleKind,
   projectKind,
   remoteStateConsumersKind,
   sshKeyAssignmentKind,
+  systemRuntime,
   tagBindingsKind,
   tagKind,
   workspaceKind,
   workspaceLockKind,
   workspaceTagsKind,
 } from "@chancery/engine/managed"
+import type { Runtime } from "@chancery/engine"
 import { lifecycleOf } from "./lifecycle.ts"
 
-export const lifecycles = {
-  workspace: lifecycleOf({
-    kind: workspaceKind,
-    identity: ["organization"],
-    adoptable: true,
-    inOrganization: true,
-    bindingsMember: "tagBindings",
-  }),
-  workspaceTags: lifecycleOf({
-    kind: workspaceTagsKind,
-    identity: ["workspaceId"],
-    adoptable: false,
-    inOrganization: false,
-  }),
-  tagBindings: lifecycleOf({
-    kind: tagBindingsKind,
-    identity: ["workspaceId"],
-    adoptable: false,
-    inOrganization: false,
-  }),
-  remoteStateConsumers: lifecycleOf({
-    kind: remoteStateConsumersKind,
-    identity: ["workspaceId"],
-    adoptable: false,
-    inOrganization: false,
-  }),
-  sshKeyAssignment: lifecycleOf({
-    kind: sshKeyAssignmentKind,
-    identity: ["workspaceId"],
-    adoptable: false,
-    inOrganization: false,
-  }),
-  workspaceLock: lifecycleOf({
-    kind: workspaceLockKind,
-    identity: ["workspaceId", "reason"],
-    adoptable: false,
-    inOrganization: false,
-  }),
-  dataRetentionPolicy: lifecycleOf({
-    kind: dataRetentionPolicyKind,
-    identity: ["workspaceId"],
-    adoptable: false,
-    inOrganization: false,
-  }),
-  project: lifecycleOf({
-    kind: projectKind,
-    identity: ["organization"],
-    adoptable: true,
-    inOrganization: true,
-  }),
-  tag: lifecycleOf({
-    kind: tagKind,
-    identity: ["organization", "name"],
-    adoptable: true,
-    inOrganization: true,
-  }),
-  pkiMount: lifecycleOf({
-    kind: pkiMountKind,
-    identity: ["path"],
-    adoptable: true,
-    inOrganization: false,
-  }),
-  pkiRole: lifecycleOf({
-    kind: pkiRoleKind,
-    identity: ["mount", "name"],
-    adoptable: true,
-    inOrganization: false,
-    inMount: true,
-  }),
-}
+/** Whatever is due, is so by the clock. */
+export const lifecyclesBy = (clock: Runtime["clock"]) => ({
+  workspace: lifecycleOf(
+    {
+      kind: workspaceKind,
+      identity: ["organization"],
+      adoptable: true,
+      inOrganization: true,
+      bindingsMember: "tagBindings",
+    },
+    clock,
+  ),
+  workspaceTags: lifecycleOf(
+    {
+      kind: workspaceTagsKind,
+      identity: ["workspaceId"],
+      adoptable: false,
+      inOrganization: false,
+    },
+    clock,
+  ),
+  tagBindings: lifecycleOf(
+    {
+      kind: tagBindingsKind,
+      identity: ["workspaceId"],
+      adoptable: false,
+      inOrganization: false,
+    },
+    clock,
+  ),
+  remoteStateConsumers: lifecycleOf(
+    {
+      kind: remoteStateConsumersKind,
+      identity: ["workspaceId"],
+      adoptable: false,
+      inOrganization: false,
+    },
+    clock,
+  ),
+  sshKeyAssignment: lifecycleOf(
+    {
+      kind: sshKeyAssignmentKind,
+      identity: ["workspaceId"],
+      adoptable: false,
+      inOrganization: false,
+    },
+    clock,
+  ),
+  workspaceLock: lifecycleOf(
+    {
+      kind: workspaceLockKind,
+      identity: ["workspaceId", "reason"],
+      adoptable: false,
+      inOrganization: false,
+    },
+    clock,
+  ),
+  dataRetentionPolicy: lifecycleOf(
+    {
+      kind: dataRetentionPolicyKind,
+      identity: ["workspaceId"],
+      adoptable: false,
+      inOrganization: false,
+    },
+    clock,
+  ),
+  project: lifecycleOf(
+    {
+      kind: projectKind,
+      identity: ["organization"],
+      adoptable: true,
+      inOrganization: true,
+    },
+    clock,
+  ),
+  tag: lifecycleOf(
+    {
+      kind: tagKind,
+      identity: ["organization", "name"],
+      adoptable: true,
+      inOrganization: true,
+    },
+    clock,
+  ),
+  pkiMount: lifecycleOf(
+    {
+      kind: pkiMountKind,
+      identity: ["path"],
+      adoptable: true,
+      inOrganization: false,
+    },
+    clock,
+  ),
+  pkiRole: lifecycleOf(
+    {
+      kind: pkiRoleKind,
+      identity: ["mount", "name"],
+      adoptable: true,
+      inOrganization: false,
+      inMount: true,
+    },
+    clock,
+  ),
+  pkiCertificate: lifecycleOf(
+    {
+      kind: pkiCertificateKind,
+      identity: pkiCertificateKind.identity,
+      adoptable: false,
+      inOrganization: false,
+      inMount: true,
+      endsByItself: true,
+    },
+    clock,
+  ),
+  pkiSignedCertificate: lifecycleOf(
+    {
+      kind: pkiSignedCertificateKind,
+      identity: pkiSignedCertificateKind.identity,
+      adoptable: false,
+      inOrganization: false,
+      inMount: true,
+      endsByItself: true,
+    },
+    clock,
+  ),
+  pkiIntermediate: lifecycleOf(
+    {
+      kind: pkiIntermediateKind,
+      identity: pkiIntermediateKind.identity,
+      adoptable: false,
+      inOrganization: false,
+      inMount: true,
+      endsByItself: true,
+    },
+    clock,
+  ),
+  pkiRevocation: lifecycleOf(
+    {
+      kind: pkiRevocationKind,
+      identity: ["mount", "serialNumber", "certificate"],
+      adoptable: false,
+      inOrganization: false,
+      inMount: true,
+      endsByItself: true,
+      unkept: ["privateKey"],
+    },
+    clock,
+  ),
+})
+
+export const lifecycles = lifecyclesBy(systemRuntime().clock)
 
 export type KindName = keyof typeof lifecycles

@@ -210,6 +210,7 @@ describe("a workspace", () => {
       changed: ["description"],
       replaces: [],
       deleteBeforeReplace: false,
+      isUnasked: false,
     })
   })
 
@@ -341,6 +342,7 @@ describe("a lock", () => {
       changed: ["reason"],
       replaces: ["reason"],
       deleteBeforeReplace: true,
+      isUnasked: false,
     })
     await expect(workspaceLock.create(engine, news)).rejects.toMatchObject({ code: "conflict" })
     await workspaceLock.delete(engine, id, state, defaults)

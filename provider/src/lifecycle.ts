@@ -3,8 +3,8 @@
 //
 // A state holds what was declared and what was found, member by member, and three facts beside it: `__managed`, the members
 // that the program declares (the rest may change as it likes), `__marker`, who declares, and `adopted`.
-import type { Engine } from "@chancery/engine"
-import { type ManagedKind, PartlyCreated, type Values } from "@chancery/engine/managed"
+import type { Engine, Runtime } from "@chancery/engine"
+import { type Known, type ManagedKind, PartlyCreated, type Values } from "@chancery/engine/managed"
 import { durationMs, isTimeout } from "./deadline.ts"
 
 export type DeletionPolicy = "safe" | "force" | "retain"
@@ -18,6 +18,8 @@ export interface Defaults {
   readonly tagBindings: Readonly<Record<string, string>>
 }
 
+type Clock = Runtime["clock"]
+
 /** Members that have no value yet. */
 export type Open = ReadonlySet<string>
 
@@ -30,6 +32,8 @@ export interface Difference {
   readonly changed: readonly string[]
   readonly replaces: readonly string[]
   readonly deleteBeforeReplace: boolean
+  /** Something has changed that no input shows. */
+  readonly isUnasked: boolean
 }
 
 export interface Kept {
@@ -79,8 +83,12 @@ export interface Declared<Spec extends object, Observed extends object> {
   readonly inOrganization: boolean
   /** The same of the member `mount`. */
   readonly inMount?: boolean
+  /** What becomes of it at the end is said by a member of its own, or by nobody. */
+  readonly endsByItself?: boolean
   /** The member that takes the bindings that everything gets. */
   readonly bindingsMember?: string
+  /** Secret members that no state has beside the inputs: what was found says whether they are another's. */
+  readonly unkept?: readonly string[]
 }
 
 const deletionPolicies: readonly unknown[] = ["safe", "force", "retain"] satisfies readonly DeletionPolicy[]
@@ -90,12 +98,20 @@ const lifeMembers = ["adopt", "deletionPolicy", "timeouts", "__marker"]
 
 export function lifecycleOf<Spec extends object, Observed extends object>(
   declared: Declared<Spec, Observed>,
+  clock: Clock,
 ): Lifecycle {
-  const { kind } = declared
+  const { kind, unkept = [] } = declared
+
+  const knownOf = (olds: Values): Known<Observed> => ({
+    before: observedIn(olds) as Partial<Observed>,
+    now: clock.now(),
+  })
 
   const stateOf = (spec: Values, observed: Observed, life: Values, adopted: boolean): Values => {
     const { changed } = kind.changes(spec as Spec, observed)
-    const asDeclared = Object.fromEntries(Object.entries(spec).filter(([name]) => !changed.includes(name)))
+    const asDeclared = Object.fromEntries(
+      Object.entries(spec).filter(([name]) => !changed.includes(name) && !unkept.includes(name)),
+    )
     return { ...observed, ...asDeclared, ...life, adopted, __managed: Object.keys(spec).toSorted() }
   }
 
@@ -105,7 +121,7 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
     check(news, open, defaults) {
       const inputs = withDefaults(news, open, defaults, declared)
       const { spec, life } = split(inputs, open)
-      const failures = [...kind.faults(spec, open), ...lifeFaults(life, open, declared.adoptable)].map(
+      const failures = [...kind.faults(spec, open), ...lifeFaults(life, open, declared)].map(
         ({ field = [], detail }): Failure => ({ property: pathOf(field), reason: detail }),
       )
       return {
@@ -120,11 +136,12 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
 
     diff(olds, news, open) {
       const { spec, life } = split(news, open)
+      const dropped = droppedFrom(olds, news)
       const {
         changed,
         mustReplace,
         removeFirst = false,
-      } = kind.changes(spec as Spec, olds as Observed, droppedFrom(olds, news))
+      } = kind.changes(spec as Spec, olds as Observed, dropped, clock.now())
       // Who declares may get another name, and stays the same.
       const livesOtherwise = [...new Set([...Object.keys(life), ...lifeMembers])].filter(
         (name) => name !== "__marker" && !open.has(name) && JSON.stringify(life[name]) !== JSON.stringify(olds[name]),
@@ -134,13 +151,18 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
         changed: [...changed, ...livesOtherwise, ...unknown],
         replaces: [...mustReplace, ...unknown.filter((name) => declared.identity.includes(name))],
         deleteBeforeReplace: removeFirst,
+        isUnasked: changed.some((name) => spec[name] === undefined && !dropped.includes(name)),
       }
     },
 
     async create(engine, news) {
       const { spec, life } = split(news, nothingOpen)
       const { __marker: marker } = life
-      const origin = { marker: typeof marker === "string" ? marker : "", adopt: life["adopt"] === true }
+      const origin = {
+        marker: typeof marker === "string" ? marker : "",
+        adopt: life["adopt"] === true,
+        now: clock.now(),
+      }
       try {
         const { id, observed, adopted } = await kind.create(engine, spec as Spec, origin)
         return { id, state: stateOf(spec, observed, life, adopted) }
@@ -154,7 +176,7 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
     async read(engine, id, olds) {
       const managed = managedIn(olds)
       const spec = pick(olds, managed)
-      const observed = await kind.observe(engine, id, spec as Partial<Spec>)
+      const observed = await kind.observe(engine, id, spec as Partial<Spec>, knownOf(olds))
       if (observed === undefined) return undefined
       const life = pick(olds, lifeMembers)
       const state = stateOf(spec, observed, life, olds["adopted"] === true)
@@ -172,9 +194,10 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
 
     async delete(engine, id, olds, defaults) {
       const chosen = olds["deletionPolicy"] as DeletionPolicy | undefined
-      const policy = chosen ?? (olds["adopted"] === true ? "retain" : defaults.deletionPolicy)
+      const otherwise = olds["adopted"] === true ? "retain" : defaults.deletionPolicy
+      const policy = declared.endsByItself === true ? "safe" : (chosen ?? otherwise)
       if (policy === "retain") return
-      await kind.remove(engine, id, pick(olds, managedIn(olds)) as Partial<Spec>, policy)
+      await kind.remove(engine, id, pick(olds, managedIn(olds)) as Partial<Spec>, policy, knownOf(olds))
     },
   }
 }
@@ -212,14 +235,20 @@ function split(inputs: Values, open: Open): { readonly spec: Values; readonly li
   }
 }
 
-function lifeFaults(life: Values, open: Open, adoptable: boolean): { field: readonly string[]; detail: string }[] {
+function lifeFaults(
+  life: Values,
+  open: Open,
+  { adoptable, endsByItself = false }: Pick<Declared<object, object>, "adoptable" | "endsByItself">,
+): { field: readonly string[]; detail: string }[] {
   const { adopt, deletionPolicy, timeouts } = life
   const faults: { field: readonly string[]; detail: string }[] = []
   if (adopt !== undefined && !adoptable)
     faults.push({ field: ["adopt"], detail: "adopt means nothing here; leave it out" })
   else if (adopt !== undefined && typeof adopt !== "boolean")
     faults.push({ field: ["adopt"], detail: "adopt must be true or false" })
-  if (deletionPolicy !== undefined && !deletionPolicies.includes(deletionPolicy))
+  if (deletionPolicy !== undefined && endsByItself)
+    faults.push({ field: ["deletionPolicy"], detail: "deletionPolicy means nothing here; leave it out" })
+  else if (deletionPolicy !== undefined && !deletionPolicies.includes(deletionPolicy))
     faults.push({ field: ["deletionPolicy"], detail: `deletionPolicy must be "safe", "force" or "retain"` })
   if (timeouts === undefined || open.has("timeouts")) return faults
   if (typeof timeouts !== "object" || timeouts === null)

@@ -22,6 +22,12 @@ export function registration(
   return { ...unset, ...given, __marker: markerOf(logicalName), __provider: providerText(kind) }
 }
 
+/** Encrypts outputs in the state that no secret input has the name of. */
+export const withSecretOutputs = (
+  names: readonly string[],
+  options: pulumi.CustomResourceOptions = {},
+): pulumi.CustomResourceOptions => pulumi.mergeOptions(options, { additionalSecretOutputs: [...names] })
+
 /** Who declares it, so that a creation whose answer was lost is known again. */
 const markerOf = (logicalName: string): string =>
   `pulumi:${pulumi.getOrganization()}/${pulumi.getProject()}/${pulumi.getStack()}/${logicalName}`.slice(

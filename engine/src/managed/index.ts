@@ -7,6 +7,7 @@ export {
 export {
   type Changes,
   type Created,
+  type Known,
   type ManagedKind,
   type Origin,
   originMaximum,
@@ -14,9 +15,15 @@ export {
   type Removal,
   type Values,
 } from "./managed-kind.ts"
+export { type ObservedPkiCertificate, pkiCertificateKind, type PkiCertificateSpec } from "./pki-certificate.ts"
+export { pkiIntermediateKind, type PkiIntermediateSpec } from "./pki-intermediate.ts"
+export type { ObservedIssuance } from "./pki-issuance.ts"
 export { type ObservedPkiMount, pkiMountKind, type PkiMountSpec } from "./pki-mount.ts"
 export { type ObservedPkiIssuer, observedPkiIssuer } from "./pki-issuer.ts"
 export { type ObservedPkiRole, observedPkiRole, pkiRoleKind, type PkiRoleSpec } from "./pki-role.ts"
+export { systemRuntime } from "../core/runtime.ts"
+export { type ObservedPkiRevocation, pkiRevocationKind, type PkiRevocationSpec } from "./pki-revocation.ts"
+export { pkiSignedCertificateKind, type PkiSignedCertificateSpec } from "./pki-signed-certificate.ts"
 export { type ObservedProject, projectKind, type ProjectSpec } from "./project.ts"
 export {
   type ObservedRemoteStateConsumers,

@@ -2,13 +2,14 @@
 // Kubernetes operator). Specs and observations are plain JSON in the same words, so that what was found can be put beside
 // what was asked for member by member. A member that a spec leaves out is not managed: whatever it is, it stays.
 import type { Fault } from "../core/errors.ts"
+import type { Instant } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
 
 /** Plain JSON: no `undefined`, no instants but as text. */
 export type Values = Readonly<Record<string, unknown>>
 
 export interface Changes {
-  /** Members of the spec that differ from what was observed. */
+  /** Members of the spec that differ from what was observed, and members of that which no spec can leave as they are. */
   readonly changed: readonly string[]
   /** Those among them that are part of the identity: another thing has to take the place of this one. */
   readonly mustReplace: readonly string[]
@@ -22,6 +23,15 @@ export interface Origin {
   readonly marker: string
   /** Takes over what is there under the same name, whoever made it. */
   readonly adopt: boolean
+  /** When it is tried: one try is told from another by it. */
+  readonly now?: Instant
+}
+
+/** What whoever asks knows already. */
+export interface Known<Observed> {
+  /** What was observed before, with what is told only once; no member where nothing was. */
+  readonly before: Partial<Observed>
+  readonly now: Instant
 }
 
 export const originMaximum = 255
@@ -44,16 +54,16 @@ export interface ManagedKind<Spec extends object, Observed extends object> {
    * values that are not known yet: they are absent from the spec, and no rule speaks about them.
    */
   faults(spec: Values, open?: ReadonlySet<string>): readonly Fault[]
-  /** `dropped` are members that the spec before this one had. Pure. */
-  changes(spec: Spec, observed: Observed, dropped?: readonly string[]): Changes
+  /** `dropped` are members that the spec before this one had; without `now` nothing is due. Pure. */
+  changes(spec: Spec, observed: Observed, dropped?: readonly string[], now?: Instant): Changes
   /** Undefined when it is gone. The spec says what to look at. */
-  observe(engine: Engine, id: string, spec: Partial<Spec>): Promise<Observed | undefined>
+  observe(engine: Engine, id: string, spec: Partial<Spec>, known: Known<Observed>): Promise<Observed | undefined>
   /** Throws `PartlyCreated` when it exists but is not as the spec wants it; an update finishes it. */
   create(engine: Engine, spec: Spec, origin: Origin): Promise<Created<Observed>>
   /** Sends what differs and nothing else; dropped members go back to what a new one has. */
   update(engine: Engine, id: string, spec: Spec, observed: Observed, dropped?: readonly string[]): Promise<Observed>
   /** What is gone already is done. */
-  remove(engine: Engine, id: string, spec: Partial<Spec>, removal: Removal): Promise<void>
+  remove(engine: Engine, id: string, spec: Partial<Spec>, removal: Removal, known: Known<Observed>): Promise<void>
 }
 
 export class PartlyCreated extends Error {

@@ -218,7 +218,7 @@ describe("a role", () => {
         expect(pkiRoleKind.faults({ ...spec })).toEqual([])
         const { id, observed } = await pkiRoleKind.create(engine, spec, { marker: "m", adopt: true })
         expect(pkiRoleKind.changes(spec, observed).changed).toEqual([])
-        expect(await pkiRoleKind.observe(engine, id, spec)).toEqual(observed)
+        expect(await pkiRoleKind.observe(engine, id, spec, { before: {}, now: 0 })).toEqual(observed)
       }),
       { numRuns: 60 },
     )

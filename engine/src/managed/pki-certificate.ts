@@ -1,0 +1,71 @@
+import * as z from "zod"
+import type { IssueInput, IssuedCertificate } from "../pki/certificates/certificates.ts"
+import {
+  flag,
+  integer,
+  nameMembers,
+  refusedBy,
+  requestOf,
+  text,
+  texts,
+  validityMembers,
+} from "./certificate-members.ts"
+import { issuanceKind, issuanceMembers, leavings, type ObservedIssuance, type ObservedKey } from "./pki-issuance.ts"
+import { judgeIssue } from "./request-rules.ts"
+
+const requestMembers = {
+  ...nameMembers,
+  ...validityMembers,
+  userIds: texts,
+  certMetadata: text,
+  removeRootsFromChain: flag,
+  keyType: z.enum(["rsa", "ec", "ed25519"]).optional(),
+  keyBits: integer,
+}
+
+const shape = z.strictObject({
+  ...issuanceMembers,
+  ...requestMembers,
+  role: z.string().min(1),
+  issuerRef: z.string().min(1).optional(),
+  privateKeyFormat: z.enum(["der", "pkcs8"]).optional(),
+  onDestroy: z.enum(leavings).optional(),
+})
+
+/** A certificate with a key of its own, issued under a role (specification 4.4). */
+export type PkiCertificateSpec = Readonly<z.infer<typeof shape>>
+
+export type ObservedPkiCertificate = ObservedIssuance & ObservedKey
+
+const inputOf = (spec: Partial<PkiCertificateSpec>): IssueInput => requestOf(spec, Object.keys(requestMembers))
+
+/** Its id is `MOUNT/SERIAL`. */
+export const pkiCertificateKind = issuanceKind<PkiCertificateSpec, ObservedPkiCertificate>({
+  shape,
+  rules: (known) => refusedBy(shape, () => judgeIssue(inputOf(known))),
+  issue: (pki, spec, certMetadata) =>
+    pki.certificates.issue(
+      spec.role,
+      { ...inputOf(spec), ...(certMetadata === undefined ? {} : { certMetadata }) },
+      spec.issuerRef === undefined ? {} : { issuerRef: spec.issuerRef },
+    ),
+  isMarked: ({ certMetadata = "" }) => certMetadata === "",
+  hasKey: true,
+  own: (issued, spec) => ({
+    privateKey: keyText(issued, spec),
+    privateKeyType: issued?.privateKey?.algorithm.type ?? null,
+  }),
+})
+
+/** `der` is the form that is usual for the type of key; `pkcs8` is PEM, whatever the format (specification 4.4). */
+function keyText(
+  issued: IssuedCertificate | undefined,
+  { format = "pem", privateKeyFormat = "der" }: Partial<PkiCertificateSpec>,
+): string | null {
+  if (issued?.privateKey === undefined) return null
+  const { privateKey } = issued
+  if (privateKeyFormat === "pkcs8") return privateKey.pem("pkcs8")
+  return format === "der"
+    ? Buffer.from(privateKey.der("traditional")).toString("base64")
+    : privateKey.pem("traditional")
+}

@@ -1,0 +1,40 @@
+import * as z from "zod"
+import type { SignIntermediateInput } from "../pki/certificates/certificates.ts"
+import { authorityMembers, flag, refusedBy, requestOf } from "./certificate-members.ts"
+import { issuanceKind, issuanceMembers, type ObservedIssuance } from "./pki-issuance.ts"
+import { judgeIntermediate } from "./request-rules.ts"
+
+const requestMembers = {
+  ...authorityMembers,
+  csr: z.string().min(1),
+  useCsrValues: flag,
+  enforceLeafNotAfterBehavior: flag,
+  removeRootsFromChain: flag,
+}
+
+const shape = z.strictObject({
+  ...issuanceMembers,
+  ...requestMembers,
+  issuerRef: z.string().min(1).optional(),
+  onDestroy: z.enum(["retain", "revoke"]).optional(),
+})
+
+/** The certificate of an authority whose key is elsewhere, by its request for it (specification 4.8). */
+export type PkiIntermediateSpec = Readonly<z.infer<typeof shape>>
+
+const inputOf = (spec: Partial<PkiIntermediateSpec>): SignIntermediateInput =>
+  requestOf(spec, Object.keys(requestMembers))
+
+/** Its id is `MOUNT/SERIAL`. */
+export const pkiIntermediateKind = issuanceKind<PkiIntermediateSpec, ObservedIssuance>({
+  shape,
+  rules: (known, unsaid) => {
+    const isNameKnown = !unsaid.has("commonName") && !unsaid.has("useCsrValues")
+    return refusedBy(shape, () => judgeIntermediate(inputOf(known), isNameKnown))
+  },
+  issue: ({ certificates }, spec) =>
+    certificates.signIntermediate(inputOf(spec), spec.issuerRef === undefined ? {} : { issuerRef: spec.issuerRef }),
+  isMarked: () => false,
+  hasKey: false,
+  own: () => ({}),
+})
