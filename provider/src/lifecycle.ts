@@ -112,7 +112,8 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
     const asDeclared = Object.fromEntries(
       Object.entries(spec).filter(([name]) => !changed.includes(name) && !unkept.includes(name)),
     )
-    return { ...observed, ...asDeclared, ...life, adopted, __managed: Object.keys(spec).toSorted() }
+    const managed = Object.keys(spec).filter((name) => !unkept.includes(name))
+    return { ...observed, ...asDeclared, ...life, adopted, __managed: managed.toSorted() }
   }
 
   return {

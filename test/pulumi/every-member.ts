@@ -1,6 +1,7 @@
 // A value for every member of every kind, other than what a new one has. A kind or a member without one fails its test.
 import type { Edition } from "../../engine/src/core/edition.ts"
 import type { ServedEngine } from "../../engine/src/engine.ts"
+import { writePem } from "../../engine/src/x509/pem.ts"
 import type { KindName } from "../../provider/src/kinds.ts"
 import type { Values } from "./dynamic-server.ts"
 
@@ -12,6 +13,10 @@ export interface Sample {
   readonly stays?: true
   /** The only edition that has it. */
   readonly edition?: Edition
+  /** It cannot be changed; what whoever tries is told. */
+  readonly refused?: string
+  /** It is a secret that is used once, and says nothing about what there is. */
+  readonly unkept?: true
 }
 
 export interface Samples {
@@ -20,12 +25,64 @@ export interface Samples {
   readonly members: Readonly<Record<string, Sample>>
   /** It is part of something that stays, and has nothing in this member once it is deleted. */
   readonly emptied?: string
+  /** It is there for good: who deletes it forgets it. */
+  readonly lasts?: true
   /** The only edition that has it. */
   readonly edition?: Edition
 }
 
 const is = (value: unknown, beside: Values = {}): Sample => ({ value, beside })
+const another = (values: Values): Readonly<Record<string, Sample>> =>
+  Object.fromEntries(Object.entries(values).map(([member, value]) => [member, is(value)]))
 const stays = (value: unknown): Sample => ({ value, stays: true })
+
+/** Members that kinds of certificates share. */
+const validity = another({ ttl: "10h", notBefore: "2026-01-01T00:00:00Z", notAfter: "2040-01-01T00:00:00Z" })
+const names = another({
+  commonName: "other.example.com",
+  altNames: ["a.example.com", "mail@example.com"],
+  ipSans: ["10.0.0.1"],
+  uriSans: ["spiffe://example.com/api"],
+  otherSans: ["1.2.3;UTF8:x"],
+  excludeCnFromSans: true,
+  subjectSerialNumber: "7",
+})
+const authority = {
+  ...names,
+  ...validity,
+  ...another({
+    organizationalUnits: ["Payments"],
+    organizations: ["Acme"],
+    countries: ["DE"],
+    localities: ["Berlin"],
+    provinces: ["Berlin"],
+    streetAddresses: ["Weg 1"],
+    postalCodes: ["10115"],
+    notBeforeDuration: "1m",
+    maxPathLength: 0,
+    permittedDnsDomains: ["example.com"],
+    excludedDnsDomains: ["evil.test"],
+    permittedEmailAddresses: ["example.com"],
+    excludedEmailAddresses: ["evil.test"],
+    permittedIpRanges: ["10.0.0.0/8"],
+    excludedIpRanges: ["10.1.0.0/16"],
+    permittedUriDomains: ["example.com"],
+    excludedUriDomains: ["evil.test"],
+    keyUsages: ["ContentCommitment"],
+    signatureBits: 384,
+    usePss: true,
+    skid: "0a0b",
+  }),
+}
+const issuance = another({
+  mount: "other",
+  issuerRef: "root",
+  format: "der",
+  renewBefore: "1h",
+  removeRootsFromChain: true,
+  onDestroy: "revoke",
+})
+const metadata = Buffer.from("ours").toString("base64")
 
 const sshKey = "-----BEGIN OPENSSH PRIVATE KEY-----\nx\n-----END OPENSSH PRIVATE KEY-----"
 
@@ -45,8 +102,22 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
     apiUrl: "https://api.github.test",
     token: "t",
   })
-  await engine.mounts.create({ path: "pki" })
-  await engine.mounts.create({ path: "other" })
+  for (const path of ["pki", "other"]) {
+    await engine.mounts.create({ path, config: { maxLeaseTtlMs: 20 * 365 * 86_400_000 } })
+    const { issuers, roles } = engine.pki(path)
+    await issuers.generateRoot({ commonName: "Root", keyType: "ec", issuerName: "root", ttlMs: 6e11 })
+    const free = { allowAnyName: true, allowedUriSans: ["*"], allowedOtherSans: ["*"], allowedUserIds: ["*"] }
+    for (const role of ["servers", "clients"])
+      await roles.save(role, { ...free, allowedSerialNumbers: ["*"], keyType: "ec", ttlMs: 86_400_000 })
+  }
+  const { certificates, issuers } = engine.pki("pki")
+  const request = async () =>
+    writePem("CERTIFICATE REQUEST", (await issuers.generateIntermediate({ commonName: "CA", keyType: "ec" })).csr)
+  const [csr, otherCsr] = [await request(), await request()]
+  const [issued, otherIssued] = [
+    await certificates.issue("servers", { commonName: "one.example.com" }),
+    await certificates.issue("servers", { commonName: "two.example.com" }),
+  ]
 
   return {
     workspace: {
@@ -196,6 +267,61 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
         generateLease: is(true),
         noStore: is(true),
         noStoreMetadata: is(true),
+      },
+    },
+    pkiCertificate: {
+      lasts: true,
+      whole: { mount: "pki", role: "servers", commonName: "api.example.com" },
+      members: {
+        ...issuance,
+        ...validity,
+        ...names,
+        ...another({ role: "clients", userIds: ["u"], certMetadata: metadata }),
+        ...another({ keyType: "ec", privateKeyFormat: "pkcs8", onDestroy: "revokeWithKey" }),
+        keyBits: is(256, { keyType: "ec" }),
+      },
+    },
+    pkiSignedCertificate: {
+      lasts: true,
+      whole: { mount: "pki", role: "servers", commonName: "api.example.com", csr },
+      members: {
+        ...issuance,
+        ...validity,
+        ...names,
+        ...another({ role: "clients", userIds: ["u"], certMetadata: metadata, csr: otherCsr }),
+        verbatim: is(true, { commonName: undefined }),
+        ...Object.fromEntries(
+          Object.entries({
+            keyUsages: ["DigitalSignature"],
+            extKeyUsages: ["ServerAuth"],
+            extKeyUsageOids: ["1.2.3.4"],
+            signatureBits: 384,
+            usePss: true,
+            enforceLeafNotAfterBehavior: true,
+          }).map(([member, value]) => [member, is(value, { verbatim: true, commonName: undefined })]),
+        ),
+      },
+    },
+    pkiIntermediate: {
+      lasts: true,
+      whole: { mount: "pki", commonName: "Issuing CA", csr },
+      members: {
+        ...issuance,
+        ...authority,
+        ...another({ csr: otherCsr, useCsrValues: true, enforceLeafNotAfterBehavior: true }),
+      },
+    },
+    pkiRevocation: {
+      lasts: true,
+      whole: { mount: "pki", serialNumber: issued.serialNumber },
+      members: {
+        mount: is("other", {
+          serialNumber: (await engine.pki("other").certificates.issue("servers", { commonName: "x" })).serialNumber,
+        }),
+        serialNumber: is(otherIssued.serialNumber),
+        certificate: is(writePem("CERTIFICATE", otherIssued.certificate), { serialNumber: undefined }),
+        reason: { value: "superseded", refused: "stays what it was" },
+        privateKey: { value: issued.privateKey?.pem("pkcs8"), unkept: true },
       },
     },
   }

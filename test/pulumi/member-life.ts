@@ -20,6 +20,8 @@ export async function comesAndGoes(
     beside = {},
     stays = false,
     edition: ofMember = edition,
+    refused,
+    unkept = false,
   } = kind.members[member] ?? { value: undefined }
   const without = inputs(kind.whole)
   const declared = inputs({ ...kind.whole, ...beside, [member]: value })
@@ -32,10 +34,15 @@ export async function comesAndGoes(
   const before = await server.create(without)
   expect(await server.diff(before.id, before.outs, without)).toEqual({ isSame: true, replaces: [] })
   const { isSame, replaces } = await server.diff(before.id, before.outs, declared)
-  expect(isSame).toBe(false)
+  expect(isSame).toBe(unkept)
   if (ofMember !== edition) {
     await expect(server.update(before.id, before.outs, declared)).rejects.toThrow(`${member}: `)
     await server.delete(before.id, before.outs)
+    return
+  }
+
+  if (refused !== undefined) {
+    await expect(server.update(before.id, before.outs, declared)).rejects.toThrow(refused)
     return
   }
 
@@ -46,15 +53,16 @@ export async function comesAndGoes(
     await server.delete(before.id, before.outs)
     there = await server.create(declared)
   }
-  expect(there.outs).toMatchObject({ [member]: value, __provider: declared["__provider"] })
+  const shown = unkept ? without : declared
+  expect(there.outs).toMatchObject(shown)
   const found = await server.read(there.id, there.outs)
   expect(found?.outs).toEqual(there.outs)
-  expect(found?.inputs).toEqual(declared)
+  expect(found?.inputs).toEqual(shown)
   expect(await server.diff(there.id, there.outs, declared)).toEqual({ isSame: true, replaces: [] })
 
   let left = there.outs
   const undone = await server.diff(there.id, left, without)
-  expect(undone.isSame).toBe(stays)
+  expect(undone.isSame).toBe(stays || unkept)
   if (undone.replaces.length === 0) {
     left = await server.update(there.id, left, without)
     // None is what there is before and after, whether or not it was asked for.
@@ -63,6 +71,8 @@ export async function comesAndGoes(
   }
   await server.delete(there.id, left)
   const rest = await server.read(there.id, left)
-  if (kind.emptied === undefined) expect(rest).toBeUndefined()
+  if (kind.lasts === true)
+    expect(rest?.outs).toMatchObject({ mount: left["mount"], serialNumber: left["serialNumber"] })
+  else if (kind.emptied === undefined) expect(rest).toBeUndefined()
   else expect(Object.keys(rest?.outs[kind.emptied] ?? { not: "there" })).toEqual([])
 }

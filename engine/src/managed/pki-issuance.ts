@@ -98,8 +98,10 @@ export function issuanceKind<Spec extends IssuanceSpec, Observed extends Observe
       onDestroy: spec.onDestroy ?? "retain",
     }) as unknown as Observed
 
+  const members = Object.keys(shape.shape)
   return {
-    identity: Object.keys(shape.shape).filter((name) => !lifeMembers.includes(name)),
+    members,
+    identity: members.filter((name) => !lifeMembers.includes(name)),
     faults,
     changes,
     observe: (engine, id, spec, known) => observe(engine, id, spec, known, issuing.own(undefined, spec)),

@@ -39,6 +39,7 @@ export interface ObservedPkiRevocation {
 
 /** Its id is `MOUNT/SERIAL`. */
 export const pkiRevocationKind: ManagedKind<PkiRevocationSpec, ObservedPkiRevocation> = {
+  members: Object.keys(shape.shape),
   faults,
   changes,
   observe,
