@@ -25,7 +25,10 @@ afterEach(() => world[Symbol.asyncDispose]())
 const all = async () => (await engine.workspaces.list("acme", {}, { number: 1, size: 100 })).items
 
 /** The same engine, but one method of a family does something else. */
-const tamperedWith = <Family extends "workspaces" | "tags">(family: Family, methods: Partial<Engine[Family]>): Engine =>
+const tamperedWith = <Family extends "workspaces" | "tags" | "users">(
+  family: Family,
+  methods: Partial<Engine[Family]>,
+): Engine =>
   new Proxy(engine, {
     get: (target, name) =>
       name === family ? { ...methodsOf(target[family]), ...methods } : Reflect.get(target, name, target),
@@ -344,7 +347,7 @@ describe("a lock", () => {
       deleteBeforeReplace: true,
       isUnasked: false,
     })
-    await expect(workspaceLock.create(engine, news)).rejects.toMatchObject({ code: "conflict" })
+    await expect(workspaceLock.create(engine, { workspaceId })).rejects.toMatchObject({ code: "conflict" })
     await workspaceLock.delete(engine, id, state, defaults)
     expect(await locked()).toEqual({ held: false })
     expect(await workspaceLock.read(engine, id, state)).toBeUndefined()
@@ -372,6 +375,18 @@ describe("a lock", () => {
       },
     })
     expect(await workspaceLock.create(losing, { workspaceId, reason: "moving" })).toMatchObject({ id: workspaceId })
+    // The same when the process ended with the answer, and the next one starts anew.
+    expect(await workspaceLock.create(engine, { workspaceId, reason: "moving" })).toMatchObject({ id: workspaceId })
+  })
+
+  test("of somebody else is not ours, whatever its reason", async () => {
+    const { id: workspaceId } = await engine.workspaces.create("acme", { name: "api" })
+    await workspaceLock.create(engine, { workspaceId, reason: "moving" })
+    const account = Object.assign(await engine.users.account(), { id: "user-other" })
+    const others = tamperedWith("users", { account: async () => account })
+    await expect(workspaceLock.create(others, { workspaceId, reason: "moving" })).rejects.toMatchObject({
+      code: "conflict",
+    })
   })
 })
 
@@ -432,12 +447,23 @@ describe("a project", () => {
   })
 
   test("of the same name is taken over only on request", async () => {
-    const { id: theirs } = await engine.projects.create("acme", { name: "payments" })
+    const { id: theirs } = await engine.projects.create("acme", { name: "payments", description: "theirs" })
     await expect(project.create(engine, payments)).rejects.toMatchObject({ code: "invalid" })
     const { id, state } = await project.create(engine, { ...payments, description: "ours", adopt: true })
     expect([id, state["adopted"], state["description"]]).toEqual([theirs, true, "ours"])
     await project.delete(engine, id, state, defaults)
     expect(await engine.projects.get(id)).toMatchObject({ description: "ours" })
+  })
+
+  test("that is empty and as declared may be what a lost answer left behind; one that holds workspaces is somebody's", async () => {
+    const { id } = await project.create(engine, { ...payments, tagBindings: { env: "prod" } })
+    await expect(project.create(engine, payments)).rejects.toMatchObject({ code: "invalid" })
+    const again = await project.create(engine, { ...payments, tagBindings: { env: "prod" } })
+    expect([again.id, again.state["adopted"]]).toEqual([id, false])
+    await engine.workspaces.create("acme", { name: "api", projectId: again.id })
+    await expect(project.create(engine, { ...payments, tagBindings: { env: "prod" } })).rejects.toMatchObject({
+      code: "invalid",
+    })
   })
 
   test.each<{ given: object; property: string }>([

@@ -3,29 +3,33 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { buffer } from "node:stream/consumers"
 import { request } from "undici"
 
+/** The server gets the request, and its answer goes nowhere; or it does not get it, and this is answered. */
+type FaultyAnswer = "lost" | { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
+
 export interface Fault {
   readonly matches: (method: string, path: string) => boolean
-  /** The server gets the request, and its answer goes nowhere; or it does not get it, and this is answered. */
-  readonly answer: "lost" | { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
+  readonly answer: FaultyAnswer
 }
 
 export interface FaultyRoad extends AsyncDisposable {
   readonly url: string
   /** Each is met once, in this order. */
   readonly ahead: Fault[]
+  /** Asked about every request on which none of those is met. */
+  always: (method: string, path: string) => FaultyAnswer | undefined
 }
 
 export async function openFaultyRoad(server: string): Promise<FaultyRoad> {
   const ahead: Fault[] = []
+  let always: FaultyRoad["always"] = () => undefined
 
   async function pass(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
     const { method = "GET", url = "/", headers } = incoming
     const body = await buffer(incoming)
-    const [fault] = ahead
-    const isMet = fault?.matches(method, url) === true
-    if (isMet) ahead.shift()
-    if (isMet && fault.answer !== "lost") {
-      answer.writeHead(fault.answer.status, fault.answer.headers).end()
+    const isMet = ahead[0]?.matches(method, url) === true
+    const fault = isMet ? ahead.shift()?.answer : always(method, url)
+    if (fault !== undefined && fault !== "lost") {
+      answer.writeHead(fault.status, fault.headers).end()
       return
     }
     const { connection: _hop, host: _host, "content-length": _length, ...others } = headers
@@ -35,7 +39,7 @@ export async function openFaultyRoad(server: string): Promise<FaultyRoad> {
       body: body.length === 0 ? null : body,
     })
     const content = await buffer(got.body)
-    if (isMet) incoming.socket.destroy()
+    if (fault === "lost") incoming.socket.destroy()
     else answer.writeHead(got.statusCode, { "content-type": String(got.headers["content-type"] ?? "") }).end(content)
   }
 
@@ -48,6 +52,12 @@ export async function openFaultyRoad(server: string): Promise<FaultyRoad> {
   return {
     url: `http://127.0.0.1:${address.port}`,
     ahead,
+    set always(decide: FaultyRoad["always"]) {
+      always = decide
+    },
+    get always() {
+      return always
+    },
     [Symbol.asyncDispose]: async () => {
       listener.closeAllConnections()
       await new Promise((resolve) => listener.close(resolve))

@@ -38,6 +38,8 @@ export interface TestStack extends AsyncDisposable {
   readonly url: string
   /** What the provider has it in; no state may. */
   readonly token: string
+  /** Gone with the stack. */
+  readonly folder: string
 }
 
 /** What `npm test` runs is what is built. */
@@ -90,6 +92,7 @@ export async function openStack(pulumi: string, mode: Mode): Promise<TestStack> 
   const closing = opening.move()
   return {
     token,
+    folder,
     url,
     setEnvironment: (variables) => {
       Object.assign(stack.workspace.envVars, variables)

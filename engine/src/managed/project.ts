@@ -108,25 +108,20 @@ async function observe(engine: Engine, id: string, spec: Partial<ProjectSpec>): 
 
 async function create(engine: Engine, spec: ProjectSpec, { adopt }: Origin): Promise<Created<ObservedProject>> {
   const { organization, name } = spec
-  const before = await named(engine, organization, name)
-  if (before !== undefined && adopt) {
-    const observed = await update(
-      engine,
-      before.id,
-      spec,
-      (await observe(engine, before.id, spec)) ?? observedOf(before),
-    )
-    return { id: before.id, observed, adopted: true }
-  }
   try {
     const view = await engine.projects.create(organization, { ...patchOf(spec), name })
     return { id: view.id, observed: observedOf(view, spec.tagBindings), adopted: false }
   } catch (error) {
-    if (before !== undefined || !isEngineError(error, "unavailable")) throw error
-    // It was not there a moment ago, and the answer to our making it is lost.
+    if (!isEngineError(error, "invalid") && !isEngineError(error, "unavailable")) throw error
     const view = await named(engine, organization, name)
     if (view === undefined) throw error
-    return { id: view.id, observed: observedOf(view, spec.tagBindings), adopted: false }
+    const { id } = view
+    const observed = (await observe(engine, id, { tagBindings: {} })) ?? observedOf(view)
+    // An empty project as declared is nobody's: it may be what a lost answer left behind.
+    if (view.counts.workspaces === 0 && changes(spec, observed, Object.keys(defaults)).changed.length === 0)
+      return { id, observed: observedOf(view, spec.tagBindings), adopted: false }
+    if (!adopt) throw error
+    return { id, observed: await update(engine, id, spec, observed), adopted: true }
   }
 }
 

@@ -71,9 +71,10 @@ async function observe(engine: Engine, id: string, spec: Partial<TagSpec>): Prom
 async function create(engine: Engine, spec: TagSpec, { adopt }: Origin): Promise<Created<ObservedTag>> {
   const { organization, name, workspaceIds = [] } = spec
   const present = await tagNamed(engine, organization, name)
-  // A word that nobody uses is nobody's: it may be what a lost answer left behind.
-  if (present !== undefined && present.instanceCount > 0 && !adopt)
-    throw conflict(`tag "${present.name}" exists in ${organization}, and ${present.instanceCount} resources carry it`)
+  const others = present === undefined ? 0 : await othersOn(engine, organization, present, workspaceIds)
+  // A word that nobody else uses is nobody's: it may be what a lost answer left behind.
+  if (present !== undefined && others > 0 && !adopt)
+    throw conflict(`tag "${present.name}" exists in ${organization}, and ${others} other resources carry it`)
   const tag = present ?? (await created(engine, organization, name))
   if (workspaceIds.length > 0) {
     try {
@@ -82,8 +83,19 @@ async function create(engine: Engine, spec: TagSpec, { adopt }: Origin): Promise
       throw new PartlyCreated(tag.id, { organization, name: tag.name, workspaceIds: [] }, error)
     }
   }
-  const adopted = present !== undefined && present.instanceCount > 0
-  return { id: tag.id, observed: { organization, name: tag.name, workspaceIds }, adopted }
+  return { id: tag.id, observed: { organization, name: tag.name, workspaceIds }, adopted: others > 0 }
+}
+
+/** How many resources carry it that are not declared to. */
+async function othersOn(
+  engine: Engine,
+  organization: string,
+  { name, instanceCount }: TagView,
+  workspaceIds: readonly string[],
+): Promise<number> {
+  if (instanceCount === 0 || workspaceIds.length === 0) return instanceCount
+  const bearers = await bearersOf(engine, organization, name)
+  return instanceCount - bearers.filter((id) => workspaceIds.includes(id)).length
 }
 
 async function created(engine: Engine, organization: string, name: string): Promise<TagView> {
@@ -120,10 +132,8 @@ async function remove(engine: Engine, id: string, spec: Partial<TagSpec>, remova
   const { organization = "", name = "", workspaceIds = [] } = spec
   const tag = await tagNamed(engine, organization, name)
   if (tag === undefined || tag.id !== id) return
-  const own = workspaceIds.length === 0 ? [] : await bearersOf(engine, organization, tag.name)
-  const others = tag.instanceCount - own.filter((one) => workspaceIds.includes(one)).length
-  if (removal === "safe" && others > 0)
-    throw conflict(`tag "${tag.name}" is carried by ${others} resources that are not declared with it`)
+  const others = removal === "safe" ? await othersOn(engine, organization, tag, workspaceIds) : 0
+  if (others > 0) throw conflict(`tag "${tag.name}" is carried by ${others} resources that are not declared with it`)
   await engine.tags.delete(organization, [id])
 }
 

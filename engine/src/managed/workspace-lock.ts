@@ -57,17 +57,15 @@ async function observe(
 
 async function create(engine: Engine, spec: WorkspaceLockSpec): Promise<Created<ObservedWorkspaceLock>> {
   const { workspaceId, reason = "", forceUnlock = false } = spec
-  const created = { id: workspaceId, observed: { workspaceId, reason, forceUnlock }, adopted: false }
-  const wasHeld = (await lockOf(engine, workspaceId))?.held === true
   try {
     await engine.workspaces.lock({ id: workspaceId }, { reason })
   } catch (error) {
-    // It was open before, and the answer to our closing it is lost.
-    if (!isEngineError(error, "unavailable") || wasHeld) throw error
+    if (!isEngineError(error, "unavailable") && !isEngineError(error, "conflict")) throw error
     const lock = await lockOf(engine, workspaceId)
-    if (lock?.held !== true || lock.reason !== reason) throw error
+    // One of the same owner for the same reason may be what a lost answer left behind.
+    if (lock?.held !== true || lock.reason !== reason || lock.by.id !== (await engine.users.account()).id) throw error
   }
-  return created
+  return { id: workspaceId, observed: { workspaceId, reason, forceUnlock }, adopted: false }
 }
 
 async function lockOf(engine: Engine, id: string): Promise<Lock | undefined> {

@@ -1,0 +1,187 @@
+// What goes wrong between Pulumi, the provider's process and a server, by the real Pulumi engine: after the next run everything
+// is there once and as declared, or nothing is.
+import { appendFile, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { beforeAll, describe, expect, test } from "vitest"
+import { declaredBy, everyName, everything, inventory, nothing, sshKeysFor } from "../pulumi/everything.ts"
+import { openFaultyRoad } from "../pulumi/faulty-road.ts"
+import { buildProvider, openStack, type Ran } from "../pulumi/stack.ts"
+import { pulumiProgram } from "../toolchain/pulumi.ts"
+
+const pulumi = await pulumiProgram()
+const isShort = process.env["CHANCERY_SHORT"] === "1"
+
+beforeAll(buildProvider)
+
+const allSame = Object.fromEntries(everyName.map((name) => [name, "same"]))
+
+const kinds = isShort
+  ? ["workspace", "tag", "workspaceLock"]
+  : [
+      "project",
+      "pkiMount",
+      "workspace",
+      "pkiRole",
+      "workspaceTags",
+      "tagBindings",
+      "tag",
+      "remoteStateConsumers",
+      "sshKeyAssignment",
+      "workspaceLock",
+      "dataRetentionPolicy",
+    ]
+
+describe.skipIf(pulumi === undefined)("the provider", () => {
+  describe.each(["embedded", "remote"] as const)("with the %s engine", (mode) => {
+    test(
+      "goes on after each kill -9 between what the engine did and what Pulumi hears",
+      { timeout: 900_000 },
+      async () => {
+        await using stack = await openStack(pulumi ?? "", mode)
+        const note = join(stack.folder, "dies-at")
+        stack.setEnvironment({
+          NODE_OPTIONS: `--import=${fileURLToPath(new URL("../pulumi/dying-provider.ts", import.meta.url))}`,
+          CHANCERY_TEST_DIES_AT: note,
+        })
+        const dying = async (deeds: readonly string[], run: () => Promise<Ran>) => {
+          await writeFile(note, deeds.join("\n"))
+          await untilDone(run)
+          // It died at each of them.
+          expect(await readFile(note, "utf8")).toBe("")
+        }
+        const [first, second] = everything(await sshKeysFor(stack.engine))
+        await dying(
+          kinds.map((kind) => `${kind} create`),
+          () => stack.up(first),
+        )
+        expect(await inventory(stack.engine)).toEqual(declaredBy("first"))
+        expect((await stack.up(first)).operations).toEqual(allSame)
+        // A lock is opened and closed again.
+        const changes = kinds.map((kind) => (kind === "workspaceLock" ? `${kind} delete` : `${kind} update`))
+        await dying(changes, () => stack.up(second))
+        expect(await inventory(stack.engine)).toEqual(declaredBy("second"))
+        expect((await stack.up(second)).operations).toEqual(allSame)
+        await dying(
+          kinds.map((kind) => `${kind} delete`),
+          () => stack.destroy(),
+        )
+        expect(await inventory(stack.engine)).toEqual(nothing)
+      },
+    )
+  })
+
+  test("goes on after each answer that is lost", { timeout: 900_000 }, async () => {
+    await using stack = await openStack(pulumi ?? "", "remote")
+    await using road = await openFaultyRoad(stack.url)
+    stack.setEnvironment({ CHANCERY_ENGINE_URL: road.url })
+    const [first, second] = everything(await sshKeysFor(stack.engine))
+    // Each change is done, and nobody hears of it the first time.
+    road.always = firstTime("lost")
+    await untilDone(() => stack.up(first))
+    expect(await inventory(stack.engine)).toEqual(declaredBy("first"))
+    await untilDone(() => stack.up(second))
+    expect(await inventory(stack.engine)).toEqual(declaredBy("second"))
+    await untilDone(() => stack.destroy())
+    expect(await inventory(stack.engine)).toEqual(nothing)
+  })
+
+  test.each([
+    { answer: { status: 503, headers: { "retry-after": "0" } }, why: "a server that is busy" },
+    { answer: { status: 429, headers: { "retry-after": "0" } }, why: "a server that has heard enough" },
+  ])("stands $why at every other request", { timeout: 900_000 }, async ({ answer }) => {
+    await using stack = await openStack(pulumi ?? "", "remote")
+    await using road = await openFaultyRoad(stack.url)
+    stack.setEnvironment({ CHANCERY_ENGINE_URL: road.url })
+    const [first, second] = everything(await sshKeysFor(stack.engine))
+    road.always = everyOther(answer)
+    await stack.up(first)
+    expect(await inventory(stack.engine)).toEqual(declaredBy("first"))
+    await stack.up(second)
+    expect(await inventory(stack.engine)).toEqual(declaredBy("second"))
+    await stack.refresh()
+    await stack.destroy()
+    expect(await inventory(stack.engine)).toEqual(nothing)
+  })
+
+  test("finishes what a server had refused as a conflict", { timeout: 900_000 }, async () => {
+    await using stack = await openStack(pulumi ?? "", "remote")
+    await using road = await openFaultyRoad(stack.url)
+    stack.setEnvironment({ CHANCERY_ENGINE_URL: road.url })
+    const [first] = everything(await sshKeysFor(stack.engine))
+    road.always = firstTime({ status: 409 })
+    await untilDone(() => stack.up(first))
+    expect(await inventory(stack.engine)).toEqual(declaredBy("first"))
+    await untilDone(() => stack.destroy())
+    expect(await inventory(stack.engine)).toEqual(nothing)
+  })
+})
+
+test.skipIf(pulumi === undefined)(
+  "the provider, upgraded between up and destroy, keeps and takes away what the one before it made",
+  { timeout: 900_000 },
+  async () => {
+    await using stack = await openStack(pulumi ?? "", "embedded")
+    const [first] = everything(await sshKeysFor(stack.engine))
+    await stack.up(first)
+    const ran = join(stack.folder, "upgraded-ran")
+    const packages = join(stack.folder, "program/node_modules")
+    await rm(packages)
+    await installUpgraded(packages, ran)
+    await stack.refresh()
+    expect(await readFile(ran, "utf8")).toBe("9.9.9")
+    expect((await stack.up(first)).operations).toEqual(allSame)
+    await stack.destroy()
+    expect(await inventory(stack.engine)).toEqual(nothing)
+  },
+)
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+
+/** Another version, whose files lie elsewhere, and which says in a file that it was loaded. */
+async function installUpgraded(packages: string, ran: string): Promise<void> {
+  const upgraded = join(packages, "@chancery/pulumi")
+  await mkdir(upgraded, { recursive: true })
+  for (const name of await readdir(join(root, "node_modules")))
+    if (name !== "@chancery") await symlink(join(root, "node_modules", name), join(packages, name))
+  await symlink(join(root, "engine"), join(packages, "@chancery/engine"))
+  await cp(join(root, "provider/dist"), join(upgraded, "lib"), { recursive: true })
+  const exports = { ".": "./lib/index.js", "./provider": "./lib/handlers.js" }
+  const manifest = { name: "@chancery/pulumi", version: "9.9.9", type: "module", exports }
+  await writeFile(join(upgraded, "package.json"), JSON.stringify(manifest))
+  const saying = `import { writeFileSync } from "node:fs"\nwriteFileSync(${JSON.stringify(ran)}, "9.9.9")\n`
+  await appendFile(join(upgraded, "lib/handlers.js"), `\n${saying}`)
+}
+
+const runsMaximum = 15
+
+/** A run that fails says so, and the next one goes on. */
+async function untilDone(run: () => Promise<Ran>): Promise<void> {
+  for (let runs = 1; ; runs += 1) {
+    try {
+      await run()
+      return
+    } catch (error) {
+      if (runs === runsMaximum) throw error
+    }
+  }
+}
+
+function everyOther<Answer>(answer: Answer): () => Answer | undefined {
+  let count = 0
+  return () => {
+    count += 1
+    return count % 2 === 1 ? answer : undefined
+  }
+}
+
+/** Meets each change of each object once. */
+function firstTime<Answer>(answer: Answer): (method: string, path: string) => Answer | undefined {
+  const met = new Set<string>()
+  return (method, path) => {
+    const change = `${method} ${path}`
+    const isNew = method !== "GET" && !met.has(change)
+    met.add(change)
+    return isNew ? answer : undefined
+  }
+}

@@ -1,0 +1,27 @@
+// Loaded before everything else into each process of a stack. The provider's own ends itself as `kill -9` would, once the engine
+// has done what a method was asked for and before Pulumi hears of it: once at each `KIND METHOD` in the file that
+// CHANCERY_TEST_DIES_AT names, one on a line.
+import { readFileSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { join } from "node:path"
+
+type Method = (...args: unknown[]) => Promise<unknown>
+
+const note = process.env["CHANCERY_TEST_DIES_AT"]
+if (note !== undefined && process.argv[1]?.includes("dynamic-provider") === true) {
+  const require = createRequire(join(process.cwd(), "program.js"))
+  const { v1 } = require("@chancery/pulumi/provider") as { v1: Readonly<Record<string, Record<string, Method>>> }
+  for (const [kind, provider] of Object.entries(v1))
+    for (const name of ["create", "update", "delete"]) {
+      const method = provider[name]
+      if (method === undefined) continue
+      provider[name] = async (...args) => {
+        const answer = await method(...args)
+        const ahead = readFileSync(note, "utf8").split("\n")
+        if (!ahead.includes(`${kind} ${name}`)) return answer
+        writeFileSync(note, ahead.filter((deed) => deed !== `${kind} ${name}`).join("\n"))
+        process.kill(process.pid, "SIGKILL")
+        return answer
+      }
+    }
+}
