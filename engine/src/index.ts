@@ -1,6 +1,8 @@
 // The public surface of the engine: re-exports only.
 export { openEngine, type EngineOptions } from "./open.ts"
 export type { Engine } from "./engine.ts"
+export { parsePermittedAddresses, type PermittedAddresses } from "./client/address-guard.ts"
+export type { Pace } from "./client/transport.ts"
 export { EngineError, type EngineErrorCode, type Fault, type FieldPath, isEngineError } from "./core/errors.ts"
 export type { Edition } from "./core/edition.ts"
 export { type OrganizationAccess, type OrganizationPermission, organizationPermissions } from "./core/caller.ts"

@@ -2,14 +2,14 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { stringify } from "yaml"
-import { clusterConnection } from "../src/kinds/cluster-connection.ts"
 import { definitionOf } from "../src/kinds/definition.ts"
+import { kinds } from "../src/kinds/kinds.ts"
 
 const folder = join(import.meta.dirname, "../../crds")
 const check = process.argv.includes("--check")
 
 await mkdir(folder, { recursive: true })
-for (const kind of [clusterConnection]) {
+for (const kind of kinds) {
   const name = `${kind.group}_${kind.plural}.yaml`
   const path = join(folder, name)
   const text = `# Written by operator/scripts/write-crds.ts.\n${stringify(definitionOf(kind), { lineWidth: 110, aliasDuplicateObjects: false })}`

@@ -4,8 +4,10 @@ import type { RequestOptions } from "node:https"
 import { isDeepStrictEqual } from "node:util"
 import type { KubeConfig } from "@kubernetes/client-node"
 import { Agent, type Dispatcher, request } from "undici"
+import { ApiError, type StatusWrite } from "./cluster.ts"
 import {
   apiVersionOf,
+  keyOf,
   type KubernetesObject,
   type ObjectKey,
   parseKey,
@@ -13,18 +15,6 @@ import {
   withoutManagedFields,
 } from "./kubernetes-object.ts"
 import { type OperatorRuntime, pause } from "./runtime.ts"
-
-/** What the server refused; `status` and `reason` are its own words. */
-export class ApiError extends Error {
-  readonly status: number
-  readonly reason: string
-  constructor(status: number, reason: string, message: string) {
-    super(message)
-    this.name = "ApiError"
-    this.status = status
-    this.reason = reason
-  }
-}
 
 export interface WatchEvent {
   readonly type: string
@@ -37,14 +27,14 @@ export interface ApiClientOptions extends Pick<OperatorRuntime, "stopwatch" | "t
 }
 
 interface Call {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH"
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly body?: unknown
   readonly mediaType?: string
   readonly signal?: AbortSignal
-  /** The longest silence within an answer. */
-  readonly bodyTimeoutMs?: number
+  /** An answer that goes on, on a connection of its own. */
+  readonly streams?: boolean
 }
 
 const connectionsMaximum = 32
@@ -61,6 +51,8 @@ const credentialsMaximumMs = 60_000
 
 interface Credentials {
   readonly dispatcher: Agent
+  /** Of watches, each of which keeps its connection: they must not use up those of the others. */
+  readonly streaming: Agent
   readonly headers: Readonly<Record<string, string>>
   readonly tls: Tls
   readonly readAt: number
@@ -109,21 +101,49 @@ export class ApiClient implements AsyncDisposable {
     return this.#write({ method: "PATCH", path: pathOf(resource, key), body: patch, mediaType })
   }
 
+  /** Server-side apply: what `fieldManager` applied before and leaves out now goes away. */
+  apply(resource: Resource, object: KubernetesObject, fieldManager: string): Promise<KubernetesObject> {
+    return this.#write({
+      method: "PATCH",
+      path: pathOf(resource, keyOf(object)),
+      query: { fieldManager, force: "true", fieldValidation: "Strict" },
+      body: { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind },
+      mediaType: "application/apply-patch+yaml",
+    })
+  }
+
+  /** What depends on it goes in the background. Throws an error with status 404 or 409 where nothing was deleted. */
+  async delete(resource: Resource, key: ObjectKey, uid?: string): Promise<void> {
+    const body = {
+      apiVersion: "v1",
+      kind: "DeleteOptions",
+      propagationPolicy: "Background",
+      ...(uid === undefined ? {} : { preconditions: { uid } }),
+    }
+    await this.#send({ method: "DELETE", path: pathOf(resource, key), body })
+  }
+
   /**
    * Server-side apply to the status: what `fieldManager` applied before and leaves out now goes away. With the object's `uid`
    * it never lands on another one of the same name.
    */
   applyStatus(
     resource: Resource,
-    { metadata: { name, namespace, uid } }: KubernetesObject,
+    object: KubernetesObject,
     status: unknown,
     fieldManager: string,
+    { resourceVersion }: StatusWrite = {},
   ): Promise<KubernetesObject> {
-    const metadata = { name, ...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid }) }
-    const key = namespace === undefined ? name : `${namespace}/${name}`
+    const { name, namespace, uid } = object.metadata
+    const metadata = {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    }
     return this.#write({
       method: "PATCH",
-      path: `${pathOf(resource, key)}/status`,
+      path: `${pathOf(resource, keyOf(object))}/status`,
       query: { fieldManager, force: "true", fieldValidation: "Strict" },
       body: { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata, status },
       mediaType: "application/apply-patch+yaml",
@@ -154,8 +174,13 @@ export class ApiClient implements AsyncDisposable {
     signal: AbortSignal,
   ): AsyncGenerator<WatchEvent> {
     const path = collectionOf(resource, namespace)
-    const call: Call = { method: "GET", path, query: { ...query, watch: "true" }, signal }
-    const answer = await this.#answer({ ...call, bodyTimeoutMs: watchSilenceMs })
+    const answer = await this.#answer({
+      method: "GET",
+      path,
+      query: { ...query, watch: "true" },
+      signal,
+      streams: true,
+    })
     for await (const line of linesOf(answer.body)) {
       const event = JSON.parse(line) as WatchEvent
       yield event.object.metadata === undefined
@@ -167,7 +192,7 @@ export class ApiClient implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort()
     const credentials = await this.#credentials?.catch(() => undefined)
-    await credentials?.dispatcher.destroy()
+    await Promise.all([credentials?.dispatcher.destroy(), credentials?.streaming.destroy()])
   }
 
   async #write(call: Call): Promise<KubernetesObject> {
@@ -195,16 +220,16 @@ export class ApiClient implements AsyncDisposable {
   }
 
   async #once(call: Call, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    const { method, path, query, body, mediaType = "application/json", bodyTimeoutMs = answerTimeoutMs } = call
+    const { method, path, query, body, mediaType = "application/json", streams = false } = call
     const { observe } = this.#options
-    const { dispatcher, headers } = await this.#authenticated()
+    const { dispatcher, streaming, headers } = await this.#authenticated()
     try {
       const answer = await request(`${this.#origin}${path}`, {
-        dispatcher,
+        dispatcher: streams ? streaming : dispatcher,
         method,
         signal,
         headersTimeout: answerTimeoutMs,
-        bodyTimeout: bodyTimeoutMs,
+        bodyTimeout: streams ? watchSilenceMs : answerTimeoutMs,
         ...(query === undefined ? {} : { query }),
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         headers: {
@@ -249,14 +274,11 @@ export class ApiClient implements AsyncDisposable {
     if (present !== undefined && isDeepStrictEqual(present.tls, tls)) return { ...present, headers, readAt }
     // What is under way on the old connections ends there.
     void present?.dispatcher.close()
-    const dispatcher = new Agent({
-      // A watch must hold up nobody else: each has a connection of its own.
-      allowH2: false,
-      connections: connectionsMaximum,
-      keepAliveTimeout: 30_000,
-      connect: tls as object,
-    })
-    return { dispatcher, headers, tls, readAt }
+    void present?.streaming.close()
+    // Without HTTP/2, so that a watch holds up nobody else.
+    const own = { allowH2: false, keepAliveTimeout: 30_000, connect: tls as object }
+    const dispatcher = new Agent({ ...own, connections: connectionsMaximum })
+    return { dispatcher, streaming: new Agent(own), headers, tls, readAt }
   }
 }
 

@@ -8,16 +8,21 @@ test.each<{ is: Health["is"]; types: Record<string, string> }>([
   { is: "reconciling", types: { Ready: "False", Reconciling: "True" } },
   { is: "stalled", types: { Ready: "False", Stalled: "True" } },
 ])("whoever is $is has just the conditions that say so", ({ is, types }) => {
-  const conditions = conditionsOf({ is, reason: "Because", message: "Of that." })
+  const conditions = conditionsOf({ is, reason: "EngineRefused", message: "Of that." })
   expect(Object.fromEntries(conditions.map(({ type, status }) => [type, status]))).toEqual(types)
 })
 
 test("a condition keeps its time while only its words change, and gets a new one with its status", () => {
-  const first = stored(conditionsOf({ is: "ready", reason: "Fine", message: "One." }), [], 1, at(1))
+  const first = stored(conditionsOf({ is: "ready", reason: "Connected", message: "One." }), [], 1, at(1))
   expect(first).toMatchObject([{ lastTransitionTime: "2026-01-01T00:00:01Z", observedGeneration: 1 }])
-  const second = stored(conditionsOf({ is: "ready", reason: "Better", message: "Two." }), first, 2, at(2))
+  const second = stored(conditionsOf({ is: "ready", reason: "Connected", message: "Two." }), first, 2, at(2))
   expect(second).toMatchObject([{ lastTransitionTime: "2026-01-01T00:00:01Z", observedGeneration: 2 }])
-  const third = stored(conditionsOf({ is: "stalled", reason: "Bad", message: "Three." }), second, 2, at(3))
+  const third = stored(
+    conditionsOf({ is: "stalled", reason: "EngineUnavailable", message: "Three." }),
+    second,
+    2,
+    at(3),
+  )
   expect(third.map((condition) => condition.lastTransitionTime)).toEqual([
     "2026-01-01T00:00:03Z",
     "2026-01-01T00:00:03Z",

@@ -1,11 +1,12 @@
 // Conditions as the tools of GitOps read them (kstatus): `Reconciling` and `Stalled` are there only while they are true.
 import { secondTime } from "./kubernetes-object.ts"
+import type { Reason } from "./reasons.ts"
 
 export interface Condition {
   readonly type: string
-  readonly status: "True" | "False"
+  readonly status: "True" | "False" | "Unknown"
   /** One word for programs. */
-  readonly reason: string
+  readonly reason: Reason
   /** A sentence for people. */
   readonly message: string
 }
@@ -18,9 +19,14 @@ export interface StoredCondition extends Condition {
 /** How an object fares: it is usable, on its way, or will not become usable before somebody changes something. */
 export interface Health {
   readonly is: "ready" | "reconciling" | "stalled"
-  readonly reason: string
+  readonly reason: Reason
   readonly message: string
 }
+
+/** Those that the frame writes; all others are a kind's own. */
+const framed = new Set(["Ready", "Reconciling", "Stalled", "Paused"])
+
+export const isOwn = ({ type }: Condition): boolean => !framed.has(type)
 
 export function conditionsOf(health: Health): readonly Condition[] {
   const { is, reason, message } = health
@@ -41,5 +47,6 @@ export const stored = (
   conditions.map((condition) => {
     const previous = before.find(({ type }) => type === condition.type)
     const kept = previous?.status === condition.status ? previous.lastTransitionTime : undefined
-    return { ...condition, observedGeneration, lastTransitionTime: kept ?? secondTime(now) }
+    const { type, status, reason, message } = condition
+    return { type, status, reason, message, observedGeneration, lastTransitionTime: kept ?? secondTime(now) }
   })

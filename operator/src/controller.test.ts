@@ -3,51 +3,83 @@ import { expect, test } from "vitest"
 import { manualClock } from "../../engine/src/testing/manual-clock.ts"
 import { manualTimers } from "../../engine/src/testing/manual-timers.ts"
 import type { StoredCondition } from "./conditions.ts"
-import { Controller, type Outcome } from "./controller.ts"
+import { ApiError } from "./cluster.ts"
+import { Controller } from "./controller.ts"
 import type { Happening } from "./event-recorder.ts"
 import type { KubernetesObject, ObjectMetadata } from "./kubernetes-object.ts"
 import { createMetrics } from "./metrics.ts"
 import { ObjectStore } from "./object-store.ts"
+import { type Outcome, Postponed, stalled, waiting } from "./outcome.ts"
+import type { Reconciler, Visit } from "./reconciler.ts"
 import type { Shard } from "./shard.ts"
 
 const resource = { group: "chancery.dev", version: "v1alpha1", plural: "things", kind: "Thing" }
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
-const ready: Outcome = { health: { is: "ready", reason: "Fine", message: "It is fine." }, againAfterMs: 600_000 }
-const failing: Outcome = { health: { is: "reconciling", reason: "Away", message: "It is away." } }
+const ready: Outcome = { health: { is: "ready", reason: "Connected", message: "It is fine." }, againAfterMs: 600_000 }
+const failing: Outcome = { health: { is: "reconciling", reason: "EngineUnavailable", message: "It is away." } }
 
 interface Status {
   readonly conditions: readonly StoredCondition[]
+  readonly nextAttemptTime?: string
+  readonly colour?: string
 }
 
-function open({ shard, mirror = true }: { readonly shard?: Shard; readonly mirror?: boolean } = {}) {
+interface Setting {
+  readonly shard?: Shard
+  readonly mirror?: boolean
+  readonly finalizes?: boolean
+}
+
+function open({ shard, mirror = true, finalizes = false }: Setting = {}) {
   const clock = manualClock()
   const timers = manualTimers(clock)
   const store = new ObjectStore()
   const writes: Status[] = []
   const looks: string[] = []
   const happenings: Happening[] = []
+  const held: string[] = []
   let version = 100
-  let answer: (object: KubernetesObject) => Promise<Outcome> = async () => ready
+  let answer: (object: KubernetesObject, visit: Visit) => Promise<Outcome> = async () => ready
+  let goodbye: (object: KubernetesObject) => Promise<Outcome | undefined> = async () => undefined
+  const reconciler: Reconciler = {
+    async reconcile(object, visit) {
+      looks.push(object.metadata.name)
+      return answer(object, visit)
+    },
+    ...(finalizes
+      ? {
+          finalizer: { name: "chancery.dev/test", needed: ({ metadata }) => metadata.labels?.["keep"] !== "true" },
+          finalize: (object) => goodbye(object),
+        }
+      : {}),
+  }
   const metrics = createMetrics({ name: "", leading: () => true })
   const put = (object: KubernetesObject, how: "found" | "changed" = "changed") =>
     controller.changed(object.metadata.name, how, store.set(object))
-  const controller = new Controller({
-    api: {
-      async applyStatus(_resource, object, status) {
+  const wrote = (object: KubernetesObject) => {
+    version += 1
+    const written = { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } }
+    if (mirror) put(written)
+    return written
+  }
+  const controller: Controller = new Controller({
+    cluster: {
+      async applyStatus(_resource, object, status, _manager, { resourceVersion } = {}) {
+        const { metadata } = store.get(object.metadata.name) ?? object
+        if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion)
+          throw new ApiError(409, "Conflict", "it was changed")
         writes.push(status as Status)
-        version += 1
-        const written = { ...object, metadata: { ...object.metadata, resourceVersion: String(version) }, status }
-        if (mirror) put(written)
-        return written
+        return wrote({ ...object, status })
+      },
+      async setFinalizers(_resource, object, finalizers) {
+        held.push(finalizers.join())
+        return wrote({ ...object, metadata: { ...object.metadata, finalizers } })
       },
     },
     runtime: { clock, log: silent, timers, stopwatch: () => clock.now(), random: () => 0.5 },
     resource,
     store,
-    async reconcile(object) {
-      looks.push(object.metadata.name)
-      return answer(object)
-    },
+    reconciler,
     recorder: { record: async (_object, happening) => void happenings.push(happening) },
     metrics,
     ...(shard === undefined ? {} : { shard }),
@@ -65,12 +97,14 @@ function open({ shard, mirror = true }: { readonly shard?: Shard; readonly mirro
     controller,
     store,
     writes,
+    held,
     looks,
     happenings,
     metrics,
     object,
     put,
     answerWith: (next: typeof answer) => (answer = next),
+    partWith: (next: typeof goodbye) => (goodbye = next),
     async pass(milliseconds: number) {
       await settled()
       await timers.advance(milliseconds, settled)
@@ -92,7 +126,7 @@ test("what is found is written once, told once, and looked at again without anot
   it.put(it.object(), "found")
   await it.pass(0)
   expect(it.writes).toMatchObject([{ observedGeneration: 1, conditions: [{ type: "Ready", status: "True" }] }])
-  expect(it.happenings).toEqual([{ type: "Normal", reason: "Fine", note: "It is fine." }])
+  expect(it.happenings).toEqual([{ type: "Normal", reason: "Connected", note: "It is fine." }])
   await it.pass(3 * 600_000 + 1)
   expect(it.looks).toHaveLength(4)
   expect(it.writes).toHaveLength(1)
@@ -100,7 +134,7 @@ test("what is found is written once, told once, and looked at again without anot
   await it.end()
 })
 
-test("its own writes are nothing to look at; a new generation, an annotation and a deletion are", async () => {
+test("its own writes are nothing to look at, nor is a deletion that waits for others; a new generation and an annotation are", async () => {
   const it = open()
   it.put(it.object())
   await it.pass(0)
@@ -116,7 +150,7 @@ test("its own writes are nothing to look at; a new generation, an annotation and
   expect(it.writes.at(-1)).toMatchObject({ observedGeneration: 2 })
   expect(await change({ annotations: { "chancery.dev/reconcile-requested-at": "now" } })).toBe(3)
   expect(it.writes.at(-1)).toMatchObject({ lastHandledReconcileAt: "now" })
-  expect(await change({ deletionTimestamp: "2026-01-01T00:00:00Z" })).toBe(4)
+  expect(await change({ deletionTimestamp: "2026-01-01T00:00:00Z" })).toBe(3)
   await it.end()
 })
 
@@ -126,7 +160,7 @@ test("failures wait longer each time, until a change is looked at at once", asyn
   it.put(it.object())
   await it.pass(0)
   expect(it.writes).toMatchObject([{ conditions: [{ type: "Ready", status: "False" }, { type: "Reconciling" }] }])
-  expect(it.happenings).toMatchObject([{ type: "Warning", reason: "Away" }])
+  expect(it.happenings).toMatchObject([{ type: "Warning", reason: "EngineUnavailable" }])
   await it.pass(10_000)
   expect(it.looks).toHaveLength(4)
   expect(it.writes).toHaveLength(1)
@@ -228,4 +262,155 @@ test("whoever leads no more writes nothing more, not even what it has just found
   await lost
   expect(it.looks).toEqual(["one"])
   expect(it.writes).toEqual([])
+})
+
+const conditions = (status: Status | undefined) => status?.conditions.map(({ type, status }) => `${type}=${status}`)
+
+test("an object is held before its kind does anything, and let go when its kind has cleaned up", async () => {
+  const it = open({ finalizes: true })
+  let heldAtLook: readonly string[] | undefined
+  it.answerWith(async (object) => {
+    heldAtLook = object.metadata.finalizers
+    return ready
+  })
+  it.put(it.object({ finalizers: ["others/own"] }))
+  await it.pass(0)
+  expect(heldAtLook).toEqual(["others/own", "chancery.dev/test"])
+
+  const blocked = waiting("ConnectionInUse", "It is in use.").outcome
+  it.partWith(async () => blocked)
+  const deleted = () => {
+    const seen = it.store.get("one")!
+    it.put({ ...seen, metadata: { ...seen.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } })
+  }
+  deleted()
+  await it.pass(0)
+  expect(conditions(it.writes.at(-1))).toEqual(["Ready=False", "Reconciling=True"])
+  it.partWith(async () => undefined)
+  await it.pass(2_000)
+  expect(it.held).toEqual(["others/own,chancery.dev/test", "others/own"])
+  expect(it.looks).toHaveLength(1)
+  await it.end()
+})
+
+test("an object with nothing to clean up is not held, and one that no longer has is let go", async () => {
+  const it = open({ finalizes: true })
+  it.put(it.object({ labels: { keep: "true" } }))
+  await it.pass(0)
+  expect(it.held).toEqual([])
+  it.put(it.object({ finalizers: ["chancery.dev/test"], labels: { keep: "true" }, generation: 2 }))
+  await it.pass(10_000)
+  expect(it.held).toEqual([""])
+  await it.end()
+})
+
+test("a pause keeps nobody from deleting", async () => {
+  const it = open({ finalizes: true })
+  const annotations = { "chancery.dev/paused": "true" }
+  it.put(it.object({ annotations, finalizers: ["chancery.dev/test"], deletionTimestamp: "2026-01-01T00:00:00Z" }))
+  await it.pass(0)
+  expect(it.held).toEqual([""])
+  expect(it.writes).toEqual([])
+  await it.end()
+})
+
+test("a kind's own conditions and members of the status stay until it has looked again", async () => {
+  const it = open()
+  const synced = { type: "Synced", status: "True", reason: "Connected", message: "It is as it should be." } as const
+  it.answerWith(async () => ({ ...ready, conditions: [synced], status: { colour: "red" } }))
+  it.put(it.object())
+  await it.pass(0)
+  expect(conditions(it.writes.at(-1))).toEqual(["Ready=True", "Synced=True"])
+  it.answerWith(async () => {
+    throw stalled("SecretMissing", "There is no Secret.")
+  })
+  const seen = it.store.get("one")!
+  it.put({ ...seen, metadata: { ...seen.metadata, generation: 2 } })
+  await it.pass(0)
+  expect(conditions(it.writes.at(-1))).toEqual(["Ready=False", "Stalled=True", "Synced=True"])
+  expect(it.writes.at(-1)).toMatchObject({ colour: "red" })
+  const generations = it.writes.at(-1)?.conditions.map(({ observedGeneration }) => observedGeneration)
+  expect(generations).toEqual([2, 2, 1])
+  it.answerWith(async () => ({ ...ready, conditions: [], status: {} }))
+  it.controller.touch("one")
+  await it.pass(0)
+  expect(conditions(it.writes.at(-1))).toEqual(["Ready=True"])
+  expect(it.writes.at(-1)?.colour).toBeUndefined()
+  await it.end()
+})
+
+test("what must outlive a crash is written in the middle of a look, unless somebody has changed the object", async () => {
+  const it = open()
+  it.answerWith(async (_object, visit) => {
+    await visit.saveStatus({ colour: "planned" })
+    expect(visit.status).toEqual({ colour: "planned" })
+    return { ...ready, status: { colour: "done" } }
+  })
+  it.put(it.object())
+  await it.pass(0)
+  expect(it.writes.map(({ colour }) => colour)).toEqual(["planned", "done"])
+
+  let done = 0
+  it.answerWith(async (object, visit) => {
+    if (object.metadata.generation === 2) it.put(it.object({ generation: 3, resourceVersion: "500" }))
+    await visit.saveStatus({ colour: "planned again" })
+    done += 1
+    return ready
+  })
+  it.put(it.object({ generation: 2, resourceVersion: "400" }))
+  await it.pass(10_000)
+  expect(done).toBe(1)
+  expect(it.writes.filter(({ colour }) => colour === "planned again")).toHaveLength(2)
+  await it.end()
+})
+
+test("a look says whether anything is new since the last one found all well", async () => {
+  const it = open()
+  const quiet: boolean[] = []
+  it.answerWith(async (_object, visit) => {
+    quiet.push(visit.quiet)
+    return ready
+  })
+  it.put(it.object())
+  await it.pass(700_000)
+  const seen = it.store.get("one")!
+  const annotations = { "chancery.dev/reconcile-requested-at": "now" }
+  it.put({ ...seen, metadata: { ...seen.metadata, annotations } })
+  await it.pass(700_000)
+  expect(quiet).toEqual([false, true, false, true])
+  await it.end()
+})
+
+test("an attempt that is half a minute away is announced, and one at a given time takes place just then", async () => {
+  const it = open()
+  it.answerWith(async () => failing)
+  it.put(it.object())
+  await it.pass(20_000)
+  expect(it.writes.map(({ nextAttemptTime }) => nextAttemptTime)).toEqual([undefined])
+  await it.pass(20_000)
+  expect(it.writes.at(-1)?.nextAttemptTime).toMatch(/^\d{4}-.*Z$/)
+  const looks = it.looks.length
+  const nextAttemptAt = Date.parse("2030-01-01T00:00:00Z")
+  it.answerWith(async (_object, { now }) => ({ ...ready, nextAttemptAt: Math.max(nextAttemptAt, now + 90_000) }))
+  it.controller.touch("one")
+  await it.pass(0)
+  expect(it.looks).toHaveLength(looks + 1)
+  expect(it.writes.at(-1)?.nextAttemptTime).toBe("2030-01-01T00:00:00Z")
+  await it.end()
+})
+
+test("what is merely put off is no failure, and nothing is written", async () => {
+  const it = open()
+  it.answerWith(async () => {
+    throw new Postponed(3_000)
+  })
+  it.put(it.object())
+  await it.pass(2_900)
+  expect(it.looks).toHaveLength(1)
+  await it.pass(7_000)
+  expect(it.looks).toHaveLength(4)
+  expect(it.writes).toEqual([])
+  const { text } = await it.metrics.expose()
+  expect(text).not.toContain("controller_runtime_reconcile_errors_total{")
+  await it.end()
 })

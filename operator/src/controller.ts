@@ -1,38 +1,38 @@
 // Keeps the status of every object of one kind true: a change or the clock puts its key into the queue, a worker looks at the
 // object and writes what it found, at most once and only if it differs.
 import { isDeepStrictEqual } from "node:util"
-import type { ApiClient } from "./api-client.ts"
-import { type Condition, conditionsOf, type Health, stored, type StoredCondition } from "./conditions.ts"
+import { type Changed, type Cluster, isOutdated } from "./cluster.ts"
+import { type Condition, conditionsOf, isOwn, stored, type StoredCondition } from "./conditions.ts"
 import type { EventRecorder } from "./event-recorder.ts"
-import type { KubernetesObject, ObjectKey, Resource } from "./kubernetes-object.ts"
-import type { ControllerMetrics, OperatorMetrics } from "./metrics.ts"
+import { type KubernetesObject, type ObjectKey, type Resource, secondTime } from "./kubernetes-object.ts"
+import type { ControllerMetrics, OperatorMetrics, ReconcileResult } from "./metrics.ts"
 import type { ObjectStore } from "./object-store.ts"
+import { type Outcome, type OwnStatus, Postponed, Unsettled } from "./outcome.ts"
 import { OwnWrites } from "./own-writes.ts"
+import type { Reconciler, Visit } from "./reconciler.ts"
 import type { OperatorRuntime } from "./runtime.ts"
 import { belongsTo, type Shard } from "./shard.ts"
-import { WorkQueue } from "./work-queue.ts"
-
-export interface Outcome {
-  readonly health: Health
-  /** After how long to look again though nothing changed; unless given, after a while that grows with each failure. */
-  readonly againAfterMs?: number
-}
+import { type Urgency, WorkQueue } from "./work-queue.ts"
 
 export interface ControllerOptions {
-  readonly api: Pick<ApiClient, "applyStatus">
+  readonly cluster: Pick<Cluster, "applyStatus" | "setFinalizers">
   readonly runtime: OperatorRuntime
   readonly resource: Resource
-  readonly store: ObjectStore
-  readonly reconcile: (object: KubernetesObject, signal: AbortSignal) => Promise<Outcome>
+  readonly store: Pick<ObjectStore, "get">
+  readonly reconciler: Reconciler
+  /** Types of the kind's own conditions that every object has from the first look on. */
+  readonly alwaysPresent?: readonly string[]
   readonly recorder: Pick<EventRecorder, "record">
   readonly metrics: Pick<OperatorMetrics, "controller">
   readonly workers?: number
   readonly shard?: Shard
 }
 
-interface Status {
+/** What every kind's status has; whatever else is in it is the kind's own. */
+interface FramedStatus {
   readonly observedGeneration?: number
   readonly lastHandledReconcileAt?: string
+  readonly nextAttemptTime?: string
   readonly conditions?: readonly StoredCondition[]
 }
 
@@ -43,6 +43,19 @@ const fieldManager = "chancery-operator"
 const drainMs = 25_000
 /** Polls of objects that were made together drift apart. */
 const pollJitter = 0.1
+const pausedPollMs = 3_600_000
+/** Sooner attempts are not announced: each would be a write. */
+const announcedFromMs = 30_000
+/** What was changed while it was looked at is about to come back; if it does not, it is looked at all the same. */
+const outdatedMs = 1_000
+
+/** An object in the course of one look at it. */
+interface Look {
+  readonly key: ObjectKey
+  readonly signal: AbortSignal
+  /** As it was read, or as it was written last. */
+  object: KubernetesObject
+}
 
 export class Controller {
   readonly #options: ControllerOptions
@@ -67,17 +80,17 @@ export class Controller {
     this.#writes = new OwnWrites(runtime.stopwatch)
   }
 
-  /** What the reflector tells. Our own writes of a status are nothing to look at. */
-  changed(key: ObjectKey, how: "found" | "changed", previous: KubernetesObject | undefined): void {
+  /** What the cluster tells. Our own writes of a status are nothing to look at. */
+  changed(...[key, how, previous]: Parameters<Changed>): void {
     const object = this.#options.store.get(key)
     const caughtUp = this.#behind.delete(key)
     if (caughtUp || matters(previous, object)) this.#queue.add(key, how === "found" ? "resync" : "change")
   }
 
   /** Something that the object refers to has changed. */
-  touch(key: ObjectKey): void {
+  touch(key: ObjectKey, urgency: Urgency = "change"): void {
     this.#queue.forget(key)
-    this.#queue.add(key, "change")
+    this.#queue.add(key, urgency)
   }
 
   /**
@@ -109,7 +122,7 @@ export class Controller {
   }
 
   async #visit(key: ObjectKey, signal: AbortSignal): Promise<void> {
-    const { store, shard, runtime, resource } = this.#options
+    const { store, shard, runtime } = this.#options
     const object = store.get(key)
     if (object === undefined) {
       this.#queue.forget(key)
@@ -125,66 +138,223 @@ export class Controller {
     }
     const begunAt = runtime.stopwatch()
     this.#begunAt.set(key, begunAt)
+    let result: ReconcileResult = "error"
     try {
-      const { againAfterMs } = await this.#reconcile(key, object, signal)
-      if (againAfterMs === undefined) this.#queue.retry(key)
-      else {
-        this.#queue.forget(key)
-        const jittered = againAfterMs * (1 + pollJitter * (2 * runtime.random() - 1))
-        this.#queue.addAfter(key, jittered, "resync")
-      }
-      this.#metrics.ended(againAfterMs === undefined ? "error" : "requeue_after", runtime.stopwatch() - begunAt)
+      result = await this.#look({ key, object, signal })
     } catch (error) {
-      this.#metrics.ended("error", runtime.stopwatch() - begunAt)
-      const againAfterMs = this.#queue.retry(key)
-      const { plural: controller } = resource
-      runtime.log.error("reconciling failed", { controller, key, againAfterMs, error: String(error) })
+      result = this.#failed(key, error)
     } finally {
+      this.#metrics.ended(result, runtime.stopwatch() - begunAt)
       this.#begunAt.delete(key)
     }
   }
 
-  async #reconcile(key: ObjectKey, object: KubernetesObject, signal: AbortSignal): Promise<{ againAfterMs?: number }> {
-    const before = (object["status"] ?? {}) as Status
-    if (object.metadata.annotations?.[pausedAnnotation] === "true") {
-      await this.#report(key, object, pausedConditions(before.conditions ?? []), signal)
-      return { againAfterMs: pausedPollMs }
+  #failed(key: ObjectKey, error: unknown): ReconcileResult {
+    const { runtime, resource } = this.#options
+    if (isOutdated(error) || error instanceof Postponed) {
+      this.#queue.addAfter(key, error instanceof Postponed ? error.againAfterMs : outdatedMs, "retry")
+      return "requeue_after"
     }
-    const { health, againAfterMs } = await this.#options.reconcile(object, signal)
-    await this.#report(key, object, conditionsOf(health), signal)
-    return againAfterMs === undefined ? {} : { againAfterMs }
+    const againAfterMs = this.#queue.retry(key)
+    const { plural: controller } = resource
+    runtime.log.error("reconciling failed", { controller, key, againAfterMs, error: String(error) })
+    return "error"
+  }
+
+  /** One after another: what is to be cleaned up, what is paused, what is to be held, and then the kind's own work. */
+  async #look(look: Look): Promise<ReconcileResult> {
+    const { reconciler } = this.#options
+    const { metadata } = look.object
+    const { finalizer } = reconciler
+    const held = finalizer !== undefined && metadata.finalizers?.includes(finalizer.name) === true
+    if (metadata.deletionTimestamp !== undefined) {
+      if (!held) return "success"
+      const outcome = await settled(async () => reconciler.finalize?.(look.object, this.#visitOf(look)))
+      if (outcome !== undefined) return this.#settle(look, outcome)
+      await this.#hold(look, finalizer.name, false)
+      this.#queue.forget(look.key)
+      return "success"
+    }
+    if (metadata.annotations?.[pausedAnnotation] === "true") {
+      await this.#report(look, { conditions: pausedConditions(statusOf(look.object).conditions ?? []) })
+      return this.#again(look.key, pausedPollMs)
+    }
+    if (finalizer !== undefined) {
+      const needed = finalizer.needed(look.object)
+      // Before anything is done outside of the cluster.
+      if (needed !== held) await this.#hold(look, finalizer.name, needed)
+    }
+    const outcome = await settled(() => reconciler.reconcile(look.object, this.#visitOf(look)))
+    return this.#settle(look, outcome)
+  }
+
+  async #settle(look: Look, outcome: Outcome): Promise<ReconcileResult> {
+    const { runtime, alwaysPresent = [] } = this.#options
+    const { health, conditions, status, againAfterMs, nextAttemptAt } = outcome
+    const before = statusOf(look.object).conditions ?? []
+    const own = conditions ?? before.filter(isOwn)
+    const missing = alwaysPresent.filter((type) => !own.some((one) => one.type === type))
+    const { reason, message } = health
+    const unknown = missing.map((type): Condition => ({ type, status: "Unknown", reason, message }))
+    // Counted before it is written, so that the status can say when.
+    const backoffMs = againAfterMs === undefined && nextAttemptAt === undefined ? this.#queue.backoff(look.key) : 0
+    const nextAt = nextAttemptAt ?? (backoffMs < announcedFromMs ? undefined : runtime.clock.now() + backoffMs)
+    try {
+      await this.#report(look, {
+        conditions: [...conditionsOf(health), ...unknown, ...own],
+        // Not looked at this time: it is as it was, of the generation it was of.
+        keepsOwn: conditions === undefined,
+        ...(status === undefined ? {} : { status }),
+        ...(nextAt === undefined ? {} : { nextAttemptTime: secondTime(nextAt) }),
+      })
+    } catch (error) {
+      if (isOutdated(error) || backoffMs === 0) throw error
+      this.#queue.addAfter(look.key, backoffMs, "retry")
+      runtime.log.error("a status could not be written", { key: look.key, error: String(error) })
+      return "error"
+    }
+    if (backoffMs > 0) {
+      this.#queue.addAfter(look.key, backoffMs, "retry")
+      return "error"
+    }
+    if (nextAttemptAt === undefined) return this.#again(look.key, againAfterMs ?? 0)
+    this.#queue.forget(look.key)
+    this.#queue.addAfter(look.key, nextAttemptAt - runtime.clock.now(), "resync")
+    return "requeue_after"
+  }
+
+  #again(key: ObjectKey, againAfterMs: number): ReconcileResult {
+    this.#queue.forget(key)
+    const jittered = againAfterMs * (1 + pollJitter * (2 * this.#options.runtime.random() - 1))
+    this.#queue.addAfter(key, jittered, "resync")
+    return "requeue_after"
+  }
+
+  #visitOf(look: Look): Visit {
+    const { runtime, recorder } = this.#options
+    return {
+      signal: look.signal,
+      now: runtime.clock.now(),
+      quiet: isQuiet(look.object),
+      get status() {
+        return ownStatusOf(look.object)
+      },
+      saveStatus: async (status) => {
+        const { resourceVersion } = look.object.metadata
+        const framed = framedOf(statusOf(look.object))
+        await this.#write(look, { ...framed, ...status }, resourceVersion)
+      },
+      record: (happening) => recorder.record(look.object, happening),
+    }
+  }
+
+  async #hold(look: Look, name: string, held: boolean): Promise<void> {
+    const { cluster, resource } = this.#options
+    const others = (look.object.metadata.finalizers ?? []).filter((one) => one !== name)
+    look.signal.throwIfAborted()
+    const written = await cluster.setFinalizers(resource, look.object, held ? [...others, name] : others)
+    this.#wrote(look, written)
   }
 
   async #report(
-    key: ObjectKey,
-    object: KubernetesObject,
-    conditions: readonly Condition[],
-    signal: AbortSignal,
+    look: Look,
+    told: {
+      readonly conditions: readonly (Condition | StoredCondition)[]
+      readonly keepsOwn?: boolean
+      readonly status?: OwnStatus
+      readonly nextAttemptTime?: string
+    },
   ): Promise<void> {
-    const { api, resource, runtime, recorder } = this.#options
-    const before = (object["status"] ?? {}) as Status
-    const { generation = 0, annotations } = object.metadata
-    const handled = requestAnnotations.map((name) => annotations?.[name]).find((token) => token !== undefined)
-    const status: Status = {
+    const { runtime, recorder } = this.#options
+    const before = statusOf(look.object)
+    const { generation = 0, annotations } = look.object.metadata
+    const handled = requestOf(annotations)
+    const { conditions, keepsOwn = true, nextAttemptTime } = told
+    const now = runtime.clock.now()
+    const status: FramedStatus = {
+      ...(told.status ?? ownStatusOf(look.object)),
       observedGeneration: generation,
       ...(handled === undefined ? {} : { lastHandledReconcileAt: handled }),
-      conditions: stored(conditions, before.conditions ?? [], generation, runtime.clock.now()),
+      ...(nextAttemptTime === undefined ? {} : { nextAttemptTime }),
+      conditions: conditions.flatMap((condition) =>
+        keepsOwn && "lastTransitionTime" in condition && isOwn(condition)
+          ? condition
+          : stored([condition], before.conditions ?? [], generation, now),
+      ),
     }
-    if (isDeepStrictEqual(status, object["status"])) return
-    signal.throwIfAborted()
-    const written = await api.applyStatus(resource, object, status, fieldManager)
-    this.#metrics.wroteStatus()
-    const { resourceVersion } = written.metadata
-    if (resourceVersion !== undefined) this.#writes.remember(key, resourceVersion)
+    if (isDeepStrictEqual(status, look.object["status"])) return
     const said = turningPoint(before.conditions ?? [], conditions)
+    await this.#write(look, { ...status })
     if (said !== undefined) {
       const type = said.status === "True" ? "Normal" : "Warning"
-      await recorder.record(object, { type, reason: said.reason, note: said.message })
+      await recorder.record(look.object, { type, reason: said.reason, note: said.message })
     }
+  }
+
+  async #write(look: Look, status: OwnStatus, resourceVersion?: string): Promise<void> {
+    const { cluster, resource } = this.#options
+    look.signal.throwIfAborted()
+    const options = resourceVersion === undefined ? {} : { resourceVersion }
+    const written = await cluster.applyStatus(resource, look.object, status, fieldManager, options)
+    this.#metrics.wroteStatus()
+    this.#wrote(look, written)
+  }
+
+  #wrote(look: Look, written: KubernetesObject): void {
+    look.object = written
+    const { resourceVersion } = written.metadata
+    if (resourceVersion !== undefined) this.#writes.remember(look.key, resourceVersion)
   }
 }
 
-const pausedPollMs = 3_600_000
+async function settled<Value>(look: () => Promise<Value>): Promise<Value | Outcome> {
+  try {
+    return await look()
+  } catch (error) {
+    if (error instanceof Unsettled) return error.outcome
+    throw error
+  }
+}
+
+const statusOf = (object: KubernetesObject): FramedStatus => object["status"] ?? {}
+
+function framedOf({
+  observedGeneration,
+  lastHandledReconcileAt,
+  nextAttemptTime,
+  conditions,
+}: FramedStatus): OwnStatus {
+  return Object.fromEntries(
+    Object.entries({ observedGeneration, lastHandledReconcileAt, nextAttemptTime, conditions }).filter(
+      ([, value]) => value !== undefined,
+    ),
+  )
+}
+
+function ownStatusOf(object: KubernetesObject): OwnStatus {
+  const {
+    observedGeneration: _1,
+    lastHandledReconcileAt: _2,
+    nextAttemptTime: _3,
+    conditions: _4,
+    ...own
+  } = statusOf(object)
+  return own
+}
+
+const requestOf = (annotations: KubernetesObject["metadata"]["annotations"]): string | undefined =>
+  requestAnnotations.map((name) => annotations?.[name]).find((token) => token !== undefined)
+
+function isQuiet(object: KubernetesObject): boolean {
+  const { observedGeneration, lastHandledReconcileAt, conditions = [] } = statusOf(object)
+  const { generation, annotations } = object.metadata
+  return (
+    observedGeneration === generation &&
+    lastHandledReconcileAt === requestOf(annotations) &&
+    conditions.some(({ type, status }) => type === "Ready" && status === "True") &&
+    conditions.every(({ type }) => type !== "Paused")
+  )
+}
 
 /** Whether the object was, is, or is differently; its status is ours. */
 function matters(before: KubernetesObject | undefined, after: KubernetesObject | undefined): boolean {
@@ -197,15 +367,16 @@ function matters(before: KubernetesObject | undefined, after: KubernetesObject |
   )
 }
 
-/** Whether it is usable stays as it was found last. */
-function pausedConditions(before: readonly StoredCondition[]): readonly Condition[] {
-  const message = `Nothing is done while the annotation ${pausedAnnotation} is "true".`
+/** Whether it is usable stays as it was found last, and so does what else is known of it. */
+function pausedConditions(before: readonly StoredCondition[]): readonly (Condition | StoredCondition)[] {
+  const message = `Nothing is done while the annotation ${pausedAnnotation} is "true", but to clean up after a deletion.`
   const ready = before.find(({ type }) => type === "Ready")
   return [
     ready === undefined
       ? { type: "Ready", status: "False", reason: "Paused", message }
       : { type: "Ready", status: ready.status, reason: ready.reason, message: ready.message },
     { type: "Paused", status: "True", reason: "Paused", message },
+    ...before.filter(isOwn),
   ]
 }
 

@@ -3,7 +3,7 @@ import { setImmediate as turn } from "node:timers/promises"
 import { describe, expect, test } from "vitest"
 import { manualClock } from "../../engine/src/testing/manual-clock.ts"
 import { manualTimers } from "../../engine/src/testing/manual-timers.ts"
-import { ApiError } from "./api-client.ts"
+import { ApiError } from "./cluster.ts"
 import { Election } from "./election.ts"
 import type { KubernetesObject } from "./kubernetes-object.ts"
 

@@ -1,6 +1,7 @@
 // One of several replicas leads: whoever holds a Lease. Nobody trusts another's clock. A lease has expired when it was seen
 // unchanged for its duration by one's own, and a leader steps down by its own well before anybody else may think so.
-import { ApiError, type ApiClient } from "./api-client.ts"
+import type { ApiClient } from "./api-client.ts"
+import { ApiError } from "./cluster.ts"
 import { type KubernetesObject, microTime, type Resource } from "./kubernetes-object.ts"
 import { type OperatorRuntime, pause } from "./runtime.ts"
 

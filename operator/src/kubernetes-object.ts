@@ -26,6 +26,18 @@ export interface Resource {
   readonly version: string
   readonly plural: string
   readonly kind: string
+  /** Whether its objects are in namespaces, which they are unless it says otherwise. */
+  readonly scope?: "Cluster" | "Namespaced"
+}
+
+export const secrets: Resource = { group: "", version: "v1", plural: "secrets", kind: "Secret" }
+export const configMaps: Resource = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" }
+export const namespaces: Resource = {
+  group: "",
+  version: "v1",
+  plural: "namespaces",
+  kind: "Namespace",
+  scope: "Cluster",
 }
 
 /** `namespace/name`, or the name alone of what is in no namespace. */

@@ -1,17 +1,20 @@
 // The composition root: what watches, decides, works and tells, put together for one process.
-import { isEngineError, openEngine } from "@chancery/engine"
+import {
+  type Engine,
+  isEngineError,
+  openEngine,
+  parsePermittedAddresses,
+  type PermittedAddresses,
+} from "@chancery/engine"
 import type { KubeConfig } from "@kubernetes/client-node"
 import { ApiClient } from "./api-client.ts"
-import { type AskEngine, reconcileClusterConnection, tokenSecretsOf } from "./cluster-connections.ts"
-import { Controller } from "./controller.ts"
+import { controlledKinds } from "./controlled-kinds.ts"
+import { openControllers } from "./controllers.ts"
 import { Election } from "./election.ts"
 import { EventRecorder } from "./event-recorder.ts"
 import { startHealthServer } from "./health-server.ts"
-import { clusterConnection } from "./kinds/cluster-connection.ts"
-import { keyOf, parseKey, type Resource } from "./kubernetes-object.ts"
+import { KubernetesCluster } from "./kubernetes-cluster.ts"
 import { createMetrics } from "./metrics.ts"
-import { ObjectStore } from "./object-store.ts"
-import { Reflector } from "./reflector.ts"
 import type { OperatorRuntime } from "./runtime.ts"
 import type { Shard } from "./shard.ts"
 
@@ -20,15 +23,29 @@ export interface OperatorOptions {
   readonly runtime: OperatorRuntime
   /** The operator's own: its Lease is in it, and the Secrets of what is in no namespace. */
   readonly namespace: string
+  /** Those whose objects it looks after, and then nothing that is in none; all of the cluster unless given. */
+  readonly watched?: readonly string[]
   /** Of this replica, and of no other. */
   readonly identity: string
   readonly listen: { readonly host: string; readonly port: number }
   readonly shard?: Shard
+  /** Where engines of namespaced connections may be besides public addresses; in private networks unless given. */
+  readonly addresses?: PermittedAddresses
+  /** An engine inside of this process. */
+  readonly embedded?: EmbeddedOptions
   /** Called once `/readyz` and the others can be asked. */
   readonly listening?: (url: string) => void
 }
 
-const secrets: Resource = { group: "", version: "v1", plural: "secrets", kind: "Secret" }
+export interface EmbeddedOptions {
+  /** Where its data are. */
+  readonly folder: string
+  /** Objects name it as this ClusterConnection. */
+  readonly name: string
+  /** Of objects that name none; made if it is missing. */
+  readonly organization?: string
+}
+
 /** A turn of the event loop that takes longer is a process that hangs. */
 const turnMaximumMs = 30_000
 const turnCheckMs = 5_000
@@ -43,60 +60,40 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
   const api = closing.use(new ApiClient(config, { ...runtime, observe: (request) => metrics.request(request) }))
   const election = new Election({ api, runtime, lease, identity })
 
-  const connections = new ObjectStore({ tokenSecret: tokenSecretsOf })
-  const known = new ObjectStore()
-  const controller = new Controller({
-    api,
+  const embedded = options.embedded === undefined ? undefined : await openEmbedded(options.embedded)
+  if (embedded !== undefined) closing.use(embedded.engine)
+  const controllers = openControllers({
+    cluster: new KubernetesCluster({
+      api,
+      runtime,
+      ...(options.watched === undefined ? {} : { namespaces: options.watched }),
+    }),
+    kinds: controlledKinds,
     runtime,
-    resource: clusterConnection,
-    store: connections,
-    reconcile: reconcileClusterConnection({ secrets: known, namespace, ask, engineErrorOf }),
+    namespace,
     recorder: new EventRecorder({ api, runtime, identity }),
     metrics,
+    addresses: options.addresses ?? privateNetworks,
+    open: openEngine,
+    ...(embedded === undefined ? {} : { embedded }),
     ...(shard === undefined ? {} : { shard }),
   })
-  const reflectors = [
-    new Reflector({
-      api,
-      resource: clusterConnection,
-      store: connections,
-      runtime,
-      changed: (...change) => controller.changed(...change),
-    }),
-    new Reflector({
-      api,
-      resource: secrets,
-      namespace,
-      store: known,
-      runtime,
-      changed(key) {
-        for (const connection of connections.by("tokenSecret", parseKey(key).name)) controller.touch(keyOf(connection))
-      },
-    }),
-  ]
-
-  // Replicas that do not lead watch too, so that whoever leads next knows everything at once.
-  const watching = new AbortController()
-  const watches = Promise.all(reflectors.map((reflector) => reflector.run(watching.signal)))
-  closing.defer(async () => {
-    watching.abort()
-    await watches
-  })
+  closing.defer(() => controllers.stop())
   const turns = watchTurns(runtime)
   closing.defer(() => turns.stop())
   const health = await startHealthServer({
     ...listen,
     metrics,
-    ready: () => reflectors.every((reflector) => reflector.hasSynced),
+    ready: () => controllers.hasSynced,
     ailment: () =>
       turns.sinceMs() > turnMaximumMs ? "the event loop hangs" : overdue(election.renewalAgeMs, runtime, lease),
   })
   closing.use(health)
   options.listening?.(health.url)
 
-  await Promise.race([Promise.all(reflectors.map((reflector) => reflector.whenSynced())), aborted(signal)])
+  await Promise.race([controllers.whenSynced(), aborted(signal)])
   // What was opened here closes after it, and not before.
-  return await election.lead(signal, (leading) => controller.run(leading, signal))
+  return await election.lead(signal, (leading) => controllers.run(leading, signal))
 }
 
 /** A leader that cannot say that it no longer leads. */
@@ -125,15 +122,21 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener("abort", () => resolve(), { once: true })
   })
 
-const engineErrorOf = (error: unknown) => (isEngineError(error) ? error : undefined)
+/** As an engine's servers are in a cluster. */
+const privateNetworks = parsePermittedAddresses("private") ?? { kinds: [], ranges: [] }
 
-/** The queue repeats what failed, for all objects fairly; the engine's client need not. */
-const ask: AskEngine = async (url, { organization, ...options }) => {
-  await using engine = await openEngine(url, {
-    ...options,
-    attempts: 1,
-    connectTimeoutMs: 5_000,
-    answerTimeoutMs: 10_000,
-  })
-  await (organization === undefined ? engine.users.account() : engine.organizations.get(organization))
+async function openEmbedded({ folder, name, organization }: EmbeddedOptions): Promise<{
+  readonly engine: Engine
+  readonly name: string
+  readonly organization?: string
+}> {
+  const engine = await openEngine(`sqlite:${folder}/chancery.db`)
+  if (organization === undefined) return { engine, name }
+  try {
+    await engine.organizations.get(organization)
+  } catch (error) {
+    if (!isEngineError(error, "not-found")) throw error
+    await engine.organizations.create({ name: organization, email: `${organization}@chancery.invalid` })
+  }
+  return { engine, name, organization }
 }

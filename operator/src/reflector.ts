@@ -1,8 +1,9 @@
 // Keeps a store in step with the objects of one kind: a list, then what changes. Servers that can stream the list are asked
 // for a stream (WatchList), others for pages. A watch that ends goes on where it was; a server that no longer knows that point
 // (410) is asked for everything again, and only what differs is told.
-import { ApiError, type ApiClient, type WatchEvent } from "./api-client.ts"
-import { keyOf, type KubernetesObject, type ObjectKey, type Resource } from "./kubernetes-object.ts"
+import type { ApiClient, WatchEvent } from "./api-client.ts"
+import { ApiError, type Changed } from "./cluster.ts"
+import { keyOf, type KubernetesObject, type ObjectKey, parseKey, type Resource } from "./kubernetes-object.ts"
 import type { ObjectStore } from "./object-store.ts"
 import { type OperatorRuntime, pause } from "./runtime.ts"
 
@@ -14,10 +15,14 @@ export interface ReflectorOptions {
   readonly resource: Resource
   /** Every namespace unless given. */
   readonly namespace?: string
+  /** One object alone. */
+  readonly name?: string
+  readonly labelSelector?: string
+  /** May hold other objects too, of other names or namespaces. */
   readonly store: ObjectStore
   readonly runtime: Pick<OperatorRuntime, "log" | "random" | "timers">
   /** After the store was told. `found`: it was there when the reflector began. */
-  readonly changed: (key: ObjectKey, how: "found" | "changed", previous: KubernetesObject | undefined) => void
+  readonly changed: Changed
   /** For how long a streamed list may take before it is given up for pages: an old etcd never ends one. */
   readonly streamedListMs?: number
 }
@@ -73,6 +78,20 @@ export class Reflector {
     }
   }
 
+  #selection(): Readonly<Record<string, string>> {
+    const { name, labelSelector } = this.#options
+    return {
+      ...(name === undefined ? {} : { fieldSelector: `metadata.name=${name}` }),
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+    }
+  }
+
+  #concerns(key: ObjectKey): boolean {
+    const { namespace, name } = this.#options
+    const of = parseKey(key)
+    return (namespace === undefined || of.namespace === namespace) && (name === undefined || of.name === name)
+  }
+
   async #listAndWatch(signal: AbortSignal): Promise<void> {
     if (this.#resourceVersion === undefined && this.#streams) return this.#streamList(signal)
     if (this.#resourceVersion === undefined) await this.#listPages(signal)
@@ -84,7 +103,7 @@ export class Reflector {
     const found = new Map<ObjectKey, KubernetesObject>()
     let next = ""
     do {
-      const query = { limit: String(pageSize), ...(next === "" ? {} : { continue: next }) }
+      const query = { ...this.#selection(), limit: String(pageSize), ...(next === "" ? {} : { continue: next }) }
       const page = await api.list(resource, namespace, query, signal)
       for (const object of page.items) found.set(keyOf(object), object)
       next = page.next
@@ -115,7 +134,7 @@ export class Reflector {
     let found = listed === undefined ? undefined : new Map<ObjectKey, KubernetesObject>()
     // The server ends each watch; not all of them at once.
     const timeoutSeconds = String(300 + Math.floor(runtime.random() * 300))
-    const asked = { ...query, allowWatchBookmarks: "true", timeoutSeconds }
+    const asked = { ...query, ...this.#selection(), allowWatchBookmarks: "true", timeoutSeconds }
     for await (const event of api.watch(resource, namespace, asked, signal)) {
       signal.throwIfAborted()
       if (event.type === "ERROR") throw errorOf(event)
@@ -151,7 +170,8 @@ export class Reflector {
   #replace(found: ReadonlyMap<ObjectKey, KubernetesObject>, resourceVersion: string): void {
     const { store, changed } = this.#options
     this.#resourceVersion = resourceVersion
-    for (const key of [...store.keys()]) if (!found.has(key)) changed(key, "changed", store.delete(key))
+    for (const key of [...store.keys()])
+      if (!found.has(key) && this.#concerns(key)) changed(key, "changed", store.delete(key))
     for (const [key, object] of found) {
       const previous = store.set(object)
       const same = previous?.metadata.resourceVersion === object.metadata.resourceVersion

@@ -97,13 +97,18 @@ export class WorkQueue {
     this.#arm()
   }
 
-  /** Adds a key whose work failed, after a while that grows with each failure. The answer is that while. */
-  retry(key: ObjectKey): number {
+  /** Counts a failure. The answer is how long to wait then, which grows with each. */
+  backoff(key: ObjectKey): number {
     const { backoffBaseMs = 1_000, backoffMaximumMs = 300_000, random, observer } = this.#options
     const failed = this.#failures.get(key) ?? 0
     this.#failures.set(key, Math.min(failed + 1, doublingsMaximum))
-    const delayMs = Math.min(backoffBaseMs * 2 ** failed, backoffMaximumMs) * (1 + jitter * (2 * random() - 1))
     observer?.retried()
+    return Math.min(backoffBaseMs * 2 ** failed, backoffMaximumMs) * (1 + jitter * (2 * random() - 1))
+  }
+
+  /** Adds a key whose work failed. The answer is how long it waits. */
+  retry(key: ObjectKey): number {
+    const delayMs = this.backoff(key)
     this.addAfter(key, delayMs, "retry")
     return delayMs
   }

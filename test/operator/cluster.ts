@@ -42,7 +42,6 @@ export function openCluster(plane: Pick<ControlPlane, "kubectl" | "kubeconfig">)
       // Namespaces share the cluster: each account has a binding of its own.
       const own = rules
         .replaceAll("namespace: chancery\n", `namespace: ${namespace}\n`)
-        .replaceAll("name: chancery-operator-events\n", `name: ${namespace}-events\n`)
         .replace(/(kind: ClusterRoleBinding\nmetadata:\n {2}name: )\S+/, `$1${namespace}`)
       await kubectl(["apply", "-f", "-"], own)
       const token = await kubectl(["create", "token", "chancery-operator", "--namespace", namespace])

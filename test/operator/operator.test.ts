@@ -118,7 +118,7 @@ describe.skipIf(shared === undefined)("the operator", () => {
     expect(reasons(ready)).toEqual(["Ready=True Connected"])
     const columns = await kubectl(["get", "eclconn", "story", "-o", "wide"])
     expect(columns.replaceAll(/ +/g, " ")).toMatch(
-      /^NAME URL ORGANIZATION READY REASON AGE\nstory \S+ acme True Connected /,
+      /^NAME URL READY REASON ORGANIZATION EXPIRES REFERENCES AGE\nstory \S+ True Connected acme 0 /,
     )
     await expect
       .poll(() => kubectl(["get", "events", "--namespace", "default", "-o", "json"]))
@@ -209,9 +209,14 @@ describe.skipIf(shared === undefined)("the operator", () => {
     { may: "yes", what: ["patch", "clusterconnections.chancery.dev", "--subresource=status"] },
     { may: "yes", what: ["watch", "secrets", "-n", "rights"] },
     { may: "no", what: ["update", "secrets", "-n", "rights"] },
-    { may: "no", what: ["get", "secrets", "-n", "default"] },
-    { may: "no", what: ["list", "secrets", "--all-namespaces"] },
-    { may: "no", what: ["patch", "clusterconnections.chancery.dev"] },
+    // Finalizers.
+    { may: "yes", what: ["patch", "clusterconnections.chancery.dev"] },
+    { may: "yes", what: ["patch", "connections.chancery.dev", "--subresource=status", "-n", "default"] },
+    { may: "yes", what: ["get", "secrets", "-n", "default"] },
+    { may: "no", what: ["delete", "secrets", "-n", "rights"] },
+    { may: "no", what: ["delete", "clusterconnections.chancery.dev"] },
+    { may: "no", what: ["patch", "namespaces"] },
+    { may: "no", what: ["list", "events.events.k8s.io"] },
     { may: "no", what: ["update", "leases.coordination.k8s.io", "-n", "kube-system"] },
     { may: "no", what: ["create", "pods", "-n", "rights"] },
   ])("may it $what? $may", async ({ may, what }) => {

@@ -1,19 +1,15 @@
 // The engine's one way to dial an address that somebody else chose. A name is resolved once; the connection goes to the very
 // addresses that were looked at, so that a name which answers differently the second time gains nothing; and every
 // redirect starts from the beginning.
-import { lookup as lookUp, type LookupAddress, type LookupOptions } from "node:dns"
-import { isIP, type LookupFunction } from "node:net"
 import type { PeerCertificate } from "node:tls"
 import { Agent, type Dispatcher } from "undici"
 import { type Fetch, FetchFailure, type FetchFailureKind, type OutgoingRequest, type Trust } from "../core/fetch.ts"
 import type { Runtime } from "../core/runtime.ts"
-import { isPermitted, type PermittedAddresses } from "./address-guard.ts"
+import type { PermittedAddresses } from "./address-guard.ts"
+import { guardedLookup, type GuardedLookupOptions, literalRefusal } from "./guarded-lookup.ts"
 
-export interface GuardedFetchOptions {
-  readonly permitted: PermittedAddresses
+export interface GuardedFetchOptions extends GuardedLookupOptions {
   readonly digest: Runtime["digest"]
-  /** All addresses of a name; the system's resolver, with its hosts file, unless given. */
-  readonly resolve?: (host: string) => Promise<readonly LookupAddress[]>
 }
 
 export interface GuardedFetch extends AsyncDisposable {
@@ -99,9 +95,8 @@ async function ask(
   permitted: PermittedAddresses,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const host = hostOf(url)
-  // A name is looked at when it is resolved; an address is never resolved.
-  if (isIP(host) !== 0 && !isPermitted(host, permitted)) throw refusedAddress(host, [host])
+  const refusal = literalRefusal(url, permitted)
+  if (refusal !== undefined) throw refusal
   const answer = await agent.request({
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
@@ -162,43 +157,6 @@ const pemBodies = (pem: string): string[] =>
     body.replaceAll(/\s+/g, ""),
   )
 
-function guardedLookup({ permitted, resolve = systemResolve }: GuardedFetchOptions): LookupFunction {
-  return (host, { all }, answer) => {
-    resolve(host).then(
-      (found) => {
-        const usable = found.filter(({ address }) => isPermitted(address, permitted))
-        const [first] = usable
-        if (first === undefined)
-          answer(
-            refusedAddress(
-              host,
-              found.map(({ address }) => address),
-            ),
-            "",
-            0,
-          )
-        else if (all === true) answer(null, usable)
-        else answer(null, first.address, first.family)
-      },
-      (error: NodeJS.ErrnoException) => answer(error, "", 0),
-    )
-  }
-}
-
-const systemResolve = (host: string): Promise<readonly LookupAddress[]> =>
-  new Promise((resolve, reject) => {
-    const options: LookupOptions & { all: true } = { all: true }
-    lookUp(host, options, (error, addresses) => (error === null ? resolve(addresses) : reject(error)))
-  })
-
-const refusedAddress = (host: string, addresses: readonly string[]): FetchFailure =>
-  new FetchFailure(
-    "refused-address",
-    addresses.includes(host)
-      ? `This server may not connect to ${host}.`
-      : `${host} leads to ${addresses.join(", ") || "no address"}, where this server may not connect.`,
-  )
-
 function failureOf(error: unknown, origin: string): FetchFailure {
   const inner = innermost(error)
   if (inner instanceof FetchFailure)
@@ -239,8 +197,6 @@ const what: Readonly<Record<ReturnType<typeof kindOfFailure>, string>> = {
   broken: "gave no complete answer",
   untrusted: "is not trusted, or does not trust this server",
 } satisfies Partial<Record<FetchFailureKind, string>>
-
-const hostOf = ({ hostname }: URL): string => (hostname.startsWith("[") ? hostname.slice(1, -1) : hostname)
 
 const originOf = (url: string): string => URL.parse(url)?.origin ?? "The address"
 

@@ -5,12 +5,22 @@
 // nothing then, and what never left because no connection came about. A lost answer is asked for again only where asking
 // changes nothing (GET): anything else may have been done.
 import { setTimeout as sleep } from "node:timers/promises"
-import { Agent, type Dispatcher } from "undici"
-import { type EngineError, isEngineError, notFound, unauthenticated, unavailable } from "../core/errors.ts"
+import { Agent, type Dispatcher, ProxyAgent } from "undici"
+import {
+  type EngineError,
+  isEngineError,
+  notFound,
+  unauthenticated,
+  unavailable,
+  unprocessable,
+} from "../core/errors.ts"
+import { FetchFailure } from "../core/fetch.ts"
 import type { RandomSource } from "../core/random.ts"
 import { refuseUnstorableText } from "../core/text.ts"
 import { decodeError } from "../wire/jsonapi/errors.ts"
 import { decodeError as decodePkiError } from "../wire/pki/errors.ts"
+import type { PermittedAddresses } from "./address-guard.ts"
+import { guardedLookup, literalRefusal } from "./guarded-lookup.ts"
 
 export interface TransportOptions {
   /** Sent as Bearer, kept in memory, never part of a message. */
@@ -20,6 +30,12 @@ export interface TransportOptions {
   readonly signal?: AbortSignal
   /** Certificates to trust beside those of the system, PEM. */
   readonly certificateAuthority?: string
+  /** Through which requests go, `http://` or `https://`; directly when left out. */
+  readonly proxyUrl?: string
+  /** Where the server, or the proxy before it, may be besides public addresses; anywhere when left out. */
+  readonly addresses?: PermittedAddresses
+  /** When requests may be sent; at once when left out. */
+  readonly pace?: Pace
   readonly connectTimeoutMs?: number
   /** From the request to the first byte of the answer, and between two pieces of its body. */
   readonly answerTimeoutMs?: number
@@ -31,6 +47,14 @@ export interface TransportOptions {
   readonly patienceMs?: number
   /** The same while the server waits for something of the client's to be finished, such as a state on its way. */
   readonly pendingPatienceMs?: number
+}
+
+/** Shared by those who ask one server, so that together they stay below its limits. */
+export interface Pace {
+  /** Resolves when one request may be sent. */
+  admit(signal: AbortSignal): Promise<void>
+  /** The server wants nothing more for so long. */
+  defer(retryAfterMs: number): void
 }
 
 export interface OutgoingRequest {
@@ -134,18 +158,8 @@ export function createTransport(url: string, options: TransportOptions): Transpo
   if (!/^[\x21-\x7e]+$/.test(options.token)) throw unauthenticated()
   const { answerTimeoutMs = 60_000, connectTimeoutMs = 10_000, attempts = 8 } = options
   const { patienceMs = 20_000, pendingPatienceMs = 3_000 } = options
-  const agent = new Agent({
-    connect: {
-      timeout: connectTimeoutMs,
-      ...(options.certificateAuthority === undefined ? {} : { ca: options.certificateAuthority }),
-    },
-    headersTimeout: answerTimeoutMs,
-    bodyTimeout: answerTimeoutMs,
-    // Shorter than a server keeps an idle connection, so that the client and not the server closes it.
-    keepAliveTimeout: options.idleConnectionMs ?? 30_000,
-    connections: options.maximumConnections ?? 32,
-    maxResponseSize: options.maximumAnswerBytes ?? 96 * 1024 * 1024,
-  })
+  const dispatcher = createDispatcher(options, connectTimeoutMs, answerTimeoutMs)
+  const misplaced = refusalOfAddress(base, options)
   const closing = new AbortController()
   const ending = options.signal === undefined ? closing.signal : AbortSignal.any([closing.signal, options.signal])
 
@@ -155,8 +169,10 @@ export function createTransport(url: string, options: TransportOptions): Transpo
     eachText(document, refuseUnstorableText)
     for (const value of query?.values() ?? []) refuseUnstorableText(value)
     const search = query === undefined || query.size === 0 ? "" : `?${query.toString()}`
+    if (misplaced !== undefined) throw unprocessable(misplaced.message)
+    await options.pace?.admit(signal)
     const answer = await answered(base, () =>
-      agent.request({
+      dispatcher.request({
         origin: base.origin,
         path: `${base.pathname.replace(/\/$/, "")}${api.prefix}${request.path}${search}`,
         method,
@@ -165,8 +181,11 @@ export function createTransport(url: string, options: TransportOptions): Transpo
         body: bodyOf(request),
       }),
     )
-    if (answer.statusCode < 200 || answer.statusCode > 299) throw refusalOf(api, answer, request.names)
-    return answer.bytes
+    if (answer.statusCode >= 200 && answer.statusCode <= 299) return answer.bytes
+    const refusal = refusalOf(api, answer, request.names)
+    const tells = refusal.code === "rate-limited" || refusal.code === "busy"
+    if (tells && refusal.retryAfterMs !== undefined) options.pace?.defer(refusal.retryAfterMs)
+    throw refusal
   }
 
   async function patiently(api: Api, request: OutgoingRequest): Promise<Uint8Array> {
@@ -202,9 +221,41 @@ export function createTransport(url: string, options: TransportOptions): Transpo
     pki: asking(pkiApi),
     async [Symbol.asyncDispose]() {
       closing.abort()
-      await agent.destroy()
+      await dispatcher.destroy()
     },
   }
+}
+
+/** Addresses that are written out are never resolved, and so looked at here. */
+function refusalOfAddress(base: URL, { addresses, proxyUrl }: TransportOptions): FetchFailure | undefined {
+  if (addresses === undefined) return undefined
+  const dialled = proxyUrl === undefined ? [base] : [base, new URL(proxyUrl)]
+  return dialled.map((url) => literalRefusal(url, addresses)).find((refusal) => refusal !== undefined)
+}
+
+function createDispatcher(options: TransportOptions, connectTimeoutMs: number, answerTimeoutMs: number): Dispatcher {
+  const { addresses, certificateAuthority: ca, proxyUrl } = options
+  const trust = ca === undefined ? {} : { ca }
+  const pool = {
+    headersTimeout: answerTimeoutMs,
+    bodyTimeout: answerTimeoutMs,
+    // Shorter than a server keeps an idle connection, so that the client and not the server closes it.
+    keepAliveTimeout: options.idleConnectionMs ?? 30_000,
+    connections: options.maximumConnections ?? 32,
+    maxResponseSize: options.maximumAnswerBytes ?? 96 * 1024 * 1024,
+  }
+  const connect = {
+    timeout: connectTimeoutMs,
+    ...trust,
+    ...(addresses === undefined ? {} : { lookup: guardedLookup({ permitted: addresses }) }),
+  }
+  if (proxyUrl === undefined) return new Agent({ ...pool, connect })
+  return new ProxyAgent({
+    ...pool,
+    uri: proxyUrl,
+    proxyTls: connect,
+    requestTls: { ...trust, timeout: connectTimeoutMs },
+  })
 }
 
 function bodyOf({ document, octets }: OutgoingRequest): string | Uint8Array | null {
@@ -251,6 +302,7 @@ const unsentCodes = new Set([
 const lostCodes = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"])
 
 function unanswered(error: unknown, base: URL): EngineError {
+  if (error instanceof FetchFailure) return unprocessable(error.message)
   const code = codeOf(error)
   const reason = code === undefined ? "" : ` (${code})`
   if (unsentCodes.has(code ?? "")) return unavailable(`${base.origin} cannot be reached${reason}.`, error)

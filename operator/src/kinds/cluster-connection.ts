@@ -1,59 +1,60 @@
 import { z } from "zod"
-import { type Kind, rules } from "./definition.ts"
+import { connectionColumns, connectionMembers, connectionStatus, oneBundle } from "./connection-spec.ts"
+import type { Kind } from "./definition.ts"
+import { type Rule, ruled } from "./rules.ts"
 
-const tokenSecretRef = z
-  .object({
-    name: z
-      .string()
-      .min(1)
-      .max(253)
-      .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/)
-      .describe("The Secret's name; it is in the operator's own namespace."),
-    key: z
-      .string()
-      .min(1)
-      .max(253)
-      .regex(/^[-._a-zA-Z0-9]+$/)
-      .default("token")
-      .describe("Under which key of the Secret the token is."),
-  })
-  .describe("Where the token is that the operator shows to the engine.")
+const labelKey = z.string().min(1).max(317)
+const labelValue = z.string().max(63)
 
-const spec = z
+const needsValues: Rule<{ readonly operator: string; readonly values?: readonly string[] | undefined }> = {
+  rule: "(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)",
+  message: "values belong to the operators In and NotIn, which need some",
+  fieldPath: ".values",
+  holds: ({ operator, values = [] }) => (operator === "In" || operator === "NotIn") === values.length > 0,
+}
+
+const allowedNamespaces = z
   .object({
-    baseURL: z
-      .string()
-      .min(1)
-      .max(2_048)
-      .describe("Where the engine is served, such as https://chancery.example.com.")
-      .meta(
-        rules({
-          rule: "isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHost() != ''",
-          message: "baseURL must be an http or https URL with a host",
-        }),
-      ),
-    tokenSecretRef,
-    caBundle: z
-      .string()
-      .min(1)
-      .max(65_536)
+    matchNames: z
+      .array(z.string().min(1).max(63))
+      .max(100)
       .optional()
-      .describe("Certificates (PEM) to trust beside those of the system.")
-      .meta(
-        rules({
-          rule: "self.contains('-----BEGIN CERTIFICATE-----')",
-          message: "caBundle must hold certificates in PEM",
-        }),
-      ),
-    organization: z
-      .string()
-      .min(3)
-      .max(40)
-      .regex(/^[A-Za-z0-9_-]+$/)
+      .describe('Namespaces by name; "*" is every one.')
+      .meta({ "x-kubernetes-list-type": "set" }),
+    labelSelector: z
+      .object({
+        matchLabels: z
+          .record(labelKey, labelValue)
+          .optional()
+          .meta({ maxProperties: 20 })
+          .describe("Labels they have."),
+        matchExpressions: z
+          .array(
+            ruled(
+              z.object({
+                key: labelKey.describe("The label's key."),
+                operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist"]).describe("What must hold of its value."),
+                values: z.array(labelValue).max(100).optional().describe("The values that In and NotIn speak of."),
+              }),
+              needsValues,
+            ),
+          )
+          .max(20)
+          .optional()
+          .describe("What must hold of their labels."),
+      })
       .optional()
-      .describe("The organization of objects that name none themselves. It must exist, and the token must see it."),
+      .describe("Namespaces by their labels."),
   })
-  .describe("Where an engine is and how the operator shows who it is.")
+  .optional()
+  .describe("Namespaces whose objects may use this connection: those of either member. None unless given.")
+
+const spec = ruled(
+  z
+    .object({ ...connectionMembers("the operator's own namespace"), allowedNamespaces })
+    .describe("Where an engine is and how the operator shows who it is."),
+  oneBundle,
+)
 
 export type ClusterConnectionSpec = z.output<typeof spec>
 
@@ -65,16 +66,8 @@ export const clusterConnection: Kind<ClusterConnectionSpec> = {
   singular: "clusterconnection",
   shortNames: ["eclconn"],
   scope: "Cluster",
-  description: "ClusterConnection is the way to a Chancery engine, for the whole cluster.",
+  description: "ClusterConnection is the way to a Chancery engine, for those namespaces of the cluster that it allows.",
   spec,
-  columns: [
-    { name: "URL", type: "string", jsonPath: ".spec.baseURL", description: "Where the engine is served." },
-    {
-      name: "Organization",
-      type: "string",
-      jsonPath: ".spec.organization",
-      description: "The organization of objects that name none.",
-      priority: 1,
-    },
-  ],
+  status: connectionStatus,
+  columns: connectionColumns,
 }

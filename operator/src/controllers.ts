@@ -1,0 +1,239 @@
+// All kinds at work on one cluster, wherever that is: their stores, who is told of whose changes, and the engines they use.
+import { isDeepStrictEqual } from "node:util"
+import type { EngineOptions, Engine, PermittedAddresses } from "@chancery/engine"
+import type { Changed, Cluster, Following } from "./cluster.ts"
+import { Controller } from "./controller.ts"
+import { type EmbeddedEngine, EngineConnections } from "./engine-connections.ts"
+import type { EventRecorder } from "./event-recorder.ts"
+import { clusterConnection } from "./kinds/cluster-connection.ts"
+import type { ConnectionRef } from "./kinds/connection-spec.ts"
+import { connection } from "./kinds/connection.ts"
+import type { Kind } from "./kinds/definition.ts"
+import { keyOf, type KubernetesObject, namespaces, type ObjectKey, type Resource } from "./kubernetes-object.ts"
+import type { OperatorMetrics } from "./metrics.ts"
+import { type Index, ObjectStore } from "./object-store.ts"
+import type { Reconciler } from "./reconciler.ts"
+import type { OperatorRuntime } from "./runtime.ts"
+import type { Shard } from "./shard.ts"
+
+/** One kind, and what it takes to look after its objects. */
+export interface ControlledKind {
+  readonly kind: Kind<unknown>
+  /** Its own lookups. One by the name `connection` says which engines an object uses (`connectionOf`). */
+  readonly indexes?: Readonly<Record<string, Index>>
+  /** What objects of it refer to: after a change of that, those found by the index are looked at again. */
+  readonly refersTo?: readonly Reference[]
+  readonly reconciler: (parts: Parts) => Reconciler
+}
+
+export interface Reference {
+  readonly resource: Resource
+  readonly labelSelector?: string
+  /** The name of an index of the kind that refers. */
+  readonly index: string
+  /** What the index has for an object of the resource; its key unless given. */
+  readonly valueOf?: (key: ObjectKey) => string
+}
+
+/** What reconcilers work with. */
+export interface Parts {
+  readonly cluster: Cluster
+  readonly runtime: OperatorRuntime
+  readonly engines: EngineConnections
+  /** The operator's own namespace. */
+  readonly namespace: string
+  readonly recorder: Pick<EventRecorder, "record">
+  /** Objects of a kind, or of what some kind refers to. */
+  storeOf(resource: Resource): ObjectStore
+}
+
+export interface ControllersOptions {
+  readonly cluster: Cluster
+  readonly kinds: readonly ControlledKind[]
+  readonly runtime: OperatorRuntime
+  readonly namespace: string
+  readonly recorder: Pick<EventRecorder, "record">
+  readonly metrics: Pick<OperatorMetrics, "controller">
+  readonly addresses: PermittedAddresses
+  readonly open: (url: string, options: EngineOptions) => Promise<Engine>
+  readonly embedded?: EmbeddedEngine
+  readonly shard?: Shard
+}
+
+export interface Controllers {
+  readonly hasSynced: boolean
+  whenSynced(): Promise<void>
+  /** See `Controller.run`. To be called once everything has synced. */
+  run(signal: AbortSignal, orderly: AbortSignal): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Begins to follow all objects, so that whoever leads next knows everything at once. */
+export function openControllers(options: ControllersOptions): Controllers {
+  const { cluster, kinds, runtime, namespace, recorder, metrics, shard, embedded } = options
+  const stores = new Map<string, ObjectStore>()
+  const storeOf = (resource: Resource): ObjectStore => {
+    const store = stores.get(nameOf(resource))
+    if (store === undefined) throw new Error(`nobody follows ${nameOf(resource)}`)
+    return store
+  }
+  for (const { kind, indexes } of kinds) stores.set(nameOf(kind), new ObjectStore(indexes))
+  const others = new Map<string, Pick<Reference, "resource" | "labelSelector">>([
+    [nameOf(namespaces), { resource: namespaces }],
+  ])
+  for (const { refersTo = [] } of kinds) for (const one of refersTo) others.set(nameOf(one.resource), one)
+  for (const name of others.keys()) if (!stores.has(name)) stores.set(name, new ObjectStore())
+
+  const controllers = new Map<string, Controller>()
+  const engines = new EngineConnections({
+    cluster,
+    runtime,
+    namespace,
+    connections: storeOf(connection),
+    clusterConnections: storeOf(clusterConnection),
+    namespaces: storeOf(namespaces),
+    addresses: options.addresses,
+    open: options.open,
+    ...(embedded === undefined ? {} : { embedded }),
+    secretChanged: (kind, key) => controllers.get(nameOf(connectionKinds[kind]))?.touch(key),
+  })
+  const parts: Parts = { cluster, runtime, engines, namespace, recorder, storeOf }
+  for (const { kind, reconciler } of kinds) {
+    controllers.set(
+      nameOf(kind),
+      new Controller({
+        cluster,
+        runtime,
+        resource: kind,
+        store: storeOf(kind),
+        reconciler: reconciler(parts),
+        alwaysPresent: kind.synced === true ? ["Synced"] : [],
+        recorder,
+        metrics,
+        ...(shard === undefined ? {} : { shard }),
+      }),
+    )
+  }
+
+  const told = (resource: Resource): Changed => {
+    const name = nameOf(resource)
+    const store = storeOf(resource)
+    const connectionKind = (["Connection", "ClusterConnection"] as const).find(
+      (one) => connectionKinds[one] === resource,
+    )
+    const referrers = kinds.flatMap(({ kind, refersTo = [] }) =>
+      refersTo.filter((one) => nameOf(one.resource) === name).map((one) => ({ ...one, kind })),
+    )
+    return (key, how, previous) => {
+      const object = store.get(key)
+      if (connectionKind !== undefined) engines.changed(connectionKind, key, object)
+      controllers.get(name)?.changed(key, how, previous)
+      // What is found at first is looked at anyway.
+      if (how === "changed" && concernsOthers(previous, object))
+        for (const { kind, index, valueOf = identity } of referrers)
+          for (const one of storeOf(kind).by(index, valueOf(key)))
+            controllers.get(nameOf(kind))?.touch(keyOf(one), "retry")
+      if (object === undefined && previous !== undefined) release(previous)
+    }
+  }
+  /** A connection that waits for its last user to go. */
+  const release = (object: KubernetesObject) => {
+    const [kind, key] = splitConnection(connectionOf(object)[0] ?? "")
+    const used = kind === undefined ? undefined : storeOf(connectionKinds[kind]).get(key)
+    if (kind !== undefined && used?.metadata.deletionTimestamp !== undefined)
+      controllers.get(nameOf(connectionKinds[kind]))?.touch(key)
+  }
+
+  const followings: readonly Following[] = [
+    ...kinds.map(({ kind }) => cluster.follow({ resource: kind }, storeOf(kind), told(kind))),
+    ...[...others.values()]
+      .filter(({ resource }) => !controllers.has(nameOf(resource)))
+      .map(({ resource, labelSelector }) =>
+        cluster.follow(
+          { resource, ...(labelSelector === undefined ? {} : { labelSelector }) },
+          storeOf(resource),
+          told(resource),
+        ),
+      ),
+  ]
+  return {
+    get hasSynced() {
+      return followings.every((following) => following.hasSynced)
+    },
+    async whenSynced() {
+      await Promise.all(followings.map((following) => following.whenSynced()))
+    },
+    async run(signal, orderly) {
+      await Promise.all([...controllers.values()].map((controller) => controller.run(signal, orderly)))
+    },
+    async stop() {
+      await Promise.all(followings.map((following) => following.stop()))
+      await engines.stop()
+    },
+  }
+}
+
+const connectionKinds: Readonly<Record<ConnectionRef["kind"], Resource>> = {
+  Connection: connection,
+  ClusterConnection: clusterConnection,
+}
+
+/** For the index `connection`: `Connection/namespace/name` or `ClusterConnection/name`, of the spec's `connectionRef`. */
+export const connectionOf: Index = ({ metadata: { namespace }, spec }) => {
+  const { kind = "Connection", name } =
+    ((spec ?? {}) as { readonly connectionRef?: Partial<ConnectionRef> }).connectionRef ?? {}
+  if (name === undefined) return []
+  return [
+    kind === "ClusterConnection" || namespace === undefined
+      ? `ClusterConnection/${name}`
+      : `${kind}/${namespace}/${name}`,
+  ]
+}
+
+/** Of a kind with that index, so that it is told when its connection becomes ready. */
+export const connectionReferences: readonly Reference[] = (["Connection", "ClusterConnection"] as const).map(
+  (kind) => ({
+    resource: connectionKinds[kind],
+    index: "connection",
+    valueOf: (key) => `${kind}/${key}`,
+  }),
+)
+
+export const referencesTo = (
+  kinds: readonly ControlledKind[],
+  { storeOf }: Pick<Parts, "storeOf">,
+  kind: ConnectionRef["kind"],
+  key: ObjectKey,
+): number =>
+  kinds
+    .filter(({ indexes }) => indexes?.["connection"] !== undefined)
+    .reduce((count, one) => count + storeOf(one.kind).by("connection", `${kind}/${key}`).length, 0)
+
+function splitConnection(value: string): readonly [ConnectionRef["kind"] | undefined, ObjectKey] {
+  const slash = value.indexOf("/")
+  return slash === -1 ? [undefined, ""] : [value.slice(0, slash) as ConnectionRef["kind"], value.slice(slash + 1)]
+}
+
+const nameOf = ({ plural, group }: Resource): string => `${plural}.${group}`
+
+const identity = (key: ObjectKey): string => key
+
+/** Whether those who refer to an object may fare differently: its content has changed, or whether it is ready. */
+function concernsOthers(before: KubernetesObject | undefined, after: KubernetesObject | undefined): boolean {
+  if (before === undefined || after === undefined || before.metadata.uid !== after.metadata.uid) return true
+  const { generation, deletionTimestamp, labels } = before.metadata
+  if (generation !== after.metadata.generation || deletionTimestamp !== after.metadata.deletionTimestamp) return true
+  if (!isDeepStrictEqual(labels, after.metadata.labels)) return true
+  // Whatever has no generation is nothing but content.
+  if (generation === undefined) return before.metadata.resourceVersion !== after.metadata.resourceVersion
+  return readiness(before) !== readiness(after)
+}
+
+function readiness({ status }: KubernetesObject): string | undefined {
+  const { conditions = [], observedGeneration } = (status ?? {}) as {
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+    readonly observedGeneration?: number
+  }
+  const ready = conditions.find(({ type }) => type === "Ready")
+  return ready === undefined ? undefined : `${ready.status} ${observedGeneration}`
+}
