@@ -56,4 +56,5 @@ export const v1 = {
   pkiSignedCertificate: handler("pkiSignedCertificate"),
   pkiIntermediate: handler("pkiIntermediate"),
   pkiRevocation: handler("pkiRevocation"),
+  pkiIssuer: handler("pkiIssuer"),
 } satisfies Record<KindName, DynamicProvider>

@@ -10,6 +10,7 @@ export { getIssuer, getRole, type IssuerLookup, type RoleLookup } from "./pki-lo
 export type { AuthorityArgs, IssuanceArgs, NamesArgs, ValidityArgs } from "./certificate-args.ts"
 export { PkiCertificate, type PkiCertificateArgs, type PkiCertificateState } from "./pki-certificate.ts"
 export { PkiIntermediate, type PkiIntermediateArgs, type PkiIntermediateState } from "./pki-intermediate.ts"
+export { PkiIssuer, type PkiIssuerArgs, type PkiIssuerState } from "./pki-issuer.ts"
 export { PkiMount, type PkiMountArgs, type PkiMountState } from "./pki-mount.ts"
 export { type PolicyIdentifierArgs, PkiRole, type PkiRoleArgs, type PkiRoleState } from "./pki-role.ts"
 export { PkiRevocation, type PkiRevocationArgs, type PkiRevocationState } from "./pki-revocation.ts"

@@ -11,7 +11,7 @@ import {
 } from "@chancery/pulumi"
 import { expect } from "vitest"
 import { systemRuntime } from "../../engine/src/core/runtime.ts"
-import { parseDuration } from "../../engine/src/core/time.ts"
+import { hourMs } from "../../engine/src/core/time.ts"
 import type { Pki } from "../../engine/src/pki/pki.ts"
 import { parseCertificate } from "../../engine/src/x509/certificate.ts"
 import { writePem } from "../../engine/src/x509/pem.ts"
@@ -19,13 +19,13 @@ import type { TestStack } from "./stack.ts"
 
 /** A mount at `pki` with a root and the role `web`. */
 export async function prepareAuthority({ engine }: TestStack): Promise<Pki> {
-  await engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: parseDuration("8760h") ?? null } })
+  await engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 8_760 * hourMs } })
   const pki = engine.pki("pki")
   await pki.issuers.generateRoot({
     commonName: "Root",
     keyType: "ec",
     issuerName: "root",
-    ttlMs: parseDuration("8000h"),
+    ttlMs: 8_000 * hourMs,
   })
   await pki.roles.save("web", { allowAnyName: true, keyType: "ec" })
   return pki

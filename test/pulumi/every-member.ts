@@ -1,6 +1,7 @@
 // A value for every member of every kind, other than what a new one has. A kind or a member without one fails its test.
 import type { Edition } from "../../engine/src/core/edition.ts"
 import type { ServedEngine } from "../../engine/src/engine.ts"
+import { foreignRoot } from "../../engine/src/testing/issuing-mount.ts"
 import { writePem } from "../../engine/src/x509/pem.ts"
 import type { KindName } from "../../provider/src/kinds.ts"
 import type { Values } from "./dynamic-server.ts"
@@ -111,6 +112,16 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
       await roles.save(role, { ...free, allowedSerialNumbers: ["*"], keyType: "ec", ttlMs: 86_400_000 })
   }
   const { certificates, issuers } = engine.pki("pki")
+  const { id: rootId } = await issuers.get("root")
+  const { csr: presignedCsr } = await issuers.generateIntermediate({
+    commonName: "Issuing CA",
+    keyType: "ec",
+    keyName: "presigned",
+  })
+  const presigned = await certificates.signIntermediate({
+    csr: writePem("CERTIFICATE REQUEST", presignedCsr),
+    commonName: "Issuing CA",
+  })
   const request = async () =>
     writePem("CERTIFICATE REQUEST", (await issuers.generateIntermediate({ commonName: "CA", keyType: "ec" })).csr)
   const [csr, otherCsr] = [await request(), await request()]
@@ -118,6 +129,8 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
     await certificates.issue("servers", { commonName: "one.example.com" }),
     await certificates.issue("servers", { commonName: "two.example.com" }),
   ]
+
+  const elsewhere = foreignRoot()
 
   return {
     workspace: {
@@ -322,6 +335,43 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
         certificate: is(writePem("CERTIFICATE", otherIssued.certificate), { serialNumber: undefined }),
         reason: { value: "superseded", refused: "stays what it was" },
         privateKey: { value: issued.privateKey?.pem("pkcs8"), unkept: true },
+      },
+    },
+    pkiIssuer: {
+      whole: { mount: "pki", name: "second", kind: "root", commonName: "Second Root", keyType: "ec" },
+      members: {
+        ...authority,
+        ...another({
+          mount: "other",
+          name: "another",
+          kind: "intermediate",
+          keyType: "ed25519",
+          keyBits: 384,
+          leafNotAfterBehavior: "truncate",
+          manualChain: [rootId],
+          revocationSignatureAlgorithm: "ECDSAWithSHA512",
+          issuingCertificates: ["http://pki.test/ca"],
+          crlDistributionPoints: ["http://pki.test/crl"],
+          deltaCrlDistributionPoints: ["http://pki.test/delta"],
+          ocspServers: ["http://pki.test/ocsp"],
+          enableTemplating: true,
+        }),
+        usage: stays(["read-only", "issuing-certificates"]),
+        isDefault: stays(true),
+        keyName: stays("another"),
+        parentMount: is("other", { kind: "intermediate" }),
+        parentIssuerRef: is("root", { kind: "intermediate" }),
+        addBasicConstraints: is(true, { kind: "intermediate" }),
+        signedCertificate: is(writePem("CERTIFICATE", presigned.certificate), {
+          kind: "intermediate",
+          keyName: "presigned",
+          commonName: "Issuing CA",
+        }),
+        bundle: {
+          value: [elsewhere.certificate, elsewhere.key].join("\n"),
+          beside: { kind: "imported", commonName: undefined, keyType: undefined },
+          unkept: true,
+        },
       },
     },
   }

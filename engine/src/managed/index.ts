@@ -20,6 +20,8 @@ export { pkiIntermediateKind, type PkiIntermediateSpec } from "./pki-intermediat
 export type { ObservedIssuance } from "./pki-issuance.ts"
 export { type ObservedPkiMount, pkiMountKind, type PkiMountSpec } from "./pki-mount.ts"
 export { type ObservedPkiIssuer, observedPkiIssuer } from "./pki-issuer.ts"
+export { type ObservedPkiAuthority, pkiIssuerKind } from "./pki-issuer-kind.ts"
+export type { PkiIssuerSpec } from "./pki-issuer-spec.ts"
 export { type ObservedPkiRole, observedPkiRole, pkiRoleKind, type PkiRoleSpec } from "./pki-role.ts"
 export { systemRuntime } from "../core/runtime.ts"
 export { type ObservedPkiRevocation, pkiRevocationKind, type PkiRevocationSpec } from "./pki-revocation.ts"

@@ -352,7 +352,8 @@ function encoded(
   }
 }
 
-function isSelfIssued(der: Uint8Array): boolean {
+/** Whether it names itself as its issuer. */
+export function isSelfIssued(der: Uint8Array): boolean {
   const { issuer, subject } = parseCertificate(der)
   return sameName(issuer, subject)
 }

@@ -87,13 +87,12 @@ export function judgeIntermediate({ csr, ...input }: Partial<SignIntermediateInp
   )
 }
 
-/** Of an authority that is made in the mount, and of its key. */
-export function judgeAuthority(input: RootInput, mayBeNameless: boolean): void {
+/** Of an authority that is made in the mount, and of its key. The answer is its subject, DER. */
+export const judgeAuthority = (input: RootInput, mayBeNameless: boolean): Uint8Array =>
   approveAuthority(timeless(input), undefined, {
     ...authorityTerms(mayBeNameless),
     violations: readKeyRequest(input).violations,
-  })
-}
+  }).subjectDer
 
 const authorityTerms = (mayBeNameless: boolean) =>
   ({
