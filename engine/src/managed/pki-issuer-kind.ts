@@ -49,8 +49,8 @@ export interface ObservedPkiAuthority
   extends
     Unsigned<Pick<ObservedPkiIssuer, "issuerId" | "certificate">>,
     Omit<ObservedPkiIssuer, "issuerId" | "certificate" | "issuerName"> {
-  /** Null: it has none. */
-  readonly name: string | null
+  /** Empty: it has none. */
+  readonly name: string
   /** Null: it has none, or there is no key. */
   readonly keyName: string | null
   /** What somebody elsewhere has to sign; PEM. Null: nothing. */
@@ -162,7 +162,7 @@ async function observedIssuer(
     ...observed,
     // It begins with the issuer itself, which nobody has to say.
     manualChain: observed.manualChain.slice(1),
-    name: issuerName,
+    name: issuerName ?? "",
     keyName,
     csr,
     serialNumber,
@@ -182,7 +182,7 @@ function unsigned(
     ...declaredContent(content),
     mount,
     issuerId: null,
-    name: spec.name ?? null,
+    name: spec.name ?? "",
     keyId,
     keyName,
     csr,
@@ -211,7 +211,7 @@ async function create(engine: Engine, spec: PkiIssuerSpec, { adopt }: Origin): P
       return generated(engine, mount, spec)
     case "intermediate":
       return intermediate(engine, mount, spec)
-    case "imported":
+    default:
       return imported(engine, mount, spec)
   }
 }
