@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 
@@ -8,9 +9,12 @@ export const resolve = {
   alias: [
     { find: /^@chancery\/engine$/, replacement: source("engine/src/index.ts") },
     { find: /^@chancery\/pulumi$/, replacement: source("provider/src/index.ts") },
-    { find: /^@chancery\/engine\/(managed|testing|x509)$/, replacement: source("engine/src/$1/index.ts") },
+    { find: /^@chancery\/engine\/(cli|managed|testing|x509)$/, replacement: source("engine/src/$1/index.ts") },
   ],
 }
+
+/** Whether it answers is asked where that is needed; a run of something else asks nobody. */
+const dockerSeemsThere = process.env["DOCKER_HOST"] !== undefined || existsSync("/var/run/docker.sock")
 
 export default defineConfig({
   resolve,
@@ -40,6 +44,19 @@ export default defineConfig({
           globalSetup: ["test/operator/global-setup.ts"],
         },
       },
+      ...(dockerSeemsThere
+        ? [
+            {
+              extends: true as const,
+              test: {
+                name: "operator on k3s",
+                include: ["test/operator/**/*.test.ts"],
+                globalSetup: ["test/operator/k3s-setup.ts"],
+                env: { CHANCERY_TEST_CLUSTER: "k3s" },
+              },
+            },
+          ]
+        : []),
     ],
   },
 })

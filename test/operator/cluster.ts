@@ -5,8 +5,16 @@ import { join } from "node:path"
 import { KubeConfig } from "@kubernetes/client-node"
 import type { ControlPlane } from "./control-plane.ts"
 
-export const kubeconfigVariable = "CHANCERY_TEST_KUBECONFIG"
-export const kubectlVariable = "CHANCERY_TEST_KUBECTL"
+type ClusterName = "plane" | "k3s"
+/** Says which of them a project's suites act on: one of its own on k3s, the others on a control plane. */
+const chosenVariable = "CHANCERY_TEST_CLUSTER"
+const variable = (name: ClusterName, what: "KUBECONFIG" | "KUBECTL") => `CHANCERY_TEST_${name.toUpperCase()}_${what}`
+
+/** For the suites of this run, in whatever process they are. */
+export function rememberCluster(name: ClusterName, plane: Pick<ControlPlane, "kubectl" | "kubeconfig">): void {
+  process.env[variable(name, "KUBECONFIG")] = plane.kubeconfig
+  process.env[variable(name, "KUBECTL")] = plane.kubectl
+}
 
 const root = join(import.meta.dirname, "../..")
 
@@ -16,12 +24,15 @@ export interface Cluster {
   installDefinitions(): Promise<void>
   /** Access of the operator's ServiceAccount in this namespace, which it makes. */
   operatorAccess(namespace: string): Promise<KubeConfig>
+  /** Access of a ServiceAccount that is there. */
+  accessOf(namespace: string, account: string): Promise<KubeConfig>
 }
 
-/** Undefined where no control plane could be started. */
+/** Undefined where it could not be started. */
 export function sharedCluster(): Cluster | undefined {
-  const kubeconfig = process.env[kubeconfigVariable]
-  const kubectl = process.env[kubectlVariable]
+  const name = process.env[chosenVariable] === "k3s" ? "k3s" : "plane"
+  const kubeconfig = process.env[variable(name, "KUBECONFIG")]
+  const kubectl = process.env[variable(name, "KUBECTL")]
   return kubeconfig === undefined || kubectl === undefined ? undefined : openCluster({ kubectl, kubeconfig })
 }
 
@@ -44,12 +55,15 @@ export function openCluster(plane: Pick<ControlPlane, "kubectl" | "kubeconfig">)
         .replaceAll("namespace: chancery\n", `namespace: ${namespace}\n`)
         .replace(/(kind: ClusterRoleBinding\nmetadata:\n {2}name: )\S+/, `$1${namespace}`)
       await kubectl(["apply", "-f", "-"], own)
-      const token = await kubectl(["create", "token", "chancery-operator", "--namespace", namespace])
+      return this.accessOf(namespace, "chancery-operator")
+    },
+    async accessOf(namespace, account) {
+      const token = await kubectl(["create", "token", account, "--namespace", namespace])
       const config = new KubeConfig()
       config.loadFromFile(kubeconfig)
       const cluster = config.getCurrentCluster()
       if (cluster === null) throw new Error("the control plane has no address")
-      config.loadFromClusterAndUser(cluster, { name: "chancery-operator", token: token.trim() })
+      config.loadFromClusterAndUser(cluster, { name: account, token: token.trim() })
       return config
     },
   }

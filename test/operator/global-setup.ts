@@ -1,7 +1,8 @@
 // One control plane for all suites of a run that need one.
 import { findKubernetes, kubernetesInstallation } from "../toolchain/kubernetes.ts"
-import { sayMissing } from "../toolchain/missing.ts"
-import { kubeconfigVariable, kubectlVariable, openCluster } from "./cluster.ts"
+import { sayLoudly, sayMissing } from "../toolchain/missing.ts"
+import { dockerAnswers } from "../toolchain/postgres.ts"
+import { openCluster, rememberCluster } from "./cluster.ts"
 import { startControlPlane } from "./control-plane.ts"
 
 export default async function setup(): Promise<() => Promise<void>> {
@@ -13,8 +14,9 @@ export default async function setup(): Promise<() => Promise<void>> {
   await using opening = new AsyncDisposableStack()
   const plane = opening.use(await startControlPlane(programs))
   await openCluster(plane).installDefinitions()
-  process.env[kubeconfigVariable] = plane.kubeconfig
-  process.env[kubectlVariable] = plane.kubectl
+  rememberCluster("plane", plane)
+  if (!(await dockerAnswers()))
+    sayLoudly("No Docker engine answers, so the operator's suites do not run on k3s besides.")
   const closing = opening.move()
   return () => closing.disposeAsync()
 }

@@ -1,0 +1,40 @@
+// A cluster with nodes, of k3s in a container: it has garbage collection, admission and controllers that a control plane alone
+// has not.
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { ControlPlane } from "./control-plane.ts"
+
+const image = "rancher/k3s:v1.36.4-k3s1"
+const port = 6443
+const startMs = 180_000
+
+/** Fails where the image cannot be had. */
+export async function startK3s(
+  programs: string,
+): Promise<Pick<ControlPlane, "kubeconfig" | "kubectl"> & AsyncDisposable> {
+  const { GenericContainer, Wait } = await import("testcontainers")
+  await using opening = new AsyncDisposableStack()
+  const folder = await mkdtemp(join(tmpdir(), "chancery-k3s-"))
+  opening.defer(() => rm(folder, { recursive: true, force: true }))
+  const container = await new GenericContainer(image)
+    .withPrivilegedMode()
+    .withCommand([
+      "server",
+      "--disable=traefik,servicelb,metrics-server,local-storage",
+      "--tls-san=localhost,127.0.0.1",
+    ])
+    .withTmpFs({ "/run": "rw", "/var/run": "rw" })
+    .withExposedPorts(port)
+    .withWaitStrategy(Wait.forLogMessage(/Node controller sync successful/))
+    .withStartupTimeout(startMs)
+    .start()
+  opening.defer(async () => void (await container.stop()))
+  const { output, exitCode } = await container.exec(["cat", "/etc/rancher/k3s/k3s.yaml"])
+  if (exitCode !== 0) throw new Error(`k3s wrote no configuration: ${output}`)
+  const kubeconfig = join(folder, "kubeconfig")
+  const url = `https://${container.getHost()}:${container.getMappedPort(port)}`
+  await writeFile(kubeconfig, output.replace(/server: \S+/, `server: ${url}`), { mode: 0o600 })
+  const closing = opening.move()
+  return { kubeconfig, kubectl: join(programs, "kubectl"), [Symbol.asyncDispose]: () => closing.disposeAsync() }
+}
