@@ -8,11 +8,18 @@ import { kinds } from "../src/kinds/kinds.ts"
 const folder = join(import.meta.dirname, "../../crds")
 const check = process.argv.includes("--check")
 
+const definitions = kinds.map((kind) => [`${kind.group}_${kind.plural}.yaml`, definitionOf(kind)] as const)
+/** Kustomize finds it under this name too, and `kubectl apply -f crds/` does not take it for an object. */
+const kustomization = {
+  apiVersion: "kustomize.config.k8s.io/v1beta1",
+  kind: "Kustomization",
+  resources: definitions.map(([name]) => name),
+}
+
 await mkdir(folder, { recursive: true })
-for (const kind of kinds) {
-  const name = `${kind.group}_${kind.plural}.yaml`
+for (const [name, document] of [...definitions, ["Kustomization", kustomization] as const]) {
   const path = join(folder, name)
-  const text = `# Written by operator/scripts/write-crds.ts.\n${stringify(definitionOf(kind), { lineWidth: 110, aliasDuplicateObjects: false })}`
+  const text = `# Written by operator/scripts/write-crds.ts.\n${stringify(document, { lineWidth: 110, aliasDuplicateObjects: false })}`
   if (!check) await writeFile(path, text)
   else if ((await readFile(path, "utf8").catch(() => "")) !== text) {
     process.stderr.write(`crds/${name} is not what its schema says: run \`npm run crds\`\n`)

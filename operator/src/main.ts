@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs"
 import { hostname } from "node:os"
 import { parseArgs } from "node:util"
-import type { Log } from "@chancery/engine"
+import { type Log, parsePermittedAddresses } from "@chancery/engine"
 import { KubeConfig } from "@kubernetes/client-node"
 import { runOperator } from "./operator.ts"
 import { systemRuntime } from "./runtime.ts"
@@ -16,6 +16,16 @@ const usage = `chancery-operator
   --identity NAME     of this replica, and of no other (default: the host's name)
   --listen HOST:PORT  where /healthz, /readyz and /metrics are (default: 0.0.0.0:8080)
   --shard INDEX/COUNT looks after one part of the objects only
+  --watch-namespaces NAME,NAME
+                      looks after what is in these, and after nothing that is in none
+  --embedded FOLDER   runs an engine too, with its data there, which objects name as a ClusterConnection
+  --embedded-connection NAME
+                      the name of that ClusterConnection, which need not exist (default: default)
+  --embedded-organization NAME
+                      where its workspaces are, of objects that name none; made if it is missing (default: default)
+  --engine-addresses KIND,RANGE
+                      where engines of namespaced connections may be besides public addresses: private, loopback,
+                      link-local, ranges, or none (default: private)
 `
 
 const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
@@ -48,6 +58,11 @@ function settings() {
       identity: text,
       listen: text,
       shard: text,
+      "watch-namespaces": text,
+      embedded: text,
+      "embedded-connection": text,
+      "embedded-organization": text,
+      "engine-addresses": text,
       help: { type: "boolean" },
     },
   })
@@ -58,6 +73,13 @@ function settings() {
   if (namespace === undefined || namespace === "") throw new Error("--namespace must be given outside of a pod")
   const shard = values.shard === undefined ? undefined : parseShard(values.shard)
   if (values.shard !== undefined && shard === undefined) throw new Error("--shard must be INDEX/COUNT, such as 0/4")
+  const watched = values["watch-namespaces"]?.split(",")
+  if (watched?.some((name) => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)))
+    throw new Error("--watch-namespaces must be names of namespaces, separated by commas")
+  const addresses = parsePermittedAddresses(values["engine-addresses"] ?? "private")
+  if (addresses === undefined)
+    throw new Error("--engine-addresses must be private, loopback, link-local and ranges, separated by commas, or none")
+  const { "embedded-connection": name = "default", "embedded-organization": organization = "default" } = values
   const config = new KubeConfig()
   if (values.kubeconfig === undefined) config.loadFromDefault()
   else config.loadFromFile(values.kubeconfig)
@@ -66,6 +88,9 @@ function settings() {
     identity,
     namespace,
     listen: { host: host ?? listen.slice(0, listen.lastIndexOf(":")), port: Number(port) },
+    addresses,
+    ...(watched === undefined ? {} : { watched }),
+    ...(values.embedded === undefined ? {} : { embedded: { folder: values.embedded, name, organization } }),
     ...(shard === undefined ? {} : { shard }),
   }
 }

@@ -22,6 +22,9 @@ export const crlsFolder = join(import.meta.dirname, "../judges/crls")
 /** The Pulumi engine with its command; a module that says which release, and no source of ours. */
 export const pulumiFolder = join(import.meta.dirname, "pulumi")
 
+/** Renders the operator's chart; a module that says which release, and no source of ours. */
+export const helmFolder = join(import.meta.dirname, "helm")
+
 export const goInstallation =
   "Go was not found, so the suites that run public Go programs do not run. Install Go 1.25 or newer (https://go.dev/dl) and " +
   "build them with `npm run toolchain`."
@@ -48,7 +51,7 @@ export async function buildGoProgram(folder: string): Promise<string> {
   // Under another name until it is whole: several test runs may build at once.
   const unfinished = `${program}.${process.pid}`
   try {
-    const target = folder === pulumiFolder ? await pulumiTarget() : ["."]
+    const target = await targetOf(folder)
     await run("go", ["build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-o", unfinished, ...target], {
       cwd: folder,
       // Without a C compiler the build is the same everywhere.
@@ -61,8 +64,11 @@ export async function buildGoProgram(folder: string): Promise<string> {
   return program
 }
 
-/** The tool that the module names; it is told its own version, which its makers put in when they build it. */
-async function pulumiTarget(): Promise<readonly string[]> {
+/** A program of ours, or the tool that the module names. */
+async function targetOf(folder: string): Promise<readonly string[]> {
+  if (folder === helmFolder) return ["-ldflags", "-s -w", "tool"]
+  if (folder !== pulumiFolder) return ["."]
+  // It is told its own version, which its makers put in when they build it.
   const [, version] = /pulumi\/sdk\/v3 (v\S+)/.exec(await readFile(join(pulumiFolder, "go.mod"), "utf8")) ?? []
   return ["-ldflags", `-s -w -X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=${version}`, "tool"]
 }

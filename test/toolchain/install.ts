@@ -6,6 +6,7 @@ import {
   findGoProgram,
   goInstallation,
   goTfeFolder,
+  helmFolder,
   pulumiFolder,
   zlintFolder,
 } from "./go-modules.ts"
@@ -32,6 +33,7 @@ const tools: readonly Tool[] = [
   goProgram("zlint", zlintFolder),
   goProgram("Go's own lists", crlsFolder),
   { name: "Pulumi", find: findPulumi, install: () => buildGoProgram(pulumiFolder), advice: pulumiInstallation },
+  goProgram("Helm", helmFolder),
   { name: "Kubernetes", find: findKubernetes, install: buildKubernetes, advice: kubernetesInstallation },
 ]
 

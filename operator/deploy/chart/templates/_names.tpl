@@ -1,0 +1,24 @@
+{{- define "chancery.name" -}}
+{{- default .Release.Name .Values.fullnameOverride | trunc 46 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "chancery.selectorLabels" -}}
+app.kubernetes.io/name: chancery-operator
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "chancery.labels" -}}
+{{ include "chancery.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "chancery.image" -}}
+{{- with .Values.image -}}
+{{- if .digest -}}{{ .repository }}@{{ .digest }}{{- else -}}{{ .repository }}:{{ default $.Chart.AppVersion .tag }}{{- end -}}
+{{- end -}}
+{{- end -}}
