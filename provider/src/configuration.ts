@@ -2,7 +2,7 @@
 // A token from the environment wins: `destroy` and `refresh` run with the configuration of the last `up`, in which it may
 // have expired since. Everything else is taken from the configuration first.
 import { readFile } from "node:fs/promises"
-import type { Defaults, DeletionPolicy } from "./lifecycle.ts"
+import type { Defaults, DeletionPolicy, Edition } from "./lifecycle.ts"
 import { isTimeout, durationMs } from "./deadline.ts"
 
 export interface Configuration {
@@ -16,6 +16,8 @@ export interface Configuration {
   readonly maxRetries: number
   readonly requestTimeoutMs: number
   readonly caFile: string | undefined
+  /** Believes whoever answers to be the server. */
+  readonly skipTlsVerify: boolean
 }
 
 /** A key without its prefix; undefined when it is not set. */
@@ -36,12 +38,14 @@ export function readConfiguration(
   const tokenFile = secret("tokenFile", "CHANCERY_TOKEN_FILE")
   const organization = value("organization", "CHANCERY_ORGANIZATION")
   const pkiMount = get("pkiMount")
+  const edition = editionOf(get("edition"))
   return {
     engineUrl: value("engineUrl", "CHANCERY_ENGINE_URL"),
     token: async () => (tokenFile === undefined || environment["CHANCERY_TOKEN"] ? token : await tokenIn(tokenFile)),
     defaults: {
       ...(organization === undefined ? {} : { organization }),
       ...(pkiMount === undefined ? {} : { pkiMount }),
+      ...(edition === undefined ? {} : { edition }),
       deletionPolicy: policyOf(get("deletionPolicy")),
       tagBindings: bindingsOf(get("defaultTagBindings")),
     },
@@ -50,6 +54,7 @@ export function readConfiguration(
     maxRetries: positive("maxRetries", get("maxRetries")) ?? defaultRetries,
     requestTimeoutMs: timeoutOf(get("requestTimeout")) ?? defaultRequestTimeoutMs,
     caFile: get("caFile"),
+    skipTlsVerify: flagOf("skipTlsVerify", get("skipTlsVerify")),
   }
 }
 
@@ -63,6 +68,17 @@ async function tokenIn(file: string): Promise<string> {
 function policyOf(text = "safe"): DeletionPolicy {
   if (text === "safe" || text === "force" || text === "retain") return text
   throw new Error(`chancery:deletionPolicy must be safe, force or retain`)
+}
+
+function editionOf(text = "auto"): Edition | undefined {
+  if (text === "auto") return undefined
+  if (text === "hosted" || text === "selfHosted") return text
+  throw new Error("chancery:edition must be auto, hosted or selfHosted")
+}
+
+function flagOf(key: string, text = "false"): boolean {
+  if (text === "true" || text === "false") return text === "true"
+  throw new Error(`chancery:${key} must be true or false`)
 }
 
 function bindingsOf(text = "{}"): Readonly<Record<string, string>> {

@@ -76,11 +76,12 @@ export function dynamicProvider(kindName: string, lifecycle: Lifecycle, session:
 
     read: (id, props = {}) =>
       said("read", async () => {
+        const { defaults } = await session.configured
         const found = await session.use((engine) =>
           within(
             operationMs,
             `reading the ${kindName}`,
-            () => lifecycle.read(engine, id, declared(props)),
+            () => lifecycle.read(engine, id, declared(props), defaults),
             session.signal,
           ),
         )

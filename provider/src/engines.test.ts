@@ -43,8 +43,15 @@ describe("the configuration", () => {
     expect(readConfiguration(from({ pkiMount: "team/pki" }), {}).defaults).toMatchObject({ pkiMount: "team/pki" })
   })
 
+  test("says which edition the server is, and nothing of it when it is to be found out", () => {
+    expect(readConfiguration(from({ edition: "selfHosted" }), {}).defaults).toMatchObject({ edition: "selfHosted" })
+    expect(readConfiguration(from({ edition: "auto" }), {}).defaults).not.toHaveProperty("edition")
+  })
+
   test.each<{ given: Record<string, string>; says: string }>([
     { given: { deletionPolicy: "never" }, says: "chancery:deletionPolicy must be" },
+    { given: { edition: "cloud" }, says: "chancery:edition must be" },
+    { given: { skipTlsVerify: "yes" }, says: "chancery:skipTlsVerify must be" },
     { given: { requestsPerSecond: "0" }, says: "chancery:requestsPerSecond must be" },
     { given: { maxConcurrency: "1.5" }, says: "chancery:maxConcurrency must be" },
     { given: { requestTimeout: "soon" }, says: "chancery:requestTimeout must be" },

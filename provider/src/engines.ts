@@ -19,7 +19,10 @@ const openByName: Open = async (url, options) => (await import("@chancery/engine
 /** For how long one request is sent again: longer than any pause a server asks for, shorter than any operation's deadline. */
 const patienceMs = 240_000
 
-export function createEngines(signal: AbortSignal, open: Open = openByName): Engines {
+/** What Pulumi shows beside the results. */
+const warnAloud = (text: string): void => void process.stderr.write(`${text}\n`)
+
+export function createEngines(signal: AbortSignal, open: Open = openByName, warn = warnAloud): Engines {
   const opened = new Map<string, Promise<Engine>>()
 
   function engineFor(url: string, token: string | undefined, configuration: Configuration): Promise<Engine> {
@@ -33,11 +36,17 @@ export function createEngines(signal: AbortSignal, open: Open = openByName): Eng
   }
 
   async function openLimited(url: string, token: string | undefined, configuration: Configuration): Promise<Engine> {
-    const { caFile, maxRetries, requestTimeoutMs } = configuration
+    const { caFile, skipTlsVerify, maxRetries, requestTimeoutMs } = configuration
     const isRemote = /^https?:/i.test(url)
+    if (skipTlsVerify)
+      warn(
+        `WARNING: chancery:skipTlsVerify is set. Whoever answers for ${url} is believed to be the server, and gets the token. ` +
+          "Name its certificates in chancery:caFile instead.",
+      )
     const engine = await open(url, {
       ...(token === undefined ? {} : { token }),
-      ...(caFile === undefined ? {} : { certificateAuthority: await readFile(caFile, "utf8") }),
+      ...(caFile === undefined ? {} : { certificateAuthority: await certificatesIn(caFile) }),
+      ...(skipTlsVerify ? { skipTlsVerify } : {}),
       // The work that needs no request is that of the server, if there is one, beside this short-lived process.
       ...(isRemote
         ? { signal, attempts: maxRetries + 1, patienceMs, answerTimeoutMs: requestTimeoutMs }
@@ -73,6 +82,11 @@ export function createEngines(signal: AbortSignal, open: Open = openByName): Eng
     },
   }
 }
+
+const certificatesIn = (file: string): Promise<string> =>
+  readFile(file, "utf8").catch((cause: unknown) => {
+    throw new Error(`chancery:caFile: ${file} cannot be read`, { cause })
+  })
 
 const engineMissing =
   "No engine is configured. Set its address with `pulumi config set chancery:engineUrl URL` or in CHANCERY_ENGINE_URL: " +

@@ -26,6 +26,8 @@ export const lifecyclesBy = (clock: Runtime["clock"]) => ({
   workspace: lifecycleOf(
     {
       kind: workspaceKind,
+      hostedOnly: ["assessmentsEnabled"],
+      sight: "workspaces",
       identity: ["organization"],
       adoptable: true,
       inOrganization: true,
@@ -36,6 +38,7 @@ export const lifecyclesBy = (clock: Runtime["clock"]) => ({
   workspaceTags: lifecycleOf(
     {
       kind: workspaceTagsKind,
+      sight: "workspaces",
       identity: ["workspaceId"],
       adoptable: false,
       inOrganization: false,
@@ -45,6 +48,8 @@ export const lifecyclesBy = (clock: Runtime["clock"]) => ({
   tagBindings: lifecycleOf(
     {
       kind: tagBindingsKind,
+      bindingsMember: "bindings",
+      sight: "workspaces",
       identity: ["workspaceId"],
       adoptable: false,
       inOrganization: false,
@@ -54,6 +59,7 @@ export const lifecyclesBy = (clock: Runtime["clock"]) => ({
   remoteStateConsumers: lifecycleOf(
     {
       kind: remoteStateConsumersKind,
+      sight: "workspaces",
       identity: ["workspaceId"],
       adoptable: false,
       inOrganization: false,
@@ -63,6 +69,7 @@ export const lifecyclesBy = (clock: Runtime["clock"]) => ({
   sshKeyAssignment: lifecycleOf(
     {
       kind: sshKeyAssignmentKind,
+      sight: "workspaces",
       identity: ["workspaceId"],
       adoptable: false,
       inOrganization: false,
@@ -72,6 +79,7 @@ export const lifecyclesBy = (clock: Runtime["clock"]) => ({
   workspaceLock: lifecycleOf(
     {
       kind: workspaceLockKind,
+      sight: "workspaces",
       identity: ["workspaceId", "reason"],
       adoptable: false,
       inOrganization: false,
@@ -81,6 +89,8 @@ export const lifecyclesBy = (clock: Runtime["clock"]) => ({
   dataRetentionPolicy: lifecycleOf(
     {
       kind: dataRetentionPolicyKind,
+      selfHostedOnly: true,
+      sight: "workspaces",
       identity: ["workspaceId"],
       adoptable: false,
       inOrganization: false,
@@ -90,6 +100,8 @@ export const lifecyclesBy = (clock: Runtime["clock"]) => ({
   project: lifecycleOf(
     {
       kind: projectKind,
+      sight: "projects",
+      bindingsMember: "tagBindings",
       identity: ["organization"],
       adoptable: true,
       inOrganization: true,

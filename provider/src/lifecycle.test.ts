@@ -4,7 +4,7 @@ import { openWorld, type World } from "@chancery/engine/testing"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { explain } from "./explain.ts"
 import { lifecycles } from "./kinds.ts"
-import { type Defaults, timeoutMs, Unfinished } from "./lifecycle.ts"
+import { type Defaults, type Edition, type Lifecycle, timeoutMs, Unfinished } from "./lifecycle.ts"
 
 const { workspace, workspaceTags, tag, remoteStateConsumers, sshKeyAssignment, workspaceLock } = lifecycles
 const { dataRetentionPolicy, project } = lifecycles
@@ -51,6 +51,31 @@ describe("check", () => {
     })
     expect(failures).toEqual([])
     expect(inputs).toEqual({ name: "api", organization: "acme", tagBindings: { env: "prod", team: "payments" } })
+  })
+
+  test("fills in the bindings of the configuration wherever there are any, and leaves alone what is not known", () => {
+    const withTeam = { ...defaults, tagBindings: { team: "payments" } }
+    const inputsOf = (kind: Lifecycle, news: object, open = nothing) => kind.check({ ...news }, open, withTeam).inputs
+    expect(inputsOf(project, { name: "p" })).toMatchObject({ tagBindings: { team: "payments" } })
+    const bound = { workspaceId: "ws-1", bindings: { env: "prod", team: "own" } }
+    expect(inputsOf(lifecycles.tagBindings, bound)).toMatchObject({ bindings: { env: "prod", team: "own" } })
+    expect(inputsOf(lifecycles.tagBindings, { workspaceId: "ws-1", bindings: { env: "prod" } })).toMatchObject({
+      bindings: { env: "prod", team: "payments" },
+    })
+    const unknown = { workspaceId: "ws-1", bindings: { env: "?" } }
+    expect(inputsOf(lifecycles.tagBindings, unknown, new Set(["bindings"]))).toEqual(unknown)
+  })
+
+  test.each<{ edition: Edition; kind: "workspace" | "dataRetentionPolicy"; failures: readonly string[] }>([
+    { edition: "selfHosted", kind: "workspace", failures: ["assessmentsEnabled"] },
+    { edition: "hosted", kind: "workspace", failures: [] },
+    { edition: "selfHosted", kind: "dataRetentionPolicy", failures: [] },
+    { edition: "hosted", kind: "dataRetentionPolicy", failures: ["workspaceId"] },
+  ])("knows what the $edition edition does not have of a $kind", ({ edition, kind, failures }) => {
+    const news = kind === "workspace" ? { ...api, assessmentsEnabled: true } : { workspaceId: "ws-1" }
+    const found = lifecycles[kind].check(news, nothing, { ...defaults, edition }).failures
+    expect(found.map(({ property }) => property)).toEqual(failures)
+    expect(lifecycles[kind].check(news, nothing, defaults).failures).toEqual([])
   })
 
   test("says how to set an organization that nobody set", () => {

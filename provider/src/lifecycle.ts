@@ -6,6 +6,7 @@
 import type { Engine, Runtime } from "@chancery/engine"
 import { type Known, type ManagedKind, PartlyCreated, type Values } from "@chancery/engine/managed"
 import { durationMs, isTimeout } from "./deadline.ts"
+import { isInSight, seesAll, type Sight, unseen } from "./sight.ts"
 
 export type DeletionPolicy = "safe" | "force" | "retain"
 
@@ -16,7 +17,11 @@ export interface Defaults {
   readonly pkiMount?: string
   readonly deletionPolicy: DeletionPolicy
   readonly tagBindings: Readonly<Record<string, string>>
+  /** Of the server, where the configuration says it. */
+  readonly edition?: Edition
 }
+
+export type Edition = "hosted" | "selfHosted"
 
 type Clock = Runtime["clock"]
 
@@ -68,9 +73,15 @@ export interface Lifecycle {
     engine: Engine,
     id: string,
     olds: Values,
+    defaults?: Pick<Defaults, "organization">,
   ): Promise<{ readonly state: Values; readonly inputs: Values } | undefined>
   update(engine: Engine, id: string, olds: Values, news: Values): Promise<Values>
-  delete(engine: Engine, id: string, olds: Values, defaults: Pick<Defaults, "deletionPolicy">): Promise<void>
+  delete(
+    engine: Engine,
+    id: string,
+    olds: Values,
+    defaults: Pick<Defaults, "deletionPolicy" | "organization">,
+  ): Promise<void>
 }
 
 export interface Declared<Spec extends object, Observed extends object> {
@@ -83,6 +94,12 @@ export interface Declared<Spec extends object, Observed extends object> {
   readonly inOrganization: boolean
   /** The same of the member `mount`. */
   readonly inMount?: boolean
+  /** What one has to see all of to know that it is gone; nothing where missing and not permitted are told apart. */
+  readonly sight?: Sight
+  /** Members that only the hosted edition has. */
+  readonly hostedOnly?: readonly string[]
+  /** The hosted edition has none of it. */
+  readonly selfHostedOnly?: boolean
   /** What becomes of it at the end is said by a member of its own, or by nobody. */
   readonly endsByItself?: boolean
   /** The member that takes the bindings that everything gets. */
@@ -116,15 +133,24 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
     return { ...observed, ...asDeclared, ...life, adopted, __managed: managed.toSorted() }
   }
 
+  async function wouldBeSeen(engine: Engine, olds: Values, defaults: Pick<Defaults, "organization">): Promise<boolean> {
+    const { sight } = declared
+    if (sight === undefined || (await seesAll(engine, sight, placeOf(olds, defaults)))) return true
+    // With its workspace in sight, so is what belongs to it.
+    return typeof olds["workspaceId"] === "string" && (await isInSight(engine, olds["workspaceId"]))
+  }
+
   return {
     members: kind.members,
 
     check(news, open, defaults) {
       const inputs = withDefaults(news, open, defaults, declared)
       const { spec, life } = split(inputs, open)
-      const failures = [...kind.faults(spec, open), ...lifeFaults(life, open, declared)].map(
-        ({ field = [], detail }): Failure => ({ property: pathOf(field), reason: detail }),
-      )
+      const failures = [
+        ...kind.faults(spec, open),
+        ...lifeFaults(life, open, declared),
+        ...editionFaults(spec, defaults, declared),
+      ].map(({ field = [], detail }): Failure => ({ property: pathOf(field), reason: detail }))
       return {
         inputs,
         failures: failures.map((failure) =>
@@ -174,11 +200,14 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
       }
     },
 
-    async read(engine, id, olds) {
+    async read(engine, id, olds, defaults = {}) {
       const managed = managedIn(olds)
       const spec = pick(olds, managed)
       const observed = await kind.observe(engine, id, spec as Partial<Spec>, knownOf(olds))
-      if (observed === undefined) return undefined
+      if (observed === undefined) {
+        if (!(await wouldBeSeen(engine, olds, defaults))) throw unseen(id, placeOf(olds, defaults))
+        return undefined
+      }
       const life = pick(olds, lifeMembers)
       const state = stateOf(spec, observed, life, olds["adopted"] === true)
       return { state, inputs: { ...pick(state, managed), ...life } }
@@ -198,12 +227,22 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
       const otherwise = olds["adopted"] === true ? "retain" : defaults.deletionPolicy
       const policy = declared.endsByItself === true ? "safe" : (chosen ?? otherwise)
       if (policy === "retain") return
-      await kind.remove(engine, id, pick(olds, managedIn(olds)) as Partial<Spec>, policy, knownOf(olds))
+      const spec = pick(olds, managedIn(olds)) as Partial<Spec>
+      // What is gone counts as removed, and what is hidden looks as if it were gone.
+      if (
+        !(await wouldBeSeen(engine, olds, defaults)) &&
+        (await kind.observe(engine, id, spec, knownOf(olds))) === undefined
+      )
+        throw unseen(id, placeOf(olds, defaults))
+      await kind.remove(engine, id, spec, policy, knownOf(olds))
     },
   }
 }
 
 const nothingOpen: Open = new Set()
+
+const placeOf = ({ organization }: Values, defaults: Pick<Defaults, "organization">): string | undefined =>
+  typeof organization === "string" ? organization : defaults.organization
 
 const organizationMissing =
   "organization is required: set it on the resource, with `pulumi config set chancery:organization NAME`, or in CHANCERY_ORGANIZATION"
@@ -234,6 +273,24 @@ function split(inputs: Values, open: Open): { readonly spec: Values; readonly li
     spec: Object.fromEntries(given.filter(([name]) => !lifeMembers.includes(name))),
     life: Object.fromEntries(given.filter(([name]) => lifeMembers.includes(name))),
   }
+}
+
+function editionFaults(
+  spec: Values,
+  { edition }: Defaults,
+  {
+    identity,
+    hostedOnly = [],
+    selfHostedOnly = false,
+  }: Pick<Declared<object, object>, "identity" | "hostedOnly" | "selfHostedOnly">,
+): { field: readonly string[]; detail: string }[] {
+  const [place = ""] = identity
+  if (edition === "hosted" && selfHostedOnly)
+    return [{ field: [place], detail: "the hosted edition has none of this; leave the resource out" }]
+  if (edition !== "selfHosted") return []
+  return hostedOnly
+    .filter((name) => spec[name] === true)
+    .map((name) => ({ field: [name], detail: `only the hosted edition has ${name}; leave it out` }))
 }
 
 function lifeFaults(

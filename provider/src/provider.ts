@@ -12,7 +12,9 @@ export interface ProviderArgs {
   /** Where roles and certificates belong that name no mount; `pki` when left out. */
   pkiMount?: pulumi.Input<string>
   deletionPolicy?: pulumi.Input<"safe" | "force" | "retain">
-  /** Key-value tags of every workspace; its own win. */
+  /** Which of them the server is, so that a preview refuses what it does not have; found out by asking it when left out. */
+  edition?: pulumi.Input<"auto" | "hosted" | "selfHosted">
+  /** Key-value tags of every workspace, project and `TagBindings`; their own win. */
   defaultTagBindings?: pulumi.Input<Readonly<Record<string, pulumi.Input<string>>>>
   /** Of a server; as many as Pulumi starts when left out. */
   requestsPerSecond?: pulumi.Input<number>
@@ -24,6 +26,8 @@ export interface ProviderArgs {
   requestTimeout?: pulumi.Input<string>
   /** Certificates to trust beside those of the system, PEM. */
   caFile?: pulumi.Input<string>
+  /** Talks to whoever answers, the token included. For trials on a machine of one's own; each run warns of it. */
+  skipTlsVerify?: pulumi.Input<boolean>
 }
 
 /** An engine for the resources that name it (`{ provider }`), beside the one of the stack's configuration. */

@@ -5,6 +5,7 @@
 // nothing then, and what never left because no connection came about. A lost answer is asked for again only where asking
 // changes nothing (GET): anything else may have been done.
 import { setTimeout as sleep } from "node:timers/promises"
+import { createSecureContext, getCACertificates, type SecureContext } from "node:tls"
 import { Agent, type Dispatcher, ProxyAgent } from "undici"
 import {
   type EngineError,
@@ -30,6 +31,8 @@ export interface TransportOptions {
   readonly signal?: AbortSignal
   /** Certificates to trust beside those of the system, PEM. */
   readonly certificateAuthority?: string
+  /** Takes whoever answers for the server. For trials only: they get the token. */
+  readonly skipTlsVerify?: boolean
   /** Through which requests go, `http://` or `https://`; directly when left out. */
   readonly proxyUrl?: string
   /** Where the server, or the proxy before it, may be besides public addresses; anywhere when left out. */
@@ -151,6 +154,9 @@ function eachText(value: unknown, look: (text: string) => void): void {
     for (const member of Object.values(value)) eachText(member, look)
 }
 
+/** Beside those that are trusted anyway; a list of one's own would take their place. Read once, for every connection. */
+const trusting = (pem: string): SecureContext => createSecureContext({ ca: [...getCACertificates("default"), pem] })
+
 const mediaType = "application/vnd.api+json"
 
 export function createTransport(url: string, options: TransportOptions): Transport {
@@ -234,8 +240,11 @@ function refusalOfAddress(base: URL, { addresses, proxyUrl }: TransportOptions):
 }
 
 function createDispatcher(options: TransportOptions, connectTimeoutMs: number, answerTimeoutMs: number): Dispatcher {
-  const { addresses, certificateAuthority: ca, proxyUrl } = options
-  const trust = ca === undefined ? {} : { ca }
+  const { addresses, certificateAuthority, proxyUrl, skipTlsVerify = false } = options
+  const trust = {
+    ...(certificateAuthority === undefined ? {} : { secureContext: trusting(certificateAuthority) }),
+    ...(skipTlsVerify ? { rejectUnauthorized: false } : {}),
+  }
   const pool = {
     headersTimeout: answerTimeoutMs,
     bodyTimeout: answerTimeoutMs,
@@ -301,10 +310,15 @@ const unsentCodes = new Set([
 /** Of these it may have; a timeout is not among them, since a second try would only wait as long again. */
 const lostCodes = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"])
 
+/** What Node calls a server's certificate that nothing vouches for, or that is another's; nothing was sent. */
+const isOfCertificate = (code: string): boolean => /CERT|UNABLE_TO_VERIFY|HOSTNAME_MISMATCH/.test(code)
+
 function unanswered(error: unknown, base: URL): EngineError {
   if (error instanceof FetchFailure) return unprocessable(error.message)
   const code = codeOf(error)
   const reason = code === undefined ? "" : ` (${code})`
+  if (isOfCertificate(code ?? ""))
+    return unavailable(`${base.origin} shows a certificate that is not trusted${reason}.`, error)
   if (unsentCodes.has(code ?? "")) return unavailable(`${base.origin} cannot be reached${reason}.`, error)
   return unavailable(`${base.origin} gave no complete answer${reason}.`, error)
 }
