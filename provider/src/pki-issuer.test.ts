@@ -50,8 +50,8 @@ function spoiled(spoil: (name: string, work: () => Promise<unknown>) => Promise<
       },
     })
   const pki = (path: string) => {
-    const { issuers, certificates, keys, settings } = engine.pki(path)
-    return { issuers: family(issuers), certificates: family(certificates), keys, settings }
+    const { issuers, certificates, keys, settings, revocations } = engine.pki(path)
+    return { issuers: family(issuers), certificates: family(certificates), keys, settings, revocations }
   }
   return new Proxy(engine, { get: (target, name) => (name === "pki" ? pki : Reflect.get(target, name, target)) })
 }
@@ -204,6 +204,8 @@ describe("an intermediate", () => {
     })
     await pkiIssuer.delete(engine, id, state, defaults)
     expect(await namesIn("pki")).toEqual(empty)
+    const { certificates } = engine.pki("root")
+    expect((await certificates.get(String(state["serialNumber"]))).revokedAt).not.toBeNull()
   })
 
   test("keeps the root that completes another one's chain until that goes too", async () => {

@@ -30,6 +30,8 @@ export interface TestStack extends AsyncDisposable {
   refresh(): Promise<Ran>
   /** With the program of the last `up`, which is not run. */
   destroy(): Promise<Ran>
+  /** What the program exports, secrets too. */
+  outputs(): Promise<Readonly<Record<string, unknown>>>
   /** The state, as it is kept. */
   state(): Promise<string>
   /** For what runs from now on; empty is unset. */
@@ -103,6 +105,8 @@ export async function openStack(pulumi: string, mode: Mode): Promise<TestStack> 
     up: (program) => recorded((onEvent, onOutput) => stack.up({ program, onEvent, onOutput, color: "never" })),
     refresh: () => recorded((onEvent, onOutput) => stack.refresh({ onEvent, onOutput, color: "never" })),
     destroy: () => recorded((onEvent, onOutput) => stack.destroy({ onEvent, onOutput, color: "never" })),
+    outputs: async () =>
+      Object.fromEntries(Object.entries(await stack.outputs()).map(([name, { value }]) => [name, value])),
     // As it stands on disk: the command would decrypt it.
     state: () => readFile(join(folder, "backend/.pulumi/stacks/stories/test.json"), "utf8"),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),

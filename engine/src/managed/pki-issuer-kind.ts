@@ -468,9 +468,9 @@ function refuse(faults: readonly Fault[]): void {
 async function remove(
   engine: Engine,
   id: string,
-  _spec: Partial<PkiIssuerSpec>,
+  spec: Partial<PkiIssuerSpec>,
   removal: Removal,
-  { before }: Known<ObservedPkiAuthority>,
+  { before, now }: Known<ObservedPkiAuthority>,
 ): Promise<void> {
   const { mount, reference } = placeOf(id)
   const pki = engine.pki(mount)
@@ -480,7 +480,12 @@ async function remove(
     const own = all.filter((issuer) => (isKey ? issuer.keyId : issuer.id) === reference)
     const chain: string[] = []
     for (const { id: issuerId, keyId } of own) if (keyId !== null) chain.push(...(await chainOf(pki, issuerId)))
-    for (const issuer of own) await deleteIssuer(pki, issuer, removal)
+    for (const issuer of own) {
+      const view = await pki.issuers.get(issuer.id)
+      if (removal === "safe") await refuseNeeded(pki, view)
+      if (isSignedHere(spec)) await revokeAtParent(engine.pki(mountPathOf(spec.parentMount ?? mount)), view, now)
+      await pki.issuers.delete(issuer.id)
+    }
     const keyId = isKey ? reference : (own[0]?.keyId ?? before.keyId ?? null)
     if (keyId !== null && !all.some((one) => one.keyId === keyId && !own.includes(one))) await pki.keys.delete(keyId)
     if (chain.length > 0) await deleteUnneeded(pki, chain)
@@ -490,11 +495,25 @@ async function remove(
   }
 }
 
-async function deleteIssuer(pki: Pki, { id, name }: IssuerSummary, removal: Removal): Promise<void> {
-  const view = removal === "safe" ? await pki.issuers.get(id) : undefined
-  if (view !== undefined && (await hasIssued(pki, view, ["valid"])))
-    throw conflict(`issuer ${name ?? id} has issued certificates that are still valid, and nobody could revoke them`)
-  await pki.issuers.delete(id)
+async function refuseNeeded(pki: Pki, view: IssuerView): Promise<void> {
+  if (await hasIssued(pki, view, ["valid"]))
+    throw conflict(
+      `issuer ${view.name ?? view.id} has issued certificates that are still valid, and nobody could revoke them`,
+    )
+}
+
+/** Nobody can use an authority whose key is gone, and its parent need not stay for its sake. */
+async function revokeAtParent(parent: Pki, { certificate }: IssuerView, now: number): Promise<void> {
+  const { serialNumber, notAfter } = parseCertificate(certificate)
+  if (notAfter <= now) return
+  try {
+    const found = await parent.certificates.get(hexOf(serialNumber))
+    if (Buffer.compare(found.certificate, certificate) !== 0 || found.revokedAt !== null) return
+    await parent.revocations.revoke({ serialNumber: found.serialNumber, reason: "cessationOfOperation" })
+  } catch (error) {
+    // The parent's mount is gone, or keeps no record of it.
+    if (!isEngineError(error, "not-found")) throw error
+  }
 }
 
 /** Base64 of DER. */

@@ -98,7 +98,7 @@ const signersNames = ["ttl", "notBefore", "notAfter", "notBeforeDuration"]
 /** Of the signature, without the request. */
 export const signedContentOf = (spec: PkiIssuerSpec): object => requestOf(spec, Object.keys(authorityMembers))
 
-export const isSignedHere = ({ parentIssuerRef, parentMount }: PkiIssuerSpec): boolean =>
+export const isSignedHere = ({ parentIssuerRef, parentMount }: Partial<PkiIssuerSpec>): boolean =>
   parentIssuerRef !== undefined || parentMount !== undefined
 
 export function issuerFaults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
@@ -154,7 +154,7 @@ function kindFaults(spec: Partial<PkiIssuerSpec>, unsaid: ReadonlySet<string>): 
     const isMissing = spec.bundle === undefined && !unsaid.has("bundle")
     return [...faults, ...(isMissing ? [{ field: ["bundle"], detail: 'bundle is required with kind "imported"' }] : [])]
   }
-  const isTwice = spec.signedCertificate !== undefined && isSignedHere(spec as PkiIssuerSpec)
+  const isTwice = spec.signedCertificate !== undefined && isSignedHere(spec)
   const twice = "signedCertificate must be left out where parentIssuerRef or parentMount says who signs"
   return [
     ...faults,

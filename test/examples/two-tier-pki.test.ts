@@ -1,0 +1,14 @@
+// The example as a whole, by the real Pulumi engine and with a server; test/long has it with an engine of the provider's own.
+import { beforeAll, expect, test } from "vitest"
+import { buildProvider, openStack } from "../pulumi/stack.ts"
+import { pulumiProgram } from "../toolchain/pulumi.ts"
+import { twoTierPki } from "./two-tier-pki.ts"
+
+const pulumi = await pulumiProgram()
+
+beforeAll(buildProvider)
+
+test.skipIf(pulumi === undefined)("two tiers of authorities come, stay and go", async () => {
+  await using stack = await openStack(pulumi ?? "", "remote")
+  await expect(twoTierPki(stack)).resolves.toBeUndefined()
+})

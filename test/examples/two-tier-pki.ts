@@ -1,0 +1,44 @@
+// The example as a whole, by the real Pulumi engine.
+import { createPrivateKey, X509Certificate } from "node:crypto"
+import { expect, vi } from "vitest"
+import type { TestStack } from "../pulumi/stack.ts"
+
+/** Its module is run anew each time, as Pulumi does. */
+const program = async (): Promise<Record<string, unknown>> => {
+  vi.resetModules()
+  return { ...(await import("../../examples/two-tier-pki/index.ts")) }
+}
+
+const declared = ["example-roots", "root", "example-pki", "issuing", "servers", "clients", "site"]
+const all = (operation: string) => Object.fromEntries(declared.map((name) => [name, operation]))
+
+/** The authorities come, stay and go, and no state has their keys in it. */
+export async function twoTierPki(stack: TestStack): Promise<void> {
+  const { engine } = stack
+  expect((await stack.up(program)).operations).toEqual(all("create"))
+
+  const outputs = await stack.outputs()
+  const [site, issuing] = String(outputs["chain"])
+    .split(/(?<=-----END CERTIFICATE-----)\n/)
+    .map((pem) => new X509Certificate(pem))
+  const root = new X509Certificate(String(outputs["rootCertificate"]))
+  expect(root.subject).toBe("O=Example\nCN=Example Root")
+  expect([issuing?.verify(root.publicKey), issuing && site?.verify(issuing.publicKey)]).toEqual([true, true])
+  expect(site?.checkHost("shop.example.com")).toBe("shop.example.com")
+  expect(site?.checkPrivateKey(createPrivateKey(String(outputs["privateKey"])))).toBe(true)
+
+  const state = await stack.state()
+  expect(state).not.toContain("PRIVATE KEY")
+  expect(state).not.toContain(stack.token)
+  expect((await stack.up(program)).operations).toEqual(all("same"))
+
+  // As long as somebody else's certificates are valid, the authority that made them stays.
+  const { serialNumber } = await engine.pki("example-pki").certificates.issue("clients", {
+    commonName: "somebody",
+    keyType: "ec",
+  })
+  await expect(stack.destroy()).rejects.toThrow(/issued certificates that are still valid/)
+  await engine.pki("example-pki").revocations.revoke({ serialNumber })
+  await stack.destroy()
+  expect(await engine.mounts.list()).toEqual([])
+}
