@@ -1,0 +1,190 @@
+// The Secret of a certificate, key by key. It is written as a whole, and only where it would say something else.
+import { isDeepStrictEqual } from "node:util"
+import { sha256, writeKeyStore, writePem, writeTrustStore } from "@chancery/engine/x509"
+import type { CertificateSpec } from "../kinds/certificate.ts"
+import type { KubernetesObject } from "../kubernetes-object.ts"
+import { annotations, labels } from "./annotations.ts"
+import { type HeldCertificate, isSelfIssued } from "./held-certificate.ts"
+import { keyPem } from "./keys.ts"
+import { alternativeTexts, commonNameOf } from "./names.ts"
+import type { WrittenFacts } from "./policies.ts"
+
+export interface SecretContent {
+  readonly certificate: KubernetesObject
+  readonly spec: CertificateSpec
+  readonly held: HeldCertificate
+  readonly role: string
+  readonly authority: string
+  readonly revision: number
+}
+
+const chainName = "tls.crt"
+const storeNames = { keys: "keystore.p12", trust: "truststore.p12" }
+const defaultPassword = "changeit"
+
+/**
+ * What the Secret is to be; `present` is what it is. Without a type of its own it becomes `kubernetes.io/tls`; the type of one
+ * that is there cannot be changed. Data is base64 already.
+ */
+export async function secretFor(
+  content: SecretContent,
+  present: KubernetesObject | undefined,
+): Promise<KubernetesObject> {
+  const { certificate, spec, held } = content
+  const { name, namespace, uid } = certificate.metadata
+  const stores = await storesFor(content, present)
+  const owner = {
+    apiVersion: "chancery.dev/v1alpha1",
+    kind: "Certificate",
+    name,
+    uid,
+    controller: true,
+    blockOwnerDeletion: false,
+  }
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: {
+      name: spec.secretName,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(present?.metadata.uid === undefined ? {} : { uid: present.metadata.uid }),
+      labels: { ...spec.secretTemplate?.labels, ...labels },
+      annotations: { ...spec.secretTemplate?.annotations, ...writtenAs(content), ...stores.annotations },
+      ...(spec.secretDeletionPolicy === "Delete" ? { ownerReferences: [owner] } : {}),
+    },
+    type: present?.["type"] ?? "kubernetes.io/tls",
+    data: { ...encoded(textsFor(spec, held)), ...stores.data },
+  }
+}
+
+function writtenAs({ certificate, spec, held, role, authority, revision }: SecretContent): Record<string, string> {
+  const { name, uid = "" } = certificate.metadata
+  return {
+    [annotations.certificateName]: name,
+    [annotations.certificateUid]: uid,
+    [annotations.issuerGroup]: spec.issuerRef.group,
+    [annotations.issuerKind]: spec.issuerRef.kind,
+    [annotations.issuerName]: spec.issuerRef.name,
+    [annotations.role]: role,
+    [annotations.authority]: authority,
+    [annotations.commonName]: commonNameOf(spec),
+    [annotations.alternativeNames]: alternativeTexts(held.values).join(","),
+    [annotations.serialNumber]: held.serialNumber,
+    [annotations.revision]: String(revision),
+  }
+}
+
+export function writtenIn(secret: KubernetesObject | undefined): WrittenFacts | undefined {
+  const found = secret?.metadata.annotations ?? {}
+  const certificateName = found[annotations.certificateName]
+  if (certificateName === undefined) return undefined
+  return {
+    certificateName,
+    issuerGroup: found[annotations.issuerGroup] ?? "",
+    issuerKind: found[annotations.issuerKind] ?? "",
+    issuerName: found[annotations.issuerName] ?? "",
+    role: found[annotations.role] ?? "",
+    authority: found[annotations.authority] ?? "",
+  }
+}
+
+/** 0 where nothing says. */
+export function revisionIn(secret: KubernetesObject | undefined): number {
+  const text = secret?.metadata.annotations?.[annotations.revision] ?? ""
+  return /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : 0
+}
+
+const formatOf = (spec: CertificateSpec, type: string) =>
+  spec.additionalOutputFormats?.find((format) => format.type === type)
+
+function textsFor(spec: CertificateSpec, held: HeldCertificate): Record<string, string | Uint8Array> {
+  const pem = (certificates: readonly Uint8Array[]) =>
+    certificates.map((der) => `${writePem("CERTIFICATE", der)}\n`).join("")
+  const key = `${keyPem(held.privateKey, spec.privateKey)}\n`
+  const chain = pem(held.chain)
+  return {
+    "tls.key": key,
+    [chainName]: chain,
+    "ca.crt": pem(held.authorities),
+    ...(formatOf(spec, "DER") === undefined ? {} : { "key.der": held.privateKey.der("pkcs8") }),
+    ...(formatOf(spec, "CombinedPEM") === undefined ? {} : { "tls-combined.pem": `${key}\n${chain}` }),
+    ...(formatOf(spec, "FullChain") === undefined ? {} : { "fullchain.pem": pem(fullChain(held)) }),
+  }
+}
+
+/** Where the chain ends below the root, `ca.crt` may be its last member. */
+function fullChain({ chain, authorities }: HeldCertificate): readonly Uint8Array[] {
+  const present = new Set(chain.map(hexOf))
+  return [...chain, ...authorities.filter((der) => !present.has(hexOf(der)))]
+}
+
+const hexOf = (der: Uint8Array): string => Buffer.from(der).toString("hex")
+
+interface Stores {
+  readonly annotations: Readonly<Record<string, string>>
+  readonly data: Readonly<Record<string, string>>
+}
+
+async function storesFor({ spec, held }: SecretContent, present: KubernetesObject | undefined): Promise<Stores> {
+  const format = formatOf(spec, "PKCS12")
+  if (format === undefined) return { annotations: {}, data: {} }
+  const { password = defaultPassword } = format
+  const { privateKey, chain, authorities } = held
+  const source = sha256(Buffer.concat([Buffer.from(`${password}\n`), ...chain, ...authorities]))
+  const kept = present?.["data"] as Readonly<Record<string, string>> | undefined
+  const [keys, trust] = [kept?.[storeNames.keys], kept?.[storeNames.trust]]
+  const written = { [annotations.stores]: source }
+  if (present?.metadata.annotations?.[annotations.stores] === source && keys !== undefined && trust !== undefined)
+    return { annotations: written, data: { [storeNames.keys]: keys, [storeNames.trust]: trust } }
+  const trusted = authorities.map((certificate, index) => ({ certificate, alias: `ca-${index}` }))
+  return {
+    annotations: written,
+    data: encoded({
+      [storeNames.keys]: await writeKeyStore({ privateKey, chain, alias: "certificate" }, password),
+      [storeNames.trust]: await writeTrustStore(trusted, password),
+    }),
+  }
+}
+
+const encoded = (data: Readonly<Record<string, string | Uint8Array>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(data).map(([name, content]) => [name, Buffer.from(content).toString("base64")]))
+
+/** Whether all that is wanted is there; what others have added beside it is theirs. */
+export function isAsWanted(wanted: KubernetesObject, present: KubernetesObject | undefined): boolean {
+  if (present === undefined) return false
+  const within = (some: unknown, all: unknown) =>
+    Object.entries((some ?? {}) as Record<string, unknown>).every(
+      ([name, value]) => ((all ?? {}) as Record<string, unknown>)[name] === value,
+    )
+  const ours = (object: KubernetesObject) => Object.keys(object["data"] ?? {}).filter((name) => ownKeys.has(name))
+  return (
+    within(wanted["data"], present["data"]) &&
+    isDeepStrictEqual(ours(present).toSorted(), ours(wanted).toSorted()) &&
+    within(wanted.metadata.labels, present.metadata.labels) &&
+    within(wanted.metadata.annotations, present.metadata.annotations) &&
+    isDeepStrictEqual(wanted.metadata["ownerReferences"] ?? [], present.metadata["ownerReferences"] ?? [])
+  )
+}
+
+/** Those of formats that were asked for before go away. */
+const ownKeys = new Set([
+  "tls.key",
+  chainName,
+  "ca.crt",
+  "key.der",
+  "tls-combined.pem",
+  "fullchain.pem",
+  ...Object.values(storeNames),
+])
+
+/** An engine's answer as the Secret has it: the root is no part of the chain, and stands apart with whatever is on top. */
+export function splitChain(
+  leaf: Uint8Array,
+  issuingCa: Uint8Array,
+  caChain: readonly Uint8Array[],
+): { readonly chain: readonly Uint8Array[]; readonly authorities: readonly Uint8Array[] } {
+  const above = caChain.length > 0 ? caChain : [issuingCa]
+  const intermediates = above.filter((der) => !isSelfIssued(der))
+  const [root] = above.filter(isSelfIssued).slice(-1)
+  return { chain: [leaf, ...intermediates], authorities: [root ?? intermediates.at(-1) ?? issuingCa] }
+}
