@@ -1,8 +1,15 @@
 // Every kind that the operator looks after.
+import { certificateIndexes, managedSelector, reconcileCertificates } from "./certificates.ts"
+import { reconcileCertificateRoles } from "./certificate-roles.ts"
 import { reconcileConnections } from "./connections.ts"
-import { type ControlledKind, referencesTo } from "./controllers.ts"
+import { connectionOf, connectionReferences, type ControlledKind, referencesTo } from "./controllers.ts"
+import { certificateRole } from "./kinds/certificate-role.ts"
+import { certificate } from "./kinds/certificate.ts"
 import { clusterConnection } from "./kinds/cluster-connection.ts"
 import { connection } from "./kinds/connection.ts"
+import { clusterIssuer, issuer } from "./kinds/issuer.ts"
+import { configMaps, secrets } from "./kubernetes-object.ts"
+import { reconcileIssuers } from "./issuers.ts"
 
 export const controlledKinds: readonly ControlledKind[] = [
   {
@@ -22,5 +29,36 @@ export const controlledKinds: readonly ControlledKind[] = [
         engines: parts.engines,
         referencesTo: (key) => referencesTo(controlledKinds, parts, "ClusterConnection", key),
       }),
+  },
+  ...([issuer, clusterIssuer] as const).map((kind): ControlledKind => ({
+    kind,
+    indexes: { connection: connectionOf },
+    refersTo: connectionReferences,
+    reconciler: ({ cluster, engines, namespace, storeOf }) =>
+      reconcileIssuers({
+        kind: kind === issuer ? "Issuer" : "ClusterIssuer",
+        cluster,
+        engines,
+        namespace,
+        configMaps: storeOf(configMaps),
+      }),
+  })),
+  {
+    kind: certificateRole,
+    indexes: { connection: connectionOf },
+    refersTo: connectionReferences,
+    reconciler: ({ engines }) => reconcileCertificateRoles({ engines }),
+  },
+  {
+    kind: certificate,
+    indexes: certificateIndexes,
+    refersTo: [
+      { resource: secrets, labelSelector: managedSelector, index: "secret" },
+      { resource: configMaps, labelSelector: managedSelector, index: "trust" },
+      { resource: certificateRole, index: "role" },
+      { resource: issuer, index: "issuer", valueFor: (key) => `Issuer/${key}` },
+      { resource: clusterIssuer, index: "issuer", valueFor: (key) => `ClusterIssuer/${key}` },
+    ],
+    reconciler: reconcileCertificates,
   },
 ]

@@ -32,7 +32,7 @@ export interface Reference {
   /** The name of an index of the kind that refers. */
   readonly index: string
   /** What the index has for an object of the resource; its key unless given. */
-  readonly valueOf?: (key: ObjectKey) => string
+  readonly valueFor?: (key: ObjectKey) => string
 }
 
 /** What reconcilers work with. */
@@ -44,7 +44,7 @@ export interface Parts {
   readonly namespace: string
   readonly recorder: Pick<EventRecorder, "record">
   /** Objects of a kind, or of what some kind refers to. */
-  storeOf(resource: Resource): ObjectStore
+  readonly storeOf: (resource: Resource) => ObjectStore
 }
 
 export interface ControllersOptions {
@@ -130,8 +130,8 @@ export function openControllers(options: ControllersOptions): Controllers {
       controllers.get(name)?.changed(key, how, previous)
       // What is found at first is looked at anyway.
       if (how === "changed" && concernsOthers(previous, object))
-        for (const { kind, index, valueOf = identity } of referrers)
-          for (const one of storeOf(kind).by(index, valueOf(key)))
+        for (const { kind, index, valueFor = identity } of referrers)
+          for (const one of storeOf(kind).by(index, valueFor(key)))
             controllers.get(nameOf(kind))?.touch(keyOf(one), "retry")
       if (object === undefined && previous !== undefined) release(previous)
     }
@@ -195,7 +195,7 @@ export const connectionReferences: readonly Reference[] = (["Connection", "Clust
   (kind) => ({
     resource: connectionKinds[kind],
     index: "connection",
-    valueOf: (key) => `${kind}/${key}`,
+    valueFor: (key) => `${kind}/${key}`,
   }),
 )
 
@@ -218,7 +218,7 @@ const nameOf = ({ plural, group }: Resource): string => `${plural}.${group}`
 
 const identity = (key: ObjectKey): string => key
 
-/** Whether those who refer to an object may fare differently: its content has changed, or whether it is ready. */
+/** Whether those who refer to an object may fare differently: its content has changed, whether it is ready, or its authority. */
 function concernsOthers(before: KubernetesObject | undefined, after: KubernetesObject | undefined): boolean {
   if (before === undefined || after === undefined || before.metadata.uid !== after.metadata.uid) return true
   const { generation, deletionTimestamp, labels } = before.metadata
@@ -230,10 +230,15 @@ function concernsOthers(before: KubernetesObject | undefined, after: KubernetesO
 }
 
 function readiness({ status }: KubernetesObject): string | undefined {
-  const { conditions = [], observedGeneration } = (status ?? {}) as {
+  const {
+    conditions = [],
+    observedGeneration,
+    caFingerprint = "",
+  } = (status ?? {}) as {
     readonly conditions?: readonly { readonly type: string; readonly status: string }[]
     readonly observedGeneration?: number
+    readonly caFingerprint?: string
   }
   const ready = conditions.find(({ type }) => type === "Ready")
-  return ready === undefined ? undefined : `${ready.status} ${observedGeneration}`
+  return ready === undefined ? undefined : `${ready.status} ${observedGeneration} ${caFingerprint}`
 }

@@ -98,9 +98,10 @@ export class EngineConnections {
 
   /**
    * The engine that an object in this namespace may use by this reference. Throws `Unsettled` while it cannot be used, which a
-   * connection that becomes ready changes; then all objects that name it are looked at again.
+   * connection that becomes ready changes; then all objects that name it are looked at again. Undefined for what is in no
+   * namespace, which uses it for nobody.
    */
-  async connect(ref: ConnectionRef, namespace: string, signal: AbortSignal): Promise<Connected> {
+  async connect(ref: ConnectionRef, namespace: string | undefined, signal: AbortSignal): Promise<Connected> {
     const { embedded, connections, clusterConnections } = this.#options
     if (ref.kind === "ClusterConnection" && ref.name === embedded?.name) {
       const { engine, organization } = embedded
@@ -110,7 +111,7 @@ export class EngineConnections {
     const object = (ref.kind === "Connection" ? connections : clusterConnections).get(key)
     if (object === undefined)
       throw stalled("ConnectionMissing", `There is no ${ref.kind} ${ref.name}${inNamespace(ref, namespace)}.`)
-    if (ref.kind === "ClusterConnection") this.#refuseNamespace(object, namespace)
+    if (ref.kind === "ClusterConnection" && namespace !== undefined) this.#refuseNamespace(object, namespace)
     if (!isReady(object)) {
       // Nothing to ask for: it tells when it is ready.
       throw waiting("ConnectionNotReady", `The ${ref.kind} ${ref.name} is not ready; its status says why.`, pollMs)
@@ -260,7 +261,7 @@ function isReady({ metadata: { generation }, status }: KubernetesObject): boolea
   return observedGeneration === generation && conditions.some((one) => one.type === "Ready" && one.status === "True")
 }
 
-const inNamespace = ({ kind }: ConnectionRef, namespace: string): string =>
+const inNamespace = ({ kind }: ConnectionRef, namespace: string | undefined): string =>
   kind === "Connection" ? ` in the namespace ${namespace}` : ""
 
 function split(owner: string): readonly [ConnectionRef["kind"], ObjectKey] {

@@ -13,6 +13,8 @@ export const annotations = {
   alternativeNames: "chancery.dev/alt-names",
   serialNumber: "chancery.dev/serial-number",
   revision: "chancery.dev/revision",
+  /** The request that it was issued after. */
+  renewRequest: "chancery.dev/renew-requested-at",
   /** Of what key store and trust store were made of: they are different octets each time. */
   stores: "chancery.dev/keystores",
 } as const

@@ -32,7 +32,7 @@ const everything = {
 }
 
 describe("of a certificate that was issued for a spec", () => {
-  test.each<{ spec: object; other: object; fields: string[]; why: string }>([
+  test.each<{ spec: Record<string, unknown>; other: Record<string, unknown>; fields: string[]; why: string }>([
     { spec: everything, other: {}, fields: [], why: "all is as asked for" },
     {
       spec: everything,

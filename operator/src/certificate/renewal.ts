@@ -50,7 +50,9 @@ export function renewBeforeMs({ notBefore, notAfter }: Validity, terms: Omit<Ren
 export function renewalTime(validity: Validity, terms: RenewalTerms, share: number, now: Instant): RenewalTime {
   const { notBefore, notAfter } = validity
   const before = renewBeforeMs(validity, terms)
-  const spread = Math.min(before / 4, (notAfter - notBefore) / 10)
+  const life = notAfter - notBefore
+  // At most half of what is left, or one that is renewed early in its life would be due before it began.
+  const spread = Math.min(before / 4, life / 10, (life - before) / 2)
   const due = wholeSecond(notAfter - before - spread * share)
   if (terms.windows.length === 0) return { at: due, isOutsideWindow: false }
   const from = Math.max(due, now)
@@ -59,6 +61,10 @@ export function renewalTime(validity: Validity, terms: RenewalTerms, share: numb
   const at = Math.max(Math.min(...openings), due)
   return at <= latest ? { at, isOutsideWindow: false } : { at: due, isOutsideWindow: true }
 }
+
+/** Renewed as soon as it is issued, it would be renewed for ever. */
+export const isDueAtOnce = ({ notBefore, notAfter }: Validity, { at }: RenewalTime, now: Instant): boolean =>
+  at - now < Math.min(minuteMs, (notAfter - notBefore) / 10)
 
 /** When the window opens that is open at this time or opens next. */
 function opening({ cron, durationMs, timezone }: RenewalWindow, from: Instant): Instant | undefined {

@@ -17,7 +17,7 @@ const certificate: KubernetesObject = { metadata: { name: "web", namespace: "tea
 async function made(given: Readonly<Record<string, unknown>> = {}, present?: KubernetesObject) {
   const spec = certificateSpec(given)
   const held = await issuer.issue(spec)
-  const content = { certificate, spec, held, role: "any", authority: "a1", revision: 3 }
+  const content = { certificate, spec, held, role: "any", authority: "a1", revision: 3, renewRequest: "" }
   return { content, secret: await secretFor(content, present) }
 }
 

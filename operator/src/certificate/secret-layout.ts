@@ -16,6 +16,8 @@ export interface SecretContent {
   readonly role: string
   readonly authority: string
   readonly revision: number
+  /** Empty where nobody has asked for it. */
+  readonly renewRequest: string
 }
 
 const chainName = "tls.crt"
@@ -57,7 +59,7 @@ export async function secretFor(
   }
 }
 
-function writtenAs({ certificate, spec, held, role, authority, revision }: SecretContent): Record<string, string> {
+function writtenAs({ certificate, spec, held, ...given }: SecretContent): Record<string, string> {
   const { name, uid = "" } = certificate.metadata
   return {
     [annotations.certificateName]: name,
@@ -65,12 +67,13 @@ function writtenAs({ certificate, spec, held, role, authority, revision }: Secre
     [annotations.issuerGroup]: spec.issuerRef.group,
     [annotations.issuerKind]: spec.issuerRef.kind,
     [annotations.issuerName]: spec.issuerRef.name,
-    [annotations.role]: role,
-    [annotations.authority]: authority,
+    [annotations.role]: given.role,
+    [annotations.authority]: given.authority,
     [annotations.commonName]: commonNameOf(spec),
     [annotations.alternativeNames]: alternativeTexts(held.values).join(","),
     [annotations.serialNumber]: held.serialNumber,
-    [annotations.revision]: String(revision),
+    [annotations.revision]: String(given.revision),
+    ...(given.renewRequest === "" ? {} : { [annotations.renewRequest]: given.renewRequest }),
   }
 }
 
@@ -93,6 +96,10 @@ export function revisionIn(secret: KubernetesObject | undefined): number {
   const text = secret?.metadata.annotations?.[annotations.revision] ?? ""
   return /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : 0
 }
+
+/** Empty where nothing says. */
+export const renewRequestIn = (secret: KubernetesObject | undefined): string =>
+  secret?.metadata.annotations?.[annotations.renewRequest] ?? ""
 
 const formatOf = (spec: CertificateSpec, type: string) =>
   spec.additionalOutputFormats?.find((format) => format.type === type)

@@ -7,7 +7,9 @@ import { nextEnd, takeoverAt, trustConfigMap, trusted, trustedIn, type TrustedAu
 const hour = 3_600_000
 const now = Date.UTC(2026, 0, 1)
 const engines: IssuingEngine[] = []
-let [a, b, c] = [new Uint8Array(), new Uint8Array(), new Uint8Array()]
+let a: Uint8Array
+let b: Uint8Array
+let c: Uint8Array
 beforeAll(async () => {
   for (let count = 0; count < 3; count += 1) engines.push(await issuingEngine())
   ;[a, b, c] = engines.map(({ root }) => root) as [Uint8Array, Uint8Array, Uint8Array]

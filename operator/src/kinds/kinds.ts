@@ -1,6 +1,16 @@
 // Every kind that users see, in the order in which they are written.
+import { certificateRole } from "./certificate-role.ts"
+import { certificate } from "./certificate.ts"
 import { clusterConnection } from "./cluster-connection.ts"
 import { connection } from "./connection.ts"
 import type { Kind } from "./definition.ts"
+import { clusterIssuer, issuer } from "./issuer.ts"
 
-export const kinds: readonly Kind<unknown>[] = [connection, clusterConnection]
+export const kinds: readonly Kind<unknown>[] = [
+  connection,
+  clusterConnection,
+  issuer,
+  clusterIssuer,
+  certificateRole,
+  certificate,
+]

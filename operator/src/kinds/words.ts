@@ -1,36 +1,56 @@
-// Parts of several kinds: bounded, as every rule of an apiserver has to know how long it may take.
+// Parts of several kinds of the PKI: bounded, as every rule of an apiserver has to know how long it may take.
 import { z } from "zod"
-import { type Rule, rules } from "./definition.ts"
+import { goDuration, parseGoDuration } from "../go-duration.ts"
+import { objectName } from "./connection-spec.ts"
+import { type Rule, ruled } from "./rules.ts"
 
-/** The name of an object (RFC 1123). */
-export const objectName = (description: string) =>
-  z
-    .string()
-    .min(1)
-    .max(253)
-    .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/)
-    .describe(description)
+export const named = (description: string) => objectName.describe(description)
 
 /** As Go writes durations, which rules can compare. It has no days. */
-export const duration = (description: string, ...list: readonly Rule[]) =>
-  z
-    .string()
-    .min(2)
-    .max(32)
-    .regex(/^([0-9]{1,8}(\.[0-9]{1,3})?(ms|s|m|h))+$/)
-    .describe(description)
-    .meta(list.length === 0 ? {} : rules(...list))
+export const duration = (description: string, ...rules: readonly Rule<string>[]) =>
+  ruled(z.string().min(2).max(32).regex(goDuration).describe(description), ...rules)
 
-export const instant = (description: string) => z.string().max(64).describe(description).meta({ format: "date-time" })
+export const atLeast = (field: string, least: string): Rule<string> => ({
+  rule: `duration(self) >= duration('${least}')`,
+  message: `${field} must be at least ${least}`,
+  holds: (text) => (parseGoDuration(text) ?? 0) >= (parseGoDuration(least) ?? 0),
+})
+
+/** RFC 3339. */
+const instantPattern = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$/
+
+export const instant = (description: string) =>
+  z.string().max(64).regex(instantPattern).describe(description).meta({ format: "date-time" })
 
 /** A set, of one at least. */
-export const texts = (maximum: number, description: string, items: number, ...list: readonly Rule[]) =>
-  z
-    .array(z.string().min(1).max(maximum))
-    .min(1)
-    .max(items)
-    .describe(description)
-    .meta({ "x-kubernetes-list-type": "set", ...(list.length === 0 ? {} : rules(...list)) })
+export const texts = (
+  maximum: number,
+  items: number,
+  description: string,
+  ...rules: readonly Rule<readonly string[]>[]
+) =>
+  ruled(
+    z
+      .array(z.string().min(1).max(maximum))
+      .min(1)
+      .max(items)
+      .describe(description)
+      .meta({ "x-kubernetes-list-type": "set" }),
+    ...(rules as readonly Rule<string[]>[]),
+  )
 
 export const stringMap = (maximum: number, entries: number, description: string) =>
   z.record(z.string().min(1).max(317), z.string().max(maximum)).describe(description).meta({ maxProperties: entries })
+
+export const mountPath = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(/^[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+)*$/)
+  .describe("The path that the certificate authority is mounted at in the engine, such as pki.")
+
+export const roleName = z
+  .string()
+  .min(1)
+  .max(253)
+  .regex(/^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$/)

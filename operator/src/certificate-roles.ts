@@ -1,0 +1,143 @@
+// Roles of certificate authorities, as the engine's own kind does it (`@chancery/engine/managed`): here is only when.
+import { isEngineError, type Engine } from "@chancery/engine"
+import { type ObservedPkiRole, pkiRoleKind, type PkiRoleSpec } from "@chancery/engine/managed"
+import type { Condition } from "./conditions.ts"
+import type { EngineConnections } from "./engine-connections.ts"
+import { certificateRole, type CertificateRoleSpec, ruleNames } from "./kinds/certificate-role.ts"
+import type { KubernetesObject } from "./kubernetes-object.ts"
+import { type Outcome, type OwnStatus, pollMs, refused, stalled } from "./outcome.ts"
+import { parsedSpec } from "./parsed-spec.ts"
+import type { Reconciler, Visit } from "./reconciler.ts"
+import { toldHowToLetGo } from "./letting-go.ts"
+
+export interface CertificateRolesOptions {
+  readonly engines: Pick<EngineConnections, "connect">
+}
+
+export const reconcileCertificateRoles = (options: CertificateRolesOptions): Reconciler => ({
+  finalizer: {
+    name: "chancery.dev/external",
+    needed: (object) => (object["spec"] as Partial<CertificateRoleSpec>).deletionPolicy !== "Retain",
+  },
+  reconcile: (object, visit) => reconcile(options, object, visit),
+  finalize: (object, visit) => finalize(options, object, visit),
+})
+
+/** Where a role is made of an object, and what it is called there. */
+export const engineRoleName = (spec: Pick<CertificateRoleSpec, "name">, object: KubernetesObject): string =>
+  spec.name ?? object.metadata.name
+
+async function reconcile(
+  { engines }: CertificateRolesOptions,
+  object: KubernetesObject,
+  visit: Visit,
+): Promise<Outcome> {
+  const spec = parsedSpec(certificateRole, object)
+  const wanted = roleSpec(spec, object)
+  const faults = pkiRoleKind.faults({ ...wanted })
+  if (faults.length > 0)
+    throw stalled(
+      "InvalidSpec",
+      faults.map(({ field = [], detail }) => `spec.${field.join(".")}: ${detail}`).join("; "),
+    )
+  const { engine } = await engines.connect(spec.connectionRef, object.metadata.namespace, visit.signal)
+  try {
+    const { id } = visit.status as { readonly id?: string }
+    const observed =
+      id === undefined ? undefined : await pkiRoleKind.observe(engine, id, wanted, { before: {}, now: visit.now })
+    if (id === undefined || observed === undefined) return await made(engine, spec, wanted, object)
+    const { changed } = pkiRoleKind.changes(wanted, observed)
+    if (changed.length === 0) return settled(id, wanted)
+    if (spec.driftPolicy === "Report") return reported(id, wanted, observed, changed)
+    await pkiRoleKind.update(engine, id, wanted, observed)
+    return settled(id, wanted)
+  } catch (error) {
+    throw isEngineError(error) ? refused(error) : error
+  }
+}
+
+async function made(
+  engine: Engine,
+  spec: CertificateRoleSpec,
+  wanted: PkiRoleSpec,
+  object: KubernetesObject,
+): Promise<Outcome> {
+  const { mount, name } = wanted
+  if (spec.adoptionPolicy === "MustExist" && !(await exists(engine, wanted)))
+    throw stalled(
+      "RoleMissing",
+      `The engine has no role ${name} in ${mount}, and adoptionPolicy says that there is one.`,
+    )
+  try {
+    const origin = { marker: object.metadata.uid ?? name, adopt: spec.adoptionPolicy !== "Never" }
+    const { id } = await pkiRoleKind.create(engine, wanted, origin)
+    return settled(id, wanted)
+  } catch (error) {
+    if (!isEngineError(error, "conflict")) throw error
+    throw stalled(
+      "NameTaken",
+      `The engine has a role ${name} in ${mount} that says something else; set adoptionPolicy to IfExists to take it over.`,
+    )
+  }
+}
+
+async function exists(engine: Engine, { mount, name }: PkiRoleSpec): Promise<boolean> {
+  try {
+    await engine.pki(mount).roles.get(name)
+    return true
+  } catch (error) {
+    if (isEngineError(error, "not-found")) return false
+    throw error
+  }
+}
+
+const roleSpec = (spec: CertificateRoleSpec, object: KubernetesObject): PkiRoleSpec => ({
+  mount: spec.mount,
+  name: engineRoleName(spec, object),
+  ...Object.fromEntries(ruleNames.flatMap((name) => (spec[name] === undefined ? [] : [[name, spec[name]]]))),
+})
+
+const settled = (id: string, { name }: PkiRoleSpec): Outcome => ({
+  health: { is: "ready", reason: "RoleSaved", message: "The engine has the role." },
+  conditions: [{ type: "Synced", status: "True", reason: "InStep", message: "The role is as the spec says." }],
+  status: { id, name },
+  againAfterMs: pollMs,
+})
+
+const textMaximum = 4_096
+
+function reported(id: string, wanted: PkiRoleSpec, observed: ObservedPkiRole, changed: readonly string[]): Outcome {
+  const text = (value: unknown) => JSON.stringify(value).slice(0, textMaximum)
+  const drift = changed.map((field) => ({
+    field,
+    desired: text(wanted[field as keyof PkiRoleSpec]),
+    observed: text(observed[field as keyof PkiRoleSpec]),
+  }))
+  const synced: Condition = {
+    type: "Synced",
+    status: "False",
+    reason: "DriftDetected",
+    message: `In the engine differ: ${changed.join(", ")}.`,
+  }
+  const status: OwnStatus = { id, name: wanted.name, drift }
+  return { ...settled(id, wanted), conditions: [synced], status }
+}
+
+async function finalize(
+  { engines }: CertificateRolesOptions,
+  object: KubernetesObject,
+  visit: Visit,
+): Promise<Outcome | undefined> {
+  const spec = object["spec"] as Partial<CertificateRoleSpec>
+  const { id } = visit.status as { readonly id?: string }
+  if (spec.deletionPolicy === "Retain" || id === undefined) return undefined
+  return toldHowToLetGo(certificateRole, object, async () => {
+    const { connectionRef } = parsedSpec(certificateRole, object)
+    const { engine } = await engines.connect(connectionRef, object.metadata.namespace, visit.signal)
+    try {
+      await pkiRoleKind.remove(engine, id, {}, "safe", { before: {}, now: visit.now })
+    } catch (error) {
+      throw isEngineError(error) ? refused(error) : error
+    }
+  })
+}
