@@ -73,7 +73,8 @@ export class EngineConnections {
   readonly #options: EngineConnectionsOptions
   readonly #secrets: NamedObjects
   readonly #clients = new Map<string, Client>()
-  readonly #closing = new Set<Engine>()
+  /** With what keeps them from being closed later. */
+  readonly #closing = new Map<Engine, () => void>()
 
   constructor(options: EngineConnectionsOptions) {
     const { cluster, runtime, secretChanged } = options
@@ -141,7 +142,8 @@ export class EngineConnections {
 
   async stop(): Promise<void> {
     await this.#secrets.stop()
-    const engines = [...this.#closing, ...[...this.#clients.values()].map(({ engine }) => engine)]
+    for (const cancel of this.#closing.values()) cancel()
+    const engines = [...this.#closing.keys(), ...[...this.#clients.values()].map(({ engine }) => engine)]
     await Promise.all(engines.map((engine) => engine[Symbol.asyncDispose]()))
   }
 
@@ -171,10 +173,10 @@ export class EngineConnections {
     const client = this.#clients.get(owner)
     if (client === undefined) return
     this.#clients.delete(owner)
-    this.#closing.add(client.engine)
-    runtime.timers.after(graceMs, () => {
+    const cancel = runtime.timers.after(graceMs, () => {
       if (this.#closing.delete(client.engine)) void client.engine[Symbol.asyncDispose]()
     })
+    this.#closing.set(client.engine, cancel)
   }
 
   #refuseNamespace(object: KubernetesObject, namespace: string): void {

@@ -14,7 +14,7 @@ export interface OperatorRuntime extends Pick<Runtime, "clock" | "log"> {
   readonly random: () => number
 }
 
-/** Delays are cut to what a timer can hold: a longer one would fire at once. */
+/** Delays are cut to what a timer can hold: a longer one would fire at once, and what was due before now is due now. */
 const longestDelayMs = 2 ** 31 - 1
 
 export const systemRuntime = (log: Runtime["log"]): OperatorRuntime => ({
@@ -23,7 +23,7 @@ export const systemRuntime = (log: Runtime["log"]): OperatorRuntime => ({
   stopwatch: () => performance.now(),
   timers: {
     after(delayMs, work) {
-      const timer = setTimeout(work, Math.min(delayMs, longestDelayMs))
+      const timer = setTimeout(work, Math.min(Math.max(delayMs, 0), longestDelayMs))
       return () => clearTimeout(timer)
     },
   },

@@ -1,5 +1,6 @@
 // What `npm start` runs: a server that is ready to be tried, with an organization, a root token and the next commands to
 // type. Everything it sets up is there once, however often it is started.
+import { existsSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Command } from "commander"
@@ -9,6 +10,7 @@ import type { RunningServer } from "../server.ts"
 import { ensureAuthorities, localTls } from "./dev-authorities.ts"
 import { runServer } from "./run-server.ts"
 import { writeDurably } from "../storage/durable-file.ts"
+import { findOperator, type KeptManifests } from "./operator.ts"
 import { readSecretFile } from "./secret-file.ts"
 import { addSettingOptions, settingsOf } from "./setting-options.ts"
 import { settingNames } from "./settings.ts"
@@ -23,7 +25,11 @@ export function devCommand(terminal: Terminal): Command {
     `Serve for development: with an organization "${developmentOrganization}", certificate authorities, HTTPS, and a root token in the data folder.`,
   )
   addSettingOptions(command, { names: settingNames, dev: true })
-  return command.action(async () => {
+  command.option(
+    "--manifests <folder>",
+    `Folder of manifests that the server is kept in step with, or off (default: ${usualManifests} where it is there; needs @chancery/operator).`,
+  )
+  return command.action(async ({ manifests }: { readonly manifests?: string }) => {
     const settings = settingsOf(command, terminal, true)
     const tokenFile = join(settings.data, "root-token")
     const rootFile = join(settings.data, "ca.pem")
@@ -38,8 +44,28 @@ export function devCommand(terminal: Terminal): Command {
       onTlsIssued: (root) => keepRoot(rootFile, root),
       onReady: (server) =>
         terminal.out(welcome(server, { storage: describeStorage(storageUrl(settings)), tokenFile, rootFile })),
+      beside: (engine, log, signal) => keepManifests(manifests, { engine, log, terminal, data: settings.data }, signal),
     })
   })
+}
+
+const usualManifests = "examples/manifests"
+
+async function keepManifests(
+  given: string | undefined,
+  { data, ...rest }: Pick<KeptManifests, "engine" | "log" | "terminal"> & { readonly data: string },
+  signal: AbortSignal,
+): Promise<void> {
+  if (given === "off" || (given === undefined && !existsSync(usualManifests))) return
+  const operator = await findOperator()
+  if (operator === undefined) {
+    if (given !== undefined)
+      rest.terminal.say("chancery: --manifests needs @chancery/operator, which is not installed.")
+    return
+  }
+  const folder = given ?? usualManifests
+  const options = { ...rest, folder, statusFolder: join(data, "manifests"), organization: developmentOrganization }
+  await operator.keepManifests(options, signal)
 }
 
 async function ensureOrganization({ organizations }: ServedEngine): Promise<void> {

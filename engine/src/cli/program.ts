@@ -6,6 +6,7 @@ import { auditCommand } from "./audit.ts"
 import { backupCommand } from "./backup.ts"
 import { devCommand } from "./dev.ts"
 import { mountCommand } from "./mount.ts"
+import { operatorCommands } from "./operator.ts"
 import { organizationCommand } from "./organization.ts"
 import { policyCommand } from "./policy.ts"
 import { restoreCommand } from "./restore.ts"
@@ -14,7 +15,7 @@ import { serveCommand } from "./serve.ts"
 import type { Terminal } from "./terminal.ts"
 import { tokenCommand } from "./token.ts"
 
-export function createProgram(terminal: Terminal): Command {
+export function createProgram(terminal: Terminal, further: readonly Command[] = []): Command {
   const program = new Command("chancery")
     .description("Workspaces, tags and certificates, served over HTTP.")
     .version(version(), "--version", "print the version")
@@ -28,6 +29,7 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(restoreCommand(terminal))
     .addCommand(sealCommand(terminal))
     .addCommand(auditCommand(terminal))
+  for (const command of further) program.addCommand(command)
   for (const command of [program, ...descendants(program)]) {
     command.exitOverride().configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),
@@ -48,7 +50,7 @@ const descendants = (command: Command): Command[] => command.commands.flatMap((c
 /** Runs one command line; whatever goes wrong becomes a sentence and an exit code. */
 export async function run(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
   try {
-    await createProgram(terminal).parseAsync([...words], { from: "user" })
+    await createProgram(terminal, await operatorCommands(words, terminal)).parseAsync([...words], { from: "user" })
     return exitCodes.success
   } catch (error) {
     // Commander has said it already.

@@ -5,7 +5,7 @@ import { type RunningServer, type SecureContextSource, startServer } from "../se
 import { listening } from "./listening.ts"
 import { CommandError } from "./exit-code.ts"
 import { issueManagedTls, type ManagedCertificate, type ManagedTls, type ManagedTlsOptions } from "./managed-tls.ts"
-import { processLog } from "./log.ts"
+import { type ProcessLog, processLog } from "./log.ts"
 import type { Settings } from "./settings.ts"
 import { untilStopped } from "./shutdown.ts"
 import { describeStorage, storageUrl } from "./store.ts"
@@ -18,6 +18,8 @@ export interface ServerHooks {
   /** Before the first request. */
   readonly prepare?: (engine: ServedEngine) => Promise<void>
   readonly onReady?: (server: RunningServer) => void
+  /** Goes on from then until the signal; ends in order before the server does. */
+  readonly beside?: (engine: ServedEngine, log: ProcessLog, signal: AbortSignal) => Promise<void>
   /** Where no certificate is configured and HTTPS has an address of its own: what it is served with, if that can be had. */
   readonly usualTls?: ManagedTls
   readonly onTlsIssued?: ManagedTlsOptions["onIssued"]
@@ -66,8 +68,14 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
     })
     hooks.onReady?.(server)
 
+    const ending = new AbortController()
+    const beside = Promise.resolve(hooks.beside?.(engine, log, ending.signal))
+    // What fails beside the server is no reason to stop serving.
+    const ended = beside.catch((error: unknown) => log.error("what goes on beside the server has failed", { error }))
     const signal = await stopped
     log.info("stopping", { signal })
+    ending.abort()
+    await ended
     const { cut } = await server.close()
     log.info("stopped", { cutRequestCount: cut })
   } finally {

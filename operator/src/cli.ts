@@ -1,0 +1,150 @@
+// The operator's part of the command `chancery`, which looks for it under this package's name. It knows no cluster, and loads
+// nothing that talks to one.
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { type Engine, openEngine } from "@chancery/engine"
+import {
+  addStoreOptions,
+  Command,
+  CommandError,
+  exitCodes,
+  json,
+  type KeptManifests,
+  makeDataFolder,
+  processLog,
+  settingsOf,
+  table,
+  type Terminal,
+  untilStopped,
+  withEngine,
+} from "@chancery/engine/cli"
+import { type FolderOptions, keepFolder, reconcileFolder, type Settled } from "./directory/reconcile-folder.ts"
+import { lockFolder } from "./directory/folder-lock.ts"
+import type { ManifestFault } from "./directory/manifests.ts"
+import { parseGoDuration } from "./go-duration.ts"
+import { keyOf } from "./kubernetes-object.ts"
+import { systemRuntime } from "./runtime.ts"
+
+export const commands = (terminal: Terminal): readonly Command[] => [reconcileCommand(terminal)]
+
+/** The name under which manifests find the engine: as that of a ClusterConnection. */
+const usualConnection = "default"
+const usualOrganization = "default"
+const usualTimeout = "2m"
+
+interface Flags {
+  readonly watch?: true
+  readonly statusDir?: string
+  readonly engine?: string
+  readonly connection: string
+  readonly organization: string
+  readonly timeout: string
+  readonly json?: true
+}
+
+function reconcileCommand(terminal: Terminal): Command {
+  const command = new Command("reconcile")
+    .description(
+      "Keep workspaces and certificates as the manifests in a folder say, as the operator does in a cluster.",
+    )
+    .argument("<folder>", "the folder of manifests, or a git working copy")
+    .option("--watch", "go on, and do what is written into the folder from now on")
+    .option(
+      "--status-dir <folder>",
+      "where objects are kept with their status and Secrets (default: manifests in the data folder)",
+    )
+    .option(
+      "--engine <url>",
+      "an engine that is served elsewhere, with the token in CHANCERY_TOKEN, instead of the store",
+    )
+    .option("--connection <name>", "the ClusterConnection that this engine is to manifests", usualConnection)
+    .option("--organization <name>", "the organization of manifests that name none", usualOrganization)
+    .option(
+      "--timeout <duration>",
+      "without --watch, how long to wait until everything is as it should be",
+      usualTimeout,
+    )
+    .option("--json", "without --watch, print how everything fares as JSON")
+  addStoreOptions(command)
+  return command.action(async (folder: string, flags: Flags) => {
+    if (!existsSync(folder)) throw new CommandError(exitCodes.usage, `There is no folder ${folder}.`)
+    const timeoutMs = parseGoDuration(flags.timeout)
+    if (timeoutMs === undefined)
+      throw new CommandError(
+        exitCodes.usage,
+        `--timeout cannot be "${flags.timeout}"; it must be a duration, such as 2m or 90s.`,
+      )
+    const settings = settingsOf(command, terminal, true)
+    const log = processLog(settings.logLevel)
+    await makeDataFolder(settings.data)
+    const statusFolder = flags.statusDir ?? join(settings.data, "manifests")
+    await using _lock = await locked(statusFolder)
+    await withChosenEngine(command, terminal, flags.engine, async (engine) => {
+      const embedded = { name: flags.connection, engine, organization: flags.organization }
+      const options = { folder, statusFolder, runtime: systemRuntime(log), embedded, told: teller(terminal) }
+      const ending = new AbortController()
+      void untilStopped(log, terminal).then(() => ending.abort())
+      if (flags.watch === true) return keepFolder(options, ending.signal)
+      const told = flags.json === true ? silent : options.told
+      const settled = await reconcileFolder(
+        { ...options, told },
+        AbortSignal.any([ending.signal, AbortSignal.timeout(timeoutMs)]),
+      )
+      return show(settled, terminal, flags.json === true)
+    })
+  })
+}
+
+/** What `chancery dev` does with its manifests. */
+export async function keepManifests(options: KeptManifests, signal: AbortSignal): Promise<void> {
+  const { folder, statusFolder, engine, organization, log, terminal } = options
+  await using _lock = await locked(statusFolder)
+  terminal.out(`Manifests in ${folder} are kept to; their status is in ${statusFolder}.\n`)
+  const embedded = { name: usualConnection, engine, organization }
+  await keepFolder({ folder, statusFolder, runtime: systemRuntime(log), embedded, told: teller(terminal) }, signal)
+}
+
+async function locked(statusFolder: string): Promise<AsyncDisposable> {
+  const lock = await lockFolder(statusFolder)
+  if (lock !== undefined) return lock
+  const message = `Another process keeps the manifests of ${statusFolder}; name another folder with --status-dir, or remove ${join(statusFolder, "lock")} if there is none.`
+  throw new CommandError(exitCodes.busy, message)
+}
+
+async function withChosenEngine(
+  command: Command,
+  terminal: Terminal,
+  url: string | undefined,
+  work: (engine: Engine) => Promise<void>,
+): Promise<void> {
+  if (url === undefined) return withEngine(command, terminal, work)
+  const token = terminal.environment["CHANCERY_TOKEN"]
+  if (token === undefined || token === "")
+    throw new CommandError(exitCodes.configuration, "CHANCERY_TOKEN must hold the token that the engine knows.")
+  await using engine = await openEngine(url, { token })
+  await work(engine)
+}
+
+const silent: FolderOptions["told"] = { faults() {}, happened() {} }
+
+const teller = (terminal: Terminal): FolderOptions["told"] => ({
+  faults: (faults) =>
+    terminal.say(faults.length === 0 ? "Every manifest can be read." : faults.map(sentenceOf).join("\n")),
+  happened: (object, { reason, note }) => terminal.out(`${object.kind} ${keyOf(object)}: ${reason}. ${note}`),
+})
+
+const sentenceOf = ({ file, line, message }: ManifestFault): string => `${file}:${line}: ${message}`
+
+function show({ objects, faults }: Settled, terminal: Terminal, asJson: boolean): void {
+  if (asJson) terminal.out(json({ objects, faults }))
+  else {
+    const rows = objects.map(({ kind, key, is, reason, message }) => [kind, key, is, reason, message])
+    terminal.out(table(["KIND", "NAME", "IS", "REASON", "MESSAGE"], rows))
+  }
+  const short = objects.filter(({ is }) => is !== "ready").length
+  if (short + faults.length === 0) return
+  throw new CommandError(
+    exitCodes.failure,
+    `Not everything is as the manifests say: ${short} of ${objects.length} objects are not ready, and ${faults.length} manifests have faults.`,
+  )
+}

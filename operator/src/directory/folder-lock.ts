@@ -1,0 +1,36 @@
+// One process at a time keeps a folder of objects. A process that was killed has left its file behind; it holds nothing.
+import { mkdir, open, readFile, rm } from "node:fs/promises"
+import { join } from "node:path"
+
+const attemptsMaximum = 3
+
+/** Undefined while another process of this machine holds it. */
+export async function lockFolder(folder: string): Promise<AsyncDisposable | undefined> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const file = join(folder, "lock")
+  for (let attempt = 0; attempt < attemptsMaximum; attempt += 1) {
+    try {
+      const handle = await open(file, "wx", 0o600)
+      await handle.writeFile(String(process.pid))
+      await handle.close()
+      return { [Symbol.asyncDispose]: () => rm(file, { force: true }) }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
+    }
+    const holder = Number(await readFile(file, "utf8").catch(() => ""))
+    if (holder !== process.pid && lives(holder)) return undefined
+    await rm(file, { force: true })
+  }
+  return undefined
+}
+
+function lives(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // There is one, and it is somebody else's.
+    return (error as NodeJS.ErrnoException).code === "EPERM"
+  }
+}

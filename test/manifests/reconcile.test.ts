@@ -1,0 +1,199 @@
+// `chancery reconcile`, as it is built and typed: a folder of manifests in, an engine as they say out.
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { expect, onTestFinished, test } from "vitest"
+import { parse } from "yaml"
+import { startServer } from "../../engine/src/server.ts"
+import { openWorld } from "../../engine/src/testing/world.ts"
+import { temporaryFolder } from "../cli/chancery.ts"
+
+const chancery = fileURLToPath(new URL("../../engine/bin/chancery.js", import.meta.url))
+
+async function setting() {
+  const folder = await temporaryFolder()
+  onTestFinished(() => folder[Symbol.asyncDispose]())
+  const manifests = join(folder.path, "manifests")
+  await mkdir(manifests)
+  return {
+    folder: folder.path,
+    put: (file: string, text: string) => writeFile(join(manifests, file), text),
+    drop: (file: string) => rm(join(manifests, file)),
+    kept: join(folder.path, "data/manifests"),
+    start: (...args: string[]) => start(folder.path, ["reconcile", "manifests", "--data", "data", ...args]),
+    async status(path: string): Promise<Kept["status"]> {
+      return (parse(await readFile(join(folder.path, "data/manifests", `${path}.yaml`), "utf8")) as Kept).status
+    },
+  }
+}
+
+interface Kept {
+  readonly status: { readonly observedGeneration: number; readonly conditions?: readonly { readonly reason: string }[] }
+}
+
+interface Running {
+  readonly child: ChildProcess
+  out(): string
+  said(): string
+  readonly ended: Promise<number | null>
+}
+
+function start(folder: string, words: readonly string[]): Running {
+  const child = spawn(process.execPath, [chancery, ...words], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] },
+    stdio: ["ignore", "pipe", "pipe"],
+  })
+  let out = ""
+  let said = ""
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text))
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text))
+  const ended = once(child, "close").then(([code]) => code as number | null)
+  onTestFinished(async () => {
+    child.kill("SIGKILL")
+    await ended
+  })
+  return { child, out: () => out, said: () => said, ended }
+}
+
+async function startEngine() {
+  const world = await openWorld({ jobs: false })
+  await world.engine.organizations.create({ name: "acme", email: "acme@example.com" })
+  const server = await startServer({ engine: world.engine })
+  onTestFinished(async () => {
+    await server.close()
+    await world[Symbol.asyncDispose]()
+  })
+  return { url: server.url, token: world.rootToken, engine: world.engine }
+}
+
+const secret = (token: string) =>
+  `apiVersion: v1\nkind: Secret\nmetadata:\n  name: engine\nstringData:\n  token: ${token}\n`
+const connection = (url: string, organization = "acme") =>
+  `apiVersion: chancery.dev/v1alpha1
+kind: Connection
+metadata:
+  name: acme
+spec:
+  baseURL: ${url}
+  tokenSecretRef:
+    name: engine
+  organization: ${organization}
+`
+
+test("once, it says how everything fares, and by its exit code whether all is as it should be", async () => {
+  const { put, start, kept, status } = await setting()
+  const engine = await startEngine()
+  await put("secret.yaml", secret(engine.token))
+  await put("connection.yaml", connection(engine.url))
+  const good = start()
+  expect([await good.ended, good.said()]).toEqual([0, expect.stringContaining("seal-key-created")])
+  expect(good.out()).toMatch(/^Connection default\/acme: Connected\. /)
+  expect(good.out().replaceAll(/ +/g, " ")).toContain(
+    "KIND NAME IS REASON MESSAGE\nConnection default/acme ready Connected The engine answers",
+  )
+  expect(await status("connections/default/acme")).toMatchObject({
+    observedGeneration: 1,
+    conditions: [{ reason: "Connected" }],
+  })
+  expect((await stat(join(kept, "secrets/default/engine.yaml"))).mode & 0o777).toBe(0o600)
+
+  // Nothing differs, so nothing is written; and what is wrong is said with its place.
+  await put("connection.yaml", connection(engine.url, "nobody"))
+  await put("broken.yaml", `${connection(engine.url).replace("name: acme", "name: other")}  organisation: acme\n`)
+  const bad = start("--json")
+  expect([await bad.ended, bad.said()]).toEqual([
+    1,
+    expect.stringContaining("1 of 1 objects are not ready, and 1 manifests"),
+  ])
+  expect(JSON.parse(bad.out())).toMatchObject({
+    objects: [{ kind: "Connection", key: "default/acme", is: "stalled", reason: "OrganizationNotFound" }],
+    faults: [{ file: "broken.yaml", line: 10, message: "spec.organisation: is not known" }],
+  })
+})
+
+test("with --watch, what is written, changed and taken away is done, until it is told to end", async () => {
+  const { put, drop, start, kept } = await setting()
+  const engine = await startEngine()
+  const watching = start("--watch")
+  await put("secret.yaml", secret(engine.token))
+  await put("connection.yaml", connection(engine.url))
+  await expect.poll(watching.out).toContain("Connection default/acme: Connected.")
+  await put("connection.yaml", connection(engine.url, "no one"))
+  await expect.poll(watching.said).toMatch(/connection\.yaml:9: spec\.organization: /)
+  await put("connection.yaml", connection(engine.url, "nobody"))
+  await expect.poll(watching.out).toContain("Connection default/acme: OrganizationNotFound.")
+  expect(watching.said()).toContain("Every manifest can be read.")
+  // A second one would do everything twice.
+  const second = start("--watch")
+  expect([await second.ended, second.said()]).toEqual([
+    75,
+    expect.stringMatching(/Another process keeps the manifests/),
+  ])
+  await put("secret.yaml", secret("chy_of-nobody"))
+  await expect.poll(watching.out).toContain("Connection default/acme: TokenRefused.")
+  await drop("connection.yaml")
+  await expect.poll(() => readdir(join(kept, "connections/default"))).toEqual([])
+  watching.child.kill("SIGTERM")
+  expect(await watching.ended).toBe(0)
+  expect(await readdir(kept)).not.toContain("lock")
+})
+
+test("one that is killed is followed by one that goes on where it was, and writes nothing where all is well", async () => {
+  const { put, start, kept } = await setting()
+  const engine = await startEngine()
+  await put("secret.yaml", secret(engine.token))
+  await put("connection.yaml", connection(engine.url))
+  const first = start("--watch")
+  await expect.poll(first.out).toContain("Connected.")
+  const file = join(kept, "connections/default/acme.yaml")
+  await expect.poll(async () => await readFile(file, "utf8")).toContain("reason: Connected")
+  first.child.kill("SIGKILL")
+  await first.ended
+  const before = await readFile(file, "utf8")
+  const second = start()
+  expect(await second.ended).toBe(0)
+  expect(second.out()).not.toContain("Connected.\n")
+  expect(await readFile(file, "utf8")).toBe(before)
+})
+
+test("an engine that is served elsewhere is asked with the token of the environment, and not the store", async () => {
+  const { folder, start } = await setting()
+  const without = start("--engine", "http://127.0.0.1:1")
+  expect([await without.ended, without.said()]).toEqual([
+    78,
+    expect.stringContaining("CHANCERY_TOKEN must hold the token"),
+  ])
+  expect(await readdir(join(folder, "data"))).not.toContain("chancery.db")
+})
+
+test.each([
+  { words: ["reconcile", "nowhere"], code: 64, says: "There is no folder nowhere." },
+  { words: ["reconcile", ".", "--timeout", "soon"], code: 64, says: '--timeout cannot be "soon"' },
+  { words: ["reconcile"], code: 64, says: "missing required argument 'folder'" },
+])("$words is refused in a sentence", async ({ words, code, says }) => {
+  const { folder } = await setting()
+  const running = start(folder, words)
+  expect([await running.ended, running.said()]).toEqual([code, expect.stringContaining(says)])
+})
+
+test("it is among the commands that are listed, and loads nothing that talks to a cluster", async () => {
+  const { folder } = await setting()
+  const help = start(folder, ["--help"])
+  expect(await help.ended).toBe(0)
+  expect(help.out()).toMatch(/^ {2}reconcile /m)
+  const program = `
+    import { registerHooks } from "node:module"
+    registerHooks({ resolve: (name, context, next) => (console.log(name), next(name, context)) })
+    await import("@chancery/operator/cli")`
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", program], {
+    stdio: ["ignore", "pipe", "inherit"],
+  })
+  let loaded = ""
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (loaded += text))
+  expect((await once(child, "close"))[0]).toBe(0)
+  expect(loaded).toContain("./directory/reconcile-folder.js")
+  expect(loaded).not.toContain("@kubernetes/client-node")
+})
