@@ -57,6 +57,11 @@ import { LeaseService } from "./pki/leases/lease-service.ts"
 import { MountedPki } from "./pki/mounted.ts"
 import { MountService } from "./pki/mount-service.ts"
 import { VisibleMountService } from "./pki/visible-mounts.ts"
+import { AccountBindingService } from "./acme/account-bindings.ts"
+import { AcmeService, type AcmeTools } from "./acme/acme-service.ts"
+import type { Directory } from "./acme/directory.ts"
+import { ValidationWorker } from "./acme/validation-worker.ts"
+import { acmeNetwork } from "./client/acme-network.ts"
 import { currentGenerations } from "./storage/current-generations.ts"
 import { openDatabase } from "./storage/database.ts"
 import { followSealKeys } from "./storage/follow-seal-keys.ts"
@@ -105,6 +110,17 @@ export interface EmbeddedOptions {
   }
   /** Where the services that users name may be, besides public addresses; private networks when left out. */
   readonly outgoing?: PermittedAddresses
+  readonly acme?: AcmeOptions
+}
+
+export interface AcmeOptions {
+  /** Whether every account needs an external binding, whatever its mount says; false when left out. */
+  readonly requiresBinding?: boolean
+  /** Where challenges may be answered from, besides public addresses and what a mount permits; nowhere when left out. */
+  readonly permitted?: PermittedAddresses
+  /** Where challenges are looked for; 80 and 443 when left out. */
+  readonly httpPort?: number
+  readonly tlsPort?: number
 }
 
 /** Opens the store, brings it up to date and makes sure that the user `root` exists; acts as that user. */
@@ -151,6 +167,15 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
   const outgoing = opening.use(
     guardedFetch({ permitted: options.outgoing ?? { kinds: ["private"], ranges: [] }, digest: runtime.digest }),
   )
+  const { acme = {} } = options
+  const network = opening.use(
+    acmeNetwork({
+      permitted: acme.permitted ?? { kinds: [], ranges: [] },
+      httpPort: acme.httpPort ?? 80,
+      tlsPort: acme.tlsPort ?? 443,
+      digest: runtime.digest,
+    }),
+  )
   const stopping = new AbortController()
   const stopped = stopping.signal
   const holder = newId("eng", random)
@@ -188,7 +213,14 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     exclusively: exclusive,
     tidyActivity: newTidyActivity(),
     wakeJob: (name) => jobs.wake(name),
+    acmeTools: {
+      signer: stateTools.signer,
+      rules: { requiresBinding: acme.requiresBinding ?? false },
+      kick: () => validations?.kick(),
+    },
   }
+  const validations = options.jobs === false ? undefined : new ValidationWorker({ ...context, network, timers })
+  opening.defer(() => validations?.stop())
   const jobs = startJobs(
     options.jobs === false ? [] : jobsOver(context, new TidyWorker({ ...context, timers }, context.tidyActivity)),
     {
@@ -231,6 +263,7 @@ interface Context {
   readonly tidyActivity: TidyActivity
   /** Starts a job at once, by its name, for what a request has left to it. */
   readonly wakeJob: (name: string) => void
+  readonly acmeTools: AcmeTools
 }
 
 const jobsOver = (context: Context, tidying: TidyWorker): readonly Job[] => [
@@ -356,6 +389,14 @@ class CallerEngine implements ServingEngine {
 
   pki(mountPath: string) {
     return new MountedPki(this.context, mountPath, this.caller, this.trail.keyUse)
+  }
+
+  accountBindings(mountPath: string) {
+    return new AccountBindingService(this.context, mountPath, this.caller, this.trail.keyUse)
+  }
+
+  acme(mountPath: string, directory: Directory) {
+    return new AcmeService(this.context, this.context.acmeTools, mountPath, directory, this.trail.keyUse)
   }
 
   get mounts() {

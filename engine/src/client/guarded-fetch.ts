@@ -89,7 +89,7 @@ function urlOf(text: string, base?: URL): URL {
 }
 
 async function ask(
-  { method, headers, body, answerBytesMaximum }: OutgoingRequest,
+  { method, headers, body, answerBytesMaximum, ports }: OutgoingRequest,
   url: URL,
   agent: Agent,
   permitted: PermittedAddresses,
@@ -97,6 +97,8 @@ async function ask(
 ): Promise<Answer> {
   const refusal = literalRefusal(url, permitted)
   if (refusal !== undefined) throw refusal
+  if (ports !== undefined && !ports.includes(portOf(url)))
+    throw new FetchFailure("redirects", `${url.origin} is on a port that this server may not connect to.`)
   const answer = await agent.request({
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
@@ -139,6 +141,7 @@ function createAgent(options: GuardedFetchOptions, trust: Trust | undefined, ide
 
 function trustOptions(trust: Trust | undefined) {
   if (trust === undefined) return {}
+  if (trust.kind === "anybody") return { rejectUnauthorized: false }
   // An intermediate is as good an anchor as a root, and a leaf anchors itself.
   const anchors = { ca: trust.certificates, allowPartialTrustChain: true }
   if (trust.kind === "authorities") return anchors
@@ -197,6 +200,8 @@ const what: Readonly<Record<ReturnType<typeof kindOfFailure>, string>> = {
   broken: "gave no complete answer",
   untrusted: "is not trusted, or does not trust this server",
 } satisfies Partial<Record<FetchFailureKind, string>>
+
+const portOf = ({ port, protocol }: URL): number => (port === "" ? (protocol === "https:" ? 443 : 80) : Number(port))
 
 const originOf = (url: string): string => URL.parse(url)?.origin ?? "The address"
 

@@ -11,27 +11,32 @@ export interface GuardedLookupOptions {
   readonly resolve?: (host: string) => Promise<readonly LookupAddress[]>
 }
 
-export function guardedLookup({ permitted, resolve = systemResolve }: GuardedLookupOptions): LookupFunction {
+export function guardedLookup(options: GuardedLookupOptions): LookupFunction {
   return (host, { all }, answer) => {
-    resolve(host).then(
-      (found) => {
-        const usable = found.filter(({ address }) => isPermitted(address, permitted))
+    permittedAddresses(host, options).then(
+      (usable) => {
         const [first] = usable
-        if (first === undefined)
-          answer(
-            refusedAddress(
-              host,
-              found.map(({ address }) => address),
-            ),
-            "",
-            0,
-          )
-        else if (all === true) answer(null, usable)
+        if (all === true) answer(null, [...usable])
         else answer(null, first.address, first.family)
       },
       (error: NodeJS.ErrnoException) => answer(error, "", 0),
     )
   }
+}
+
+/** Of a name or an address, in the order in which they are tried. Throws `FetchFailure` where none is permitted, or the resolver's error. */
+export async function permittedAddresses(
+  host: string,
+  { permitted, resolve = systemResolve }: GuardedLookupOptions,
+): Promise<readonly [LookupAddress, ...LookupAddress[]]> {
+  const family = isIP(host)
+  const found = family === 0 ? await resolve(host) : [{ address: host, family }]
+  const [first, ...others] = found.filter(({ address }) => isPermitted(address, permitted))
+  if (first !== undefined) return [first, ...others]
+  throw refusedAddress(
+    host,
+    found.map(({ address }) => address),
+  )
 }
 
 /** Why this URL must not be dialled: its host is an address that is not permitted. A name is looked at when it is resolved. */

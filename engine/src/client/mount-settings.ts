@@ -1,11 +1,14 @@
 import type { Settings } from "../pki/settings/settings.ts"
 import {
+  acmeParameters,
   clusterParameters,
+  decodeAcme,
   decodeCluster,
   decodeIssuersSettings,
   decodeKeysSettings,
   decodeSaved,
   decodeUrls,
+  decodeWrittenAcme,
   issuersSettingsParameters,
   keysSettingsParameters,
   rootReplaceParameters,
@@ -30,4 +33,7 @@ export const remoteMountSettings = (calls: PkiCalls): Settings => ({
   cluster: async () => decodeCluster((await calls.read("/config/cluster")).data),
   changeCluster: async (patch) =>
     decodeSaved(await calls.write("/config/cluster", saying(clusterParameters, patch)), decodeCluster),
+  acme: async () => decodeAcme((await calls.read("/config/acme")).data),
+  changeAcme: async (patch) =>
+    decodeSaved(await calls.write("/config/acme", saying(acmeParameters, patch)), decodeWrittenAcme),
 })

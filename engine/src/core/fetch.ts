@@ -12,6 +12,8 @@ export interface OutgoingRequest {
   readonly answerBytesMaximum: number
   /** Followed for GET only, each through the same guard; without it an answer that redirects is the answer. */
   readonly redirectsMaximum?: number
+  /** Where given, no other port is dialled, by a redirect neither. */
+  readonly ports?: readonly number[]
   /** The system's authorities unless given. */
   readonly trust?: Trust
   /** Shown where the other side asks for a certificate; PEM. */
@@ -24,6 +26,8 @@ export type Trust =
   | { readonly kind: "authorities"; readonly certificates: string }
   /** One of these and no other, whatever name is in it; what one of them has issued does not count. */
   | { readonly kind: "pinned"; readonly certificates: string }
+  /** Whoever answers: what is asked proves itself. */
+  | { readonly kind: "anybody" }
 
 export interface OutgoingAnswer {
   readonly status: number

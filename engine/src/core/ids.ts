@@ -34,6 +34,9 @@ export type IdPrefix =
   | "mnt"
   | "iss"
   | "key"
+  | "acct"
+  | "order"
+  | "authz"
 
 declare const brand: unique symbol
 /** A text id that cannot be passed where another kind's id is meant. */

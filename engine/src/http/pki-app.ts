@@ -123,6 +123,7 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
     trail.learn({ document, openRead: caller.kind === "anonymous" && changesNothing })
     trail.record({ signs: route.signs === true })
     const incoming = new IncomingRequest({
+      method: request.method,
       engine: engine.as(caller, trail.trail),
       server,
       requestId,
@@ -255,7 +256,7 @@ function encoded(response: PkiResponse, warned: readonly string[], around: Aroun
       return jsonResponse(response.status, response.document, { method })
     case "raw": {
       const { body, status, headers } = response
-      const isBodiless = method === "HEAD" || status === 304
+      const isBodiless = method === "HEAD" || status === 304 || status === 204
       return new Response(isBodiless ? null : (body as string | Uint8Array<ArrayBuffer>), { status, headers })
     }
     case "none": {

@@ -8,6 +8,7 @@ import { rawMembers } from "../wire/pki/raw-members.ts"
 import type { Operation, ServerFacts, SystemRequest } from "./pki-route.ts"
 
 interface Said {
+  readonly method: string
   readonly engine: ServingEngine
   readonly server: ServerFacts
   readonly requestId: string
@@ -25,6 +26,7 @@ const namesMaximum = 20
 const nameMaximum = 64
 
 export class IncomingRequest implements SystemRequest {
+  readonly method: string
   readonly engine: ServingEngine
   readonly server: ServerFacts
   readonly requestId: string
@@ -44,6 +46,7 @@ export class IncomingRequest implements SystemRequest {
   #goesOnUntouched = false
 
   constructor({ document, ...said }: Said) {
+    this.method = said.method
     this.engine = said.engine
     this.server = said.server
     this.requestId = said.requestId

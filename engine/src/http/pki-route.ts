@@ -12,6 +12,8 @@ import type { Decoded, Document, Parameters } from "../wire/pki/parameters.ts"
 export type Operation = "read" | "write" | "patch" | "list" | "delete"
 
 export interface SystemRequest {
+  /** As it came; HEAD is answered like GET, without its body. */
+  readonly method: string
   /** Acting for the caller; for nobody on an open route. */
   readonly engine: ServingEngine
   readonly server: ServerFacts

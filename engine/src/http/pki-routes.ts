@@ -1,4 +1,5 @@
 import type { PkiRoute } from "./pki-route.ts"
+import { acmeRoutes } from "./pki/acme.ts"
 import { certificateRoutes } from "./pki/certificates.ts"
 import { externalPolicyRoutes } from "./pki/external-policy.ts"
 import { crlRoutes } from "./pki/crls.ts"
@@ -24,4 +25,5 @@ export const pkiRoutes: readonly PkiRoute[] = [
   ...tidyRoutes,
   ...ocspRoutes,
   ...externalPolicyRoutes,
+  ...acmeRoutes,
 ]

@@ -38,6 +38,9 @@ export type PkiStores = Pick<
   | "tidyRuns"
   | "statistics"
   | "certificateLeases"
+  | "acmeAccounts"
+  | "acmeOrders"
+  | "acmeNonces"
   | "users"
   | "teams"
 >

@@ -8,4 +8,5 @@ export const sealPaths = {
   stateVersionOutput: (id: string): string => `state-version-outputs/${id}`,
   caKey: (id: string): string => `ca-keys/${id}`,
   mountSecret: (mountId: string, name: string): string => `mount-secrets/${mountId}/${name}`,
+  acmeBinding: (mountId: string, id: string): string => `acme-bindings/${mountId}/${id}`,
 } as const

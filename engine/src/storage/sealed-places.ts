@@ -37,6 +37,13 @@ export const sealedPlaces: readonly SealedPlace[] = [
     path: ({ mount_id, name }) => sealPaths.mountSecret(String(mount_id), String(name)),
   },
   {
+    table: "acme_bindings",
+    column: "key_sealed",
+    key: ["mount_id", "id"],
+    batch: small,
+    path: ({ mount_id, id }) => sealPaths.acmeBinding(String(mount_id), String(id)),
+  },
+  {
     table: "ssh_keys",
     column: "value_sealed",
     key: ["id"],

@@ -29,6 +29,9 @@ import { StatisticsRows } from "./statistics-rows.ts"
 import { TagRows } from "./tag-rows.ts"
 import { VariableRows } from "./variable-rows.ts"
 import { VcsConnectionRows } from "./vcs-connection-rows.ts"
+import { AcmeAccountRows } from "./acme-account-rows.ts"
+import { AcmeNonceRows } from "./acme-nonce-rows.ts"
+import { AcmeOrderRows } from "./acme-order-rows.ts"
 import { AuthorityRows } from "./authority-rows.ts"
 import { CaKeyRows } from "./ca-key-rows.ts"
 import { CertificateRows } from "./certificate-rows.ts"
@@ -163,6 +166,16 @@ class SessionStores implements Stores {
   }
   get certificateLeases() {
     return this.#once("certificateLeases", LeaseRows)
+  }
+
+  get acmeAccounts() {
+    return this.#once("acmeAccounts", AcmeAccountRows)
+  }
+  get acmeOrders() {
+    return this.#once("acmeOrders", AcmeOrderRows)
+  }
+  get acmeNonces() {
+    return this.#once("acmeNonces", AcmeNonceRows)
   }
 
   #once<T>(name: keyof Stores, Rows: new (session: Session, sealer: Sealer) => T): T {

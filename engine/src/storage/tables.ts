@@ -49,6 +49,13 @@ export interface Tables {
   certificate_leases: CertificateLeaseTable
   tidy_runs: TidyRunRow
   mount_statistics: MountStatisticsRow
+  acme_accounts: AcmeAccountRow
+  acme_bindings: AcmeBindingRow
+  acme_orders: AcmeOrderRow
+  acme_authorizations: AcmeAuthorizationRow
+  acme_order_authorizations: AcmeOrderAuthorizationRow
+  acme_challenges: AcmeChallengeRow
+  acme_nonces: AcmeNonceRow
   policies: PolicyRow
   policy_attachments: PolicyAttachmentRow
 }
@@ -634,4 +641,86 @@ export interface CrlSegmentRow {
   epoch: number
   position: number
   entries: Uint8Array
+}
+
+export interface AcmeAccountRow {
+  id: string
+  mount_id: string
+  /** The path of its directory below the mount. */
+  directory: string
+  thumbprint: string
+  /** JSON. */
+  jwk: string
+  status: string
+  /** JSON, a list. */
+  contact: string
+  terms_agreed: Flag
+  /** JSON of the binding as it was sent. */
+  binding: string | null
+  binding_id: string | null
+  created_at: number
+}
+
+export interface AcmeBindingRow {
+  mount_id: string
+  id: string
+  directory: string
+  key_sealed: Uint8Array
+  created_at: number
+  expires_at: number | null
+}
+
+export interface AcmeOrderRow {
+  id: string
+  mount_id: string
+  account_id: string
+  state: string
+  created_at: number
+  expires_at: number
+  /** JSON, a list. */
+  identifiers: string
+  not_before: number | null
+  not_after: number | null
+  profile: string | null
+  replaces: string | null
+  /** JSON. */
+  error: string | null
+  csr: Uint8Array | null
+  serial_number: Uint8Array | null
+}
+
+export interface AcmeAuthorizationRow {
+  id: string
+  mount_id: string
+  account_id: string
+  type: string
+  value: string
+  wildcard: Flag
+  state: string
+  created_at: number
+  expires_at: number
+}
+
+export interface AcmeOrderAuthorizationRow {
+  order_id: string
+  position: number
+  authorization_id: string
+}
+
+export interface AcmeChallengeRow {
+  authorization_id: string
+  type: string
+  token: string
+  status: string
+  validated_at: number | null
+  /** JSON. */
+  error: string | null
+  attempts: number
+  /** When it is looked at next; null where it is not. */
+  attempt_at: number | null
+}
+
+export interface AcmeNonceRow {
+  digest: Uint8Array
+  expires_at: number
 }

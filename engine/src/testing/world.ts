@@ -44,6 +44,7 @@ export interface WorldOptions {
   readonly auditFile?: string
   readonly auditOpenReads?: boolean
   readonly outgoing?: EmbeddedOptions["outgoing"]
+  readonly acme?: EmbeddedOptions["acme"]
   /** False where nothing may change but by a request. */
   readonly jobs?: boolean
   readonly timers?: EmbeddedOptions["timers"]
@@ -65,6 +66,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       ? {}
       : { auditLog: { file: options.auditFile, recordsOpenReads: options.auditOpenReads ?? false } }),
     ...(options.outgoing === undefined ? {} : { outgoing: options.outgoing }),
+    ...(options.acme === undefined ? {} : { acme: options.acme }),
     ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
     ...(options.timers === undefined ? {} : { timers: options.timers }),
   })

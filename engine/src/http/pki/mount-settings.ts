@@ -1,9 +1,12 @@
 import {
+  acmeParameters,
   clusterParameters,
+  encodeAcme,
   encodeCluster,
   encodeIssuersSettings,
   encodeKeysSettings,
   encodeUrls,
+  encodeWrittenAcme,
   issuersSettingsParameters,
   keysSettingsParameters,
   rootReplaceParameters,
@@ -44,15 +47,30 @@ export const mountSettingsRoutes: readonly PkiRoute[] = [
     write: (request) => request.pki.settings.changeCluster(request.decode(clusterParameters)),
     encode: encodeCluster,
   }),
+  ...configuredApart("acme", {
+    read: ({ pki }) => pki.settings.acme(),
+    write: (request) => request.pki.settings.changeAcme(request.decode(acmeParameters)),
+    encode: encodeAcme,
+    encodeWritten: encodeWrittenAcme,
+  }),
 ]
 
-interface Part<T> {
+interface Part<T, Written> {
   readonly read: (request: PkiRequest) => Promise<T>
-  readonly write: (request: PkiRequest) => Promise<Saved<T>>
+  readonly write: (request: PkiRequest) => Promise<Saved<Written>>
   readonly encode: (value: T) => Document
+  readonly encodeWritten: (value: Written) => Document
 }
 
-function configured<T>(name: string, { read, write, encode }: Part<T>): readonly PkiRoute[] {
+function configured<T>(name: string, { encode, ...part }: Omit<Part<T, T>, "encodeWritten">): readonly PkiRoute[] {
+  return configuredApart(name, { ...part, encode, encodeWritten: encode })
+}
+
+/** Where a write answers something else than a read. */
+function configuredApart<T, Written>(
+  name: string,
+  { read, write, encode, encodeWritten }: Part<T, Written>,
+): readonly PkiRoute[] {
   const path = `/config/${name}`
   return [
     { operation: "read", path, handle: async (request): Promise<PkiResponse> => answer(encode(await read(request))) },
@@ -61,7 +79,7 @@ function configured<T>(name: string, { read, write, encode }: Part<T>): readonly
       path,
       async handle(request) {
         const { value, warnings } = await write(request)
-        return answer(encode(value), { warnings })
+        return answer(encodeWritten(value), { warnings })
       },
     },
   ]

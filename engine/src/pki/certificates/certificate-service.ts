@@ -7,7 +7,6 @@ import { newSerialNumber, type SerialNumber } from "../../x509/serial-number.ts"
 import type { SignatureChoice } from "../../x509/signature-algorithm.ts"
 import { identityOf } from "../access/caller-identity.ts"
 import { type Authority, findIssuer, issuerOf } from "../authority.ts"
-import { AuthorityService } from "../authority-service.ts"
 import {
   type Allowances,
   type CertificateMetadata,
@@ -28,26 +27,25 @@ import {
 import { type CertificatePageRequest, inventoryStatuses, inventoryStatusOf } from "./certificate.ts"
 import { type CertificateDetails, detailsMaximum, detailsOf } from "./certificate-details.ts"
 import { type KeyPage, keysMaximum } from "../key-page.ts"
+import { IssuingService } from "./issuing-service.ts"
 import { serialNumberIn, serialNumberPageOf } from "./serial-number-page.ts"
 import { chainOf } from "../issuers/chain.ts"
-import { type IssuerSigner, signerOf } from "../issuers/issuer-signer.ts"
-import { leaseTtls } from "../mount.ts"
 import { approve } from "../policy/approve.ts"
 import { approveAuthority } from "../policy/approve-authority.ts"
 import { approveSelfIssued } from "../policy/approve-self-issued.ts"
 import { approveVerbatim } from "../policy/approve-verbatim.ts"
 import { leafContent, wholeContent } from "../policy/content.ts"
 import type { Role } from "../roles/role.ts"
-import { type ApprovedContent, certify, reissue } from "../issue/certify.ts"
+import { reissue } from "../issue/certify.ts"
 import { csrFacts } from "../issue/csr-facts.ts"
-import { type Outcome, issuanceOf, issuedCertificate } from "../issue/issuance.ts"
+import { issuanceOf, issuedCertificate } from "../issue/issuance.ts"
 import { namesOf } from "../issue/leaf.ts"
 import { readSelfIssued } from "../issue/self-issued.ts"
 import { readSigningRequest } from "../issue/signing-request.ts"
 
 const writing = ["create", "update"] as const
 
-export class CertificateService extends AuthorityService implements ServedCertificates {
+export class CertificateService extends IssuingService implements ServedCertificates {
   async issue(
     roleName: string,
     input: IssueInput,
@@ -58,11 +56,11 @@ export class CertificateService extends AuthorityService implements ServedCertif
     const keys = this.#keysToIssueFor()
     return this.recorded(async (authority) => {
       const role = roleOf(authority, roleName)
-      const signer = await this.#signer(authority, issuerRef ?? role.issuerRef)
+      const signer = await this.signer(authority, issuerRef ?? role.issuerRef)
       const approved = approve(input, undefined, await this.#terms(authority, role, signer, allowances))
       const privateKey = await keys(approved.key)
       const content = leafContent(approved, privateKey.publicKey)
-      const outcome = await this.#certified(authority, signer, content, role, {
+      const outcome = await this.certified(authority, signer, content, role, {
         ...namesOf(approved),
         role: { ...role, name: roleName },
         metadata: input.certMetadata ?? "",
@@ -86,10 +84,10 @@ export class CertificateService extends AuthorityService implements ServedCertif
     const csr = csrFacts(request, key.algorithm)
     return this.recorded(async (authority) => {
       const role = roleOf(authority, roleName)
-      const signer = await this.#signer(authority, issuerRef ?? role.issuerRef)
+      const signer = await this.signer(authority, issuerRef ?? role.issuerRef)
       const approved = approve(input, csr, await this.#terms(authority, role, signer, allowances))
       const content = leafContent(approved, key)
-      const outcome = await this.#certified(authority, signer, content, role, {
+      const outcome = await this.certified(authority, signer, content, role, {
         ...namesOf(approved),
         role: { ...role, name: roleName },
         metadata: input.certMetadata ?? "",
@@ -112,15 +110,15 @@ export class CertificateService extends AuthorityService implements ServedCertif
     const { enforceLeafNotAfterBehavior = false, certMetadata = "" } = input
     return this.recorded(async (authority) => {
       const role = roleName === undefined ? undefined : roleOf(authority, roleName)
-      const signer = await this.#signer(authority, issuerRef ?? role?.issuerRef ?? "default")
+      const signer = await this.signer(authority, issuerRef ?? role?.issuerRef ?? "default")
       const approved = approveVerbatim(input, request, {
-        ...this.#validityTerms(authority, signer, allowances),
+        ...this.validityTerms(authority, signer, allowances),
         role,
         keyType: key.algorithm.type,
         enforceLeafNotAfterBehavior,
       })
       const content = wholeContent(approved, key)
-      const outcome = await this.#certified(authority, signer, content, choiceOf(input), {
+      const outcome = await this.certified(authority, signer, content, choiceOf(input), {
         ...namesOf(approved),
         role: role && roleName !== undefined ? { ...role, name: roleName } : undefined,
         metadata: certMetadata,
@@ -140,15 +138,15 @@ export class CertificateService extends AuthorityService implements ServedCertif
     const { request, key } = readSigningRequest(input.csr)
     const { enforceLeafNotAfterBehavior = false } = input
     return this.recorded(async (authority) => {
-      const signer = await this.#signer(authority, issuerRef ?? "default")
+      const signer = await this.signer(authority, issuerRef ?? "default")
       const approved = approveAuthority(input, request, {
-        ...this.#validityTerms(authority, signer, allowances),
+        ...this.validityTerms(authority, signer, allowances),
         issuerMaxPathLength: signer.issuer.values.basicConstraints?.maxPathLength,
         keyType: key.algorithm.type,
         enforceLeafNotAfterBehavior,
       })
       const content = wholeContent(approved, key)
-      const outcome = await this.#certified(authority, signer, content, choiceOf(input), {
+      const outcome = await this.certified(authority, signer, content, choiceOf(input), {
         ...namesOf(approved),
         role: undefined,
         metadata: "",
@@ -168,7 +166,7 @@ export class CertificateService extends AuthorityService implements ServedCertif
     this.authorize(writing, path, { sudo: issuerRef === undefined })
     const given = readSelfIssued(input.certificate)
     const authority = await this.current()
-    const signer = await this.#signer(authority, issuerRef ?? "default")
+    const signer = await this.signer(authority, issuerRef ?? "default")
     const { requireMatchingCertificateAlgorithms = false } = input
     const approved = approveSelfIssued(given, { key: signer.key.algorithm, requireMatchingCertificateAlgorithms })
     const certificate = await reissue(approved, this.recording(signer, approved.serialNumber), choiceOf({}))
@@ -270,45 +268,12 @@ export class CertificateService extends AuthorityService implements ServedCertif
     }
   }
 
-  #signer(authority: Authority, reference: string): Promise<IssuerSigner> {
-    const issuer = issuerOf(authority, reference)
-    return signerOf(this.context.signingKeys, authority, issuer, "issuing-certificates")
-  }
-
   async #terms(authority: Authority, role: Role, signer: IssuerSigner, allowances: Allowances) {
     const hasTemplates = role.allowedDomainsTemplate || role.allowedUriSansTemplate
     const identity = hasTemplates
       ? await this.context.storage.read((stores) => identityOf(this.caller, stores))
       : undefined
-    return { role, identity, ...this.#validityTerms(authority, signer, allowances) }
-  }
-
-  #validityTerms({ mount }: Authority, { issuer }: IssuerSigner, { clampTtl }: Allowances) {
-    const { leafNotAfterBehavior } = issuer.settings
-    return {
-      mountTtls: leaseTtls(mount.config),
-      overMaximum: clampTtl ? ("clamp" as const) : ("refuse" as const),
-      issuer: { notAfter: issuer.parsed.notAfter, leafNotAfterBehavior },
-      now: this.context.runtime.clock.now(),
-    }
-  }
-
-  async #certified(
-    { mount }: Authority,
-    signer: IssuerSigner,
-    content: ApprovedContent,
-    choice: SignatureChoice,
-    facts: Pick<Outcome, "commonName" | "names" | "role" | "metadata" | "warnings"> & { readonly leasePath: string },
-  ): Promise<Outcome> {
-    const { random, clock } = this.context.runtime
-    const serialNumber = newSerialNumber(random)
-    const certificate = await certify(content, serialNumber, this.recording(signer, serialNumber), choice)
-    const { notBefore, notAfter } = content
-    const { leasePath, ...rest } = facts
-    const leaseId = `${mount.path}/${leasePath}/${newUuid(random)}`
-    const validity = { notBefore, notAfter }
-    const tokenId = this.caller.kind === "anonymous" ? null : (this.caller.tokenId ?? null)
-    return { mount, signer, serialNumber, certificate, validity, leaseId, tokenId, now: clock.now(), ...rest }
+    return { role, identity, ...this.validityTerms(authority, signer, allowances) }
   }
 }
 

@@ -9,6 +9,7 @@ import {
 import type { Instant } from "../../core/time.ts"
 import { type AuthorityUrls, noUrls } from "../issuers/issuer.ts"
 import type { MountId } from "../mount.ts"
+import { type AcmeSettings, defaultAcmeSettings } from "./acme-settings.ts"
 import { type AutoTidySettings, defaultAutoTidySettings } from "../tidy/auto-tidy.ts"
 
 export interface IssuersSettings {
@@ -44,6 +45,7 @@ export interface MountSettings {
   readonly externalPolicy: ExternalPolicySettings
   readonly crl: CrlSettings
   readonly autoTidy: AutoTidySettings
+  readonly acme: AcmeSettings
 }
 
 export const defaultMountSettings: MountSettings = {
@@ -55,6 +57,7 @@ export const defaultMountSettings: MountSettings = {
   externalPolicy: defaultExternalPolicySettings,
   crl: defaultCrlSettings,
   autoTidy: defaultAutoTidySettings,
+  acme: defaultAcmeSettings,
 }
 
 export interface MountSettingsStore {

@@ -1,9 +1,10 @@
 import { type Fault, refuseFaults } from "../../core/errors.ts"
-import { type Authority, issuerOf, keyOf } from "../authority.ts"
+import { type Authority, findIssuer, issuerOf, keyOf } from "../authority.ts"
 import { AuthorityService } from "../authority-service.ts"
 import { filledUrls, isAbsoluteUrl, urlFaults } from "../issuers/authority-urls.ts"
 import { type AuthorityUrls, defaultIssuerSettings } from "../issuers/issuer.ts"
 import { defaultReference } from "../names/reference-name.ts"
+import { type AcmeSettings, acmeSettingsFaults, type WrittenAcmeSettings } from "./acme-settings.ts"
 import type { ClusterSettings, IssuersSettings, KeysSettings, MountSettings } from "./mount-settings.ts"
 import type { IssuersSettingsPatch, KeysSettingsPatch, Saved, Settings } from "./settings.ts"
 
@@ -71,6 +72,27 @@ export class SettingsService extends AuthorityService implements Settings {
     })
   }
 
+  async acme(): Promise<AcmeSettings> {
+    this.authorize("read", "config/acme")
+    return (await this.current()).settings.acme
+  }
+
+  async changeAcme(patch: Partial<AcmeSettings>): Promise<Saved<WrittenAcmeSettings>> {
+    this.authorize(writing, "config/acme")
+    const { value, warnings } = await this.#change("acme", (authority) => {
+      const { mount, roles, settings } = authority
+      const value = { ...settings.acme, ...patch }
+      const hasIssuer = (reference: string) => findIssuer(authority, reference) !== undefined
+      refuseFaults(acmeSettingsFaults(value, { mount, clusterPath: settings.cluster.path, roles, hasIssuer }))
+      return { value, warnings: noStoreWarnings(value, roles) }
+    })
+    const { allowedIssuers, allowedRoles, defaultDirectoryPolicy, dnsResolver, eabPolicy, enabled } = value
+    return {
+      value: { allowedIssuers, allowedRoles, defaultDirectoryPolicy, dnsResolver, eabPolicy, enabled },
+      warnings,
+    }
+  }
+
   #change<Name extends keyof MountSettings>(
     name: Name,
     rule: (authority: Authority) => Saved<MountSettings[Name]>,
@@ -110,6 +132,12 @@ function refuseNoChoice(reference: string): void {
     isChoice ? [] : [{ field: ["default"], detail: `"default" must be an id or a name other than "default"` }],
   )
 }
+
+/** They are let stand, and no directory has them (specification 4.1, rule 1). */
+const noStoreWarnings = ({ allowedRoles }: AcmeSettings, roles: Authority["roles"]): readonly string[] =>
+  allowedRoles
+    .filter((name) => roles.get(name)?.noStore === true)
+    .map((name) => `the role ${name} in allowed_roles cannot be used with ACME, because its no_store is true`)
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, "")
 

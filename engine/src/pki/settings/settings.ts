@@ -1,4 +1,5 @@
 import type { AuthorityUrls } from "../issuers/issuer.ts"
+import type { AcmeSettings, WrittenAcmeSettings } from "./acme-settings.ts"
 import type { ClusterSettings, IssuersSettings, KeysSettings } from "./mount-settings.ts"
 
 /** What came of a change, and what whoever made it should know. */
@@ -30,4 +31,6 @@ export interface Settings {
   changeUrls(patch: Partial<AuthorityUrls>): Promise<Saved<AuthorityUrls>>
   cluster(): Promise<ClusterSettings>
   changeCluster(patch: Partial<ClusterSettings>): Promise<Saved<ClusterSettings>>
+  acme(): Promise<AcmeSettings>
+  changeAcme(patch: Partial<AcmeSettings>): Promise<Saved<WrittenAcmeSettings>>
 }

@@ -7,6 +7,7 @@ import { leasesMigration } from "./0005-leases.ts"
 import { revocationsMigration } from "./0007-revocations.ts"
 import { readingMigration } from "./0009-reading.ts"
 import { tidyMigration } from "./0010-tidy.ts"
+import { acmeMigration } from "./0011-acme.ts"
 
 /** In order of application; a released one is never changed. */
 export const migrations: readonly Migration[] = [
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   revocationsMigration,
   readingMigration,
   tidyMigration,
+  acmeMigration,
 ]

@@ -16,7 +16,7 @@ export interface Kind<T> {
   readonly expected: string
 }
 
-class Problem {
+export class Problem {
   /** Begins with a verb: "must not …". */
   readonly detail: string
   constructor(detail: string) {

@@ -2,17 +2,23 @@
 
 /** By name; of a name that comes twice the last counts, as with `JSON.parse`. Undefined unless the text is one JSON object. */
 export function rawMembers(text: string): ReadonlyMap<string, string> | undefined {
+  const pairs = rawPairs(text)
+  return pairs && new Map(pairs)
+}
+
+/** In their order, each as often as it comes. */
+export function rawPairs(text: string): readonly (readonly [name: string, value: string])[] | undefined {
   if (!isObject(text)) return undefined
-  const members = new Map<string, string>()
+  const pairs: (readonly [string, string])[] = []
   let at = text.indexOf("{") + 1
   for (;;) {
     at = nextToken(text, at)
-    if (text[at] === "}") return members
+    if (text[at] === "}") return pairs
     if (text[at] === ",") at = nextToken(text, at + 1)
     const nameEnd = endOfString(text, at)
     const valueAt = text.indexOf(":", nameEnd) + 1
     const valueEnd = endOfValue(text, valueAt)
-    members.set(JSON.parse(text.slice(at, nameEnd)) as string, text.slice(valueAt, valueEnd).trim())
+    pairs.push([JSON.parse(text.slice(at, nameEnd)) as string, text.slice(valueAt, valueEnd).trim()])
     at = valueEnd
   }
 }

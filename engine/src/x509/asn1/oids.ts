@@ -47,6 +47,8 @@ export const oids = {
   noRevAvail: "2.5.29.56",
   authorityInfoAccess: "1.3.6.1.5.5.7.1.1",
   subjectInfoAccess: "1.3.6.1.5.5.7.1.11",
+  /** RFC 8737, section 3. */
+  acmeIdentifier: "1.3.6.1.5.5.7.1.31",
   ocspNoCheck: "1.3.6.1.5.5.7.48.1.5",
 
   // Inside extensions.

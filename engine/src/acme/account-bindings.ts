@@ -1,0 +1,77 @@
+// External account bindings: a key that somebody with a token hands to somebody who has none (specification 2.3 and 4.2).
+import { invalid, notFound, unprocessable } from "../core/errors.ts"
+import { newUuid } from "../core/ids.ts"
+import { dayMs, type Instant } from "../core/time.ts"
+import { AuthorityService } from "../pki/authority-service.ts"
+import { type Directory, directoryPath, openDirectory } from "./directory.ts"
+import { AcmeProblem } from "./problem.ts"
+
+/** What is listed of one: its key is told once. */
+export interface AccountBindingView {
+  readonly id: string
+  /** Below the mount: `roles/web/acme/directory`. */
+  readonly acmeDirectory: string
+  readonly createdAt: Instant
+}
+
+export interface NewAccountBinding extends AccountBindingView {
+  readonly key: Uint8Array
+}
+
+export interface AccountBindings {
+  /** For one account in the directory, which must be one that the settings allow. `ttlMs` 0, or none: it waits for ever. */
+  create(directory: Directory, options?: { readonly ttlMs?: number }): Promise<NewAccountBinding>
+  /** Those that wait to be used, by id. */
+  list(): Promise<readonly AccountBindingView[]>
+  delete(id: string): Promise<void>
+}
+
+const keyOctets = 32
+const ttlMaximumMs = 366 * dayMs
+
+export class AccountBindingService extends AuthorityService implements AccountBindings {
+  async create(directory: Directory, { ttlMs = 0 }: { readonly ttlMs?: number } = {}): Promise<NewAccountBinding> {
+    const path = directoryPath(directory)
+    this.authorize(["create", "update"], `${path}/new-eab`)
+    if (ttlMs < 0 || ttlMs > ttlMaximumMs)
+      throw invalid([{ field: ["ttlMs"], detail: `"ttl" must be from 0 to ${ttlMaximumMs / dayMs} days` }])
+    const { random, clock } = this.context.runtime
+    const [now, id, key] = [clock.now(), newUuid(random), random.bytes(keyOctets)]
+    const expiresAt = ttlMs === 0 ? null : now + ttlMs
+    await this.transact(async (authority, { acmeAccounts }) => {
+      try {
+        openDirectory(authority, directory)
+      } catch (error) {
+        if (error instanceof AcmeProblem) throw unprocessable(error.message)
+        throw error
+      }
+      await acmeAccounts.insertBinding({
+        id,
+        mountId: authority.mount.id,
+        directory: path,
+        key,
+        createdAt: now,
+        expiresAt,
+      })
+    })
+    return { id, acmeDirectory: `${path}/directory`, createdAt: now, key }
+  }
+
+  async list(): Promise<readonly AccountBindingView[]> {
+    this.authorize("list", "eab")
+    return this.read(async ({ mount }, { acmeAccounts }) =>
+      (await acmeAccounts.bindings(mount.id, this.context.runtime.clock.now())).map((binding) => ({
+        id: binding.id,
+        acmeDirectory: `${binding.directory}/directory`,
+        createdAt: binding.createdAt,
+      })),
+    )
+  }
+
+  async delete(id: string): Promise<void> {
+    this.authorize("delete", `eab/${id}`)
+    await this.transact(async ({ mount }, { acmeAccounts }) => {
+      if (!(await acmeAccounts.removeBinding(mount.id, id))) throw notFound(id)
+    })
+  }
+}

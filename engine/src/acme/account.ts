@@ -1,0 +1,49 @@
+import type { Id } from "../core/ids.ts"
+import type { Instant } from "../core/time.ts"
+import type { MountId } from "../pki/mount.ts"
+import type { PublicJwk } from "../x509/jwk.ts"
+import { AcmeProblem } from "./problem.ts"
+
+export type AcmeAccountId = Id<"acct">
+
+/** `deactivated` by its holder, `revoked` by whoever runs the authority (RFC 8555, section 7.1.2). */
+export type AccountStatus = "valid" | "deactivated" | "revoked"
+
+export interface AcmeAccount {
+  readonly id: AcmeAccountId
+  readonly mountId: MountId
+  /** Which it belongs to, and to no other (specification 4.1, rule 5): its path below the mount. */
+  readonly directory: string
+  /** RFC 7638, SHA-256, base64url. */
+  readonly thumbprint: string
+  readonly jwk: PublicJwk
+  readonly status: AccountStatus
+  readonly contact: readonly string[]
+  readonly termsOfServiceAgreed: boolean
+  /** The binding it was made with, as the client sent it (RFC 8555, section 7.1.2), and its key identifier. */
+  readonly externalAccountBinding: object | null
+  readonly bindingId: string | null
+  readonly createdAt: Instant
+}
+
+const contactsMaximum = 10
+const contactMaximum = 320
+
+/** Throws `malformed`, `invalidContact` or `unsupportedContact`. */
+export function readContact(value: unknown): readonly string[] {
+  if (value === undefined) return []
+  if (!Array.isArray(value) || value.length > contactsMaximum)
+    throw new AcmeProblem("malformed", `"contact" is a list of at most ${contactsMaximum} URLs.`)
+  return value.map((url: unknown) => {
+    if (typeof url !== "string" || url.length > contactMaximum || /[^\x21-\x7e]/.test(url))
+      throw new AcmeProblem("invalidContact", `A contact is a URL of at most ${contactMaximum} ASCII characters.`)
+    if (!/^[a-z][a-z0-9+.-]*:./i.test(url))
+      throw new AcmeProblem("invalidContact", `${JSON.stringify(url)} is no URL, such as "mailto:admin@example.com".`)
+    if (!url.toLowerCase().startsWith("mailto:"))
+      throw new AcmeProblem("unsupportedContact", "Contacts are mailto URLs.")
+    // One address, and no header fields (RFC 8555, section 7.3).
+    if (/[?,]/.test(url) || !/^mailto:[^@]+@[^@]+$/i.test(url))
+      throw new AcmeProblem("invalidContact", `${JSON.stringify(url)} is not one plain e-mail address.`)
+    return url
+  })
+}

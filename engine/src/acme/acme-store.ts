@@ -1,0 +1,110 @@
+// The stores of ACME. Conditions that others may have changed meanwhile stand in the statements themselves: what answers a
+// boolean has done nothing when it is false.
+import type { Instant } from "../core/time.ts"
+import type { MountId } from "../pki/mount.ts"
+import type { SerialNumber } from "../x509/serial-number.ts"
+import type { PublicJwk } from "../x509/jwk.ts"
+import type { AccountStatus, AcmeAccount, AcmeAccountId } from "./account.ts"
+import type { ProvedIdentifier } from "./identifier.ts"
+import type { AcmeOrder, AcmeOrderId, Authorization, AuthorizationId, Challenge, ChallengeType } from "./order.ts"
+import type { Problem } from "./problem.ts"
+
+/** Lets one account be made, in one directory (specification 2.3). */
+export interface AccountBinding {
+  readonly id: string
+  readonly mountId: MountId
+  readonly directory: string
+  readonly createdAt: Instant
+  /** Null: it waits for ever. */
+  readonly expiresAt: Instant | null
+}
+
+export interface AccountBindingWithKey extends AccountBinding {
+  readonly key: Uint8Array
+}
+
+export interface AcmeAccountStore {
+  /** False where the key has an account in the directory. */
+  insert(account: AcmeAccount): Promise<boolean>
+  find(mountId: MountId, id: AcmeAccountId): Promise<AcmeAccount | undefined>
+  byThumbprint(mountId: MountId, directory: string, thumbprint: string): Promise<AcmeAccount | undefined>
+  change(
+    id: AcmeAccountId,
+    change: { readonly status: AccountStatus; readonly contact: readonly string[] },
+  ): Promise<void>
+  /** False where the key has another account. */
+  changeKey(id: AcmeAccountId, key: { readonly jwk: PublicJwk; readonly thumbprint: string }): Promise<boolean>
+  /** By id, after the one that is given. */
+  list(mountId: MountId, page: { readonly after?: string; readonly limit: number }): Promise<readonly AcmeAccount[]>
+  insertBinding(binding: AccountBindingWithKey): Promise<void>
+  binding(mountId: MountId, id: string): Promise<AccountBindingWithKey | undefined>
+  bindings(mountId: MountId, now: Instant): Promise<readonly AccountBinding[]>
+  /** Whoever is told true has used it, and nobody else has. */
+  removeBinding(mountId: MountId, id: string): Promise<boolean>
+  sweepBindings(now: Instant, limit: number): Promise<number>
+}
+
+/** A challenge that is somebody's turn to look at. */
+export interface ClaimedChallenge extends Challenge {
+  readonly mountId: MountId
+  readonly accountId: AcmeAccountId
+  readonly identifier: ProvedIdentifier
+  readonly thumbprint: string
+  readonly directory: string
+}
+
+export interface AcmeOrderStore {
+  insert(order: AcmeOrder, authorizations: readonly AuthorizationId[]): Promise<void>
+  find(mountId: MountId, accountId: AcmeAccountId, id: AcmeOrderId): Promise<AcmeOrder | undefined>
+  /** Newest first. */
+  ofAccount(
+    accountId: AcmeAccountId,
+    page: { readonly before?: AcmeOrderId; readonly limit: number },
+  ): Promise<readonly AcmeOrderId[]>
+  authorizationsOf(id: AcmeOrderId): Promise<readonly Authorization[]>
+  /** What takes the place of a certificate, unless that order has come to nothing. */
+  replacementOf(mountId: MountId, replaces: string, now: Instant): Promise<AcmeOrderId | undefined>
+  /** From `open`; it is kept for as long as its certificate is valid. */
+  complete(
+    id: AcmeOrderId,
+    kept: { readonly csr: Uint8Array; readonly serialNumber: SerialNumber; readonly keptUntil: Instant },
+  ): Promise<boolean>
+  fail(id: AcmeOrderId, error: Problem): Promise<boolean>
+  /** Who asked for a certificate. */
+  ofCertificate(mountId: MountId, serialNumber: SerialNumber): Promise<AcmeOrder | undefined>
+
+  insertAuthorization(authorization: Authorization, challenges: readonly Challenge[]): Promise<void>
+  authorization(mountId: MountId, accountId: AcmeAccountId, id: AuthorizationId): Promise<Authorization | undefined>
+  challenges(id: AuthorizationId): Promise<readonly Challenge[]>
+  /** Valid beyond an instant, the one that is valid longest. */
+  validAuthorization(
+    accountId: AcmeAccountId,
+    identifier: ProvedIdentifier,
+    beyond: Instant,
+  ): Promise<Authorization | undefined>
+  /** From `pending` or `valid`. */
+  deactivate(id: AuthorizationId): Promise<boolean>
+  /** Of an account that is gone. */
+  deactivateAll(accountId: AcmeAccountId): Promise<void>
+
+  /** From `pending`. */
+  beginChallenge(id: AuthorizationId, type: ChallengeType, now: Instant): Promise<boolean>
+  /** Whose turn has come and whom nobody else is looking at. */
+  claim(now: Instant, leasedUntil: Instant, limit: number): Promise<readonly ClaimedChallenge[]>
+  /** When the next one's turn comes. */
+  nextAttemptAt(): Promise<Instant | undefined>
+  /** After the attempt of this number; its authorization is valid until the instant. */
+  succeed(challenge: Challenge, validatedAt: Instant, validUntil: Instant): Promise<boolean>
+  retry(challenge: Challenge, error: Problem, attemptAt: Instant): Promise<boolean>
+  /** Takes its authorization with it. */
+  failChallenge(challenge: Challenge, error: Problem): Promise<boolean>
+
+  /** Orders that ended before an instant, with what only they asked for; the answer is how many. */
+  removeEnded(mountId: MountId, before: Instant, limit: number): Promise<number>
+}
+
+export interface AcmeNonceStore {
+  /** False where it has been used. */
+  redeem(digest: Uint8Array, expiresAt: Instant): Promise<boolean>
+  sweep(now: Instant, limit: number): Promise<number>
+}

@@ -1,0 +1,163 @@
+// Which directory a request has come to, and what it may issue by (specification 4.1).
+import { type Authority, findIssuer, issuerOf } from "../pki/authority.ts"
+import type { HeldIssuer } from "../pki/issuers/held-issuer.ts"
+import { type Role, roleDefaults } from "../pki/roles/role.ts"
+import {
+  acmeObstacle,
+  type AcmeSettings,
+  allows,
+  type DirectoryPolicy,
+  type EabPolicy,
+  parseDirectoryPolicy,
+} from "../pki/settings/acme-settings.ts"
+import { AcmeProblem, unauthorized } from "./problem.ts"
+
+/** As its path names it. A role and an external policy are never both named. */
+export interface Directory {
+  readonly issuerRef?: string
+  readonly role?: string
+  /** The policy's name, empty for the service's own choice. */
+  readonly externalPolicy?: string
+}
+
+/** Below the mount, without a slash at either end: `issuer/int/roles/web/acme`. */
+export function directoryPath({ issuerRef, role, externalPolicy }: Directory): string {
+  const parts = [
+    ...(issuerRef === undefined ? [] : ["issuer", issuerRef]),
+    ...(role === undefined ? [] : ["roles", role]),
+    ...(externalPolicy === undefined ? [] : ["external-policy", ...(externalPolicy === "" ? [] : [externalPolicy])]),
+    "acme",
+  ]
+  return parts.map(encodeURIComponent).join("/")
+}
+
+/** Who decides what a certificate says. */
+export type Decider =
+  /** The name is null where every proved name is signed. */
+  | { readonly kind: "role"; readonly name: string | null; readonly role: Role; readonly issuer: HeldIssuer }
+  | { readonly kind: "external-policy"; readonly policy: string | undefined; readonly issuerRef: string | undefined }
+
+export interface OpenDirectory {
+  readonly decider: Decider
+  /** Roles that an order may choose in the place of the directory's own. */
+  readonly profiles: ReadonlyMap<string, Role>
+}
+
+export interface ServerRules {
+  /** `SERVICE_DISABLE_PUBLIC_ACME`: nobody gets an account without a binding. */
+  readonly requiresBinding: boolean
+}
+
+export const eabPolicyOf = ({ eabPolicy }: AcmeSettings, { requiresBinding }: ServerRules): EabPolicy =>
+  requiresBinding ? "always-required" : eabPolicy
+
+/** Whether ACME is served at all; while it is not, every address of it answers 404 (specification 7, rule 4). */
+export const isServed = ({ mount, settings }: Authority): boolean =>
+  settings.acme.enabled && acmeObstacle({ mount, clusterPath: settings.cluster.path }) === undefined
+
+/** Throws `AcmeProblem` for a directory that there is not, or that the settings do not allow. */
+export function openDirectory(authority: Authority, directory: Directory): OpenDirectory {
+  const { settings } = authority
+  const policy = policyOf(settings.acme, directory)
+  const chosen = directory.issuerRef === undefined ? undefined : explicitIssuer(authority, directory.issuerRef)
+  switch (policy.kind) {
+    case "forbid":
+      throw unauthorized("This directory is forbidden by default_directory_policy.")
+    case "external-policy":
+      if (directory.externalPolicy === undefined && directory.issuerRef !== undefined)
+        throw unauthorized("The directory of an issuer does not follow an external policy unless its path names it.")
+      if (!settings.externalPolicy.enabled) throw unauthorized("External policies are not enabled on this mount.")
+      return {
+        decider: { kind: "external-policy", policy: policy.policy, issuerRef: directory.issuerRef },
+        profiles: new Map(),
+      }
+    case "role": {
+      const role = usableRole(authority, policy.role)
+      const issuer = chosen ?? namedIssuer(authority, role.issuerRef)
+      return {
+        decider: { kind: "role", name: policy.role, role, issuer },
+        // A directory of one role offers that role.
+        profiles: directory.role === undefined ? profilesOf(authority) : new Map([[policy.role, role]]),
+      }
+    }
+    default: {
+      const issuer = chosen ?? namedIssuer(authority, "default")
+      return { decider: { kind: "role", name: null, role: anyProvedName, issuer }, profiles: profilesOf(authority) }
+    }
+  }
+}
+
+/** The decider of an order, which may have chosen a profile. Throws `invalidProfile`. */
+export function deciderFor(
+  authority: Authority,
+  directory: Directory,
+  { decider, profiles }: OpenDirectory,
+  profile: string | null,
+): Decider {
+  if (profile === null) return decider
+  const role = profiles.get(profile)
+  if (role === undefined) {
+    const known = [...profiles.keys()].slice(0, profilesShown)
+    const offered = known.length === 0 ? "It offers none." : `It offers ${known.join(", ")}.`
+    throw new AcmeProblem("invalidProfile", `This directory has no profile ${JSON.stringify(profile)}. ${offered}`)
+  }
+  const issuer =
+    directory.issuerRef === undefined
+      ? namedIssuer(authority, role.issuerRef)
+      : explicitIssuer(authority, directory.issuerRef)
+  return { kind: "role", name: profile, role, issuer }
+}
+
+const profilesShown = 20
+
+function policyOf(settings: AcmeSettings, { role, externalPolicy }: Directory): DirectoryPolicy {
+  if (role !== undefined) return { kind: "role", role }
+  if (externalPolicy !== undefined)
+    return { kind: "external-policy", policy: externalPolicy === "" ? undefined : externalPolicy }
+  const policy = parseDirectoryPolicy(settings.defaultDirectoryPolicy)
+  if (policy === undefined) throw new TypeError("a directory policy that cannot be read was kept")
+  return policy
+}
+
+/** Roles are open to those who may list them, and no further: whether one exists is told only where it may be used. */
+function usableRole({ roles, settings }: Authority, name: string): Role {
+  const role = roles.get(name)
+  if (role === undefined || !allows(settings.acme.allowedRoles, name))
+    throw unauthorized(`The role ${JSON.stringify(name)} may not be used with ACME on this mount.`)
+  if (role.noStore)
+    throw unauthorized(`The role ${JSON.stringify(name)} may not be used with ACME, because its no_store is true.`)
+  return role
+}
+
+function profilesOf({ roles, settings }: Authority): ReadonlyMap<string, Role> {
+  const usable = [...roles].filter(([name, role]) => !role.noStore && allows(settings.acme.allowedRoles, name))
+  return new Map(usable.toSorted(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+/** A name in a path stands for whatever bears it, in the list too (specification 2.4). */
+function explicitIssuer(authority: Authority, reference: string): HeldIssuer {
+  const { allowedIssuers } = authority.settings.acme
+  const issuer = findIssuer(authority, reference)
+  const isAllowed =
+    allowedIssuers.includes("*") || allowedIssuers.some((allowed) => findIssuer(authority, allowed)?.id === issuer?.id)
+  if (issuer === undefined || !isAllowed)
+    throw unauthorized(`The issuer ${JSON.stringify(reference)} may not be used with ACME on this mount.`)
+  return issuer
+}
+
+function namedIssuer(authority: Authority, reference: string): HeldIssuer {
+  try {
+    return issuerOf(authority, reference)
+  } catch (error) {
+    throw new AcmeProblem("serverInternal", error instanceof Error ? error.message : "There is no issuer.")
+  }
+}
+
+/** Of `sign-verbatim`: what a client has proved it has, and nothing else, is in the certificate. */
+const anyProvedName: Role = {
+  ...roleDefaults,
+  allowAnyName: true,
+  requireCn: false,
+  keyType: "any",
+  clientFlag: false,
+}

@@ -1,0 +1,185 @@
+// What an order may ask for, and what is signed of a finalized one: the names whose proof is in hand, by the rules of the role
+// that decides, and nothing that a CSR says besides its key (pki-facts 3.1).
+import { type EngineError, isEngineError } from "../core/errors.ts"
+import type { Instant } from "../core/time.ts"
+import { oids } from "../x509/asn1/oids.ts"
+import type { CertificationRequest } from "../x509/certification-request.ts"
+import type { KeyAlgorithm } from "../x509/key-algorithm.ts"
+import { formatIpAddress } from "../pki/names/ip-address.ts"
+import { subjectMaxima, valuesOf } from "../pki/names/subject.ts"
+import type { CsrFacts } from "../pki/issue/request.ts"
+import type { ValidityTerms } from "../pki/issue/validity.ts"
+import { approve, type ApprovedRequest } from "../pki/policy/approve.ts"
+import type { NotAfterBound, Role } from "../pki/roles/role.ts"
+import { acmeMaxTtlMs, type AcmeSettings } from "../pki/settings/acme-settings.ts"
+import { distinctIdentifiers, type Identifier, isWildcard } from "./identifier.ts"
+import { AcmeProblem, type Subproblem } from "./problem.ts"
+
+export interface OrderTerms extends Omit<ValidityTerms, "rules" | "beyondIssuer" | "overMaximum"> {
+  readonly role: Role
+  readonly settings: Pick<AcmeSettings, "maxTtlMs" | "allowRoleExtKeyUsage">
+}
+
+export interface Asked {
+  readonly identifiers: readonly Identifier[]
+  readonly notBefore: Instant | null
+  readonly notAfter: Instant | null
+}
+
+/** Before anything is proved: throws `rejectedIdentifier` with a subproblem for each name, or `malformed` for the instants. */
+export function refuseUnissuable(asked: Asked, terms: OrderTerms): void {
+  const key = suitableKey(terms.role)
+  const subproblems = asked.identifiers.flatMap((identifier): Subproblem[] => {
+    const refusal = refusalOf(() =>
+      approveNames({ ...asked, identifiers: [identifier], notAfter: null, notBefore: null }, key, terms),
+    )
+    if (refusal === undefined) return []
+    return [{ type: "rejectedIdentifier", detail: refusal.message, identifier: { ...identifier } }]
+  })
+  const [first] = subproblems
+  if (first !== undefined)
+    throw new AcmeProblem(
+      "rejectedIdentifier",
+      subproblems.length === 1 ? first.detail : `${subproblems.length} of the identifiers cannot be issued for.`,
+      { subproblems },
+    )
+  const refusal = refusalOf(() => approveNames(asked, key, terms))
+  if (refusal !== undefined) throw new AcmeProblem("malformed", refusal.message)
+}
+
+/** Of a CSR whose signature is verified. Throws `badCSR`. */
+export function approveCsr(
+  asked: Asked,
+  { request, key }: { readonly request: CertificationRequest; readonly key: KeyAlgorithm },
+  terms: OrderTerms,
+): ApprovedRequest {
+  refuseOtherNames(asked.identifiers, request)
+  const [commonName = ""] = valuesOf(request.subjectName, oids.commonName)
+  try {
+    return approveNames({ ...asked, commonName: commonName.toLowerCase() }, key, terms)
+  } catch (error) {
+    if (isEngineError(error, "invalid")) throw new AcmeProblem("badCSR", error.message)
+    throw error
+  }
+}
+
+function approveNames(
+  { identifiers, notBefore, notAfter, commonName = "" }: Asked & { readonly commonName?: string },
+  key: KeyAlgorithm,
+  { role, settings, ...terms }: OrderTerms,
+): ApprovedRequest {
+  const values = (type: Identifier["type"]) => identifiers.filter((one) => one.type === type).map(({ value }) => value)
+  const name = commonName || (role.requireCn ? commonNameFor(identifiers) : "")
+  const request = { commonName: name, altNames: values("dns"), ipSans: values("ip"), notBefore, notAfter }
+  const rules = roleForAcme(role, settings, terms)
+  return approve(request, keyAlone(key), { role: rules, identity: undefined, overMaximum: "clamp", ...terms })
+}
+
+/** RFC 8555 leaves the common name to the authority: a wildcard before other names. An address is never one. */
+function commonNameFor(identifiers: readonly Identifier[]): string {
+  const names = identifiers.filter(({ type, value }) => type === "dns" && value.length <= subjectMaxima.commonName)
+  return (names.find(isWildcard) ?? names[0])?.value ?? ""
+}
+
+function roleForAcme(
+  role: Role,
+  settings: OrderTerms["settings"],
+  terms: Pick<ValidityTerms, "mountTtls" | "now">,
+): Role {
+  const longestMs = acmeMaxTtlMs(settings)
+  const latest = terms.now + longestMs
+  const purposes = settings.allowRoleExtKeyUsage
+    ? {}
+    : {
+        serverFlag: true,
+        clientFlag: false,
+        codeSigningFlag: false,
+        emailProtectionFlag: false,
+        extKeyUsage: [],
+        extKeyUsageOids: [],
+      }
+  return {
+    ...role,
+    ...purposes,
+    maxTtlMs: Math.min(role.maxTtlMs || terms.mountTtls.maximumMs, longestMs),
+    notAfter: role.notAfter === null ? null : Math.min(role.notAfter, latest),
+    notAfterBound: boundedBy(role.notAfterBound, latest),
+    // Names come from the order alone.
+    useCsrCommonName: false,
+    useCsrSans: false,
+    requireCn: false,
+    cnValidations: ["hostname"],
+    generateLease: false,
+  }
+}
+
+function boundedBy(bound: NotAfterBound, latest: Instant): NotAfterBound {
+  if (typeof bound === "number") return Math.min(bound, latest)
+  return bound === "permit" ? latest : bound
+}
+
+const keyAlone = (key: KeyAlgorithm): CsrFacts => ({
+  subject: [],
+  dnsNames: [],
+  emails: [],
+  ips: [],
+  uris: [],
+  otherNames: [],
+  otherKinds: [],
+  hasBasicConstraints: false,
+  key,
+})
+
+/** Before there is a CSR, keys are taken for granted. */
+function suitableKey({ keyType, keyBits }: Role): KeyAlgorithm {
+  switch (keyType) {
+    case "rsa":
+      return { type: "rsa", bits: Math.max(2_048, keyBits) }
+    case "ed25519":
+      return { type: "ed25519" }
+    default:
+      return { type: "ec", bits: keyBits === 384 || keyBits === 521 ? keyBits : 256 }
+  }
+}
+
+/** A CSR asks for the very names of its order, in its common name or beside it (RFC 8555, section 7.4). */
+function refuseOtherNames(
+  identifiers: readonly Identifier[],
+  { subjectName, extensionValues }: CertificationRequest,
+): void {
+  const refuse = (detail: string) => new AcmeProblem("badCSR", detail)
+  const { subjectAltName = [], basicConstraints } = extensionValues
+  if (basicConstraints?.isCa === true) throw refuse("The CSR asks for a certificate authority.")
+  const named = subjectAltName.map((name): Identifier => {
+    if (name.kind === "dns") return { type: "dns", value: name.value.toLowerCase() }
+    if (name.kind === "ip") return { type: "ip", value: formatIpAddress(name.octets) }
+    throw refuse(`The CSR has a subject alternative name of the kind ${name.kind}, which no order has.`)
+  })
+  const commonNames = valuesOf(subjectName, oids.commonName).map((name) => name.toLowerCase())
+  if (commonNames.length > 1) throw refuse("The CSR has more than one common name.")
+  const asked = distinctIdentifiers(identifiers)
+  const [commonName] = commonNames
+  const ofCommonName =
+    commonName === undefined || commonName === "" ? undefined : asked.find(({ value }) => value === commonName)
+  if (commonName !== undefined && commonName !== "" && ofCommonName === undefined)
+    throw refuse(`The CSR's common name ${JSON.stringify(commonName)} is no identifier of the order.`)
+  const given = distinctIdentifiers([...named, ...(ofCommonName === undefined ? [] : [ofCommonName])])
+  const textOf = ({ type, value }: Identifier) => `${type}:${value}`
+  const has = new Set(given.map(textOf))
+  const wants = new Set(asked.map(textOf))
+  const missing = asked.find((one) => !has.has(textOf(one)))
+  if (missing !== undefined) throw refuse(`The CSR lacks the order's identifier ${JSON.stringify(missing.value)}.`)
+  const other = given.find((one) => !wants.has(textOf(one)))
+  if (other !== undefined)
+    throw refuse(`The CSR asks for ${JSON.stringify(other.value)}, which is no identifier of the order.`)
+}
+
+function refusalOf(work: () => unknown): EngineError | undefined {
+  try {
+    work()
+    return undefined
+  } catch (error) {
+    if (isEngineError(error, "invalid")) return error
+    throw error
+  }
+}

@@ -1,0 +1,87 @@
+// Orders, authorizations and challenges, and how each stands by what is known of it at an instant (RFC 8555, section 7.1.6).
+// What lies in the past ends them without anybody writing it down.
+import type { Id } from "../core/ids.ts"
+import type { Instant } from "../core/time.ts"
+import type { MountId } from "../pki/mount.ts"
+import type { SerialNumber } from "../x509/serial-number.ts"
+import type { AcmeAccountId } from "./account.ts"
+import type { Identifier, ProvedIdentifier } from "./identifier.ts"
+import type { Problem } from "./problem.ts"
+
+export type AcmeOrderId = Id<"order">
+export type AuthorizationId = Id<"authz">
+
+export type OrderStatus = "pending" | "ready" | "processing" | "valid" | "invalid"
+export type AuthorizationStatus = "pending" | "valid" | "invalid" | "deactivated" | "expired" | "revoked"
+export const challengeTypes = ["http-01", "dns-01", "tls-alpn-01"] as const
+export type ChallengeType = (typeof challengeTypes)[number]
+export type ChallengeStatus = "pending" | "processing" | "valid" | "invalid"
+
+export interface AcmeOrder {
+  readonly id: AcmeOrderId
+  readonly mountId: MountId
+  readonly accountId: AcmeAccountId
+  /** `open` until it is finalized or has failed. */
+  readonly state: "open" | "processing" | "valid" | "invalid"
+  readonly createdAt: Instant
+  readonly expiresAt: Instant
+  readonly identifiers: readonly Identifier[]
+  readonly notBefore: Instant | null
+  readonly notAfter: Instant | null
+  readonly profile: string | null
+  /** The certificate that this one is to come after (RFC 9773, section 5), as its unique identifier there. */
+  readonly replaces: string | null
+  readonly error: Problem | null
+  /** DER, from the moment it is finalized. */
+  readonly csr: Uint8Array | null
+  readonly serialNumber: SerialNumber | null
+}
+
+export interface Authorization {
+  readonly id: AuthorizationId
+  readonly mountId: MountId
+  readonly accountId: AcmeAccountId
+  readonly identifier: ProvedIdentifier
+  readonly state: "pending" | "valid" | "invalid" | "deactivated" | "revoked"
+  readonly createdAt: Instant
+  readonly expiresAt: Instant
+}
+
+export interface Challenge {
+  readonly authorizationId: AuthorizationId
+  readonly type: ChallengeType
+  readonly token: string
+  readonly status: ChallengeStatus
+  readonly validatedAt: Instant | null
+  /** Of the last attempt. */
+  readonly error: Problem | null
+  /** How many attempts there were. */
+  readonly attempts: number
+}
+
+/** Once proved, or failed, it stays that; nobody proves anything for one that has expired. */
+export function authorizationStatusOf({ state, expiresAt }: Authorization, now: Instant): AuthorizationStatus {
+  if (state === "pending") return expiresAt <= now ? "invalid" : "pending"
+  return state === "valid" && expiresAt <= now ? "expired" : state
+}
+
+/** Of the order and the authorizations it asks for. */
+export function orderStatusOf(
+  { state, expiresAt }: Pick<AcmeOrder, "state" | "expiresAt">,
+  authorizations: readonly AuthorizationStatus[],
+  now: Instant,
+): OrderStatus {
+  if (state !== "open") return state
+  if (expiresAt <= now) return "invalid"
+  if (authorizations.every((status) => status === "valid")) return "ready"
+  return authorizations.every((status) => status === "valid" || status === "pending") ? "pending" : "invalid"
+}
+
+/** Which ways there are to prove one (specification 4.1, rule 2). */
+export function challengesFor({ type, wildcard }: ProvedIdentifier): readonly ChallengeType[] {
+  if (type === "ip") return ["http-01"]
+  return wildcard ? ["dns-01"] : challengeTypes
+}
+
+/** What whoever answers shows (RFC 8555, section 8.1). */
+export const keyAuthorization = (token: string, thumbprint: string): string => `${token}.${thumbprint}`

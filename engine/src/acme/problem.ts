@@ -1,0 +1,77 @@
+// What an ACME server refuses with (RFC 8555, section 6.7; RFC 7807). Each type has one status, whoever raises it.
+import type { Id } from "../core/ids.ts"
+
+/** Of the namespace `urn:ietf:params:acme:error:`. `alreadyReplaced` is RFC 9773's, `invalidProfile` that of the profiles draft. */
+export const problemStatuses = {
+  accountDoesNotExist: 400,
+  alreadyReplaced: 409,
+  alreadyRevoked: 400,
+  badCSR: 400,
+  badNonce: 400,
+  badPublicKey: 400,
+  badRevocationReason: 400,
+  badSignatureAlgorithm: 400,
+  caa: 403,
+  compound: 400,
+  connection: 400,
+  dns: 400,
+  externalAccountRequired: 403,
+  incorrectResponse: 403,
+  invalidContact: 400,
+  invalidProfile: 400,
+  malformed: 400,
+  orderNotReady: 403,
+  rateLimited: 429,
+  rejectedIdentifier: 400,
+  serverInternal: 500,
+  tls: 400,
+  unauthorized: 403,
+  unsupportedContact: 400,
+  unsupportedIdentifier: 400,
+  userActionRequired: 403,
+} as const
+export type ProblemType = keyof typeof problemStatuses
+
+/** A document as it is kept of a challenge or an order, and sent. */
+export interface Problem {
+  readonly type: ProblemType
+  /** A sentence for people; nothing that a stranger's server has answered stands in it. */
+  readonly detail: string
+  readonly subproblems?: readonly Subproblem[]
+}
+
+export interface Subproblem extends Problem {
+  readonly identifier: { readonly type: string; readonly value: string }
+}
+
+export interface ProblemOptions {
+  readonly subproblems?: readonly Subproblem[]
+  /** Where the type's own does not fit: 404 for what is not there, 409 for a key that is another account's. */
+  readonly status?: number
+  readonly retryAfterMs?: number
+  /** Of the account that is in the way, by its id. */
+  readonly accountId?: Id<"acct">
+  /** With `badSignatureAlgorithm`, those that are taken. */
+  readonly algorithms?: readonly string[]
+}
+
+export class AcmeProblem extends Error {
+  readonly problem: Problem
+  readonly status: number
+  readonly options: ProblemOptions
+
+  constructor(type: ProblemType, detail: string, options: ProblemOptions = {}) {
+    super(detail)
+    this.name = "AcmeProblem"
+    const { subproblems = [] } = options
+    this.problem = subproblems.length === 0 ? { type, detail } : { type, detail, subproblems }
+    this.status = options.status ?? problemStatuses[type]
+    this.options = options
+  }
+}
+
+export const malformed = (detail: string): AcmeProblem => new AcmeProblem("malformed", detail)
+export const unauthorized = (detail: string): AcmeProblem => new AcmeProblem("unauthorized", detail)
+/** Of another account, or not there at all: nobody is told which. */
+export const nothingThere = (what: string): AcmeProblem =>
+  new AcmeProblem("malformed", `There is no such ${what}.`, { status: 404 })

@@ -1,0 +1,44 @@
+// When a certificate is best renewed (RFC 9773).
+import { hourMs, type Instant, secondMs } from "../core/time.ts"
+import { type SerialNumber, serialNumberOf } from "../x509/serial-number.ts"
+import type { RenewalInfo } from "./acme.ts"
+import { malformed } from "./problem.ts"
+
+/** The identifier of its issuer's key and its serial number, each in base64url (RFC 9773, section 4.1). */
+export function readCertificateId(text: string): {
+  readonly keyIdentifier: Uint8Array
+  readonly serialNumber: SerialNumber
+} {
+  const [, key = "", serial = ""] = /^([\w-]{1,64})\.([\w-]{1,32})$/.exec(text) ?? []
+  const octets = Buffer.from(serial, "base64url")
+  const serialNumber = serialNumberOf(octets)
+  const isCanonical =
+    octets.toString("base64url") === serial && Buffer.from(key, "base64url").toString("base64url") === key
+  if (serialNumber === undefined || !isCanonical)
+    throw malformed("A certificate is named by its authority key identifier and its serial number, as RFC 9773 says.")
+  return { keyIdentifier: Buffer.from(key, "base64url"), serialNumber }
+}
+
+const retryAfterMs = 6 * hourMs
+
+/**
+ * Around two thirds of the lifetime, and over by the time a ninth of it is left. What is due at once has a window that lies
+ * behind.
+ */
+export function renewalWindow(
+  { notBefore, notAfter }: { readonly notBefore: Instant; readonly notAfter: Instant },
+  { now, isDue, serialNumber }: { readonly now: Instant; readonly isDue: boolean; readonly serialNumber: SerialNumber },
+): RenewalInfo {
+  if (isDue) {
+    const end = wholeSecond(Math.min(now, notAfter)) - secondMs
+    return { start: end - hourMs, end, explanationUrl: null, retryAfterMs }
+  }
+  const lifeMs = notAfter - notBefore
+  const start = wholeSecond(notBefore + (lifeMs * 2) / 3)
+  // The same for everybody who asks, and different between certificates, so that those of one moment do not come at once.
+  const spread = Number.parseInt(serialNumber.slice(-2), 16) / 256
+  const end = wholeSecond(start + (lifeMs * (1 + spread)) / 9)
+  return { start, end: Math.max(end, start + secondMs), explanationUrl: null, retryAfterMs }
+}
+
+const wholeSecond = (instant: Instant): Instant => Math.floor(instant / secondMs) * secondMs

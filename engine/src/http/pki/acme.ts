@@ -1,0 +1,446 @@
+// ACME directories (specification 4.1) and who is let in to them (4.2). Below a directory everything is answered in ACME's own
+// words: problem documents, and a nonce with every answer.
+import { AcmeProblem, type Problem } from "../../acme/problem.ts"
+import type { AccountSigner, AcmeServer, KeySigner } from "../../acme/acme.ts"
+import type { AcmeAccountId } from "../../acme/account.ts"
+import type { Directory } from "../../acme/directory.ts"
+import type { AcmeOrderId, AuthorizationId } from "../../acme/order.ts"
+import type { EngineError } from "../../core/errors.ts"
+import { type EngineErrorCode, isEngineError } from "../../core/errors.ts"
+import {
+  accountIdIn,
+  accountUrl,
+  authorizationUrl,
+  challengeUrl,
+  decodeAccountChange,
+  decodeDeactivation,
+  decodeFinalize,
+  decodeIdentifier,
+  decodeNewAccount,
+  decodeNewOrder,
+  decodeRevocation,
+  encodeAccount,
+  encodeAuthorization,
+  encodeChallenge,
+  encodeDirectory,
+  encodeOrder,
+  encodeOrderPage,
+  encodeProblem,
+  encodeRenewalInfo,
+  orderUrl,
+  parseAccountId,
+  parseChallengeType,
+  readPayload,
+} from "../../wire/acme/documents.ts"
+import {
+  readBinding,
+  readKeyChange,
+  readSignedRequest,
+  type SignedRequest,
+  verifySignedRequest,
+} from "../../wire/acme/jws.ts"
+import { encodeEabInfo, encodeNewEab, newEabParameters } from "../../wire/pki/eab.ts"
+import { writePem } from "../../x509/pem.ts"
+import { answer, listed, nothing, param, type PkiRequest, type PkiResponse, type PkiRoute } from "../pki-route.ts"
+
+/** Every path that has a directory, as it lies below the mount. */
+const directories: readonly { readonly path: string; readonly of: (params: Params) => Directory }[] = [
+  "",
+  "/issuer/:issuer_ref",
+].flatMap((issuer) =>
+  ["", "/roles/:role", "/external-policy", "/external-policy/:policy"].map((decider) => ({
+    path: `${issuer}${decider}/acme`,
+    of: ({ issuer_ref: issuerRef, role, policy }: Params): Directory => ({
+      ...(issuerRef === undefined ? {} : { issuerRef }),
+      ...(role === undefined ? {} : { role }),
+      ...(decider.startsWith("/external-policy") ? { externalPolicy: policy ?? "" } : {}),
+    }),
+  })),
+)
+
+type Params = Readonly<Record<string, string>>
+
+/** With identifiers, CSR and signature of the largest order there is. */
+const bodyLimitBytes = 256 * 1_024
+
+interface Visit {
+  readonly request: PkiRequest
+  readonly server: AcmeServer
+  /** Of the directory, without a slash at its end. */
+  readonly base: string
+}
+
+interface Reply {
+  readonly status?: number
+  readonly document?: object
+  readonly location?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly links?: readonly string[]
+  /** In the place of a document. */
+  readonly pem?: string
+  /** After which to ask again. */
+  readonly retryAfterMs?: number
+}
+
+export const acmeRoutes: readonly PkiRoute[] = [
+  ...directories.flatMap(({ path, of }): PkiRoute[] => [
+    open("read", `${path}/directory`, of, directory),
+    open("read", `${path}/new-nonce`, of, async ({ request }) => ({ status: request.method === "HEAD" ? 200 : 204 })),
+    open("read", `${path}/renewal-info/:certificate_id`, of, renewalInfo),
+    ...signed(path, "/new-account", of, newAccount),
+    ...signed(path, "/account/:id", of, account),
+    ...signed(path, "/account/:id/orders", of, orders),
+    ...signed(path, "/new-order", of, newOrder),
+    ...signed(path, "/order/:id", of, order),
+    ...signed(path, "/order/:id/finalize", of, finalize),
+    ...signed(path, "/order/:id/cert", of, certificate),
+    ...signed(path, "/order/:id/cert/:chain", of, certificate),
+    ...signed(path, "/new-authz", of, newAuthorization),
+    ...signed(path, "/authorization/:id", of, authorization),
+    ...signed(path, "/challenge/:id/:type", of, challenge),
+    ...signed(path, "/revoke-cert", of, revoke),
+    ...signed(path, "/key-change", of, keyChange),
+    {
+      operation: "write",
+      path: `${path}/new-eab`,
+      async handle(request) {
+        const { engine, mount, params } = request
+        return answer(
+          encodeNewEab(await engine.accountBindings(mount.path).create(of(params), request.decode(newEabParameters))),
+        )
+      },
+    },
+  ]),
+  {
+    operation: "list",
+    path: "/eab",
+    async handle({ engine, mount }) {
+      const bindings = await engine.accountBindings(mount.path).list()
+      return listed(
+        bindings.map(({ id }) => id),
+        Object.fromEntries(bindings.map((binding) => [binding.id, encodeEabInfo(binding)])),
+      )
+    },
+  },
+  {
+    operation: "delete",
+    path: "/eab/:key_id",
+    async handle(request) {
+      await request.engine.accountBindings(request.mount.path).delete(param(request, "key_id"))
+      return nothing()
+    },
+  },
+]
+
+/** One that anybody may ask, with what becomes of its answer and its refusals. */
+function open(
+  operation: "read" | "write",
+  path: string,
+  of: (params: Params) => Directory,
+  handle: (visit: Visit) => Promise<Reply>,
+): PkiRoute {
+  return {
+    operation,
+    path,
+    open: true,
+    raw: true,
+    bodyLimitBytes,
+    async handle(request) {
+      const server = request.engine.acme(request.mount.path, of(request.params))
+      let base: string | undefined
+      try {
+        base = await server.base()
+        return await responseTo(await handle({ request, server, base }), { server, base })
+      } catch (error) {
+        return refusal(error, { server, base })
+      }
+    },
+  }
+}
+
+/** What is signed is sent by POST, to read it too (RFC 8555, section 6.3). */
+function signed(
+  path: string,
+  below: string,
+  of: (params: Params) => Directory,
+  handle: (visit: Visit, signed: SignedRequest) => Promise<Reply>,
+): readonly PkiRoute[] {
+  return [
+    open("write", `${path}${below}`, of, async (visit) => handle(visit, await signedRequest(visit, below))),
+    open("read", `${path}${below}`, of, async () => {
+      throw new AcmeProblem("malformed", "Ask for it with a signed POST whose payload is empty.", { status: 405 })
+    }),
+  ]
+}
+
+async function signedRequest({ request, base }: Visit, below: string): Promise<SignedRequest> {
+  const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase()
+  if (type !== "application/jose+json")
+    throw new AcmeProblem("malformed", "The body is of the type application/jose+json.", { status: 415 })
+  const path = below.replaceAll(/:(\w+)/g, (_match, name: string) => encodeURIComponent(param(request, name)))
+  const query = request.query.toString()
+  return readSignedRequest(await request.bytes(), `${base}${path}${query === "" ? "" : `?${query}`}`)
+}
+
+async function asAccount({ server, base }: Visit, signed: SignedRequest): Promise<AccountSigner> {
+  const id = signed.kid === undefined ? undefined : accountIdIn(base, signed.kid)
+  if (signed.kid === undefined)
+    throw new AcmeProblem("malformed", `The request is signed as an account, which "kid" names.`)
+  if (id === undefined) throw new AcmeProblem("accountDoesNotExist", `"kid" is no account of this directory.`)
+  const { jwk, thumbprint } = await server.keyOf(id)
+  await verifySignedRequest(signed, jwk)
+  return { nonce: signed.nonce, accountId: id, thumbprint }
+}
+
+async function asKey(signed: SignedRequest): Promise<KeySigner> {
+  if (signed.jwk === undefined)
+    throw new AcmeProblem("malformed", `The request is signed with a key, which "jwk" shows.`)
+  await verifySignedRequest(signed, signed.jwk.jwk)
+  return { nonce: signed.nonce, ...signed.jwk }
+}
+
+/** POST-as-GET has nothing to say. */
+function refusePayload({ payload }: SignedRequest): void {
+  if (payload !== undefined) throw new AcmeProblem("malformed", "A POST in the place of a GET has an empty payload.")
+}
+
+async function directory({ server }: Visit): Promise<Reply> {
+  return { document: encodeDirectory(await server.describe()) }
+}
+
+async function renewalInfo({ request, server }: Visit): Promise<Reply> {
+  const info = await server.renewalInfo(param(request, "certificate_id"))
+  return { document: encodeRenewalInfo(info), retryAfterMs: info.retryAfterMs }
+}
+
+async function newAccount(visit: Visit, signed: SignedRequest): Promise<Reply> {
+  const { server, base } = visit
+  const signer = await asKey(signed)
+  const { sentBinding, ...input } = decodeNewAccount(readPayload(signed.payload))
+  const binding =
+    sentBinding === undefined || signed.jwk === undefined
+      ? undefined
+      : readBinding(sentBinding, `${base}/new-account`, signed.jwk)
+  const { account: made, created } = await server.newAccount(signer, { ...input, binding })
+  return { status: created ? 201 : 200, document: encodeAccount(base, made), location: accountUrl(base, made.id) }
+}
+
+async function account(visit: Visit, signed: SignedRequest): Promise<Reply> {
+  const { request, server, base } = visit
+  const signer = await asAccount(visit, signed)
+  const id = accountId(request)
+  const change =
+    signed.payload === undefined
+      ? { contact: undefined, deactivate: false }
+      : decodeAccountChange(readPayload(signed.payload))
+  return {
+    document: encodeAccount(base, await server.changeAccount(signer, id, change)),
+    location: accountUrl(base, id),
+  }
+}
+
+async function orders(visit: Visit, signed: SignedRequest): Promise<Reply> {
+  const { request, server, base } = visit
+  refusePayload(signed)
+  const signer = await asAccount(visit, signed)
+  const id = accountId(request)
+  const cursor = request.query.get("cursor")
+  const page = await server.orders(signer, id, cursor === null ? undefined : (cursor as AcmeOrderId))
+  const next = page.next === undefined ? [] : [`<${accountUrl(base, id)}/orders?cursor=${page.next}>;rel="next"`]
+  return { document: encodeOrderPage(base, page), links: next }
+}
+
+async function newOrder(visit: Visit, signed: SignedRequest): Promise<Reply> {
+  const { server, base } = visit
+  const signer = await asAccount(visit, signed)
+  const made = await server.newOrder(signer, decodeNewOrder(readPayload(signed.payload)))
+  return { status: 201, document: encodeOrder(base, made), location: orderUrl(base, made.id) }
+}
+
+async function order(visit: Visit, signed: SignedRequest): Promise<Reply> {
+  refusePayload(signed)
+  const found = await visit.server.order(await asAccount(visit, signed), orderId(visit))
+  return {
+    document: encodeOrder(visit.base, found),
+    location: orderUrl(visit.base, found.id),
+    ...(found.status === "pending" || found.status === "processing" ? { retryAfterMs: pollMs } : {}),
+  }
+}
+
+async function finalize(visit: Visit, signed: SignedRequest): Promise<Reply> {
+  const signer = await asAccount(visit, signed)
+  const id = orderId(visit)
+  const made = await visit.server.finalize(signer, id, decodeFinalize(readPayload(signed.payload)))
+  return {
+    document: encodeOrder(visit.base, made),
+    location: orderUrl(visit.base, id),
+    ...(made.status === "processing" ? { retryAfterMs: pollMs } : {}),
+  }
+}
+
+async function certificate(visit: Visit, signed: SignedRequest): Promise<Reply> {
+  refusePayload(signed)
+  const { request, base } = visit
+  const id = orderId(visit)
+  const chains = await visit.server.chains(await asAccount(visit, signed), id)
+  const { chain: asked = "0" } = request.params
+  const chain = /^\d{1,2}$/.test(asked) ? chains[Number(asked)] : undefined
+  if (chain === undefined) throw new AcmeProblem("malformed", "There is no such chain.", { status: 404 })
+  const url = (at: number) => `${orderUrl(base, id)}/cert${at === 0 ? "" : `/${at}`}`
+  return {
+    pem: chain.map((der) => `${writePem("CERTIFICATE", der)}\n`).join(""),
+    links: chains.flatMap((_chain, at) => (at === Number(asked) ? [] : [`<${url(at)}>;rel="alternate"`])),
+  }
+}
+
+async function newAuthorization(visit: Visit, signed: SignedRequest): Promise<Reply> {
+  const { server, base } = visit
+  const signer = await asAccount(visit, signed)
+  const identifier = decodeIdentifier(readPayload(signed.payload)["identifier"])
+  const { authorization: made, created } = await server.newAuthorization(signer, identifier)
+  return {
+    status: created ? 201 : 200,
+    document: encodeAuthorization(base, made),
+    location: authorizationUrl(base, made.id),
+  }
+}
+
+async function authorization(visit: Visit, signed: SignedRequest): Promise<Reply> {
+  const { request, server, base } = visit
+  const signer = await asAccount(visit, signed)
+  const id = param(request, "id") as AuthorizationId
+  if (signed.payload !== undefined) {
+    decodeDeactivation(readPayload(signed.payload))
+    return { document: encodeAuthorization(base, await server.deactivateAuthorization(signer, id)) }
+  }
+  const found = await server.authorization(signer, id)
+  return {
+    document: encodeAuthorization(base, found),
+    ...(found.status === "pending" ? { retryAfterMs: pollMs } : {}),
+  }
+}
+
+async function challenge(visit: Visit, signed: SignedRequest): Promise<Reply> {
+  const { request, server, base } = visit
+  const signer = await asAccount(visit, signed)
+  const id = param(request, "id") as AuthorizationId
+  const type = parseChallengeType(param(request, "type"))
+  if (type === undefined) throw new AcmeProblem("malformed", "There is no such challenge.", { status: 404 })
+  if (signed.payload !== undefined) readPayload(signed.payload)
+  const found =
+    signed.payload === undefined
+      ? await server.challenge(signer, id, type)
+      : await server.beginChallenge(signer, id, type)
+  return {
+    document: encodeChallenge(base, found),
+    location: challengeUrl(base, found),
+    links: [`<${authorizationUrl(base, id)}>;rel="up"`],
+    ...(found.status === "processing" ? { retryAfterMs: pollMs } : {}),
+  }
+}
+
+async function revoke(visit: Visit, signed: SignedRequest): Promise<Reply> {
+  const signer = signed.kid === undefined ? await asKey(signed) : await asAccount(visit, signed)
+  await visit.server.revoke(signer, decodeRevocation(readPayload(signed.payload)))
+  return {}
+}
+
+async function keyChange(visit: Visit, signed: SignedRequest): Promise<Reply> {
+  const { server, base } = visit
+  const signer = await asAccount(visit, signed)
+  const { newKey, account: named, oldKey } = await readKeyChange(signed.payload, `${base}/key-change`)
+  if (named !== signed.kid) throw new AcmeProblem("malformed", `The inner "account" is not the one that "kid" names.`)
+  const changed = await server.changeKey(signer, oldKey.thumbprint, newKey)
+  return { document: encodeAccount(base, changed), location: accountUrl(base, changed.id) }
+}
+
+function accountId(request: PkiRequest): AcmeAccountId {
+  const id = parseAccountId(param(request, "id"))
+  if (id === undefined) throw new AcmeProblem("accountDoesNotExist", "There is no such account in this directory.")
+  return id
+}
+
+const orderId = ({ request }: Visit): AcmeOrderId => param(request, "id") as AcmeOrderId
+
+/** How soon it is worth while to look again at what is being worked on. */
+const pollMs = 1_000
+
+interface Around {
+  readonly server: AcmeServer
+  readonly base: string | undefined
+}
+
+/** A nonce and the way back to the directory are with every answer (RFC 8555, sections 6.5 and 7.1). */
+async function responseTo(reply: Reply, { server, base = "" }: Around): Promise<PkiResponse> {
+  const { status = 200, document, pem, location, links = [], retryAfterMs } = reply
+  return {
+    kind: "raw",
+    status,
+    body: pem ?? (document === undefined ? "" : JSON.stringify(document)),
+    headers: {
+      "cache-control": "no-store",
+      "replay-nonce": await server.newNonce(),
+      link: [`<${base}/directory>;rel="index"`, ...links].join(", "),
+      ...(pem !== undefined
+        ? { "content-type": "application/pem-certificate-chain" }
+        : document === undefined
+          ? {}
+          : { "content-type": "application/json" }),
+      ...(location === undefined ? {} : { location }),
+      ...(retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1_000)) }),
+      ...reply.headers,
+    },
+  }
+}
+
+/** What is no refusal of ours goes on, and is one of the API's around this. */
+async function refusal(error: unknown, around: Around): Promise<PkiResponse> {
+  const refused = error instanceof AcmeProblem ? error : isEngineError(error) ? problemOf(error) : undefined
+  if (refused === undefined) throw error
+  const { accountId, algorithms, retryAfterMs } = refused.options
+  const problem = {
+    ...encodeProblem(refused.problem, refused.status),
+    ...(algorithms === undefined ? {} : { algorithms }),
+  }
+  const { base } = around
+  return {
+    kind: "raw",
+    status: refused.status,
+    body: JSON.stringify(problem),
+    headers: {
+      "content-type": "application/problem+json",
+      "cache-control": "no-store",
+      ...(base === undefined
+        ? {}
+        : { "replay-nonce": await around.server.newNonce(), link: `<${base}/directory>;rel="index"` }),
+      ...(accountId === undefined || base === undefined ? {} : { location: accountUrl(base, accountId) }),
+      ...(retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1_000)) }),
+    },
+  }
+}
+
+type Told = Pick<Problem, "type"> & { readonly status?: number }
+
+const told: Readonly<Partial<Record<EngineErrorCode, Told>>> = {
+  "bad-request": { type: "malformed" },
+  "not-found": { type: "malformed", status: 404 },
+  "too-large": { type: "malformed", status: 413 },
+  "rate-limited": { type: "rateLimited" },
+  invalid: { type: "malformed" },
+  unprocessable: { type: "malformed" },
+  conflict: { type: "malformed", status: 409 },
+  forbidden: { type: "unauthorized" },
+  pending: { type: "serverInternal", status: 503 },
+  busy: { type: "serverInternal", status: 503 },
+  unavailable: { type: "serverInternal", status: 503 },
+  "out-of-service": { type: "serverInternal", status: 503 },
+}
+
+function problemOf({ code, message, retryAfterMs }: EngineError): AcmeProblem | undefined {
+  const found = told[code]
+  if (found === undefined) return undefined
+  return new AcmeProblem(found.type, message, {
+    ...(found.status === undefined ? {} : { status: found.status }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  })
+}

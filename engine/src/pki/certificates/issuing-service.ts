@@ -1,0 +1,54 @@
+// What every way to ask for a certificate ends in, once a policy has approved what it is to say.
+import { newUuid } from "../../core/ids.ts"
+import { newSerialNumber } from "../../x509/serial-number.ts"
+import type { SignatureChoice } from "../../x509/signature-algorithm.ts"
+import { type Authority, issuerOf } from "../authority.ts"
+import { AuthorityService } from "../authority-service.ts"
+import { type ApprovedContent, certify } from "../issue/certify.ts"
+import type { Outcome } from "../issue/issuance.ts"
+import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import { type IssuerSigner, signerOf } from "../issuers/issuer-signer.ts"
+import { leaseTtls } from "../mount.ts"
+import type { Allowances } from "./certificates.ts"
+
+export abstract class IssuingService extends AuthorityService {
+  protected signer(authority: Authority, reference: string): Promise<IssuerSigner> {
+    return this.signerOfIssuer(authority, issuerOf(authority, reference))
+  }
+
+  protected signerOfIssuer(authority: Authority, issuer: HeldIssuer): Promise<IssuerSigner> {
+    return signerOf(this.context.signingKeys, authority, issuer, "issuing-certificates")
+  }
+
+  protected validityTerms(
+    { mount }: Authority,
+    { issuer }: { readonly issuer: HeldIssuer },
+    { clampTtl }: Pick<Allowances, "clampTtl">,
+  ) {
+    const { leafNotAfterBehavior } = issuer.settings
+    return {
+      mountTtls: leaseTtls(mount.config),
+      overMaximum: clampTtl ? ("clamp" as const) : ("refuse" as const),
+      issuer: { notAfter: issuer.parsed.notAfter, leafNotAfterBehavior },
+      now: this.context.runtime.clock.now(),
+    }
+  }
+
+  protected async certified(
+    { mount }: Authority,
+    signer: IssuerSigner,
+    content: ApprovedContent,
+    choice: SignatureChoice,
+    facts: Pick<Outcome, "commonName" | "names" | "role" | "metadata" | "warnings"> & { readonly leasePath: string },
+  ): Promise<Outcome> {
+    const { random, clock } = this.context.runtime
+    const serialNumber = newSerialNumber(random)
+    const certificate = await certify(content, serialNumber, this.recording(signer, serialNumber), choice)
+    const { notBefore, notAfter } = content
+    const { leasePath, ...rest } = facts
+    const leaseId = `${mount.path}/${leasePath}/${newUuid(random)}`
+    const validity = { notBefore, notAfter }
+    const tokenId = this.caller.kind === "anonymous" ? null : (this.caller.tokenId ?? null)
+    return { mount, signer, serialNumber, certificate, validity, leaseId, tokenId, now: clock.now(), ...rest }
+  }
+}

@@ -1,0 +1,168 @@
+// How a mount serves ACME (specification 2.4). What is beyond the specification says so.
+import type { Fault } from "../../core/errors.ts"
+import { hourMs } from "../../core/time.ts"
+import { parseIpAddress, parseIpRange } from "../names/ip-address.ts"
+import type { Mount } from "../mount.ts"
+import type { Role } from "../roles/role.ts"
+
+export const eabPolicies = ["not-required", "new-account-required", "always-required"] as const
+/** Whether an account has to be bound to somebody whom a token has let in (RFC 8555, section 7.3.4). */
+export type EabPolicy = (typeof eabPolicies)[number]
+
+export interface AcmeSettings {
+  readonly enabled: boolean
+  /** Ids or names that explicit paths may choose, or the one entry `*`. */
+  readonly allowedIssuers: readonly string[]
+  /** Names that explicit paths, profiles and the default policy may choose, or the one entry `*`. */
+  readonly allowedRoles: readonly string[]
+  readonly allowRoleExtKeyUsage: boolean
+  /** As it was written; `parseDirectoryPolicy` reads it. */
+  readonly defaultDirectoryPolicy: string
+  /** `host:port` or an address; empty: the system's resolver. */
+  readonly dnsResolver: string
+  readonly eabPolicy: EabPolicy
+  /** 0: 90 days. */
+  readonly maxTtlMs: number
+  /** Where challenges may be answered from besides public addresses; beyond the specification. */
+  readonly challengePermittedIpRanges: readonly string[]
+  /** Names of this authority in CAA records; empty: records are not looked at. Beyond the specification. */
+  readonly caaIdentities: readonly string[]
+  /** Told in the directory; beyond the specification. */
+  readonly termsOfService: string
+  readonly website: string
+}
+
+export const defaultAcmeSettings: AcmeSettings = {
+  enabled: false,
+  allowedIssuers: ["*"],
+  allowedRoles: ["*"],
+  allowRoleExtKeyUsage: false,
+  defaultDirectoryPolicy: "sign-verbatim",
+  dnsResolver: "",
+  eabPolicy: "not-required",
+  maxTtlMs: 0,
+  challengePermittedIpRanges: [],
+  caaIdentities: [],
+  termsOfService: "",
+  website: "",
+}
+
+/** What a write answers (specification 4.2). */
+export type WrittenAcmeSettings = Pick<
+  AcmeSettings,
+  "allowedIssuers" | "allowedRoles" | "defaultDirectoryPolicy" | "dnsResolver" | "eabPolicy" | "enabled"
+>
+
+/** Where `max_ttl` says nothing (specification 8). */
+const unsaidMaxTtlMs = 2_160 * hourMs
+
+export const acmeMaxTtlMs = ({ maxTtlMs }: Pick<AcmeSettings, "maxTtlMs">): number => maxTtlMs || unsaidMaxTtlMs
+
+export type DirectoryPolicy =
+  | { readonly kind: "forbid" }
+  | { readonly kind: "sign-verbatim" }
+  | { readonly kind: "role"; readonly role: string }
+  | { readonly kind: "external-policy"; readonly policy: string | undefined }
+
+/** Undefined for what is none. */
+export function parseDirectoryPolicy(text: string): DirectoryPolicy | undefined {
+  if (text === "forbid" || text === "sign-verbatim") return { kind: text }
+  if (text === "external-policy") return { kind: "external-policy", policy: undefined }
+  const [, kind = "", name = ""] = /^(role|external-policy):(.+)$/s.exec(text) ?? []
+  if (kind === "role") return { kind, role: name }
+  return kind === "external-policy" ? { kind, policy: name } : undefined
+}
+
+/** Whether a list of names, or its `*`, has one. */
+export const allows = (names: readonly string[], name: string): boolean => names.includes("*") || names.includes(name)
+
+/** Every answer of a directory has them (specification 4.1, rule 3). */
+const neededHeaders = ["Location", "Replay-Nonce", "Link"] as const
+
+export interface AcmeGround {
+  readonly mount: Pick<Mount, "path" | "config">
+  readonly clusterPath: string
+}
+
+/** Why ACME cannot be served on a mount, whatever its settings say; undefined where it can (specification 4.1, rules 3 and 4). */
+export function acmeObstacle({ mount, clusterPath }: AcmeGround): string | undefined {
+  if (clusterPath === "") return "ACME needs the mount's own address: set path in config/cluster first"
+  const allowed = mount.config.allowedResponseHeaders.map((name) => name.toLowerCase())
+  const missing = neededHeaders.filter((name) => !allowed.includes(name.toLowerCase()) && !allowed.includes("*"))
+  return missing.length === 0
+    ? undefined
+    : `ACME needs response headers that the mount does not allow: tune allowed_response_headers of ${mount.path} to hold ${missing.join(", ")}`
+}
+
+export interface AcmeSurroundings extends AcmeGround {
+  readonly roles: ReadonlyMap<string, Role>
+  readonly hasIssuer: (reference: string) => boolean
+}
+
+/** Of settings as they would become. */
+export function acmeSettingsFaults(settings: AcmeSettings, around: AcmeSurroundings): Fault[] {
+  const faults: Fault[] = []
+  const refuse = (field: keyof AcmeSettings, detail: string) => faults.push({ field: [field], detail })
+  const obstacle = settings.enabled ? acmeObstacle(around) : undefined
+  if (obstacle !== undefined) refuse("enabled", obstacle)
+  for (const problem of listProblems(settings.allowedIssuers, (name) => around.hasIssuer(name), "issuer"))
+    refuse("allowedIssuers", `"allowed_issuers" ${problem}`)
+  for (const problem of listProblems(settings.allowedRoles, (name) => around.roles.has(name), "role"))
+    refuse("allowedRoles", `"allowed_roles" ${problem}`)
+  const policyProblem = directoryPolicyProblem(settings, around.roles)
+  if (policyProblem !== undefined) refuse("defaultDirectoryPolicy", `"default_directory_policy" ${policyProblem}`)
+  if (settings.dnsResolver !== "" && parseResolver(settings.dnsResolver) === undefined)
+    refuse("dnsResolver", '"dns_resolver" must be an address with or without a port, such as 10.0.0.53:53')
+  if (settings.maxTtlMs < 0) refuse("maxTtlMs", '"max_ttl" must not be negative')
+  for (const range of settings.challengePermittedIpRanges)
+    if (parseIpRange(range) === undefined)
+      refuse(
+        "challengePermittedIpRanges",
+        `"challenge_permitted_ip_ranges" has ${JSON.stringify(range)}, which is no range`,
+      )
+  for (const identity of settings.caaIdentities)
+    if (!/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(identity))
+      refuse("caaIdentities", `"caa_identities" has ${JSON.stringify(identity)}, which is no domain name`)
+  for (const field of ["termsOfService", "website"] as const)
+    if (settings[field] !== "" && URL.parse(settings[field])?.protocol.startsWith("http") !== true)
+      refuse(field, `"${field === "website" ? "website" : "terms_of_service"}" must be an http or https URL`)
+  return faults
+}
+
+function listProblems(names: readonly string[], exists: (name: string) => boolean, what: string): readonly string[] {
+  if (names.length === 0) return [`must not be empty; "*" allows every ${what}`]
+  if (names.includes("*")) return names.length === 1 ? [] : [`must hold "*" alone, or names`]
+  return names.filter((name) => !exists(name)).map((name) => `names the ${what} ${name}, which does not exist`)
+}
+
+function directoryPolicyProblem(
+  { defaultDirectoryPolicy, allowedRoles }: AcmeSettings,
+  roles: ReadonlyMap<string, Role>,
+): string | undefined {
+  const policy = parseDirectoryPolicy(defaultDirectoryPolicy)
+  if (policy === undefined)
+    return 'must be "forbid", "sign-verbatim", "role:<name>", "external-policy" or "external-policy:<policy>"'
+  if (policy.kind !== "role") return undefined
+  const role = roles.get(policy.role)
+  if (role === undefined) return `names the role ${policy.role}, which does not exist`
+  if (!allows(allowedRoles, policy.role)) return `names the role ${policy.role}, which is not in allowed_roles`
+  return role.noStore
+    ? `names the role ${policy.role}, whose no_store is true: ACME fetches what it was issued`
+    : undefined
+}
+
+export interface Resolver {
+  readonly address: string
+  readonly port: number
+}
+
+const dnsPort = 53
+
+/** `10.0.0.53`, `10.0.0.53:5353`, `[fd00::53]:53`; undefined for anything else. */
+export function parseResolver(text: string): Resolver | undefined {
+  const [, bracketed, plain, port] =
+    /^(?:\[([^\]]+)\]|([^\s:]+|[^\s[\]]*:[^\s[\]]*:[^\s[\]]*))(?::(\d{1,5}))?$/.exec(text) ?? []
+  const address = bracketed ?? plain ?? ""
+  const number = port === undefined ? dnsPort : Number(port)
+  return parseIpAddress(address) === undefined || number < 1 || number > 65_535 ? undefined : { address, port: number }
+}

@@ -1,0 +1,223 @@
+import type { AccountStatus, AcmeAccount, AcmeAccountId } from "../acme/account.ts"
+import type { AccountBinding, AccountBindingWithKey, AcmeAccountStore } from "../acme/acme-store.ts"
+import type { Sealer } from "../core/sealing.ts"
+import type { Instant } from "../core/time.ts"
+import type { MountId } from "../pki/mount.ts"
+import type { PublicJwk } from "../x509/jwk.ts"
+import { sealPaths } from "./seal-paths.ts"
+import { type Session, statement, UniqueViolation } from "./session.ts"
+import type { AcmeAccountRow, AcmeBindingRow } from "./tables.ts"
+
+export class AcmeAccountRows implements AcmeAccountStore {
+  readonly #session: Session
+  readonly #sealer: Sealer
+
+  constructor(session: Session, sealer: Sealer) {
+    this.#session = session
+    this.#sealer = sealer
+  }
+
+  async insert(account: AcmeAccount): Promise<boolean> {
+    const row: AcmeAccountRow = {
+      id: account.id,
+      mount_id: account.mountId,
+      directory: account.directory,
+      thumbprint: account.thumbprint,
+      jwk: JSON.stringify(account.jwk),
+      status: account.status,
+      contact: JSON.stringify(account.contact),
+      terms_agreed: account.termsOfServiceAgreed ? 1 : 0,
+      binding: account.externalAccountBinding === null ? null : JSON.stringify(account.externalAccountBinding),
+      binding_id: account.bindingId,
+      created_at: account.createdAt,
+    }
+    return (await this.#session.run(insertAccount, row)) > 0
+  }
+
+  async find(mountId: MountId, id: AcmeAccountId): Promise<AcmeAccount | undefined> {
+    const row = await this.#session.first(accountById, { mountId, id })
+    return row && accountOf(row)
+  }
+
+  async byThumbprint(mountId: MountId, directory: string, thumbprint: string): Promise<AcmeAccount | undefined> {
+    const row = await this.#session.first(accountByKey, { mountId, directory, thumbprint })
+    return row && accountOf(row)
+  }
+
+  async change(
+    id: AcmeAccountId,
+    { status, contact }: { readonly status: AccountStatus; readonly contact: readonly string[] },
+  ): Promise<void> {
+    await this.#session.run(changeAccount, { id, status, contact: JSON.stringify(contact) })
+  }
+
+  async changeKey(
+    id: AcmeAccountId,
+    { jwk, thumbprint }: { readonly jwk: PublicJwk; readonly thumbprint: string },
+  ): Promise<boolean> {
+    try {
+      await this.#session.run(changeAccountKey, { id, jwk: JSON.stringify(jwk), thumbprint })
+      return true
+    } catch (error) {
+      if (error instanceof UniqueViolation) return false
+      throw error
+    }
+  }
+
+  async list(
+    mountId: MountId,
+    { after = "", limit }: { readonly after?: string; readonly limit: number },
+  ): Promise<readonly AcmeAccount[]> {
+    return (await this.#session.all(accountsOfMount, { mountId, after, limit })).map(accountOf)
+  }
+
+  async insertBinding({ key, ...binding }: AccountBindingWithKey): Promise<void> {
+    const { id, mountId, directory, createdAt, expiresAt } = binding
+    const row: AcmeBindingRow = {
+      mount_id: mountId,
+      id,
+      directory,
+      key_sealed: this.#sealer.seal(sealPaths.acmeBinding(mountId, id), key),
+      created_at: createdAt,
+      expires_at: expiresAt,
+    }
+    await this.#session.run(this.#session.db.insertInto("acme_bindings").values(row))
+  }
+
+  async binding(mountId: MountId, id: string): Promise<AccountBindingWithKey | undefined> {
+    const row = await this.#session.first(bindingById, { mountId, id })
+    return row && { ...bindingOf(row), key: this.#sealer.open(sealPaths.acmeBinding(mountId, id), row.key_sealed) }
+  }
+
+  async bindings(mountId: MountId, now: Instant): Promise<readonly AccountBinding[]> {
+    return (await this.#session.all(bindingsOfMount, { mountId, now })).map(bindingOf)
+  }
+
+  async removeBinding(mountId: MountId, id: string): Promise<boolean> {
+    return (await this.#session.run(removeBinding, { mountId, id })) > 0
+  }
+
+  sweepBindings(now: Instant, limit: number): Promise<number> {
+    return this.#session.run(forgetBindings, { now, limit })
+  }
+}
+
+const accountOf = (row: AcmeAccountRow): AcmeAccount => ({
+  id: row.id as AcmeAccountId,
+  mountId: row.mount_id as MountId,
+  directory: row.directory,
+  thumbprint: row.thumbprint,
+  jwk: JSON.parse(row.jwk) as PublicJwk,
+  status: row.status as AccountStatus,
+  contact: JSON.parse(row.contact) as readonly string[],
+  termsOfServiceAgreed: row.terms_agreed === 1,
+  externalAccountBinding: row.binding === null ? null : (JSON.parse(row.binding) as object),
+  bindingId: row.binding_id,
+  createdAt: row.created_at,
+})
+
+const bindingOf = (row: Omit<AcmeBindingRow, "key_sealed">): AccountBinding => ({
+  id: row.id,
+  mountId: row.mount_id as MountId,
+  directory: row.directory,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+})
+
+const columns = [
+  "id",
+  "mount_id",
+  "directory",
+  "thumbprint",
+  "jwk",
+  "status",
+  "contact",
+  "terms_agreed",
+  "binding",
+  "binding_id",
+  "created_at",
+] as const
+
+const insertAccount = statement((db, row: AcmeAccountRow) =>
+  db
+    .insertInto("acme_accounts")
+    .values({
+      id: row.id,
+      mount_id: row.mount_id,
+      directory: row.directory,
+      thumbprint: row.thumbprint,
+      jwk: row.jwk,
+      status: row.status,
+      contact: row.contact,
+      terms_agreed: row.terms_agreed,
+      binding: row.binding,
+      binding_id: row.binding_id,
+      created_at: row.created_at,
+    })
+    .onConflict((known) => known.columns(["mount_id", "directory", "thumbprint"]).doNothing()),
+)
+
+const accountById = statement((db, { mountId, id }: { mountId: string; id: string }) =>
+  db.selectFrom("acme_accounts").select(columns).where("id", "=", id).where("mount_id", "=", mountId),
+)
+
+const accountByKey = statement(
+  (db, { mountId, directory, thumbprint }: { mountId: string; directory: string; thumbprint: string }) =>
+    db
+      .selectFrom("acme_accounts")
+      .select(columns)
+      .where("mount_id", "=", mountId)
+      .where("directory", "=", directory)
+      .where("thumbprint", "=", thumbprint),
+)
+
+const accountsOfMount = statement((db, { mountId, after, limit }: { mountId: string; after: string; limit: number }) =>
+  db
+    .selectFrom("acme_accounts")
+    .select(columns)
+    .where("mount_id", "=", mountId)
+    .where("id", ">", after)
+    .orderBy("id")
+    .limit(limit),
+)
+
+const changeAccount = statement((db, { id, status, contact }: { id: string; status: string; contact: string }) =>
+  db.updateTable("acme_accounts").set({ status, contact }).where("id", "=", id),
+)
+
+const changeAccountKey = statement((db, { id, jwk, thumbprint }: { id: string; jwk: string; thumbprint: string }) =>
+  db.updateTable("acme_accounts").set({ jwk, thumbprint }).where("id", "=", id),
+)
+
+const bindingColumns = ["mount_id", "id", "directory", "created_at", "expires_at"] as const
+
+const bindingById = statement((db, { mountId, id }: { mountId: string; id: string }) =>
+  db
+    .selectFrom("acme_bindings")
+    .select([...bindingColumns, "key_sealed"])
+    .where("mount_id", "=", mountId)
+    .where("id", "=", id),
+)
+
+const bindingsOfMount = statement((db, { mountId, now }: { mountId: string; now: number }) =>
+  db
+    .selectFrom("acme_bindings")
+    .select(bindingColumns)
+    .where("mount_id", "=", mountId)
+    .where((where) => where.or([where("expires_at", "is", null), where("expires_at", ">", now)]))
+    .orderBy("id"),
+)
+
+const removeBinding = statement((db, { mountId, id }: { mountId: string; id: string }) =>
+  db.deleteFrom("acme_bindings").where("mount_id", "=", mountId).where("id", "=", id),
+)
+
+const forgetBindings = statement((db, { now, limit }: { now: number; limit: number }) =>
+  db
+    .deleteFrom("acme_bindings")
+    .where(
+      "id",
+      "in",
+      db.selectFrom("acme_bindings").select("id").where("expires_at", "<=", now).orderBy("expires_at").limit(limit),
+    ),
+)

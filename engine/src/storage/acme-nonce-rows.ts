@@ -1,0 +1,36 @@
+import type { AcmeNonceStore } from "../acme/acme-store.ts"
+import type { Instant } from "../core/time.ts"
+import { type Session, statement } from "./session.ts"
+
+export class AcmeNonceRows implements AcmeNonceStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async redeem(digest: Uint8Array, expiresAt: Instant): Promise<boolean> {
+    return (await this.#session.run(insertNonce, { digest, expiresAt })) > 0
+  }
+
+  sweep(now: Instant, limit: number): Promise<number> {
+    return this.#session.run(forgetNonces, { now, limit })
+  }
+}
+
+const insertNonce = statement((db, { digest, expiresAt }: { digest: Uint8Array; expiresAt: number }) =>
+  db
+    .insertInto("acme_nonces")
+    .values({ digest, expires_at: expiresAt })
+    .onConflict((used) => used.column("digest").doNothing()),
+)
+
+const forgetNonces = statement((db, { now, limit }: { now: number; limit: number }) =>
+  db
+    .deleteFrom("acme_nonces")
+    .where(
+      "digest",
+      "in",
+      db.selectFrom("acme_nonces").select("digest").where("expires_at", "<=", now).orderBy("expires_at").limit(limit),
+    ),
+)

@@ -1,0 +1,157 @@
+// Requests as they are signed (RFC 8555, section 6.2; RFC 7515): flattened JSON, one signature, everything that counts in the
+// protected header. What is verified here is the signature; whether the nonce is good is found out with the work itself.
+import { flattenedVerify, errors as joseErrors, type FlattenedJWSInput, importJWK, type JWK } from "jose"
+import { malformed, AcmeProblem } from "../../acme/problem.ts"
+import { type ReadJwk, readJwk } from "../../x509/jwk.ts"
+import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
+import { isObject, type JsonObject, readBase64url, readObject, text } from "./object.ts"
+
+/** What a client may sign with; what a MAC makes is no signature. */
+export const signatureAlgorithms = ["ES256", "ES384", "ES512", "RS256", "EdDSA"] as const
+/** With which a binding may be proved (RFC 8555, section 7.3.4). */
+const macAlgorithms = ["HS256", "HS384", "HS512"] as const
+
+export interface SignedRequest {
+  readonly protected: JsonObject
+  /** The names of the algorithm's key: by reference or whole. */
+  readonly kid: string | undefined
+  readonly jwk: ReadJwk | undefined
+  readonly nonce: string
+  /** Undefined where there is none: a POST-as-GET. */
+  readonly payload: Uint8Array | undefined
+  readonly jws: FlattenedJWSInput
+}
+
+const headerMembers = new Set(["alg", "jwk", "kid", "nonce", "url", "typ"])
+
+/** Everything but the signature. `url` is where the request has come to. Throws `malformed` and its kin. */
+export function readSignedRequest(body: Uint8Array, url: string): SignedRequest {
+  const { jws, header } = readFlattened(readObject(body, "The body"), "The body")
+  refuseHeader(header, signatureAlgorithms)
+  if (text(header, "url") !== url)
+    throw new AcmeProblem("unauthorized", `The protected header's "url" is not ${url}, where the request has come to.`)
+  const nonce = text(header, "nonce")
+  if (nonce === undefined || nonce === "") throw new AcmeProblem("badNonce", `The protected header has no "nonce".`)
+  const kid = text(header, "kid")
+  const given = header["jwk"]
+  if ((kid === undefined) === (given === undefined))
+    throw malformed(`The protected header has either "jwk" or "kid", and not both.`)
+  return {
+    protected: header,
+    kid,
+    jwk: given === undefined ? undefined : readKey(given),
+    nonce,
+    payload: jws.payload === "" ? undefined : readBase64url(jws.payload, "The payload"),
+    jws,
+  }
+}
+
+/** Throws `malformed` unless the key made the signature. */
+export async function verifySignedRequest(
+  { jws, protected: header }: Pick<SignedRequest, "jws" | "protected">,
+  jwk: JWK,
+) {
+  if (!(await isVerified(jws, jwk, String(header["alg"]), signatureAlgorithms)))
+    throw malformed("The signature of the request is not one of its key.")
+}
+
+/** A binding, as a client sends it with its first request (RFC 8555, section 7.3.4). */
+export interface SentBinding {
+  readonly keyId: string
+  readonly document: JsonObject
+  verify(key: Uint8Array): Promise<boolean>
+}
+
+export function readBinding(value: unknown, url: string, accountKey: ReadJwk): SentBinding {
+  if (!isObject(value)) throw malformed(`"externalAccountBinding" is no JSON object.`)
+  const { jws, header } = readFlattened(value, `"externalAccountBinding"`)
+  refuseHeader(header, macAlgorithms)
+  const keyId = text(header, "kid")
+  if (keyId === undefined || header["jwk"] !== undefined || header["nonce"] !== undefined)
+    throw malformed(`The protected header of "externalAccountBinding" has "kid", and neither "jwk" nor "nonce".`)
+  if (text(header, "url") !== url) throw malformed(`The "url" of "externalAccountBinding" is not ${url}.`)
+  const bound = readKey(
+    readObject(readBase64url(jws.payload, "Its payload"), `The payload of "externalAccountBinding"`),
+  )
+  if (bound.thumbprint !== accountKey.thumbprint)
+    throw malformed(`The payload of "externalAccountBinding" is not the key of the request.`)
+  return {
+    keyId,
+    document: value,
+    verify: (key) => isVerified(jws, key, String(header["alg"]), macAlgorithms),
+  }
+}
+
+/** What is signed with a new key, inside what is signed with the old one (RFC 8555, section 7.3.5). */
+export interface SentKeyChange {
+  readonly newKey: ReadJwk
+  readonly account: string
+  readonly oldKey: ReadJwk
+}
+
+export async function readKeyChange(payload: Uint8Array | undefined, url: string): Promise<SentKeyChange> {
+  const { jws, header } = readFlattened(readObject(payload ?? new Uint8Array(), "The payload"), "The payload")
+  refuseHeader(header, signatureAlgorithms)
+  if (header["jwk"] === undefined || header["kid"] !== undefined || header["nonce"] !== undefined)
+    throw malformed(`The inner protected header has "jwk", and neither "kid" nor "nonce".`)
+  if (text(header, "url") !== url) throw malformed(`The inner "url" is not the outer one.`)
+  const newKey = readKey(header["jwk"])
+  await verifySignedRequest({ jws, protected: header }, newKey.jwk)
+  const inner = readObject(readBase64url(jws.payload, "The inner payload"), "The inner payload")
+  const account = text(inner, "account")
+  if (account === undefined) throw malformed(`The inner payload has no "account".`)
+  return { newKey, account, oldKey: readKey(inner["oldKey"]) }
+}
+
+function readFlattened(object: JsonObject, what: string) {
+  const names = Object.keys(object)
+  if (names.includes("signatures") || names.includes("header"))
+    throw malformed(`${what} is one signature in flattened JSON, all of whose header is protected.`)
+  const [header, payload, signature] = ["protected", "payload", "signature"].map((name) => {
+    const value = text(object, name)
+    if (value === undefined) throw malformed(`${what} lacks the member "${name}".`)
+    return value
+  }) as [string, string, string]
+  readBase64url(signature, `The signature`)
+  return {
+    jws: { protected: header, payload, signature },
+    header: readObject(readBase64url(header, "The protected header"), "The protected header"),
+  }
+}
+
+function refuseHeader(header: JsonObject, algorithms: readonly string[]): void {
+  const odd = Object.keys(header).find((name) => !headerMembers.has(name))
+  // `crit` and `b64` among them change what a signature says.
+  if (odd === "crit" || odd === "b64") throw malformed(`The protected header's "${odd}" is not understood.`)
+  const algorithm = text(header, "alg")
+  if (algorithm !== undefined && algorithms.includes(algorithm)) return
+  throw new AcmeProblem("badSignatureAlgorithm", `"alg" is none of ${algorithms.join(", ")}.`, { algorithms })
+}
+
+function readKey(value: unknown): ReadJwk {
+  try {
+    return readJwk(value)
+  } catch (error) {
+    if (error instanceof UnacceptableInput) throw new AcmeProblem("badPublicKey", `${error.message}.`)
+    throw error
+  }
+}
+
+async function isVerified(
+  jws: FlattenedJWSInput,
+  key: JWK | Uint8Array,
+  algorithm: string,
+  algorithms: readonly string[],
+): Promise<boolean> {
+  try {
+    await flattenedVerify(jws, key instanceof Uint8Array ? key : await importJWK(key, algorithm), {
+      algorithms: [...algorithms],
+    })
+    return true
+  } catch (error) {
+    // A key of another kind than the algorithm's is a TypeError, or one of the platform's.
+    if (error instanceof joseErrors.JOSEError || error instanceof TypeError || error instanceof DOMException)
+      return false
+    throw error
+  }
+}
