@@ -9,12 +9,17 @@ type Families = Readonly<Record<string, Family | undefined>>
 /** Closing it closes the engine underneath. */
 export function actingFor(served: ServedEngine, token: string): Engine {
   const forCaller = async () => served.as(await served.authenticate(token))
-  const pki = (mountPath: string) =>
-    proxied(served.pki(mountPath), async () => (await forCaller()).pki(mountPath) as unknown as Families)
+  const ofMounts: Readonly<Record<string, (mountPath: string) => unknown>> = {
+    pki: (mountPath) =>
+      proxied(served.pki(mountPath), async () => (await forCaller()).pki(mountPath) as unknown as Families),
+    acme: (mountPath) =>
+      proxied(served.acme(mountPath), async () => (await forCaller()).acme(mountPath) as unknown as Families),
+  }
   return new Proxy(
     proxied<ServingEngine>(served, async () => (await forCaller()) as unknown as Families),
     {
-      get: (target, name) => (name === "pki" ? pki : Reflect.get(target, name, target)),
+      get: (target, name) =>
+        typeof name === "string" && Object.hasOwn(ofMounts, name) ? ofMounts[name] : Reflect.get(target, name, target),
     },
   )
 }

@@ -57,7 +57,7 @@ import { LeaseService } from "./pki/leases/lease-service.ts"
 import { MountedPki } from "./pki/mounted.ts"
 import { MountService } from "./pki/mount-service.ts"
 import { VisibleMountService } from "./pki/visible-mounts.ts"
-import { AccountBindingService } from "./acme/account-bindings.ts"
+import { AccountBindingService, type AcmeManagement } from "./acme/account-bindings.ts"
 import { AcmeService, type AcmeTools } from "./acme/acme-service.ts"
 import type { Directory } from "./acme/directory.ts"
 import { ValidationWorker } from "./acme/validation-worker.ts"
@@ -391,11 +391,11 @@ class CallerEngine implements ServingEngine {
     return new MountedPki(this.context, mountPath, this.caller, this.trail.keyUse)
   }
 
-  accountBindings(mountPath: string) {
-    return new AccountBindingService(this.context, mountPath, this.caller, this.trail.keyUse)
+  acme(mountPath: string): AcmeManagement {
+    return { eab: new AccountBindingService(this.context, mountPath, this.caller, this.trail.keyUse) }
   }
 
-  acme(mountPath: string, directory: Directory) {
+  acmeDirectory(mountPath: string, directory: Directory) {
     return new AcmeService(this.context, this.context.acmeTools, mountPath, directory, this.trail.keyUse)
   }
 

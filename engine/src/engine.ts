@@ -1,7 +1,7 @@
 // The one port callers see. Two implementations: embedded (over storage) and remote (over HTTP). Whatever a method returns
 // must therefore stand whole in the document on the wire: an organization by its name, no internal fact beside it. Such
 // values are called views (`WorkspaceView`); each family is an interface in a file of its own (`workspaces/workspaces.ts`).
-import type { AccountBindings } from "./acme/account-bindings.ts"
+import type { AcmeManagement } from "./acme/account-bindings.ts"
 import type { AcmeServer } from "./acme/acme.ts"
 import type { Directory } from "./acme/directory.ts"
 import type { AuthorityActivity } from "./core/authority-activity.ts"
@@ -86,8 +86,8 @@ export interface Engine extends AsyncDisposable {
   readonly mounts: Mounts
   /** The authority at a path. Whether there is one, its verbs find out: they throw `not-found`. */
   pki(mountPath: string): Pki
-  /** Of the mount's ACME directories; the same holds for them. */
-  accountBindings(mountPath: string): AccountBindings
+  /** Who is let in to the mount's ACME directories; the same holds for it. */
+  acme(mountPath: string): AcmeManagement
 }
 
 /** The engine on the server's side: what stands beside the data of an answer is found there, in one look at the store. */
@@ -96,7 +96,7 @@ export interface ServingEngine extends Engine {
   readonly visibleMounts: VisibleMounts
   pki(mountPath: string): ServedPki
   /** One directory of the mount, for whoever proves to hold a key; nothing hangs on the caller. */
-  acme(mountPath: string, directory: Directory): AcmeServer
+  acmeDirectory(mountPath: string, directory: Directory): AcmeServer
   readonly inclusions: WorkspaceInclusions
 }
 

@@ -1,6 +1,7 @@
 // What every engine does, whichever way it is reached: the same values, the same refusals.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { accessCases } from "./access-cases.ts"
+import { acmeCases } from "./acme-cases.ts"
 import { certificateCases } from "./certificate-cases.ts"
 import { externalCases } from "./external-cases.ts"
 import { identityCases } from "./identity-cases.ts"
@@ -67,6 +68,9 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
   })
   describe("what stands for certificates:", () => {
     leaseCases(engine)
+  })
+  describe("who is let in to ACME:", () => {
+    acmeCases(engine)
   })
   describe("every method", () => {
     methodCases(engine)

@@ -234,6 +234,11 @@ const calls: Readonly<Record<string, Call>> = {
   "pki.settings.changeUrls": ({ pki }, { mountPath }) => pki(mountPath).settings.changeUrls({}),
   "pki.settings.cluster": ({ pki }, { mountPath }) => pki(mountPath).settings.cluster(),
   "pki.settings.changeCluster": ({ pki }, { mountPath }) => pki(mountPath).settings.changeCluster({}),
+  "pki.settings.acme": ({ pki }, { mountPath }) => pki(mountPath).settings.acme(),
+  "pki.settings.changeAcme": ({ pki }, { mountPath }) => pki(mountPath).settings.changeAcme({}),
+  "acme.eab.create": ({ acme }, { mountPath }) => acme(mountPath).eab.create({}),
+  "acme.eab.list": ({ acme }, { mountPath }) => acme(mountPath).eab.list(),
+  "acme.eab.delete": ({ acme }, { mountPath }) => acme(mountPath).eab.delete("any"),
   "pki.roles.list": ({ pki }, { mountPath }) => pki(mountPath).roles.list(),
   "pki.roles.get": ({ pki }, { mountPath }) => pki(mountPath).roles.get("web"),
   "pki.roles.save": ({ pki }, { mountPath }) => pki(mountPath).roles.save("web", {}),
@@ -285,7 +290,7 @@ const calls: Readonly<Record<string, Call>> = {
 }
 
 /** Of mounts, what is in them and who may use it, it is told apart whether something is missing or not permitted. */
-const isOfMounts = (method: string): boolean => /^(mounts|pki|policies|serviceTokens|leases)\./.test(method)
+const isOfMounts = (method: string): boolean => /^(mounts|pki|acme|policies|serviceTokens|leases)\./.test(method)
 
 /** What anybody with a token may do: of their own, or of nothing yet. */
 const openToStrangers = new Set(["organizations.create", "organizations.list", "users.account", "users.updateAccount"])

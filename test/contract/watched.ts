@@ -12,8 +12,9 @@ type Method = (...args: readonly unknown[]) => Promise<unknown>
 
 export function watched(engine: Engine, record: CallRecord, behind?: Engine): Engine {
   const pki = (mountPath: string) => watchedFamilies(engine.pki(mountPath), "pki.", record, behind?.pki(mountPath))
+  const acme = (mountPath: string) => watchedFamilies(engine.acme(mountPath), "acme.", record, behind?.acme(mountPath))
   return new Proxy(watchedFamilies(engine, "", record, behind), {
-    get: (target, name) => (name === "pki" ? pki : Reflect.get(target, name, target)),
+    get: (target, name) => (name === "pki" ? pki : name === "acme" ? acme : Reflect.get(target, name, target)),
   })
 }
 

@@ -63,7 +63,7 @@ export function openRemote(url: string, options: TransportOptions): Engine {
     leases: remoteLeases(system),
     mounts: remoteMounts(system),
     pki: (mountPath) => remotePki(transport, mountPath),
-    accountBindings: (mountPath) => remoteAccountBindings(pkiCallsOver(transport, mountPath)),
+    acme: (mountPath) => ({ eab: remoteAccountBindings(pkiCallsOver(transport, mountPath)) }),
     [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
   }
 }

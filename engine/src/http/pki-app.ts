@@ -7,6 +7,7 @@ import type { Runtime } from "../core/runtime.ts"
 import type { ServedEngine } from "../engine.ts"
 import { noMount } from "../pki/mount-directory.ts"
 import type { Mount } from "../pki/mount.ts"
+import { encodeProblem, problemType } from "../wire/acme/documents.ts"
 import { type Dialect, dialectOf } from "../wire/pki/dialect.ts"
 import { encodeEnvelope } from "../wire/pki/envelope.ts"
 import { encodeError, type WireNames } from "../wire/pki/errors.ts"
@@ -97,8 +98,13 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
       trail.record()
       return finished(visit, jsonResponse(200, pathHelp(segments.join("/"), found), { method: request.method }))
     }
-    if (operation === undefined || route === undefined)
-      return refused(visit, 405, ["unsupported operation"], { allow: allowedMethods([...found.routes.keys()]) })
+    if (operation === undefined || route === undefined) {
+      const headers = { allow: allowedMethods([...found.routes.keys()]) }
+      return refused(visit, 405, ["unsupported operation"], {
+        headers,
+        problems: [...found.routes.values()].some(({ problems }) => problems === true),
+      })
+    }
     if (whole === undefined && operation === "write") throw badRequest("cannot write to a path ending in '/'")
     try {
       return await handled({ ...visit, operation }, route, caller, found.params, part)
@@ -165,17 +171,19 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
     if (!isEngineError(error)) runtime.log.error("request failed", { requestId, error })
     const known = isEngineError(error) ? error : new EngineError("internal", `internal error in request ${requestId}`)
     const { status, document, headers } = encodeError(known, wireNames)
-    return refused(visit, status, document.errors, headers)
+    return refused(visit, status, document.errors, { headers })
   }
 
   function refused(
-    { trail, request }: Visit,
+    { trail, request: { method } }: Visit,
     status: number,
     errors: readonly string[],
-    headers: Readonly<Record<string, string>>,
+    { headers, problems = false }: { readonly headers: Readonly<Record<string, string>>; readonly problems?: boolean },
   ): Response {
     trail.refused(status, errors)
-    return jsonResponse(status, { errors }, { headers, method: request.method })
+    if (!problems) return jsonResponse(status, { errors }, { headers, method })
+    const document = encodeProblem({ type: "malformed", detail: errors.join("; ") }, status)
+    return jsonResponse(status, document, { headers: { ...headers, "content-type": problemType }, method })
   }
 
   return async (request, path, exchange) => {

@@ -65,6 +65,8 @@ export interface ApiRoute<Request> {
   /** The body is not one of parameters: bytes for `bytes()`. A last `*name` is left as it stands in the address. */
   readonly raw?: true
   readonly bodyLimitBytes?: number
+  /** Of ACME, which has refusals in documents of its own (RFC 7807). */
+  readonly problems?: true
   /** Nothing is left of a request unless an authority's key was used. */
   readonly signs?: true
   /** A `write` that changes nothing. */

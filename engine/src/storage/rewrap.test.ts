@@ -61,10 +61,12 @@ async function addAuthoritySecrets(database: Database): Promise<void> {
   const { transact } = storesOver(database, keySealer(parseKeyRing(oldText), random))
   const [mount] = await database.read((session) => session.all(sql<{ id: string }>`select id from mounts`))
   const mountId = mount?.id as MountId
-  await transact(async ({ caKeys, mountSettings }) => {
+  await transact(async ({ caKeys, mountSettings, acmeAccounts }) => {
     const key: CaKey = { id: "key-1" as CaKey["id"], mountId, name: null, publicKey: Buffer.of(1), createdAt: 0 }
     await caKeys.insert(key, Buffer.from("private key"))
     await mountSettings.saveSecret(mountId, "client-key", Buffer.from("secret"))
+    const binding = { id: "eab-1", mountId, directory: "acme", createdAt: 0, expiresAt: null }
+    await acmeAccounts.insertBinding({ ...binding, key: Buffer.from("binding key") })
   })
 }
 

@@ -1,3 +1,4 @@
+import { acmeRequests } from "./acme-requests.ts"
 import { certificateRequests, storedCertificateRequests } from "./certificate-requests.ts"
 import { externalPolicyRequests } from "./external-policy-requests.ts"
 import { leaseRequests } from "./lease-requests.ts"
@@ -23,4 +24,5 @@ export const requests: Readonly<Record<string, PreparePki>> = {
   ...certificateRequests,
   ...storedCertificateRequests,
   ...externalPolicyRequests,
+  ...acmeRequests,
 }

@@ -30,6 +30,7 @@ import {
   orderUrl,
   parseAccountId,
   parseChallengeType,
+  problemType,
   readPayload,
 } from "../../wire/acme/documents.ts"
 import {
@@ -60,6 +61,8 @@ const directories: readonly { readonly path: string; readonly of: (params: Param
 
 type Params = Readonly<Record<string, string>>
 
+/** How soon it is worth while to look again at what is being worked on. */
+const pollMs = 1_000
 /** With identifiers, CSR and signature of the largest order there is. */
 const bodyLimitBytes = 256 * 1_024
 
@@ -87,26 +90,26 @@ export const acmeRoutes: readonly PkiRoute[] = [
     open("read", `${path}/directory`, of, directory),
     open("read", `${path}/new-nonce`, of, async ({ request }) => ({ status: request.method === "HEAD" ? 200 : 204 })),
     open("read", `${path}/renewal-info/:certificate_id`, of, renewalInfo),
-    ...signed(path, "/new-account", of, newAccount),
-    ...signed(path, "/account/:id", of, account),
-    ...signed(path, "/account/:id/orders", of, orders),
-    ...signed(path, "/new-order", of, newOrder),
-    ...signed(path, "/order/:id", of, order),
-    ...signed(path, "/order/:id/finalize", of, finalize),
-    ...signed(path, "/order/:id/cert", of, certificate),
-    ...signed(path, "/order/:id/cert/:chain", of, certificate),
-    ...signed(path, "/new-authz", of, newAuthorization),
-    ...signed(path, "/authorization/:id", of, authorization),
-    ...signed(path, "/challenge/:id/:type", of, challenge),
-    ...signed(path, "/revoke-cert", of, revoke),
-    ...signed(path, "/key-change", of, keyChange),
+    signed(path, "/new-account", of, newAccount),
+    signed(path, "/account/:id", of, account),
+    signed(path, "/account/:id/orders", of, orders),
+    signed(path, "/new-order", of, newOrder),
+    signed(path, "/order/:id", of, order),
+    signed(path, "/order/:id/finalize", of, finalize),
+    signed(path, "/order/:id/cert", of, certificate),
+    signed(path, "/order/:id/cert/:chain", of, certificate),
+    signed(path, "/new-authz", of, newAuthorization),
+    signed(path, "/authorization/:id", of, authorization),
+    signed(path, "/challenge/:id/:type", of, challenge),
+    signed(path, "/revoke-cert", of, revoke),
+    signed(path, "/key-change", of, keyChange),
     {
       operation: "write",
       path: `${path}/new-eab`,
       async handle(request) {
         const { engine, mount, params } = request
         return answer(
-          encodeNewEab(await engine.accountBindings(mount.path).create(of(params), request.decode(newEabParameters))),
+          encodeNewEab(await engine.acme(mount.path).eab.create(of(params), request.decode(newEabParameters))),
         )
       },
     },
@@ -115,7 +118,7 @@ export const acmeRoutes: readonly PkiRoute[] = [
     operation: "list",
     path: "/eab",
     async handle({ engine, mount }) {
-      const bindings = await engine.accountBindings(mount.path).list()
+      const bindings = await engine.acme(mount.path).eab.list()
       return listed(
         bindings.map(({ id }) => id),
         Object.fromEntries(bindings.map((binding) => [binding.id, encodeEabInfo(binding)])),
@@ -126,7 +129,7 @@ export const acmeRoutes: readonly PkiRoute[] = [
     operation: "delete",
     path: "/eab/:key_id",
     async handle(request) {
-      await request.engine.accountBindings(request.mount.path).delete(param(request, "key_id"))
+      await request.engine.acme(request.mount.path).eab.delete(param(request, "key_id"))
       return nothing()
     },
   },
@@ -144,9 +147,10 @@ function open(
     path,
     open: true,
     raw: true,
+    problems: true,
     bodyLimitBytes,
     async handle(request) {
-      const server = request.engine.acme(request.mount.path, of(request.params))
+      const server = request.engine.acmeDirectory(request.mount.path, of(request.params))
       let base: string | undefined
       try {
         base = await server.base()
@@ -164,13 +168,8 @@ function signed(
   below: string,
   of: (params: Params) => Directory,
   handle: (visit: Visit, signed: SignedRequest) => Promise<Reply>,
-): readonly PkiRoute[] {
-  return [
-    open("write", `${path}${below}`, of, async (visit) => handle(visit, await signedRequest(visit, below))),
-    open("read", `${path}${below}`, of, async () => {
-      throw new AcmeProblem("malformed", "Ask for it with a signed POST whose payload is empty.", { status: 405 })
-    }),
-  ]
+): PkiRoute {
+  return open("write", `${path}${below}`, of, async (visit) => handle(visit, await signedRequest(visit, below)))
 }
 
 async function signedRequest({ request, base }: Visit, below: string): Promise<SignedRequest> {
@@ -362,9 +361,6 @@ function accountId(request: PkiRequest): AcmeAccountId {
 
 const orderId = ({ request }: Visit): AcmeOrderId => param(request, "id") as AcmeOrderId
 
-/** How soon it is worth while to look again at what is being worked on. */
-const pollMs = 1_000
-
 interface Around {
   readonly server: AcmeServer
   readonly base: string | undefined
@@ -408,7 +404,7 @@ async function refusal(error: unknown, around: Around): Promise<PkiResponse> {
     status: refused.status,
     body: JSON.stringify(problem),
     headers: {
-      "content-type": "application/problem+json",
+      "content-type": problemType,
       "cache-control": "no-store",
       ...(base === undefined
         ? {}

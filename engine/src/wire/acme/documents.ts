@@ -19,7 +19,9 @@ import { formatInstant, type Instant, parseInstant } from "../../core/time.ts"
 import { revocationReasons, type RevocationReason } from "../../x509/certificate-list.ts"
 import { flag, isObject, type JsonObject, readBase64url, readObject, text } from "./object.ts"
 
-export const problemNamespace = "urn:ietf:params:acme:error:"
+/** RFC 7807. */
+export const problemType = "application/problem+json"
+const problemNamespace = "urn:ietf:params:acme:error:"
 
 export function encodeProblem(problem: Problem, status?: number): JsonObject {
   const { type, detail, subproblems = [] } = problem

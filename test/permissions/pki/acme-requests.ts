@@ -1,0 +1,41 @@
+import { testTlsPem } from "../../../engine/src/testing/policy-server.ts"
+import type { PkiSubject } from "./cast.ts"
+import { nothing, type PreparePki } from "./prepared-request.ts"
+
+/** A role, an issuer and a policy service to name in the path of a directory. */
+async function withDirectories({ world, root, mount, policyServiceUrl }: PkiSubject): Promise<void> {
+  await world.engine.pki(mount).issuers.generateRoot({ commonName: "Root", keyType: "ec", issuerName: "main" })
+  await root("POST", `/${mount}/roles/web`, { allow_any_name: true })
+  await root("POST", `/${mount}/config/external-policy`, {
+    enabled: true,
+    external_service_url: policyServiceUrl,
+    trusted_leaf_certificate_bundle: testTlsPem("server"),
+  })
+}
+
+const newEab: PreparePki = async (subject) => {
+  await withDirectories(subject)
+  return { params: { issuer_ref: "main", role: "web", policy: "any" } }
+}
+
+export const acmeRequests: Readonly<Record<string, PreparePki>> = {
+  "GET /:mount/config/acme": nothing,
+  "POST /:mount/config/acme": () => ({ body: { dns_resolver: "10.0.0.53" } }),
+  ...Object.fromEntries(
+    ["", "/issuer/:issuer_ref"].flatMap((issuer) =>
+      ["", "/roles/:role", "/external-policy", "/external-policy/:policy"].map((decider) => [
+        `POST /:mount${issuer}${decider}/acme/new-eab`,
+        newEab,
+      ]),
+    ),
+  ),
+  "LIST /:mount/eab": async ({ world, mount, root }) => {
+    await root("POST", `/${mount}/root/generate/internal`, { common_name: "Root", key_type: "ec" })
+    await world.engine.acme(mount).eab.create({})
+    return {}
+  },
+  "DELETE /:mount/eab/:key_id": async ({ world, mount, root }) => {
+    await root("POST", `/${mount}/root/generate/internal`, { common_name: "Root", key_type: "ec" })
+    return { params: { key_id: (await world.engine.acme(mount).eab.create({})).id } }
+  },
+}
