@@ -35,7 +35,7 @@ const fetchesMaximum = 64
 export function acmeNetwork(options: AcmeNetworkOptions): AcmeNetwork & AsyncDisposable {
   const fetches = new Map<string, GuardedFetch>()
 
-  function fetchFor(terms: NetworkTerms): GuardedLookupOptionsedFetch {
+  function fetchFor(terms: NetworkTerms): GuardedFetch {
     const key = JSON.stringify(terms)
     const known = fetches.get(key) ?? guardedFetch({ ...guardOf(terms, options), digest: options.digest })
     fetches.delete(key)
