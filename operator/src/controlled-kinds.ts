@@ -10,6 +10,8 @@ import { connection } from "./kinds/connection.ts"
 import { clusterIssuer, issuer } from "./kinds/issuer.ts"
 import { configMaps, secrets } from "./kubernetes-object.ts"
 import { reconcileIssuers } from "./issuers.ts"
+import { workspace } from "./kinds/workspace.ts"
+import { reconcileWorkspaces, workspaceIdOf, workspacesReferredTo } from "./workspace/workspaces.ts"
 
 export const controlledKinds: readonly ControlledKind[] = [
   {
@@ -60,5 +62,11 @@ export const controlledKinds: readonly ControlledKind[] = [
       { resource: clusterIssuer, index: "issuer", valueFor: (key) => `ClusterIssuer/${key}` },
     ],
     reconciler: reconcileCertificates,
+  },
+  {
+    kind: workspace,
+    indexes: { connection: connectionOf, workspaceId: workspaceIdOf, workspaceRef: workspacesReferredTo },
+    refersTo: [...connectionReferences, { resource: workspace, index: "workspaceRef" }],
+    reconciler: ({ engines, storeOf }) => reconcileWorkspaces({ engines, workspaces: storeOf(workspace) }),
   },
 ]

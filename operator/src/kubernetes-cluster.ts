@@ -8,8 +8,10 @@ import type { OperatorRuntime } from "./runtime.ts"
 export interface KubernetesClusterOptions {
   readonly api: Pick<ApiClient, "apply" | "applyStatus" | "delete" | "get" | "list" | "mergePatch" | "watch">
   readonly runtime: Pick<OperatorRuntime, "log" | "random" | "timers">
-  /** Those that there is access to; what is in no namespace is out of reach then. The whole cluster unless given. */
+  /** Those that are looked at; all of them unless given. */
   readonly namespaces?: readonly string[]
+  /** Whether what is in no namespace is within reach; it is unless only some namespaces are looked at. */
+  readonly clusterWide?: boolean
 }
 
 export class KubernetesCluster implements Cluster {
@@ -41,9 +43,9 @@ export class KubernetesCluster implements Cluster {
   }
 
   #scopesOf({ resource, namespace }: Followed): readonly { readonly namespace?: string }[] {
-    const { namespaces } = this.#options
-    if (namespaces === undefined || namespace !== undefined) return [{}]
-    return resource.scope === "Cluster" ? [] : namespaces.map((one) => ({ namespace: one }))
+    const { namespaces, clusterWide = namespaces === undefined } = this.#options
+    if (resource.scope === "Cluster") return clusterWide ? [{}] : []
+    return namespaces === undefined || namespace !== undefined ? [{}] : namespaces.map((one) => ({ namespace: one }))
   }
 
   async get(resource: Resource, key: ObjectKey): Promise<KubernetesObject | undefined> {

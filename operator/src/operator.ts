@@ -23,8 +23,10 @@ export interface OperatorOptions {
   readonly runtime: OperatorRuntime
   /** The operator's own: its Lease is in it, and the Secrets of what is in no namespace. */
   readonly namespace: string
-  /** Those whose objects it looks after, and then nothing that is in none; all of the cluster unless given. */
+  /** Namespaces whose objects it looks after; all of them unless given. */
   readonly watched?: readonly string[]
+  /** Whether it looks after what is in no namespace too, which it does unless it looks after some namespaces only. */
+  readonly clusterWide?: boolean
   /** Of this replica, and of no other. */
   readonly identity: string
   readonly listen: { readonly host: string; readonly port: number }
@@ -67,6 +69,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
       api,
       runtime,
       ...(options.watched === undefined ? {} : { namespaces: options.watched }),
+      ...(options.clusterWide === undefined ? {} : { clusterWide: options.clusterWide }),
     }),
     kinds: controlledKinds,
     runtime,

@@ -4,7 +4,9 @@ export const reasons = [
   // Of every kind.
   "InvalidSpec",
   "Paused",
-  "NotYetCompared",
+  "InStep",
+  "DriftDetected",
+  "NameTaken",
   // On the way to an engine.
   "Connected",
   "ConnectionMissing",
@@ -13,7 +15,6 @@ export const reasons = [
   "NamespaceNotAllowed",
   "SecretMissing",
   "SecretKeyMissing",
-  "CertificateAuthorityInvalid",
   "AddressNotAllowed",
   "TokenRefused",
   "OrganizationNotFound",
@@ -46,9 +47,14 @@ export const reasons = [
   "LifetimeTooShort",
   "TrustPublished",
   "AuthoritiesOverlap",
-  "InStep",
-  "DriftDetected",
-  "NameTaken",
+  // Of workspaces.
+  "Available",
+  "AlreadyManaged",
+  "WorkspaceMissing",
+  "ReferenceMissing",
+  "LockedByOther",
+  "DeletionBlocked",
+  "DeletionRefused",
   // What an engine answers.
   "EngineUnavailable",
   "EngineRefused",

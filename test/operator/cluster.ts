@@ -21,6 +21,8 @@ const root = join(import.meta.dirname, "../..")
 export interface Cluster {
   /** What it prints. Fails, with what it says, when the command does. */
   kubectl(args: readonly string[], input?: string): Promise<string>
+  /** Access of its administrator. */
+  adminAccess(): KubeConfig
   installDefinitions(): Promise<void>
   /** Access of the operator's ServiceAccount in this namespace, which it makes. */
   operatorAccess(namespace: string): Promise<KubeConfig>
@@ -40,8 +42,14 @@ export function openCluster(plane: Pick<ControlPlane, "kubectl" | "kubeconfig">)
   const { kubeconfig } = plane
   const kubectl: Cluster["kubectl"] = (args, input = "") =>
     run(plane.kubectl, ["--kubeconfig", kubeconfig, ...args], input)
+  const adminAccess = () => {
+    const config = new KubeConfig()
+    config.loadFromFile(kubeconfig)
+    return config
+  }
   return {
     kubectl,
+    adminAccess,
     async installDefinitions() {
       const folder = join(root, "crds")
       await kubectl(["apply", "--server-side", "-f", folder])
@@ -59,8 +67,7 @@ export function openCluster(plane: Pick<ControlPlane, "kubectl" | "kubeconfig">)
     },
     async accessOf(namespace, account) {
       const token = await kubectl(["create", "token", account, "--namespace", namespace])
-      const config = new KubeConfig()
-      config.loadFromFile(kubeconfig)
+      const config = adminAccess()
       const cluster = config.getCurrentCluster()
       if (cluster === null) throw new Error("the control plane has no address")
       config.loadFromClusterAndUser(cluster, { name: account, token: token.trim() })

@@ -28,6 +28,9 @@ function startReplica(config: KubeConfig, namespace: string, identity: string): 
       namespace,
       identity,
       runtime: systemRuntime(silent),
+      // Other suites have operators of their own in this cluster.
+      watched: [namespace],
+      clusterWide: true,
       listen: { host: "127.0.0.1", port: 0 },
       listening: url.resolve,
     },

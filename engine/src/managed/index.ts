@@ -34,7 +34,12 @@ export {
 } from "./remote-state-consumers.ts"
 export { sshKeyAssignmentKind, type SshKeyAssignmentSpec } from "./ssh-key-assignment.ts"
 export { type ObservedTag, tagKind, type TagSpec } from "./tag.ts"
-export { type ObservedTagBindings, tagBindingsKind, type TagBindingsSpec } from "./tag-bindings.ts"
+export { observedTagBindings, type ObservedTagBindings, tagBindingsKind, type TagBindingsSpec } from "./tag-bindings.ts"
 export { type ObservedWorkspace, observedWorkspace, workspaceKind, type WorkspaceSpec } from "./workspace.ts"
 export { type ObservedWorkspaceLock, workspaceLockKind, type WorkspaceLockSpec } from "./workspace-lock.ts"
-export { type ObservedWorkspaceTags, workspaceTagsKind, type WorkspaceTagsSpec } from "./workspace-tags.ts"
+export {
+  observedWorkspaceTags,
+  type ObservedWorkspaceTags,
+  workspaceTagsKind,
+  type WorkspaceTagsSpec,
+} from "./workspace-tags.ts"

@@ -65,15 +65,20 @@ async function observe(
   spec: Partial<TagBindingsSpec>,
 ): Promise<ObservedTagBindings | undefined> {
   try {
-    const mode = modeOf(spec)
-    const present = await boundOn(engine, id)
-    const keys = foldedKeys(spec.bindings ?? {})
-    const seen = mode === "exclusive" ? present : present.filter(([key]) => keys.has(foldTag(key)))
-    return { workspaceId: id, bindings: Object.fromEntries(seen), mode }
+    const { bindings = {}, mode = "additive" } = spec
+    return observedTagBindings({ workspaceId: id, bindings, mode }, await boundOn(engine, id))
   } catch (error) {
     if (isEngineError(error, "not-found")) return undefined
     throw error
   }
+}
+
+/** Of the bindings with a value that a workspace has. */
+export function observedTagBindings(spec: TagBindingsSpec, present: readonly Entry[]): ObservedTagBindings {
+  const mode = modeOf(spec)
+  const keys = foldedKeys(spec.bindings)
+  const seen = mode === "exclusive" ? present : present.filter(([key]) => keys.has(foldTag(key)))
+  return { workspaceId: spec.workspaceId, bindings: Object.fromEntries(seen), mode }
 }
 
 /** `before` are those that this declaration had brought. */

@@ -74,7 +74,7 @@ async function observe(
   { tags = [], ...spec }: Partial<WorkspaceTagsSpec>,
 ): Promise<ObservedWorkspaceTags | undefined> {
   try {
-    return observedOf({ workspaceId: id, tags, mode: modeOf(spec) }, await namesOf(engine, id))
+    return observedWorkspaceTags({ workspaceId: id, tags, mode: modeOf(spec) }, await namesOf(engine, id))
   } catch (error) {
     if (isEngineError(error, "not-found")) return undefined
     throw error
@@ -110,8 +110,8 @@ async function removeTags(engine: Engine, workspaceId: string, tags: readonly st
   )
 }
 
-/** In the spelling of the spec where it names one. */
-function observedOf(spec: WorkspaceTagsSpec, present: readonly string[]): ObservedWorkspaceTags {
+/** Of the tags that a workspace has, in the spelling of the spec where it names one. */
+export function observedWorkspaceTags(spec: WorkspaceTagsSpec, present: readonly string[]): ObservedWorkspaceTags {
   const there = new Set(present.map(foldTag))
   const ours = spec.tags.filter((tag) => there.has(foldTag(tag)))
   const named = new Set(ours.map(foldTag))

@@ -12,6 +12,8 @@ export interface Kind<Spec> extends Resource {
   readonly categories?: readonly string[]
   readonly description: string
   readonly spec: z.ZodType<Spec>
+  /** Rules on the whole object, of which CEL sees the name, and the reconciler what else. */
+  readonly objectRules?: readonly { readonly rule: string; readonly message: string; readonly fieldPath: string }[]
   /** Its own members of the status. All of them optional: nobody has looked at an object that is new. */
   readonly status?: z.ZodRawShape
   /** Whether it has the condition `Synced`, and a column of it. */
@@ -106,6 +108,7 @@ export function definitionOf<Spec>(kind: Kind<Spec>): Readonly<Record<string, un
               type: "object",
               description,
               required: ["spec"],
+              ...(kind.objectRules === undefined ? {} : { "x-kubernetes-validations": kind.objectRules }),
               properties: {
                 apiVersion: { type: "string", description: apiVersionOf(kind) },
                 kind: { type: "string", description: kind.kind },

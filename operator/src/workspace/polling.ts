@@ -1,0 +1,30 @@
+// How often a workspace is looked at, and what at: whoever merely looks again asks the engine once. Pure.
+import { parseGoDuration } from "../go-duration.ts"
+import type { WorkspaceObjectSpec } from "../kinds/workspace.ts"
+import type { KubernetesObject } from "../kubernetes-object.ts"
+
+const shortestMs = 30_000
+const intervalAnnotation = "chancery.dev/poll-interval"
+
+/** An annotation of the object counts before its spec; what cannot be read does not. */
+export function intervalMs(
+  { metadata: { annotations } }: KubernetesObject,
+  { reconcileInterval }: WorkspaceObjectSpec,
+): number {
+  const asked = parseGoDuration(annotations?.[intervalAnnotation] ?? "") ?? parseGoDuration(reconcileInterval)
+  return Math.max(asked ?? shortestMs, shortestMs)
+}
+
+/** What takes a request of its own. `workspace` tells of settings, flat tags, SSH key and lock. */
+export type Aspect = "workspace" | "tagBindings" | "remoteStateConsumers" | "dataRetentionPolicy"
+
+/** The aspects take turns: each is looked at once in as many polls as there are. */
+export function aspectOf(spec: WorkspaceObjectSpec, now: number, everyMs: number): Aspect {
+  const aspects: readonly Aspect[] = [
+    "workspace",
+    ...(["tagBindings", "remoteStateConsumers", "dataRetentionPolicy"] as const).filter(
+      (field) => spec[field] !== undefined,
+    ),
+  ]
+  return aspects[Math.floor(now / everyMs) % aspects.length] ?? "workspace"
+}

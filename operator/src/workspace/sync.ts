@@ -1,0 +1,197 @@
+// Compares a workspace with its spec, one aspect after another, and changes what differs unless that is only to be reported.
+import { type EffectiveTagBinding, type Engine, isEngineError, type WorkspaceView } from "@chancery/engine"
+import {
+  dataRetentionPolicyKind,
+  observedTagBindings,
+  observedWorkspace,
+  observedWorkspaceTags,
+  remoteStateConsumersKind,
+  tagBindingsKind,
+  workspaceKind,
+  workspaceLockKind,
+  workspaceTagsKind,
+} from "@chancery/engine/managed"
+import type { WorkspaceObjectSpec } from "../kinds/workspace.ts"
+import { stalled } from "../outcome.ts"
+import {
+  type Applied,
+  desiredSettings,
+  type DesiredWorkspace,
+  droppedSettings,
+  fieldOf,
+  wasDropped,
+} from "./desired.ts"
+import { difference, type Difference } from "./drift.ts"
+
+/** One workspace and what it is to be. */
+export interface Subject {
+  readonly engine: Engine
+  readonly id: string
+  readonly spec: WorkspaceObjectSpec
+  readonly desired: DesiredWorkspace
+  /** What the spec before this one has brought. */
+  readonly applied: Applied
+  /** What differs is told, and stays. */
+  readonly reports: boolean
+  /** Nothing is new: what was refused before is not tried again. */
+  readonly quiet: boolean
+  readonly now: number
+}
+
+export async function syncSettings(subject: Subject, view: WorkspaceView): Promise<readonly Difference[]> {
+  const { engine, id, spec, desired, applied } = subject
+  const wanted = desiredSettings(spec, desired)
+  refuseFaults(wanted)
+  const observed = observedWorkspace(view)
+  const dropped = droppedSettings(spec, applied)
+  const { changed, mustReplace } = workspaceKind.changes(wanted, observed, dropped)
+  if (mustReplace.length > 0)
+    throw stalled(
+      "InvalidSpec",
+      `The workspace ${id} is in the organization ${view.organizationName}, not ${wanted.organization}.`,
+    )
+  const [before, after] = [observed, wanted] as unknown as Record<string, unknown>[]
+  if (changed.length > 0 && !subject.reports) await workspaceKind.update(engine, id, wanted, observed, dropped)
+  return changed.map((member) => difference(fieldOf(member), after?.[member], before?.[member]))
+}
+
+export function refuseFaults(wanted: object): void {
+  const [fault] = workspaceKind.faults({ ...wanted })
+  if (fault === undefined) return
+  const [member = "", ...rest] = fault.field ?? []
+  throw stalled("InvalidSpec", `spec.${[fieldOf(String(member)), ...rest].join(".")}: ${fault.detail}`)
+}
+
+const fold = (text: string): string => text.toLowerCase()
+
+/** Those that an earlier spec has brought, that this one does not have, and that are still there. */
+function leftOver(brought: readonly string[] = [], wanted: readonly string[], present: readonly string[]): string[] {
+  const [kept, there] = [new Set(wanted.map(fold)), new Set(present.map(fold))]
+  return brought.filter((one) => !kept.has(fold(one)) && there.has(fold(one)))
+}
+
+export async function syncTags(subject: Subject, { tagNames }: WorkspaceView): Promise<readonly Difference[]> {
+  const { engine, id, spec, applied } = subject
+  const mode = spec.tagsPolicy === "Exclusive" && spec.tags !== undefined ? "exclusive" : "additive"
+  const wanted = { workspaceId: id, tags: spec.tags ?? [], mode } as const
+  const observed = observedWorkspaceTags(wanted, tagNames)
+  const gone = leftOver(applied.tags, wanted.tags, tagNames)
+  if (workspaceTagsKind.changes(wanted, observed).changed.length === 0 && gone.length === 0) return []
+  if (!subject.reports) await workspaceTagsKind.update(engine, id, wanted, { ...observed, tags: gone })
+  return [difference("tags", wanted.tags, mode === "exclusive" ? observed.tags : [...observed.tags, ...gone])]
+}
+
+export interface SyncedBindings {
+  readonly differences: readonly Difference[]
+  readonly effective: readonly EffectiveTagBinding[]
+}
+
+export async function syncTagBindings(subject: Subject): Promise<SyncedBindings> {
+  const { engine, id, spec, applied } = subject
+  const effective = await engine.tags.effectiveBindings(id)
+  const present = effective
+    .filter(({ inheritedFrom, value }) => inheritedFrom === null && value !== "")
+    .map(({ key, value }) => [key, value] as const)
+  const mode = spec.tagsPolicy === "Exclusive" && spec.tagBindings !== undefined ? "exclusive" : "additive"
+  const bindings = Object.fromEntries((spec.tagBindings ?? []).map(({ key, value }) => [key, value]))
+  const wanted = { workspaceId: id, bindings, mode } as const
+  const observed = observedTagBindings(wanted, present)
+  const keys = present.map(([key]) => key)
+  const gone = leftOver(applied.tagBindings, Object.keys(bindings), keys)
+  const goneBindings = Object.fromEntries(present.filter(([key]) => gone.some((one) => fold(one) === fold(key))))
+  if (tagBindingsKind.changes(wanted, observed).changed.length === 0 && gone.length === 0)
+    return { differences: [], effective }
+  const shown = mode === "exclusive" ? observed.bindings : { ...observed.bindings, ...goneBindings }
+  const differences = [difference("tagBindings", bindings, shown)]
+  if (subject.reports) return { differences, effective }
+  await tagBindingsKind.update(engine, id, wanted, { ...observed, bindings: goneBindings })
+  return { differences, effective: await engine.tags.effectiveBindings(id) }
+}
+
+export async function syncConsumers(subject: Subject): Promise<readonly Difference[]> {
+  const { engine, id, spec, desired, applied, now } = subject
+  const consumerIds = [...(desired.ids.remoteStateConsumerIds ?? [])]
+  if (spec.remoteStateConsumers === undefined) {
+    const gone = applied.remoteStateConsumers ?? []
+    if (gone.length === 0 || subject.reports || spec.globalRemoteState === true) return []
+    await remoteStateConsumersKind.remove(engine, id, { consumerIds: [...gone] }, "safe", { before: {}, now })
+    return [difference("remoteStateConsumers", [], gone)]
+  }
+  const wanted = { workspaceId: id, consumerIds, mode: "exclusive" } as const
+  const observed = await remoteStateConsumersKind.observe(engine, id, wanted, { before: {}, now })
+  if (observed === undefined || remoteStateConsumersKind.changes(wanted, observed).changed.length === 0) return []
+  if (!subject.reports) await remoteStateConsumersKind.update(engine, id, wanted, observed)
+  return [difference("remoteStateConsumers", consumerIds, observed.consumerIds)]
+}
+
+export async function syncSshKey(subject: Subject, view: WorkspaceView): Promise<readonly Difference[]> {
+  const { engine, id, spec, desired, applied } = subject
+  const wanted = wasDropped("sshKey", spec, applied) ? null : desired.ids.sshKeyId
+  if (wanted === undefined || wanted === view.sshKeyId) return []
+  if (!subject.reports) await engine.workspaces.assignSshKey({ id }, wanted)
+  return [difference("sshKey", wanted, view.sshKeyId)]
+}
+
+export async function syncRetention(subject: Subject): Promise<readonly Difference[]> {
+  const { engine, id, spec, applied, now } = subject
+  const policy = spec.dataRetentionPolicy
+  const dropped = wasDropped("dataRetentionPolicy", spec, applied)
+  if (policy === undefined && !dropped) return []
+  const days = policy?.deleteOlderThanDays ?? null
+  const wanted = { workspaceId: id, deleteOlderThanDays: days }
+  const observed = await dataRetentionPolicyKind.observe(engine, id, wanted, { before: {}, now })
+  const same =
+    policy === undefined
+      ? observed === undefined
+      : observed !== undefined && dataRetentionPolicyKind.changes(wanted, observed).changed.length === 0
+  if (same) return []
+  if (!subject.reports) {
+    if (policy === undefined) await dataRetentionPolicyKind.remove(engine, id, wanted, "safe", { before: {}, now })
+    else await dataRetentionPolicyKind.update(engine, id, wanted, observed ?? wanted)
+  }
+  const shown = observed === undefined ? null : (observed.deleteOlderThanDays ?? "never")
+  return [difference("dataRetentionPolicy", policy === undefined ? null : (days ?? "never"), shown)]
+}
+
+export interface SyncedLock {
+  readonly differences: readonly Difference[]
+  /** Why somebody else has locked it, while the spec wants to. */
+  readonly foreign?: string
+}
+
+export async function syncLock(subject: Subject, { lock }: WorkspaceView): Promise<SyncedLock> {
+  const { engine, id, spec, applied, quiet } = subject
+  const held = lock.held ? lock.reason : undefined
+  const ours = applied.fields?.includes("lock") === true
+  if (spec.lock === undefined) {
+    if (!ours || held === undefined) return { differences: [] }
+    const differences = [difference("lock", null, { reason: held })]
+    if (!subject.reports) await unlocked(engine, id)
+    return { differences }
+  }
+  const { reason } = spec.lock
+  if (ours && held === reason) return { differences: [] }
+  const differences = [difference("lock", { reason }, held === undefined ? null : { reason: held })]
+  if (subject.reports) return { differences: held === reason ? [] : differences }
+  // It was refused before, and nothing says that it would not be now.
+  if (held !== undefined && quiet) return { differences: [], foreign: held }
+  if (held !== undefined && ours && !(await unlocked(engine, id))) return { differences: [], foreign: held }
+  try {
+    await workspaceLockKind.create(engine, { workspaceId: id, reason }, { marker: "", adopt: false })
+    return { differences }
+  } catch (error) {
+    if (isEngineError(error, "conflict")) return { differences: [], foreign: held ?? "" }
+    throw error
+  }
+}
+
+/** Whether it is open now; a lock of somebody else is left alone. */
+export async function unlocked(engine: Engine, id: string): Promise<boolean> {
+  try {
+    await engine.workspaces.unlock({ id })
+    return true
+  } catch (error) {
+    if (!isEngineError(error, "conflict")) throw error
+    return !(await engine.workspaces.get({ id })).lock.held
+  }
+}
