@@ -7,11 +7,18 @@ import { startServer } from "../../engine/src/server.ts"
 import { openssl } from "../../engine/src/testing/openssl.ts"
 import { openWorld, type World } from "../../engine/src/testing/world.ts"
 import { writePem } from "../../engine/src/x509/pem.ts"
+import { ApiClient } from "../../operator/src/api-client.ts"
+import { certificate as certificateKind } from "../../operator/src/kinds/certificate.ts"
+import { KubernetesCluster } from "../../operator/src/kubernetes-cluster.ts"
+import type { KubernetesObject } from "../../operator/src/kubernetes-object.ts"
+import { ObjectStore } from "../../operator/src/object-store.ts"
 import { runOperator } from "../../operator/src/operator.ts"
 import { systemRuntime } from "../../operator/src/runtime.ts"
 import { findKubernetes } from "../toolchain/kubernetes.ts"
+import { argoHealth } from "./argo-cd.ts"
 import { type Cluster, openCluster, sharedCluster } from "./cluster.ts"
 import { startControlPlane } from "./control-plane.ts"
+import { kstatus } from "./kstatus.ts"
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 const dayMs = 86_400_000
@@ -49,6 +56,7 @@ let cluster: Cluster
 let world: World
 let url: string
 let operatorUrl: string
+let watcher: KubernetesCluster
 /** By which the clocks of the operator and of the engine are ahead. */
 let aheadMs = 0
 
@@ -150,6 +158,8 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
     await cluster.installDefinitions()
     const namespace = "operator"
     const config = await cluster.operatorAccess(namespace)
+    const runtime = systemRuntime(silent)
+    watcher = new KubernetesCluster({ api: closing.use(new ApiClient(config, runtime)), runtime })
     const clock = { now: () => Date.now() + aheadMs }
     world = closing.use(await openWorld({ jobs: false, runtime: { ...engineRuntime(), clock } }))
     const server = await startServer({ engine: world.engine })
@@ -176,7 +186,7 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
         config,
         namespace,
         identity: "one",
-        runtime: { ...systemRuntime(silent), clock },
+        runtime: { ...runtime, clock },
         listen: { host: "127.0.0.1", port: 0 },
         listening: listening.resolve,
       },
@@ -189,6 +199,11 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
     })
     operatorUrl = await listening.promise
   })
+
+  /** Every version of every Certificate of a namespace, as the operator sees them. */
+  function follow(namespace: string, store: ObjectStore, changed: (key: string) => void) {
+    return watcher.follow({ resource: certificateKind, namespace }, store, changed)
+  }
 
   /** Of the operator, but for its Lease. */
   async function writes(): Promise<number> {
@@ -435,56 +450,71 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
     expect(ready.status["failedIssuanceAttempts"]).toBeUndefined()
   })
 
-  test.each([
-    {
-      why: "no issuer",
-      name: "no-issuer",
-      spec: { issuerRef: { name: "nobody" } },
-      reason: "Stalled=True IssuerMissing",
-    },
-    {
-      why: "an issuer that is not ready",
-      name: "unready",
-      spec: { issuerRef: { name: "broken" } },
-      reason: "Reconciling=True IssuerNotReady",
-    },
-    { why: "no role", name: "no-role", spec: { issuerRef: { name: "roleless" } }, reason: "Stalled=True RoleMissing" },
-    { why: "a role there is not", name: "other-role", spec: { role: "nothing" }, reason: "Stalled=True EngineRefused" },
-    {
-      why: "a usage that the role does not give",
-      name: "usage",
-      spec: { usages: ["codeSigning"] },
-      reason: "Stalled=True CertificateUnfit",
-    },
-    {
-      why: "too short a life",
-      name: "short",
-      spec: { duration: "10m", renewBefore: "9m59s" },
-      reason: "Stalled=True LifetimeTooShort",
-    },
-    {
-      why: "a window that never opens",
-      name: "window",
-      spec: { renewalWindows: [{ cron: "0 0 30 2 *", duration: "1h" }] },
-      reason: "Stalled=True InvalidSpec",
-    },
-    {
-      why: "a key of no such size",
-      name: "max-ttl",
-      spec: { duration: "20000h" },
-      reason: "Stalled=True EngineRefused",
-    },
-  ])("with $why are $reason", async ({ name, spec, reason }) => {
-    const namespace = `bad-${name}`
-    const { certificate, issuer, wait, crt: shown } = await setUp(namespace)
-    await apply(
-      issuer("broken", { issuerRef: "nobody" }),
-      issuer("roleless", { defaultRole: undefined }),
-      certificate("web", spec),
-    )
-    await wait(crt, "web", reason.startsWith("Stalled") ? "Stalled" : "Reconciling")
-    expect(reasons(await shown("web"))).toContain(reason)
-    await expect(cluster.kubectl(["get", "secret", "web-tls", "-n", namespace])).rejects.toThrow(/not found/)
+  describe("that cannot be issued", () => {
+    const cases = [
+      {
+        why: "no issuer",
+        name: "no-issuer",
+        spec: { issuerRef: { name: "nobody" } },
+        reason: "Stalled=True IssuerMissing",
+      },
+      {
+        why: "an issuer that is not ready",
+        name: "unready",
+        spec: { issuerRef: { name: "broken" } },
+        reason: "Reconciling=True IssuerNotReady",
+      },
+      {
+        why: "no role",
+        name: "no-role",
+        spec: { issuerRef: { name: "roleless" } },
+        reason: "Stalled=True RoleMissing",
+      },
+      {
+        why: "a role there is not",
+        name: "other-role",
+        spec: { role: "nothing" },
+        reason: "Stalled=True EngineRefused",
+      },
+      {
+        why: "a usage that the role does not give",
+        name: "usage",
+        spec: { usages: ["codeSigning"] },
+        reason: "Stalled=True CertificateUnfit",
+      },
+      {
+        why: "too short a life",
+        name: "short",
+        spec: { duration: "10m", renewBefore: "9m59s" },
+        reason: "Stalled=True LifetimeTooShort",
+      },
+      {
+        why: "a window that never opens",
+        name: "window",
+        spec: { renewalWindows: [{ cron: "0 0 30 2 *", duration: "1h" }] },
+        reason: "Stalled=True InvalidSpec",
+      },
+      {
+        why: "a key of no such size",
+        name: "max-ttl",
+        spec: { duration: "20000h" },
+        reason: "Stalled=True EngineRefused",
+      },
+    ]
+    beforeAll(async () => {
+      const { certificate, issuer } = await setUp("bad")
+      await apply(
+        issuer("broken", { issuerRef: "nobody" }),
+        issuer("roleless", { defaultRole: undefined }),
+        ...cases.map(({ name, spec }) => certificate(name, spec)),
+      )
+    })
+
+    test.each(cases)("with $why are $reason", async ({ name, reason }) => {
+      const { crt: shown, kubectl } = actor("bad")
+      await expect.poll(async () => reasons(await shown(name))).toContain(reason)
+      await expect(kubectl(["get", "secret", `${name}-tls`, "-n", "bad"])).rejects.toThrow(/not found/)
+    })
   })
 
   test("are renewed when they are due or somebody asks, never unready meanwhile, and the old one is revoked if so wished", async () => {
@@ -653,6 +683,59 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
     await ask(crt, "web")
     await expect.poll(async () => count(await bundle())).toBe(1)
     expect(await bundle()).toBe(`${writePem("CERTIFICATE", next.certificate)}\n`)
+  })
+
+  test("are never taken for finished before they are, by whatever reads their conditions", async () => {
+    const { certificate, wait, crt: shown, kubectl } = await setUp("sampled")
+    const samples: KubernetesObject[] = []
+    const store = new ObjectStore()
+    const following = follow("sampled", store, (key) => {
+      const object = store.get(key)
+      if (object !== undefined) samples.push(object)
+    })
+    await following.whenSynced()
+    const role = { role: "narrow" }
+    await world.engine.pki("sampled").roles.save("narrow", {
+      allowedDomains: ["example.com"],
+      allowSubdomains: true,
+      keyType: "any",
+    })
+    const revocationPolicy = { onDelete: true }
+    await apply(certificate("web", { ...role, revocationPolicy }))
+    await wait(crt, "web", "Ready")
+    await apply(certificate("web", { ...role, revocationPolicy, dnsNames: ["api.example.com"] }))
+    await expect.poll(async () => (await shown("web")).status["revision"]).toBe(2)
+    await apply(certificate("web", { ...role, revocationPolicy, dnsNames: ["api.example.org"] }))
+    await wait(crt, "web", "Stalled")
+    await apply(certificate("web", { ...role, revocationPolicy, dnsNames: ["www.example.com"] }))
+    await wait(crt, "web", "Ready")
+    await kubectl(["delete", crt, "web", "-n", "sampled", "--timeout=60s"])
+    await following.stop()
+
+    const seen = samples.map((sample) => {
+      const { conditions = [] } = (sample["status"] ?? {}) as Shown["status"]
+      const isReady = conditions.some(({ type, status }) => type === "Ready" && status === "True")
+      const fares = kstatus(sample)
+      return { fares, isUsable: isReady && fares === "Current" }
+    })
+    expect(seen[0]?.fares).toBe("InProgress")
+    expect(seen.filter(({ fares, isUsable }) => fares === "Current" && !isUsable)).toEqual([])
+    // Whatever is repeated in between says the same.
+    const told = seen.map(({ fares }) => fares).filter((fares, index, all) => fares !== all[index - 1])
+    expect(told).toEqual([
+      "InProgress",
+      "Current",
+      "InProgress",
+      "Current",
+      "InProgress",
+      "Failed",
+      "InProgress",
+      "Current",
+      "Terminating",
+    ])
+    const health = { InProgress: "Progressing", Current: "Healthy", Failed: "Degraded", Terminating: "Progressing" }
+    const byArgo = await Promise.all(samples.map(async (sample) => (await argoHealth(sample)).status))
+    expect(byArgo).toEqual(seen.map(({ fares }) => health[fares]))
   })
 
   test("are left alone while they are paused", async () => {

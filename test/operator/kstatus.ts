@@ -1,0 +1,22 @@
+// How an object fares for Flux, kpt and all that reads conditions by cli-utils' rules (pkg/kstatus/status, generic.go).
+
+export type Fares = "Terminating" | "InProgress" | "Failed" | "Current"
+
+export interface Sampled {
+  readonly metadata: { readonly generation?: number; readonly deletionTimestamp?: string }
+  readonly status?: unknown
+}
+
+export function kstatus({ metadata, status }: Sampled): Fares {
+  const { observedGeneration, conditions = [] } = (status ?? {}) as {
+    readonly observedGeneration?: number
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+  }
+  const is = (type: string) => conditions.find((one) => one.type === type)?.status
+  if (metadata.deletionTimestamp !== undefined) return "Terminating"
+  if (observedGeneration !== undefined && observedGeneration !== metadata.generation) return "InProgress"
+  if (is("Reconciling") === "True") return "InProgress"
+  if (is("Stalled") === "True") return "Failed"
+  if (is("Ready") === "False" || is("Ready") === "Unknown") return "InProgress"
+  return "Current"
+}
