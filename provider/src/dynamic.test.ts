@@ -159,3 +159,17 @@ test("an expired token is told apart, with where a new one goes", async () => {
   expect(refused).toMatch(/401 unauthenticated.*CHANCERY_TOKEN/s)
   expect(refused).not.toContain("secret-token")
 })
+
+test("what is due is replaced, although no input shows it", async () => {
+  const session = sessionWith()
+  session.configure(nothingSet)
+  const provider = dynamicProvider("pkiCertificate", lifecycles.pkiCertificate, session)
+  const news = { mount: "pki", role: "web", commonName: "www.test" }
+  const olds = { ...news, revokedAt: "2026-01-01T00:00:00.000Z", __managed: ["mount", "role", "commonName"] }
+  expect(await provider.diff("pki/01", olds, news)).toEqual({
+    changes: true,
+    replaces: ["revokedAt"],
+    deleteBeforeReplace: false,
+  })
+  expect(await provider.diff("pki/01", { ...olds, revokedAt: null }, news)).toEqual({ changes: false })
+})

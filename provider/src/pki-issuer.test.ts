@@ -208,6 +208,17 @@ describe("an intermediate", () => {
     expect((await certificates.get(String(state["serialNumber"]))).revokedAt).not.toBeNull()
   })
 
+  test("goes before its parent in the same mount, which need not stay for its sake", async () => {
+    const parent = await pkiIssuer.create(engine, { ...root, mount: "pki" })
+    const { parentMount: _mount, ...beside } = signedHere
+    const { id, state } = await pkiIssuer.create(engine, beside)
+    const refused = await wrongOf(pkiIssuer.delete(engine, parent.id, parent.state, defaults))
+    expect(explain(refused, "pkiIssuer", "delete")).toContain("still valid")
+    await pkiIssuer.delete(engine, id, state, defaults)
+    await pkiIssuer.delete(engine, parent.id, parent.state, defaults)
+    expect(await namesIn("pki")).toEqual(empty)
+  })
+
   test("keeps the root that completes another one's chain until that goes too", async () => {
     const one = await pkiIssuer.create(engine, signedHere)
     const two = await pkiIssuer.create(engine, { ...signedHere, name: "second", commonName: "Second CA" })

@@ -1,7 +1,9 @@
 // Whole stories of certificates by the real Pulumi engine, with the engine in the provider's process and with a server.
 import { beforeAll, describe, expect, test } from "vitest"
 import { twoTierPki } from "../examples/two-tier-pki.ts"
-import { certificateStory, signedStory } from "../pulumi/certificate-story.ts"
+import { certificateStory, declareCertificate, prepareAuthority, signedStory } from "../pulumi/certificate-story.ts"
+import { openFaultyRoad } from "../pulumi/faulty-road.ts"
+import { issuerStory } from "../pulumi/issuer-story.ts"
 import { buildProvider, openStack } from "../pulumi/stack.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
 
@@ -20,8 +22,28 @@ describe.skipIf(pulumi === undefined).each(["embedded", "remote"] as const)("wit
     await expect(signedStory(stack)).resolves.toBeUndefined()
   })
 
+  test("authorities are made, signed elsewhere, brought along, renamed, repaired, replaced and taken away", async () => {
+    await using stack = await openStack(pulumi ?? "", mode)
+    await expect(issuerStory(stack)).resolves.toBeUndefined()
+  })
+
   test("the example of two tiers comes, stays and goes", async () => {
     await using stack = await openStack(pulumi ?? "", mode)
     await expect(twoTierPki(stack)).resolves.toBeUndefined()
   })
+})
+
+test.skipIf(pulumi === undefined)("nothing is issued twice and left valid where answers are lost", async () => {
+  await using stack = await openStack(pulumi ?? "", "remote")
+  await using road = await openFaultyRoad(stack.url)
+  stack.setEnvironment({ CHANCERY_ENGINE_URL: road.url })
+  const pki = await prepareAuthority(stack)
+  const isIssuing = (method: string, path: string) => method === "POST" && path.endsWith("/issue/web")
+  road.ahead.push({ matches: isIssuing, answer: "lost" })
+  await stack.up(declareCertificate({ onDestroy: "revoke" }))
+  expect(road.ahead).toEqual([])
+  const statuses = async () => (await pki.certificates.search({ role: "web" })).items.map(({ status }) => status)
+  expect((await statuses()).toSorted()).toEqual(["revoked", "valid"])
+  await stack.destroy()
+  expect(await statuses()).toEqual(["revoked", "revoked"])
 })

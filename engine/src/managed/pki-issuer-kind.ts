@@ -483,8 +483,10 @@ async function remove(
     for (const issuer of own) {
       const view = await pki.issuers.get(issuer.id)
       if (removal === "safe") await refuseNeeded(pki, view)
-      if (isSignedHere(spec)) await revokeAtParent(engine.pki(mountPathOf(spec.parentMount ?? mount)), view, now)
       await pki.issuers.delete(issuer.id)
+      // Not before: an issuer of a mount is on no list of it.
+      if (spec.kind === "intermediate")
+        await revokeAtParent(engine.pki(mountPathOf(spec.parentMount ?? mount)), view, now)
     }
     const keyId = isKey ? reference : (own[0]?.keyId ?? before.keyId ?? null)
     if (keyId !== null && !all.some((one) => one.keyId === keyId && !own.includes(one))) await pki.keys.delete(keyId)
@@ -509,6 +511,8 @@ async function revokeAtParent(parent: Pki, { certificate }: IssuerView, now: num
   try {
     const found = await parent.certificates.get(hexOf(serialNumber))
     if (Buffer.compare(found.certificate, certificate) !== 0 || found.revokedAt !== null) return
+    // Signed elsewhere, and only kept here.
+    if (found.issuerId === null) return
     await parent.revocations.revoke({ serialNumber: found.serialNumber, reason: "cessationOfOperation" })
   } catch (error) {
     // The parent's mount is gone, or keeps no record of it.
