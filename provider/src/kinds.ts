@@ -1,6 +1,7 @@
 // Every kind there is, by the name that states have for it.
 import {
   dataRetentionPolicyKind,
+  type ObservedWorkspace,
   pkiCertificateKind,
   pkiSignedCertificateKind,
   pkiIntermediateKind,
@@ -14,6 +15,7 @@ import {
   systemRuntime,
   tagBindingsKind,
   tagKind,
+  type Values,
   workspaceKind,
   workspaceLockKind,
   workspaceTagsKind,
@@ -27,6 +29,7 @@ export const lifecyclesBy = (clock: Runtime["clock"]) => ({
     {
       kind: workspaceKind,
       hostedOnly: ["assessmentsEnabled"],
+      asDeclared: ownExecution,
       sight: "workspaces",
       identity: ["organization"],
       adoptable: true,
@@ -193,6 +196,15 @@ export const lifecyclesBy = (clock: Runtime["clock"]) => ({
     clock,
   ),
 })
+
+/** A mode that is declared is the workspace's own, with its pool. */
+function ownExecution(
+  { settingOverwrites, ...found }: Values,
+  { executionMode, agentPoolId }: ObservedWorkspace,
+): Values {
+  if (settingOverwrites === undefined) return found
+  return { ...found, executionMode, ...(agentPoolId === null ? {} : { agentPoolId }) }
+}
 
 export const lifecycles = lifecyclesBy(systemRuntime().clock)
 

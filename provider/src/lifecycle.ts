@@ -76,6 +76,16 @@ export interface Lifecycle {
     defaults?: Pick<Defaults, "organization">,
   ): Promise<{ readonly state: Values; readonly inputs: Values } | undefined>
   update(engine: Engine, id: string, olds: Values, news: Values): Promise<Values>
+  /**
+   * One that is there already, as if it had been taken over as a program would declare it: `known`, the members that `always`
+   * names, and whatever else is not as a new one has it. Undefined when it is gone.
+   */
+  takenOver(
+    engine: Engine,
+    id: string,
+    known: Values,
+    always: readonly string[],
+  ): Promise<{ readonly state: Values; readonly inputs: Values } | undefined>
   delete(
     engine: Engine,
     id: string,
@@ -94,6 +104,8 @@ export interface Declared<Spec extends object, Observed extends object> {
   readonly inOrganization: boolean
   /** The same of the member `mount`. */
   readonly inMount?: boolean
+  /** What a program would say for members that were found, where it would say it otherwise. */
+  readonly asDeclared?: (found: Values, observed: Observed) => Values
   /** What one has to see all of to know that it is gone; nothing where missing and not permitted are told apart. */
   readonly sight?: Sight
   /** Members that only the hosted edition has. */
@@ -220,6 +232,16 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
       const { changed } = kind.changes(spec as Spec, before, dropped)
       const observed = changed.length === 0 ? before : await kind.update(engine, id, spec as Spec, before, dropped)
       return stateOf(spec, observed, life, olds["adopted"] === true)
+    },
+
+    async takenOver(engine, id, known, always) {
+      const observed = await kind.observe(engine, id, known as Partial<Spec>, { before: {}, now: clock.now() })
+      if (observed === undefined) return undefined
+      const others = kind.members.filter((name) => !(name in known))
+      const { changed } = kind.changes(known as Spec, observed, others)
+      const found = pick(observed as Values, [...always, ...changed])
+      const spec = { ...known, ...(declared.asDeclared?.(found, observed) ?? found) }
+      return { state: stateOf(spec, observed, {}, true), inputs: spec }
     },
 
     async delete(engine, id, olds, defaults) {

@@ -12,6 +12,7 @@ import {
 } from "@chancery/pulumi"
 import { beforeAll, describe, expect, test } from "vitest"
 import { openFaultyRoad } from "../pulumi/faulty-road.ts"
+import { importStory } from "../pulumi/import-story.ts"
 import { pkiStory } from "../pulumi/pki-story.ts"
 import { buildProvider, openStack } from "../pulumi/stack.ts"
 import { workspaceStory } from "../pulumi/workspace-story.ts"
@@ -64,6 +65,11 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
     stack.setEnvironment({ CHANCERY_TOKEN: renewed.secret })
     await stack.destroy()
     expect((await engine.workspaces.list("globex", {}, firstHundred)).items).toEqual([])
+  })
+
+  test("brings everything that is there into a stack as it is", async () => {
+    await using stack = await openStack(pulumi ?? "", "remote")
+    await expect(importStory(stack)).resolves.toBeUndefined()
   })
 
   test("takes over on request what is there, and leaves it there", async () => {

@@ -1,7 +1,7 @@
 // A stack of the real Pulumi engine, with a file for a backend and a program that runs in the test. The provider is the built
 // one, in the process that Pulumi starts for dynamic resources.
 import { execFile } from "node:child_process"
-import { mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises"
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -32,8 +32,12 @@ export interface TestStack extends AsyncDisposable {
   destroy(): Promise<Ran>
   /** What the program exports, secrets too. */
   outputs(): Promise<Readonly<Record<string, unknown>>>
+  /** Any other command of Pulumi's. */
+  command(args: readonly string[]): Promise<string>
   /** The state, as it is kept. */
   state(): Promise<string>
+  /** What the provider's process finds there. */
+  readonly environment: Readonly<Record<string, string>>
   /** For what runs from now on; empty is unset. */
   setEnvironment(variables: Readonly<Record<string, string>>): void
   /** Empty without a server. */
@@ -55,6 +59,9 @@ export async function openStack(pulumi: string, mode: Mode): Promise<TestStack> 
   opening.defer(() => rm(folder, { recursive: true, force: true }))
   for (const name of ["bin", "home", "backend", "program"]) await mkdir(join(folder, name))
   await symlink(pulumi, join(folder, "bin/pulumi"))
+  const hostFile = fileURLToPath(new URL("language-host.ts", import.meta.url))
+  const host = [process.execPath, hostFile].map((part) => `"${part}"`).join(" ")
+  await writeFile(join(folder, "bin/pulumi-language-nodejs"), `#!/bin/sh\nexec ${host} "$@"\n`, { mode: 0o755 })
   // Whose packages the provider's process finds.
   await symlink(join(root, "node_modules"), join(folder, "program/node_modules"))
 
@@ -107,6 +114,13 @@ export async function openStack(pulumi: string, mode: Mode): Promise<TestStack> 
     destroy: () => recorded((onEvent, onOutput) => stack.destroy({ onEvent, onOutput, color: "never" })),
     outputs: async () =>
       Object.fromEntries(Object.entries(await stack.outputs()).map(([name, { value }]) => [name, value])),
+    command: async (args) => {
+      const env = { ...process.env, ...stack.workspace.envVars, PULUMI_HOME: join(folder, "home") }
+      const whole = [...args, "--stack", "test", "--non-interactive"]
+      const { stdout } = await promisify(execFile)(pulumi, whole, { cwd: join(folder, "program"), env })
+      return stdout
+    },
+    environment: stack.workspace.envVars,
     // As it stands on disk: the command would decrypt it.
     state: () => readFile(join(folder, "backend/.pulumi/stacks/stories/test.json"), "utf8"),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),

@@ -1,0 +1,121 @@
+// The command `chancery-pulumi`. It reads an engine, and writes files; it changes nothing in either.
+import { writeFile } from "node:fs/promises"
+import { parseArgs } from "node:util"
+import { readConfiguration } from "../configuration.ts"
+import { createEngines } from "../engines.ts"
+import { explain } from "../explain.ts"
+import type { Existing } from "../importing/candidate.ts"
+import { existingIn } from "../importing/existing.ts"
+import { importFile } from "../importing/import-file.ts"
+import { programText } from "../importing/program-text.ts"
+
+export interface Terminal {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  say(text: string): void
+  complain(text: string): void
+}
+
+const usage = `chancery-pulumi import [--organization NAME] [--mount PATH]... [--file FILE] [--program FILE]
+
+Writes what is there already for \`pulumi import --file\`, so that a stack takes it over as it is:
+everything of an organization, and of each mount that is named.
+
+  --organization NAME  CHANCERY_ORGANIZATION when left out
+  --mount PATH         a mount with its roles and authorities; may be given several times
+  --file FILE          what \`pulumi import\` reads; import.json when left out
+  --program FILE       a program in TypeScript that declares it all; none when left out
+
+The engine is the one that CHANCERY_ENGINE_URL and CHANCERY_TOKEN (or CHANCERY_TOKEN_FILE) name.
+Neither file may be there already.
+`
+
+const succeeded = 0
+const failed = 1
+const misused = 2
+
+/** The exit code. */
+export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  const command = commandOf(args)
+  if (command === "help") {
+    terminal.say(usage)
+    return succeeded
+  }
+  if (typeof command === "string") {
+    terminal.complain(`chancery-pulumi: ${command}\n\n${usage}`)
+    return misused
+  }
+  try {
+    await importing(command, terminal)
+    return succeeded
+  } catch (error) {
+    terminal.complain(`chancery-pulumi: ${explain(error, "import", "read")}\n`)
+    return failed
+  }
+}
+
+interface Command {
+  readonly organization: string | undefined
+  readonly mounts: readonly string[]
+  readonly file: string
+  readonly program: string | undefined
+}
+
+/** A sentence where it is none. */
+function commandOf(args: readonly string[]): Command | string {
+  const text = { type: "string" } as const
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        organization: text,
+        mount: { ...text, multiple: true },
+        file: text,
+        program: text,
+        help: { type: "boolean", short: "h" },
+      },
+    })
+    if (values.help === true) return "help"
+    if (positionals.join(" ") !== "import") return "the one command is import"
+    const { organization, mount: mounts = [], file = "import.json", program } = values
+    return { organization, mounts, file, program }
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+async function importing(command: Command, terminal: Terminal): Promise<void> {
+  const configuration = readConfiguration(() => undefined, terminal.environment)
+  const configured = configuration.defaults.organization
+  const organization = command.organization ?? configured
+  if (organization === undefined && command.mounts.length === 0)
+    throw new Error("name an organization (--organization or CHANCERY_ORGANIZATION), or a mount (--mount)")
+  const engines = createEngines(new AbortController().signal)
+  try {
+    const { mounts } = command
+    const { resources, leftOut } = await engines.use(configuration, (engine) =>
+      existingIn(engine, { organization, mounts }),
+    )
+    await writeNew(command.file, importFile(resources))
+    if (command.program !== undefined) await writeNew(command.program, programText(resources, configured))
+    for (const sentence of leftOut) terminal.say(`Left out: ${sentence}.\n`)
+    terminal.say(`${counted(resources)} in ${command.file}. They become the stack's with\n\n`)
+    terminal.say(`  pulumi import --file ${command.file} --generate-code=false --protect=false\n`)
+  } finally {
+    await engines.close()
+  }
+}
+
+const counted = ({ length }: readonly Existing[]): string =>
+  length === 1 ? "1 resource is" : `${length} resources are`
+
+async function writeNew(file: string, content: string): Promise<void> {
+  try {
+    await writeFile(file, content, { flag: "wx" })
+  } catch (error) {
+    const isThere = (error as { readonly code?: unknown }).code === "EEXIST"
+    throw new Error(isThere ? `${file} is there already; name another file` : `${file} cannot be written`, {
+      cause: error,
+    })
+  }
+}

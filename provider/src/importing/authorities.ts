@@ -1,0 +1,41 @@
+// The authorities of a mount as they would be declared. What was asked for when they were made is nowhere to be read any more, but
+// for the name: it is not declared, and makes no difference to what is there.
+import type { Pki } from "@chancery/engine"
+import { parseCertificate } from "@chancery/engine/x509"
+import type { Candidate } from "./candidate.ts"
+
+export async function authoritiesIn(
+  { issuers }: Pki,
+  mount: string,
+): Promise<{ readonly candidates: readonly Candidate[]; readonly unnamed: readonly string[] }> {
+  const candidates: Candidate[] = []
+  const unnamed: string[] = []
+  for (const { id, name, keyId } of await issuers.list()) {
+    if (keyId === null) {
+      unnamed.push(`issuer ${name ?? id} of ${mount} has no key there, and signs nothing that could be declared`)
+      continue
+    }
+    if (name === null) {
+      unnamed.push(`issuer ${id} of ${mount} has no name; give it one, and it can be declared`)
+      continue
+    }
+    const { certificate } = await issuers.get(id)
+    const { subject, subjectName, issuer } = parseCertificate(certificate)
+    const isRoot = Buffer.compare(subject, issuer) === 0
+    const commonName = subjectName.flat().find(({ type }) => type === commonNameOid)?.value
+    candidates.push({
+      kind: "pkiIssuer",
+      name,
+      id: `${mount}/${isRoot ? id : keyId}`,
+      known: {
+        mount,
+        name,
+        kind: isRoot ? "root" : "intermediate",
+        ...(commonName === undefined ? {} : { commonName }),
+      },
+    })
+  }
+  return { candidates, unnamed }
+}
+
+const commonNameOid = "2.5.4.3"
