@@ -7,8 +7,9 @@ import { AcmeProblem } from "./problem.ts"
 
 const lifetimeMs = 60 * minuteMs
 const timeOctets = 6
-const randomOctets = 16
-const bodyLength = Math.ceil(((timeOctets + randomOctets) * 4) / 3)
+/** With the time a multiple of three: the code behind them then goes on in base64url, and clients read all of it as one. */
+const randomOctets = 18
+const bodyLength = ((timeOctets + randomOctets) / 3) * 4
 
 export interface NonceGround {
   readonly signer: Signer
