@@ -22,15 +22,21 @@ export const isTimeout = (value: unknown): boolean => {
   return ms !== undefined && ms > 0 && ms <= 24 * 3_600_000
 }
 
-/** Whoever waits is told in time; what was asked for may come to pass all the same. */
-export async function within<T>(ms: number, what: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+/** Whoever waits is told in time; what was asked for may come to pass all the same, and `otherwise` says what of it then. */
+export async function within<T>(
+  ms: number,
+  what: string,
+  work: () => Promise<T>,
+  signal: AbortSignal,
+  otherwise = "the next `pulumi up` finds out",
+): Promise<T> {
   const waiting = new AbortController()
   const late = sleep(ms, undefined, { signal: AbortSignal.any([waiting.signal, signal]) }).then(
     () => {
-      throw new Error(`${what} took longer than ${ms / 1_000} s; it may have been done: the next \`up\` finds out`)
+      throw new Error(`${what} took longer than ${ms / 1_000} s; it may have been done: ${otherwise}`)
     },
     () => {
-      if (signal.aborted) throw new Error(`${what} was cancelled; it may have been done: the next \`up\` finds out`)
+      if (signal.aborted) throw new Error(`${what} was cancelled; it may have been done: ${otherwise}`)
     },
   )
   // Only the loser of the race; that it was called off is no news.

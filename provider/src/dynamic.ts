@@ -3,7 +3,7 @@
 import type { dynamic } from "@pulumi/pulumi"
 import type { Values } from "@chancery/engine/managed"
 import { within } from "./deadline.ts"
-import { explain, type Phase } from "./explain.ts"
+import { explain, nextRun, type Phase } from "./explain.ts"
 import { type Lifecycle, type Open, timeoutMs, Unfinished } from "./lifecycle.ts"
 import type { Session } from "./session.ts"
 
@@ -30,7 +30,13 @@ export function dynamicProvider(kindName: string, lifecycle: Lifecycle, session:
   }
 
   const timed = <T>(phase: "create" | "update" | "delete", values: Values, work: () => Promise<T>): Promise<T> =>
-    within(timeoutMs(values, phase, operationMs), `${phase} of the ${kindName}`, work, session.signal)
+    within(
+      timeoutMs(values, phase, operationMs),
+      `${phase} of the ${kindName}`,
+      work,
+      session.signal,
+      nextRun(kindName, phase),
+    )
 
   return {
     configure: async ({ config }) => session.configure((key) => config.get(`chancery:${key}`)),

@@ -15,6 +15,12 @@ export function explain(error: unknown, kindName: string, phase: Phase): string 
   return `${said} (${statusOf(error)})${hint === undefined ? "" : `\n${hint}`}`
 }
 
+/** What becomes of something of which nobody knows whether it was done. */
+export const nextRun = (kindName: string, phase: Phase): string =>
+  phase === "create" && unrepeatable.has(kindName)
+    ? "the next `pulumi up` issues another one"
+    : "the next `pulumi up` finds out"
+
 /** Each is another one, and none has a name to be known by. */
 const unrepeatable = new Set(["pkiCertificate", "pkiSignedCertificate", "pkiIntermediate"])
 
@@ -33,9 +39,7 @@ function hintFor(error: Refusal, kindName: string, phase: Phase): string | undef
             `deletionPolicy: "retain" to leave the ${kindName} where it is.`
         : undefined
     case "unavailable":
-      if (phase === "create" && unrepeatable.has(kindName))
-        return "Whether it was issued is not known; the next `pulumi up` issues another one."
-      return "Whether it was done is not known; the next `pulumi up` finds out."
+      return `Whether it was done is not known; ${nextRun(kindName, phase)}.`
     default:
       return undefined
   }

@@ -278,6 +278,33 @@ describe("an intermediate", () => {
     expect(await namesIn("pki")).toMatchObject({ keys: ["issuing"] })
   })
 
+  test("whose settings are refused is signed once, however often they are", async () => {
+    const wrong = { ...signedHere, revocationSignatureAlgorithm: "SHA256WithRSA" }
+    const half = await wrongOf(pkiIssuer.create(engine, wrong))
+    expect(half).toBeInstanceOf(Unfinished)
+    const { kept } = half as Unfinished
+    await wrongOf(pkiIssuer.update(engine, kept.id, kept.state, wrong))
+    const forgotten = { ...kept.state, issuerId: null, certificate: null }
+    await wrongOf(pkiIssuer.update(engine, kept.id, forgotten, wrong))
+    const signed = await pkiIssuer.update(engine, kept.id, kept.state, signedHere)
+    expect(pkiIssuer.diff(signed, signedHere, nothing).changed).toEqual([])
+    const { items } = await engine.pki("root").certificates.search({ name: "Issuing CA" })
+    expect(items.map(({ serialNumber }) => serialNumber)).toEqual([signed["serialNumber"]])
+  })
+
+  test("goes on where taking another certificate was broken off", async () => {
+    const elsewhere = foreignRoot()
+    const { id, state } = await pkiIssuer.create(engine, issuing)
+    const sign = () => elsewhere.sign(String(state["csr"]))
+    const signed = await pkiIssuer.update(engine, id, state, { ...issuing, signedCertificate: sign() })
+    const again = { ...issuing, signedCertificate: sign() }
+    for (const broken of ["import", "update", "delete"])
+      await wrongOf(pkiIssuer.update(losing(broken), id, signed, again))
+    const renewed = await pkiIssuer.update(engine, id, signed, again)
+    expect(pkiIssuer.diff(renewed, again, nothing).changed).toEqual([])
+    expect((await namesIn("pki")).issuers).toEqual(["issuing"])
+  })
+
   test.each(["generateIntermediate", "signIntermediate", "import", "update"])(
     "is made once when the answer to %s is lost, also with the process",
     async (lost) => {
