@@ -18,6 +18,7 @@ import { keyOf, type KubernetesObject, type ObjectKey, secrets } from "../kubern
 import type { ObjectStore } from "../object-store.ts"
 import { refused, Unsettled } from "../outcome.ts"
 import { annotations, labels } from "./annotations.ts"
+import { fieldManager } from "./certificate-case.ts"
 import { type Held, type HeldCertificate, heldOf, textOf } from "./held-certificate.ts"
 import { isWantedKey, keyPem, keysOfThisProcess, wantedKey } from "./keys.ts"
 import { differingFields, inputOf, requestContent } from "./names.ts"
@@ -39,6 +40,7 @@ export interface Issuance {
   /** As the engine calls it. */
   readonly role: string
   readonly held: Held
+  readonly mayKeepKey: boolean
   /** Of the certificate that is asked for. */
   readonly revision: number
   readonly now: number
@@ -54,8 +56,6 @@ export class IssuanceFailed extends Error {
     this.health = health
   }
 }
-
-export const issuanceManager = "chancery-certificate"
 
 /** Throws `IssuanceFailed`, and `Postponed` where the engine asks for patience. */
 export async function issue(parts: IssuanceParts, issuance: Issuance): Promise<HeldCertificate> {
@@ -154,22 +154,18 @@ export function nextKeyOf({ metadata: { name, namespace, uid } }: KubernetesObje
 
 /** The key in use where it is to stay, or one that was put down before, or a new one. */
 async function keyFor({ cluster, secrets: store }: IssuanceParts, issuance: Issuance): Promise<PrivateKey> {
-  const { certificate, spec, held, revision } = issuance
+  const { certificate, spec, held, mayKeepKey, revision } = issuance
   const wanted = wantedKey(spec.privateKey)
   if (wanted === undefined)
     throw new IssuanceFailed({ is: "stalled", reason: "InvalidSpec", message: "spec.privateKey.size is of no key." })
-  if (
-    spec.privateKey.rotationPolicy === "Never" &&
-    held.is === "whole" &&
-    isWantedKey(wanted, held.privateKey.algorithm)
-  )
-    return held.privateKey
+  const isKept = spec.privateKey.rotationPolicy === "Never" && mayKeepKey
+  if (isKept && held.is === "whole" && isWantedKey(wanted, held.privateKey.algorithm)) return held.privateKey
   const place = nextKeyOf(certificate, revision)
   const present = store.get(place)
   const kept = present === undefined ? undefined : keyIn(present)
   if (kept !== undefined && isWantedKey(wanted, kept.algorithm)) return kept
   const key = await keysOfThisProcess.generate(wanted)
-  await cluster.apply(secrets, nextKeySecret(certificate, place, key, present), issuanceManager)
+  await cluster.apply(secrets, nextKeySecret(certificate, place, key, present), fieldManager)
   return key
 }
 

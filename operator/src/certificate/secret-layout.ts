@@ -97,6 +97,9 @@ export function revisionIn(secret: KubernetesObject | undefined): number {
   return /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : 0
 }
 
+export const serialNumberIn = (secret: KubernetesObject | undefined): string | undefined =>
+  secret?.metadata.annotations?.[annotations.serialNumber]
+
 /** Empty where nothing says. */
 export const renewRequestIn = (secret: KubernetesObject | undefined): string =>
   secret?.metadata.annotations?.[annotations.renewRequest] ?? ""

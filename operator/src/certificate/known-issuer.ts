@@ -1,0 +1,72 @@
+// Who issues, and under which role, as far as that is known without asking anybody.
+import { engineRoleName } from "../certificate-roles.ts"
+import type { Connected } from "../engine-connections.ts"
+import { certificateRole, type CertificateRoleSpec } from "../kinds/certificate-role.ts"
+import { clusterIssuer, issuer, type IssuerSpec } from "../kinds/issuer.ts"
+import type { KubernetesObject } from "../kubernetes-object.ts"
+import { type Case, type CertificateParts, framed, inNamespaceOf } from "./certificate-case.ts"
+import { certificatesIn } from "./held-certificate.ts"
+
+export interface KnownIssuer {
+  readonly spec: IssuerSpec
+  readonly fingerprint: string | undefined
+  /** DER; itself first. */
+  readonly chain: readonly Uint8Array[]
+  /** Undefined while it is not. */
+  readonly readySince: number | undefined
+}
+
+export interface KnownRole {
+  /** As the engine calls it. */
+  readonly name: string
+  readonly isReady: boolean
+}
+
+export function knownIssuer(
+  { storeOf }: CertificateParts,
+  { object, spec: { issuerRef } }: Case,
+): KnownIssuer | undefined {
+  const kind = issuerRef.kind === "Issuer" ? issuer : clusterIssuer
+  const key = issuerRef.kind === "Issuer" ? inNamespaceOf(object, issuerRef.name) : issuerRef.name
+  const found = storeOf(kind).get(key)
+  const parsed = kind.spec.safeParse(found?.["spec"])
+  if (found === undefined || !parsed.success) return undefined
+  const { caFingerprint, caChain = "" } = (found["status"] ?? {}) as {
+    readonly caFingerprint?: string
+    readonly caChain?: string
+  }
+  return {
+    spec: parsed.data,
+    fingerprint: caFingerprint,
+    chain: certificatesIn(caChain),
+    readySince: readySinceOf(found),
+  }
+}
+
+/** Undefined where neither the Certificate nor the issuer says which. */
+export function knownRole(
+  { storeOf }: CertificateParts,
+  { object, spec }: Case,
+  { spec: issuer }: KnownIssuer,
+): KnownRole | undefined {
+  const given = spec.role ?? issuer.defaultRole
+  if (given === undefined) return undefined
+  const found = storeOf(certificateRole).get(inNamespaceOf(object, given))
+  const declared = found?.["spec"] as Partial<CertificateRoleSpec> | undefined
+  if (found === undefined || declared?.mount !== issuer.mount) return { name: given, isReady: true }
+  return { name: engineRoleName(declared, found), isReady: readySinceOf(found) !== undefined }
+}
+
+export const connect = (
+  { engines }: CertificateParts,
+  { object, visit }: Case,
+  { spec: { connectionRef } }: KnownIssuer,
+): Promise<Connected> => engines.connect(connectionRef, object.metadata.namespace, visit.signal)
+
+/** At its present generation. */
+function readySinceOf(object: KubernetesObject): number | undefined {
+  const { observedGeneration, conditions = [] } = framed(object)
+  const ready = conditions.find(({ type }) => type === "Ready")
+  if (observedGeneration !== object.metadata.generation || ready?.status !== "True") return undefined
+  return Date.parse(ready.lastTransitionTime)
+}

@@ -1,0 +1,65 @@
+// Publishes whom to trust, before anything is issued by another authority: who verifies is to know it by then.
+import type { Condition } from "../conditions.ts"
+import { parseGoDuration } from "../go-duration.ts"
+import { configMaps } from "../kubernetes-object.ts"
+import { type Case, type CertificateParts, inNamespaceOf, presentAt, put } from "./certificate-case.ts"
+import { isSelfIssued } from "./held-certificate.ts"
+import type { KnownIssuer } from "./known-issuer.ts"
+import { isAsWanted } from "./secret-layout.ts"
+import {
+  nextEnd,
+  ownerOfBundle,
+  takeoverAt,
+  trustConfigMap,
+  trusted,
+  type TrustedAuthority,
+  trustedIn,
+} from "./trust-bundle.ts"
+
+export interface Trust {
+  /** Whether another authority may issue. */
+  readonly isTakeoverDue: boolean
+  /** When it is to be looked at again. */
+  readonly nextAt?: number
+  readonly condition?: Condition
+}
+
+export async function publishTrust(
+  parts: CertificateParts,
+  { object, spec, held, visit }: Case,
+  known: KnownIssuer | undefined,
+): Promise<Trust> {
+  const current = rootOf(known?.chain ?? [])
+  if (spec.trust === undefined || current === undefined) return { isTakeoverDue: false }
+  const name = spec.trust.publishTo.configMapName
+  const key = inNamespaceOf(object, name)
+  const present = await presentAt(parts, configMaps, key)
+  if (present !== undefined && ownerOfBundle(present) !== object.metadata.name) {
+    const message = `The ConfigMap ${name} is there and not this Certificate's; name another one, or delete it.`
+    const condition = { type: "TrustPublished", status: "False", reason: "ConfigMapConflict", message } as const
+    return { isTakeoverDue: false, condition }
+  }
+  const overlapMs = parseGoDuration(spec.trust.overlap) ?? 0
+  const inUse = held.is === "whole" ? held.authorities : []
+  const authorities = trusted(trustedIn(present), { current, inUse, overlapMs, now: visit.now })
+  const wanted = trustConfigMap(name, object, authorities, present)
+  if (!isAsWanted(wanted, present)) await put(parts, configMaps, key, wanted)
+  return trustOf(authorities, overlapMs, visit.now)
+}
+
+function trustOf(authorities: readonly TrustedAuthority[], overlapMs: number, now: number): Trust {
+  const takeover = takeoverAt(authorities, overlapMs)
+  const next = [takeover, nextEnd(authorities, now)].flatMap((at) => (at !== undefined && at > now ? [at] : []))
+  return {
+    isTakeoverDue: takeover === undefined || takeover <= now,
+    ...(next.length === 0 ? {} : { nextAt: Math.min(...next) }),
+    condition: {
+      type: "TrustPublished",
+      status: "True",
+      reason: authorities.length > 1 ? "AuthoritiesOverlap" : "TrustPublished",
+      message: authorities.length > 1 ? "The old and the new authority are published." : "The authority is published.",
+    },
+  }
+}
+
+const rootOf = (chain: readonly Uint8Array[]): Uint8Array | undefined => chain.findLast(isSelfIssued) ?? chain.at(-1)
