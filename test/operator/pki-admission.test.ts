@@ -1,5 +1,7 @@
 // What the apiserver refuses of issuers, roles and certificates before the operator sees it, and that the same rules are kept where
 // no apiserver is.
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
 import { beforeAll, describe, expect, test } from "vitest"
 import { certificateRole } from "../../operator/src/kinds/certificate-role.ts"
 import { certificate } from "../../operator/src/kinds/certificate.ts"
@@ -382,6 +384,14 @@ describe.skipIf(cluster === undefined)("once it is made", () => {
     await expect(kubectl(args)).rejects.toThrow(says)
     const faults = specFaults(kind, { ...spec, ...change }, spec)
     expect(faults.map(({ field, message }) => `${field}: ${message}`).join("\n")).toMatch(says)
+  })
+
+  test("the README's authority and certificate are admitted as they stand there", async () => {
+    const readme = await readFile(join(import.meta.dirname, "../../operator/README.md"), "utf8")
+    const [manifests = ""] = readme.match(/(?<=```yaml\n)[^`]*kind: Certificate\n[^`]*(?=```)/) ?? []
+    const own = manifests.replaceAll("namespace: shop", `namespace: ${namespace}`)
+    const said = await kubectl(["create", "--dry-run=server", "--validate=strict", "-o", "name", "-f", "-"], own)
+    expect(said).toBe("issuer.chancery.dev/internal\ncertificate.chancery.dev/web\n")
   })
 
   test("a Certificate begins with these defaults, and as one that nobody has looked at", async () => {
