@@ -228,6 +228,8 @@ export class ApiClient implements AsyncDisposable {
         dispatcher: streams ? streaming : dispatcher,
         method,
         signal,
+        // undici would give up the connection after every DELETE that has a body.
+        reset: false,
         headersTimeout: answerTimeoutMs,
         bodyTimeout: streams ? watchSilenceMs : answerTimeoutMs,
         ...(query === undefined ? {} : { query }),

@@ -113,7 +113,8 @@ export class EngineConnections {
     if (object === undefined)
       throw stalled("ConnectionMissing", `There is no ${ref.kind} ${ref.name}${inNamespace(ref, namespace)}.`)
     if (ref.kind === "ClusterConnection" && namespace !== undefined) this.#refuseNamespace(object, namespace)
-    if (!isReady(object)) {
+    // One that is being deleted waits for those who need it to clean up.
+    if (!isReady(object) && object.metadata.deletionTimestamp === undefined) {
       // Nothing to ask for: it tells when it is ready.
       throw waiting("ConnectionNotReady", `The ${ref.kind} ${ref.name} is not ready; its status says why.`, pollMs)
     }
