@@ -8,6 +8,9 @@ import { fileURLToPath } from "node:url"
 
 export const main = fileURLToPath(new URL("../../engine/src/cli/main.ts", import.meta.url))
 
+/** As it is built: with what other packages add to it. */
+export const builtChancery = fileURLToPath(new URL("../../engine/bin/chancery.js", import.meta.url))
+
 export interface Ended {
   readonly code: number | null
   readonly out: string
@@ -26,10 +29,15 @@ export interface Running extends AsyncDisposable {
 export interface Invocation {
   readonly environment?: Readonly<Record<string, string>>
   readonly folder?: string
+  /** The sources unless given. */
+  readonly program?: string
 }
 
-export function start(words: readonly string[], { environment = {}, folder }: Invocation = {}): Running {
-  const child = spawn(process.execPath, [main, ...words], {
+export function start(
+  words: readonly string[],
+  { environment = {}, folder, program = main }: Invocation = {},
+): Running {
+  const child = spawn(process.execPath, [program, ...words], {
     env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...environment },
     stdio: ["ignore", "pipe", "pipe"],
     ...(folder === undefined ? {} : { cwd: folder }),

@@ -1,16 +1,13 @@
 // `chancery reconcile`, as it is built and typed: a folder of manifests in, an engine as they say out.
-import { type ChildProcess, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { expect, onTestFinished, test } from "vitest"
 import { parse } from "yaml"
 import { startServer } from "../../engine/src/server.ts"
 import { openWorld } from "../../engine/src/testing/world.ts"
-import { temporaryFolder } from "../cli/chancery.ts"
-
-const chancery = fileURLToPath(new URL("../../engine/bin/chancery.js", import.meta.url))
+import { builtChancery, start as startCommand, temporaryFolder } from "../cli/chancery.ts"
 
 async function setting() {
   const folder = await temporaryFolder()
@@ -33,29 +30,10 @@ interface Kept {
   readonly status: { readonly observedGeneration: number; readonly conditions?: readonly { readonly reason: string }[] }
 }
 
-interface Running {
-  readonly child: ChildProcess
-  out(): string
-  said(): string
-  readonly ended: Promise<number | null>
-}
-
-function start(folder: string, words: readonly string[]): Running {
-  const child = spawn(process.execPath, [chancery, ...words], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] },
-    stdio: ["ignore", "pipe", "pipe"],
-  })
-  let out = ""
-  let said = ""
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text))
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text))
-  const ended = once(child, "close").then(([code]) => code as number | null)
-  onTestFinished(async () => {
-    child.kill("SIGKILL")
-    await ended
-  })
-  return { child, out: () => out, said: () => said, ended }
+function start(folder: string, words: readonly string[]) {
+  const running = startCommand(words, { folder, program: builtChancery })
+  onTestFinished(() => running[Symbol.asyncDispose]())
+  return { ...running, ended: running.ended.then(({ code }) => code) }
 }
 
 async function startEngine() {

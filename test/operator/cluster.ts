@@ -1,7 +1,7 @@
 // The cluster that tests share: kubectl as its administrator, and accounts that may do what the operator may.
 import { spawn } from "node:child_process"
 import { readFile } from "node:fs/promises"
-import { join } from "node:path"
+import { delimiter, dirname, join } from "node:path"
 import { KubeConfig } from "@kubernetes/client-node"
 import type { ControlPlane } from "./control-plane.ts"
 
@@ -19,6 +19,8 @@ export function rememberCluster(name: ClusterName, plane: Pick<ControlPlane, "ku
 const root = join(import.meta.dirname, "../..")
 
 export interface Cluster {
+  /** Of a shell in which `kubectl` speaks to this cluster. */
+  readonly environment: Readonly<Record<string, string>>
   /** What it prints. Fails, with what it says, when the command does. */
   kubectl(args: readonly string[], input?: string): Promise<string>
   /** Access of its administrator. */
@@ -47,7 +49,16 @@ export function openCluster(plane: Pick<ControlPlane, "kubectl" | "kubeconfig">)
     config.loadFromFile(kubeconfig)
     return config
   }
+  const accessOf: Cluster["accessOf"] = async (namespace, account) => {
+    const token = await kubectl(["create", "token", account, "--namespace", namespace])
+    const config = adminAccess()
+    const cluster = config.getCurrentCluster()
+    if (cluster === null) throw new Error("the control plane has no address")
+    config.loadFromClusterAndUser(cluster, { name: account, token: token.trim() })
+    return config
+  }
   return {
+    environment: { KUBECONFIG: kubeconfig, PATH: `${dirname(plane.kubectl)}${delimiter}${process.env["PATH"] ?? ""}` },
     kubectl,
     adminAccess,
     async installDefinitions() {
@@ -63,16 +74,9 @@ export function openCluster(plane: Pick<ControlPlane, "kubectl" | "kubeconfig">)
         .replaceAll("namespace: chancery\n", `namespace: ${namespace}\n`)
         .replace(/(kind: ClusterRoleBinding\nmetadata:\n {2}name: )\S+/, `$1${namespace}`)
       await kubectl(["apply", "-f", "-"], own)
-      return this.accessOf(namespace, "chancery-operator")
+      return accessOf(namespace, "chancery-operator")
     },
-    async accessOf(namespace, account) {
-      const token = await kubectl(["create", "token", account, "--namespace", namespace])
-      const config = adminAccess()
-      const cluster = config.getCurrentCluster()
-      if (cluster === null) throw new Error("the control plane has no address")
-      config.loadFromClusterAndUser(cluster, { name: account, token: token.trim() })
-      return config
-    },
+    accessOf,
   }
 }
 

@@ -1,26 +1,23 @@
 import { execFile } from "node:child_process"
 import { X509Certificate } from "node:crypto"
-import { readFile } from "node:fs/promises"
+import { cp, readFile } from "node:fs/promises"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
-import { serve, temporaryFolder } from "../cli/chancery.ts"
+import { builtChancery, serve, temporaryFolder } from "../cli/chancery.ts"
+import { shellBlocks } from "./shell-blocks.ts"
 
 const shell = promisify(execFile)
 const defaultUrl = "http://127.0.0.1:8420"
 
 /** The shell blocks of the first screen, as they stand there: how to start, and what to type then. */
-async function firstScreen(): Promise<{
-  readonly start: string
-  readonly workspaces: readonly string[]
-  readonly certificates: readonly string[]
-}> {
-  const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8")
-  const [, screen = ""] = readme.split(/^## First screen$/m)
-  const [section = ""] = screen.split(/^## /m)
-  const [workspaceScreen = "", certificateScreen = ""] = section.split(/^### Certificates$/m)
-  const blocksIn = (text: string) => [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block]) => block ?? "")
-  const [start = "", ...workspaces] = blocksIn(workspaceScreen)
-  return { start, workspaces, certificates: blocksIn(certificateScreen) }
+async function firstScreen() {
+  const [start = "", ...workspaces] = await shellBlocks("First screen")
+  return {
+    start,
+    workspaces,
+    certificates: await shellBlocks("Certificates"),
+    manifests: await shellBlocks("Manifests"),
+  }
 }
 
 /** Only the port differs from what is written: another server may have the usual one. */
@@ -80,6 +77,21 @@ test(
     expect(stdout).toMatch(/api\.pem: revoked/)
   },
 )
+
+test("the manifests of the first screen are kept to, and a change to one is in the server a moment later", async () => {
+  const { workspaces, manifests } = await firstScreen()
+  await using folder = await temporaryFolder()
+  await cp(new URL("../../examples/manifests", import.meta.url), `${folder.path}/examples/manifests`, {
+    recursive: true,
+  })
+  await using served = await serve(["dev"], { folder: folder.path, program: builtChancery })
+  for (const said of ["Workspace default/platform: Available.", "Certificate default/web: Issued."])
+    await expect.poll(served.out).toContain(said)
+
+  const variables = workspaces.slice(0, 1)
+  const { stdout } = await typed([...variables, ...manifests], { url: served.url, folder: folder.path })
+  expect(stdout).toBe('"description":"Networks and clusters"\nweb.pem: OK\n')
+})
 
 test("npm start runs what the first screen was tried with", async () => {
   const manifest = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8")) as {
