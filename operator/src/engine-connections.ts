@@ -6,7 +6,6 @@ import type { Cluster } from "./cluster.ts"
 import { clusterConnection, type ClusterConnectionSpec } from "./kinds/cluster-connection.ts"
 import type { ConnectionRef } from "./kinds/connection-spec.ts"
 import { connection } from "./kinds/connection.ts"
-import { specFaults } from "./kinds/rules.ts"
 import type { KubernetesObject, ObjectKey } from "./kubernetes-object.ts"
 import { keyOf, secrets } from "./kubernetes-object.ts"
 import { selects } from "./label-selector.ts"
@@ -14,6 +13,7 @@ import { NamedObjects } from "./named-objects.ts"
 import type { ObjectStore } from "./object-store.ts"
 import { pollMs, stalled, waiting } from "./outcome.ts"
 import { type RateLimit, RequestPace } from "./pace.ts"
+import { parsedSpec } from "./parsed-spec.ts"
 import type { OperatorRuntime } from "./runtime.ts"
 
 export interface Connected {
@@ -229,13 +229,8 @@ interface SecretKey {
   readonly key: string
 }
 
-/** Throws `Unsettled` for an object from before the schema was stricter. */
-function specOf(kind: ConnectionRef["kind"], object: KubernetesObject): ClusterConnectionSpec {
-  const definition = kind === "Connection" ? connection : clusterConnection
-  const [fault] = specFaults(definition, object["spec"])
-  if (fault !== undefined) throw stalled("InvalidSpec", `${fault.field}: ${fault.message}`)
-  return definition.spec.parse(object["spec"])
-}
+const specOf = (kind: ConnectionRef["kind"], object: KubernetesObject): ClusterConnectionSpec =>
+  kind === "Connection" ? parsedSpec(connection, object) : parsedSpec(clusterConnection, object)
 
 export function allows(
   allowed: ClusterConnectionSpec["allowedNamespaces"],

@@ -102,8 +102,8 @@ const cases: readonly Case[] = [
     /executionMode must be given/,
   ),
   own(
-    { settingOverwrites: { agentPool: false } },
-    { settingOverwrites: { agentPool: true } },
+    { settingOverwrites: { executionMode: false, agentPool: false } },
+    { settingOverwrites: { executionMode: false, agentPool: true } },
     /agentPool must be given/,
   ),
   own({ autoApply: false }, { autoApply: "yes" }, /spec\.autoApply/),

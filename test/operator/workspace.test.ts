@@ -1,4 +1,7 @@
 // Workspaces by kubectl's API and an engine behind a socket, with the operator's own rights.
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { openEngine, type WorkspaceView } from "@chancery/engine"
 import { connection } from "../../operator/src/kinds/connection.ts"
@@ -563,5 +566,51 @@ describe.skipIf(cluster === undefined)("a Workspace without its connection", () 
     )
     for (const name of ["retained", "safe"])
       expect((await engine.engine.workspaces.get({ organization: "acme", name })).name).toBe(name)
+  })
+})
+
+describe.skipIf(cluster === undefined)("an operator with an engine inside", () => {
+  test("needs no connection, and keeps what it made on its volume", async () => {
+    const own = "embedding"
+    await using closing = new AsyncDisposableStack()
+    const folder = await mkdtemp(join(tmpdir(), "chancery-embedded-"))
+    closing.defer(() => rm(folder, { recursive: true, force: true }))
+    const config = await cluster!.operatorAccess(own)
+    const actor = closing.use(administrator(cluster!.adminAccess())).in(own)
+    const embedded = { folder, name: "inside", organization: "acme" }
+    const inside = { connectionRef: { kind: "ClusterConnection", name: "inside" } }
+    const first = startReplica(config, own, "one", { watched: [own], embedded })
+    await actor.apply(workspace, "inner", { ...inside, description: "one" })
+    const { status } = await actor.until(workspace, "inner", ready)
+    expect(status).not.toHaveProperty("url")
+    await first.end()
+    const second = startReplica(config, own, "two", { watched: [own], embedded })
+    closing.defer(async () => void (await second.end()))
+    await actor.apply(workspace, "inner", { ...inside, description: "two" })
+    expect((await actor.until(workspace, "inner", ready)).status["id"]).toBe(status["id"])
+  })
+})
+
+describe.skipIf(cluster === undefined)("a Connection of a namespace", () => {
+  test("leads to no address that its tenant must not reach, written out or by a name", async () => {
+    const own = "tenants"
+    await using closing = new AsyncDisposableStack()
+    const config = await cluster!.operatorAccess(own)
+    const engine = closing.use(await startEngine())
+    const actor = closing.use(administrator(cluster!.adminAccess())).in(own)
+    const addresses = { kinds: ["private"], ranges: [] } as const
+    const replica = startReplica(config, own, "one", { watched: [own], addresses })
+    closing.defer(async () => void (await replica.end()))
+    await actor.putToken(engine.token)
+    const { port } = new URL(engine.url)
+    const reach = (baseURL: string) =>
+      actor.apply(connection, "engine", { baseURL, tokenSecretRef: { name: "engine" }, organization: "acme" })
+    for (const host of ["127.0.0.1", "localhost", "169.254.169.254", "[::1]"]) {
+      await reach(`http://${host}:${port}`)
+      await actor.until(connection, "engine", "Stalled=True AddressNotAllowed")
+    }
+    await actor.apply(workspace, "waits", { connectionRef })
+    const waits = await actor.until(workspace, "waits", "Reconciling=True ConnectionNotReady")
+    expect(waits.status).not.toHaveProperty("id")
   })
 })

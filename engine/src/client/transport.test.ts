@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net"
 import { inspect } from "node:util"
 import { afterEach, describe, expect, test } from "vitest"
+import { EngineError } from "../core/errors.ts"
 import { seededRandom } from "../testing/seeded-random.ts"
 import { createTransport, type OutgoingRequest, path, type Transport, type TransportOptions } from "./transport.ts"
 
@@ -353,3 +354,58 @@ describe("the token", () => {
 })
 
 const inspected = (error: unknown): string => inspect(error, { depth: 20, showHidden: true })
+
+describe("where a server may be is limited", () => {
+  const nowhere = { kinds: [], ranges: [] }
+  const onLoopback = { kinds: ["loopback"], ranges: [] } as const
+
+  test("to addresses that are permitted, written out or found for a name", async () => {
+    const { url, seen } = await serving([fine])
+    for (const address of [url, url.replace("127.0.0.1", "localhost")]) {
+      const refused = connected(address, { addresses: nowhere, attempts: 1 }).send(show)
+      await expect(refused).rejects.toMatchObject({
+        code: "unprocessable",
+        message: expect.stringContaining("may not connect") as string,
+      })
+    }
+    expect(seen).toEqual([])
+    expect(await connected(url, { addresses: onLoopback }).send(show)).toEqual({ data: { id: "ws-1" } })
+  })
+
+  test("for a proxy too, which is what is dialled", async () => {
+    const proxy = await serving([fine])
+    const options = { proxyUrl: proxy.url, attempts: 1 }
+    const refused = connected("http://engine.invalid", { ...options, addresses: nowhere }).send(show)
+    await expect(refused).rejects.toMatchObject({ code: "unprocessable" })
+    expect(proxy.seen).toEqual([])
+    const asked = connected("http://engine.invalid", { ...options, addresses: onLoopback })
+    expect(await asked.send(show)).toEqual({ data: { id: "ws-1" } })
+    expect(proxy.seen).toMatchObject([{ url: "http://engine.invalid/api/v2/workspaces/ws-1" }])
+  })
+})
+
+describe("a pace that is shared", () => {
+  test("is asked before each request, and told when the server wants nothing more for a while", async () => {
+    const told: (number | "asked")[] = []
+    const pace = {
+      admit: async () => void told.push("asked"),
+      defer: (retryAfterMs: number) => void told.push(retryAfterMs),
+    }
+    const answers = [refusal(429, "slow down", { "retry-after": "7" }), refusal(503, "busy"), fine]
+    const { transport } = await serving(answers, { pace, attempts: 1 })
+    await expect(transport.send(show)).rejects.toMatchObject({ code: "rate-limited" })
+    await expect(transport.send(show)).rejects.toMatchObject({ code: "busy" })
+    await transport.send(show)
+    expect(told).toEqual(["asked", 7_000, "asked", "asked"])
+  })
+
+  test("that admits nobody sends nothing", async () => {
+    const pace = {
+      admit: () => Promise.reject(new EngineError("rate-limited", "as often as it may be", { retryAfterMs: 60_000 })),
+      defer: () => {},
+    }
+    const { transport, seen } = await serving([fine], { pace, attempts: 1 })
+    await expect(transport.send(show)).rejects.toMatchObject({ code: "rate-limited", retryAfterMs: 60_000 })
+    expect(seen).toEqual([])
+  })
+})

@@ -144,8 +144,14 @@ const shape = z.object({
   agentPool: named("agentPool", "the agent pool").optional().describe("Whose agents execute runs."),
   settingOverwrites: z
     .object({
-      executionMode: z.boolean().optional().describe("The mode is the workspace's own, and not that of its project."),
-      agentPool: z.boolean().optional().describe("The agent pool is the workspace's own, and not that of its project."),
+      executionMode: z
+        .boolean()
+        .optional()
+        .describe("The mode is the workspace's own, and not that of its project. True unless given."),
+      agentPool: z
+        .boolean()
+        .optional()
+        .describe("The agent pool is the workspace's own, and not that of its project. True unless given."),
     })
     .optional()
     .describe("Which of these settings are the workspace's own. Not managed unless given."),
@@ -271,11 +277,11 @@ const spec = ruled(
     holds: ({ executionMode, agentPool }) => (executionMode === "agent") === (agentPool !== undefined),
   },
   {
-    rule: "!has(self.settingOverwrites) || !has(self.settingOverwrites.executionMode) || !self.settingOverwrites.executionMode || has(self.executionMode)",
-    message: "executionMode must be given where settingOverwrites.executionMode is true",
+    rule: "!has(self.settingOverwrites) || (has(self.settingOverwrites.executionMode) && !self.settingOverwrites.executionMode) || has(self.executionMode)",
+    message: "executionMode must be given unless settingOverwrites.executionMode is false",
     fieldPath: ".executionMode",
     holds: ({ settingOverwrites, executionMode }) =>
-      settingOverwrites?.executionMode !== true || executionMode !== undefined,
+      settingOverwrites === undefined || settingOverwrites.executionMode === false || executionMode !== undefined,
   },
   {
     rule: "!has(self.settingOverwrites) || !has(self.settingOverwrites.agentPool) || !self.settingOverwrites.agentPool || has(self.agentPool)",

@@ -3,11 +3,11 @@ import { isDeepStrictEqual } from "node:util"
 import { type Engine, isEngineError, type WorkspaceView } from "@chancery/engine"
 import type { Condition } from "../conditions.ts"
 import type { Connected, EngineConnections } from "../engine-connections.ts"
-import { specFaults } from "../kinds/rules.ts"
 import { workspace, type WorkspaceObjectSpec } from "../kinds/workspace.ts"
 import { keyOf, type KubernetesObject, secondTime } from "../kubernetes-object.ts"
 import type { ObjectStore } from "../object-store.ts"
 import { type Outcome, type OwnStatus, Postponed, refused, stalled, Unsettled, waiting } from "../outcome.ts"
+import { parsedSpec } from "../parsed-spec.ts"
 import type { Reconciler, Visit } from "../reconciler.ts"
 import { type Applied, appliedOf, type DesiredWorkspace } from "./desired.ts"
 import { type Difference, fieldsOf } from "./drift.ts"
@@ -70,7 +70,7 @@ async function reconcile(
   visit: Visit,
 ): Promise<Outcome> {
   const { namespace = "" } = object.metadata
-  const spec = specOf(object)
+  const spec = parsedSpec(workspace, object)
   const connected = await options.engines.connect(spec.connectionRef, namespace, visit.signal)
   const { engine } = connected
   const organization = spec.organization ?? connected.organization
@@ -300,7 +300,7 @@ async function finalize(
   if (rawPolicy(object) === "Retain") return undefined
   const { id, createPending } = visit.status as KnownStatus & { readonly createPending?: unknown }
   if (id === undefined && createPending === undefined) return undefined
-  const spec = specOf(object)
+  const spec = parsedSpec(workspace, object)
   const { engine, organization } = await connectedToDelete(options, object, spec, visit)
   try {
     const known = id === undefined ? await orphan(engine, object, spec, organization) : id
@@ -366,13 +366,6 @@ async function remove(engine: Engine, id: string, spec: WorkspaceObjectSpec, { s
 /** As it stands there, whatever else is wrong with the spec. */
 const rawPolicy = ({ spec }: KubernetesObject): unknown =>
   ((spec ?? {}) as { readonly deletionPolicy?: unknown }).deletionPolicy
-
-/** Throws `Unsettled` for an object from before the schema was stricter, or that no apiserver has looked at. */
-function specOf(object: KubernetesObject): WorkspaceObjectSpec {
-  const [fault] = specFaults(workspace, object["spec"])
-  if (fault !== undefined) throw stalled("InvalidSpec", `${fault.field}: ${fault.message}`)
-  return workspace.spec.parse(object["spec"])
-}
 
 const idOf = (object: KubernetesObject | undefined): string | undefined =>
   object === undefined ? undefined : workspaceIdOf(object)[0]

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest"
+import { z } from "zod"
+import { definitionOf, type Kind } from "./definition.ts"
+import { immutable, ruled, specFaults } from "./rules.ts"
+
+const inner = ruled(z.object({ low: z.int(), high: z.int().optional() }), {
+  rule: "!has(self.high) || self.low <= self.high",
+  message: "low must not be above high",
+  fieldPath: ".low",
+  holds: ({ low, high }) => high === undefined || low <= high,
+})
+const spec = ruled(
+  z.object({
+    name: z.string().max(10).optional(),
+    range: inner.optional().describe("From where to where."),
+    ranges: z.array(inner).max(3).optional(),
+    labels: z.record(z.string(), z.string().max(5)).optional(),
+  }),
+  ...immutable<{ name?: string | undefined }>("name"),
+)
+const thing: Kind<z.output<typeof spec>> = {
+  group: "chancery.dev",
+  version: "v1alpha1",
+  kind: "Thing",
+  plural: "things",
+  singular: "thing",
+  shortNames: [],
+  scope: "Namespaced",
+  description: "Thing is for tests.",
+  spec,
+  columns: [],
+}
+
+test.each([
+  { given: {}, faults: [] },
+  { given: { range: { low: 1, high: 2 } }, faults: [] },
+  { given: { range: { low: 3, high: 2 } }, faults: ["spec.range.low: low must not be above high"] },
+  { given: { ranges: [{ low: 1 }, { low: 3, high: 2 }] }, faults: ["spec.ranges.1.low: low must not be above high"] },
+  { given: { name: "x" }, before: { name: "x" }, faults: [] },
+  { given: { name: "y" }, before: { name: "x" }, faults: ["spec.name: name cannot be changed"] },
+  { given: {}, before: { name: "x" }, faults: ["spec.name: name cannot be changed"] },
+  { given: { name: "x" }, before: {}, faults: ["spec.name: name cannot be changed"] },
+])("$given after $before breaks $faults", ({ given, before, faults }) => {
+  expect(specFaults(thing, given, before).map(({ field, message }) => `${field}: ${message}`)).toEqual(faults)
+})
+
+test("what the schema refuses is told with its field, and no rule is asked of it", () => {
+  const [fault, ...others] = specFaults(thing, { range: { low: "1" } })
+  expect(fault?.field).toBe("spec.range.low")
+  expect(others).toEqual([])
+})
+
+test("a definition holds the rules in CEL alone, and the values of maps", () => {
+  const text = JSON.stringify(definitionOf(thing))
+  expect(text).toContain('"fieldPath":".low"')
+  expect(text).not.toContain("holds")
+  expect(text).toContain('"additionalProperties":{"type":"string","maxLength":5}')
+  expect(text).not.toContain("propertyNames")
+})
