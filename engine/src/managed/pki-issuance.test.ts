@@ -1,10 +1,14 @@
 // What a spec of the kinds that issue and revoke is refused for before anything is asked of an engine.
+import * as fc from "fast-check"
 import { beforeAll, describe, expect, test } from "vitest"
 import type { Fault } from "../core/errors.ts"
+import { dayMs } from "../core/time.ts"
 import { certificateRequest } from "../testing/certificate-requests.ts"
+import { testKeyGenerator } from "../testing/test-keys.ts"
+import { openWorld } from "../testing/world.ts"
 import { oids } from "../x509/asn1/oids.ts"
 import type { ManagedKind, Values } from "./managed-kind.ts"
-import { pkiCertificateKind } from "./pki-certificate.ts"
+import { pkiCertificateKind, type PkiCertificateSpec } from "./pki-certificate.ts"
 import { pkiIntermediateKind } from "./pki-intermediate.ts"
 import { pkiRevocationKind } from "./pki-revocation.ts"
 import { pkiSignedCertificateKind } from "./pki-signed-certificate.ts"
@@ -133,4 +137,64 @@ describe("a revocation", () => {
   ])("is refused with $why", ({ spec, open = [], at }) => {
     expect(faultsOf(pkiRevocationKind, { mount: "pki", ...spec }, open)).toEqual(at)
   })
+})
+
+test("what is found no fault with is issued by a role that allows it, and then differs in nothing", async () => {
+  await using world = await openWorld({ keyGenerator: testKeyGenerator })
+  const { engine } = world
+  await engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 3_650 * dayMs } })
+  const { issuers, roles } = engine.pki("pki")
+  await issuers.generateRoot({ commonName: "Root", keyType: "ec", ttlMs: 3_000 * dayMs })
+  const all = { allowedUriSans: ["*"], allowedOtherSans: ["*"], allowedSerialNumbers: ["*"], allowedUserIds: ["*"] }
+  const free = { allowAnyName: true, enforceHostnames: false, requireCn: false, cnValidations: ["disabled"] }
+  await roles.save("free", { ...all, ...free, keyType: "any", ttlMs: dayMs })
+  /** Mostly what can be issued. */
+  const maybe = <T>(good: readonly T[], bad: readonly T[] = []) =>
+    fc.oneof(
+      { weight: 20, arbitrary: fc.constantFrom(undefined, ...good) },
+      ...(bad.length === 0 ? [] : [{ weight: 1, arbitrary: fc.constantFrom(...bad) }]),
+    )
+  const drawn = fc.record({
+    commonName: maybe(["www.test", "A name with spaces", "mail@example.com"], ["x".repeat(70), "a\u0000b"]),
+    altNames: maybe([[], ["b.test", "a.test"], ["*.test"], ["mail@example.com"]], [["a..b"], ["ä.test"]]),
+    ipSans: maybe([["10.0.0.1", "::1"]], [["10.0.0"]]),
+    uriSans: maybe([["spiffe://a/b"]], [["a b"]]),
+    otherSans: maybe([["1.2.3;UTF8:x"]], [["1.2.3;x"]]),
+    userIds: maybe([["u"]], [["u".repeat(300)]]),
+    subjectSerialNumber: maybe(["7"], ["ä"]),
+    excludeCnFromSans: maybe([true, false]),
+    ttl: maybe(["10h", "0s", "1d12h"], ["-1h"]),
+    notBefore: maybe(["2026-01-01T00:00:00Z", "2026-01-01T01:00:00+01:00"]),
+    notAfter: maybe<string>([], ["2030-01-01T00:00:00Z"]),
+    certMetadata: maybe(["eA=="], ["x"]),
+    keyType: maybe<"ec" | "ed25519">(["ec", "ed25519"]),
+    keyBits: maybe([0, 384], [385]),
+    format: maybe<"pem" | "der" | "pem_bundle">(["pem", "der", "pem_bundle"]),
+    privateKeyFormat: maybe<"der" | "pkcs8">(["der", "pkcs8"]),
+    renewBefore: maybe(["1h"], ["20h"]),
+  })
+  let issued = 0
+  await fc.assert(
+    fc.asyncProperty(drawn, async (values) => {
+      const given = Object.entries(values).filter(([, value]) => value !== undefined)
+      const spec: PkiCertificateSpec = { mount: "pki", role: "free", keyType: "ec", ...Object.fromEntries(given) }
+      if (pkiCertificateKind.faults({ ...spec }).length > 0) return
+      // Names are the role's to ask for.
+      const isNameless = [
+        spec.commonName,
+        spec.altNames,
+        spec.ipSans,
+        spec.uriSans,
+        spec.otherSans,
+        spec.userIds,
+      ].every((names) => (names ?? "").length === 0)
+      const wanted: PkiCertificateSpec = isNameless ? { ...spec, commonName: "www.test" } : spec
+      const { id, observed } = await pkiCertificateKind.create(engine, wanted, { marker: "m", adopt: false })
+      expect(pkiCertificateKind.changes(wanted, observed)).toEqual({ changed: [], mustReplace: [] })
+      expect(await pkiCertificateKind.observe(engine, id, wanted, { before: observed, now: 0 })).toEqual(observed)
+      issued += 1
+    }),
+    { numRuns: 150 },
+  )
+  expect(issued).toBeGreaterThan(40)
 })
