@@ -61,6 +61,8 @@ export interface ControllersOptions {
 }
 
 export interface Controllers {
+  /** Objects of a kind, or of what some kind refers to. */
+  readonly storeOf: (resource: Resource) => ObjectStore
   readonly hasSynced: boolean
   whenSynced(): Promise<void>
   /** See `Controller.run`. To be called once everything has synced. */
@@ -157,6 +159,7 @@ export function openControllers(options: ControllersOptions): Controllers {
       ),
   ]
   return {
+    storeOf,
     get hasSynced() {
       return followings.every((following) => following.hasSynced)
     },

@@ -239,6 +239,13 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
     const notAfter = Date.parse(String(status["notAfter"]))
     expect(renewal).toBeLessThanOrEqual(notAfter - 30 * dayMs)
     expect(renewal).toBeGreaterThanOrEqual(notAfter - 38 * dayMs)
+    const metrics = await (await request(`${operatorUrl}/metrics`)).body.text()
+    const labels = '{namespace="first",name="web-0"}'
+    expect(metrics).toContain(`chancery_operator_certificate_ready_status${labels} 1\n`)
+    expect(metrics).toContain(
+      `chancery_operator_certificate_expiration_timestamp_seconds${labels} ${notAfter / 1_000}\n`,
+    )
+    expect(metrics).toContain(`chancery_operator_certificate_renewal_timestamp_seconds${labels} ${renewal / 1_000}\n`)
     // Keys are put down only until they are certified.
     const left = await kubectl(["get", "secrets", "-n", "first", "-o", "name"])
     expect(left).not.toContain("-next-")
