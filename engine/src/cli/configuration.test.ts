@@ -38,6 +38,10 @@ test("the defaults are those of production", () => {
     tlsListen: "off",
     rsaKeyStock: new Map(),
     outgoingRanges: { kinds: ["private"], ranges: [] },
+    publicAcme: "on",
+    acmeChallengeRanges: { kinds: [], ranges: [] },
+    acmeHttpPort: 80,
+    acmeTlsPort: 443,
     shutdownDelay: 0,
     shutdownGrace: 30_000,
   })
@@ -50,6 +54,7 @@ test("dev differs in the rate limit, the log, HTTPS beside HTTP, where services 
     logLevel: "warn",
     tlsListen: "next",
     outgoingRanges: { kinds: ["private", "loopback"], ranges: [] },
+    acmeChallengeRanges: { kinds: ["private", "loopback"], ranges: [] },
     shutdownGrace: 5_000,
   })
 })
@@ -72,6 +77,10 @@ test("every setting can be set from the environment", () => {
     CHANCERY_TLS_LISTEN: ":8443",
     CHANCERY_RSA_KEY_STOCK: "2048:200",
     CHANCERY_OUTGOING_RANGES: "none",
+    CHANCERY_PUBLIC_ACME: "off",
+    CHANCERY_ACME_CHALLENGE_RANGES: "10.0.0.0/8",
+    CHANCERY_ACME_HTTP_PORT: "5002",
+    CHANCERY_ACME_TLS_PORT: "5001",
     CHANCERY_SHUTDOWN_DELAY: "5s",
     CHANCERY_SHUTDOWN_GRACE: "1m",
   }
@@ -92,9 +101,24 @@ test("every setting can be set from the environment", () => {
     tlsListen: { host: "::", port: 8443 },
     rsaKeyStock: new Map([[2048, 200]]),
     outgoingRanges: { kinds: [], ranges: [] },
+    publicAcme: "off",
+    acmeChallengeRanges: { kinds: [], ranges: [expect.anything()] },
+    acmeHttpPort: 5_002,
+    acmeTlsPort: 5_001,
     shutdownDelay: 5_000,
     shutdownGrace: 60_000,
   })
+})
+
+test.each([
+  ["1", undefined, "off"],
+  ["true", undefined, "off"],
+  ["false", undefined, "on"],
+  ["", undefined, "on"],
+  ["true", "on", "on"],
+])("the variable of the specification, %j, closes ACME to the public unless ours says %j", (named, own, publicAcme) => {
+  const environment = { SERVICE_DISABLE_PUBLIC_ACME: named, CHANCERY_PUBLIC_ACME: own }
+  expect(from({ environment }).publicAcme).toBe(publicAcme)
 })
 
 test("a certificate of one's own is a mount, a role and hosts", () => {

@@ -66,6 +66,9 @@ function givenValue(
   const variable = sources.environment[environmentNameOf(name)]
   // Empty means unset: that is how orchestrators pass a variable that has no value.
   if (variable !== undefined && variable !== "") return { text: variable, from: environmentNameOf(name) }
+  const { also } = setting
+  const meant = also && also.means(sources.environment[also.variable] ?? "")
+  if (also !== undefined && meant !== undefined) return { text: meant, from: also.variable }
   const member = file[name]
   if (member !== undefined) return { text: member, from: `"${name}" in ${sources.file?.path}` }
   const fallback = (sources.dev ? setting.devDefault : undefined) ?? setting.default

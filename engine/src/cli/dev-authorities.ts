@@ -27,6 +27,7 @@ export async function ensureAuthorities(engine: ServedEngine, addresses: Address
   await ensureRoot(engine)
   await ensureIntermediate(engine)
   await ensureRole(engine)
+  await ensureAcme(engine)
 }
 
 async function ensureMount({ mounts }: ServedEngine, path: string, config: { readonly maxLeaseTtlMs: number }) {
@@ -103,6 +104,17 @@ async function ensureIntermediate(engine: ServedEngine): Promise<void> {
   // The root comes without its key, for the chain alone; both at once, so that neither is ever there without the other.
   const bundle = [certificate, issuingCa].map((der) => writePem("CERTIFICATE", der)).join("\n")
   await issuers.import(bundle, "intermediate/set-signed")
+}
+
+const acmeHeaders = ["Location", "Replay-Nonce", "Link"]
+
+/** Where the mount has an address for it; once, so that whoever turns it off finds it off. */
+async function ensureAcme(engine: ServedEngine): Promise<void> {
+  const { config } = await engine.mounts.get(mount)
+  const { settings } = engine.pki(mount)
+  if (config.allowedResponseHeaders.length > 0 || (await settings.cluster()).path === "") return
+  await engine.mounts.tune(mount, { config: { allowedResponseHeaders: acmeHeaders } })
+  await settings.changeAcme({ enabled: true })
 }
 
 async function ensureRole(engine: ServedEngine): Promise<void> {

@@ -24,6 +24,8 @@ export interface Setting {
   readonly devDefault?: string
   /** Shown in help where the default depends on other settings. */
   readonly defaultNote?: string
+  /** A variable of another name that has a say, as whoever defined it means it. */
+  readonly also?: { readonly variable: string; readonly means: (text: string) => string | undefined }
   /** Never on the command line, where other users of the machine can read it, and never repeated in a message. */
   readonly secret?: true
   /** May hold a password: never repeated in a message. */
@@ -180,6 +182,36 @@ export const settings = {
     default: "private",
     devDefault: "private,loopback",
   }),
+  publicAcme: setting({
+    placeholder: "<on|off>",
+    summary: "Whether ACME accounts need no external binding where their mount asks for none.",
+    expects: "on or off",
+    schema: z.enum(["on", "off"]),
+    default: "on",
+    also: { variable: "SERVICE_DISABLE_PUBLIC_ACME", means: (text) => (isYes(text) ? "off" : undefined) },
+  }),
+  acmeChallengeRanges: setting({
+    placeholder: "<ranges>",
+    summary: "Where ACME challenges may be answered from besides public addresses, on every mount.",
+    expects: "private, loopback, link-local and ranges such as 192.0.2.0/24, separated by commas, or none",
+    schema: parsed(parsePermittedAddresses),
+    default: "none",
+    devDefault: "private,loopback",
+  }),
+  acmeHttpPort: setting({
+    placeholder: "<port>",
+    summary: "The port at which http-01 challenges are looked for.",
+    expects: "a number from 1 to 65535",
+    schema: parsed(parsePort),
+    default: "80",
+  }),
+  acmeTlsPort: setting({
+    placeholder: "<port>",
+    summary: "The port at which tls-alpn-01 challenges are looked for.",
+    expects: "a number from 1 to 65535",
+    schema: parsed(parsePort),
+    default: "443",
+  }),
   shutdownDelay: setting({
     placeholder: "<duration>",
     summary: "After SIGTERM, how long to go on serving while /readyz says no, so that balancers notice.",
@@ -221,6 +253,12 @@ function parseRateLimit(text: string): number | "off" | undefined {
   if (text === "off") return "off"
   return /^\d{1,7}$/.test(text) ? within(Number(text), 1, 1_000_000) : undefined
 }
+
+function parsePort(text: string): number | undefined {
+  return /^\d{1,5}$/.test(text) ? within(Number(text), 1, 65_535) : undefined
+}
+
+const isYes = (text: string): boolean => ["1", "t", "true", "y", "yes", "on"].includes(text.toLowerCase())
 
 function parseTlsListen(text: string): ListenAddress | "next" | "off" | undefined {
   return text === "next" || text === "off" ? text : parseListenAddress(text)

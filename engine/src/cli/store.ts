@@ -38,6 +38,12 @@ export async function openStore(
       sealKeys: sealKeySourcesOf(settings),
       jobs: server,
       outgoing: settings.outgoingRanges,
+      acme: {
+        requiresBinding: settings.publicAcme === "off",
+        permitted: settings.acmeChallengeRanges,
+        httpPort: settings.acmeHttpPort,
+        tlsPort: settings.acmeTlsPort,
+      },
       ...(server && { rsaKeyStock: settings.rsaKeyStock }),
       ...(auditLog && { auditLog }),
     })
