@@ -60,6 +60,7 @@ import { VisibleMountService } from "./pki/visible-mounts.ts"
 import { AccountBindingService, type AcmeManagement } from "./acme/account-bindings.ts"
 import { AcmeService, type AcmeTools } from "./acme/acme-service.ts"
 import type { Directory } from "./acme/directory.ts"
+import { sweepAcme, sweepAcmeJob } from "./acme/sweep-acme.ts"
 import { ValidationWorker } from "./acme/validation-worker.ts"
 import { acmeNetwork } from "./client/acme-network.ts"
 import { currentGenerations } from "./storage/current-generations.ts"
@@ -286,6 +287,7 @@ const jobsOver = (context: Context, tidying: TidyWorker): readonly Job[] => [
   },
   { ...tidyJob, run: (held) => tidying.run(held) },
   { ...endLeasesJob, run: (held) => endLeases(context, held) },
+  { ...sweepAcmeJob, run: (held) => sweepAcme(context, held) },
 ]
 
 /** Services are made when they are first asked for: a request uses one or two. */

@@ -24,6 +24,8 @@ export interface AcmeAccount {
   readonly externalAccountBinding: object | null
   readonly bindingId: string | null
   readonly createdAt: Instant
+  /** Since when its status is what it is. */
+  readonly statusAt: Instant
 }
 
 const contactsMaximum = 10

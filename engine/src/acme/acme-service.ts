@@ -1,5 +1,4 @@
-// Use cases of one ACME directory. Every request that is signed uses up its nonce in the transaction in which it takes effect,
-// and where it has none, in one of its own.
+// Use cases of one ACME directory. Every request that is signed uses up its nonce in the transaction in which it takes effect.
 import { anonymous } from "../core/caller.ts"
 import type { RecordKeyUse } from "../core/audit.ts"
 import { isEngineError } from "../core/errors.ts"
@@ -8,18 +7,22 @@ import type { Signer } from "../core/signing.ts"
 import { dayMs, type Instant } from "../core/time.ts"
 import type { Authority } from "../pki/authority.ts"
 import type { PkiContext, PkiStores } from "../pki/authority-service.ts"
+import type { CertificateRecord } from "../pki/certificates/certificate.ts"
 import { IssuingService } from "../pki/certificates/issuing-service.ts"
 import { refreshCrlsJob } from "../pki/crl/refresh-crls.ts"
 import { issuanceOf } from "../pki/issue/issuance.ts"
 import { namesOf } from "../pki/issue/leaf.ts"
 import { chainOf, parentsOf } from "../pki/issuers/chain.ts"
 import type { HeldIssuer } from "../pki/issuers/held-issuer.ts"
+import { ExternalPolicyService } from "../pki/external-policy/external-policy-service.ts"
 import { leafContent } from "../pki/policy/content.ts"
+import { acmeMaxTtlMs } from "../pki/settings/acme-settings.ts"
 import { recordRevocation } from "../pki/revoke/record-revocation.ts"
 import { isSamePublicKey, type PublicKey, readPublicKey } from "../x509/public-key.ts"
 import { parseCertificate } from "../x509/certificate.ts"
 import { parseCertificationRequest } from "../x509/certification-request.ts"
 import { readJwk } from "../x509/jwk.ts"
+import { writePem } from "../x509/pem.ts"
 import { serialNumberOf, type SerialNumber } from "../x509/serial-number.ts"
 import { isSignedBy } from "../x509/signature.ts"
 import { UnacceptableInput } from "../x509/unacceptable-input.ts"
@@ -64,7 +67,14 @@ import {
   type ChallengeType,
   orderStatusOf,
 } from "./order.ts"
-import { approveCsr, type Asked, type OrderTerms, refuseUnissuable } from "./order-policy.ts"
+import {
+  approveCsr,
+  type Asked,
+  namesProblem,
+  type OrderTerms,
+  refuseOtherCsr,
+  refuseUnissuable,
+} from "./order-policy.ts"
 import { AcmeProblem, malformed, nothingThere, unauthorized } from "./problem.ts"
 import { readCertificateId, renewalWindow } from "./renewal-info.ts"
 
@@ -123,6 +133,12 @@ export class AcmeService extends IssuingService implements AcmeServer {
     return newNonce(this.#nonceGround(await this.#served()), random, clock.now())
   }
 
+  async spend(nonce: string): Promise<void> {
+    const now = this.context.runtime.clock.now()
+    const { digest, expiresAt } = readNonce(nonce, this.#nonceGround(await this.#served()), now)
+    await this.context.storage.transact(({ acmeNonces }) => acmeNonces.redeem(digest, expiresAt))
+  }
+
   async keyOf(id: AcmeAccountId) {
     const { jwk, thumbprint } = await this.read(async (authority, stores) => this.#accountIn(authority, stores, id))
     return { jwk, thumbprint }
@@ -149,6 +165,7 @@ export class AcmeService extends IssuingService implements AcmeServer {
         if (!isBound || !(await acmeAccounts.removeBinding(mount.id, input.binding.keyId)))
           throw unauthorized("The external account binding is not one that waits to be used in this directory.")
       }
+      const now = this.context.runtime.clock.now()
       const account: AcmeAccount = {
         id: newId("acct", this.context.runtime.random),
         mountId: mount.id,
@@ -160,7 +177,8 @@ export class AcmeService extends IssuingService implements AcmeServer {
         termsOfServiceAgreed: input.termsOfServiceAgreed,
         externalAccountBinding: input.binding?.document ?? null,
         bindingId: input.binding?.keyId ?? null,
-        createdAt: this.context.runtime.clock.now(),
+        createdAt: now,
+        statusAt: now,
       }
       // Of two that come at once, the second finds the first when it is run again.
       if (!(await acmeAccounts.insert(account))) throw unauthorized("The key has been given an account meanwhile.")
@@ -178,7 +196,8 @@ export class AcmeService extends IssuingService implements AcmeServer {
       if (change.contact === undefined && !change.deactivate) return accountView(account)
       const status = change.deactivate ? ("deactivated" as const) : account.status
       const contact = change.contact === undefined ? account.contact : readContact(change.contact)
-      await stores.acmeAccounts.change(id, { status, contact })
+      const statusAt = change.deactivate ? this.context.runtime.clock.now() : account.statusAt
+      await stores.acmeAccounts.change(id, { status, statusAt, contact })
       if (change.deactivate) await stores.acmeOrders.deactivateAll(id)
       return accountView({ ...account, status, contact })
     })
@@ -268,32 +287,11 @@ export class AcmeService extends IssuingService implements AcmeServer {
     if (ready.order === undefined) return ready.view
     const { order, accountKey } = ready
     const request = readCsr(csr, accountKey)
-    const expiresAt = await this.changed(async (authority) => {
-      if (!isServed(authority)) throw notServed()
-      const { decider, terms } = this.#issuing(authority, order.profile)
-      if (decider.kind !== "role") throw new TypeError("only roles decide here")
-      const signerOfOrder = await this.signerOfIssuer(authority, decider.issuer)
-      const approved = approveCsr(order, { request: request.parsed, key: request.key.algorithm }, terms)
-      const outcome = await this.certified(authority, signerOfOrder, leafContent(approved, request.key), decider.role, {
-        ...namesOf(approved),
-        role: decider.name === null ? undefined : { ...decider.role, generateLease: false, name: decider.name },
-        metadata: "",
-        leasePath: "acme",
-        warnings: [],
-      })
-      const { certificate } = issuanceOf(outcome)
-      if (certificate === undefined)
-        throw unauthorized("The role stores no certificates, so ACME has none to hand out.")
-      return {
-        store: async (_current, { acmeOrders, certificates }) => {
-          const kept = { csr, serialNumber: certificate.serialNumber, keptUntil: certificate.notAfter }
-          if (!(await acmeOrders.complete(order.id, kept)))
-            throw new AcmeProblem("orderNotReady", "The order is being finalized by another request.")
-          await certificates.insert(certificate)
-        },
-        value: certificate.notAfter,
-      }
-    })
+    const { decider } = this.#issuing(await this.#served(), order.profile)
+    const expiresAt =
+      decider.kind === "role"
+        ? await this.#signByRole(order, request)
+        : await this.#signByPolicy(order, request, decider)
     return { ...ready.view, status: "valid", expiresAt }
   }
 
@@ -418,18 +416,11 @@ export class AcmeService extends IssuingService implements AcmeServer {
   async #once<T>(nonce: string, work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
     const now = this.context.runtime.clock.now()
     const read = readNonce(nonce, this.#nonceGround(await this.#served()), now)
-    try {
-      return await this.transact(async (authority, stores) => {
-        if (!isServed(authority)) throw notServed()
-        if (!(await stores.acmeNonces.redeem(read.digest, read.expiresAt))) throw usedNonce()
-        return await work(authority, stores)
-      })
-    } catch (error) {
-      // What has come to nothing has used it up all the same (RFC 8555, section 6.5).
-      if (error instanceof AcmeProblem && error.problem.type !== "badNonce")
-        await this.context.storage.transact(({ acmeNonces }) => acmeNonces.redeem(read.digest, read.expiresAt))
-      throw error
-    }
+    return this.transact(async (authority, stores) => {
+      if (!isServed(authority)) throw notServed()
+      if (!(await stores.acmeNonces.redeem(read.digest, read.expiresAt))) throw usedNonce()
+      return work(authority, stores)
+    })
   }
 
   #asAccount<T>(
@@ -468,16 +459,80 @@ export class AcmeService extends IssuingService implements AcmeServer {
     })
   }
 
-  #issuing(authority: Authority, profile: string | null): { readonly decider: Decider; readonly terms: OrderTerms } {
+  /** The answer is how long it is kept. */
+  #signByRole(order: AcmeOrder, { parsed, key }: ReadCsr): Promise<Instant> {
+    return this.changed(async (authority) => {
+      if (!isServed(authority)) throw notServed()
+      const { decider, terms } = this.#issuing(authority, order.profile)
+      if (decider.kind !== "role") throw unauthorized("The directory follows another policy by now; finalize it again.")
+      const signer = await this.signerOfIssuer(authority, decider.issuer)
+      const approved = approveCsr(order, { request: parsed, key: key.algorithm }, terms(decider))
+      const outcome = await this.certified(authority, signer, leafContent(approved, key), decider.role, {
+        ...namesOf(approved),
+        role: decider.name === null ? undefined : { ...decider.role, generateLease: false, name: decider.name },
+        metadata: "",
+        leasePath: "acme",
+        warnings: [],
+      })
+      const { certificate } = issuanceOf(outcome)
+      if (certificate === undefined)
+        throw unauthorized("The role stores no certificates, so ACME has none to hand out.")
+      return {
+        store: async (_current, stores) => {
+          await complete(stores, order, parsed.der, certificate)
+          await stores.certificates.insert(certificate)
+        },
+        value: certificate.notAfter,
+      }
+    })
+  }
+
+  /** What the service decides is signed only if it names what was proved, and is kept whatever it says of that. */
+  async #signByPolicy(order: AcmeOrder, { parsed }: ReadCsr, { policy, issuerRef }: PolicyDecider): Promise<Instant> {
+    const service = new ExternalPolicyService(this.context, this.mountPath, this.caller, this.recordKeyUse)
+    const { clock } = this.context.runtime
+    refuseOtherCsr(order.identifiers, parsed)
+    const { acme } = (await this.#served()).settings
+    const request = {
+      csr: `${writePem("CERTIFICATE REQUEST", parsed.der)}\n`,
+      parameters: new Map([["identifiers", JSON.stringify(order.identifiers)]]),
+      ...(policy === undefined ? {} : { policy }),
+      ...(issuerRef === undefined ? {} : { issuerRef }),
+    }
+    try {
+      const { notAfter } = await service.signProved(request, {
+        refuseOthers(names) {
+          const problem = namesProblem(order.identifiers, names)
+          if (problem !== undefined) throw unauthorized(`What the external policy service decided ${problem}.`)
+        },
+        async settle(stores, record) {
+          if (record.notAfter > clock.now() + acmeMaxTtlMs(acme))
+            throw unauthorized("What the external policy service decided is valid for longer than max_ttl.")
+          await complete(stores, order, parsed.der, record)
+        },
+      })
+      return notAfter
+    } catch (error) {
+      if (isEngineError(error, "unprocessable")) throw unauthorized(error.message)
+      throw error
+    }
+  }
+
+  #issuing(authority: Authority, profile: string | null) {
     const open = openDirectory(authority, this.#directory)
     const decider = deciderFor(authority, this.#directory, open, profile)
-    if (decider.kind !== "role") throw unauthorized("Directories of external policies are not served.")
-    const { overMaximum: _said, ...terms } = this.validityTerms(authority, decider, { clampTtl: true })
-    return { decider, terms: { role: decider.role, settings: authority.settings.acme, ...terms } }
+    const terms = (by: RoleDecider): OrderTerms => {
+      const { overMaximum: _said, ...validity } = this.validityTerms(authority, by, { clampTtl: true })
+      return { role: by.role, settings: authority.settings.acme, ...validity }
+    }
+    return { decider, terms }
   }
 
   #refuseUnissuable(authority: Authority, asked: Asked & { readonly profile: string | null }): void {
-    refuseUnissuable(asked, this.#issuing(authority, asked.profile).terms)
+    const { decider, terms } = this.#issuing(authority, asked.profile)
+    if (decider.kind === "role") refuseUnissuable(asked, terms(decider))
+    else if (asked.notBefore !== null || asked.notAfter !== null)
+      throw malformed("The external policy service decides for how long a certificate is valid.")
   }
 
   /** Valid ones are used again by the account that proved them, unless they end too soon for an order. */
@@ -557,6 +612,19 @@ export class AcmeService extends IssuingService implements AcmeServer {
     }
     return true
   }
+}
+
+type RoleDecider = Decider & { readonly kind: "role" }
+type PolicyDecider = Decider & { readonly kind: "external-policy" }
+
+async function complete(
+  { acmeOrders }: PkiStores,
+  { id }: AcmeOrder,
+  csr: Uint8Array,
+  { serialNumber, notAfter: keptUntil }: CertificateRecord,
+): Promise<void> {
+  if (!(await acmeOrders.complete(id, { csr, serialNumber, keptUntil })))
+    throw new AcmeProblem("orderNotReady", "The order has been finalized by another request.")
 }
 
 const notServed = () => new AcmeProblem("malformed", "ACME is not enabled here.", { status: 404 })
@@ -652,6 +720,8 @@ const challengeView = ({ authorizationId, type, status, token, validatedAt, erro
   validatedAt,
   error,
 })
+
+type ReadCsr = ReturnType<typeof readCsr>
 
 const csrOctetsMaximum = 64 * 1_024
 

@@ -30,10 +30,18 @@ export interface AcmeAccountStore {
   byThumbprint(mountId: MountId, directory: string, thumbprint: string): Promise<AcmeAccount | undefined>
   change(
     id: AcmeAccountId,
-    change: { readonly status: AccountStatus; readonly contact: readonly string[] },
+    change: { readonly status: AccountStatus; readonly statusAt: Instant; readonly contact: readonly string[] },
   ): Promise<void>
   /** False where the key has another account. */
   changeKey(id: AcmeAccountId, key: { readonly jwk: PublicJwk; readonly thumbprint: string }): Promise<boolean>
+  count(mountId: MountId): Promise<number>
+  /** Those without orders whose status is older than an instant; the answer is how many, at most `limit`. */
+  revokeUnused(
+    mountId: MountId,
+    asked: { readonly before: Instant; readonly now: Instant; readonly limit: number },
+  ): Promise<number>
+  /** Likewise, those that were revoked before an instant. */
+  removeRevoked(mountId: MountId, before: Instant, limit: number): Promise<number>
   /** By id, after the one that is given. */
   list(mountId: MountId, page: { readonly after?: string; readonly limit: number }): Promise<readonly AcmeAccount[]>
   insertBinding(binding: AccountBindingWithKey): Promise<void>

@@ -130,6 +130,8 @@ export interface AcmeServer {
   /** Where this directory is, without a slash at its end. Throws while it is not served. */
   base(): Promise<string>
   newNonce(): Promise<string>
+  /** Of a request that has come to nothing, which uses it up all the same (RFC 8555, section 6.5). Throws `badNonce` for none of ours. */
+  spend(nonce: string): Promise<void>
   /** For who signs as an account; whether that may still do anything is found out later. */
   keyOf(id: AcmeAccountId): Promise<{ readonly jwk: PublicJwk; readonly thumbprint: string }>
   newAccount(

@@ -1,14 +1,42 @@
 import { expect, test } from "vitest"
 import { systemRuntime } from "../core/runtime.ts"
 import { hmacSigner } from "../storage/hmac-signer.ts"
+import { minuteMs } from "../core/time.ts"
 import { newNonce, readNonce } from "./nonce.ts"
 
-const ground = { signer: hmacSigner(Buffer.alloc(32, "key")), scope: "mount acme" }
+const signer = hmacSigner(Buffer.alloc(32, 1))
+const ground = { signer, scope: "mnt-1 acme" }
+const random = { bytes: (count: number) => Buffer.alloc(count, 7) }
+
+test("a nonce says itself where and until when it counts, and has an identity of its own", () => {
+  const nonce = newNonce(ground, random, 0)
+  expect(nonce).toMatch(/^[\w-]+$/)
+  const read = readNonce(nonce, ground, 60 * minuteMs - 1)
+  expect(read.expiresAt).toBe(60 * minuteMs)
+  const other = newNonce(ground, { bytes: (count) => Buffer.alloc(count, 8) }, 0)
+  expect(Buffer.compare(readNonce(other, ground, 0).digest, read.digest)).not.toBe(0)
+})
+
+const nonce = newNonce(ground, random, 0)
+test.each([
+  ["too old", nonce, ground, 60 * minuteMs],
+  ["of another directory", nonce, { signer, scope: "mnt-1 roles/web/acme" }, 0],
+  ["of another mount", nonce, { signer, scope: "mnt-2 acme" }, 0],
+  ["of another server", nonce, { signer: hmacSigner(Buffer.alloc(32, 2)), scope: ground.scope }, 0],
+  ["changed", `B${nonce.slice(1)}`, ground, 0],
+  ["cut short", nonce.slice(0, 30), ground, 0],
+  ["empty", "", ground, 0],
+  ["no base64url", `${nonce} `, ground, 0],
+])("a nonce that is %s counts for nothing", (_why, text, where, now) => {
+  expect(() => readNonce(text, where, now)).toThrow(
+    expect.objectContaining({ problem: expect.objectContaining({ type: "badNonce" }) }),
+  )
+})
 
 // certbot decodes nonces, and gives up on one that is not (RFC 8555, section 6.5.1).
 test("a nonce is base64url of whole octets from its beginning to its end", () => {
-  const { random } = systemRuntime()
-  const nonces = Array.from({ length: 100 }, () => newNonce(ground, random, Date.now()))
+  const own = systemRuntime().random
+  const nonces = Array.from({ length: 100 }, () => newNonce(ground, own, Date.now()))
   expect(nonces.map((nonce) => Buffer.from(nonce, "base64url").toString("base64url"))).toEqual(nonces)
   expect(
     new Set(nonces.map((nonce) => Buffer.from(readNonce(nonce, ground, Date.now()).digest).toString("hex"))).size,

@@ -4,6 +4,8 @@ import { type EngineError, isEngineError } from "../core/errors.ts"
 import type { Instant } from "../core/time.ts"
 import { oids } from "../x509/asn1/oids.ts"
 import type { CertificationRequest } from "../x509/certification-request.ts"
+import type { GeneralName } from "../x509/general-name.ts"
+import type { DistinguishedName } from "../x509/name.ts"
 import type { KeyAlgorithm } from "../x509/key-algorithm.ts"
 import { formatIpAddress } from "../pki/names/ip-address.ts"
 import { subjectMaxima, valuesOf } from "../pki/names/subject.ts"
@@ -12,7 +14,7 @@ import type { ValidityTerms } from "../pki/issue/validity.ts"
 import { approve, type ApprovedRequest } from "../pki/policy/approve.ts"
 import type { NotAfterBound, Role } from "../pki/roles/role.ts"
 import { acmeMaxTtlMs, type AcmeSettings } from "../pki/settings/acme-settings.ts"
-import { distinctIdentifiers, type Identifier, isWildcard } from "./identifier.ts"
+import { type Identifier, isWildcard } from "./identifier.ts"
 import { AcmeProblem, type Subproblem } from "./problem.ts"
 
 export interface OrderTerms extends Omit<ValidityTerms, "rules" | "beyondIssuer" | "overMaximum"> {
@@ -53,7 +55,7 @@ export function approveCsr(
   { request, key }: { readonly request: CertificationRequest; readonly key: KeyAlgorithm },
   terms: OrderTerms,
 ): ApprovedRequest {
-  refuseOtherNames(asked.identifiers, request)
+  refuseOtherCsr(asked.identifiers, request)
   const [commonName = ""] = valuesOf(request.subjectName, oids.commonName)
   try {
     return approveNames({ ...asked, commonName: commonName.toLowerCase() }, key, terms)
@@ -61,6 +63,19 @@ export function approveCsr(
     if (isEngineError(error, "invalid")) throw new AcmeProblem("badCSR", error.message)
     throw error
   }
+}
+
+/** Throws `badCSR`. */
+export function refuseOtherCsr(
+  identifiers: readonly Identifier[],
+  { subjectName, extensionValues }: CertificationRequest,
+): void {
+  const { subjectAltName = [], basicConstraints } = extensionValues
+  const problem =
+    basicConstraints?.isCa === true
+      ? "asks for a certificate authority"
+      : namesProblem(identifiers, { subject: subjectName, subjectAltName })
+  if (problem !== undefined) throw new AcmeProblem("badCSR", `The CSR ${problem}.`)
 }
 
 function approveNames(
@@ -142,37 +157,39 @@ function suitableKey({ keyType, keyBits }: Role): KeyAlgorithm {
   }
 }
 
-/** A CSR asks for the very names of its order, in its common name or beside it (RFC 8555, section 7.4). */
-function refuseOtherNames(
-  identifiers: readonly Identifier[],
-  { subjectName, extensionValues }: CertificationRequest,
-): void {
-  const refuse = (detail: string) => new AcmeProblem("badCSR", detail)
-  const { subjectAltName = [], basicConstraints } = extensionValues
-  if (basicConstraints?.isCa === true) throw refuse("The CSR asks for a certificate authority.")
-  const named = subjectAltName.map((name): Identifier => {
-    if (name.kind === "dns") return { type: "dns", value: name.value.toLowerCase() }
-    if (name.kind === "ip") return { type: "ip", value: formatIpAddress(name.octets) }
-    throw refuse(`The CSR has a subject alternative name of the kind ${name.kind}, which no order has.`)
-  })
-  const commonNames = valuesOf(subjectName, oids.commonName).map((name) => name.toLowerCase())
-  if (commonNames.length > 1) throw refuse("The CSR has more than one common name.")
-  const asked = distinctIdentifiers(identifiers)
-  const [commonName] = commonNames
-  const ofCommonName =
-    commonName === undefined || commonName === "" ? undefined : asked.find(({ value }) => value === commonName)
-  if (commonName !== undefined && commonName !== "" && ofCommonName === undefined)
-    throw refuse(`The CSR's common name ${JSON.stringify(commonName)} is no identifier of the order.`)
-  const given = distinctIdentifiers([...named, ...(ofCommonName === undefined ? [] : [ofCommonName])])
-  const textOf = ({ type, value }: Identifier) => `${type}:${value}`
-  const has = new Set(given.map(textOf))
-  const wants = new Set(asked.map(textOf))
-  const missing = asked.find((one) => !has.has(textOf(one)))
-  if (missing !== undefined) throw refuse(`The CSR lacks the order's identifier ${JSON.stringify(missing.value)}.`)
-  const other = given.find((one) => !wants.has(textOf(one)))
-  if (other !== undefined)
-    throw refuse(`The CSR asks for ${JSON.stringify(other.value)}, which is no identifier of the order.`)
+interface Names {
+  readonly subject: DistinguishedName
+  readonly subjectAltName: readonly GeneralName[]
 }
+
+/**
+ * What is wrong with the names of a CSR or a certificate for an order, as a sentence about it goes on: they are to be the very
+ * names of the order, in the common name or beside it (RFC 8555, section 7.4).
+ */
+export function namesProblem(
+  identifiers: readonly Identifier[],
+  { subject, subjectAltName }: Names,
+): string | undefined {
+  const odd = subjectAltName.find(({ kind }) => kind !== "dns" && kind !== "ip")
+  if (odd !== undefined) return `has a subject alternative name of the kind ${odd.kind}, which no order has`
+  const named = subjectAltName.flatMap((name): Identifier[] => {
+    if (name.kind === "dns") return [{ type: "dns", value: name.value.toLowerCase() }]
+    return name.kind === "ip" ? [{ type: "ip", value: formatIpAddress(name.octets) }] : []
+  })
+  const [commonName = "", ...others] = valuesOf(subject, oids.commonName).map((name) => name.toLowerCase())
+  if (others.length > 0) return "has more than one common name"
+  const ofCommonName = identifiers.find(({ value }) => value === commonName)
+  if (commonName !== "" && ofCommonName === undefined)
+    return `has the common name ${JSON.stringify(commonName)}, which is no identifier of the order`
+  const has = new Set([...named, ...(ofCommonName === undefined ? [] : [ofCommonName])].map(textOf))
+  const missing = identifiers.find((one) => !has.has(textOf(one)))
+  if (missing !== undefined) return `lacks the order's identifier ${JSON.stringify(missing.value)}`
+  const wants = new Set(identifiers.map(textOf))
+  const other = named.find((one) => !wants.has(textOf(one)))
+  return other && `has the name ${JSON.stringify(other.value)}, which is no identifier of the order`
+}
+
+const textOf = ({ type, value }: Identifier): string => `${type}:${value}`
 
 function refusalOf(work: () => unknown): EngineError | undefined {
   try {

@@ -90,8 +90,12 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
     const found = whole ?? (segments.at(-1) === "" ? find(segments.slice(0, -1)) : undefined)
     if (found !== undefined) exchange.route = `${prefix}${mount === undefined ? "" : "/:mount"}${found.pattern}`
     const route = operation && found?.routes.get(operation)
+    // What ACME refuses it refuses to everybody alike.
+    const problems =
+      route === undefined && found !== undefined && [...found.routes.values()].some((one) => one.problems === true)
     const isAnonymous =
-      route?.open === true && !(route.tokenCounts === true && serviceTokenIn(request.headers) !== undefined)
+      (route === undefined ? problems : route.open === true) &&
+      !(route?.tokenCounts === true && serviceTokenIn(request.headers) !== undefined)
     const caller = isAnonymous ? anonymous : await callerOf(visit)
     if (found === undefined) throw new EngineError("not-found", "unsupported path")
     if (query.has("help") && request.method === "GET") {
@@ -100,10 +104,7 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
     }
     if (operation === undefined || route === undefined) {
       const headers = { allow: allowedMethods([...found.routes.keys()]) }
-      return refused(visit, 405, ["unsupported operation"], {
-        headers,
-        problems: [...found.routes.values()].some(({ problems }) => problems === true),
-      })
+      return refused(visit, 405, ["unsupported operation"], { headers, problems })
     }
     if (whole === undefined && operation === "write") throw badRequest("cannot write to a path ending in '/'")
     try {

@@ -133,15 +133,16 @@ export abstract class AuthorityService {
    * What is signed outside of any transaction, on the grounds of what the mount was a moment ago, counts only if it is recorded
    * while the mount is still the same; otherwise it is thrown away unseen, and made again.
    */
-  protected recorded<T>(
-    make: (authority: Authority) => Promise<{ readonly issuance: Issuance; readonly value: T }>,
-  ): Promise<T> {
+  protected recorded<T>(make: (authority: Authority) => Promise<Made<T>>): Promise<T> {
     return this.changed(async (authority) => {
-      const { issuance, value } = await make(authority)
+      const { issuance, value, settle } = await make(authority)
       const { certificate, metadata, lease } = issuance
-      if (certificate === undefined && metadata === undefined) return { store: undefined, value }
+      if (certificate === undefined && metadata === undefined && settle === undefined)
+        return { store: undefined, value }
       return {
-        store: async (_authority, { certificates, certificateLeases }) => {
+        store: async (_authority, stores) => {
+          const { certificates, certificateLeases } = stores
+          await settle?.(stores)
           if (certificate !== undefined) await certificates.insert(certificate)
           if (metadata !== undefined) await certificates.insertMetadata(metadata)
           if (lease !== undefined) await certificateLeases.insert(lease)
@@ -166,6 +167,13 @@ export abstract class AuthorityService {
     }
     throw busy("The mount is being changed too often to issue from it; try again.")
   }
+}
+
+export interface Made<T> {
+  readonly issuance: Issuance
+  readonly value: T
+  /** What stands or falls with it, in the transaction that records it. */
+  readonly settle?: ((stores: PkiStores) => Promise<void>) | undefined
 }
 
 export interface Change<T> {

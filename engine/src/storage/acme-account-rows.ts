@@ -30,6 +30,7 @@ export class AcmeAccountRows implements AcmeAccountStore {
       binding: account.externalAccountBinding === null ? null : JSON.stringify(account.externalAccountBinding),
       binding_id: account.bindingId,
       created_at: account.createdAt,
+      status_at: account.statusAt,
     }
     return (await this.#session.run(insertAccount, row)) > 0
   }
@@ -46,9 +47,28 @@ export class AcmeAccountRows implements AcmeAccountStore {
 
   async change(
     id: AcmeAccountId,
-    { status, contact }: { readonly status: AccountStatus; readonly contact: readonly string[] },
+    {
+      status,
+      statusAt,
+      contact,
+    }: { readonly status: AccountStatus; readonly statusAt: Instant; readonly contact: readonly string[] },
   ): Promise<void> {
-    await this.#session.run(changeAccount, { id, status, contact: JSON.stringify(contact) })
+    await this.#session.run(changeAccount, { id, status, statusAt, contact: JSON.stringify(contact) })
+  }
+
+  async count(mountId: MountId): Promise<number> {
+    return (await this.#session.first(countAccounts, { mountId }))?.total ?? 0
+  }
+
+  revokeUnused(
+    mountId: MountId,
+    asked: { readonly before: Instant; readonly now: Instant; readonly limit: number },
+  ): Promise<number> {
+    return this.#session.run(revokeUnused, { mountId, ...asked })
+  }
+
+  removeRevoked(mountId: MountId, before: Instant, limit: number): Promise<number> {
+    return this.#session.run(removeRevoked, { mountId, before, limit })
   }
 
   async changeKey(
@@ -114,6 +134,7 @@ const accountOf = (row: AcmeAccountRow): AcmeAccount => ({
   externalAccountBinding: row.binding === null ? null : (JSON.parse(row.binding) as object),
   bindingId: row.binding_id,
   createdAt: row.created_at,
+  statusAt: row.status_at,
 })
 
 const bindingOf = (row: Omit<AcmeBindingRow, "key_sealed">): AccountBinding => ({
@@ -136,6 +157,7 @@ const columns = [
   "binding",
   "binding_id",
   "created_at",
+  "status_at",
 ] as const
 
 const insertAccount = statement((db, row: AcmeAccountRow) =>
@@ -153,6 +175,7 @@ const insertAccount = statement((db, row: AcmeAccountRow) =>
       binding: row.binding,
       binding_id: row.binding_id,
       created_at: row.created_at,
+      status_at: row.status_at,
     })
     .onConflict((known) => known.columns(["mount_id", "directory", "thumbprint"]).doNothing()),
 )
@@ -181,8 +204,52 @@ const accountsOfMount = statement((db, { mountId, after, limit }: { mountId: str
     .limit(limit),
 )
 
-const changeAccount = statement((db, { id, status, contact }: { id: string; status: string; contact: string }) =>
-  db.updateTable("acme_accounts").set({ status, contact }).where("id", "=", id),
+const changeAccount = statement(
+  (db, { id, status, statusAt, contact }: { id: string; status: string; statusAt: number; contact: string }) =>
+    db.updateTable("acme_accounts").set({ status, status_at: statusAt, contact }).where("id", "=", id),
+)
+
+const countAccounts = statement((db, { mountId }: { mountId: string }) =>
+  db
+    .selectFrom("acme_accounts")
+    .select((count) => count.fn.countAll<number>().as("total"))
+    .where("mount_id", "=", mountId),
+)
+
+const revokeUnused = statement(
+  (db, { mountId, before, now, limit }: { mountId: string; before: number; now: number; limit: number }) =>
+    db
+      .updateTable("acme_accounts")
+      .set({ status: "revoked", status_at: now })
+      .where(
+        "id",
+        "in",
+        db
+          .selectFrom("acme_accounts as a")
+          .select("a.id")
+          .where("a.mount_id", "=", mountId)
+          .where("a.status", "in", ["valid", "deactivated"])
+          .where("a.status_at", "<", before)
+          .leftJoin("acme_orders as o", "o.account_id", "a.id")
+          .where("o.id", "is", null)
+          .limit(limit),
+      ),
+)
+
+const removeRevoked = statement((db, { mountId, before, limit }: { mountId: string; before: number; limit: number }) =>
+  db
+    .deleteFrom("acme_accounts")
+    .where(
+      "id",
+      "in",
+      db
+        .selectFrom("acme_accounts")
+        .select("id")
+        .where("mount_id", "=", mountId)
+        .where("status", "=", "revoked")
+        .where("status_at", "<", before)
+        .limit(limit),
+    ),
 )
 
 const changeAccountKey = statement((db, { id, jwk, thumbprint }: { id: string; jwk: string; thumbprint: string }) =>

@@ -659,6 +659,7 @@ export interface AcmeAccountRow {
   binding: string | null
   binding_id: string | null
   created_at: number
+  status_at: number
 }
 
 export interface AcmeBindingRow {

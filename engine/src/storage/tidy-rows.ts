@@ -63,8 +63,14 @@ const runOf = ({ mount_id, number, step, state, run }: TidyRunRow): TidyRun => (
   number,
   step,
   state: state as TidyRun["state"],
-  ...(JSON.parse(run) as Kept),
+  ...keptIn(run),
 })
+
+/** What was counted later than a run was written is nothing in it. */
+function keptIn(run: string): Kept {
+  const kept = JSON.parse(run) as Kept
+  return { ...kept, counts: { ...noTidyCounts, ...kept.counts } }
+}
 
 const columns = ["mount_id", "number", "step", "state", "run", "automatic_finished_at"] as const
 

@@ -169,7 +169,15 @@ function signed(
   of: (params: Params) => Directory,
   handle: (visit: Visit, signed: SignedRequest) => Promise<Reply>,
 ): PkiRoute {
-  return open("write", `${path}${below}`, of, async (visit) => handle(visit, await signedRequest(visit, below)))
+  return open("write", `${path}${below}`, of, async (visit) => {
+    const request = await signedRequest(visit, below)
+    try {
+      return await handle(visit, request)
+    } catch (error) {
+      if (error instanceof AcmeProblem && error.problem.type !== "badNonce") await visit.server.spend(request.nonce)
+      throw error
+    }
+  })
 }
 
 async function signedRequest({ request, base }: Visit, below: string): Promise<SignedRequest> {

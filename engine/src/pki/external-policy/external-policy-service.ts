@@ -2,7 +2,8 @@
 // answer; the answer is laid over the mount as that stands when the certificate is signed.
 import { invalid, unprocessable } from "../../core/errors.ts"
 import { newUuid } from "../../core/ids.ts"
-import { encodeName } from "../../x509/name.ts"
+import type { GeneralName } from "../../x509/general-name.ts"
+import { type DistinguishedName, encodeName } from "../../x509/name.ts"
 import { assembleCertificationRequest, encodeCertificationRequestInfo } from "../../x509/certification-request.ts"
 import { keyAlgorithm } from "../../x509/key-algorithm.ts"
 import { writePem } from "../../x509/pem.ts"
@@ -13,7 +14,7 @@ import { chooseSignatureAlgorithm, signatureAlgorithmIdentifier } from "../../x5
 import { signingKey } from "../../x509/signing-key.ts"
 import { identityOf } from "../access/caller-identity.ts"
 import { type Authority, findIssuer, issuerOf } from "../authority.ts"
-import { AuthorityService } from "../authority-service.ts"
+import { AuthorityService, type Made, type PkiStores } from "../authority-service.ts"
 import type { CertificateRecord } from "../certificates/certificate.ts"
 import type { IssuedCertificate } from "../certificates/certificates.ts"
 import { certify } from "../issue/certify.ts"
@@ -79,12 +80,22 @@ export class ExternalPolicyService extends AuthorityService implements ExternalP
     return this.#decided("ica", request, subjectOf(request))
   }
 
+  /** For one whose names have been proved: nothing hangs on the caller, and it is kept whatever the service says of that. */
+  async signProved(request: PolicySignRequest, proved: ProvedRequest): Promise<IssuedCertificate> {
+    return this.#decided("sign", request, subjectOf(request), proved)
+  }
+
   #authorize(verb: string, { policy, issuerRef }: PolicyRequest): void {
     const path = `external-policy/${verb}${policy === undefined ? "" : `/${policy}`}`
     this.authorize(["create", "update"], issuerRef === undefined ? path : `issuer/${issuerRef}/${path}`)
   }
 
-  async #decided(mode: IssuanceMode, request: PolicyRequest, subject: Subject): Promise<IssuedCertificate> {
+  async #decided(
+    mode: IssuanceMode,
+    request: PolicyRequest,
+    subject: Subject,
+    proved?: ProvedRequest,
+  ): Promise<IssuedCertificate> {
     const { authority, service, identity, issuer } = await this.#usable(request)
     const answer = await this.context.policyClient(
       service,
@@ -97,7 +108,7 @@ export class ExternalPolicyService extends AuthorityService implements ExternalP
       settingsOf: settings.externalPolicy.updatedAt,
     })
     if (answer.kind === "refused") throw unprocessable(answer.reason)
-    return this.recorded((current) => this.#signed(mode, request, subject, answer, current))
+    return this.recorded((current) => this.#signed(mode, request, subject, answer, current, proved))
   }
 
   /** Throws where no service could be asked, or for an issuer that is not there. */
@@ -153,9 +164,15 @@ export class ExternalPolicyService extends AuthorityService implements ExternalP
     { publicKey }: Subject,
     answer: Allowed,
     authority: Authority,
-  ) {
+    proved: ProvedRequest | undefined,
+  ): Promise<Made<IssuedCertificate>> {
     const { clock, random } = this.context.runtime
     const template = readPolicyTemplate(answer.template)
+    const names = {
+      subject: template.certificate.subjectName,
+      subjectAltName: template.values.subjectAltName ?? [],
+    }
+    proved?.refuseOthers(names)
     const issuer = chosenIssuer(authority, answer, issuerRef)
     const signer = await signerOf(this.context.signingKeys, authority, issuer, "issuing-certificates")
     const { content, validity, warnings } = overlay(template, {
@@ -181,10 +198,7 @@ export class ExternalPolicyService extends AuthorityService implements ExternalP
       certificate,
       issuerId: issuer.id,
       role: null,
-      ...namesOf({
-        subject: template.certificate.subjectName,
-        subjectAltName: template.values.subjectAltName ?? [],
-      }),
+      ...namesOf(names),
       ...validity,
     }
     const value: IssuedCertificate = {
@@ -197,8 +211,12 @@ export class ExternalPolicyService extends AuthorityService implements ExternalP
       lease: undefined,
       warnings: [...answer.warnings, ...leaseWarnings(answer), ...warnings, ...signer.warnings],
     }
-    const certificateKept = answer.store ? record : undefined
-    return { issuance: { certificate: certificateKept, metadata: undefined, lease: undefined }, value }
+    const certificateKept = answer.store || proved !== undefined ? record : undefined
+    return {
+      issuance: { certificate: certificateKept, metadata: undefined, lease: undefined },
+      value,
+      settle: proved && ((stores) => proved.settle(stores, record)),
+    }
   }
 
   #view({ mount, settings }: Authority): ExternalPolicyView {
@@ -210,6 +228,13 @@ export class ExternalPolicyService extends AuthorityService implements ExternalP
       lastSuccessfulRequest: last?.at ?? null,
     }
   }
+}
+
+/** Names that whoever asks has proved to have, and what becomes of the certificate. */
+export interface ProvedRequest {
+  /** Throws for a template that has any other name. */
+  refuseOthers(names: { readonly subject: DistinguishedName; readonly subjectAltName: readonly GeneralName[] }): void
+  settle(stores: PkiStores, record: CertificateRecord): Promise<void>
 }
 
 type Allowed = PolicyAnswer & { readonly kind: "allowed" }

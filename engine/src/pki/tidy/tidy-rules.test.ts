@@ -99,7 +99,9 @@ test("the phases of a run are those that were asked for, in their order", () => 
   const first = nextPhase(asked)
   expect(first).toEqual({ phase: "certificates", after: "" })
   expect(nextPhase(asked, first.phase)).toEqual({ phase: "issuers", after: "" })
-  expect(nextPhase(asked, "issuers").phase).toBeUndefined()
+  expect(nextPhase(asked, "issuers").phase).toBe("ACME orders")
+  expect(nextPhase(asked, "ACME orders").phase).toBe("ACME accounts")
+  expect(nextPhase(asked, "ACME accounts").phase).toBeUndefined()
   expect(nextPhase(options).phase).toBeUndefined()
 })
 

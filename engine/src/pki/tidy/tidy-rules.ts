@@ -64,6 +64,8 @@ const operations: Readonly<Record<TidyPhase, keyof ResolvedTidyOptions>> = {
   revocations: "tidyRevokedCerts",
   metadata: "tidyCertMetadata",
   issuers: "tidyExpiredIssuers",
+  "ACME orders": "tidyAcme",
+  "ACME accounts": "tidyAcme",
 }
 
 /** Where a run begins, or goes on after a phase. */

@@ -18,6 +18,13 @@ export interface TidyCounts {
   readonly associated: number
   readonly metadata: number
   readonly issuers: number
+  readonly acmeOrders: number
+  /** How many there were. */
+  readonly acmeAccountsSeen: number
+  /** Accounts without orders, from which nothing was heard for long. */
+  readonly acmeAccountsRevoked: number
+  /** Those that had been revoked for as long. */
+  readonly acmeAccounts: number
   /** Revoked certificates whose time has come, and whose list has to name them once more before they go. */
   readonly waiting: number
 }
@@ -29,6 +36,10 @@ export const noTidyCounts: TidyCounts = {
   associated: 0,
   metadata: 0,
   issuers: 0,
+  acmeOrders: 0,
+  acmeAccountsSeen: 0,
+  acmeAccountsRevoked: 0,
+  acmeAccounts: 0,
   waiting: 0,
 }
 
@@ -40,6 +51,8 @@ export const tidyPhases = [
   "revocations",
   "metadata",
   "issuers",
+  "ACME orders",
+  "ACME accounts",
 ] as const
 export type TidyPhase = (typeof tidyPhases)[number]
 

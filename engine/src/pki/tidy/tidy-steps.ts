@@ -66,6 +66,8 @@ const phases: Readonly<Record<TidyPhase, (step: Step) => Promise<StepWrite>>> = 
   revocations: removeRevocations,
   metadata: removeMetadata,
   issuers: removeIssuers,
+  "ACME orders": removeOrders,
+  "ACME accounts": removeAccounts,
 }
 
 /** A page that is not full is the last. */
@@ -214,6 +216,31 @@ async function removeIssuers(step: Step): Promise<StepWrite> {
     for (const issuer of expired) await stores.issuers.remove(issuer)
     if (expired.length > 0) await stores.mountSettings.save(run.mountId, "history", { issuersChangedAt: now })
     return { counts: { issuers: expired.length }, progress: behind(step, expired.length, ""), issuers: expired }
+  }
+}
+
+/** An order is kept for as long as its certificate. */
+async function removeOrders(step: Step): Promise<StepWrite> {
+  const { run, now, limit } = step
+  return async ({ acmeOrders: orders }) => {
+    const acmeOrders = await orders.removeEnded(run.mountId, now - run.options.safetyBufferMs, limit)
+    return { counts: { acmeOrders }, progress: behind(step, acmeOrders, "") }
+  }
+}
+
+/** First they are revoked, so that whoever misses one can say so; only later they go. */
+async function removeAccounts(step: Step): Promise<StepWrite> {
+  const { run, now, limit } = step
+  return async ({ acmeAccounts: accounts }) => {
+    const before = now - run.options.acmeAccountSafetyBufferMs
+    const acmeAccountsSeen = run.progress.after === "" ? await accounts.count(run.mountId) : 0
+    const acmeAccounts = await accounts.removeRevoked(run.mountId, before, limit)
+    const acmeAccountsRevoked = await accounts.revokeUnused(run.mountId, { before, now, limit })
+    const longest = Math.max(acmeAccounts, acmeAccountsRevoked)
+    return {
+      counts: { acmeAccounts, acmeAccountsRevoked, acmeAccountsSeen },
+      progress: behind(step, longest, "counted"),
+    }
   }
 }
 

@@ -24,9 +24,11 @@ const changes = ({ text, integer, flag, blob, keyed }: Words): string[] => [
     binding ${text},
     binding_id ${text},
     created_at ${integer} not null,
+    status_at ${integer} not null,
     unique (mount_id, directory, thumbprint)
   ) ${keyed}`,
   "create index acme_accounts_by_id on acme_accounts (mount_id, id)",
+  "create index acme_accounts_by_status on acme_accounts (mount_id, status, status_at)",
   `create table acme_bindings (
     mount_id ${text} not null references mounts on delete cascade,
     id ${text} not null,
