@@ -359,6 +359,14 @@ describe("an imported issuer", () => {
   })
 })
 
+test("an issuer that was made elsewhere, and is declared as its certificate says, is the same one", async () => {
+  const { id } = await pkiIssuer.create(engine, { ...root, keyBits: 384 })
+  const state = (await pkiIssuer.read(engine, id, { mount: "root", name: "root", kind: "root" }))?.state ?? {}
+  const said = { ...state, kind: "root", __managed: ["mount", "name", "kind"] }
+  expect(pkiIssuer.diff(said, { ...root, keyBits: 384 }, nothing).changed).toEqual([])
+  expect(pkiIssuer.diff(said, { ...root, keyBits: 256 }, nothing).replaces).toEqual(["keyBits"])
+})
+
 test("an issuer is gone with its mount, and is read by its id alone", async () => {
   const { id, state } = await pkiIssuer.create(engine, root)
   const { certificate } = state

@@ -4,7 +4,10 @@ import { formatInstant } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
 import type { IssuerSummary, IssuerView } from "../pki/issuers/issuers.ts"
 import type { Pki } from "../pki/pki.ts"
-import { parseCertificate } from "../x509/certificate.ts"
+import { valuesOf } from "../pki/names/subject.ts"
+import { oids } from "../x509/asn1/oids.ts"
+import { type Certificate, parseCertificate } from "../x509/certificate.ts"
+import { readPublicKey } from "../x509/public-key.ts"
 import type { Known } from "./managed-kind.ts"
 import { isSelfIssued } from "./pki-issuance.ts"
 import { type ObservedPkiIssuer, observedPkiIssuer } from "./pki-issuer.ts"
@@ -69,8 +72,9 @@ export async function observedIssuer(
   const view = await pki.issuers.get(id)
   const { issuerName, ...observed } = observedPkiIssuer(mount, view)
   const keyName = view.keyId === null ? null : (await pki.keys.get(view.keyId)).name
-  const { notAfter } = parseCertificate(view.certificate)
+  const certificate = parseCertificate(view.certificate)
   return {
+    ...saidBy(certificate),
     ...declaredContent(spec),
     ...observed,
     // It begins with the issuer itself, which nobody has to say.
@@ -79,8 +83,27 @@ export async function observedIssuer(
     keyName,
     csr,
     serialNumber,
-    expiration: formatInstant(notAfter),
+    expiration: formatInstant(certificate.notAfter),
     isDefault,
+  }
+}
+
+/** What a certificate says that could have been declared, so that whoever declares it later declares nothing else. */
+function saidBy({ subjectName, subjectPublicKeyInfo }: Certificate): object {
+  const { algorithm } = readPublicKey(subjectPublicKeyInfo)
+  const values = (type: string) => valuesOf(subjectName, type)
+  return {
+    keyType: algorithm.type,
+    ...("bits" in algorithm ? { keyBits: algorithm.bits } : {}),
+    commonName: values(oids.commonName)[0] ?? "",
+    countries: values(oids.countryName),
+    organizations: values(oids.organizationName),
+    organizationalUnits: values(oids.organizationalUnitName),
+    localities: values(oids.localityName),
+    provinces: values(oids.stateOrProvinceName),
+    streetAddresses: values(oids.streetAddress),
+    postalCodes: values(oids.postalCode),
+    subjectSerialNumber: values(oids.serialNumber)[0] ?? "",
   }
 }
 
