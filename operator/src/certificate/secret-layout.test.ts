@@ -139,6 +139,15 @@ describe("the Secret of a certificate", () => {
       }),
       is: true,
     },
+    {
+      why: "another depends on something of theirs as well",
+      change: (secret) => {
+        const { ownerReferences = [] } = secret.metadata as { readonly ownerReferences?: readonly object[] }
+        const theirs = { apiVersion: "v1", kind: "ConfigMap", name: "theirs", uid: "c-1" }
+        return { ...secret, metadata: { ...secret.metadata, ownerReferences: [...ownerReferences, theirs] } }
+      },
+      is: true,
+    },
     { why: "it is not there", change: () => undefined, is: false },
     {
       why: "a label of ours is gone",

@@ -172,9 +172,14 @@ export function isAsWanted(wanted: KubernetesObject, present: KubernetesObject |
     isDeepStrictEqual(ours(present).toSorted(), ours(wanted).toSorted()) &&
     within(wanted.metadata.labels, present.metadata.labels) &&
     within(wanted.metadata.annotations, present.metadata.annotations) &&
-    isDeepStrictEqual(wanted.metadata["ownerReferences"] ?? [], present.metadata["ownerReferences"] ?? [])
+    isDeepStrictEqual(ownersAmong(wanted), ownersAmong(present))
   )
 }
+
+const ownersAmong = ({ metadata }: KubernetesObject): readonly unknown[] =>
+  ((metadata["ownerReferences"] ?? []) as readonly { readonly apiVersion: string; readonly uid: string }[])
+    .filter(({ apiVersion }) => apiVersion.startsWith("chancery.dev/"))
+    .map(({ uid }) => uid)
 
 /** Those of formats that were asked for before go away. */
 const ownKeys = new Set([

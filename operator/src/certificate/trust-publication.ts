@@ -3,7 +3,7 @@ import type { Condition } from "../conditions.ts"
 import { parseGoDuration } from "../go-duration.ts"
 import { configMaps } from "../kubernetes-object.ts"
 import { type Case, type CertificateParts, inNamespaceOf, presentAt, put } from "./certificate-case.ts"
-import { isSelfIssued } from "./held-certificate.ts"
+import { fingerprint, isSelfIssued } from "./held-certificate.ts"
 import type { KnownIssuer } from "./known-issuer.ts"
 import { isAsWanted } from "./secret-layout.ts"
 import {
@@ -40,7 +40,9 @@ export async function publishTrust(
     return { isTakeoverDue: false, condition }
   }
   const overlapMs = parseGoDuration(spec.trust.overlap) ?? 0
-  const inUse = held.is === "whole" ? held.authorities : []
+  // An authority below the root, where that was left out, is none that goes away.
+  const inForce = new Set((known?.chain ?? []).map(fingerprint))
+  const inUse = held.is === "whole" ? held.authorities.filter((der) => !inForce.has(fingerprint(der))) : []
   const authorities = trusted(trustedIn(present), { current, inUse, overlapMs, now: visit.now })
   const wanted = trustConfigMap(name, object, authorities, present)
   if (!isAsWanted(wanted, present)) await put(parts, configMaps, key, wanted)
