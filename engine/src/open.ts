@@ -1,9 +1,8 @@
 import { actingFor } from "./acting-for.ts"
-import { openRemote } from "./client/remote.ts"
 import type { TransportOptions } from "./client/transport.ts"
 import { unauthenticated } from "./core/errors.ts"
 import { systemRuntime } from "./core/runtime.ts"
-import { type EmbeddedOptions, openEmbedded } from "./embedded.ts"
+import type { EmbeddedOptions } from "./embedded.ts"
 import type { Engine } from "./engine.ts"
 
 export interface EngineOptions extends EmbeddedOptions, Partial<Omit<TransportOptions, "random">> {
@@ -27,8 +26,11 @@ export async function openEngine(url: string, options: EngineOptions = {}): Prom
   const { token } = options
   if (/^https?:/i.test(url)) {
     if (token === undefined) throw unauthenticated()
+    // Whoever needs one of the two loads only that one: an embedded engine is most of this package.
+    const { openRemote } = await import("./client/remote.ts")
     return openRemote(url, { ...options, token, random: (options.runtime ?? systemRuntime()).random })
   }
+  const { openEmbedded } = await import("./embedded.ts")
   const embedded = await openEmbedded(url, options)
   return token === undefined ? embedded : actingFor(embedded, token)
 }

@@ -1,8 +1,8 @@
-import * as pulumi from "@pulumi/pulumi"
+import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedPkiCertificate } from "@chancery/engine/managed"
 import type { IssuanceArgs, NamesArgs, Texts, ValidityArgs } from "./certificate-args.ts"
 import type { OutputsOf } from "./outputs.ts"
-import { registration, typeToken, withSecretOutputs } from "./shell.ts"
+import { DeclaredResource, withSecretOutputs } from "./shell.ts"
 
 /** Whatever is declared otherwise makes another certificate, `renewBefore` and `onDestroy` excepted. */
 export interface PkiCertificateArgs extends IssuanceArgs, NamesArgs, ValidityArgs {
@@ -50,12 +50,11 @@ const outputs = [
 // The outputs are put there by the SDK, one property for each name it is given.
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging
 export interface PkiCertificate extends Outputs {}
-export class PkiCertificate extends pulumi.CustomResource {
+export class PkiCertificate extends DeclaredResource {
   constructor(name: string, args: PkiCertificateArgs, options?: pulumi.CustomResourceOptions) {
     // A bundle has the key in it.
     const isBundle = args.format !== undefined && args.format !== "pem" && args.format !== "der"
     const secrets = isBundle ? ["privateKey", "certificate"] : ["privateKey"]
-    const inputs = registration("pkiCertificate", name, outputs, args)
-    super(typeToken("pkiCertificate"), name, inputs, withSecretOutputs(secrets, options))
+    super("pkiCertificate", name, outputs, args, withSecretOutputs(secrets, options))
   }
 }

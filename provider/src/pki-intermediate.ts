@@ -1,9 +1,9 @@
-import * as pulumi from "@pulumi/pulumi"
+import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedIssuance } from "@chancery/engine/managed"
 import type { AuthorityArgs, IssuanceArgs } from "./certificate-args.ts"
 import type { OutputsOf } from "./outputs.ts"
 import { issuanceOutputs } from "./pki-signed-certificate.ts"
-import { registration, typeToken } from "./shell.ts"
+import { DeclaredResource } from "./shell.ts"
 
 /** Whatever is declared otherwise makes another certificate, `renewBefore` and `onDestroy` excepted. */
 export interface PkiIntermediateArgs extends IssuanceArgs, AuthorityArgs {
@@ -28,9 +28,8 @@ type Outputs = OutputsOf<PkiIntermediateState>
 // The outputs are put there by the SDK, one property for each name it is given.
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging
 export interface PkiIntermediate extends Outputs {}
-export class PkiIntermediate extends pulumi.CustomResource {
+export class PkiIntermediate extends DeclaredResource {
   constructor(name: string, args: PkiIntermediateArgs, options?: pulumi.CustomResourceOptions) {
-    const inputs = registration("pkiIntermediate", name, issuanceOutputs, args)
-    super(typeToken("pkiIntermediate"), name, inputs, options)
+    super("pkiIntermediate", name, issuanceOutputs, args, options)
   }
 }

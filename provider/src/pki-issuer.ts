@@ -3,7 +3,7 @@ import type { ObservedPkiAuthority } from "@chancery/engine/managed"
 import type { AuthorityArgs, Texts } from "./certificate-args.ts"
 import type { LifeArgs } from "./life-args.ts"
 import type { OutputsOf } from "./outputs.ts"
-import { registration, typeToken } from "./shell.ts"
+import { DeclaredResource } from "./shell.ts"
 
 /**
  * What a certificate says, and what key it is for, makes another issuer when it is declared otherwise: the old one goes first,
@@ -97,11 +97,10 @@ const outputs = [
 // The outputs are put there by the SDK, one property for each name it is given.
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging
 export interface PkiIssuer extends Outputs {}
-export class PkiIssuer extends pulumi.CustomResource {
+export class PkiIssuer extends DeclaredResource {
   constructor(name: string, args: PkiIssuerArgs, options?: pulumi.CustomResourceOptions) {
     const { bundle } = args
     const secret = bundle === undefined ? {} : { bundle: pulumi.secret(bundle) }
-    const inputs = registration("pkiIssuer", name, outputs, { name, ...args, ...secret })
-    super(typeToken("pkiIssuer"), name, inputs, options)
+    super("pkiIssuer", name, outputs, { name, ...args, ...secret }, options)
   }
 }

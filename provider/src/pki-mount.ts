@@ -1,8 +1,8 @@
-import * as pulumi from "@pulumi/pulumi"
+import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedPkiMount } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
 import type { OutputsOf } from "./outputs.ts"
-import { registration, typeToken } from "./shell.ts"
+import { DeclaredResource } from "./shell.ts"
 
 /** A setting that was never declared is not managed. One that is declared no longer goes back to what a new mount has. */
 export interface PkiMountArgs extends LifeArgs {
@@ -51,9 +51,9 @@ const outputs = [
 // The outputs are put there by the SDK, one property for each name it is given.
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging
 export interface PkiMount extends Outputs {}
-export class PkiMount extends pulumi.CustomResource {
+export class PkiMount extends DeclaredResource {
   constructor(name: string, args: PkiMountArgs = {}, options?: pulumi.CustomResourceOptions) {
-    super(typeToken("pkiMount"), name, registration("pkiMount", name, outputs, { path: name, ...args }), options)
+    super("pkiMount", name, outputs, { path: name, ...args }, options)
   }
 
   /** One that is not declared here, by its path. */

@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi"
 import type { ObservedPkiRevocation } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
 import type { OutputsOf } from "./outputs.ts"
-import { registration, typeToken } from "./shell.ts"
+import { DeclaredResource } from "./shell.ts"
 
 /** Exactly one of `serialNumber` and `certificate`. Another certificate makes another revocation. */
 export interface PkiRevocationArgs extends Pick<LifeArgs, "timeouts"> {
@@ -37,11 +37,10 @@ const outputs = [
 // The outputs are put there by the SDK, one property for each name it is given.
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging
 export interface PkiRevocation extends Outputs {}
-export class PkiRevocation extends pulumi.CustomResource {
+export class PkiRevocation extends DeclaredResource {
   constructor(name: string, args: PkiRevocationArgs, options?: pulumi.CustomResourceOptions) {
     const { privateKey } = args
     const secret = privateKey === undefined ? {} : { privateKey: pulumi.secret(privateKey) }
-    const inputs = registration("pkiRevocation", name, outputs, { ...args, ...secret })
-    super(typeToken("pkiRevocation"), name, inputs, options)
+    super("pkiRevocation", name, outputs, { ...args, ...secret }, options)
   }
 }

@@ -1,8 +1,8 @@
-import * as pulumi from "@pulumi/pulumi"
+import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedPkiRole } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
 import type { OutputsOf } from "./outputs.ts"
-import { registration, typeToken } from "./shell.ts"
+import { DeclaredResource } from "./shell.ts"
 
 type Texts = pulumi.Input<pulumi.Input<string>[]>
 
@@ -180,9 +180,9 @@ const outputs = [
 // The outputs are put there by the SDK, one property for each name it is given.
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging
 export interface PkiRole extends Outputs {}
-export class PkiRole extends pulumi.CustomResource {
+export class PkiRole extends DeclaredResource {
   constructor(name: string, args: PkiRoleArgs = {}, options?: pulumi.CustomResourceOptions) {
-    super(typeToken("pkiRole"), name, registration("pkiRole", name, outputs, { name, ...args }), options)
+    super("pkiRole", name, outputs, { name, ...args }, options)
   }
 
   /** One that is not declared here, by its id. */

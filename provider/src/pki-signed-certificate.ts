@@ -1,8 +1,8 @@
-import * as pulumi from "@pulumi/pulumi"
+import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedIssuance } from "@chancery/engine/managed"
 import type { IssuanceArgs, NamesArgs, Texts, ValidityArgs } from "./certificate-args.ts"
 import type { OutputsOf } from "./outputs.ts"
-import { registration, typeToken } from "./shell.ts"
+import { DeclaredResource } from "./shell.ts"
 
 /** Whatever is declared otherwise makes another certificate, `renewBefore` and `onDestroy` excepted. */
 export interface PkiSignedCertificateArgs extends IssuanceArgs, NamesArgs, ValidityArgs {
@@ -49,9 +49,8 @@ export const issuanceOutputs = [
 // The outputs are put there by the SDK, one property for each name it is given.
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging
 export interface PkiSignedCertificate extends Outputs {}
-export class PkiSignedCertificate extends pulumi.CustomResource {
+export class PkiSignedCertificate extends DeclaredResource {
   constructor(name: string, args: PkiSignedCertificateArgs, options?: pulumi.CustomResourceOptions) {
-    const inputs = registration("pkiSignedCertificate", name, issuanceOutputs, args)
-    super(typeToken("pkiSignedCertificate"), name, inputs, options)
+    super("pkiSignedCertificate", name, issuanceOutputs, args, options)
   }
 }

@@ -1,7 +1,7 @@
-import * as pulumi from "@pulumi/pulumi"
+import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedProject } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import { registration, typeToken } from "./shell.ts"
+import { DeclaredResource } from "./shell.ts"
 
 export interface ProjectArgs extends LifeArgs {
   /** `chancery:organization` when left out. Another one makes another project. */
@@ -24,7 +24,7 @@ export interface ProjectArgs extends LifeArgs {
 export type ProjectState = ObservedProject & { readonly adopted: boolean }
 
 /** A group of workspaces, and what they inherit. Its id is `prj-…`. One that holds workspaces is not deleted. */
-export class Project extends pulumi.CustomResource {
+export class Project extends DeclaredResource {
   declare readonly organization: pulumi.Output<string>
   declare readonly name: pulumi.Output<string>
   declare readonly description: pulumi.Output<string>
@@ -45,6 +45,6 @@ export class Project extends pulumi.CustomResource {
       "tagBindings",
       "adopted",
     ] satisfies (keyof ProjectState)[]
-    super(typeToken("project"), name, registration("project", name, outputs, { name, ...args }), options)
+    super("project", name, outputs, { name, ...args }, options)
   }
 }

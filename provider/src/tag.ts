@@ -1,7 +1,7 @@
-import * as pulumi from "@pulumi/pulumi"
+import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedTag } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import { registration, typeToken } from "./shell.ts"
+import { DeclaredResource } from "./shell.ts"
 
 export interface TagArgs extends LifeArgs {
   /** `chancery:organization` when left out. Another one makes another tag. */
@@ -17,7 +17,7 @@ export interface TagArgs extends LifeArgs {
 export type TagState = ObservedTag & { readonly adopted: boolean }
 
 /** A flat tag of an organization (specification 4.1). `deletionPolicy: "safe"` keeps it while others carry it. */
-export class Tag extends pulumi.CustomResource {
+export class Tag extends DeclaredResource {
   declare readonly organization: pulumi.Output<string>
   declare readonly name: pulumi.Output<string>
   declare readonly workspaceIds: pulumi.Output<readonly string[]>
@@ -25,6 +25,6 @@ export class Tag extends pulumi.CustomResource {
 
   constructor(name: string, args: TagArgs = {}, options?: pulumi.CustomResourceOptions) {
     const outputs = ["organization", "name", "workspaceIds", "adopted"] satisfies (keyof TagState)[]
-    super(typeToken("tag"), name, registration("tag", name, outputs, { name, ...args }), options)
+    super("tag", name, outputs, { name, ...args }, options)
   }
 }

@@ -1,7 +1,7 @@
-import * as pulumi from "@pulumi/pulumi"
+import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedWorkspaceLock } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import { registration, typeToken } from "./shell.ts"
+import { DeclaredResource } from "./shell.ts"
 
 export interface WorkspaceLockArgs extends LifeArgs {
   /** Another one makes another resource. */
@@ -15,13 +15,13 @@ export interface WorkspaceLockArgs extends LifeArgs {
 export type WorkspaceLockState = ObservedWorkspaceLock
 
 /** That a workspace is locked, by the owner of the token (specification 4.7). Its id is that of the workspace. */
-export class WorkspaceLock extends pulumi.CustomResource {
+export class WorkspaceLock extends DeclaredResource {
   declare readonly workspaceId: pulumi.Output<string>
   declare readonly reason: pulumi.Output<string>
   declare readonly forceUnlock: pulumi.Output<boolean>
 
   constructor(name: string, args: WorkspaceLockArgs, options?: pulumi.CustomResourceOptions) {
     const outputs = ["workspaceId", "reason", "forceUnlock"] satisfies (keyof WorkspaceLockState)[]
-    super(typeToken("workspaceLock"), name, registration("workspaceLock", name, outputs, args), options)
+    super("workspaceLock", name, outputs, args, options)
   }
 }

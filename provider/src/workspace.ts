@@ -1,8 +1,8 @@
-import * as pulumi from "@pulumi/pulumi"
+import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedWorkspace } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
 import type { OutputsOf } from "./outputs.ts"
-import { registration, typeToken } from "./shell.ts"
+import { DeclaredResource } from "./shell.ts"
 
 export interface VcsRepoArgs {
   /** `:org/:repo`, or as the service writes it. */
@@ -113,9 +113,9 @@ const outputs = [
 // The outputs are put there by the SDK, one property for each name it is given.
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging
 export interface Workspace extends Outputs {}
-export class Workspace extends pulumi.CustomResource {
+export class Workspace extends DeclaredResource {
   constructor(name: string, args: WorkspaceArgs = {}, options?: pulumi.CustomResourceOptions) {
-    super(typeToken("workspace"), name, registration("workspace", name, outputs, { name, ...args }), options)
+    super("workspace", name, outputs, { name, ...args }, options)
   }
 
   /** One that is not declared here, by its id. */

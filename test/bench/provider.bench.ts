@@ -1,0 +1,111 @@
+// A thousand workspaces with tag bindings by the real Pulumi engine, beside as many resources of a provider that does nothing: what
+// is left is what Chancery adds. Then what its process takes to start, and how much memory it has after the same work.
+import { execFile } from "node:child_process"
+import { createRequire } from "node:module"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import * as pulumi from "@pulumi/pulumi"
+import { Workspace } from "@chancery/pulumi"
+import { openEmbedded } from "../../engine/src/embedded.ts"
+import { startServer } from "../../engine/src/server.ts"
+import { providerText } from "../../provider/src/shell.ts"
+import { startDynamicServer } from "../pulumi/dynamic-server.ts"
+import { openStack, type TestStack, tokenOf } from "../pulumi/stack.ts"
+import { findPulumi, pulumiInstallation } from "../toolchain/pulumi.ts"
+import { median, report, target } from "./figures.ts"
+
+const count = 1_000
+/** They alternate, and each ratio is the median over pairs. */
+const rounds = 3
+const names = Array.from({ length: count }, (_, index) => `workspace-${index}`)
+
+const program = await findPulumi()
+if (program === undefined) throw new Error(pulumiInstallation)
+
+const workspaces = async () => {
+  for (const name of names) new Workspace(name, { tagBindings: { team: "payments", tier: "1" } })
+}
+
+/** Does nothing, found as ours is: by an address in place of code. */
+const idle = `exports.handler=()=>require(${JSON.stringify(createRequire(import.meta.url).resolve("./idle-provider.cjs"))});`
+
+class Idle extends pulumi.CustomResource {
+  constructor(name: string) {
+    super("pulumi-nodejs:dynamic/chancery:Idle", name, { name, __provider: idle })
+  }
+}
+
+const idles = async () => {
+  for (const name of names) new Idle(name)
+}
+
+type Phase = "up" | "preview" | "refresh"
+
+async function phasesOf(declare: () => Promise<void>): Promise<Readonly<Record<Phase, number>>> {
+  await using stack = await openStack(program ?? "", "embedded")
+  const timed = async (run: (stack: TestStack) => Promise<unknown>) => {
+    const begun = performance.now()
+    await run(stack)
+    return (performance.now() - begun) / 1_000
+  }
+  return {
+    up: await timed((one) => one.up(declare)),
+    preview: await timed((one) => one.preview(declare)),
+    refresh: await timed((one) => one.refresh()),
+  }
+}
+
+const ours: Readonly<Record<Phase, number>>[] = []
+const theirs: Readonly<Record<Phase, number>>[] = []
+for (let round = 0; round < rounds; round += 1) {
+  theirs.push(await phasesOf(idles))
+  ours.push(await phasesOf(workspaces))
+}
+for (const phase of ["up", "preview", "refresh"] as const) {
+  report(`${phase} of ${count} workspaces`, median(ours.map((one) => one[phase])), "s")
+  report(`${phase} of ${count} idle resources`, median(theirs.map((one) => one[phase])), "s")
+  target(
+    `${phase}, workspaces / idle`,
+    median(ours.map((one, round) => one[phase] / (theirs[round]?.[phase] ?? Number.NaN))),
+    { atMost: 1.3 },
+  )
+}
+
+await measureProcess("embedded")
+await measureProcess("remote")
+
+async function measureProcess(mode: "embedded" | "remote"): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "chancery-bench-"))
+  const url = `sqlite:${join(folder, "engine.db")}`
+  await using engine = await openEmbedded(url, { jobs: false })
+  await engine.organizations.create({ name: "acme", email: "acme@example.com" })
+  const server = mode === "remote" ? await startServer({ engine }) : undefined
+  const environment = {
+    CHANCERY_ENGINE_URL: server?.url ?? url,
+    ...(server === undefined ? {} : { CHANCERY_TOKEN: await tokenOf(engine) }),
+  }
+  const declared = (name: string) => ({
+    name,
+    organization: "acme",
+    tagBindings: { team: "payments", tier: "1" },
+    __marker: name,
+    __provider: providerText("workspace"),
+  })
+  const started: number[] = []
+  for (let round = 0; round < 5; round += 1) {
+    const begun = performance.now()
+    await using process = await startDynamicServer(environment)
+    await process.check(declared("any"))
+    started.push(performance.now() - begun)
+  }
+  target(`${mode}: start of the provider's process, to its first answer`, median(started), { atMost: 600 }, "ms")
+
+  await using dynamic = await startDynamicServer(environment)
+  for (const name of names) await dynamic.create(declared(name))
+  const { stdout } = await promisify(execFile)("ps", ["-o", "rss=", "-p", String(dynamic.process.pid)])
+  target(`${mode}: memory of that process after ${count} workspaces`, Number(stdout) / 1_024, { atMost: 200 }, "MB")
+  await server?.close()
+  await rm(folder, { recursive: true, force: true })
+}
