@@ -266,7 +266,9 @@ function encoded(response: PkiResponse, warned: readonly string[], around: Aroun
     case "raw": {
       const { body, status, headers } = response
       const isBodiless = method === "HEAD" || status === 304 || status === 204
-      return new Response(isBodiless ? null : (body as string | Uint8Array<ArrayBuffer>), { status, headers })
+      // The socket's side makes a line of each value; elsewhere they come to be one, which means the same.
+      const lines = headers as Record<string, string>
+      return new Response(isBodiless ? null : (body as string | Uint8Array<ArrayBuffer>), { status, headers: lines })
     }
     case "none": {
       const warnings = [...warned, ...(response.warnings ?? [])]

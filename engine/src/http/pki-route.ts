@@ -97,7 +97,8 @@ export type PkiResponse =
       readonly kind: "raw"
       readonly status: number
       readonly body: string | Uint8Array
-      readonly headers: Readonly<Record<string, string>>
+      /** Several values of one are lines of their own, where the socket's side knows lines. */
+      readonly headers: Readonly<Record<string, string | readonly string[]>>
     }
   | { readonly kind: "none"; readonly warnings?: readonly string[] }
 

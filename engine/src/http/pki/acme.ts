@@ -384,7 +384,8 @@ async function responseTo(reply: Reply, { server, base = "" }: Around): Promise<
     headers: {
       "cache-control": "no-store",
       "replay-nonce": await server.newNonce(),
-      link: [`<${base}/directory>;rel="index"`, ...links].join(", "),
+      // Each in a line of its own: dehydrated reads no further than the first of a line.
+      link: [`<${base}/directory>;rel="index"`, ...links],
       ...(pem !== undefined
         ? { "content-type": "application/pem-certificate-chain" }
         : document === undefined
