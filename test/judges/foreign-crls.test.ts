@@ -8,12 +8,13 @@ import { testKeyGenerator } from "../../engine/src/testing/test-keys.ts"
 import { parseCertificateList } from "../../engine/src/x509/certificate-list.ts"
 import { readPem, writePem } from "../../engine/src/x509/pem.ts"
 import { crlsFolder, goProgram } from "../toolchain/go-modules.ts"
-import { certtool, openssl, publicJudge } from "../toolchain/judges.ts"
+import { certtool, openssl } from "../toolchain/judges.ts"
+import { publicProgram } from "../toolchain/public-program.ts"
 import { run } from "./run.ts"
 
 const programs = {
-  OpenSSL: await publicJudge(openssl),
-  GnuTLS: await publicJudge(certtool),
+  OpenSSL: await publicProgram(openssl),
+  GnuTLS: await publicProgram(certtool),
   Go: await goProgram(crlsFolder),
 }
 

@@ -1,5 +1,6 @@
 import { goProgram, zlintFolder } from "../toolchain/go-modules.ts"
-import { certtool, java, ocsptool, openssl, publicJudge } from "../toolchain/judges.ts"
+import { certtool, java, ocsptool, openssl } from "../toolchain/judges.ts"
+import { publicProgram } from "../toolchain/public-program.ts"
 import { gnutlsJudge } from "./gnutls.ts"
 import { javaJudge } from "./java.ts"
 import type { Judge } from "./judge.ts"
@@ -13,9 +14,9 @@ export type JudgeName = (typeof judgeNames)[number]
 /** Those that this machine has; what is missing is said loudly, and in CI it is an error. */
 export async function findJudges(): Promise<ReadonlyMap<JudgeName, Judge>> {
   const [opensslProgram, certtoolProgram, javaProgram, zlintProgram] = await Promise.all([
-    publicJudge(openssl),
-    publicJudge(certtool),
-    publicJudge(java),
+    publicProgram(openssl),
+    publicProgram(certtool),
+    publicProgram(java),
     goProgram(zlintFolder),
   ])
   const found = new Map<JudgeName, Judge>()

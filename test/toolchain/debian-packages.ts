@@ -59,16 +59,18 @@ async function keepLinksInside(root: string, folder: string): Promise<void> {
   }
 }
 
-/** The libraries came along into the same folder, where the loader would not look. */
+/** The libraries, Python's too, came along into the same folder, where nobody would look for them. */
 async function writeLaunchers(root: string, programs: readonly string[], folder: string): Promise<void> {
   const lib = join(root, "usr/lib")
   const libraries = (existsSync(lib) ? await readdir(lib) : [])
     .filter((name) => name.endsWith("-linux-gnu"))
     .map((name) => join(lib, name))
+  const modules = join(root, "usr/lib/python3/dist-packages")
   await mkdir(folder)
   for (const program of programs) {
     const launcher = join(folder, basename(program))
-    const text = `#!/bin/sh\nLD_LIBRARY_PATH="${libraries.join(":")}" exec "${join(root, program)}" "$@"\n`
+    const paths = `LD_LIBRARY_PATH="${libraries.join(":")}" PYTHONPATH="${modules}"`
+    const text = `#!/bin/sh\n${paths} exec "${join(root, program)}" "$@"\n`
     await writeFile(launcher, text)
     await chmod(launcher, 0o755)
   }

@@ -1,5 +1,6 @@
 // Finds the real programs that tests talk to, or installs them, and prints which were chosen. Fails when one is missing
 // in the end.
+import { certbot, challengeResponder, dehydrated, lego } from "./acme.ts"
 import {
   buildGoProgram,
   crlsFolder,
@@ -30,6 +31,10 @@ const tools: readonly Tool[] = [
   { name: "OpenSSL", ...openssl },
   { name: "GnuTLS", ...certtool },
   { name: "Java", ...java },
+  { name: "certbot", ...certbot },
+  { name: "lego", ...lego },
+  { name: "dehydrated", ...dehydrated },
+  { name: "pebble-challtestsrv", ...challengeResponder },
   goProgram("zlint", zlintFolder),
   goProgram("Go's own lists", crlsFolder),
   { name: "Pulumi", find: findPulumi, install: () => buildGoProgram(pulumiFolder), advice: pulumiInstallation },

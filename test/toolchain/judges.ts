@@ -1,22 +1,10 @@
 // Finds the public programs that judge what our certificate authority makes, or installs them. The third kind of judge,
 // zlint, is a Go program of ours around a public library (go-modules.ts).
-import { execFile } from "node:child_process"
-import { existsSync } from "node:fs"
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
-import { promisify } from "node:util"
-import { cacheFolder } from "./cache.ts"
-import { installDebianPackages } from "./debian-packages.ts"
-import { sayMissing } from "./missing.ts"
+import { candidates, firstThat, install, type PublicProgram } from "./public-program.ts"
 
-interface PublicJudge {
-  readonly advice: string
-  /** The program, as it is to be called. */
-  find(): Promise<string | undefined>
-  install(): Promise<void>
-}
-
-export const openssl: PublicJudge = {
+export const openssl: PublicProgram = {
   advice:
     "OpenSSL 3 was not found, so the suites that have it judge certificates do not run. `npm run toolchain` installs it " +
     "where it can; else put its `openssl` on the PATH.",
@@ -25,7 +13,7 @@ export const openssl: PublicJudge = {
 }
 
 /** Its `ocsptool` is in the same package. */
-export const certtool: PublicJudge = {
+export const certtool: PublicProgram = {
   advice:
     "GnuTLS's certtool was not found, so the suites that have it judge certificates do not run. `npm run toolchain` " +
     "installs it where it can; else put `certtool` and `ocsptool` on the PATH (Debian's package is gnutls-bin).",
@@ -35,7 +23,7 @@ export const certtool: PublicJudge = {
 
 export const ocsptool = (certtoolProgram: string): string => certtoolProgram.replace(/certtool$/, "ocsptool")
 
-export const java: PublicJudge = {
+export const java: PublicProgram = {
   advice:
     "No Java 17 or newer with its compiler was found, so the suites that have Java judge certificates do not run. " +
     "`npm run toolchain` installs one where it can; else put a JDK's `java` on the PATH or name its folder in JAVA_HOME.",
@@ -55,30 +43,4 @@ export const java: PublicJudge = {
       if (machine === undefined) throw new Error("the packages held no Java")
       return [join(machines, machine, "bin/java")]
     }),
-}
-
-/** Undefined, and said loudly, where there is none; in CI that is an error. */
-export const publicJudge = async ({ find, advice }: PublicJudge): Promise<string | undefined> =>
-  (await find()) ?? sayMissing(advice)
-
-const candidates = (tool: string, program: string): readonly string[] => [
-  program,
-  join(cacheFolder(tool), "bin", program),
-]
-
-const install = (tool: string, names: readonly string[], programs: (root: string) => Promise<readonly string[]>) =>
-  installDebianPackages({ names, folder: cacheFolder(tool), programs })
-
-/** The first program that answers the arguments with what the pattern finds. */
-async function firstThat(
-  pattern: RegExp,
-  args: readonly string[],
-  programs: readonly string[],
-): Promise<string | undefined> {
-  for (const program of programs) {
-    if (program.includes("/") && !existsSync(program)) continue
-    const answer = await promisify(execFile)(program, args).catch(() => undefined)
-    if (answer !== undefined && pattern.test(answer.stdout)) return program
-  }
-  return undefined
 }

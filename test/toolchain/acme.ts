@@ -1,0 +1,25 @@
+// Finds the public programs that get certificates by ACME, and the one that answers challenges for them, or installs them.
+import { candidates, firstThat, install, type PublicProgram } from "./public-program.ts"
+
+export const certbot = client("certbot", /^certbot [2-9]\./)
+export const lego = client("lego", /^lego version/)
+export const dehydrated = client("dehydrated", /^Dehydrated version: 0\.[7-9]/m)
+
+/** Answers DNS, HTTP and TLS as tests tell it to; in the package of the ACME server Pebble. */
+export const challengeResponder: PublicProgram = {
+  advice:
+    "pebble-challtestsrv was not found, so the suites of ACME clients do not run. `npm run toolchain` installs it where it " +
+    "can; else put it on the PATH (Debian's package is pebble).",
+  find: () => firstThat(/-tlsalpn01/, ["-help"], candidates("pebble", "pebble-challtestsrv")),
+  install: () => install("pebble", ["pebble"], async () => ["usr/bin/pebble-challtestsrv", "usr/bin/pebble"]),
+}
+
+function client(name: string, pattern: RegExp): PublicProgram {
+  return {
+    advice:
+      `${name} was not found, so the suite that gets certificates by it does not run. \`npm run toolchain\` installs it ` +
+      `where it can; else put it on the PATH (Debian's package is ${name}).`,
+    find: () => firstThat(pattern, ["--version"], candidates(name, name)),
+    install: () => install(name, [name], async () => [`usr/bin/${name}`]),
+  }
+}
