@@ -1,0 +1,240 @@
+// What public ACME clients are let loose on: an engine on a socket with TLS, by a certificate of its own, and beside it a
+// responder that answers DNS, HTTP and TLS for every name there is.
+import { type ChildProcess, execFile, spawn } from "node:child_process"
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { connect } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { request } from "undici"
+import { HeldIdentity, startServer } from "../../engine/src/server.ts"
+import { openssl } from "../../engine/src/testing/openssl.ts"
+import { openWorld, type World } from "../../engine/src/testing/world.ts"
+import { freePort } from "../cli/chancery.ts"
+
+export interface AcmeStage extends AsyncDisposable {
+  /** Removed in the end. */
+  readonly folder: string
+  /** PEM of the root that the server's own certificate leads to, and the certificates it issues. */
+  readonly root: string
+  readonly rootFile: string
+  /** PEM of another, which has signed the same intermediate. */
+  readonly otherRoot: string
+  /** By name or address, below the mount that serves ACME. */
+  directory(path?: string): string
+  /** Changes how ACME is served. */
+  configure(settings: object): Promise<void>
+  newBinding(path?: string): Promise<{ readonly id: string; readonly key: string }>
+  readonly responder: Responder
+  /** A program of a client, with its own folder as its home. */
+  run(program: string, args: readonly string[], options?: RunOptions): Promise<Outcome>
+  /** Whether the certificate is on the list of revoked ones, and why. */
+  revocation(certificate: string): Promise<string | undefined>
+}
+
+export interface RunOptions {
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+export interface Outcome {
+  readonly code: number
+  /** What it printed, on both streams. */
+  readonly text: string
+}
+
+/** What it printed, where it ended well; throws it where not. */
+export function printed({ code, text }: Outcome): string {
+  if (code !== 0) throw new Error(`it ended with ${code}:\n${text}`)
+  return text
+}
+
+/** Addresses of the responder; whoever answers by itself does so at `ownHost`, at the same ports. */
+export interface Responder {
+  readonly management: string
+  readonly httpPort: number
+  readonly tlsPort: number
+  readonly dnsPort: number
+  readonly tell: (command: string, body: object) => Promise<void>
+}
+
+export const responderHost = "127.0.0.1"
+export const ownHost = "127.0.0.2"
+
+export async function openAcmeStage(responderProgram: string): Promise<AcmeStage> {
+  await using opening = new AsyncDisposableStack()
+  const folder = await mkdtemp(join(tmpdir(), "chancery-acme-"))
+  opening.defer(() => rm(folder, { recursive: true, force: true }))
+  const responder = opening.use(await startResponder(responderProgram))
+  const world = opening.use(
+    await openWorld({
+      acme: {
+        permitted: { kinds: ["loopback"], ranges: [] },
+        httpPort: responder.httpPort,
+        tlsPort: responder.tlsPort,
+      },
+    }),
+  )
+  const { root, otherRoot, identity } = await makeAuthorities(world)
+  const rootFile = join(folder, "root.pem")
+  await writeFile(rootFile, root)
+  const server = await startServer({ engine: world.engine, tls: { source: new HeldIdentity(identity) } })
+  opening.defer(() => server.close().then(() => undefined))
+  const base = `https://localhost:${new URL(server.url).port}/v1/pki`
+  await told(world, "POST", "/pki/config/cluster", { path: base })
+  await told(world, "POST", "/pki/config/acme", {
+    enabled: true,
+    dns_resolver: `${responderHost}:${responder.dnsPort}`,
+  })
+  const closing = opening.move()
+
+  const stage: AcmeStage = {
+    folder,
+    root,
+    rootFile,
+    otherRoot,
+    responder,
+    directory: (path = "acme") => `${base}/${path}/directory`,
+    configure: async (settings) => void (await told(world, "POST", "/pki/config/acme", settings)),
+    newBinding: async (path = "acme") => told(world, "POST", `/pki/${path}/new-eab`, {}),
+    run: (program, args, { environment = {} } = {}) =>
+      new Promise((resolve, reject) => {
+        const env = { PATH: process.env["PATH"], HOME: folder, ...environment }
+        execFile(program, args, { cwd: folder, env, timeout: patienceMs }, (error, out, said) => {
+          if (error !== null && typeof error.code !== "number")
+            reject(new Error(`${program} was not run`, { cause: error }))
+          else resolve({ code: typeof error?.code === "number" ? error.code : 0, text: out + said })
+        })
+      }),
+    async revocation(certificate) {
+      await told(world, "GET", "/pki/crl/rotate")
+      const { body } = await world.pki("GET", "/pki/crl/pem")
+      const list = openssl(["crl", "-noout", "-text", "-in", "crl.pem"], { "crl.pem": body })
+      const [, serial = ""] =
+        /^serial=(\w+)/.exec(
+          openssl(["x509", "-noout", "-serial", "-in", "certificate.pem"], { "certificate.pem": certificate }),
+        ) ?? []
+      const [, entry] = list.split(`Serial Number: ${serial}`)
+      if (entry === undefined) return undefined
+      const [own = ""] = entry.split("Serial Number:")
+      return /Reason Code:\s*\n\s*(.+)/.exec(own)?.[1] ?? "Unspecified"
+    },
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  }
+  return stage
+}
+
+const patienceMs = 120_000
+
+/** A root, an intermediate that it and another root have signed, and a certificate for the server itself. */
+async function makeAuthorities(world: World) {
+  const ec = { key_type: "ec", ttl: "8760h" }
+  for (const path of ["pki", "top", "other"])
+    await told(world, "POST", `/sys/mounts/${path}`, {
+      type: "pki",
+      config: { max_lease_ttl: "87600h", allowed_response_headers: ["Location", "Replay-Nonce", "Link"] },
+    })
+  const { certificate: root } = await told(world, "POST", "/top/root/generate/internal", { ...ec, common_name: "Root" })
+  const other = { ...ec, common_name: "Other Root" }
+  const { certificate: otherRoot } = await told(world, "POST", "/other/root/generate/internal", other)
+  const { csr } = await told(world, "POST", "/pki/intermediate/generate/internal", { ...ec, common_name: "Issuing" })
+  const sign = async (mount: string) =>
+    told(world, "POST", `/${mount}/root/sign-intermediate`, { csr, common_name: "Issuing", ttl: "4380h" })
+  const { certificate } = await sign("top")
+  const { imported_issuers: imported } = await told(world, "POST", "/pki/intermediate/set-signed", {
+    certificate: `${certificate}\n${root}`,
+  })
+  const crossed = await sign("other")
+  await told(world, "POST", "/pki/issuers/import/cert", { pem_bundle: `${crossed.certificate}\n${otherRoot}` })
+  await told(world, "POST", "/pki/config/issuers", { default: imported[0] })
+  await told(world, "POST", "/pki/roles/server", { allow_any_name: true, enforce_hostnames: false, key_type: "ec" })
+  const own = await told(world, "POST", "/pki/issue/server", { common_name: "localhost", ip_sans: "127.0.0.1" })
+  const identity = { certificate: `${own.certificate}\n${certificate}\n`, privateKey: own.private_key as string }
+  return { root: root as string, otherRoot: otherRoot as string, identity }
+}
+
+async function told(world: World, method: string, path: string, body?: object) {
+  const answer = await world.pki(method, path, body === undefined ? {} : { body })
+  if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+  return answer.body?.data
+}
+
+async function startResponder(program: string): Promise<Responder & AsyncDisposable> {
+  const httpPort = await freePort()
+  const tlsPort = await freePort()
+  const dnsPort = await freePort()
+  const managementPort = await freePort()
+  const at = (port: number) => `${responderHost}:${port}`
+  const args = ["-http01", at(httpPort), "-tlsalpn01", at(tlsPort), "-https01", "", "-dns01", at(dnsPort)]
+  const child = spawn(program, [...args, "-management", at(managementPort), "-defaultIPv6", ""], { stdio: "ignore" })
+  const management = `http://${at(managementPort)}`
+  const stop = () => end(child)
+  try {
+    for (const port of [httpPort, tlsPort, dnsPort, managementPort]) await listening(port, child)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return {
+    management,
+    httpPort,
+    tlsPort,
+    dnsPort,
+    async tell(command, body) {
+      const { statusCode, body: answer } = await request(`${management}/${command}`, {
+        method: "POST",
+        body: JSON.stringify(body),
+      })
+      if (statusCode !== 200) throw new Error(`${command}: ${statusCode} ${await answer.text()}`)
+      await answer.dump()
+    },
+    [Symbol.asyncDispose]: stop,
+  }
+}
+
+/** Every 25 ms; a machine may stand still for a while. */
+const listeningAttempts = 2_400
+
+async function listening(port: number, child: ChildProcess): Promise<void> {
+  for (let attempt = 0; attempt < listeningAttempts; attempt += 1) {
+    if (child.exitCode !== null) throw new Error(`the responder ended with ${child.exitCode}`)
+    const answers = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, responderHost)
+      socket.once("connect", () => resolve(true)).once("error", () => resolve(false))
+      socket.once("connect", () => socket.destroy())
+    })
+    if (answers) return
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+  throw new Error(`nothing listens on port ${port}`)
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = new Promise((resolve) => child.once("exit", resolve))
+  child.kill("SIGKILL")
+  await ended
+}
+
+/** Its names and addresses, sorted, if OpenSSL finds the chain of this bundle (leaf first) to lead to the root; throws where not. */
+export function namesInChain(bundle: string, root: string): readonly string[] {
+  const [leaf = "", ...others] = bundle.match(/-----BEGIN CERTIFICATE-----[^]+?-----END CERTIFICATE-----/g) ?? []
+  const untrusted = others.length === 0 ? [] : ["-untrusted", "others.pem"]
+  openssl(["verify", "-x509_strict", "-purpose", "sslserver", "-CAfile", "root.pem", ...untrusted, "leaf.pem"], {
+    "root.pem": root,
+    "leaf.pem": leaf,
+    "others.pem": others.join("\n"),
+  })
+  const text = openssl(["x509", "-noout", "-ext", "subjectAltName", "-in", "leaf.pem"], { "leaf.pem": leaf })
+  const [, names = ""] = /Alternative Name:.*\n\s*(.+)/.exec(text) ?? []
+  return names.split(", ").toSorted()
+}
+
+/** A shell script that the client calls; it tells the responder what to answer by `tell COMMAND JSON`. */
+export async function writeHook({ folder, responder }: AcmeStage, name: string, text: string): Promise<string> {
+  await mkdir(join(folder, "hooks"), { recursive: true })
+  const file = join(folder, "hooks", name)
+  const tell = `tell() { curl -sSf -d "$2" "${responder.management}/$1" >&2; }`
+  await writeFile(file, `#!/bin/sh\nset -eu\n${tell}\n${text}\n`, { mode: 0o755 })
+  return file
+}
+
+export const readText = (...path: readonly string[]): Promise<string> => readFile(join(...path), "utf8")
