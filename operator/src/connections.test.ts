@@ -273,6 +273,26 @@ test("a token that may not look at itself is good all the same", async () => {
   })
 })
 
+test("looking again at a connection that was well is one request, to its organization and its token in turn", async () => {
+  const asked: string[] = []
+  const { engines, putSecret, put } = open({
+    lookup: async () => {
+      asked.push("token")
+      return { expiresAt: Date.parse("2030-01-01T00:00:00Z") }
+    },
+    organization: async () => asked.push("organization"),
+  })
+  putSecret("team/engine", { token: "abc" })
+  const object = put(connection({ organization: "acme" }))
+  const { reconcile } = reconcileConnections({ kind: "Connection", engines, referencesTo: () => 0 })
+  const status = { references: 0, tokenExpiresAt: "2030-01-01T00:00:00Z" }
+  for (const now of [0, 600_000, 1_200_000])
+    expect(await reconcile(object, { ...visit, quiet: true, now, status })).toMatchObject({ status })
+  expect(asked).toEqual(["organization", "token", "organization"])
+  await reconcile(object, visit)
+  expect(asked.slice(3)).toEqual(["token", "organization"])
+})
+
 test("a connection stays for as long as objects use it", async () => {
   const { engines } = open()
   let references = 1

@@ -27,24 +27,34 @@ export const reconcileConnections = (options: ConnectionsOptions): Reconciler =>
 async function reconcile(
   { kind, engines, referencesTo }: ConnectionsOptions,
   object: KubernetesObject,
-  { signal }: Visit,
+  visit: Visit,
 ): Promise<Outcome> {
-  const { engine, organization } = await engines.client(kind, object, signal)
-  const expiresAt = await ask(engine, organization)
+  const { engine, organization } = await engines.client(kind, object, visit.signal)
+  // Nothing is new, so one request is enough: the organization tells whether the token is still taken.
+  const { tokenExpiresAt } =
+    visit.quiet && organization !== undefined && isOrganizationsTurn(visit.now)
+      ? await ask(engine, organization, async () => visit.status)
+      : await ask(engine, visit.quiet ? undefined : organization, () => expiryOf(engine))
   const status: OwnStatus = {
     references: referencesTo(keyOf(object)),
-    ...(expiresAt === null ? {} : { tokenExpiresAt: secondTime(expiresAt) }),
+    ...(tokenExpiresAt === undefined ? {} : { tokenExpiresAt }),
   }
   const health = { is: "ready", reason: "Connected", message: "The engine answers and takes the token." } as const
   return { health, status, againAfterMs: pollMs }
 }
 
-/** When the token expires, as far as one may know. */
-async function ask(engine: Engine, organization: string | undefined): Promise<number | null> {
+/** The organization and the token take turns. */
+const isOrganizationsTurn = (now: number): boolean => Math.floor(now / pollMs) % 2 === 0
+
+interface Expiry {
+  readonly tokenExpiresAt?: unknown
+}
+
+async function ask(engine: Engine, organization: string | undefined, expiry: () => Promise<Expiry>): Promise<Expiry> {
   try {
-    const expiresAt = await expiryOf(engine)
+    const found = await expiry()
     if (organization !== undefined) await engine.organizations.get(organization)
-    return expiresAt
+    return found
   } catch (error) {
     if (isEngineError(error, "not-found"))
       throw stalled("OrganizationNotFound", `The token sees no organization ${organization ?? ""}.`)
@@ -53,13 +63,20 @@ async function ask(engine: Engine, organization: string | undefined): Promise<nu
   }
 }
 
+/** Engines whose token may not look at itself. */
+const shy = new WeakSet<Engine>()
+
 /** Tokens of any kind are known to the API of certificates, though not every one may look at itself. */
-async function expiryOf(engine: Engine): Promise<number | null> {
-  try {
-    return (await engine.serviceTokens.lookup("self")).expiresAt
-  } catch (error) {
-    if (!isEngineError(error, "forbidden")) throw error
-    await engine.users.account()
-    return null
+async function expiryOf(engine: Engine): Promise<Expiry> {
+  if (!shy.has(engine)) {
+    try {
+      const { expiresAt } = await engine.serviceTokens.lookup("self")
+      return expiresAt === null ? {} : { tokenExpiresAt: secondTime(expiresAt) }
+    } catch (error) {
+      if (!isEngineError(error, "forbidden")) throw error
+      shy.add(engine)
+    }
   }
+  await engine.users.account()
+  return {}
 }

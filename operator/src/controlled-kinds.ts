@@ -11,6 +11,7 @@ import { clusterIssuer, issuer } from "./kinds/issuer.ts"
 import { configMaps, secrets } from "./kubernetes-object.ts"
 import { reconcileIssuers } from "./issuers.ts"
 import { workspace } from "./kinds/workspace.ts"
+import { workspaceFigures } from "./workspace/workspace-figures.ts"
 import { reconcileWorkspaces, workspaceIdOf, workspacesReferredTo } from "./workspace/workspaces.ts"
 
 export const controlledKinds: readonly ControlledKind[] = [
@@ -68,5 +69,6 @@ export const controlledKinds: readonly ControlledKind[] = [
     indexes: { connection: connectionOf, workspaceId: workspaceIdOf, workspaceRef: workspacesReferredTo },
     refersTo: [...connectionReferences, { resource: workspace, index: "workspaceRef" }],
     reconciler: ({ engines, storeOf }) => reconcileWorkspaces({ engines, workspaces: storeOf(workspace) }),
+    figures: workspaceFigures,
   },
 ]

@@ -10,7 +10,7 @@ import type { ConnectionRef } from "./kinds/connection-spec.ts"
 import { connection } from "./kinds/connection.ts"
 import type { Kind } from "./kinds/definition.ts"
 import { keyOf, type KubernetesObject, namespaces, type ObjectKey, type Resource } from "./kubernetes-object.ts"
-import type { OperatorMetrics } from "./metrics.ts"
+import type { ObjectFigure, OperatorMetrics } from "./metrics.ts"
 import { type Index, ObjectStore } from "./object-store.ts"
 import type { Reconciler } from "./reconciler.ts"
 import type { OperatorRuntime } from "./runtime.ts"
@@ -24,6 +24,14 @@ export interface ControlledKind {
   /** What objects of it refer to: after a change of that, those found by the index are looked at again. */
   readonly refersTo?: readonly Reference[]
   readonly reconciler: (parts: Parts) => Reconciler
+  readonly figures?: readonly Figure[]
+}
+
+/** A metric with a value of each object that has one. */
+export interface Figure {
+  readonly name: string
+  readonly help: string
+  readonly of: (object: KubernetesObject) => number | undefined
 }
 
 export interface Reference {
@@ -53,7 +61,7 @@ export interface ControllersOptions {
   readonly runtime: OperatorRuntime
   readonly namespace: string
   readonly recorder: Pick<EventRecorder, "record">
-  readonly metrics: Pick<OperatorMetrics, "controller">
+  readonly metrics: Pick<OperatorMetrics, "controller" | "figure">
   readonly addresses: PermittedAddresses
   readonly open: (url: string, options: EngineOptions) => Promise<Engine>
   readonly embedded?: EmbeddedEngine
@@ -100,7 +108,8 @@ export function openControllers(options: ControllersOptions): Controllers {
     secretChanged: (kind, key) => controllers.get(nameOf(connectionKinds[kind]))?.touch(key),
   })
   const parts: Parts = { cluster, runtime, engines, namespace, recorder, storeOf }
-  for (const { kind, reconciler } of kinds) {
+  for (const { kind, reconciler, figures = [] } of kinds) {
+    for (const { name, help, of } of figures) metrics.figure(name, help, () => valuesOf(storeOf(kind), of))
     controllers.set(
       nameOf(kind),
       new Controller({
@@ -215,6 +224,16 @@ export const referencesTo = (
 function splitConnection(value: string): readonly [ConnectionRef["kind"] | undefined, ObjectKey] {
   const slash = value.indexOf("/")
   return slash === -1 ? [undefined, ""] : [value.slice(0, slash) as ConnectionRef["kind"], value.slice(slash + 1)]
+}
+
+function* valuesOf(store: ObjectStore, of: Figure["of"]): Generator<ObjectFigure> {
+  for (const key of store.keys()) {
+    const object = store.get(key)
+    const value = object === undefined ? undefined : of(object)
+    if (object === undefined || value === undefined) continue
+    const { namespace = "", name } = object.metadata
+    yield { namespace, name, value }
+  }
 }
 
 const nameOf = ({ plural, group }: Resource): string => `${plural}.${group}`

@@ -27,11 +27,19 @@ export interface CertificateFigures {
   readonly renewsAt?: number
 }
 
+export interface ObjectFigure {
+  readonly namespace: string
+  readonly name: string
+  readonly value: number
+}
+
 export interface OperatorMetrics {
   request(request: { readonly code: string; readonly method: string }): void
   controller(name: string, figures: ControllerFigures): ControllerMetrics
   /** The list is asked for by who reads the metrics, of the replica that leads. */
   certificates(list: () => readonly CertificateFigures[]): void
+  /** What objects say of themselves, asked for by who reads the metrics, of the replica that leads. */
+  figure(name: string, help: string, read: () => Iterable<ObjectFigure>): void
   expose(): Promise<{ readonly contentType: string; readonly text: string }>
 }
 
@@ -150,6 +158,18 @@ export function createMetrics(election: { readonly name: string; leading(): bool
     },
     certificates(list) {
       certificates = list
+    },
+    figure(name, help, read) {
+      const asked: Gauge = new Gauge({
+        name,
+        help,
+        labelNames: ["namespace", "name"],
+        registers,
+        collect() {
+          asked.reset()
+          for (const { value, ...labels } of election.leading() ? read() : []) asked.set(labels, value)
+        },
+      })
     },
     async expose() {
       leading.set({ name: election.name }, election.leading() ? 1 : 0)

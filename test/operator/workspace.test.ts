@@ -614,3 +614,26 @@ describe.skipIf(cluster === undefined)("a Connection of a namespace", () => {
     expect(waits.status).not.toHaveProperty("id")
   })
 })
+
+describe.skipIf(cluster === undefined)("the objects of a connection with a rate limit", () => {
+  test("keep to it together, and all become ready", async () => {
+    const own = "limited"
+    await using closing = new AsyncDisposableStack()
+    const config = await cluster!.operatorAccess(own)
+    const engine = closing.use(await startEngine())
+    const actor = closing.use(administrator(cluster!.adminAccess())).in(own)
+    const replica = startReplica(config, own, "one", { watched: [own] })
+    closing.defer(async () => void (await replica.end()))
+    const [rps, burst, count] = [25, 5, 12]
+    await connect(actor, engine, { rateLimit: { rps, burst } })
+    const begunAt = performance.now()
+    const names = Array.from({ length: count }, (_, index) => `limited-${index}`)
+    await Promise.all(names.map((name) => actor.apply(workspace, name, { connectionRef })))
+    await Promise.all(names.map((name) => actor.until(workspace, name, ready)))
+    const tookMs = performance.now() - begunAt
+    // To make one takes three requests at least: to make it, to look at it, and for its tags.
+    expect(tookMs).toBeGreaterThanOrEqual(((3 * count - burst) / rps) * 1_000)
+    const { totalCount } = await engine.engine.workspaces.list("acme", {}, { number: 1, size: 100 })
+    expect(totalCount).toBe(count)
+  })
+})

@@ -94,7 +94,6 @@ export const oneBundle: Rule<{ readonly caBundle?: unknown; readonly caSecretRef
 }
 
 export const connectionStatus = {
-  apiVersion: z.string().max(64).optional().describe("The version of the engine's API, as the engine says it."),
   tokenExpiresAt: z
     .string()
     .max(64)
