@@ -1,0 +1,189 @@
+// Certificates while everything around them fails: the engine answers late, wrongly or not at all, or answers and is not heard; the
+// apiserver goes away; one replica of the operator follows another.
+import { createServer, type IncomingMessage } from "node:http"
+import type { AddressInfo } from "node:net"
+import type { KubeConfig } from "@kubernetes/client-node"
+import { request } from "undici"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { startServer } from "../../engine/src/server.ts"
+import { openWorld, type World } from "../../engine/src/testing/world.ts"
+import { heldIn } from "../../operator/src/certificate/held-certificate.ts"
+import type { KubernetesObject } from "../../operator/src/kubernetes-object.ts"
+import { runOperator } from "../../operator/src/operator.ts"
+import { systemRuntime } from "../../operator/src/runtime.ts"
+import { type Cluster, openCluster } from "../operator/cluster.ts"
+import { type ControlPlane, startControlPlane } from "../operator/control-plane.ts"
+import { findKubernetes } from "../toolchain/kubernetes.ts"
+
+const isShort = process.env["CHANCERY_SHORT"] === "1"
+const certificatesCount = isShort ? 20 : 150
+const rounds = isShort ? 2 : 8
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+const dayMs = 86_400_000
+const api = "chancery.dev/v1alpha1"
+const namespace = "chaos"
+
+const programs = await findKubernetes()
+const closing = new AsyncDisposableStack()
+afterAll(() => closing.disposeAsync())
+
+/** Between the operator and the engine: every third answer is none, or none that is any good. */
+async function unreliable(target: string): Promise<{ readonly url: string; heal(): void }> {
+  let count = 0
+  let isHealed = false
+  async function forward({ method = "GET", url, headers: { host: _, ...headers } }: IncomingMessage, sent: Buffer) {
+    const answer = await request(`${target}${url}`, {
+      method: method as "GET",
+      headers: headers as Record<string, string>,
+      ...(sent.length === 0 ? {} : { body: sent }),
+    })
+    const type = String(answer.headers["content-type"] ?? "")
+    return { status: answer.statusCode, type, text: await answer.body.text() }
+  }
+  const server = createServer((asked, answer) => {
+    const pieces: Buffer[] = []
+    asked.on("data", (piece: Buffer) => pieces.push(piece))
+    asked.on("end", () => {
+      count += 1
+      const fault = isHealed ? undefined : (["late", "busy", "limited", "cut", "deaf"] as const)[count % 15]
+      if (fault === "busy") answer.writeHead(503).end("{}")
+      else if (fault === "limited") answer.writeHead(429, { "retry-after": "1" }).end("{}")
+      else if (fault === "cut") asked.socket.destroy()
+      else
+        forward(asked, Buffer.concat(pieces)).then(
+          ({ status, type, text }) => {
+            const send = () => void answer.writeHead(status, { "content-type": type }).end(text)
+            // It was done, and nobody hears of it.
+            if (fault === "deaf") asked.socket.destroy()
+            else if (fault === "late") setTimeout(send, 1_000)
+            else send()
+          },
+          () => asked.socket.destroy(),
+        )
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  closing.defer(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, heal: () => void (isHealed = true) }
+}
+
+describe.skipIf(programs === undefined)("many certificates", () => {
+  let plane: ControlPlane
+  let cluster: Cluster
+  let world: World
+  let config: KubeConfig
+  let engine: Awaited<ReturnType<typeof unreliable>>
+
+  beforeAll(async () => {
+    plane = closing.use(await startControlPlane(programs!, { flags: ["--etcd-compaction-interval=10s"] }))
+    cluster = openCluster(plane)
+    await cluster.installDefinitions()
+    config = await cluster.operatorAccess("operator")
+    world = closing.use(await openWorld({ jobs: false }))
+    const server = await startServer({ engine: world.engine })
+    closing.defer(async () => void (await server.close()))
+    engine = await unreliable(server.url)
+    await world.engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 3_650 * dayMs } })
+    const pki = world.engine.pki("pki")
+    await pki.issuers.generateRoot({ commonName: "Root", keyType: "ec", ttlMs: 3_000 * dayMs })
+    await pki.roles.save("any", { allowAnyName: true, enforceHostnames: false, keyType: "any", ttlMs: 90 * dayMs })
+  })
+
+  const list = async (kind: string) =>
+    (JSON.parse(await cluster.kubectl(["get", kind, "-n", namespace, "-o", "json"])) as { items: KubernetesObject[] })
+      .items
+  const apply = (...items: readonly object[]) =>
+    cluster.kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "List", items }))
+
+  function startReplica(identity: string) {
+    const ending = new AbortController()
+    const runtime = systemRuntime(silent)
+    const running = runOperator(
+      { config, namespace: "operator", identity, runtime, listen: { host: "127.0.0.1", port: 0 } },
+      ending.signal,
+    ).catch(() => "lost")
+    return async () => {
+      ending.abort()
+      await running
+    }
+  }
+
+  test("all have their Secrets in the end, each with its own key, and nothing is left lying about", async () => {
+    const names = Array.from({ length: certificatesCount }, (_, index) => `web-${index}`)
+    await apply(
+      { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
+      {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: "engine", namespace: "operator" },
+        stringData: { token: world.rootToken },
+      },
+      {
+        apiVersion: api,
+        kind: "ClusterConnection",
+        metadata: { name: "engine" },
+        spec: {
+          baseURL: engine.url,
+          tokenSecretRef: { name: "engine" },
+          allowedNamespaces: { matchNames: [namespace] },
+        },
+      },
+      {
+        apiVersion: api,
+        kind: "Issuer",
+        metadata: { name: "ca", namespace },
+        spec: { connectionRef: { kind: "ClusterConnection", name: "engine" }, mount: "pki", defaultRole: "any" },
+      },
+    )
+    await apply(
+      ...names.map((name) => ({
+        apiVersion: api,
+        kind: "Certificate",
+        metadata: { name, namespace },
+        spec: { secretName: `${name}-tls`, issuerRef: { name: "ca" }, dnsNames: [`${name}.example.com`] },
+      })),
+    )
+    let stop = startReplica("replica-0")
+    for (let round = 1; round <= rounds; round += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 3_000))
+      const next = startReplica(`replica-${round}`)
+      await stop()
+      stop = next
+      if (round % 2 === 0) await plane.restartServer()
+      const token = `chancery.dev/renew-requested-at=${round}`
+      await cluster.kubectl(["annotate", "certificates.chancery.dev", "--all", "-n", namespace, "--overwrite", token])
+    }
+    engine.heal()
+    const asked = "chancery.dev/reconcile-requested-at=healed"
+    await cluster.kubectl(["annotate", "certificates.chancery.dev", "--all", "-n", namespace, "--overwrite", asked])
+    const told = async () =>
+      (await list("certificates.chancery.dev")).filter(({ status }) => {
+        const { lastHandledRenewAt, conditions = [] } = (status ?? {}) as {
+          readonly lastHandledRenewAt?: string
+          readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+        }
+        const is = (type: string) => conditions.some((one) => one.type === type && one.status === "True")
+        return is("Ready") && !is("Issuing") && lastHandledRenewAt === String(rounds)
+      }).length
+    await expect.poll(told, { timeout: 240_000, interval: 1_000 }).toBe(names.length)
+
+    const certificates = new Map((await list("certificates.chancery.dev")).map((one) => [one.metadata.name, one]))
+    // The last keys are taken away after the status is told.
+    await expect
+      .poll(async () => (await list("secrets")).map(({ metadata }) => metadata.name).toSorted(), { timeout: 60_000 })
+      .toEqual(names.map((name) => `${name}-tls`).toSorted())
+    const serials = new Set<string>()
+    for (const secret of await list("secrets")) {
+      const held = heldIn(secret)
+      const owner = certificates.get(secret.metadata.name.replace(/-tls$/, ""))
+      const { serialNumber } = (owner?.["status"] ?? {}) as { readonly serialNumber?: string }
+      expect([held.is, held.is === "whole" ? held.serialNumber : ""]).toEqual(["whole", serialNumber])
+      serials.add(serialNumber ?? "")
+    }
+    expect(serials.size).toBe(names.length)
+    await stop()
+  })
+})
