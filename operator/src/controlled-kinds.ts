@@ -1,4 +1,5 @@
 // Every kind that the operator looks after.
+import { certificateFigures } from "./certificate/certificate-figures.ts"
 import { certificateIndexes, managedSelector, reconcileCertificates } from "./certificates.ts"
 import { reconcileCertificateRoles } from "./certificate-roles.ts"
 import { reconcileConnections } from "./connections.ts"
@@ -63,6 +64,7 @@ export const controlledKinds: readonly ControlledKind[] = [
       { resource: clusterIssuer, index: "issuer", valueFor: (key) => `ClusterIssuer/${key}` },
     ],
     reconciler: reconcileCertificates,
+    figures: certificateFigures,
   },
   {
     kind: workspace,

@@ -14,7 +14,7 @@ import type { ObjectFigure, OperatorMetrics } from "./metrics.ts"
 import { type Index, ObjectStore } from "./object-store.ts"
 import type { Reconciler } from "./reconciler.ts"
 import type { OperatorRuntime } from "./runtime.ts"
-import type { Shard } from "./shard.ts"
+import { belongsTo, type Shard } from "./shard.ts"
 
 /** One kind, and what it takes to look after its objects. */
 export interface ControlledKind {
@@ -69,8 +69,6 @@ export interface ControllersOptions {
 }
 
 export interface Controllers {
-  /** Objects of a kind, or of what some kind refers to. */
-  readonly storeOf: (resource: Resource) => ObjectStore
   readonly hasSynced: boolean
   whenSynced(): Promise<void>
   /** See `Controller.run`. To be called once everything has synced. */
@@ -109,7 +107,7 @@ export function openControllers(options: ControllersOptions): Controllers {
   })
   const parts: Parts = { cluster, runtime, engines, namespace, recorder, storeOf }
   for (const { kind, reconciler, figures = [] } of kinds) {
-    for (const { name, help, of } of figures) metrics.figure(name, help, () => valuesOf(storeOf(kind), of))
+    for (const { name, help, of } of figures) metrics.figure(name, help, () => valuesOf(storeOf(kind), of, shard))
     controllers.set(
       nameOf(kind),
       new Controller({
@@ -168,7 +166,6 @@ export function openControllers(options: ControllersOptions): Controllers {
       ),
   ]
   return {
-    storeOf,
     get hasSynced() {
       return followings.every((following) => following.hasSynced)
     },
@@ -226,11 +223,11 @@ function splitConnection(value: string): readonly [ConnectionRef["kind"] | undef
   return slash === -1 ? [undefined, ""] : [value.slice(0, slash) as ConnectionRef["kind"], value.slice(slash + 1)]
 }
 
-function* valuesOf(store: ObjectStore, of: Figure["of"]): Generator<ObjectFigure> {
+function* valuesOf(store: ObjectStore, of: Figure["of"], shard: Shard | undefined): Generator<ObjectFigure> {
   for (const key of store.keys()) {
     const object = store.get(key)
     const value = object === undefined ? undefined : of(object)
-    if (object === undefined || value === undefined) continue
+    if (object === undefined || value === undefined || (shard !== undefined && !belongsTo(shard, object))) continue
     const { namespace = "", name } = object.metadata
     yield { namespace, name, value }
   }

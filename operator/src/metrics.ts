@@ -18,15 +18,6 @@ export interface ControllerFigures {
   runningMs(): readonly number[]
 }
 
-/** One certificate, as its status tells; times in seconds since the epoch. */
-export interface CertificateFigures {
-  readonly namespace: string
-  readonly name: string
-  readonly isReady: boolean
-  readonly expiresAt?: number
-  readonly renewsAt?: number
-}
-
 export interface ObjectFigure {
   readonly namespace: string
   readonly name: string
@@ -36,8 +27,6 @@ export interface ObjectFigure {
 export interface OperatorMetrics {
   request(request: { readonly code: string; readonly method: string }): void
   controller(name: string, figures: ControllerFigures): ControllerMetrics
-  /** The list is asked for by who reads the metrics, of the replica that leads. */
-  certificates(list: () => readonly CertificateFigures[]): void
   /** What objects say of themselves, asked for by who reads the metrics, of the replica that leads. */
   figure(name: string, help: string, read: () => Iterable<ObjectFigure>): void
   expose(): Promise<{ readonly contentType: string; readonly text: string }>
@@ -116,25 +105,6 @@ export function createMetrics(election: { readonly name: string; leading(): bool
     "controller",
     (figures) => figures.runningMs().length,
   )
-  let certificates: () => readonly CertificateFigures[] = () => []
-  const ofCertificates = (name: string, help: string, figure: (one: CertificateFigures) => number | undefined) => {
-    const asked = new Gauge({
-      name: `chancery_operator_certificate_${name}`,
-      help,
-      labelNames: ["namespace", "name"],
-      registers,
-      collect() {
-        asked.reset()
-        for (const one of election.leading() ? certificates() : []) {
-          const value = figure(one)
-          if (value !== undefined) asked.set({ namespace: one.namespace, name: one.name }, value)
-        }
-      },
-    })
-  }
-  ofCertificates("ready_status", "1 while a certificate can be used.", ({ isReady }) => Number(isReady))
-  ofCertificates("expiration_timestamp_seconds", "When a certificate ends.", ({ expiresAt }) => expiresAt)
-  ofCertificates("renewal_timestamp_seconds", "When a certificate is due for renewal.", ({ renewsAt }) => renewsAt)
   const leading = gauge("leader_election_master_status", "1 while this replica leads.", ["name"])
 
   return {
@@ -155,9 +125,6 @@ export function createMetrics(election: { readonly name: string; leading(): bool
         },
         wroteStatus: () => writes.inc({ controller: name }),
       }
-    },
-    certificates(list) {
-      certificates = list
     },
     figure(name, help, read) {
       const asked: Gauge = new Gauge({

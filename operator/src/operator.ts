@@ -11,14 +11,12 @@ import { ApiClient } from "./api-client.ts"
 import { controlledKinds } from "./controlled-kinds.ts"
 import { openControllers } from "./controllers.ts"
 import { Election } from "./election.ts"
-import { figuresOf } from "./certificate/certificate-figures.ts"
 import { EventRecorder } from "./event-recorder.ts"
 import { startHealthServer } from "./health-server.ts"
-import { certificate } from "./kinds/certificate.ts"
 import { KubernetesCluster } from "./kubernetes-cluster.ts"
 import { createMetrics } from "./metrics.ts"
 import type { OperatorRuntime } from "./runtime.ts"
-import { belongsTo, type Shard } from "./shard.ts"
+import type { Shard } from "./shard.ts"
 
 export interface OperatorOptions {
   readonly config: KubeConfig
@@ -84,13 +82,6 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     ...(shard === undefined ? {} : { shard }),
   })
   closing.defer(() => controllers.stop())
-  const certificates = controllers.storeOf(certificate)
-  metrics.certificates(() =>
-    [...certificates.keys()].flatMap((key) => {
-      const object = certificates.get(key)
-      return object === undefined || (shard !== undefined && !belongsTo(shard, object)) ? [] : [figuresOf(object)]
-    }),
-  )
   const turns = watchTurns(runtime)
   closing.defer(() => turns.stop())
   const health = await startHealthServer({

@@ -1,17 +1,29 @@
+// Under the names that dashboards of certificates elsewhere have them.
+import type { Figure } from "../controllers.ts"
 import type { KubernetesObject } from "../kubernetes-object.ts"
-import type { CertificateFigures } from "../metrics.ts"
 import { framed } from "./certificate-case.ts"
 import type { CertificateStatus } from "./certificate-status.ts"
 
-export function figuresOf(object: KubernetesObject): CertificateFigures {
-  const { namespace = "", name } = object.metadata
-  const { notAfter, renewalTime }: CertificateStatus = object["status"] ?? {}
-  const isReady = framed(object).conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false
-  return {
-    namespace,
-    name,
-    isReady,
-    ...(notAfter === undefined ? {} : { expiresAt: Date.parse(notAfter) / 1_000 }),
-    ...(renewalTime === undefined ? {} : { renewsAt: Date.parse(renewalTime) / 1_000 }),
-  }
-}
+const statusOf = ({ status }: KubernetesObject): CertificateStatus => status ?? {}
+
+const secondsOf = (time: string | undefined): number | undefined =>
+  time === undefined ? undefined : Date.parse(time) / 1_000
+
+export const certificateFigures: readonly Figure[] = [
+  {
+    name: "chancery_operator_certificate_ready_status",
+    help: "1 while a certificate can be used.",
+    of: (object) =>
+      Number(framed(object).conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false),
+  },
+  {
+    name: "chancery_operator_certificate_expiration_timestamp_seconds",
+    help: "When a certificate ends.",
+    of: (object) => secondsOf(statusOf(object).notAfter),
+  },
+  {
+    name: "chancery_operator_certificate_renewal_timestamp_seconds",
+    help: "When a certificate is due for renewal.",
+    of: (object) => secondsOf(statusOf(object).renewalTime),
+  },
+]
