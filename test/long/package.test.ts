@@ -1,11 +1,14 @@
 // What a user gets: the packed engine, installed into an empty folder, loads.
 import { execFile } from "node:child_process"
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
+import { openEmbedded } from "../../engine/src/embedded.ts"
+import { providerText } from "../../provider/src/shell.ts"
+import { startDynamicServer } from "../pulumi/dynamic-server.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const run = promisify(execFile)
@@ -83,6 +86,61 @@ test("the packed provider loads in an empty folder beside Pulumi's SDK, and is f
     await rm(folder, { recursive: true, force: true })
   }
 })
+
+/** The newest that takes overrides from its own file; it is fetched for this test alone. */
+const pnpm = "pnpm@12.21.0"
+
+test("the packed provider works where pnpm has laid the packages, for programs in JavaScript and in TypeScript", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "chancery-package-"))
+  try {
+    await run("npm", ["run", "build"], { cwd: root })
+    for (const workspace of ["engine", "provider"])
+      await run("npm", ["pack", "--workspace", workspace, "--pack-destination", folder], { cwd: root })
+    const { version } = JSON.parse(await readFile(join(root, "provider/package.json"), "utf8")) as Versioned
+    const sdk = JSON.parse(await readFile(join(root, "node_modules/@pulumi/pulumi/package.json"), "utf8")) as Versioned
+    const engine = `file:./chancery-engine-${version}.tgz`
+    await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }))
+    // No registry has the engine before it is released.
+    await writeFile(join(folder, "pnpm-workspace.yaml"), `overrides:\n  "@chancery/engine": ${engine}\n`)
+    const packages = [`./chancery-pulumi-${version}.tgz`, `@pulumi/pulumi@${sdk.version}`]
+    await run("npm", ["exec", "--yes", "--package", pnpm, "--", "pnpm", "add", "--ignore-scripts", ...packages], {
+      cwd: folder,
+    })
+    // Nothing but what was asked for is at the top.
+    expect((await readdir(join(folder, "node_modules/@chancery"))).toSorted()).toEqual(["pulumi"])
+
+    const programs = {
+      "program.cjs": `const { Workspace } = require("@chancery/pulumi"); console.log(typeof Workspace)`,
+      "program.ts": `import { Workspace, type WorkspaceArgs } from "@chancery/pulumi"
+        const args: WorkspaceArgs = { autoApply: true }
+        console.log(typeof Workspace, args.autoApply)`,
+    }
+    const printed: string[] = []
+    for (const [name, program] of Object.entries(programs)) {
+      await writeFile(join(folder, name), program)
+      printed.push((await run(process.execPath, [name], { cwd: folder })).stdout.trim())
+    }
+    expect(printed).toEqual(["function", "function true"])
+
+    const url = `sqlite:${join(folder, "engine.db")}`
+    {
+      await using embedded = await openEmbedded(url, { jobs: false })
+      await embedded.organizations.create({ name: "acme", email: "acme@example.com" })
+    }
+    await using server = await startDynamicServer({ CHANCERY_ENGINE_URL: url }, folder)
+    const declared = { organization: "acme", name: "api", __marker: "m", __provider: providerText("workspace") }
+    const { id, outs } = await server.create(declared)
+    expect(await server.diff(id, outs, declared)).toEqual({ isSame: true, replaces: [] })
+    await server.delete(id, outs)
+    expect(await server.read(id, outs)).toBeUndefined()
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+})
+
+interface Versioned {
+  readonly version: string
+}
 
 interface Packed {
   readonly filename: string

@@ -1,4 +1,5 @@
 // Examples as users run them: a folder with a `Pulumi.yaml`, and Pulumi's command in it.
+import { readFile } from "node:fs/promises"
 import { beforeAll, describe, expect, test } from "vitest"
 import { openProject } from "../pulumi/project.ts"
 import { buildProvider, openStack } from "../pulumi/stack.ts"
@@ -8,6 +9,27 @@ const pulumi = await pulumiProgram()
 const first = { number: 1, size: 100 }
 
 beforeAll(buildProvider)
+
+/** The fenced blocks below a heading, as they stand there. */
+async function blocksBelow(heading: string): Promise<readonly string[]> {
+  const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8")
+  const [, below = ""] = readme.split(`\n${heading}\n`)
+  const [section = ""] = below.split(/^##+ /m)
+  return [...section.matchAll(/^```\w*\n([^]*?)^```$/gm)].map(([, block]) => block ?? "")
+}
+
+test.skipIf(pulumi === undefined)("the program of the README does what the README says, and prints it", async () => {
+  await using stack = await openStack(pulumi ?? "", "remote")
+  const [program = "", printed = ""] = await blocksBelow("### With Pulumi")
+  const project = await openProject(stack, "team-workspaces", program)
+  expect(await project.up()).toContain(printed.trimEnd())
+  await project.expectNoChanges()
+  expect((await stack.engine.workspaces.list("acme", {}, first)).items.map(({ name }) => name)).toEqual([
+    "api",
+    "network",
+  ])
+  expect(await stack.engine.pki("team-pki").roles.list()).toEqual(["web"])
+})
 
 describe.skipIf(pulumi === undefined)("the example", () => {
   test("team-workspaces makes what a team has, locks it for quiet days, and takes it away", async () => {

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { createRequire } from "node:module"
+import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { credentials, type ServiceError } from "@grpc/grpc-js"
@@ -33,11 +34,14 @@ export interface DynamicServer extends AsyncDisposable {
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const startingMs = 60_000
 
-export async function startDynamicServer(environment: Readonly<Record<string, string>>): Promise<DynamicServer> {
-  const script = createRequire(import.meta.url).resolve("@pulumi/pulumi/cmd/dynamic-provider/index.js")
+/** Of a program in this folder: whose packages a state's address of the provider's code is looked for in. */
+export async function startDynamicServer(
+  environment: Readonly<Record<string, string>>,
+  folder = root,
+): Promise<DynamicServer> {
+  const script = createRequire(join(folder, "program.js")).resolve("@pulumi/pulumi/cmd/dynamic-provider/index.js")
   const child = spawn(process.execPath, [script, "127.0.0.1:9"], {
-    // Whose packages a state's address of the provider's code is looked for in.
-    cwd: root,
+    cwd: folder,
     env: { ...process.env, PULUMI_NODEJS_PROJECT: "stories", ...environment },
     stdio: ["ignore", "pipe", "inherit"],
   })

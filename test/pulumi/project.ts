@@ -1,6 +1,6 @@
 // A program as users have it: a folder with a `Pulumi.yaml`, run by Pulumi's command.
 import { execFile } from "node:child_process"
-import { cp, symlink } from "node:fs/promises"
+import { cp, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
@@ -18,11 +18,12 @@ export interface Project {
   readonly destroy: () => Promise<string>
 }
 
-/** A copy of an example, beside the stack's own program and with its engine. */
-export async function openProject(stack: TestStack, example: string): Promise<Project> {
+/** A copy of an example, beside the stack's own program and with its engine; or another program in its place. */
+export async function openProject(stack: TestStack, example: string, program?: string): Promise<Project> {
   const folder = join(stack.folder, example)
   const isSource = (path: string) => !path.includes("node_modules")
   await cp(join(root, "examples", example), folder, { recursive: true, filter: isSource })
+  if (program !== undefined) await writeFile(join(folder, "index.ts"), program)
   await symlink(join(root, "node_modules"), join(folder, "node_modules"))
   const pulumi = async (...args: readonly string[]): Promise<string> => {
     const env = {
