@@ -1,31 +1,14 @@
-// Use cases of one ACME directory. Every request that is signed uses up its nonce in the transaction in which it takes effect.
-import { anonymous } from "../core/caller.ts"
-import type { RecordKeyUse } from "../core/audit.ts"
+// Use cases of one ACME directory.
 import { isEngineError } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
-import type { Signer } from "../core/signing.ts"
 import { dayMs, type Instant } from "../core/time.ts"
 import type { Authority } from "../pki/authority.ts"
-import type { PkiContext, PkiStores } from "../pki/authority-service.ts"
-import type { CertificateRecord } from "../pki/certificates/certificate.ts"
-import { IssuingService } from "../pki/certificates/issuing-service.ts"
+import type { PkiStores } from "../pki/authority-service.ts"
 import { refreshCrlsJob } from "../pki/crl/refresh-crls.ts"
-import { issuanceOf } from "../pki/issue/issuance.ts"
-import { namesOf } from "../pki/issue/leaf.ts"
-import { chainOf, parentsOf } from "../pki/issuers/chain.ts"
-import type { HeldIssuer } from "../pki/issuers/held-issuer.ts"
-import { ExternalPolicyService } from "../pki/external-policy/external-policy-service.ts"
-import { leafContent } from "../pki/policy/content.ts"
-import { acmeMaxTtlMs } from "../pki/settings/acme-settings.ts"
 import { recordRevocation } from "../pki/revoke/record-revocation.ts"
-import { isSamePublicKey, type PublicKey, readPublicKey } from "../x509/public-key.ts"
-import { parseCertificate } from "../x509/certificate.ts"
-import { parseCertificationRequest } from "../x509/certification-request.ts"
+import { isSamePublicKey, readPublicKey } from "../x509/public-key.ts"
 import { readJwk } from "../x509/jwk.ts"
-import { writePem } from "../x509/pem.ts"
-import { serialNumberOf, type SerialNumber } from "../x509/serial-number.ts"
-import { isSignedBy } from "../x509/signature.ts"
-import { UnacceptableInput } from "../x509/unacceptable-input.ts"
+import { type SerialNumber } from "../x509/serial-number.ts"
 import { type AcmeAccount, type AcmeAccountId, readContact } from "./account.ts"
 import type {
   AccountSigner,
@@ -43,48 +26,26 @@ import type {
   RenewalInfo,
   Revocation,
 } from "./acme.ts"
-import {
-  type Decider,
-  deciderFor,
-  type Directory,
-  directoryPath,
-  eabPolicyOf,
-  isServed,
-  openDirectory,
-  type ServerRules,
-} from "./directory.ts"
+import { eabPolicyOf, openDirectory } from "./directory.ts"
 import { distinctIdentifiers, type Identifier, isWildcard, provedBy, type ProvedIdentifier } from "./identifier.ts"
-import { newNonce, type NonceGround, readNonce, usedNonce } from "./nonce.ts"
+import { newNonce, readNonce } from "./nonce.ts"
 import {
   type AcmeOrder,
   type AcmeOrderId,
   type Authorization,
   type AuthorizationId,
-  type AuthorizationStatus,
   authorizationStatusOf,
   type Challenge,
   challengesFor,
   type ChallengeType,
-  orderStatusOf,
 } from "./order.ts"
-import {
-  approveCsr,
-  type Asked,
-  namesProblem,
-  type OrderTerms,
-  refuseOtherCsr,
-  refuseUnissuable,
-} from "./order-policy.ts"
 import { AcmeProblem, malformed, nothingThere, unauthorized } from "./problem.ts"
 import { readCertificateId, renewalWindow } from "./renewal-info.ts"
 
-export interface AcmeTools {
-  /** Of nonces. */
-  readonly signer: Signer
-  readonly rules: ServerRules
-  /** Tells those who look at challenges that there is something to look at. */
-  readonly kick: () => void
-}
+import { DirectoryService } from "./directory-service.ts"
+import { accountView, challengesShown, challengeView, orderView } from "./views.ts"
+import { readCsr, readGiven } from "./given.ts"
+import { chainsFrom } from "./certificate-chains.ts"
 
 const orderLifetimeMs = dayMs
 const pendingLifetimeMs = 7 * dayMs
@@ -92,31 +53,14 @@ const identifiersMaximum = 100
 const ordersPerPage = 100
 const tokenOctets = 32
 
-export class AcmeService extends IssuingService implements AcmeServer {
-  readonly #tools: AcmeTools
-  readonly #directory: Directory
-  readonly #path: string
-
-  constructor(
-    context: PkiContext,
-    tools: AcmeTools,
-    mountPath: string,
-    directory: Directory,
-    recordKeyUse: RecordKeyUse,
-  ) {
-    super(context, mountPath, anonymous, recordKeyUse)
-    this.#tools = tools
-    this.#directory = directory
-    this.#path = directoryPath(directory)
-  }
-
+export class AcmeService extends DirectoryService implements AcmeServer {
   async describe(): Promise<DirectoryView> {
-    const authority = await this.#served()
-    const { profiles } = openDirectory(authority, this.#directory)
+    const authority = await this.served()
+    const { profiles } = openDirectory(authority, this.directory)
     const { acme } = authority.settings
     return {
-      base: this.#baseOf(authority),
-      externalAccountRequired: eabPolicyOf(acme, this.#tools.rules) !== "not-required",
+      base: this.baseOf(authority),
+      externalAccountRequired: eabPolicyOf(acme, this.tools.rules) !== "not-required",
       termsOfService: acme.termsOfService,
       website: acme.website,
       caaIdentities: acme.caaIdentities,
@@ -125,32 +69,32 @@ export class AcmeService extends IssuingService implements AcmeServer {
   }
 
   async base(): Promise<string> {
-    return this.#baseOf(await this.#served())
+    return this.baseOf(await this.served())
   }
 
   async newNonce(): Promise<string> {
     const { random, clock } = this.context.runtime
-    return newNonce(this.#nonceGround(await this.#served()), random, clock.now())
+    return newNonce(this.nonceGround(await this.served()), random, clock.now())
   }
 
   async spend(nonce: string): Promise<void> {
     const now = this.context.runtime.clock.now()
-    const { digest, expiresAt } = readNonce(nonce, this.#nonceGround(await this.#served()), now)
+    const { digest, expiresAt } = readNonce(nonce, this.nonceGround(await this.served()), now)
     await this.context.storage.transact(({ acmeNonces }) => acmeNonces.redeem(digest, expiresAt))
   }
 
   async keyOf(id: AcmeAccountId) {
-    const { jwk, thumbprint } = await this.read(async (authority, stores) => this.#accountIn(authority, stores, id))
+    const { jwk, thumbprint } = await this.read(async (authority, stores) => this.accountIn(authority, stores, id))
     return { jwk, thumbprint }
   }
 
   async newAccount(signer: KeySigner, input: NewAccount) {
-    const bindingKey = input.binding === undefined ? undefined : await this.#bindingKey(input.binding.keyId)
+    const bindingKey = input.binding === undefined ? undefined : await this.bindingKey(input.binding.keyId)
     const isBound = bindingKey !== undefined && (await input.binding?.verify(bindingKey)) === true
-    return this.#once(signer.nonce, async (authority, stores) => {
+    return this.once(signer.nonce, async (authority, stores) => {
       const { acmeAccounts } = stores
       const { mount, settings } = authority
-      const known = await acmeAccounts.byThumbprint(mount.id, this.#path, signer.thumbprint)
+      const known = await acmeAccounts.byThumbprint(mount.id, this.path, signer.thumbprint)
       if (known !== undefined) {
         if (known.status !== "valid") throw unauthorized(`The account of this key is ${known.status}.`)
         return { account: accountView(known), created: false }
@@ -159,7 +103,7 @@ export class AcmeService extends IssuingService implements AcmeServer {
       const contact = readContact(input.contact)
       if (settings.acme.termsOfService !== "" && !input.termsOfServiceAgreed)
         throw new AcmeProblem("userActionRequired", `Agree to the terms of service at ${settings.acme.termsOfService}.`)
-      if (input.binding === undefined && eabPolicyOf(settings.acme, this.#tools.rules) !== "not-required")
+      if (input.binding === undefined && eabPolicyOf(settings.acme, this.tools.rules) !== "not-required")
         throw new AcmeProblem("externalAccountRequired", "A new account needs an external account binding.")
       if (input.binding !== undefined) {
         if (!isBound || !(await acmeAccounts.removeBinding(mount.id, input.binding.keyId)))
@@ -169,7 +113,7 @@ export class AcmeService extends IssuingService implements AcmeServer {
       const account: AcmeAccount = {
         id: newId("acct", this.context.runtime.random),
         mountId: mount.id,
-        directory: this.#path,
+        directory: this.path,
         thumbprint: signer.thumbprint,
         jwk: signer.jwk,
         status: "valid",
@@ -191,7 +135,7 @@ export class AcmeService extends IssuingService implements AcmeServer {
     id: AcmeAccountId,
     change: { readonly contact: unknown; readonly deactivate: boolean },
   ): Promise<AccountView> {
-    return this.#asAccount(signer, async (_authority, stores, account) => {
+    return this.asAccount(signer, async (_authority, stores, account) => {
       refuseOtherAccount(account, id)
       if (change.contact === undefined && !change.deactivate) return accountView(account)
       const status = change.deactivate ? ("deactivated" as const) : account.status
@@ -208,9 +152,9 @@ export class AcmeService extends IssuingService implements AcmeServer {
     oldThumbprint: string,
     key: Pick<KeySigner, "jwk" | "thumbprint">,
   ): Promise<AccountView> {
-    return this.#asAccount(signer, async ({ mount }, { acmeAccounts }, account) => {
+    return this.asAccount(signer, async ({ mount }, { acmeAccounts }, account) => {
       if (oldThumbprint !== account.thumbprint) throw malformed(`"oldKey" is not the account's key.`)
-      const other = await acmeAccounts.byThumbprint(mount.id, this.#path, key.thumbprint)
+      const other = await acmeAccounts.byThumbprint(mount.id, this.path, key.thumbprint)
       if (other !== undefined)
         throw new AcmeProblem("malformed", "The new key is that of another account.", {
           status: 409,
@@ -223,7 +167,7 @@ export class AcmeService extends IssuingService implements AcmeServer {
   }
 
   async orders(signer: AccountSigner, id: AcmeAccountId, before: AcmeOrderId | undefined): Promise<OrderPage> {
-    return this.#asAccount(signer, async (_authority, { acmeOrders }, account) => {
+    return this.asAccount(signer, async (_authority, { acmeOrders }, account) => {
       refuseOtherAccount(account, id)
       const page = { limit: ordersPerPage + 1, ...(before === undefined ? {} : { before }) }
       const found = await acmeOrders.ofAccount(id, page)
@@ -238,9 +182,9 @@ export class AcmeService extends IssuingService implements AcmeServer {
     if (identifiers.length > identifiersMaximum)
       throw malformed(`An order has at most ${identifiersMaximum} identifiers.`)
     const distinct = distinctIdentifiers(identifiers)
-    return this.#asAccount(signer, async (authority, stores, account) => {
+    return this.asAccount(signer, async (authority, stores, account) => {
       const asked = { ...input, identifiers: distinct }
-      this.#refuseUnissuable(authority, asked)
+      this.refuseUnissuable(authority, asked)
       const now = this.context.runtime.clock.now()
       if (input.replaces !== null)
         await this.#refuseReplacement(authority, stores, account, distinct, input.replaces, now)
@@ -268,14 +212,14 @@ export class AcmeService extends IssuingService implements AcmeServer {
   }
 
   async order(signer: AccountSigner, id: AcmeOrderId): Promise<OrderView> {
-    return this.#asAccount(signer, async (_authority, stores, account) => {
+    return this.asAccount(signer, async (_authority, stores, account) => {
       const { order, authorizations } = await this.#orderOf(stores, account, id)
       return orderView(order, authorizations, this.context.runtime.clock.now())
     })
   }
 
   async finalize(signer: AccountSigner, id: AcmeOrderId, csr: Uint8Array): Promise<OrderView> {
-    const ready = await this.#asAccount(signer, async (_authority, stores, account) => {
+    const ready = await this.asAccount(signer, async (_authority, stores, account) => {
       const { order, authorizations } = await this.#orderOf(stores, account, id)
       const view = orderView(order, authorizations, this.context.runtime.clock.now())
       // Whoever has lost the answer asks once more.
@@ -287,16 +231,14 @@ export class AcmeService extends IssuingService implements AcmeServer {
     if (ready.order === undefined) return ready.view
     const { order, accountKey } = ready
     const request = readCsr(csr, accountKey)
-    const { decider } = this.#issuing(await this.#served(), order.profile)
+    const { decider } = this.issuing(await this.served(), order.profile)
     const expiresAt =
-      decider.kind === "role"
-        ? await this.#signByRole(order, request)
-        : await this.#signByPolicy(order, request, decider)
+      decider.kind === "role" ? await this.signByRole(order, request) : await this.signByPolicy(order, request, decider)
     return { ...ready.view, status: "valid", expiresAt }
   }
 
   async chains(signer: AccountSigner, id: AcmeOrderId): Promise<CertificateChains> {
-    return this.#asAccount(signer, async (authority, stores, account) => {
+    return this.asAccount(signer, async (authority, stores, account) => {
       const { order } = await this.#orderOf(stores, account, id)
       const { mount, issuers } = authority
       const found =
@@ -309,8 +251,8 @@ export class AcmeService extends IssuingService implements AcmeServer {
 
   async newAuthorization(signer: AccountSigner, identifier: Identifier) {
     if (isWildcard(identifier)) throw malformed("A wildcard is authorized with an order, and not before it.")
-    return this.#asAccount(signer, async (authority, stores, account) => {
-      this.#refuseUnissuable(authority, { identifiers: [identifier], notBefore: null, notAfter: null, profile: null })
+    return this.asAccount(signer, async (authority, stores, account) => {
+      this.refuseUnissuable(authority, { identifiers: [identifier], notBefore: null, notAfter: null, profile: null })
       const now = this.context.runtime.clock.now()
       const { authorization, created } = await this.#authorizationFor(stores, account, provedBy(identifier), now)
       return { authorization: await this.#authorizationView(stores, authorization), created }
@@ -318,13 +260,13 @@ export class AcmeService extends IssuingService implements AcmeServer {
   }
 
   async authorization(signer: AccountSigner, id: AuthorizationId): Promise<AuthorizationView> {
-    return this.#asAccount(signer, async (_authority, stores, account) =>
+    return this.asAccount(signer, async (_authority, stores, account) =>
       this.#authorizationView(stores, await authorizationOf(stores, account, id)),
     )
   }
 
   async deactivateAuthorization(signer: AccountSigner, id: AuthorizationId): Promise<AuthorizationView> {
-    return this.#asAccount(signer, async (_authority, stores, account) => {
+    return this.asAccount(signer, async (_authority, stores, account) => {
       const authorization = await authorizationOf(stores, account, id)
       const status = authorizationStatusOf(authorization, this.context.runtime.clock.now())
       if (!(await stores.acmeOrders.deactivate(id)) && status !== "deactivated")
@@ -334,7 +276,7 @@ export class AcmeService extends IssuingService implements AcmeServer {
   }
 
   async challenge(signer: AccountSigner, id: AuthorizationId, type: ChallengeType): Promise<ChallengeView> {
-    return this.#asAccount(signer, async (_authority, stores, account) => {
+    return this.asAccount(signer, async (_authority, stores, account) => {
       const { challenge } = await challengeOf(stores, account, id, type)
       return challengeView(challenge)
     })
@@ -342,7 +284,7 @@ export class AcmeService extends IssuingService implements AcmeServer {
 
   async beginChallenge(signer: AccountSigner, id: AuthorizationId, type: ChallengeType): Promise<ChallengeView> {
     const now = this.context.runtime.clock.now()
-    const view = await this.#asAccount(signer, async (_authority, stores, account) => {
+    const view = await this.asAccount(signer, async (_authority, stores, account) => {
       const { authorization, challenge } = await challengeOf(stores, account, id, type)
       const status = authorizationStatusOf(authorization, now)
       // One that is being looked at, or has been, is told as it stands (RFC 8555, section 7.5.1).
@@ -351,16 +293,16 @@ export class AcmeService extends IssuingService implements AcmeServer {
       await stores.acmeOrders.beginChallenge(id, type, now)
       return challengeView({ ...challenge, status: "processing" })
     })
-    if (view.status === "processing") this.#tools.kick()
+    if (view.status === "processing") this.tools.kick()
     return view
   }
 
   async revoke(signer: AccountSigner | KeySigner, { certificate: der, reason }: Revocation): Promise<void> {
     const { parsed, serialNumber } = readGiven(der)
-    const autoRebuild = await this.#once(signer.nonce, async (authority, stores) => {
+    const autoRebuild = await this.once(signer.nonce, async (authority, stores) => {
       const { mount, settings } = authority
       const record = await stores.certificates.find(mount.id, serialNumber)
-      const account = "accountId" in signer ? await this.#signedFor(authority, stores, signer) : undefined
+      const account = "accountId" in signer ? await this.signedFor(authority, stores, signer) : undefined
       // To who may not revoke it, one that is there is like one that is not.
       const refusal = unauthorized("This certificate is not one that the signer of the request may revoke.")
       if (record === undefined || Buffer.compare(record.certificate, der) !== 0) throw refusal
@@ -386,7 +328,7 @@ export class AcmeService extends IssuingService implements AcmeServer {
 
   async renewalInfo(certificateId: string): Promise<RenewalInfo> {
     const { keyIdentifier, serialNumber } = readCertificateId(certificateId)
-    const authority = await this.#served()
+    const authority = await this.served()
     return this.read(async (_current, { certificates, revocations }) => {
       const record = await certificates.find(authority.mount.id, serialNumber)
       const issuer = record && authority.issuers.find(({ id }) => id === record.issuerId)
@@ -397,142 +339,6 @@ export class AcmeService extends IssuingService implements AcmeServer {
       const now = this.context.runtime.clock.now()
       return renewalWindow(record, { serialNumber, now, isDue: revocation !== undefined || issuer?.revokedAt !== null })
     })
-  }
-
-  /** The mount, while ACME is served there. */
-  async #served(): Promise<Authority> {
-    const authority = await this.current()
-    if (!isServed(authority)) throw notServed()
-    return authority
-  }
-
-  #baseOf = ({ settings }: Authority): string => `${settings.cluster.path}/${this.#path}`
-
-  #nonceGround = ({ mount }: Authority): NonceGround => ({
-    signer: this.#tools.signer,
-    scope: `${mount.id} ${this.#path}`,
-  })
-
-  async #once<T>(nonce: string, work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
-    const now = this.context.runtime.clock.now()
-    const read = readNonce(nonce, this.#nonceGround(await this.#served()), now)
-    return this.transact(async (authority, stores) => {
-      if (!isServed(authority)) throw notServed()
-      if (!(await stores.acmeNonces.redeem(read.digest, read.expiresAt))) throw usedNonce()
-      return work(authority, stores)
-    })
-  }
-
-  #asAccount<T>(
-    signer: AccountSigner,
-    work: (authority: Authority, stores: PkiStores, account: AcmeAccount) => Promise<T>,
-  ): Promise<T> {
-    return this.#once(signer.nonce, async (authority, stores) =>
-      work(authority, stores, await this.#signedFor(authority, stores, signer)),
-    )
-  }
-
-  async #accountIn({ mount }: Authority, { acmeAccounts }: PkiStores, id: AcmeAccountId): Promise<AcmeAccount> {
-    const account = await acmeAccounts.find(mount.id, id)
-    // Accounts belong to one directory (specification 4.1, rule 5).
-    if (account === undefined || account.directory !== this.#path)
-      throw new AcmeProblem("accountDoesNotExist", "There is no such account in this directory.")
-    return account
-  }
-
-  async #signedFor(authority: Authority, stores: PkiStores, signer: AccountSigner): Promise<AcmeAccount> {
-    const account = await this.#accountIn(authority, stores, signer.accountId)
-    if (account.status !== "valid") throw unauthorized(`The account is ${account.status}.`)
-    if (account.thumbprint !== signer.thumbprint) throw unauthorized("The account has another key by now.")
-    if (account.bindingId === null && eabPolicyOf(authority.settings.acme, this.#tools.rules) === "always-required")
-      throw new AcmeProblem("externalAccountRequired", "Accounts without an external account binding are not served.")
-    return account
-  }
-
-  /** Of one that waits to be used here. */
-  async #bindingKey(id: string): Promise<Uint8Array | undefined> {
-    return this.read(async ({ mount }, { acmeAccounts }) => {
-      const binding = await acmeAccounts.binding(mount.id, id)
-      const now = this.context.runtime.clock.now()
-      const isOver = binding !== undefined && binding.expiresAt !== null && binding.expiresAt <= now
-      return binding === undefined || binding.directory !== this.#path || isOver ? undefined : binding.key
-    })
-  }
-
-  /** The answer is how long it is kept. */
-  #signByRole(order: AcmeOrder, { parsed, key }: ReadCsr): Promise<Instant> {
-    return this.changed(async (authority) => {
-      if (!isServed(authority)) throw notServed()
-      const { decider, terms } = this.#issuing(authority, order.profile)
-      if (decider.kind !== "role") throw unauthorized("The directory follows another policy by now; finalize it again.")
-      const signer = await this.signerOfIssuer(authority, decider.issuer)
-      const approved = approveCsr(order, { request: parsed, key: key.algorithm }, terms(decider))
-      const outcome = await this.certified(authority, signer, leafContent(approved, key), decider.role, {
-        ...namesOf(approved),
-        role: decider.name === null ? undefined : { ...decider.role, generateLease: false, name: decider.name },
-        metadata: "",
-        leasePath: "acme",
-        warnings: [],
-      })
-      const { certificate } = issuanceOf(outcome)
-      if (certificate === undefined)
-        throw unauthorized("The role stores no certificates, so ACME has none to hand out.")
-      return {
-        store: async (_current, stores) => {
-          await complete(stores, order, parsed.der, certificate)
-          await stores.certificates.insert(certificate)
-        },
-        value: certificate.notAfter,
-      }
-    })
-  }
-
-  /** What the service decides is signed only if it names what was proved, and is kept whatever it says of that. */
-  async #signByPolicy(order: AcmeOrder, { parsed }: ReadCsr, { policy, issuerRef }: PolicyDecider): Promise<Instant> {
-    const service = new ExternalPolicyService(this.context, this.mountPath, this.caller, this.recordKeyUse)
-    const { clock } = this.context.runtime
-    refuseOtherCsr(order.identifiers, parsed)
-    const { acme } = (await this.#served()).settings
-    const request = {
-      csr: `${writePem("CERTIFICATE REQUEST", parsed.der)}\n`,
-      parameters: new Map([["identifiers", JSON.stringify(order.identifiers)]]),
-      ...(policy === undefined ? {} : { policy }),
-      ...(issuerRef === undefined ? {} : { issuerRef }),
-    }
-    try {
-      const { notAfter } = await service.signProved(request, {
-        refuseOthers(names) {
-          const problem = namesProblem(order.identifiers, names)
-          if (problem !== undefined) throw unauthorized(`What the external policy service decided ${problem}.`)
-        },
-        async settle(stores, record) {
-          if (record.notAfter > clock.now() + acmeMaxTtlMs(acme))
-            throw unauthorized("What the external policy service decided is valid for longer than max_ttl.")
-          await complete(stores, order, parsed.der, record)
-        },
-      })
-      return notAfter
-    } catch (error) {
-      if (isEngineError(error, "unprocessable")) throw unauthorized(error.message)
-      throw error
-    }
-  }
-
-  #issuing(authority: Authority, profile: string | null) {
-    const open = openDirectory(authority, this.#directory)
-    const decider = deciderFor(authority, this.#directory, open, profile)
-    const terms = (by: RoleDecider): OrderTerms => {
-      const { overMaximum: _said, ...validity } = this.validityTerms(authority, by, { clampTtl: true })
-      return { role: by.role, settings: authority.settings.acme, ...validity }
-    }
-    return { decider, terms }
-  }
-
-  #refuseUnissuable(authority: Authority, asked: Asked & { readonly profile: string | null }): void {
-    const { decider, terms } = this.#issuing(authority, asked.profile)
-    if (decider.kind === "role") refuseUnissuable(asked, terms(decider))
-    else if (asked.notBefore !== null || asked.notAfter !== null)
-      throw malformed("The external policy service decides for how long a certificate is valid.")
   }
 
   /** Valid ones are used again by the account that proved them, unless they end too soon for an order. */
@@ -614,21 +420,6 @@ export class AcmeService extends IssuingService implements AcmeServer {
   }
 }
 
-type RoleDecider = Decider & { readonly kind: "role" }
-type PolicyDecider = Decider & { readonly kind: "external-policy" }
-
-async function complete(
-  { acmeOrders }: PkiStores,
-  { id }: AcmeOrder,
-  csr: Uint8Array,
-  { serialNumber, notAfter: keptUntil }: CertificateRecord,
-): Promise<void> {
-  if (!(await acmeOrders.complete(id, { csr, serialNumber, keptUntil })))
-    throw new AcmeProblem("orderNotReady", "The order has been finalized by another request.")
-}
-
-const notServed = () => new AcmeProblem("malformed", "ACME is not enabled here.", { status: 404 })
-
 function refuseOtherAccount(account: AcmeAccount, id: AcmeAccountId): void {
   if (account.id !== id) throw unauthorized("The request is signed by another account.")
 }
@@ -649,131 +440,3 @@ async function challengeOf(stores: PkiStores, account: AcmeAccount, id: Authoriz
   if (challenge === undefined) throw nothingThere("challenge")
   return { authorization, challenge }
 }
-
-/** Of one that is settled, what settled it (RFC 8555, section 7.1.4). */
-function challengesShown(challenges: readonly Challenge[], status: AuthorizationStatus): readonly Challenge[] {
-  const settling = challenges.filter(({ status: own }) => own === status)
-  return (status === "valid" || status === "invalid") && settling.length > 0 ? settling : challenges
-}
-
-const accountView = ({
-  id,
-  status,
-  contact,
-  termsOfServiceAgreed,
-  externalAccountBinding,
-}: AcmeAccount): AccountView => ({
-  id,
-  status,
-  contact,
-  termsOfServiceAgreed,
-  externalAccountBinding,
-})
-
-function orderView(order: AcmeOrder, authorizations: readonly Authorization[], now: Instant): OrderView {
-  const { id, expiresAt, identifiers, notBefore, notAfter, profile, replaces, error } = order
-  const statuses = authorizations.map((one) => authorizationStatusOf(one, now))
-  const status = orderStatusOf(order, statuses, now)
-  return {
-    id,
-    status,
-    expiresAt,
-    identifiers,
-    notBefore,
-    notAfter,
-    profile,
-    replaces,
-    authorizations: authorizations.map((one) => one.id),
-    error: error ?? (status === "invalid" ? orderError(order, authorizations, statuses, now) : null),
-  }
-}
-
-/** Why an order has come to nothing that nobody has failed. */
-function orderError(
-  { expiresAt }: AcmeOrder,
-  authorizations: readonly Authorization[],
-  statuses: readonly AuthorizationStatus[],
-  now: Instant,
-) {
-  if (expiresAt <= now) return { type: "malformed", detail: "The order has expired." } as const
-  const failed = authorizations.filter((_one, at) => statuses[at] !== "valid" && statuses[at] !== "pending")
-  const detail = (value: string, at: number) => `The authorization for ${value} is ${statuses[at]}.`
-  return {
-    type: "unauthorized",
-    detail:
-      failed.length === 1
-        ? detail(failed[0]?.identifier.value ?? "", authorizations.indexOf(failed[0] as Authorization))
-        : `${failed.length} authorizations have failed.`,
-    subproblems: failed.map((one) => ({
-      type: "unauthorized" as const,
-      detail: detail(one.identifier.value, authorizations.indexOf(one)),
-      identifier: { type: one.identifier.type, value: one.identifier.value },
-    })),
-  } as const
-}
-
-const challengeView = ({ authorizationId, type, status, token, validatedAt, error }: Challenge): ChallengeView => ({
-  authorizationId,
-  type,
-  status,
-  token,
-  validatedAt,
-  error,
-})
-
-type ReadCsr = ReturnType<typeof readCsr>
-
-const csrOctetsMaximum = 64 * 1_024
-
-function readCsr(der: Uint8Array, accountKey: PublicKey) {
-  const refuse = (detail: string) => new AcmeProblem("badCSR", detail)
-  if (der.length > csrOctetsMaximum) throw refuse("The CSR is too long.")
-  try {
-    const parsed = parseCertificationRequest(der)
-    const key = readPublicKey(parsed.subjectPublicKeyInfo)
-    const { certificationRequestInfo: data, signatureAlgorithm: algorithm, signature } = parsed
-    if (!isSignedBy(key, { data, algorithm, signature })) throw refuse("The CSR is not signed by its own key.")
-    if (isSamePublicKey(key, accountKey)) throw refuse("The CSR has the account's own key.")
-    return { parsed, key }
-  } catch (error) {
-    if (error instanceof UnacceptableInput) throw refuse(`The CSR cannot be taken: ${error.message}.`)
-    throw error
-  }
-}
-
-function readGiven(der: Uint8Array) {
-  try {
-    const parsed = parseCertificate(der)
-    const serialNumber = serialNumberOf(parsed.serialNumber)
-    if (serialNumber === undefined) throw malformed("The certificate's serial number is zero or too long.")
-    return { parsed, serialNumber }
-  } catch (error) {
-    if (error instanceof UnacceptableInput) throw malformed(`The certificate cannot be read: ${error.message}.`)
-    throw error
-  }
-}
-
-/** Without the root where there is anything else; then what leads elsewhere, and the whole way to the root. */
-function chainsFrom(issuer: HeldIssuer | undefined, issuers: readonly HeldIssuer[]): CertificateChains {
-  if (issuer === undefined) return [[]]
-  const isSameAuthority = (other: HeldIssuer) =>
-    Buffer.compare(other.parsed.subject, issuer.parsed.subject) === 0 &&
-    isSamePublicKey(other.publicKey, issuer.publicKey)
-  const variants = [issuer, ...issuers.filter((other) => other.id !== issuer.id && isSameAuthority(other))]
-  const ways = variants.flatMap((variant) => [
-    chainOf(variant, issuers),
-    ...(variant.settings.manualChain.length > 0
-      ? []
-      : parentsOf(variant, issuers)
-          .slice(1)
-          .map((parent) => [variant, ...chainOf(parent, issuers)])),
-  ])
-  const chains = ways.flatMap((way) => {
-    const withoutRoot = way.filter(({ isSelfSigned }) => !isSelfSigned)
-    return withoutRoot.length === 0 || withoutRoot.length === way.length ? [way] : [withoutRoot, way]
-  })
-  const distinct = new Map(chains.map((chain) => [chain.map(({ id }) => id).join(" "), chain]))
-  return Array.from(distinct.values(), (chain) => chain.map(({ certificate }) => certificate)).slice(0, chainsMaximum)
-}
-
-const chainsMaximum = 8
