@@ -8,7 +8,7 @@ import { refreshCrlsJob } from "../pki/crl/refresh-crls.ts"
 import { recordRevocation } from "../pki/revoke/record-revocation.ts"
 import { isSamePublicKey, readPublicKey } from "../x509/public-key.ts"
 import { readJwk } from "../x509/jwk.ts"
-import { type SerialNumber } from "../x509/serial-number.ts"
+import type { SerialNumber } from "../x509/serial-number.ts"
 import { type AcmeAccount, type AcmeAccountId, readContact } from "./account.ts"
 import type {
   AccountSigner,

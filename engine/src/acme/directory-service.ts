@@ -4,7 +4,7 @@ import { anonymous } from "../core/caller.ts"
 import type { RecordKeyUse } from "../core/audit.ts"
 import { isEngineError } from "../core/errors.ts"
 import type { Signer } from "../core/signing.ts"
-import { type Instant } from "../core/time.ts"
+import type { Instant } from "../core/time.ts"
 import type { Authority } from "../pki/authority.ts"
 import type { PkiContext, PkiStores } from "../pki/authority-service.ts"
 import type { CertificateRecord } from "../pki/certificates/certificate.ts"
@@ -15,7 +15,7 @@ import { ExternalPolicyService } from "../pki/external-policy/external-policy-se
 import { leafContent } from "../pki/policy/content.ts"
 import { acmeMaxTtlMs } from "../pki/settings/acme-settings.ts"
 import { writePem } from "../x509/pem.ts"
-import { type AcmeAccount, type AcmeAccountId } from "./account.ts"
+import type { AcmeAccount, AcmeAccountId } from "./account.ts"
 import type { AccountSigner } from "./acme.ts"
 import {
   type Decider,
@@ -29,7 +29,7 @@ import {
 } from "./directory.ts"
 import type { ReadCsr } from "./given.ts"
 import { type NonceGround, readNonce, usedNonce } from "./nonce.ts"
-import { type AcmeOrder } from "./order.ts"
+import type { AcmeOrder } from "./order.ts"
 import {
   approveCsr,
   type Asked,

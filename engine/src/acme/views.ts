@@ -1,6 +1,6 @@
 // What is told of accounts, orders and challenges.
-import { type Instant } from "../core/time.ts"
-import { type AcmeAccount } from "./account.ts"
+import type { Instant } from "../core/time.ts"
+import type { AcmeAccount } from "./account.ts"
 import type { AccountView, ChallengeView, OrderView } from "./acme.ts"
 import {
   type AcmeOrder,
