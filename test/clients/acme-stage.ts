@@ -122,7 +122,8 @@ export async function openAcmeStage(responderProgram: string): Promise<AcmeStage
   return stage
 }
 
-const patienceMs = 120_000
+/** Less than a test's; shell clients start hundreds of processes, which takes long on a busy machine. */
+const patienceMs = 200_000
 
 /** A root, an intermediate that it and another root have signed, and a certificate for the server itself. */
 async function makeAuthorities(world: World) {
