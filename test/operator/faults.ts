@@ -1,0 +1,103 @@
+// What stands between the operator and what it talks to, and fails it: connections are cut, answers come late or not at all.
+import { createServer as createHttpServer, request } from "node:http"
+import { type AddressInfo, connect, createServer, type Socket } from "node:net"
+import { once } from "node:events"
+
+export interface CuttableProxy extends AsyncDisposable {
+  readonly port: number
+  /** Every connection at once, in the middle of whatever it carries. */
+  cut(): void
+}
+
+/** Passes bytes through to a port of this machine. */
+export async function startCuttableProxy(port: number): Promise<CuttableProxy> {
+  const sockets = new Set<Socket>()
+  const keep = (socket: Socket, other: Socket) => {
+    sockets.add(socket)
+    socket
+      .on("error", () => {})
+      .on("close", () => {
+        sockets.delete(socket)
+        other.destroy()
+      })
+  }
+  const server = createServer((near) => {
+    const far = connect({ port, host: "127.0.0.1" })
+    keep(near, far)
+    keep(far, near)
+    near.pipe(far).pipe(near)
+  })
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const cut = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, "close")
+      server.close()
+      cut()
+      await closed
+    },
+  }
+}
+
+export interface FaultyEngine extends AsyncDisposable {
+  readonly url: string
+  /** How many requests were refused, delayed, or done and not answered. */
+  readonly faults: Readonly<Record<Fault, number>>
+  /** From now on it behaves. */
+  recover(): void
+}
+
+type Fault = "429" | "503" | "late" | "lost"
+
+const lateMs = 2_000
+
+/** An engine that refuses, is late, or does what it is asked and says nothing: each of these so often, of a hundred requests. */
+export async function startFaultyEngine(target: string, random: () => number, percent = 5): Promise<FaultyEngine> {
+  const faults: Record<Fault, number> = { "429": 0, "503": 0, late: 0, lost: 0 }
+  let failing = true
+  const { hostname, port } = new URL(target)
+  const server = createHttpServer((incoming, outgoing) => {
+    const kinds: readonly Fault[] = ["429", "503", "late", "lost"]
+    const fault = failing ? kinds[Math.floor((random() * 100) / percent)] : undefined
+    if (fault !== undefined) faults[fault] += 1
+    if (fault === "429" || fault === "503") {
+      incoming.resume()
+      outgoing.writeHead(Number(fault), { "retry-after": "1", "content-type": "application/json" }).end('{"errors":[]}')
+      return
+    }
+    const pass = () => {
+      const { method, url, headers } = incoming
+      const onward = request({ hostname, port, method, path: url, headers }, (answer) => {
+        if (fault === "lost") {
+          answer.resume().on("end", () => outgoing.destroy())
+          return
+        }
+        outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
+        answer.pipe(outgoing)
+      })
+      onward.on("error", () => outgoing.destroy())
+      outgoing.on("error", () => onward.destroy())
+      incoming.pipe(onward)
+    }
+    if (fault === "late") setTimeout(pass, lateMs)
+    else pass()
+  })
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    faults,
+    recover: () => void (failing = false),
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, "close")
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
