@@ -1,0 +1,39 @@
+// An operator that starts with everything as it should be: how soon it knows that, what it writes, and what it holds in memory.
+import { setTimeout as sleep } from "node:timers/promises"
+import { request } from "undici"
+import { report, target } from "../figures.ts"
+import { certificateObject, issuerObject, objectCount, openStage, total, workspaceObject, writesOf } from "./stage.ts"
+
+const quietMs = Number(process.env["CHANCERY_BENCH_QUIET_MS"] ?? 600_000)
+
+await using stage = await openStage()
+await stage.makeNamespace("many")
+const first = await stage.startOperator("one")
+await stage.make("issuers", [issuerObject("many")])
+const all = Array.from({ length: objectCount }, (_, index) => index)
+const begunAt = performance.now()
+await stage.make(
+  "workspaces",
+  all.map((index) => workspaceObject("many", index)),
+)
+await stage.make(
+  "certificates",
+  all.map((index) => certificateObject("many", index)),
+)
+await stage.allReady("workspaces", "many", objectCount, begunAt)
+await stage.allReady("certificates", "many", objectCount, begunAt)
+await first.end()
+
+const startedAt = performance.now()
+await using operator = await stage.startOperator("two")
+while ((await request(`${operator.url}/readyz`)).statusCode !== 200) await sleep(50)
+const syncedMs = performance.now() - startedAt
+const before = await writesOf(operator)
+await sleep(quietMs)
+// The Lease is replaced (PUT), which is none of these.
+const writes = total(await writesOf(operator)) - total(before)
+const memory = (await operator.metric("process_resident_memory_bytes")) / 1024 / 1024
+report(`objects of each of two kinds`, objectCount, "")
+target("known after a start", syncedMs / 1_000, { atMost: 10 }, "s")
+target(`writes in the ${quietMs / 1_000} s after it`, writes, { atMost: 0 })
+target("memory", memory, { atMost: 512 }, "MiB")
