@@ -81,7 +81,10 @@ test.each([
         network({ getHttp: failing, lookUpTxt: failing, greetTls: failing }),
         terms,
       ),
-    ).toEqual({ type, detail: "why" })
+    ).toEqual({
+      type,
+      detail: kind === "refused-address" ? "example.com leads where this server may not connect." : "why",
+    })
 })
 
 const record = (tag: string, value: string, critical = false): CaaRecord => ({ critical, tag, value })

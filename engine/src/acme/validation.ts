@@ -75,10 +75,16 @@ export async function attempt(proof: Proof, network: AcmeNetwork, terms: Network
         return await attemptTls(proof, network, terms)
     }
   } catch (error) {
-    if (error instanceof FetchFailure) return { type: problemOf[error.kind], detail: error.message }
+    if (error instanceof FetchFailure) return problemFrom(error, proof.identifier)
     throw error
   }
 }
+
+/** Where a name leads that may not be dialled is no stranger's business: it would tell what an internal resolver knows. */
+const problemFrom = ({ kind, message }: FetchFailure, { value }: ProvedIdentifier): Problem => ({
+  type: problemOf[kind],
+  detail: kind === "refused-address" ? `${value} leads where this server may not connect.` : message,
+})
 
 const problemOf: Readonly<Record<FetchFailureKind, ProblemType>> = {
   unresolved: "dns",
