@@ -176,7 +176,7 @@ export abstract class DirectoryService extends IssuingService {
       ...(issuerRef === undefined ? {} : { issuerRef }),
     }
     try {
-      const { notAfter } = await service.signProved(request, {
+      const { notAfter } = await ExternalPolicyService.signProved(service, request, {
         refuseOthers(names) {
           const problem = namesProblem(order.identifiers, names)
           if (problem !== undefined) throw unauthorized(`What the external policy service decided ${problem}.`)
