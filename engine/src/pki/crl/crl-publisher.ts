@@ -75,8 +75,10 @@ export class CrlPublisher {
     }
   }
 
-  /** Builds it whatever there is. */
+  /** Builds it whatever there is; it has all that was revoked before this was asked for. */
   async rotate(plan: CrlPlan, kind: CrlKind, asking: CrlAsking): Promise<void> {
+    // What has begun before may have looked before. Whoever begins from now on looks from now on, and can be joined.
+    await this.#building.get(nameOf(plan.key))?.catch(() => {})
     const { state } = await this.#facts(plan)
     if (kind === "delta" && state?.complete === undefined) await this.#build(plan, "complete", asking, "reader")
     const before = (await this.#facts(plan)).state?.[kind]?.number ?? 0

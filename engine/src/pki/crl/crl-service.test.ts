@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { hourMs, minuteMs } from "../../core/time.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
@@ -63,6 +64,30 @@ describe("a list that is rebuilt by the clock", () => {
     expect((await read())?.serials).toEqual([first])
     await pki.crls.rotate()
     expect((await read())?.serials).toEqual([first, second])
+  })
+
+  test("has all that was revoked before it was rotated, whatever was being built meanwhile", async () => {
+    const { path, pki, read, revokeNew } = await newMount()
+    await pki.crls.configure({ autoRebuild: true, expiryMs: 10 * hourMs, autoRebuildGracePeriodMs: 2 * hourMs })
+    const signing = Promise.withResolvers<void>()
+    const goOn = Promise.withResolvers<void>()
+    const { engine } = world
+    const trail = {
+      ...engine.audit.trail({}),
+      async keyUse() {
+        signing.resolve()
+        await goOn.promise
+      },
+    }
+    const begunBefore = engine.as(engine.caller, trail).pki(path).crls.rotate()
+    await signing.promise
+    const revoked = await revokeNew()
+    const rotations = [pki.crls.rotate(), pki.crls.rotate()]
+    // Long enough for them to have come as far as they can.
+    await setTimeout(50)
+    goOn.resolve()
+    await Promise.all([begunBefore, ...rotations])
+    expect((await read())?.serials).toEqual([revoked])
   })
 
   test("has deltas of what came since, each naming the list that it adds to", async () => {
