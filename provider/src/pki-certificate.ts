@@ -2,6 +2,7 @@ import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedPkiCertificate } from "@chancery/engine/managed"
 import type { IssuanceArgs, NamesArgs, Texts, ValidityArgs } from "./certificate-args.ts"
 import type { OutputsOf } from "./outputs.ts"
+import { issuanceOutputs } from "./pki-signed-certificate.ts"
 import { DeclaredResource, withSecretOutputs } from "./shell.ts"
 
 /** Whatever is declared otherwise makes another certificate, `renewBefore` and `onDestroy` excepted. */
@@ -30,15 +31,7 @@ export type PkiCertificateState = ObservedPkiCertificate
 type Outputs = OutputsOf<PkiCertificateState>
 
 const outputs = [
-  "mount",
-  "serialNumber",
-  "certificate",
-  "issuingCa",
-  "caChain",
-  "expiration",
-  "revokedAt",
-  "renewBefore",
-  "onDestroy",
+  ...issuanceOutputs,
   "privateKey",
   "privateKeyType",
 ] as const satisfies readonly (keyof PkiCertificateState)[]

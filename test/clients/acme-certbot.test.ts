@@ -39,7 +39,7 @@ fi`,
     ["certonly", "--manual", "--manual-auth-hook", hook, "--preferred-challenges", challenge] as const
   const live = (account: string, name: string, file: string) => readText(folderOf(account), "live", name, file)
 
-  test.concurrent("gets a certificate for several names over http-01, renews it, and revokes it as the account", async () => {
+  test.concurrent("[P-1-n4] gets a certificate for several names over http-01, renews it, and revokes it as the account", async () => {
     const account = "http"
     await succeeds(account, ...manually("http"), "-d", "a.example.com", "-d", "b.example.com")
     const first = await live(account, "a.example.com", "fullchain.pem")

@@ -199,7 +199,6 @@ export class AcmeService extends DirectoryService implements AcmeServer {
         createdAt: now,
         expiresAt: Math.min(now + orderLifetimeMs, ...authorizations.map(({ expiresAt }) => expiresAt)),
         ...asked,
-        error: null,
         csr: null,
         serialNumber: null,
       }

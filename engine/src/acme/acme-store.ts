@@ -42,8 +42,6 @@ export interface AcmeAccountStore {
   ): Promise<number>
   /** Likewise, those that were revoked before an instant. */
   removeRevoked(mountId: MountId, before: Instant, limit: number): Promise<number>
-  /** By id, after the one that is given. */
-  list(mountId: MountId, page: { readonly after?: string; readonly limit: number }): Promise<readonly AcmeAccount[]>
   insertBinding(binding: AccountBindingWithKey): Promise<void>
   binding(mountId: MountId, id: string): Promise<AccountBindingWithKey | undefined>
   bindings(mountId: MountId, now: Instant): Promise<readonly AccountBinding[]>
@@ -77,7 +75,6 @@ export interface AcmeOrderStore {
     id: AcmeOrderId,
     kept: { readonly csr: Uint8Array; readonly serialNumber: SerialNumber; readonly keptUntil: Instant },
   ): Promise<boolean>
-  fail(id: AcmeOrderId, error: Problem): Promise<boolean>
   /** Who asked for a certificate. */
   ofCertificate(mountId: MountId, serialNumber: SerialNumber): Promise<AcmeOrder | undefined>
 

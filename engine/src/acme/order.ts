@@ -11,8 +11,8 @@ import type { Problem } from "./problem.ts"
 export type AcmeOrderId = Id<"order">
 export type AuthorizationId = Id<"authz">
 
-export type OrderStatus = "pending" | "ready" | "processing" | "valid" | "invalid"
-export type AuthorizationStatus = "pending" | "valid" | "invalid" | "deactivated" | "expired" | "revoked"
+export type OrderStatus = "pending" | "ready" | "valid" | "invalid"
+export type AuthorizationStatus = "pending" | "valid" | "invalid" | "deactivated" | "expired"
 export const challengeTypes = ["http-01", "dns-01", "tls-alpn-01"] as const
 export type ChallengeType = (typeof challengeTypes)[number]
 export type ChallengeStatus = "pending" | "processing" | "valid" | "invalid"
@@ -21,8 +21,8 @@ export interface AcmeOrder {
   readonly id: AcmeOrderId
   readonly mountId: MountId
   readonly accountId: AcmeAccountId
-  /** `open` until it is finalized or has failed. */
-  readonly state: "open" | "processing" | "valid" | "invalid"
+  /** `open` until it is finalized. */
+  readonly state: "open" | "valid"
   readonly createdAt: Instant
   readonly expiresAt: Instant
   readonly identifiers: readonly Identifier[]
@@ -31,7 +31,6 @@ export interface AcmeOrder {
   readonly profile: string | null
   /** The certificate that this one is to come after (RFC 9773, section 5), as its unique identifier there. */
   readonly replaces: string | null
-  readonly error: Problem | null
   /** DER, from the moment it is finalized. */
   readonly csr: Uint8Array | null
   readonly serialNumber: SerialNumber | null
@@ -42,7 +41,7 @@ export interface Authorization {
   readonly mountId: MountId
   readonly accountId: AcmeAccountId
   readonly identifier: ProvedIdentifier
-  readonly state: "pending" | "valid" | "invalid" | "deactivated" | "revoked"
+  readonly state: "pending" | "valid" | "invalid" | "deactivated"
   readonly createdAt: Instant
   readonly expiresAt: Instant
 }

@@ -84,13 +84,6 @@ export class AcmeAccountRows implements AcmeAccountStore {
     }
   }
 
-  async list(
-    mountId: MountId,
-    { after = "", limit }: { readonly after?: string; readonly limit: number },
-  ): Promise<readonly AcmeAccount[]> {
-    return (await this.#session.all(accountsOfMount, { mountId, after, limit })).map(accountOf)
-  }
-
   async insertBinding({ key, ...binding }: AccountBindingWithKey): Promise<void> {
     const { id, mountId, directory, createdAt, expiresAt } = binding
     const row: AcmeBindingRow = {
@@ -192,16 +185,6 @@ const accountByKey = statement(
       .where("mount_id", "=", mountId)
       .where("directory", "=", directory)
       .where("thumbprint", "=", thumbprint),
-)
-
-const accountsOfMount = statement((db, { mountId, after, limit }: { mountId: string; after: string; limit: number }) =>
-  db
-    .selectFrom("acme_accounts")
-    .select(columns)
-    .where("mount_id", "=", mountId)
-    .where("id", ">", after)
-    .orderBy("id")
-    .limit(limit),
 )
 
 const changeAccount = statement(

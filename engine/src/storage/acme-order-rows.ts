@@ -37,7 +37,6 @@ export class AcmeOrderRows implements AcmeOrderStore {
       not_after: order.notAfter,
       profile: order.profile,
       replaces: order.replaces,
-      error: null,
       csr: null,
       serial_number: null,
     })
@@ -76,10 +75,6 @@ export class AcmeOrderRows implements AcmeOrderStore {
   ): Promise<boolean> {
     const serialNumber = serialNumberOctets(kept.serialNumber)
     return (await this.#session.run(completeOrder, { ...kept, id, serialNumber })) > 0
-  }
-
-  async fail(id: AcmeOrderId, error: Problem): Promise<boolean> {
-    return (await this.#session.run(failOrder, { id, error: JSON.stringify(error) })) > 0
   }
 
   async ofCertificate(mountId: MountId, serialNumber: SerialNumber): Promise<AcmeOrder | undefined> {
@@ -223,7 +218,6 @@ function orderOf(row: AcmeOrderRow): AcmeOrder {
     notAfter: row.not_after,
     profile: row.profile,
     replaces: row.replaces,
-    error: row.error === null ? null : (JSON.parse(row.error) as Problem),
     csr: row.csr,
     serialNumber: row.serial_number === null ? null : serialOf(row.serial_number),
   }
@@ -267,7 +261,6 @@ const orderColumns = [
   "not_after",
   "profile",
   "replaces",
-  "error",
   "csr",
   "serial_number",
 ] as const
@@ -285,7 +278,6 @@ const insertOrder = statement((db, row: AcmeOrderRow) =>
     not_after: row.not_after,
     profile: row.profile,
     replaces: row.replaces,
-    error: row.error,
     csr: row.csr,
     serial_number: row.serial_number,
   }),
@@ -351,10 +343,7 @@ const replacement = statement((db, { mountId, replaces, now }: { mountId: string
     .where("mount_id", "=", mountId)
     .where("replaces", "=", replaces)
     .where((where) =>
-      where.or([
-        where("state", "in", ["processing", "valid"]),
-        where.and([where("state", "=", "open"), where("expires_at", ">", now)]),
-      ]),
+      where.or([where("state", "=", "valid"), where.and([where("state", "=", "open"), where("expires_at", ">", now)])]),
     )
     .limit(1),
 )
@@ -366,10 +355,6 @@ const completeOrder = statement(
       .set({ state: "valid", csr: kept.csr, serial_number: kept.serialNumber, expires_at: kept.keptUntil })
       .where("id", "=", kept.id)
       .where("state", "=", "open"),
-)
-
-const failOrder = statement((db, { id, error }: { id: string; error: string }) =>
-  db.updateTable("acme_orders").set({ state: "invalid", error }).where("id", "=", id).where("state", "=", "open"),
 )
 
 const orderOfCertificate = statement((db, { mountId, serialNumber }: { mountId: string; serialNumber: Uint8Array }) =>

@@ -684,8 +684,6 @@ export interface AcmeOrderRow {
   not_after: number | null
   profile: string | null
   replaces: string | null
-  /** JSON. */
-  error: string | null
   csr: Uint8Array | null
   serial_number: Uint8Array | null
 }

@@ -77,7 +77,6 @@ interface Reply {
   readonly status?: number
   readonly document?: object
   readonly location?: string
-  readonly headers?: Readonly<Record<string, string>>
   readonly links?: readonly string[]
   /** In the place of a document. */
   readonly pem?: string
@@ -270,7 +269,7 @@ async function order(visit: Visit, signed: SignedRequest): Promise<Reply> {
   return {
     document: encodeOrder(visit.base, found),
     location: orderUrl(visit.base, found.id),
-    ...(found.status === "pending" || found.status === "processing" ? { retryAfterMs: pollMs } : {}),
+    ...(found.status === "pending" ? { retryAfterMs: pollMs } : {}),
   }
 }
 
@@ -281,7 +280,6 @@ async function finalize(visit: Visit, signed: SignedRequest): Promise<Reply> {
   return {
     document: encodeOrder(visit.base, made),
     location: orderUrl(visit.base, id),
-    ...(made.status === "processing" ? { retryAfterMs: pollMs } : {}),
   }
 }
 
@@ -393,7 +391,6 @@ async function responseTo(reply: Reply, { server, base = "" }: Around): Promise<
           : { "content-type": "application/json" }),
       ...(location === undefined ? {} : { location }),
       ...(retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1_000)) }),
-      ...reply.headers,
     },
   }
 }

@@ -27,7 +27,6 @@ const changes = ({ text, integer, flag, blob, keyed }: Words): string[] => [
     status_at ${integer} not null,
     unique (mount_id, directory, thumbprint)
   ) ${keyed}`,
-  "create index acme_accounts_by_id on acme_accounts (mount_id, id)",
   "create index acme_accounts_by_status on acme_accounts (mount_id, status, status_at)",
   `create table acme_bindings (
     mount_id ${text} not null references mounts on delete cascade,
@@ -51,7 +50,6 @@ const changes = ({ text, integer, flag, blob, keyed }: Words): string[] => [
     not_after ${integer},
     profile ${text},
     replaces ${text},
-    error ${text},
     csr ${blob},
     serial_number ${blob}
   ) ${keyed}`,
