@@ -1,5 +1,5 @@
 // Every store there is. A service names the few it uses: `Storage<Pick<Stores, "workspaces" | "access">>`.
-import type { AcmeAccountStore, AcmeNonceStore, AcmeOrderStore } from "./acme/acme-store.ts"
+import type { AcmeAccountStore, AcmeAuthorizationStore, AcmeNonceStore, AcmeOrderStore } from "./acme/acme-store.ts"
 import type { IdentityStore } from "./organizations/identity-store.ts"
 import type { OrganizationMembershipStore } from "./organizations/organization-membership-store.ts"
 import type { OrganizationStore } from "./organizations/organization-store.ts"
@@ -76,6 +76,7 @@ export interface Stores {
   readonly certificateLeases: LeaseStore
   readonly acmeAccounts: AcmeAccountStore
   readonly acmeOrders: AcmeOrderStore
+  readonly acmeAuthorizations: AcmeAuthorizationStore
   readonly acmeNonces: AcmeNonceStore
   readonly policies: PolicyStore
   readonly serviceTokens: ServiceTokenStore

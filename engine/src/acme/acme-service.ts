@@ -142,7 +142,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const contact = change.contact === undefined ? account.contact : readContact(change.contact)
       const statusAt = change.deactivate ? this.context.runtime.clock.now() : account.statusAt
       await stores.acmeAccounts.change(id, { status, statusAt, contact })
-      if (change.deactivate) await stores.acmeOrders.deactivateAll(id)
+      if (change.deactivate) await stores.acmeAuthorizations.deactivateAll(id)
       return accountView({ ...account, status, contact })
     })
   }
@@ -268,7 +268,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     return this.asAccount(signer, async (_authority, stores, account) => {
       const authorization = await authorizationOf(stores, account, id)
       const status = authorizationStatusOf(authorization, this.context.runtime.clock.now())
-      if (!(await stores.acmeOrders.deactivate(id)) && status !== "deactivated")
+      if (!(await stores.acmeAuthorizations.deactivate(id)) && status !== "deactivated")
         throw malformed(`The authorization is ${status}, and stays that.`)
       return this.#authorizationView(stores, { ...authorization, state: "deactivated" })
     })
@@ -289,7 +289,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       // One that is being looked at, or has been, is told as it stands (RFC 8555, section 7.5.1).
       if (challenge.status !== "pending") return challengeView(challenge)
       if (status !== "pending") throw malformed(`The authorization is ${status}, so nothing is left to prove for it.`)
-      await stores.acmeOrders.beginChallenge(id, type, now)
+      await stores.acmeAuthorizations.beginChallenge(id, type, now)
       return challengeView({ ...challenge, status: "processing" })
     })
     if (view.status === "processing") this.tools.kick()
@@ -342,7 +342,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
 
   /** Valid ones are used again by the account that proved them, unless they end too soon for an order. */
   async #authorizationFor(stores: PkiStores, account: AcmeAccount, identifier: ProvedIdentifier, now: Instant) {
-    const known = await stores.acmeOrders.validAuthorization(account.id, identifier, now + orderLifetimeMs)
+    const known = await stores.acmeAuthorizations.validFor(account.id, identifier, now + orderLifetimeMs)
     if (known !== undefined) return { authorization: known, created: false }
     const { random } = this.context.runtime
     const authorization: Authorization = {
@@ -363,19 +363,22 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       error: null,
       attempts: 0,
     }))
-    await stores.acmeOrders.insertAuthorization(authorization, challenges)
+    await stores.acmeAuthorizations.insert(authorization, challenges)
     return { authorization, created: true }
   }
 
-  async #orderOf({ acmeOrders }: PkiStores, account: AcmeAccount, id: AcmeOrderId) {
+  async #orderOf({ acmeOrders, acmeAuthorizations }: PkiStores, account: AcmeAccount, id: AcmeOrderId) {
     const order = await acmeOrders.find(account.mountId, account.id, id)
     if (order === undefined) throw nothingThere("order")
-    return { order, authorizations: await acmeOrders.authorizationsOf(id) }
+    return { order, authorizations: await acmeAuthorizations.ofOrder(id) }
   }
 
-  async #authorizationView({ acmeOrders }: PkiStores, authorization: Authorization): Promise<AuthorizationView> {
+  async #authorizationView(
+    { acmeAuthorizations }: PkiStores,
+    authorization: Authorization,
+  ): Promise<AuthorizationView> {
     const { id, identifier, expiresAt } = authorization
-    const challenges = await acmeOrders.challenges(id)
+    const challenges = await acmeAuthorizations.challenges(id)
     const status = authorizationStatusOf(authorization, this.context.runtime.clock.now())
     return { id, status, expiresAt, identifier, challenges: challengesShown(challenges, status).map(challengeView) }
   }
@@ -402,7 +405,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
 
   /** Whoever ordered it, or has proved all of its names since (RFC 8555, section 7.6). */
   async #mayRevoke(
-    { acmeOrders }: PkiStores,
+    { acmeOrders, acmeAuthorizations }: PkiStores,
     account: AcmeAccount,
     names: readonly string[],
     serialNumber: SerialNumber,
@@ -413,7 +416,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     if (order.accountId === account.id) return true
     for (const identifier of order.identifiers) {
       if (!names.includes(identifier.value)) return false
-      if ((await acmeOrders.validAuthorization(account.id, provedBy(identifier), now)) === undefined) return false
+      if ((await acmeAuthorizations.validFor(account.id, provedBy(identifier), now)) === undefined) return false
     }
     return true
   }
@@ -424,18 +427,18 @@ function refuseOtherAccount(account: AcmeAccount, id: AcmeAccountId): void {
 }
 
 async function authorizationOf(
-  { acmeOrders }: PkiStores,
+  { acmeAuthorizations }: PkiStores,
   account: AcmeAccount,
   id: AuthorizationId,
 ): Promise<Authorization> {
-  const authorization = await acmeOrders.authorization(account.mountId, account.id, id)
+  const authorization = await acmeAuthorizations.find(account.mountId, account.id, id)
   if (authorization === undefined) throw nothingThere("authorization")
   return authorization
 }
 
 async function challengeOf(stores: PkiStores, account: AcmeAccount, id: AuthorizationId, type: ChallengeType) {
   const authorization = await authorizationOf(stores, account, id)
-  const challenge = (await stores.acmeOrders.challenges(id)).find((one) => one.type === type)
+  const challenge = (await stores.acmeAuthorizations.challenges(id)).find((one) => one.type === type)
   if (challenge === undefined) throw nothingThere("challenge")
   return { authorization, challenge }
 }

@@ -67,7 +67,6 @@ export interface AcmeOrderStore {
     accountId: AcmeAccountId,
     page: { readonly before?: AcmeOrderId; readonly limit: number },
   ): Promise<readonly AcmeOrderId[]>
-  authorizationsOf(id: AcmeOrderId): Promise<readonly Authorization[]>
   /** What takes the place of a certificate, unless that order has come to nothing. */
   replacementOf(mountId: MountId, replaces: string, now: Instant): Promise<AcmeOrderId | undefined>
   /** From `open`; it is kept for as long as its certificate is valid. */
@@ -77,16 +76,19 @@ export interface AcmeOrderStore {
   ): Promise<boolean>
   /** Who asked for a certificate. */
   ofCertificate(mountId: MountId, serialNumber: SerialNumber): Promise<AcmeOrder | undefined>
+  /** Those that ended before an instant; the answer is how many, at most `limit`. */
+  removeEnded(mountId: MountId, before: Instant, limit: number): Promise<number>
+}
 
-  insertAuthorization(authorization: Authorization, challenges: readonly Challenge[]): Promise<void>
-  authorization(mountId: MountId, accountId: AcmeAccountId, id: AuthorizationId): Promise<Authorization | undefined>
+/** Authorizations, their challenges, and the queue of those that are to be looked at. */
+export interface AcmeAuthorizationStore {
+  insert(authorization: Authorization, challenges: readonly Challenge[]): Promise<void>
+  find(mountId: MountId, accountId: AcmeAccountId, id: AuthorizationId): Promise<Authorization | undefined>
+  /** As the order asks for them. */
+  ofOrder(id: AcmeOrderId): Promise<readonly Authorization[]>
   challenges(id: AuthorizationId): Promise<readonly Challenge[]>
   /** Valid beyond an instant, the one that is valid longest. */
-  validAuthorization(
-    accountId: AcmeAccountId,
-    identifier: ProvedIdentifier,
-    beyond: Instant,
-  ): Promise<Authorization | undefined>
+  validFor(accountId: AcmeAccountId, identifier: ProvedIdentifier, beyond: Instant): Promise<Authorization | undefined>
   /** From `pending` or `valid`. */
   deactivate(id: AuthorizationId): Promise<boolean>
   /** Of an account that is gone. */
@@ -104,7 +106,7 @@ export interface AcmeOrderStore {
   /** Takes its authorization with it. */
   failChallenge(challenge: Challenge, error: Problem): Promise<boolean>
 
-  /** Orders that ended before an instant, with what only they asked for; the answer is how many. */
+  /** Those that ended before an instant and no order asks for; the answer is how many, at most `limit`. */
   removeEnded(mountId: MountId, before: Instant, limit: number): Promise<number>
 }
 

@@ -67,10 +67,12 @@ export class ValidationWorker {
     let waitMs = pollMs
     try {
       const now = runtime.clock.now()
-      const next = await storage.read(({ acmeOrders }) => acmeOrders.nextAttemptAt())
+      const next = await storage.read(({ acmeAuthorizations }) => acmeAuthorizations.nextAttemptAt())
       const free = concurrencyMaximum - this.#running.size
       if (next !== undefined && next <= now && free > 0) {
-        const claimed = await storage.transact(({ acmeOrders }) => acmeOrders.claim(now, now + leaseMs, free))
+        const claimed = await storage.transact(({ acmeAuthorizations }) =>
+          acmeAuthorizations.claim(now, now + leaseMs, free),
+        )
         for (const challenge of claimed) this.#start(challenge)
         this.#again ||= claimed.length === free
       } else if (next !== undefined) waitMs = Math.min(pollMs, Math.max(next - now, 0))
@@ -116,12 +118,12 @@ export class ValidationWorker {
       )
     }
     const now = runtime.clock.now()
-    await storage.transact(async ({ acmeOrders }) => {
-      if (problem === undefined) return acmeOrders.succeed(challenge, now, now + validityMs)
+    await storage.transact(async ({ acmeAuthorizations }) => {
+      if (problem === undefined) return acmeAuthorizations.succeed(challenge, now, now + validityMs)
       const retryAt = retryTime(challenge.attempts, problem, now)
       return retryAt === undefined
-        ? acmeOrders.failChallenge(challenge, problem)
-        : acmeOrders.retry(challenge, problem, retryAt)
+        ? acmeAuthorizations.failChallenge(challenge, problem)
+        : acmeAuthorizations.retry(challenge, problem, retryAt)
     })
   }
 

@@ -40,6 +40,7 @@ export type PkiStores = Pick<
   | "certificateLeases"
   | "acmeAccounts"
   | "acmeOrders"
+  | "acmeAuthorizations"
   | "acmeNonces"
   | "users"
   | "teams"

@@ -1,21 +1,12 @@
 import type { AcmeAccountId } from "../acme/account.ts"
-import type { AcmeOrderStore, ClaimedChallenge } from "../acme/acme-store.ts"
-import type { Identifier, ProvedIdentifier } from "../acme/identifier.ts"
-import type {
-  AcmeOrder,
-  AcmeOrderId,
-  Authorization,
-  AuthorizationId,
-  Challenge,
-  ChallengeStatus,
-  ChallengeType,
-} from "../acme/order.ts"
-import type { Problem } from "../acme/problem.ts"
+import type { AcmeOrderStore } from "../acme/acme-store.ts"
+import type { Identifier } from "../acme/identifier.ts"
+import type { AcmeOrder, AcmeOrderId, AuthorizationId } from "../acme/order.ts"
 import type { Instant } from "../core/time.ts"
 import type { MountId } from "../pki/mount.ts"
 import { type SerialNumber, serialNumberOctets, serialNumberOf } from "../x509/serial-number.ts"
 import { type Session, statement } from "./session.ts"
-import type { AcmeAuthorizationRow, AcmeChallengeRow, AcmeOrderRow, Flag } from "./tables.ts"
+import type { AcmeOrderRow } from "./tables.ts"
 
 export class AcmeOrderRows implements AcmeOrderStore {
   readonly #session: Session
@@ -60,10 +51,6 @@ export class AcmeOrderRows implements AcmeOrderStore {
     return rows.map(({ id }) => id as AcmeOrderId)
   }
 
-  async authorizationsOf(id: AcmeOrderId): Promise<readonly Authorization[]> {
-    return (await this.#session.all(authorizationsOfOrder, { id })).map(authorizationOf)
-  }
-
   async replacementOf(mountId: MountId, replaces: string, now: Instant): Promise<AcmeOrderId | undefined> {
     const row = await this.#session.first(replacement, { mountId, replaces, now })
     return row?.id as AcmeOrderId | undefined
@@ -85,125 +72,10 @@ export class AcmeOrderRows implements AcmeOrderStore {
     return row && orderOf(row)
   }
 
-  async insertAuthorization(authorization: Authorization, challenges: readonly Challenge[]): Promise<void> {
-    const { identifier } = authorization
-    await this.#session.run(insertAuthorization, {
-      id: authorization.id,
-      mount_id: authorization.mountId,
-      account_id: authorization.accountId,
-      type: identifier.type,
-      value: identifier.value,
-      wildcard: flagOf(identifier.wildcard),
-      state: authorization.state,
-      created_at: authorization.createdAt,
-      expires_at: authorization.expiresAt,
-    })
-    for (const { authorizationId, type, token, status } of challenges)
-      await this.#session.run(insertChallenge, { authorizationId, type, token, status })
-  }
-
-  async authorization(
-    mountId: MountId,
-    accountId: AcmeAccountId,
-    id: AuthorizationId,
-  ): Promise<Authorization | undefined> {
-    const row = await this.#session.first(authorizationById, { mountId, accountId, id })
-    return row && authorizationOf(row)
-  }
-
-  async challenges(id: AuthorizationId): Promise<readonly Challenge[]> {
-    return (await this.#session.all(challengesOf, { id })).map(challengeOf)
-  }
-
-  async validAuthorization(
-    accountId: AcmeAccountId,
-    { type, value, wildcard }: ProvedIdentifier,
-    beyond: Instant,
-  ): Promise<Authorization | undefined> {
-    const row = await this.#session.first(validAuthorization, {
-      accountId,
-      type,
-      value,
-      wildcard: flagOf(wildcard),
-      beyond,
-    })
-    return row && authorizationOf(row)
-  }
-
-  async deactivate(id: AuthorizationId): Promise<boolean> {
-    if ((await this.#session.run(deactivate, { id })) === 0) return false
-    await this.#session.run(forgetAttempts, { id })
-    return true
-  }
-
-  async deactivateAll(accountId: AcmeAccountId): Promise<void> {
-    await this.#session.run(forgetAttemptsOfAccount, { accountId })
-    await this.#session.run(deactivateAll, { accountId })
-  }
-
-  async beginChallenge(id: AuthorizationId, type: ChallengeType, now: Instant): Promise<boolean> {
-    return (await this.#session.run(beginChallenge, { id, type, now })) > 0
-  }
-
-  async claim(now: Instant, leasedUntil: Instant, limit: number): Promise<readonly ClaimedChallenge[]> {
-    const due = await this.#session.all(dueChallenges, { now, limit })
-    const claimed: ClaimedChallenge[] = []
-    for (const row of due) {
-      const { authorization_id: id, type, attempts } = row
-      // Whoever else has taken it meanwhile has made its attempts one more.
-      if ((await this.#session.run(claimChallenge, { id, type, attempts, leasedUntil })) === 0) continue
-      claimed.push({
-        ...challengeOf({ ...row, attempts: attempts + 1 }),
-        mountId: row.mount_id as MountId,
-        accountId: row.account_id as AcmeAccountId,
-        identifier: {
-          type: row.identifier_type as ProvedIdentifier["type"],
-          value: row.value,
-          wildcard: row.wildcard === 1,
-        },
-        thumbprint: row.thumbprint,
-        directory: row.directory,
-      })
-    }
-    return claimed
-  }
-
-  async nextAttemptAt(): Promise<Instant | undefined> {
-    return (await this.#session.first(nextAttempt, {}))?.attempt_at ?? undefined
-  }
-
-  async succeed(challenge: Challenge, validatedAt: Instant, validUntil: Instant): Promise<boolean> {
-    const { authorizationId: id, type, attempts } = challenge
-    if ((await this.#session.run(succeedChallenge, { id, type, attempts, validatedAt })) === 0) return false
-    await this.#session.run(settleAuthorization, { id, state: "valid", expiresAt: validUntil })
-    return true
-  }
-
-  async retry(
-    { authorizationId: id, type, attempts }: Challenge,
-    error: Problem,
-    attemptAt: Instant,
-  ): Promise<boolean> {
-    return (
-      (await this.#session.run(retryChallenge, { id, type, attempts, error: JSON.stringify(error), attemptAt })) > 0
-    )
-  }
-
-  async failChallenge({ authorizationId: id, type, attempts }: Challenge, error: Problem): Promise<boolean> {
-    if ((await this.#session.run(failChallenge, { id, type, attempts, error: JSON.stringify(error) })) === 0)
-      return false
-    await this.#session.run(invalidateAuthorization, { id })
-    return true
-  }
-
   async removeEnded(mountId: MountId, before: Instant, limit: number): Promise<number> {
-    const removed = await this.#session.run(removeOrders, { mountId, before, limit })
-    await this.#session.run(removeAuthorizations, { mountId, before, limit })
-    return removed
+    return this.#session.run(removeOrders, { mountId, before, limit })
   }
 }
-
-const flagOf = (value: boolean): Flag => (value ? 1 : 0)
 
 function orderOf(row: AcmeOrderRow): AcmeOrder {
   return {
@@ -228,26 +100,6 @@ function serialOf(octets: Uint8Array): SerialNumber {
   if (serialNumber === undefined) throw new Error("an order has what is no serial number")
   return serialNumber
 }
-
-const authorizationOf = (row: AcmeAuthorizationRow): Authorization => ({
-  id: row.id as AuthorizationId,
-  mountId: row.mount_id as MountId,
-  accountId: row.account_id as AcmeAccountId,
-  identifier: { type: row.type as ProvedIdentifier["type"], value: row.value, wildcard: row.wildcard === 1 },
-  state: row.state as Authorization["state"],
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-})
-
-const challengeOf = (row: Omit<AcmeChallengeRow, "attempt_at">): Challenge => ({
-  authorizationId: row.authorization_id as AuthorizationId,
-  type: row.type as ChallengeType,
-  token: row.token,
-  status: row.status as ChallengeStatus,
-  validatedAt: row.validated_at,
-  error: row.error === null ? null : (JSON.parse(row.error) as Problem),
-  attempts: row.attempts,
-})
 
 const orderColumns = [
   "id",
@@ -365,236 +217,6 @@ const orderOfCertificate = statement((db, { mountId, serialNumber }: { mountId: 
     .where("serial_number", "=", serialNumber),
 )
 
-const authorizationColumns = [
-  "id",
-  "mount_id",
-  "account_id",
-  "type",
-  "value",
-  "wildcard",
-  "state",
-  "created_at",
-  "expires_at",
-] as const
-
-const insertAuthorization = statement((db, row: AcmeAuthorizationRow) =>
-  db.insertInto("acme_authorizations").values({
-    id: row.id,
-    mount_id: row.mount_id,
-    account_id: row.account_id,
-    type: row.type,
-    value: row.value,
-    wildcard: row.wildcard,
-    state: row.state,
-    created_at: row.created_at,
-    expires_at: row.expires_at,
-  }),
-)
-
-const insertChallenge = statement(
-  (
-    db,
-    { authorizationId, type, token, status }: { authorizationId: string; type: string; token: string; status: string },
-  ) =>
-    db.insertInto("acme_challenges").values({
-      authorization_id: authorizationId,
-      type,
-      token,
-      status,
-      validated_at: null,
-      error: null,
-      attempts: 0,
-      attempt_at: null,
-    }),
-)
-
-const authorizationById = statement((db, { mountId, accountId, id }: Owned) =>
-  db
-    .selectFrom("acme_authorizations")
-    .select(authorizationColumns)
-    .where("id", "=", id)
-    .where("account_id", "=", accountId)
-    .where("mount_id", "=", mountId),
-)
-
-const authorizationsOfOrder = statement((db, { id }: { id: string }) =>
-  db
-    .selectFrom("acme_order_authorizations as o")
-    .innerJoin("acme_authorizations as a", "a.id", "o.authorization_id")
-    .select([
-      "a.id",
-      "a.mount_id",
-      "a.account_id",
-      "a.type",
-      "a.value",
-      "a.wildcard",
-      "a.state",
-      "a.created_at",
-      "a.expires_at",
-    ])
-    .where("o.order_id", "=", id)
-    .orderBy("o.position"),
-)
-
-const validAuthorization = statement(
-  (db, asked: { accountId: string; type: string; value: string; wildcard: number; beyond: number }) =>
-    db
-      .selectFrom("acme_authorizations")
-      .select(authorizationColumns)
-      .where("account_id", "=", asked.accountId)
-      .where("type", "=", asked.type)
-      .where("value", "=", asked.value)
-      .where("wildcard", "=", asked.wildcard as Flag)
-      .where("state", "=", "valid")
-      .where("expires_at", ">", asked.beyond)
-      .orderBy("expires_at", "desc")
-      .limit(1),
-)
-
-const challengeColumns = ["authorization_id", "type", "token", "status", "validated_at", "error", "attempts"] as const
-
-const challengesOf = statement((db, { id }: { id: string }) =>
-  db.selectFrom("acme_challenges").select(challengeColumns).where("authorization_id", "=", id).orderBy("type", "desc"),
-)
-
-const deactivate = statement((db, { id }: { id: string }) =>
-  db
-    .updateTable("acme_authorizations")
-    .set({ state: "deactivated" })
-    .where("id", "=", id)
-    .where("state", "in", ["pending", "valid"]),
-)
-
-const forgetAttempts = statement((db, { id }: { id: string }) =>
-  db.updateTable("acme_challenges").set({ attempt_at: null }).where("authorization_id", "=", id),
-)
-
-const deactivateAll = statement((db, { accountId }: { accountId: string }) =>
-  db
-    .updateTable("acme_authorizations")
-    .set({ state: "deactivated" })
-    .where("account_id", "=", accountId)
-    .where("state", "in", ["pending", "valid"]),
-)
-
-const forgetAttemptsOfAccount = statement((db, { accountId }: { accountId: string }) =>
-  db
-    .updateTable("acme_challenges")
-    .set({ attempt_at: null })
-    .where("attempt_at", "is not", null)
-    .where(
-      "authorization_id",
-      "in",
-      db.selectFrom("acme_authorizations").select("id").where("account_id", "=", accountId),
-    ),
-)
-
-const beginChallenge = statement((db, { id, type, now }: { id: string; type: string; now: number }) =>
-  db
-    .updateTable("acme_challenges")
-    .set({ status: "processing", attempt_at: now })
-    .where("authorization_id", "=", id)
-    .where("type", "=", type)
-    .where("status", "=", "pending"),
-)
-
-const dueChallenges = statement((db, { now, limit }: { now: number; limit: number }) =>
-  db
-    .selectFrom("acme_challenges as c")
-    .innerJoin("acme_authorizations as a", "a.id", "c.authorization_id")
-    .innerJoin("acme_accounts as account", "account.id", "a.account_id")
-    .select([
-      "c.authorization_id",
-      "c.type",
-      "c.token",
-      "c.status",
-      "c.validated_at",
-      "c.error",
-      "c.attempts",
-      "a.mount_id",
-      "a.account_id",
-      "a.type as identifier_type",
-      "a.value",
-      "a.wildcard",
-      "account.thumbprint",
-      "account.directory",
-    ])
-    .where("c.attempt_at", "<=", now)
-    .orderBy("c.attempt_at")
-    .limit(limit),
-)
-
-interface Attempted {
-  readonly id: string
-  readonly type: string
-  readonly attempts: number
-}
-
-const claimChallenge = statement(
-  (db, { id, type, attempts, leasedUntil }: Attempted & { readonly leasedUntil: number }) =>
-    db
-      .updateTable("acme_challenges")
-      .set((set) => ({ attempts: set("attempts", "+", 1), attempt_at: leasedUntil }))
-      .where("authorization_id", "=", id)
-      .where("type", "=", type)
-      .where("status", "=", "processing")
-      .where("attempts", "=", attempts),
-)
-
-const nextAttempt = statement<Record<string, never>, { attempt_at: number | null }>((db) =>
-  db
-    .selectFrom("acme_challenges")
-    .select("attempt_at")
-    .where("attempt_at", "is not", null)
-    .orderBy("attempt_at")
-    .limit(1),
-)
-
-const succeedChallenge = statement(
-  (db, { id, type, attempts, validatedAt }: Attempted & { readonly validatedAt: number }) =>
-    db
-      .updateTable("acme_challenges")
-      .set({ status: "valid", validated_at: validatedAt, error: null, attempt_at: null })
-      .where("authorization_id", "=", id)
-      .where("type", "=", type)
-      .where("status", "=", "processing")
-      .where("attempts", "=", attempts),
-)
-
-const settleAuthorization = statement(
-  (db, { id, state, expiresAt }: { id: string; state: string; expiresAt: number }) =>
-    db
-      .updateTable("acme_authorizations")
-      .set({ state, expires_at: expiresAt })
-      .where("id", "=", id)
-      .where("state", "=", "pending"),
-)
-
-const retryChallenge = statement(
-  (db, { id, type, attempts, error, attemptAt }: Attempted & { readonly error: string; readonly attemptAt: number }) =>
-    db
-      .updateTable("acme_challenges")
-      .set({ error, attempt_at: attemptAt })
-      .where("authorization_id", "=", id)
-      .where("type", "=", type)
-      .where("status", "=", "processing")
-      .where("attempts", "=", attempts),
-)
-
-const failChallenge = statement((db, { id, type, attempts, error }: Attempted & { readonly error: string }) =>
-  db
-    .updateTable("acme_challenges")
-    .set({ status: "invalid", error, attempt_at: null })
-    .where("authorization_id", "=", id)
-    .where("type", "=", type)
-    .where("status", "=", "processing")
-    .where("attempts", "=", attempts),
-)
-
-const invalidateAuthorization = statement((db, { id }: { id: string }) =>
-  db.updateTable("acme_authorizations").set({ state: "invalid" }).where("id", "=", id).where("state", "=", "pending"),
-)
-
 interface Ended {
   readonly mountId: string
   readonly before: number
@@ -613,23 +235,6 @@ const removeOrders = statement((db, { mountId, before, limit }: Ended) =>
         .where("mount_id", "=", mountId)
         .where("expires_at", "<", before)
         .orderBy("expires_at")
-        .limit(limit),
-    ),
-)
-
-const removeAuthorizations = statement((db, { mountId, before, limit }: Ended) =>
-  db
-    .deleteFrom("acme_authorizations")
-    .where(
-      "id",
-      "in",
-      db
-        .selectFrom("acme_authorizations as a")
-        .leftJoin("acme_order_authorizations as o", "o.authorization_id", "a.id")
-        .select("a.id")
-        .where("a.mount_id", "=", mountId)
-        .where("a.expires_at", "<", before)
-        .where("o.order_id", "is", null)
         .limit(limit),
     ),
 )

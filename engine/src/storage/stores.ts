@@ -31,6 +31,7 @@ import { VariableRows } from "./variable-rows.ts"
 import { VcsConnectionRows } from "./vcs-connection-rows.ts"
 import { AcmeAccountRows } from "./acme-account-rows.ts"
 import { AcmeNonceRows } from "./acme-nonce-rows.ts"
+import { AcmeAuthorizationRows } from "./acme-authorization-rows.ts"
 import { AcmeOrderRows } from "./acme-order-rows.ts"
 import { AuthorityRows } from "./authority-rows.ts"
 import { CaKeyRows } from "./ca-key-rows.ts"
@@ -173,6 +174,9 @@ class SessionStores implements Stores {
   }
   get acmeOrders() {
     return this.#once("acmeOrders", AcmeOrderRows)
+  }
+  get acmeAuthorizations() {
+    return this.#once("acmeAuthorizations", AcmeAuthorizationRows)
   }
   get acmeNonces() {
     return this.#once("acmeNonces", AcmeNonceRows)

@@ -222,8 +222,10 @@ async function removeIssuers(step: Step): Promise<StepWrite> {
 /** An order is kept for as long as its certificate. */
 async function removeOrders(step: Step): Promise<StepWrite> {
   const { run, now, limit } = step
-  return async ({ acmeOrders: orders }) => {
-    const acmeOrders = await orders.removeEnded(run.mountId, now - run.options.safetyBufferMs, limit)
+  return async ({ acmeOrders: orders, acmeAuthorizations }) => {
+    const before = now - run.options.safetyBufferMs
+    const acmeOrders = await orders.removeEnded(run.mountId, before, limit)
+    await acmeAuthorizations.removeEnded(run.mountId, before, limit)
     return { counts: { acmeOrders }, progress: behind(step, acmeOrders, "") }
   }
 }

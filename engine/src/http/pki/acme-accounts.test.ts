@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest"
+import { AcmeTestClient, newAcmeKey, signedBy } from "../../testing/acme-client.ts"
+import { acmeCluster } from "../../testing/acme-mount.ts"
+import { localhost, newAcmeWorld } from "../../testing/acme-world.ts"
+
+const base = `${acmeCluster}/acme`
+
+describe("an account", () => {
+  test("is made once for a key, found again, changed and given up", async () => {
+    const world = await newAcmeWorld()
+    const client = await AcmeTestClient.open(world, base)
+    expect(await client.register({ onlyReturnExisting: true })).toMatchObject({
+      status: 400,
+      problem: "accountDoesNotExist",
+    })
+    const made = await client.register({ contact: ["mailto:a@example.com"], termsOfServiceAgreed: true })
+    expect(made).toMatchObject({ status: 201, body: { status: "valid", contact: ["mailto:a@example.com"] } })
+    const url = made.headers.get("location") ?? ""
+    expect(made.body.orders).toBe(`${url}/orders`)
+    const again = await client.register({ onlyReturnExisting: true })
+    expect([again.status, again.headers.get("location")]).toEqual([200, url])
+    expect((await client.post(url)).body).toEqual(made.body)
+    expect((await client.post(url, { contact: [] })).body.contact).toEqual([])
+    expect(await client.post(url, { status: "revoked" })).toMatchObject({ status: 400, problem: "malformed" })
+    expect((await client.post(url, { status: "deactivated" })).body.status).toBe("deactivated")
+    expect(await client.post(url)).toMatchObject({ status: 403, problem: "unauthorized" })
+    expect(await client.register()).toMatchObject({ status: 403, problem: "unauthorized" })
+  })
+
+  test.each([
+    [["tel:+1"], "unsupportedContact"],
+    [["nonsense"], "invalidContact"],
+    [["mailto:a@example.com?subject=x"], "invalidContact"],
+    [["mailto:a@example.com,b@example.com"], "invalidContact"],
+    ["mailto:a@example.com", "malformed"],
+  ])("with the contact %j is refused: %s", async (contact, problem) => {
+    const world = await newAcmeWorld()
+    const client = await AcmeTestClient.open(world, base)
+    expect(await client.register({ contact })).toMatchObject({ status: 400, problem })
+    expect(await client.register({ onlyReturnExisting: true })).toMatchObject({ problem: "accountDoesNotExist" })
+  })
+
+  test("agrees to terms where there are any", async () => {
+    const world = await newAcmeWorld({ settings: { terms_of_service: "https://ca.example/terms" } })
+    const client = await AcmeTestClient.open(world, base)
+    expect(await client.register()).toMatchObject({ status: 403, problem: "userActionRequired" })
+    expect((await client.register({ termsOfServiceAgreed: true })).status).toBe(201)
+  })
+
+  test("[P-4.1-n5] belongs to one directory", async () => {
+    const world = await newAcmeWorld()
+    const client = await AcmeTestClient.registered(world, base)
+    const other = await AcmeTestClient.open(world, `${acmeCluster}/roles/web/acme`)
+    other.key = client.key
+    expect(await other.register({ onlyReturnExisting: true })).toMatchObject({ problem: "accountDoesNotExist" })
+    other.account = client.account
+    expect(await other.post("/new-order", { identifiers: [localhost] })).toMatchObject({
+      status: 400,
+      problem: "accountDoesNotExist",
+    })
+    other.account = client.account?.replace("/acme/", "/roles/web/acme/")
+    expect(await other.post("/new-order", { identifiers: [localhost] })).toMatchObject({
+      status: 400,
+      problem: "accountDoesNotExist",
+    })
+  })
+
+  test("gets another key, with which alone it signs from then on", async () => {
+    const world = await newAcmeWorld()
+    const client = await AcmeTestClient.registered(world, base)
+    const taken = await AcmeTestClient.registered(world, base)
+    const key = await newAcmeKey("ES384")
+    const url = `${base}/key-change`
+    const change = async (signer: typeof key, inner: object, header: object = {}) =>
+      client.post("/key-change", await signedBy(signer, { alg: signer.alg, jwk: signer.jwk, url, ...header }, inner))
+    const said = { account: client.account, oldKey: client.key.jwk }
+    expect(await change(key, { ...said, oldKey: key.jwk })).toMatchObject({ status: 400, problem: "malformed" })
+    expect(await change(key, { ...said, account: taken.account })).toMatchObject({ status: 400, problem: "malformed" })
+    expect(await change(key, said, { url: `${base}/new-order` })).toMatchObject({ status: 400, problem: "malformed" })
+    expect(await change(key, said, { nonce: "x" })).toMatchObject({ status: 400, problem: "malformed" })
+    const conflict = await change(taken.key, said)
+    expect(conflict).toMatchObject({ status: 409, problem: "malformed" })
+    expect(conflict.headers.get("location")).toBe(taken.account)
+    expect((await change(key, said)).status).toBe(200)
+    expect(await client.post("/new-order", { identifiers: [localhost] })).toMatchObject({
+      status: 400,
+      problem: "malformed",
+    })
+    client.key = key
+    expect((await client.post("/new-order", { identifiers: [localhost] })).status).toBe(201)
+  })
+
+  test("lists its orders, and no other account's", async () => {
+    const world = await newAcmeWorld()
+    const client = await AcmeTestClient.registered(world, base)
+    const other = await AcmeTestClient.registered(world, base)
+    const urls: string[] = []
+    for (let count = 0; count < 101; count += 1)
+      urls.unshift((await client.post("/new-order", { identifiers: [localhost] })).headers.get("location") ?? "")
+    const first = await client.post(`${client.account}/orders`)
+    const [, next = ""] = /<([^>]+)>;rel="next"/.exec(first.headers.get("link") ?? "") ?? []
+    const second = await client.post(next)
+    expect(new Set([...first.body.orders, ...second.body.orders])).toEqual(new Set(urls))
+    expect(second.headers.get("link")).not.toContain("next")
+    expect((await other.post(`${other.account}/orders`)).body.orders).toEqual([])
+    expect(await other.post(`${client.account}/orders`)).toMatchObject({ status: 403, problem: "unauthorized" })
+  })
+})

@@ -1,0 +1,198 @@
+import type { X509Certificate } from "node:crypto"
+import { describe, expect, test } from "vitest"
+import { AcmeTestClient } from "../../testing/acme-client.ts"
+import { acmeCluster } from "../../testing/acme-mount.ts"
+import { csrFor, issued, localhost, newAcmeWorld, newProvingWorld, readyOrder } from "../../testing/acme-world.ts"
+import { manualClock } from "../../testing/manual-clock.ts"
+import { dayMs, hourMs } from "../../core/time.ts"
+import { systemRuntime } from "../../core/runtime.ts"
+import { basicConstraints, subjectAltName } from "../../x509/extensions.ts"
+import { oids } from "../../x509/asn1/oids.ts"
+
+const base = `${acmeCluster}/acme`
+
+describe("an order", () => {
+  test.each([
+    ["no identifiers", { identifiers: [] }, "malformed"],
+    ["what is no list", { identifiers: "example.com" }, "malformed"],
+    [
+      "too many",
+      { identifiers: Array.from({ length: 101 }, (_, at) => ({ type: "dns", value: `n${at}.example.com` })) },
+      "malformed",
+    ],
+    ["another kind of name", { identifiers: [{ type: "email", value: "a@example.com" }] }, "unsupportedIdentifier"],
+    ["letters that are not ASCII", { identifiers: [{ type: "dns", value: "bücher.example" }] }, "rejectedIdentifier"],
+    ["a wildcard in the middle", { identifiers: [{ type: "dns", value: "www.*.example.com" }] }, "rejectedIdentifier"],
+    ["a time that is none", { identifiers: [localhost], notAfter: "tomorrow" }, "malformed"],
+    ["an end that has passed", { identifiers: [localhost], notAfter: "2001-01-01T00:00:00Z" }, "malformed"],
+    [
+      "an end beyond max_ttl",
+      { identifiers: [localhost], notAfter: new Date(Date.now() + 100 * dayMs).toISOString() },
+      "malformed",
+    ],
+    ["a profile that is not offered", { identifiers: [localhost], profile: "absent" }, "invalidProfile"],
+    ["to replace what is no certificate", { identifiers: [localhost], replaces: "x" }, "malformed"],
+  ])("for %s is refused", async (_how, order, problem) => {
+    const world = await newAcmeWorld()
+    const client = await AcmeTestClient.registered(world, base)
+    expect(await client.post("/new-order", order)).toMatchObject({ status: 400, problem })
+  })
+
+  test("is refused with every name that its role does not allow", async () => {
+    const world = await newAcmeWorld()
+    const client = await AcmeTestClient.registered(world, `${acmeCluster}/roles/web/acme`)
+    const identifiers = ["www.example.com", "a.example.net", "b.example.net"].map((value) => ({ type: "dns", value }))
+    const refused = await client.post("/new-order", { identifiers })
+    expect(refused).toMatchObject({ status: 400, problem: "rejectedIdentifier" })
+    expect(refused.body.subproblems.map(({ identifier }: { identifier: object }) => identifier)).toEqual(
+      identifiers.slice(1),
+    )
+    expect(refused.body.subproblems[0].type).toBe("urn:ietf:params:acme:error:rejectedIdentifier")
+  })
+
+  test("[P-2.4-r4] becomes a certificate for servers, with the chain to its root", async () => {
+    const { world, responder } = await newProvingWorld()
+    const client = await AcmeTestClient.registered(world, base)
+    const { leaf, downloaded, finalized } = await issued(client, responder)
+    expect(downloaded.headers.get("content-type")).toBe("application/pem-certificate-chain")
+    expect(downloaded.body.match(/BEGIN CERTIFICATE/g)).toHaveLength(2)
+    expect(leaf.subjectAltName).toBe("DNS:localhost")
+    expect(leaf.keyUsage).toEqual([serverAuth])
+    expect(new Date(leaf.validTo).getTime() - Date.now()).toBeLessThanOrEqual(90 * dayMs)
+    expect(finalized.body.error).toBeUndefined()
+  })
+
+  test("[P-2.4-r4] of a role whose key usages are allowed has them", async () => {
+    const { world, responder } = await newProvingWorld({ settings: { allow_role_ext_key_usage: true } })
+    const client = await AcmeTestClient.registered(world, `${acmeCluster}/roles/web/acme`)
+    const { leaf } = await issued(client, responder)
+    expect(leaf.keyUsage).toEqual([serverAuth, "1.3.6.1.5.5.7.3.2"])
+  })
+
+  test("[P-2.4-r8] is valid for max_ttl at most, and until when its client asked", async () => {
+    const { world, responder } = await newProvingWorld({ settings: { max_ttl: "48h" }, role: { ttl: "720h" } })
+    const client = await AcmeTestClient.registered(world, `${acmeCluster}/roles/web/acme`)
+    const until = ({ leaf }: { leaf: X509Certificate }) => new Date(leaf.validTo).getTime()
+    expect(until(await issued(client, responder))).toBeLessThanOrEqual(Date.now() + 48 * hourMs)
+    const notAfter = new Date(Math.floor(Date.now() / 1_000) * 1_000 + hourMs)
+    expect(until(await issued(client, responder, { notAfter: notAfter.toISOString() }))).toBe(notAfter.getTime())
+  })
+
+  test("says why it has failed", async () => {
+    const { world } = await newProvingWorld({ options: { timers: impatient() } })
+    const client = await AcmeTestClient.registered(world, base)
+    const ordered = await client.post("/new-order", { identifiers: [localhost] })
+    const authorization = await client.post(ordered.body.authorizations[0])
+    const challenge = authorization.body.challenges.find(({ type }: { type: string }) => type === "http-01")
+    await client.post(challenge.url, {})
+    const url = ordered.headers.get("location") ?? ""
+    await expect.poll(async () => (await client.post(url)).body.status, { timeout: 30_000 }).toBe("invalid")
+    const { body } = await client.post(url)
+    expect(body.error).toMatchObject({ type: "urn:ietf:params:acme:error:unauthorized" })
+    const failed = await client.post(ordered.body.authorizations[0])
+    expect(failed.body).toMatchObject({
+      status: "invalid",
+      challenges: [
+        { type: "http-01", status: "invalid", error: { type: "urn:ietf:params:acme:error:incorrectResponse" } },
+      ],
+    })
+    expect(await client.post(body.finalize, { csr: await csrFor(["localhost"]) })).toMatchObject({
+      status: 403,
+      problem: "orderNotReady",
+    })
+  })
+
+  test("uses what is proved again, until it is given up", async () => {
+    const { world, responder } = await newProvingWorld()
+    const client = await AcmeTestClient.registered(world, base)
+    const { authorizations } = await readyOrder(client, responder)
+    const again = await client.post("/new-order", { identifiers: [localhost] })
+    expect(again.body).toMatchObject({ status: "ready", authorizations })
+    const other = await AcmeTestClient.registered(world, base)
+    expect((await other.post("/new-order", { identifiers: [localhost] })).body.status).toBe("pending")
+    expect(await other.post(authorizations[0] ?? "")).toMatchObject({ status: 404, problem: "malformed" })
+    expect((await client.post(authorizations[0] ?? "", { status: "deactivated" })).body.status).toBe("deactivated")
+    expect((await client.post(again.headers.get("location") ?? "")).body.status).toBe("invalid")
+    expect((await client.post("/new-order", { identifiers: [localhost] })).body.status).toBe("pending")
+  })
+
+  test("may find its names proved before it", async () => {
+    const world = await newAcmeWorld()
+    const client = await AcmeTestClient.registered(world, base)
+    const made = await client.post("/new-authz", { identifier: localhost })
+    expect(made).toMatchObject({ status: 201, body: { status: "pending", identifier: localhost } })
+    expect(made.headers.get("location")).toMatch(/\/authorization\/authz-/)
+    expect(await client.post("/new-authz", { identifier: { type: "dns", value: "*.example.com" } })).toMatchObject({
+      status: 400,
+    })
+  })
+
+  const finalizing: readonly (readonly [string, () => Promise<string>])[] = [
+    ["another name", () => csrFor(["www.example.com"])],
+    ["one name too many", () => csrFor(["localhost", "www.example.com"])],
+    ["no name", () => csrFor([])],
+    [
+      "another common name",
+      () => csrFor(["localhost"], { subject: [[{ type: oids.commonName, value: "www.example.com" }]] }),
+    ],
+    [
+      "a name of another kind",
+      () =>
+        csrFor([], { extensions: [subjectAltName([{ kind: "email", value: "a@localhost" }], { critical: false })] }),
+    ],
+    ["an authority", () => csrFor(["localhost"], { extensions: [basicConstraints({ isCa: true })] })],
+    ["what is none", async () => "AAAA"],
+    ["what is not in base64url", async () => "a b"],
+  ]
+  test.each(finalizing)("is not finalized with a CSR for %s, and can be all the same afterwards", async (_how, csr) => {
+    const { world, responder } = await newProvingWorld()
+    const client = await AcmeTestClient.registered(world, base)
+    const { finalize } = await readyOrder(client, responder)
+    expect(await client.post(finalize, { csr: await csr() })).toMatchObject({ status: 400, problem: "badCSR" })
+    expect((await client.post(finalize, { csr: await csrFor(["localhost"]) })).body.status).toBe("valid")
+  })
+
+  test("is finalized once, and tells the same again", async () => {
+    const { world, responder } = await newProvingWorld()
+    const client = await AcmeTestClient.registered(world, base)
+    const { finalize } = await readyOrder(client, responder)
+    const [one, other] = [await csrFor(["localhost"]), await csrFor(["localhost"])]
+    const first = await client.post(finalize, { csr: one })
+    const again = await client.post(finalize, { csr: one })
+    expect([first.status, again.status]).toEqual([200, 200])
+    expect(again.body.certificate).toBe(first.body.certificate)
+    expect(await client.post(finalize, { csr: other })).toMatchObject({ status: 403, problem: "orderNotReady" })
+    expect((await world.pki("LIST", "/pki/certs")).body.data.keys).toHaveLength(2)
+  })
+
+  test("follows the profile that it names", async () => {
+    const { world, responder } = await newProvingWorld()
+    await world.pki("POST", "/pki/roles/short", {
+      body: { allow_any_name: true, key_type: "any", require_cn: false, ttl: "1h" },
+    })
+    const client = await AcmeTestClient.registered(world, base)
+    const { leaf } = await issued(client, responder, { profile: "short" })
+    expect(new Date(leaf.validTo).getTime()).toBeLessThanOrEqual(Date.now() + hourMs)
+  })
+
+  test("expires", async () => {
+    const clock = manualClock(Date.now())
+    const world = await newAcmeWorld({ options: { runtime: { ...systemRuntime(), clock } } })
+    const client = await AcmeTestClient.registered(world, base)
+    const ordered = await client.post("/new-order", { identifiers: [localhost] })
+    clock.advance(dayMs)
+    const found = await client.post(ordered.headers.get("location") ?? "", undefined, { nonce: await client.nonce() })
+    expect(found.body).toMatchObject({ status: "invalid", error: { detail: "The order has expired." } })
+  })
+})
+
+const serverAuth = "1.3.6.1.5.5.7.3.1"
+
+/** Retries at once, so that what fails has failed soon. */
+const impatient = () => ({
+  after(delayMs: number, work: () => void) {
+    const timer = setTimeout(work, Math.min(delayMs, 20))
+    timer.unref()
+    return () => clearTimeout(timer)
+  },
+})

@@ -1,0 +1,226 @@
+import { describe, expect, test } from "vitest"
+import { AcmeTestClient, newAcmeKey } from "../../testing/acme-client.ts"
+import { acmeCluster } from "../../testing/acme-mount.ts"
+import { localhost, newAcmeWorld } from "../../testing/acme-world.ts"
+
+const base = `${acmeCluster}/acme`
+
+describe("a request that is not as it should be", () => {
+  const identifiers = { identifiers: [localhost] }
+  const cases: readonly (readonly [
+    string,
+    (client: AcmeTestClient) => Promise<{ status: number; problem: string | undefined }>,
+    number,
+    string,
+  ])[] = [
+    [
+      "with a nonce that was used",
+      async (client) => {
+        const nonce = await client.nonce()
+        await client.post("/new-order", identifiers, { nonce })
+        return client.post("/new-order", identifiers, { nonce })
+      },
+      400,
+      "badNonce",
+    ],
+    [
+      "with a nonce that was used by a request that was refused",
+      async (client) => {
+        const nonce = await client.nonce()
+        await client.post("/new-order", { identifiers: [] }, { nonce })
+        return client.post("/new-order", identifiers, { nonce })
+      },
+      400,
+      "badNonce",
+    ],
+    [
+      "with a nonce of another directory",
+      async (client) => {
+        const other = await client.get(`${acmeCluster}/roles/web/acme/new-nonce`, "HEAD")
+        return client.post("/new-order", identifiers, { nonce: other.headers.get("replay-nonce") ?? "" })
+      },
+      400,
+      "badNonce",
+    ],
+    [
+      "with a nonce of its own making",
+      async (client) => client.post("/new-order", identifiers, { nonce: "AAAA" }),
+      400,
+      "badNonce",
+    ],
+    [
+      "without a nonce",
+      async (client) => client.post("/new-order", identifiers, { header: { nonce: undefined } }),
+      400,
+      "badNonce",
+    ],
+    [
+      "with another url",
+      async (client) => client.post("/new-order", identifiers, { header: { url: `${base}/new-authz` } }),
+      403,
+      "unauthorized",
+    ],
+    [
+      "without a url",
+      async (client) => client.post("/new-order", identifiers, { header: { url: undefined } }),
+      403,
+      "unauthorized",
+    ],
+    [
+      "with both jwk and kid",
+      async (client) => client.post("/new-order", identifiers, { header: { jwk: client.key.jwk } }),
+      400,
+      "malformed",
+    ],
+    [
+      "with neither jwk nor kid",
+      async (client) => client.post("/new-order", identifiers, { header: { kid: undefined } }),
+      400,
+      "malformed",
+    ],
+    [
+      "with a jwk where an account signs",
+      async (client) => client.post("/new-order", identifiers, { byKey: true }),
+      400,
+      "malformed",
+    ],
+    ["with a kid where a key signs", async (client) => client.post("/new-account", {}), 400, "malformed"],
+    [
+      "with the kid of nobody",
+      async (client) => client.post("/new-order", identifiers, { header: { kid: `${base}/account/acct-1` } }),
+      400,
+      "accountDoesNotExist",
+    ],
+    [
+      "with a kid of elsewhere",
+      async (client) =>
+        client.post("/new-order", identifiers, { header: { kid: "https://elsewhere.example/account/acct-1" } }),
+      400,
+      "accountDoesNotExist",
+    ],
+    [
+      "signed by another key",
+      async (client) => client.post("/new-order", identifiers, { key: await newAcmeKey() }),
+      400,
+      "malformed",
+    ],
+    [
+      "whose signature was changed",
+      async (client) => {
+        const body = await client.signed(`${base}/new-order`, identifiers)
+        return client.send(`${base}/new-order`, { ...body, signature: `AAAA${body.signature.slice(4)}` })
+      },
+      400,
+      "malformed",
+    ],
+    [
+      "whose payload was changed",
+      async (client) => {
+        const body = await client.signed(`${base}/new-order`, identifiers)
+        return client.send(`${base}/new-order`, { ...body, payload: "e30" })
+      },
+      400,
+      "malformed",
+    ],
+    ["with no algorithm", async (client) => unsigned(client, { alg: "none" }), 400, "badSignatureAlgorithm"],
+    [
+      "with a MAC in the place of a signature",
+      async (client) => unsigned(client, { alg: "HS256" }),
+      400,
+      "badSignatureAlgorithm",
+    ],
+    ["with an algorithm of another key", async (client) => unsigned(client, { alg: "RS256" }), 400, "malformed"],
+    [
+      "with a member that changes what it says",
+      async (client) => unsigned(client, { alg: "ES256", crit: ["b64"], b64: false }),
+      400,
+      "malformed",
+    ],
+    [
+      "with a member twice",
+      async (client) => {
+        const { protected: header, payload, signature } = await client.signed(`${base}/new-order`, identifiers)
+        return client.send(
+          `${base}/new-order`,
+          `{"protected":"${header}","payload":"${payload}","payload":"e30","signature":"${signature}"}`,
+        )
+      },
+      400,
+      "malformed",
+    ],
+    [
+      "with several signatures",
+      async (client) => {
+        const body = await client.signed(`${base}/new-order`, identifiers)
+        return client.send(`${base}/new-order`, { ...body, signatures: [] })
+      },
+      400,
+      "malformed",
+    ],
+    [
+      "with a header that nothing protects",
+      async (client) => {
+        const body = await client.signed(`${base}/new-order`, identifiers)
+        return client.send(`${base}/new-order`, { ...body, header: { alg: "none" } })
+      },
+      400,
+      "malformed",
+    ],
+    [
+      "that is too long",
+      async (client) => client.post("/new-order", { identifiers: [], padding: "x".repeat(300_000) }),
+      413,
+      "malformed",
+    ],
+    [
+      "of another media type",
+      async (client) => client.post("/new-order", identifiers, { contentType: "application/json" }),
+      415,
+      "malformed",
+    ],
+    ["that is no JSON", async (client) => client.send(`${base}/new-order`, "{"), 400, "malformed"],
+    ["whose payload is no JSON", async (client) => client.post("/new-order", "{"), 400, "malformed"],
+    ["whose payload is a list", async (client) => client.post("/new-order", "[]"), 400, "malformed"],
+    ["with a payload where it reads", async (client) => client.post(`${client.account}/orders`, {}), 400, "malformed"],
+  ]
+  test.each(cases)("%s is refused, and changes nothing", async (_how, ask, status, problem) => {
+    const world = await newAcmeWorld()
+    const client = await AcmeTestClient.registered(world, base)
+    const before = (await client.post(`${client.account}/orders`)).body.orders.length
+    const answer = await ask(client)
+    expect([answer.status, answer.problem]).toEqual([status, problem])
+    const orders = (await client.post(`${client.account}/orders`)).body.orders.length
+    expect(orders - before).toBeLessThanOrEqual(1)
+  })
+
+  async function unsigned(client: AcmeTestClient, header: object) {
+    const url = `${base}/new-order`
+    const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url")
+    const whole = { nonce: await client.nonce(), url, kid: client.account, ...header }
+    return client.send(url, { protected: encoded(whole), payload: encoded(identifiers), signature: "AAAA" })
+  }
+
+  test.each([
+    ["of a kind that nobody knows", { kty: "XX" }],
+    ["that is private", { kty: "EC", crv: "P-256", x: "AA", y: "AA", d: "AA" }],
+    ["that is a secret", { kty: "oct", k: "AAAA" }],
+    ["on a curve that is not taken", { kty: "EC", crv: "secp256k1", x: "AA", y: "AA" }],
+    [
+      "that is no point of its curve",
+      {
+        kty: "EC",
+        crv: "P-256",
+        x: Buffer.alloc(32, 1).toString("base64url"),
+        y: Buffer.alloc(32, 1).toString("base64url"),
+      },
+    ],
+    ["that is too short", { kty: "RSA", e: "AQAB", n: Buffer.alloc(128, 0xff).toString("base64url") }],
+  ])("with a key %s is refused", async (_how, jwk) => {
+    const world = await newAcmeWorld()
+    const client = await AcmeTestClient.open(world, base)
+    expect(await client.post("/new-account", {}, { byKey: true, header: { jwk } })).toMatchObject({
+      status: 400,
+      problem: "badPublicKey",
+    })
+  })
+})

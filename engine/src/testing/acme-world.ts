@@ -1,0 +1,79 @@
+// Worlds with a mount that serves ACME, and orders taken through them.
+import { X509Certificate } from "node:crypto"
+import { expect, onTestFinished } from "vitest"
+import { subjectAltName } from "../x509/extensions.ts"
+import type { GeneralName } from "../x509/general-name.ts"
+import type { AcmeTestClient } from "./acme-client.ts"
+import { newAcmeMount, openChallengeServer } from "./acme-mount.ts"
+import { certificateRequest } from "./certificate-requests.ts"
+import { openWorld, type World, type WorldOptions } from "./world.ts"
+
+interface Setup {
+  readonly settings?: object
+  readonly role?: object
+  readonly options?: WorldOptions
+}
+
+export async function newAcmeWorld({ settings = {}, role = {}, options = {} }: Setup = {}): Promise<World> {
+  const world = await openWorld(options)
+  onTestFinished(() => world[Symbol.asyncDispose]())
+  await newAcmeMount(world, settings, role)
+  return world
+}
+
+/** With a server on this machine that answers the challenges for `localhost`. */
+export async function newProvingWorld(setup: Setup = {}) {
+  const responder = await openChallengeServer()
+  onTestFinished(() => responder[Symbol.asyncDispose]())
+  const acme = { httpPort: responder.port, permitted: { kinds: ["loopback"], ranges: [] } } as const
+  const world = await newAcmeWorld({
+    ...setup,
+    options: { ...setup.options, acme: { ...acme, ...setup.options?.acme } },
+  })
+  return { world, responder }
+}
+
+const derOf = (pem: string): Buffer => Buffer.from(pem.replaceAll(/-----[^-]+-----|\s/g, ""), "base64")
+
+export async function csrFor(
+  names: readonly string[],
+  more: Parameters<typeof certificateRequest>[0] = {},
+): Promise<string> {
+  const alternative = names.map((value): GeneralName => ({ kind: "dns", value }))
+  const extensions = [
+    ...(names.length === 0 ? [] : [subjectAltName(alternative, { critical: false })]),
+    ...(more.extensions ?? []),
+  ]
+  const { csr } = await certificateRequest({ ...more, extensions })
+  return derOf(csr).toString("base64url")
+}
+
+export const localhost = { type: "dns", value: "localhost" }
+
+/** An order for `localhost` that can be finalized. */
+export async function readyOrder(
+  client: AcmeTestClient,
+  responder: { answers: Map<string, string> },
+  order: object = {},
+) {
+  const ordered = await client.post("/new-order", { identifiers: [localhost], ...order })
+  if (ordered.status !== 201) throw new Error(JSON.stringify(ordered.body))
+  const url = ordered.headers.get("location") ?? ""
+  const authorization = await client.post(ordered.body.authorizations[0])
+  if (authorization.body.status === "pending") {
+    const challenge = authorization.body.challenges.find(({ type }: { type: string }) => type === "http-01")
+    responder.answers.set(challenge.token, `${challenge.token}.${client.thumbprint}`)
+    await client.post(challenge.url, {})
+  }
+  await expect.poll(async () => (await client.post(url)).body.status, { timeout: 10_000 }).toBe("ready")
+  return { url, ...ordered.body } as { url: string; finalize: string; authorizations: string[] }
+}
+
+/** What is issued for `localhost`. */
+export async function issued(client: AcmeTestClient, responder: { answers: Map<string, string> }, order: object = {}) {
+  const { finalize, url } = await readyOrder(client, responder, order)
+  const finalized = await client.post(finalize, { csr: await csrFor(["localhost"]) })
+  expect(finalized).toMatchObject({ status: 200, body: { status: "valid" } })
+  const downloaded = await client.post(finalized.body.certificate)
+  return { leaf: new X509Certificate(downloaded.body), downloaded, url, finalized }
+}
