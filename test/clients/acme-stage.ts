@@ -1,6 +1,7 @@
 // What public ACME clients are let loose on: an engine on a socket with TLS, by a certificate of its own, and beside it a
 // responder that answers DNS, HTTP and TLS for every name there is.
 import { type ChildProcess, execFile, spawn } from "node:child_process"
+import { X509Certificate } from "node:crypto"
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
@@ -11,24 +12,39 @@ import { openssl } from "../../engine/src/testing/openssl.ts"
 import { openWorld, type World } from "../../engine/src/testing/world.ts"
 import { freePort } from "../cli/chancery.ts"
 
-export interface AcmeStage extends AsyncDisposable {
+/** One that serves ACME. */
+export interface AcmeMount {
+  directory(path?: string): string
+  /** Changes how ACME is served. */
+  configure(settings: object): Promise<void>
+  newBinding(path?: string): Promise<Binding>
+  /** The ids of those that nobody has used yet. */
+  unusedBindings(): Promise<readonly string[]>
+  /** Whether the certificate is on the list of revoked ones, and why. */
+  revocation(certificate: string): Promise<string | undefined>
+  /** As an operator does it. */
+  revoke(certificate: string): Promise<void>
+}
+
+export interface Binding {
+  readonly id: string
+  readonly key: string
+}
+
+/** Everybody may have an account on the first mount. */
+export interface AcmeStage extends AcmeMount, AsyncDisposable {
   /** Removed in the end. */
   readonly folder: string
   /** PEM of the root that the server's own certificate leads to, and the certificates it issues. */
   readonly root: string
   readonly rootFile: string
-  /** PEM of another, which has signed the same intermediate. */
+  /** PEM of another, which has signed the same intermediates. */
   readonly otherRoot: string
-  /** By name or address, below the mount that serves ACME. */
-  directory(path?: string): string
-  /** Changes how ACME is served. */
-  configure(settings: object): Promise<void>
-  newBinding(path?: string): Promise<{ readonly id: string; readonly key: string }>
+  /** Another mount, which serves nobody without a binding. */
+  readonly bound: AcmeMount
   readonly responder: Responder
   /** A program of a client, with its own folder as its home. */
   run(program: string, args: readonly string[], options?: RunOptions): Promise<Outcome>
-  /** Whether the certificate is on the list of revoked ones, and why. */
-  revocation(certificate: string): Promise<string | undefined>
 }
 
 export interface RunOptions {
@@ -47,7 +63,7 @@ export function printed({ code, text }: Outcome): string {
   return text
 }
 
-/** Addresses of the responder; whoever answers by itself does so at `ownHost`, at the same ports. */
+/** Where it is; whoever answers by itself does so at another loopback address, at the same ports. */
 export interface Responder {
   readonly management: string
   readonly httpPort: number
@@ -57,7 +73,6 @@ export interface Responder {
 }
 
 export const responderHost = "127.0.0.1"
-export const ownHost = "127.0.0.2"
 
 export async function openAcmeStage(responderProgram: string): Promise<AcmeStage> {
   await using opening = new AsyncDisposableStack()
@@ -78,23 +93,25 @@ export async function openAcmeStage(responderProgram: string): Promise<AcmeStage
   await writeFile(rootFile, root)
   const server = await startServer({ engine: world.engine, tls: { source: new HeldIdentity(identity) } })
   opening.defer(() => server.close().then(() => undefined))
-  const base = `https://localhost:${new URL(server.url).port}/v1/pki`
-  await told(world, "POST", "/pki/config/cluster", { path: base })
-  await told(world, "POST", "/pki/config/acme", {
-    enabled: true,
-    dns_resolver: `${responderHost}:${responder.dnsPort}`,
-  })
+  const served = async (mount: string, settings: object) => {
+    const path = `https://localhost:${new URL(server.url).port}/v1/${mount}`
+    await told(world, "POST", `/${mount}/config/cluster`, { path })
+    const found = acmeMount(world, mount, path)
+    await found.configure({ enabled: true, dns_resolver: `${responderHost}:${responder.dnsPort}`, ...settings })
+    return found
+  }
+  const open = await served("pki", {})
+  const bound = await served("bound", { eab_policy: "always-required" })
   const closing = opening.move()
 
-  const stage: AcmeStage = {
+  return {
+    ...open,
+    bound,
     folder,
     root,
     rootFile,
     otherRoot,
     responder,
-    directory: (path = "acme") => `${base}/${path}/directory`,
-    configure: async (settings) => void (await told(world, "POST", "/pki/config/acme", settings)),
-    newBinding: async (path = "acme") => told(world, "POST", `/pki/${path}/new-eab`, {}),
     run: (program, args, { environment = {} } = {}) =>
       new Promise((resolve, reject) => {
         const env = { PATH: process.env["PATH"], HOME: folder, ...environment }
@@ -104,31 +121,41 @@ export async function openAcmeStage(responderProgram: string): Promise<AcmeStage
           else resolve({ code: typeof error?.code === "number" ? error.code : 0, text: out + said })
         })
       }),
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  }
+}
+
+function acmeMount(world: World, mount: string, base: string): AcmeMount {
+  return {
+    directory: (path = "acme") => `${base}/${path}/directory`,
+    configure: async (settings) => void (await told(world, "POST", `/${mount}/config/acme`, settings)),
+    newBinding: async (path = "acme") => told(world, "POST", `/${mount}/${path}/new-eab`, {}),
+    async unusedBindings() {
+      const { status, body } = await world.pki("LIST", `/${mount}/eab`)
+      return status === 404 ? [] : body.data.keys
+    },
     async revocation(certificate) {
-      await told(world, "GET", "/pki/crl/rotate")
-      const { body } = await world.pki("GET", "/pki/crl/pem")
+      await told(world, "GET", `/${mount}/crl/rotate`)
+      const { body } = await world.pki("GET", `/${mount}/crl/pem`)
       const list = openssl(["crl", "-noout", "-text", "-in", "crl.pem"], { "crl.pem": body })
-      const [, serial = ""] =
-        /^serial=(\w+)/.exec(
-          openssl(["x509", "-noout", "-serial", "-in", "certificate.pem"], { "certificate.pem": certificate }),
-        ) ?? []
-      const [, entry] = list.split(`Serial Number: ${serial}`)
+      const [, entry] = list.split(`Serial Number: ${new X509Certificate(certificate).serialNumber}`)
       if (entry === undefined) return undefined
       const [own = ""] = entry.split("Serial Number:")
       return /Reason Code:\s*\n\s*(.+)/.exec(own)?.[1] ?? "Unspecified"
     },
-    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+    async revoke(certificate) {
+      await told(world, "POST", `/${mount}/revoke`, { certificate: new X509Certificate(certificate).toString() })
+    },
   }
-  return stage
 }
 
 /** Less than a test's; shell clients start hundreds of processes, which takes long on a busy machine. */
 const patienceMs = 200_000
 
-/** A root, an intermediate that it and another root have signed, and a certificate for the server itself. */
+/** A root, intermediates that it and another root have signed, and a certificate for the server itself. */
 async function makeAuthorities(world: World) {
   const ec = { key_type: "ec", ttl: "8760h" }
-  for (const path of ["pki", "top", "other"])
+  for (const path of ["pki", "bound", "top", "other"])
     await told(world, "POST", `/sys/mounts/${path}`, {
       type: "pki",
       config: { max_lease_ttl: "87600h", allowed_response_headers: ["Location", "Replay-Nonce", "Link"] },
@@ -136,20 +163,31 @@ async function makeAuthorities(world: World) {
   const { certificate: root } = await told(world, "POST", "/top/root/generate/internal", { ...ec, common_name: "Root" })
   const other = { ...ec, common_name: "Other Root" }
   const { certificate: otherRoot } = await told(world, "POST", "/other/root/generate/internal", other)
-  const { csr } = await told(world, "POST", "/pki/intermediate/generate/internal", { ...ec, common_name: "Issuing" })
-  const sign = async (mount: string) =>
-    told(world, "POST", `/${mount}/root/sign-intermediate`, { csr, common_name: "Issuing", ttl: "4380h" })
-  const { certificate } = await sign("top")
-  const { imported_issuers: imported } = await told(world, "POST", "/pki/intermediate/set-signed", {
-    certificate: `${certificate}\n${root}`,
-  })
-  const crossed = await sign("other")
-  await told(world, "POST", "/pki/issuers/import/cert", { pem_bundle: `${crossed.certificate}\n${otherRoot}` })
-  await told(world, "POST", "/pki/config/issuers", { default: imported[0] })
+  await makeIntermediate(world, "bound", { root, otherRoot })
+  const certificate = await makeIntermediate(world, "pki", { root, otherRoot })
   await told(world, "POST", "/pki/roles/server", { allow_any_name: true, enforce_hostnames: false, key_type: "ec" })
   const own = await told(world, "POST", "/pki/issue/server", { common_name: "localhost", ip_sans: "127.0.0.1" })
   const identity = { certificate: `${own.certificate}\n${certificate}\n`, privateKey: own.private_key as string }
   return { root: root as string, otherRoot: otherRoot as string, identity }
+}
+
+async function makeIntermediate(
+  world: World,
+  mount: string,
+  { root, otherRoot }: { readonly root: string; readonly otherRoot: string },
+): Promise<string> {
+  const named = { key_type: "ec", common_name: "Issuing" }
+  const { csr } = await told(world, "POST", `/${mount}/intermediate/generate/internal`, named)
+  const sign = (by: string) =>
+    told(world, "POST", `/${by}/root/sign-intermediate`, { csr, common_name: "Issuing", ttl: "4380h" })
+  const { certificate } = await sign("top")
+  const { imported_issuers: imported } = await told(world, "POST", `/${mount}/intermediate/set-signed`, {
+    certificate: `${certificate}\n${root}`,
+  })
+  const crossed = await sign("other")
+  await told(world, "POST", `/${mount}/issuers/import/cert`, { pem_bundle: `${crossed.certificate}\n${otherRoot}` })
+  await told(world, "POST", `/${mount}/config/issuers`, { default: imported[0] })
+  return certificate
 }
 
 async function told(world: World, method: string, path: string, body?: object) {
