@@ -232,7 +232,7 @@ async function startResponder(program: string): Promise<Responder & AsyncDisposa
 /** Every 25 ms; a machine may stand still for a while. */
 const listeningAttempts = 2_400
 
-async function listening(port: number, child: ChildProcess): Promise<void> {
+export async function listening(port: number, child: ChildProcess): Promise<void> {
   for (let attempt = 0; attempt < listeningAttempts; attempt += 1) {
     if (child.exitCode !== null) throw new Error(`the responder ended with ${child.exitCode}`)
     const answers = await new Promise<boolean>((resolve) => {
@@ -246,7 +246,7 @@ async function listening(port: number, child: ChildProcess): Promise<void> {
   throw new Error(`nothing listens on port ${port}`)
 }
 
-async function end(child: ChildProcess): Promise<void> {
+export async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = new Promise((resolve) => child.once("exit", resolve))
   child.kill("SIGKILL")

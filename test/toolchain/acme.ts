@@ -14,6 +14,15 @@ export const challengeResponder: PublicProgram = {
   install: () => install("pebble", ["pebble"], async () => ["usr/bin/pebble-challtestsrv", "usr/bin/pebble"]),
 }
 
+/** The ACME server that comes with it, against which others are compared. */
+export const pebble: PublicProgram = {
+  ...challengeResponder,
+  advice:
+    "pebble was not found, so nothing is compared with it. `npm run toolchain` installs it where it can; else put it on the " +
+    "PATH (Debian's package is pebble).",
+  find: () => firstThat(/-dnsserver/, ["-help"], candidates("pebble", "pebble")),
+}
+
 function client(name: string, pattern: RegExp): PublicProgram {
   return {
     advice:

@@ -78,6 +78,8 @@ interface Reply {
   readonly document?: object
   readonly location?: string
   readonly links?: readonly string[]
+  /** The directory itself, to which everything else points back. */
+  readonly isIndex?: true
   /** In the place of a document. */
   readonly pem?: string
   /** After which to ask again. */
@@ -211,7 +213,7 @@ function refusePayload({ payload }: SignedRequest): void {
 }
 
 async function directory({ server }: Visit): Promise<Reply> {
-  return { document: encodeDirectory(await server.describe()) }
+  return { document: encodeDirectory(await server.describe()), isIndex: true }
 }
 
 async function renewalInfo({ request, server }: Visit): Promise<Reply> {
@@ -374,7 +376,7 @@ interface Around {
 
 /** A nonce and the way back to the directory are with every answer (RFC 8555, sections 6.5 and 7.1). */
 async function responseTo(reply: Reply, { server, base = "" }: Around): Promise<PkiResponse> {
-  const { status = 200, document, pem, location, links = [], retryAfterMs } = reply
+  const { status = 200, document, pem, location, links = [], isIndex = false, retryAfterMs } = reply
   return {
     kind: "raw",
     status,
@@ -383,7 +385,7 @@ async function responseTo(reply: Reply, { server, base = "" }: Around): Promise<
       "cache-control": "no-store",
       "replay-nonce": await server.newNonce(),
       // Each in a line of its own: dehydrated reads no further than the first of a line.
-      link: [`<${base}/directory>;rel="index"`, ...links],
+      ...(isIndex ? {} : { link: [`<${base}/directory>;rel="index"`, ...links] }),
       ...(pem !== undefined
         ? { "content-type": "application/pem-certificate-chain" }
         : document === undefined

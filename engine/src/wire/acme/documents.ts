@@ -14,7 +14,7 @@ import type {
 import type { AcmeAccountId } from "../../acme/account.ts"
 import { type Identifier, readIdentifier } from "../../acme/identifier.ts"
 import { type AcmeOrderId, type ChallengeType, challengeTypes } from "../../acme/order.ts"
-import { AcmeProblem, malformed, type Problem } from "../../acme/problem.ts"
+import { AcmeProblem, malformed, type Problem, problemStatuses } from "../../acme/problem.ts"
 import { formatInstant, type Instant, parseInstant } from "../../core/time.ts"
 import { revocationReasons, type RevocationReason } from "../../x509/certificate-list.ts"
 import { flag, isObject, type JsonObject, readBase64url, readObject, text } from "./object.ts"
@@ -34,6 +34,9 @@ export function encodeProblem(problem: Problem, status?: number): JsonObject {
       : { subproblems: subproblems.map((sub) => ({ ...encodeProblem(sub), identifier: sub.identifier })) }),
   }
 }
+
+/** Of what went wrong before, with the status it would have been refused with. */
+const encodeKeptProblem = (problem: Problem): JsonObject => encodeProblem(problem, problemStatuses[problem.type])
 
 export function encodeDirectory(view: DirectoryView): JsonObject {
   const { base, profiles } = view
@@ -96,7 +99,7 @@ export const encodeOrder = (base: string, order: OrderView): JsonObject => ({
   authorizations: order.authorizations.map((id) => authorizationUrl(base, id)),
   finalize: `${orderUrl(base, order.id)}/finalize`,
   ...(order.status === "valid" ? { certificate: `${orderUrl(base, order.id)}/cert` } : {}),
-  ...(order.error === null ? {} : { error: encodeProblem(order.error) }),
+  ...(order.error === null ? {} : { error: encodeKeptProblem(order.error) }),
 })
 
 export const encodeAuthorization = (base: string, authorization: AuthorizationView): JsonObject => {
@@ -116,7 +119,7 @@ export const encodeChallenge = (base: string, challenge: ChallengeView): JsonObj
   status: challenge.status,
   token: challenge.token,
   ...(challenge.validatedAt === null ? {} : { validated: timestamp(challenge.validatedAt) }),
-  ...(challenge.error === null ? {} : { error: encodeProblem(challenge.error) }),
+  ...(challenge.error === null ? {} : { error: encodeKeptProblem(challenge.error) }),
 })
 
 export const encodeRenewalInfo = ({ start, end, explanationUrl }: RenewalInfo): JsonObject => ({

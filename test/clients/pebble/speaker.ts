@@ -1,0 +1,260 @@
+// Says to an ACME server whatever it is told to, right or wrong, and writes down what it hears in words that two servers can agree
+// on: addresses, times and tokens differ between them by nature.
+import { createHash, createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto"
+import { Agent, request } from "undici"
+
+/** Facts of one answer, by their names. */
+export type Heard = Readonly<Record<string, string>>
+
+/** Everything that was said, in order, with what was heard. */
+export type Transcript = Map<string, Heard>
+
+export interface AccountKey {
+  readonly alg: string
+  readonly key: KeyObject
+  readonly jwk: object
+}
+
+export function newKey(kind: "P-256" | "P-384" | "rsa-1024" | "ed25519" = "P-256"): AccountKey {
+  const { publicKey, privateKey } =
+    kind === "rsa-1024"
+      ? generateKeyPairSync("rsa", { modulusLength: 1_024 })
+      : kind === "ed25519"
+        ? generateKeyPairSync("ed25519")
+        : generateKeyPairSync("ec", { namedCurve: kind })
+  const alg = { "rsa-1024": "RS256", ed25519: "EdDSA", "P-256": "ES256", "P-384": "ES384" }[kind]
+  return { alg, key: privateKey, jwk: publicKey.export({ format: "jwk" }) }
+}
+
+export const base64url = (bytes: string | Uint8Array): string => Buffer.from(bytes).toString("base64url")
+
+export function thumbprint({ jwk }: AccountKey): string {
+  const members = Object.entries(jwk).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return createHash("sha256")
+    .update(JSON.stringify(Object.fromEntries(members)))
+    .digest("base64url")
+}
+
+/** A signature by the key under this protected header, whatever that says. */
+export function jws(by: AccountKey, header: object, payload: object | string | undefined) {
+  const parts = {
+    protected: base64url(JSON.stringify(header)),
+    payload: payload === undefined ? "" : base64url(typeof payload === "string" ? payload : JSON.stringify(payload)),
+  }
+  const { alg = by.alg } = header as { readonly alg?: string }
+  const digest = by.alg === "EdDSA" ? null : alg === "ES384" ? "sha384" : "sha256"
+  const key = { key: by.key, dsaEncoding: "ieee-p1363" as const }
+  return { ...parts, signature: base64url(sign(digest, Buffer.from(`${parts.protected}.${parts.payload}`), key)) }
+}
+
+/** An external account binding (RFC 8555, section 7.3.4). */
+export function macJws(key: string, header: object, payload: object) {
+  const parts = { protected: base64url(JSON.stringify(header)), payload: base64url(JSON.stringify(payload)) }
+  const mac = createHmac("sha256", Buffer.from(key, "base64url")).update(`${parts.protected}.${parts.payload}`)
+  return { ...parts, signature: mac.digest("base64url") }
+}
+
+export interface Saying {
+  readonly key?: AccountKey
+  /** Shows the key itself, although there is an account. */
+  readonly byKey?: boolean
+  readonly account?: string | undefined
+  /** Added to, or in the place of, what the protected header has; undefined members are left out. */
+  readonly header?: Readonly<Record<string, unknown>>
+  readonly nonce?: string
+  readonly contentType?: string
+  /** Made of what would have been sent. */
+  /** Facts of a success that are not written down. */
+  readonly besides?: readonly string[]
+  readonly spoil?: (signed: ReturnType<typeof jws>) => unknown
+}
+
+/** Members of ACME's documents that a client goes by; texts that are missing are empty. */
+export interface Document {
+  readonly [name: string]: unknown
+  readonly newNonce: string
+  readonly newAccount: string
+  readonly newOrder: string
+  readonly revokeCert: string
+  readonly keyChange: string
+  readonly status: string
+  readonly orders: string
+  readonly finalize: string
+  readonly certificate: string
+  readonly authorizations: readonly string[]
+  readonly challenges: readonly Challenge[]
+}
+
+export interface Challenge {
+  readonly type: string
+  readonly url: string
+  readonly token: string
+}
+
+const nothingSaid: Document = {
+  newNonce: "",
+  newAccount: "",
+  newOrder: "",
+  revokeCert: "",
+  keyChange: "",
+  status: "",
+  orders: "",
+  finalize: "",
+  certificate: "",
+  authorizations: [],
+  challenges: [],
+}
+
+export interface Answer {
+  readonly status: number
+  readonly document: Document
+  readonly text: string
+  readonly location: string
+  readonly links: readonly string[]
+  readonly nonce: string | undefined
+}
+
+export class Speaker {
+  readonly transcript: Transcript = new Map()
+  readonly #agent: Agent
+  directory: Document = nothingSaid
+  key: AccountKey = newKey()
+  account: string | undefined
+  #nonce: string | undefined
+
+  private constructor(root: string) {
+    this.#agent = new Agent({ connect: { ca: root } })
+  }
+
+  static async meeting(directory: string, root: string): Promise<Speaker> {
+    const speaker = new Speaker(root)
+    speaker.directory = (await speaker.plain("reads the directory", "GET", directory)).document
+    return speaker
+  }
+
+  close(): Promise<void> {
+    return this.#agent.close()
+  }
+
+  /** Unsigned. A name that is empty leaves nothing in the transcript. */
+  plain(name: string, method: "GET" | "HEAD", url: string): Promise<Answer> {
+    return this.#send(name, method, url, {})
+  }
+
+  async nonce(): Promise<string> {
+    return (await this.plain("", "HEAD", this.directory.newNonce)).nonce ?? ""
+  }
+
+  /** A POST-as-GET where there is no payload. */
+  async say(name: string, url: string, payload?: object | string, saying: Saying = {}): Promise<Answer> {
+    const { key = this.key, byKey = false, account = this.account } = saying
+    const nonce = saying.nonce ?? this.#nonce ?? (await this.nonce())
+    this.#nonce = undefined
+    const named = byKey || account === undefined ? { jwk: key.jwk } : { kid: account }
+    const signed = jws(key, { alg: key.alg, nonce, url, ...named, ...saying.header }, payload)
+    const body = JSON.stringify(saying.spoil === undefined ? signed : saying.spoil(signed))
+    return this.#send(name, "POST", url, { body, type: saying.contentType, besides: saying.besides })
+  }
+
+  /** Until an answer is no longer of these statuses; only the last one is written down. */
+  async until(name: string, url: string, passing: readonly string[]): Promise<Answer> {
+    for (let attempt = 0; attempt < pollsMaximum; attempt += 1) {
+      const answer = await this.say("", url)
+      if (!passing.includes(answer.document.status)) return this.say(name, url)
+      await new Promise((resolve) => setTimeout(resolve, pollMs))
+    }
+    throw new Error(`${name}: it does not come to an end`)
+  }
+
+  async #send(
+    name: string,
+    method: "GET" | "HEAD" | "POST",
+    url: string,
+    { body, type = "application/jose+json", besides = [] }: Sent,
+  ): Promise<Answer> {
+    const response = await request(url, {
+      method,
+      dispatcher: this.#agent,
+      ...(body === undefined ? {} : { body, headers: { "content-type": type } }),
+    })
+    const text = await response.body.text()
+    const { headers } = response
+    const isJson = /json/.test(String(headers["content-type"]))
+    const nonce = headers["replay-nonce"] as string | undefined
+    this.#nonce = nonce ?? this.#nonce
+    const said: unknown = isJson && text !== "" ? JSON.parse(text) : undefined
+    const answer: Answer = {
+      status: response.statusCode,
+      document: { ...nothingSaid, ...(said as object | undefined) },
+      text,
+      location: String(headers["location"] ?? ""),
+      links: [headers["link"] ?? []].flat(),
+      nonce,
+    }
+    if (name !== "") {
+      if (this.transcript.has(name)) throw new Error(`two things are called ${JSON.stringify(name)}`)
+      const facts = Object.entries(heard(answer, said, headers)).filter(
+        ([fact]) => answer.status >= 400 || !besides.includes(fact),
+      )
+      this.transcript.set(name, Object.fromEntries(facts))
+    }
+    return answer
+  }
+}
+
+interface Sent {
+  readonly body?: string | undefined
+  readonly type?: string | undefined
+  readonly besides?: readonly string[] | undefined
+}
+
+const pollMs = 100
+const pollsMaximum = 600
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+function heard({ status, text, links, nonce }: Answer, document: unknown, headers: Headers): Heard {
+  const relations = links.map((link) => /rel="(\w+)"/.exec(link)?.[1] ?? "").toSorted()
+  const certificates = text.match(/-----BEGIN CERTIFICATE/g)
+  const said = (name: string) => [headers[name] ?? []].flat().map((value) => value.split(";")[0] ?? "")
+  return {
+    STATUS: String(status),
+    ...Object.fromEntries(
+      ["content-type", "cache-control"].flatMap((name) => said(name).map((value) => [name, value])),
+    ),
+    ...(nonce === undefined ? {} : { "replay-nonce": "a nonce" }),
+    ...(headers["location"] === undefined ? {} : { location: "an address" }),
+    ...(headers["retry-after"] === undefined ? {} : { "retry-after": "a while" }),
+    ...(relations.length === 0 ? {} : { link: relations.join(" ") }),
+    ...(document === undefined ? {} : Object.fromEntries(facts("", document))),
+    ...(certificates === null ? {} : { "-----BEGIN CERTIFICATE": String(certificates.length) }),
+  }
+}
+
+/** What is in a document, each member by its path. */
+function facts(path: string, value: unknown): (readonly [string, string])[] {
+  if (Array.isArray(value)) {
+    const named = value.map((one: unknown, at): readonly [string, unknown] => [nameIn(one) ?? String(at), one])
+    return [[`${path}#`, `${value.length}`], ...named.flatMap(([name, one]) => facts(`${path}/${name}`, one))]
+  }
+  if (typeof value === "object" && value !== null)
+    return Object.entries(value).flatMap(([name, one]) => facts(`${path}/${name}`, one))
+  return [[path, spoken(path, value)]]
+}
+
+/** By which one of several is known, whatever their order. */
+function nameIn(one: unknown): string | undefined {
+  if (typeof one !== "object" || one === null) return undefined
+  const { identifier, value, type } = one as Readonly<Record<string, unknown>>
+  return nameIn(identifier) ?? [value, type].find((text) => typeof text === "string")
+}
+
+function spoken(path: string, value: unknown): string {
+  if (typeof value !== "string") return JSON.stringify(value)
+  if (path.endsWith("/detail")) return "a sentence"
+  if (path.endsWith("/token")) return "a token"
+  if (/\/(x|y|n|protected|payload|signature)$/.test(path)) return "octets"
+  if (/^(https|data):/.test(value)) return "an address"
+  if (/^\d{4}-\d\d-\d\dT/.test(value)) return "a time"
+  return value.replace(/^urn:ietf:params:acme:error:/, "")
+}
