@@ -166,6 +166,7 @@ async function makeAuthorities(world: World) {
   await makeIntermediate(world, "bound", { root, otherRoot })
   const certificate = await makeIntermediate(world, "pki", { root, otherRoot })
   await told(world, "POST", "/pki/roles/server", { allow_any_name: true, enforce_hostnames: false, key_type: "ec" })
+  await told(world, "POST", "/pki/roles/brief", { allow_any_name: true, key_type: "any", ttl: "1h", max_ttl: "2h" })
   const own = await told(world, "POST", "/pki/issue/server", { common_name: "localhost", ip_sans: "127.0.0.1" })
   const identity = { certificate: `${own.certificate}\n${certificate}\n`, privateKey: own.private_key as string }
   return { root: root as string, otherRoot: otherRoot as string, identity }

@@ -1,9 +1,22 @@
 // Finds the public programs that get certificates by ACME, and the one that answers challenges for them, or installs them.
+import { join } from "node:path"
+import { findPythonProgram, installPythonProgram } from "./python-programs.ts"
 import { candidates, firstThat, install, type PublicProgram } from "./public-program.ts"
 
 export const certbot = client("certbot", /^certbot [2-9]\./)
 export const lego = client("lego", /^lego version/)
 export const dehydrated = client("dehydrated", /^Dehydrated version: 0\.[7-9]/m)
+
+const certbotFolder = join(import.meta.dirname, "certbot")
+
+/** Debian's knows no renewal information, no profiles and no addresses. */
+export const newerCertbot: PublicProgram = {
+  advice:
+    "certbot 5 was not found, so the suite that gets certificates by it does not run. `npm run toolchain` installs it " +
+    "where there is Python 3.10 or newer.",
+  find: () => findPythonProgram(certbotFolder),
+  install: () => installPythonProgram(certbotFolder),
+}
 
 /** Answers DNS, HTTP and TLS as tests tell it to; in the package of the ACME server Pebble. */
 export const challengeResponder: PublicProgram = {

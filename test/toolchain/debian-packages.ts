@@ -18,7 +18,7 @@ export async function installDebianPackages(packages: DebianPackages): Promise<v
   else await unpack(packages)
 }
 
-async function installAsRoot(names: readonly string[]): Promise<void> {
+export async function installAsRoot(names: readonly string[]): Promise<void> {
   await run("apt-get", ["update", "-qq"])
   await run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...names])
 }

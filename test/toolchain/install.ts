@@ -1,6 +1,6 @@
 // Finds the real programs that tests talk to, or installs them, and prints which were chosen. Fails when one is missing
 // in the end.
-import { certbot, challengeResponder, dehydrated, lego } from "./acme.ts"
+import { certbot, challengeResponder, dehydrated, lego, newerCertbot } from "./acme.ts"
 import {
   buildGoProgram,
   crlsFolder,
@@ -32,6 +32,7 @@ const tools: readonly Tool[] = [
   { name: "GnuTLS", ...certtool },
   { name: "Java", ...java },
   { name: "certbot", ...certbot },
+  { name: "certbot 5", ...newerCertbot },
   { name: "lego", ...lego },
   { name: "dehydrated", ...dehydrated },
   { name: "pebble-challtestsrv", ...challengeResponder },
