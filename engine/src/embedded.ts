@@ -62,7 +62,8 @@ import { AcmeService } from "./acme/acme-service.ts"
 import type { AcmeTools } from "./acme/directory-service.ts"
 import type { Directory } from "./acme/directory.ts"
 import { sweepAcme, sweepAcmeJob } from "./acme/sweep-acme.ts"
-import { ValidationWorker } from "./acme/validation-worker.ts"
+import { finalizationQueue } from "./acme/finalization-queue.ts"
+import { validationQueue } from "./acme/validation-queue.ts"
 import { acmeNetwork } from "./client/acme-network.ts"
 import { currentGenerations } from "./storage/current-generations.ts"
 import { openDatabase } from "./storage/database.ts"
@@ -218,11 +219,19 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     acmeTools: {
       signer: stateTools.signer,
       rules: { requiresBinding: acme.requiresBinding ?? false },
-      kick: () => validations?.kick(),
+      queues: () => acmeQueues,
     },
   }
-  const validations = options.jobs === false ? undefined : new ValidationWorker({ ...context, network, timers })
-  opening.defer(() => validations?.stop())
+  const acmeQueues =
+    options.jobs === false
+      ? undefined
+      : {
+          validations: validationQueue({ ...context, network, timers }),
+          finalizations: finalizationQueue({ ...context, timers }),
+        }
+  opening.defer(async () => {
+    await Promise.all([acmeQueues?.validations.stop(), acmeQueues?.finalizations.stop()])
+  })
   const jobs = startJobs(
     options.jobs === false ? [] : jobsOver(context, new TidyWorker({ ...context, timers }, context.tidyActivity)),
     {

@@ -44,7 +44,11 @@ import { readCertificateId, renewalWindow } from "./renewal-info.ts"
 
 import { DirectoryService } from "./directory-service.ts"
 import { accountView, challengesShown, challengeView, orderView } from "./views.ts"
-import { readCsr, readGiven } from "./given.ts"
+import { type ReadCsr, readCsr, readGiven } from "./given.ts"
+import { turnOf } from "./due-queue.ts"
+import { policyLeaseMs, roleLeaseMs } from "./finalization-queue.ts"
+import { approveCsr, refuseOtherCsr } from "./order-policy.ts"
+import { validationLeaseMs } from "./validation-queue.ts"
 import { chainsFrom } from "./certificate-chains.ts"
 
 const orderLifetimeMs = dayMs
@@ -52,6 +56,8 @@ const pendingLifetimeMs = 7 * dayMs
 const identifiersMaximum = 100
 const ordersPerPage = 100
 const tokenOctets = 32
+/** For how long an answer waits for a signature. */
+const finalizingPatienceMs = 500
 
 export class AcmeService extends DirectoryService implements AcmeServer {
   async describe(): Promise<DirectoryView> {
@@ -142,7 +148,11 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const contact = change.contact === undefined ? account.contact : readContact(change.contact)
       const statusAt = change.deactivate ? this.context.runtime.clock.now() : account.statusAt
       await stores.acmeAccounts.change(id, { status, statusAt, contact })
-      if (change.deactivate) await stores.acmeAuthorizations.deactivateAll(id)
+      if (change.deactivate) {
+        // Nothing that is pending goes on (RFC 8555, section 7.3.6).
+        await stores.acmeAuthorizations.deactivateAll(id)
+        await stores.acmeOrders.failAll(id, { type: "unauthorized", detail: "The account has been deactivated." })
+      }
       return accountView({ ...account, status, contact })
     })
   }
@@ -201,6 +211,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
         ...asked,
         csr: null,
         serialNumber: null,
+        error: null,
       }
       await stores.acmeOrders.insert(
         order,
@@ -217,23 +228,43 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     })
   }
 
+  /** Where it takes long, or its turn does not come at once, the order is `processing` for a while. */
   async finalize(signer: AccountSigner, id: AcmeOrderId, csr: Uint8Array): Promise<OrderView> {
-    const ready = await this.asAccount(signer, async (_authority, stores, account) => {
+    const request = readOrRefusal(csr)
+    const queue = this.tools.queues()?.finalizations
+    using place = queue?.reserve()
+    const { view, begun } = await this.asAccount(signer, async (authority, stores, account) => {
       const { order, authorizations } = await this.#orderOf(stores, account, id)
-      const view = orderView(order, authorizations, this.context.runtime.clock.now())
+      const now = this.context.runtime.clock.now()
+      const shown = orderView(order, authorizations, now)
       // Whoever has lost the answer asks once more.
-      if (order.csr !== null && Buffer.compare(order.csr, csr) === 0) return { view, order: undefined }
-      if (view.status !== "ready")
-        throw new AcmeProblem("orderNotReady", `The order is ${view.status}, and can be finalized while it is ready.`)
-      return { view, order, accountKey: readJwk(account.jwk).key }
+      if (order.csr !== null && Buffer.compare(order.csr, csr) === 0) return { view: shown }
+      if (shown.status !== "ready")
+        throw new AcmeProblem("orderNotReady", `The order is ${shown.status}, and can be finalized while it is ready.`)
+      if (request instanceof AcmeProblem) throw request
+      if (isSamePublicKey(request.key, readJwk(account.jwk).key))
+        throw new AcmeProblem("badCSR", "The CSR has the account's own key.")
+      const turn = turnOf(place, now, this.#leaseOf(authority, order, request))
+      if (!(await stores.acmeOrders.beginFinalizing(id, csr, turn)))
+        throw new AcmeProblem("orderNotReady", "The order has been finalized by another request.")
+      const { directory } = account
+      return {
+        view: { ...shown, status: "processing" as const },
+        begun: { ...order, state: "processing" as const, csr, attempts: turn.attempts, directory, request },
+      }
     })
-    if (ready.order === undefined) return ready.view
-    const { order, accountKey } = ready
-    const request = readCsr(csr, accountKey)
-    const { decider } = this.issuing(await this.served(), order.profile)
-    const expiresAt =
-      decider.kind === "role" ? await this.signByRole(order, request) : await this.signByPolicy(order, request, decider)
-    return { ...ready.view, status: "valid", expiresAt }
+    if (begun === undefined) return view
+    if (place === undefined) queue?.kick()
+    const outcome = place && (await queue?.within(finalizingPatienceMs, place.start(begun)))
+    return outcome === undefined ? view : { ...view, ...outcome }
+  }
+
+  /** For how long whoever signs has the order to itself. Throws `badCSR` for what would never be signed. */
+  #leaseOf(authority: Authority, order: AcmeOrder, { parsed, key }: ReadCsr): number {
+    const { decider, terms } = this.issuing(authority, order.profile)
+    if (decider.kind === "role") approveCsr(order, { request: parsed, key: key.algorithm }, terms(decider))
+    else refuseOtherCsr(order.identifiers, parsed)
+    return decider.kind === "role" ? roleLeaseMs : policyLeaseMs
   }
 
   async chains(signer: AccountSigner, id: AcmeOrderId): Promise<CertificateChains> {
@@ -283,16 +314,27 @@ export class AcmeService extends DirectoryService implements AcmeServer {
 
   async beginChallenge(signer: AccountSigner, id: AuthorizationId, type: ChallengeType): Promise<ChallengeView> {
     const now = this.context.runtime.clock.now()
-    const view = await this.asAccount(signer, async (_authority, stores, account) => {
+    const queue = this.tools.queues()?.validations
+    using place = queue?.reserve()
+    const { view, begun } = await this.asAccount(signer, async (_authority, stores, account) => {
       const { authorization, challenge } = await challengeOf(stores, account, id, type)
       const status = authorizationStatusOf(authorization, now)
       // One that is being looked at, or has been, is told as it stands (RFC 8555, section 7.5.1).
-      if (challenge.status !== "pending") return challengeView(challenge)
+      if (challenge.status !== "pending") return { view: challengeView(challenge) }
       if (status !== "pending") throw malformed(`The authorization is ${status}, so nothing is left to prove for it.`)
-      await stores.acmeAuthorizations.beginChallenge(id, type, now)
-      return challengeView({ ...challenge, status: "processing" })
+      const turn = turnOf(place, now, validationLeaseMs)
+      const processing = { ...challenge, status: "processing" as const, attempts: turn.attempts }
+      const isBegun = await stores.acmeAuthorizations.beginChallenge(id, type, turn)
+      const { mountId, id: accountId, thumbprint, directory } = account
+      const { identifier } = authorization
+      return {
+        view: challengeView(processing),
+        begun: isBegun ? { ...processing, mountId, accountId, identifier, thumbprint, directory } : undefined,
+      }
     })
-    if (view.status === "processing") this.tools.kick()
+    if (begun === undefined) return view
+    if (place === undefined) queue?.kick()
+    else void place.start(begun)
     return view
   }
 
@@ -424,6 +466,16 @@ export class AcmeService extends DirectoryService implements AcmeServer {
 
 function refuseOtherAccount(account: AcmeAccount, id: AcmeAccountId): void {
   if (account.id !== id) throw unauthorized("The request is signed by another account.")
+}
+
+/** What is wrong with a CSR counts only where the order could be finalized. */
+function readOrRefusal(csr: Uint8Array): ReadCsr | AcmeProblem {
+  try {
+    return readCsr(csr)
+  } catch (error) {
+    if (error instanceof AcmeProblem) return error
+    throw error
+  }
 }
 
 async function authorizationOf(

@@ -50,6 +50,20 @@ export interface AcmeAccountStore {
   sweepBindings(now: Instant, limit: number): Promise<number>
 }
 
+/** An attempt takes its turn by putting the next one off until it must have ended. */
+export interface Turn {
+  /** How many there have been, this one included. */
+  readonly attempts: number
+  readonly attemptAt: Instant
+}
+
+/** An order that is somebody's turn to finalize. */
+export interface ClaimedOrder extends AcmeOrder {
+  readonly csr: Uint8Array
+  readonly attempts: number
+  readonly directory: string
+}
+
 /** A challenge that is somebody's turn to look at. */
 export interface ClaimedChallenge extends Challenge {
   readonly mountId: MountId
@@ -69,11 +83,23 @@ export interface AcmeOrderStore {
   ): Promise<readonly AcmeOrderId[]>
   /** What takes the place of a certificate, unless that order has come to nothing. */
   replacementOf(mountId: MountId, replaces: string, now: Instant): Promise<AcmeOrderId | undefined>
-  /** From `open`; it is kept for as long as its certificate is valid. */
+  /** From `open` to `processing`, with the turn that somebody has taken, or that waits to be taken. */
+  beginFinalizing(id: AcmeOrderId, csr: Uint8Array, turn: Turn): Promise<boolean>
+  /** Whose turn has come and whom nobody else is finalizing. */
+  claim(now: Instant, leasedUntil: Instant, limit: number): Promise<readonly ClaimedOrder[]>
+  /** When the next one's turn comes. */
+  nextAttemptAt(): Promise<Instant | undefined>
+  /** From `processing`, in the attempt of this number; it is kept for as long as its certificate is valid. */
   complete(
-    id: AcmeOrderId,
-    kept: { readonly csr: Uint8Array; readonly serialNumber: SerialNumber; readonly keptUntil: Instant },
+    order: Pick<ClaimedOrder, "id" | "attempts">,
+    kept: { readonly serialNumber: SerialNumber; readonly keptUntil: Instant },
   ): Promise<boolean>
+  /** Likewise. */
+  retry(order: Pick<ClaimedOrder, "id" | "attempts">, attemptAt: Instant): Promise<boolean>
+  /** Likewise, to `invalid`. */
+  fail(order: Pick<ClaimedOrder, "id" | "attempts">, error: Problem): Promise<boolean>
+  /** Those of an account that is gone. */
+  failAll(accountId: AcmeAccountId, error: Problem): Promise<void>
   /** Who asked for a certificate. */
   ofCertificate(mountId: MountId, serialNumber: SerialNumber): Promise<AcmeOrder | undefined>
   /** Those that ended before an instant; the answer is how many, at most `limit`. */
@@ -94,8 +120,8 @@ export interface AcmeAuthorizationStore {
   /** Of an account that is gone. */
   deactivateAll(accountId: AcmeAccountId): Promise<void>
 
-  /** From `pending`. */
-  beginChallenge(id: AuthorizationId, type: ChallengeType, now: Instant): Promise<boolean>
+  /** From `pending`, with the turn that somebody has taken, or that waits to be taken. */
+  beginChallenge(id: AuthorizationId, type: ChallengeType, turn: Turn): Promise<boolean>
   /** Whose turn has come and whom nobody else is looking at. */
   claim(now: Instant, leasedUntil: Instant, limit: number): Promise<readonly ClaimedChallenge[]>
   /** When the next one's turn comes. */

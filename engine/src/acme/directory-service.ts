@@ -2,21 +2,13 @@
 // signed uses up its nonce in the transaction in which it takes effect.
 import { anonymous } from "../core/caller.ts"
 import type { RecordKeyUse } from "../core/audit.ts"
-import { isEngineError } from "../core/errors.ts"
 import type { Signer } from "../core/signing.ts"
-import type { Instant } from "../core/time.ts"
 import type { Authority } from "../pki/authority.ts"
 import type { PkiContext, PkiStores } from "../pki/authority-service.ts"
-import type { CertificateRecord } from "../pki/certificates/certificate.ts"
 import { IssuingService } from "../pki/certificates/issuing-service.ts"
-import { issuanceOf } from "../pki/issue/issuance.ts"
-import { namesOf } from "../pki/issue/leaf.ts"
-import { ExternalPolicyService } from "../pki/external-policy/external-policy-service.ts"
-import { leafContent } from "../pki/policy/content.ts"
-import { acmeMaxTtlMs } from "../pki/settings/acme-settings.ts"
-import { writePem } from "../x509/pem.ts"
 import type { AcmeAccount, AcmeAccountId } from "./account.ts"
 import type { AccountSigner } from "./acme.ts"
+import type { AcmeQueues } from "./acme-queues.ts"
 import {
   type Decider,
   deciderFor,
@@ -27,25 +19,16 @@ import {
   openDirectory,
   type ServerRules,
 } from "./directory.ts"
-import type { ReadCsr } from "./given.ts"
 import { type NonceGround, readNonce, usedNonce } from "./nonce.ts"
-import type { AcmeOrder } from "./order.ts"
-import {
-  approveCsr,
-  type Asked,
-  namesProblem,
-  type OrderTerms,
-  refuseOtherCsr,
-  refuseUnissuable,
-} from "./order-policy.ts"
+import { type Asked, type OrderTerms, refuseUnissuable } from "./order-policy.ts"
 import { AcmeProblem, malformed, unauthorized } from "./problem.ts"
 
 export interface AcmeTools {
   /** Of nonces. */
   readonly signer: Signer
   readonly rules: ServerRules
-  /** Tells those who look at challenges that there is something to look at. */
-  readonly kick: () => void
+  /** Undefined where other servers do what needs no request. */
+  readonly queues: () => AcmeQueues | undefined
 }
 
 export abstract class DirectoryService extends IssuingService {
@@ -131,69 +114,6 @@ export abstract class DirectoryService extends IssuingService {
     })
   }
 
-  /** The answer is how long it is kept. */
-  protected signByRole(order: AcmeOrder, { parsed, key }: ReadCsr): Promise<Instant> {
-    return this.changed(async (authority) => {
-      if (!isServed(authority)) throw notServed()
-      const { decider, terms } = this.issuing(authority, order.profile)
-      if (decider.kind !== "role") throw unauthorized("The directory follows another policy by now; finalize it again.")
-      const signer = await this.signerOfIssuer(authority, decider.issuer)
-      const approved = approveCsr(order, { request: parsed, key: key.algorithm }, terms(decider))
-      const outcome = await this.certified(authority, signer, leafContent(approved, key), decider.role, {
-        ...namesOf(approved),
-        role: decider.name === null ? undefined : { ...decider.role, generateLease: false, name: decider.name },
-        metadata: "",
-        leasePath: "acme",
-        warnings: [],
-      })
-      const { certificate } = issuanceOf(outcome)
-      if (certificate === undefined)
-        throw unauthorized("The role stores no certificates, so ACME has none to hand out.")
-      return {
-        store: async (_current, stores) => {
-          await complete(stores, order, parsed.der, certificate)
-          await stores.certificates.insert(certificate)
-        },
-        value: certificate.notAfter,
-      }
-    })
-  }
-
-  /** What the service decides is signed only if it names what was proved, and is kept whatever it says of that. */
-  protected async signByPolicy(
-    order: AcmeOrder,
-    { parsed }: ReadCsr,
-    { policy, issuerRef }: PolicyDecider,
-  ): Promise<Instant> {
-    const service = new ExternalPolicyService(this.context, this.mountPath, this.caller, this.recordKeyUse)
-    const { clock } = this.context.runtime
-    refuseOtherCsr(order.identifiers, parsed)
-    const { acme } = (await this.served()).settings
-    const request = {
-      csr: `${writePem("CERTIFICATE REQUEST", parsed.der)}\n`,
-      parameters: new Map([["identifiers", JSON.stringify(order.identifiers)]]),
-      ...(policy === undefined ? {} : { policy }),
-      ...(issuerRef === undefined ? {} : { issuerRef }),
-    }
-    try {
-      const { notAfter } = await ExternalPolicyService.signProved(service, request, {
-        refuseOthers(names) {
-          const problem = namesProblem(order.identifiers, names)
-          if (problem !== undefined) throw unauthorized(`What the external policy service decided ${problem}.`)
-        },
-        async settle(stores, record) {
-          if (record.notAfter > clock.now() + acmeMaxTtlMs(acme))
-            throw unauthorized("What the external policy service decided is valid for longer than max_ttl.")
-          await complete(stores, order, parsed.der, record)
-        },
-      })
-      return notAfter
-    } catch (error) {
-      if (isEngineError(error, "unprocessable")) throw unauthorized(error.message)
-      throw error
-    }
-  }
-
   protected issuing(authority: Authority, profile: string | null) {
     const open = openDirectory(authority, this.directory)
     const decider = deciderFor(authority, this.directory, open, profile)
@@ -212,17 +132,5 @@ export abstract class DirectoryService extends IssuingService {
   }
 }
 
-type RoleDecider = Decider & { readonly kind: "role" }
-type PolicyDecider = Decider & { readonly kind: "external-policy" }
-
-async function complete(
-  { acmeOrders }: PkiStores,
-  { id }: AcmeOrder,
-  csr: Uint8Array,
-  { serialNumber, notAfter: keptUntil }: CertificateRecord,
-): Promise<void> {
-  if (!(await acmeOrders.complete(id, { csr, serialNumber, keptUntil })))
-    throw new AcmeProblem("orderNotReady", "The order has been finalized by another request.")
-}
-
-const notServed = () => new AcmeProblem("malformed", "ACME is not enabled here.", { status: 404 })
+export type RoleDecider = Decider & { readonly kind: "role" }
+export const notServed = () => new AcmeProblem("malformed", "ACME is not enabled here.", { status: 404 })

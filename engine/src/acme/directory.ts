@@ -31,6 +31,20 @@ export function directoryPath({ issuerRef, role, externalPolicy }: Directory): s
   return parts.map(encodeURIComponent).join("/")
 }
 
+/** The directory of a path that `directoryPath` has made. */
+export function directoryAt(path: string): Directory {
+  const parts = path.split("/").slice(0, -1).map(decodeURIComponent)
+  const named = (word: string): string | undefined => (parts[0] === word ? parts.splice(0, 2)[1] : undefined)
+  const issuerRef = named("issuer")
+  const role = named("roles")
+  const externalPolicy = parts[0] === "external-policy" ? (parts[1] ?? "") : undefined
+  return {
+    ...(issuerRef === undefined ? {} : { issuerRef }),
+    ...(role === undefined ? {} : { role }),
+    ...(externalPolicy === undefined ? {} : { externalPolicy }),
+  }
+}
+
 /** Who decides what a certificate says. */
 export type Decider =
   /** The name is null where every proved name is signed. */

@@ -1,5 +1,5 @@
 // What clients hand in, read and checked as far as it speaks for itself.
-import { isSamePublicKey, type PublicKey, readPublicKey } from "../x509/public-key.ts"
+import { readPublicKey } from "../x509/public-key.ts"
 import { parseCertificate } from "../x509/certificate.ts"
 import { parseCertificationRequest } from "../x509/certification-request.ts"
 import { serialNumberOf } from "../x509/serial-number.ts"
@@ -11,7 +11,8 @@ export type ReadCsr = ReturnType<typeof readCsr>
 
 const csrOctetsMaximum = 64 * 1_024
 
-export function readCsr(der: Uint8Array, accountKey: PublicKey) {
+/** Throws `badCSR`. */
+export function readCsr(der: Uint8Array) {
   const refuse = (detail: string) => new AcmeProblem("badCSR", detail)
   if (der.length > csrOctetsMaximum) throw refuse("The CSR is too long.")
   try {
@@ -19,7 +20,6 @@ export function readCsr(der: Uint8Array, accountKey: PublicKey) {
     const key = readPublicKey(parsed.subjectPublicKeyInfo)
     const { certificationRequestInfo: data, signatureAlgorithm: algorithm, signature } = parsed
     if (!isSignedBy(key, { data, algorithm, signature })) throw refuse("The CSR is not signed by its own key.")
-    if (isSamePublicKey(key, accountKey)) throw refuse("The CSR has the account's own key.")
     return { parsed, key }
   } catch (error) {
     if (error instanceof UnacceptableInput) throw refuse(`The CSR cannot be taken: ${error.message}.`)

@@ -11,7 +11,7 @@ import type { Problem } from "./problem.ts"
 export type AcmeOrderId = Id<"order">
 export type AuthorizationId = Id<"authz">
 
-export type OrderStatus = "pending" | "ready" | "valid" | "invalid"
+export type OrderStatus = "pending" | "ready" | "processing" | "valid" | "invalid"
 export type AuthorizationStatus = "pending" | "valid" | "invalid" | "deactivated" | "expired"
 export const challengeTypes = ["http-01", "dns-01", "tls-alpn-01"] as const
 export type ChallengeType = (typeof challengeTypes)[number]
@@ -21,8 +21,8 @@ export interface AcmeOrder {
   readonly id: AcmeOrderId
   readonly mountId: MountId
   readonly accountId: AcmeAccountId
-  /** `open` until it is finalized. */
-  readonly state: "open" | "valid"
+  /** `open` until it is finalized, `processing` until that is done or has failed. */
+  readonly state: "open" | "processing" | "valid" | "invalid"
   readonly createdAt: Instant
   readonly expiresAt: Instant
   readonly identifiers: readonly Identifier[]
@@ -34,6 +34,8 @@ export interface AcmeOrder {
   /** DER, from the moment it is finalized. */
   readonly csr: Uint8Array | null
   readonly serialNumber: SerialNumber | null
+  /** Why it was given up while it was processing. */
+  readonly error: Problem | null
 }
 
 export interface Authorization {

@@ -32,7 +32,7 @@ export const accountView = ({
 })
 
 export function orderView(order: AcmeOrder, authorizations: readonly Authorization[], now: Instant): OrderView {
-  const { id, expiresAt, identifiers, notBefore, notAfter, profile, replaces } = order
+  const { id, expiresAt, identifiers, notBefore, notAfter, profile, replaces, error } = order
   const statuses = authorizations.map((one) => authorizationStatusOf(one, now))
   const status = orderStatusOf(order, statuses, now)
   return {
@@ -45,7 +45,7 @@ export function orderView(order: AcmeOrder, authorizations: readonly Authorizati
     profile,
     replaces,
     authorizations: authorizations.map((one) => one.id),
-    error: status === "invalid" ? orderError(order, authorizations, statuses, now) : null,
+    error: error ?? (status === "invalid" ? orderError(order, authorizations, statuses, now) : null),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { AcmeAccountId } from "../acme/account.ts"
-import type { AcmeAuthorizationStore, ClaimedChallenge } from "../acme/acme-store.ts"
+import type { AcmeAuthorizationStore, ClaimedChallenge, Turn } from "../acme/acme-store.ts"
 import type { ProvedIdentifier } from "../acme/identifier.ts"
 import type {
   AcmeOrderId,
@@ -78,8 +78,8 @@ export class AcmeAuthorizationRows implements AcmeAuthorizationStore {
     await this.#session.run(deactivateAll, { accountId })
   }
 
-  async beginChallenge(id: AuthorizationId, type: ChallengeType, now: Instant): Promise<boolean> {
-    return (await this.#session.run(beginChallenge, { id, type, now })) > 0
+  async beginChallenge(id: AuthorizationId, type: ChallengeType, turn: Turn): Promise<boolean> {
+    return (await this.#session.run(beginChallenge, { id, type, ...turn })) > 0
   }
 
   async claim(now: Instant, leasedUntil: Instant, limit: number): Promise<readonly ClaimedChallenge[]> {
@@ -290,10 +290,10 @@ const forgetAttemptsOfAccount = statement((db, { accountId }: { accountId: strin
     ),
 )
 
-const beginChallenge = statement((db, { id, type, now }: { id: string; type: string; now: number }) =>
+const beginChallenge = statement((db, { id, type, attempts, attemptAt }: Attempted & { readonly attemptAt: number }) =>
   db
     .updateTable("acme_challenges")
-    .set({ status: "processing", attempt_at: now })
+    .set({ status: "processing", attempts, attempt_at: attemptAt })
     .where("authorization_id", "=", id)
     .where("type", "=", type)
     .where("status", "=", "pending"),

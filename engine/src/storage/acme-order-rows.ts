@@ -1,7 +1,8 @@
 import type { AcmeAccountId } from "../acme/account.ts"
-import type { AcmeOrderStore } from "../acme/acme-store.ts"
+import type { AcmeOrderStore, ClaimedOrder, Turn } from "../acme/acme-store.ts"
 import type { Identifier } from "../acme/identifier.ts"
 import type { AcmeOrder, AcmeOrderId, AuthorizationId } from "../acme/order.ts"
+import type { Problem } from "../acme/problem.ts"
 import type { Instant } from "../core/time.ts"
 import type { MountId } from "../pki/mount.ts"
 import { type SerialNumber, serialNumberOctets, serialNumberOf } from "../x509/serial-number.ts"
@@ -30,6 +31,9 @@ export class AcmeOrderRows implements AcmeOrderStore {
       replaces: order.replaces,
       csr: null,
       serial_number: null,
+      error: null,
+      attempts: 0,
+      attempt_at: null,
     })
     for (const [position, authorizationId] of authorizations.entries())
       await this.#session.run(insertOrderAuthorization, { orderId: order.id, position, authorizationId })
@@ -56,12 +60,44 @@ export class AcmeOrderRows implements AcmeOrderStore {
     return row?.id as AcmeOrderId | undefined
   }
 
+  async beginFinalizing(id: AcmeOrderId, csr: Uint8Array, turn: Turn): Promise<boolean> {
+    return (await this.#session.run(beginFinalizing, { id, csr, ...turn })) > 0
+  }
+
+  async claim(now: Instant, leasedUntil: Instant, limit: number): Promise<readonly ClaimedOrder[]> {
+    const due = await this.#session.all(dueOrders, { now, limit })
+    const claimed: ClaimedOrder[] = []
+    for (const { directory, attempts, ...row } of due) {
+      const { id, csr } = row
+      // Whoever else has taken it meanwhile has made its attempts one more.
+      if (csr === null || (await this.#session.run(claimOrder, { id, attempts, leasedUntil })) === 0) continue
+      claimed.push({ ...orderOf(row), csr, attempts: attempts + 1, directory })
+    }
+    return claimed
+  }
+
+  async nextAttemptAt(): Promise<Instant | undefined> {
+    return (await this.#session.first(nextAttempt, {}))?.attempt_at ?? undefined
+  }
+
   async complete(
-    id: AcmeOrderId,
-    kept: { readonly csr: Uint8Array; readonly serialNumber: SerialNumber; readonly keptUntil: Instant },
+    { id, attempts }: Pick<ClaimedOrder, "id" | "attempts">,
+    { serialNumber, keptUntil }: { readonly serialNumber: SerialNumber; readonly keptUntil: Instant },
   ): Promise<boolean> {
-    const serialNumber = serialNumberOctets(kept.serialNumber)
-    return (await this.#session.run(completeOrder, { ...kept, id, serialNumber })) > 0
+    const completed = { id, attempts, keptUntil, serialNumber: serialNumberOctets(serialNumber) }
+    return (await this.#session.run(completeOrder, completed)) > 0
+  }
+
+  async retry({ id, attempts }: Pick<ClaimedOrder, "id" | "attempts">, attemptAt: Instant): Promise<boolean> {
+    return (await this.#session.run(retryOrder, { id, attempts, attemptAt })) > 0
+  }
+
+  async fail({ id, attempts }: Pick<ClaimedOrder, "id" | "attempts">, error: Problem): Promise<boolean> {
+    return (await this.#session.run(failOrder, { id, attempts, error: JSON.stringify(error) })) > 0
+  }
+
+  async failAll(accountId: AcmeAccountId, error: Problem): Promise<void> {
+    await this.#session.run(failOrdersOfAccount, { accountId, error: JSON.stringify(error) })
   }
 
   async ofCertificate(mountId: MountId, serialNumber: SerialNumber): Promise<AcmeOrder | undefined> {
@@ -77,7 +113,7 @@ export class AcmeOrderRows implements AcmeOrderStore {
   }
 }
 
-function orderOf(row: AcmeOrderRow): AcmeOrder {
+function orderOf(row: Omit<AcmeOrderRow, "attempts" | "attempt_at">): AcmeOrder {
   return {
     id: row.id as AcmeOrderId,
     mountId: row.mount_id as MountId,
@@ -92,6 +128,7 @@ function orderOf(row: AcmeOrderRow): AcmeOrder {
     replaces: row.replaces,
     csr: row.csr,
     serialNumber: row.serial_number === null ? null : serialOf(row.serial_number),
+    error: row.error === null ? null : (JSON.parse(row.error) as Problem),
   }
 }
 
@@ -115,6 +152,7 @@ const orderColumns = [
   "replaces",
   "csr",
   "serial_number",
+  "error",
 ] as const
 
 const insertOrder = statement((db, row: AcmeOrderRow) =>
@@ -132,6 +170,9 @@ const insertOrder = statement((db, row: AcmeOrderRow) =>
     replaces: row.replaces,
     csr: row.csr,
     serial_number: row.serial_number,
+    error: row.error,
+    attempts: row.attempts,
+    attempt_at: row.attempt_at,
   }),
 )
 
@@ -195,18 +236,110 @@ const replacement = statement((db, { mountId, replaces, now }: { mountId: string
     .where("mount_id", "=", mountId)
     .where("replaces", "=", replaces)
     .where((where) =>
-      where.or([where("state", "=", "valid"), where.and([where("state", "=", "open"), where("expires_at", ">", now)])]),
+      where.or([
+        where("state", "in", ["processing", "valid"]),
+        where.and([where("state", "=", "open"), where("expires_at", ">", now)]),
+      ]),
     )
     .limit(1),
 )
 
-const completeOrder = statement(
-  (db, kept: { id: string; csr: Uint8Array; serialNumber: Uint8Array; keptUntil: number }) =>
+const beginFinalizing = statement(
+  (db, { id, csr, attempts, attemptAt }: { id: string; csr: Uint8Array; attempts: number; attemptAt: number }) =>
     db
       .updateTable("acme_orders")
-      .set({ state: "valid", csr: kept.csr, serial_number: kept.serialNumber, expires_at: kept.keptUntil })
-      .where("id", "=", kept.id)
+      .set({ state: "processing", csr, attempts, attempt_at: attemptAt })
+      .where("id", "=", id)
       .where("state", "=", "open"),
+)
+
+const dueOrders = statement((db, { now, limit }: { now: number; limit: number }) =>
+  db
+    .selectFrom("acme_orders as o")
+    .innerJoin("acme_accounts as account", "account.id", "o.account_id")
+    .select([
+      "o.id",
+      "o.mount_id",
+      "o.account_id",
+      "o.state",
+      "o.created_at",
+      "o.expires_at",
+      "o.identifiers",
+      "o.not_before",
+      "o.not_after",
+      "o.profile",
+      "o.replaces",
+      "o.csr",
+      "o.serial_number",
+      "o.error",
+      "o.attempts",
+      "account.directory",
+    ])
+    .where("o.attempt_at", "<=", now)
+    .orderBy("o.attempt_at")
+    .limit(limit),
+)
+
+interface Attempted {
+  readonly id: string
+  readonly attempts: number
+}
+
+const claimOrder = statement((db, { id, attempts, leasedUntil }: Attempted & { readonly leasedUntil: number }) =>
+  db
+    .updateTable("acme_orders")
+    .set((set) => ({ attempts: set("attempts", "+", 1), attempt_at: leasedUntil }))
+    .where("id", "=", id)
+    .where("state", "=", "processing")
+    .where("attempts", "=", attempts),
+)
+
+const nextAttempt = statement<Record<string, never>, { attempt_at: number | null }>((db) =>
+  db.selectFrom("acme_orders").select("attempt_at").where("attempt_at", "is not", null).orderBy("attempt_at").limit(1),
+)
+
+const completeOrder = statement(
+  (
+    db,
+    {
+      id,
+      attempts,
+      serialNumber,
+      keptUntil,
+    }: Attempted & { readonly serialNumber: Uint8Array; readonly keptUntil: number },
+  ) =>
+    db
+      .updateTable("acme_orders")
+      .set({ state: "valid", serial_number: serialNumber, expires_at: keptUntil, attempt_at: null })
+      .where("id", "=", id)
+      .where("state", "=", "processing")
+      .where("attempts", "=", attempts),
+)
+
+const retryOrder = statement((db, { id, attempts, attemptAt }: Attempted & { readonly attemptAt: number }) =>
+  db
+    .updateTable("acme_orders")
+    .set({ attempt_at: attemptAt })
+    .where("id", "=", id)
+    .where("state", "=", "processing")
+    .where("attempts", "=", attempts),
+)
+
+const failOrder = statement((db, { id, attempts, error }: Attempted & { readonly error: string }) =>
+  db
+    .updateTable("acme_orders")
+    .set({ state: "invalid", error, attempt_at: null })
+    .where("id", "=", id)
+    .where("state", "=", "processing")
+    .where("attempts", "=", attempts),
+)
+
+const failOrdersOfAccount = statement((db, { accountId, error }: { accountId: string; error: string }) =>
+  db
+    .updateTable("acme_orders")
+    .set({ state: "invalid", error, attempt_at: null })
+    .where("account_id", "=", accountId)
+    .where("state", "=", "processing"),
 )
 
 const orderOfCertificate = statement((db, { mountId, serialNumber }: { mountId: string; serialNumber: Uint8Array }) =>

@@ -686,6 +686,11 @@ export interface AcmeOrderRow {
   replaces: string | null
   csr: Uint8Array | null
   serial_number: Uint8Array | null
+  /** JSON. */
+  error: string | null
+  attempts: number
+  /** Null but while it is processing. */
+  attempt_at: number | null
 }
 
 export interface AcmeAuthorizationRow {

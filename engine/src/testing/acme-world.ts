@@ -6,6 +6,7 @@ import type { GeneralName } from "../x509/general-name.ts"
 import type { AcmeTestClient } from "./acme-client.ts"
 import { newAcmeMount, openChallengeServer } from "./acme-mount.ts"
 import { certificateRequest } from "./certificate-requests.ts"
+import { systemRuntime } from "../core/runtime.ts"
 import { openWorld, type World, type WorldOptions } from "./world.ts"
 
 interface Setup {
@@ -77,3 +78,20 @@ export async function issued(client: AcmeTestClient, responder: { answers: Map<s
   const downloaded = await client.post(finalized.body.certificate)
   return { leaf: new X509Certificate(downloaded.body), downloaded, url, finalized }
 }
+
+/** A world in which a minute takes a second, so that what fails in the end has failed soon. */
+export function hurriedTime(): Pick<WorldOptions, "runtime" | "timers"> {
+  const runtime = systemRuntime()
+  const start = runtime.clock.now()
+  return {
+    runtime: { ...runtime, clock: { now: () => start + (runtime.clock.now() - start) * hurry } },
+    timers: {
+      after(delayMs, work) {
+        const timer = setTimeout(work, delayMs / hurry)
+        return () => clearTimeout(timer)
+      },
+    },
+  }
+}
+
+const hurry = 60

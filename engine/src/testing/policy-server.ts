@@ -29,13 +29,13 @@ export interface PolicyServer extends AsyncDisposable {
   readonly url: string
   readonly seen: readonly SeenQuestion[]
   /** What it answers from now on, beside the `request_uuid`. */
-  answerWith(answer: (question: SeenQuestion) => object): void
+  answerWith(answer: (question: SeenQuestion) => object | Promise<object>): void
 }
 
 /** With `clients` it answers only to whoever shows a certificate of the tests' authority. */
 export async function startPolicyServer(options: { readonly clients?: boolean } = {}): Promise<PolicyServer> {
   const seen: SeenQuestion[] = []
-  let answer: (question: SeenQuestion) => object = () => ({ error: "no answer was prepared" })
+  let answer: (question: SeenQuestion) => object | Promise<object> = () => ({ error: "no answer was prepared" })
   const server = createServer(
     {
       cert: testTlsPem("server"),
@@ -55,7 +55,9 @@ export async function startPolicyServer(options: { readonly clients?: boolean } 
         }
         seen.push(question)
         response.setHeader("content-type", "application/json")
-        response.end(JSON.stringify({ request_uuid: question.document.request_uuid, ...answer(question) }))
+        void Promise.resolve(answer(question)).then((answered) =>
+          response.end(JSON.stringify({ request_uuid: question.document.request_uuid, ...answered })),
+        )
       })
     },
   )

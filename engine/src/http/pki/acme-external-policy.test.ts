@@ -1,8 +1,9 @@
 import { describe, expect, onTestFinished, test } from "vitest"
 import { AcmeTestClient } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
-import { csrFor, issued, newProvingWorld, readyOrder } from "../../testing/acme-world.ts"
+import { csrFor, hurriedTime, issued, newProvingWorld, readyOrder } from "../../testing/acme-world.ts"
 import { startPolicyServer, templateFor, testTlsPem } from "../../testing/policy-server.ts"
+import type { WorldOptions } from "../../testing/world.ts"
 import { dayMs } from "../../core/time.ts"
 import { subjectAltName } from "../../x509/extensions.ts"
 
@@ -15,7 +16,7 @@ describe("where an external policy service decides", () => {
       { critical: false },
     ),
   ]
-  async function newDecidedWorld() {
+  async function newDecidedWorld(options: WorldOptions = {}) {
     const policy = await startPolicyServer()
     onTestFinished(() => policy[Symbol.asyncDispose]())
     policy.answerWith((question) => ({
@@ -25,7 +26,7 @@ describe("where an external policy service decides", () => {
     const outgoing = { kinds: ["loopback"], ranges: [] } as const
     const setup = await newProvingWorld({
       settings: { default_directory_policy: "external-policy:web" },
-      options: { outgoing },
+      options: { outgoing, ...options },
     })
     const { status } = await setup.world.pki("POST", "/pki/config/external-policy", {
       body: { enabled: true, external_service_url: policy.url, trusted_leaf_certificate_bundle: testTlsPem("server") },
@@ -68,10 +69,18 @@ describe("where an external policy service decides", () => {
     const client = await AcmeTestClient.registered(world, base)
     const { finalize } = await readyOrder(client, responder)
     const before = (await world.pki("LIST", "/pki/certs")).body.data.keys
-    expect(await client.post(finalize, { csr: await csrFor(["localhost"]) })).toMatchObject({
-      status: 403,
-      problem: "unauthorized",
+    const finalized = await client.post(finalize, { csr: await csrFor(["localhost"]) })
+    expect(finalized).toMatchObject({
+      status: 200,
+      body: {
+        status: "invalid",
+        error: {
+          type: "urn:ietf:params:acme:error:unauthorized",
+          detail: expect.stringContaining("What the external policy service decided"),
+        },
+      },
     })
+    expect(finalized.body.certificate).toBeUndefined()
     expect((await world.pki("LIST", "/pki/certs")).body.data.keys).toEqual(before)
   })
 
@@ -79,11 +88,90 @@ describe("where an external policy service decides", () => {
     const { world, responder, policy } = await newDecidedWorld()
     policy.answerWith(() => ({ error: "not on a Sunday" }))
     const client = await AcmeTestClient.registered(world, base)
-    const { finalize } = await readyOrder(client, responder)
+    const { finalize, url } = await readyOrder(client, responder)
+    const error = { type: "urn:ietf:params:acme:error:unauthorized", detail: "not on a Sunday" }
+    const csr = await csrFor(["localhost"])
+    expect((await client.post(finalize, { csr })).body).toMatchObject({ status: "invalid", error })
+    expect((await client.post(url)).body).toMatchObject({ status: "invalid", error })
+    expect((await client.post(finalize, { csr })).body).toMatchObject({ status: "invalid", error })
+    expect(await client.post(`${url}/cert`)).toMatchObject({ status: 404, problem: "malformed" })
+  })
+
+  test("an order is processing for as long as the service thinks, and says when to ask again", async () => {
+    const { world, responder, policy } = await newDecidedWorld()
+    const answer = Promise.withResolvers<void>()
+    policy.answerWith(async (question) => {
+      await answer.promise
+      return { certificate: templateFor(question, { commonName: "localhost", extensions: names(["localhost"]) }) }
+    })
+    const client = await AcmeTestClient.registered(world, base)
+    const { finalize, url } = await readyOrder(client, responder)
+    const csr = await csrFor(["localhost"])
+    for (const asked of [
+      await client.post(finalize, { csr }),
+      await client.post(url),
+      await client.post(finalize, { csr }),
+    ]) {
+      expect(asked).toMatchObject({ status: 200, body: { status: "processing" } })
+      expect(asked.headers.get("retry-after")).toBe("1")
+      expect(asked.body.certificate).toBeUndefined()
+    }
     expect(await client.post(finalize, { csr: await csrFor(["localhost"]) })).toMatchObject({
       status: 403,
-      problem: "unauthorized",
-      body: { detail: expect.stringContaining("not on a Sunday") },
+      problem: "orderNotReady",
     })
+    answer.resolve()
+    await expect.poll(async () => (await client.post(url)).body.status).toBe("valid")
+    expect((await client.post(`${url}/cert`)).body).toContain("BEGIN CERTIFICATE")
+    expect(policy.seen).toHaveLength(1)
+  })
+
+  test("an order is given up where the service does not answer however often it is asked", async () => {
+    const { world, responder, policy } = await newDecidedWorld(hurriedTime())
+    const client = await AcmeTestClient.registered(world, base)
+    const { finalize, url } = await readyOrder(client, responder)
+    const settings = { enabled: true, external_service_url: "https://localhost:1/evaluate" }
+    await world.pki("POST", "/pki/config/external-policy", { body: settings })
+    expect((await client.post(finalize, { csr: await csrFor(["localhost"]) })).body.status).toBe("processing")
+    await expect.poll(async () => (await client.post(url)).body.status, { timeout: 10_000 }).toBe("invalid")
+    const { error } = (await client.post(url)).body
+    expect(error).toMatchObject({ type: "urn:ietf:params:acme:error:serverInternal" })
+    expect(error.detail).toContain("policy service")
+    expect(policy.seen).toHaveLength(0)
+  })
+
+  test("an order becomes valid where the service answers once more", async () => {
+    const { world, responder, policy } = await newDecidedWorld(hurriedTime())
+    let asked = 0
+    policy.answerWith((question) => {
+      asked += 1
+      return asked < 3
+        ? { request_uuid: "another" }
+        : { certificate: templateFor(question, { commonName: "localhost", extensions: names(["localhost"]) }) }
+    })
+    const client = await AcmeTestClient.registered(world, base)
+    const { finalize, url } = await readyOrder(client, responder)
+    await client.post(finalize, { csr: await csrFor(["localhost"]) })
+    await expect.poll(async () => (await client.post(url)).body.status, { timeout: 10_000 }).toBe("valid")
+    expect(asked).toBe(3)
+  })
+
+  test("what an account is waiting for comes to nothing when it is given up", async () => {
+    const { world, responder, policy } = await newDecidedWorld()
+    const answer = Promise.withResolvers<void>()
+    policy.answerWith(async (question) => {
+      await answer.promise
+      return { certificate: templateFor(question, { commonName: "localhost", extensions: names(["localhost"]) }) }
+    })
+    const client = await AcmeTestClient.registered(world, base)
+    const other = await AcmeTestClient.registered(world, base)
+    const { finalize } = await readyOrder(client, responder)
+    const before = (await world.pki("LIST", "/pki/certs")).body.data.keys.length
+    expect((await client.post(finalize, { csr: await csrFor(["localhost"]) })).body.status).toBe("processing")
+    await client.post(client.account ?? "", { status: "deactivated" })
+    answer.resolve()
+    // Answered after the first: by the time that it has its certificate the other's was thrown away.
+    await issued(other, responder)
+    expect((await world.pki("LIST", "/pki/certs")).body.data.keys).toHaveLength(before + 1)
   })
 })

@@ -2,7 +2,15 @@ import type { X509Certificate } from "node:crypto"
 import { describe, expect, test } from "vitest"
 import { AcmeTestClient } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
-import { csrFor, issued, localhost, newAcmeWorld, newProvingWorld, readyOrder } from "../../testing/acme-world.ts"
+import {
+  csrFor,
+  hurriedTime,
+  issued,
+  localhost,
+  newAcmeWorld,
+  newProvingWorld,
+  readyOrder,
+} from "../../testing/acme-world.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { dayMs, hourMs } from "../../core/time.ts"
 import { systemRuntime } from "../../core/runtime.ts"
@@ -79,7 +87,7 @@ describe("an order", () => {
   })
 
   test("says why it has failed", async () => {
-    const { world } = await newProvingWorld({ options: { timers: impatient() } })
+    const { world } = await newProvingWorld({ options: hurriedTime() })
     const client = await AcmeTestClient.registered(world, base)
     const ordered = await client.post("/new-order", { identifiers: [localhost] })
     const authorization = await client.post(ordered.body.authorizations[0])
@@ -187,12 +195,3 @@ describe("an order", () => {
 })
 
 const serverAuth = "1.3.6.1.5.5.7.3.1"
-
-/** Retries at once, so that what fails has failed soon. */
-const impatient = () => ({
-  after(delayMs: number, work: () => void) {
-    const timer = setTimeout(work, Math.min(delayMs, 20))
-    timer.unref()
-    return () => clearTimeout(timer)
-  },
-})

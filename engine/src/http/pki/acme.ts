@@ -271,7 +271,7 @@ async function order(visit: Visit, signed: SignedRequest): Promise<Reply> {
   return {
     document: encodeOrder(visit.base, found),
     location: orderUrl(visit.base, found.id),
-    ...(found.status === "pending" ? { retryAfterMs: pollMs } : {}),
+    ...(found.status === "pending" || found.status === "processing" ? { retryAfterMs: pollMs } : {}),
   }
 }
 
@@ -282,6 +282,7 @@ async function finalize(visit: Visit, signed: SignedRequest): Promise<Reply> {
   return {
     document: encodeOrder(visit.base, made),
     location: orderUrl(visit.base, id),
+    ...(made.status === "processing" ? { retryAfterMs: pollMs } : {}),
   }
 }
 

@@ -8,6 +8,7 @@ import { revocationsMigration } from "./0007-revocations.ts"
 import { readingMigration } from "./0009-reading.ts"
 import { tidyMigration } from "./0010-tidy.ts"
 import { acmeMigration } from "./0011-acme.ts"
+import { acmeFinalizingMigration } from "./0012-acme-finalizing.ts"
 
 /** In order of application; a released one is never changed. */
 export const migrations: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   readingMigration,
   tidyMigration,
   acmeMigration,
+  acmeFinalizingMigration,
 ]

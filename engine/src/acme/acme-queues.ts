@@ -1,0 +1,21 @@
+// What goes on without a request: whatever lies in these queues is in the store, and any server takes it up.
+import type { Instant } from "../core/time.ts"
+import type { ClaimedChallenge, ClaimedOrder } from "./acme-store.ts"
+import type { DueQueue } from "./due-queue.ts"
+import type { ReadCsr } from "./given.ts"
+import type { Problem } from "./problem.ts"
+
+export interface AcmeQueues {
+  readonly validations: ValidationQueue
+  readonly finalizations: FinalizationQueue
+}
+
+export type ValidationQueue = DueQueue<ClaimedChallenge, void>
+export type FinalizationQueue = DueQueue<FinalizableOrder, Finalized | undefined>
+
+/** With its request as it was read, by who has just read it. */
+export type FinalizableOrder = ClaimedOrder & { readonly request?: ReadCsr }
+
+export type Finalized =
+  | { readonly status: "valid"; readonly expiresAt: Instant }
+  | { readonly status: "invalid"; readonly error: Problem }

@@ -1,0 +1,105 @@
+// Brings orders that are processing to their end, a certificate or an error (RFC 8555, section 7.4).
+import type { Audit } from "../core/audit.ts"
+import { type EngineErrorCode, isEngineError } from "../core/errors.ts"
+import { type Instant, secondMs } from "../core/time.ts"
+import type { Timers } from "../core/timers.ts"
+import type { PkiContext } from "../pki/authority-service.ts"
+import type { FinalizableOrder, FinalizationQueue, Finalized } from "./acme-queues.ts"
+import type { ClaimedOrder } from "./acme-store.ts"
+import { directoryAt } from "./directory.ts"
+import type { AcmeTools } from "./directory-service.ts"
+import { DueQueue } from "./due-queue.ts"
+import { OrderSigning, TurnLost } from "./order-signing.ts"
+import { AcmeProblem, type Problem } from "./problem.ts"
+
+export interface FinalizationContext extends PkiContext {
+  readonly acmeTools: AcmeTools
+  readonly audit: Audit
+  readonly timers: Timers
+}
+
+/** Longer than a signature takes by a role, which asks nobody. */
+export const roleLeaseMs = 15 * secondMs
+/** Longer than an external policy service may take: its longest time-out, and a signature. */
+export const policyLeaseMs = 150 * secondMs
+/** Waits after each attempt that came to nothing by no fault of the order; then it has failed. */
+const retryDelaysMs = [2 * secondMs, 10 * secondMs, 30 * secondMs]
+
+export function finalizationQueue(context: FinalizationContext): FinalizationQueue {
+  const { storage } = context
+  const queue: FinalizationQueue = new DueQueue(
+    {
+      name: "acme-order",
+      leaseMs: policyLeaseMs,
+      nextAt: () => storage.read(({ acmeOrders }) => acmeOrders.nextAttemptAt()),
+      claim: (now, leasedUntil, limit) =>
+        storage.transact(({ acmeOrders }) => acmeOrders.claim(now, leasedUntil, limit)),
+      async attempt(order) {
+        const outcome = await finalize(context, order)
+        if (typeof outcome !== "number") return outcome
+        queue.expect(outcome)
+        return undefined
+      },
+      describe: ({ id: order }) => ({ order }),
+    },
+    context,
+  )
+  return queue
+}
+
+/** What has come of it, or when to try once more; undefined where others have seen to it. */
+async function finalize(
+  context: FinalizationContext,
+  { request, ...order }: FinalizableOrder,
+): Promise<Finalized | Instant | undefined> {
+  const { audit, mountDirectory, acmeTools } = context
+  const mount = (await mountDirectory.current()).mounts.find(({ id }) => id === order.mountId)
+  if (mount === undefined) return undefined
+  const trail = audit.trail({ job: "acme-orders" })
+  const signing = new OrderSigning(context, acmeTools, mount.path, directoryAt(order.directory), trail.keyUse)
+  try {
+    const expiresAt = await signing.sign(order, request)
+    await trail.durable()
+    return { status: "valid", expiresAt }
+  } catch (error) {
+    return error instanceof TurnLost ? undefined : giveUp(context, order, error)
+  }
+}
+
+async function giveUp(
+  { storage, runtime }: FinalizationContext,
+  order: ClaimedOrder,
+  error: unknown,
+): Promise<Finalized | Instant | undefined> {
+  const refusal = refusalIn(error)
+  const delayMs = refusal === undefined ? retryDelaysMs[order.attempts - 1] : undefined
+  if (refusal === undefined)
+    runtime.log.warn("acme-order-not-finalized", { order: order.id, attempts: order.attempts, error })
+  if (delayMs !== undefined) {
+    const retryAt = runtime.clock.now() + delayMs
+    return (await storage.transact(({ acmeOrders }) => acmeOrders.retry(order, retryAt))) ? retryAt : undefined
+  }
+  const problem = refusal ?? {
+    type: "serverInternal",
+    detail: isEngineError(error) ? error.message : "The certificate could not be made.",
+  }
+  const isFailed = await storage.transact(({ acmeOrders }) => acmeOrders.fail(order, problem))
+  return isFailed ? { status: "invalid", error: problem } : undefined
+}
+
+/** What may be otherwise in a moment. */
+const passing: ReadonlySet<EngineErrorCode> = new Set([
+  "busy",
+  "internal",
+  "out-of-service",
+  "pending",
+  "rate-limited",
+  "unavailable",
+])
+
+/** What stays true however often it is tried. */
+function refusalIn(error: unknown): Problem | undefined {
+  if (error instanceof AcmeProblem) return error.problem
+  if (isEngineError(error) && !passing.has(error.code)) return { type: "serverInternal", detail: error.message }
+  return undefined
+}

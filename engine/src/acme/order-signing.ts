@@ -1,0 +1,99 @@
+// Signs what an order that is processing asks for. Whoever signs has taken its turn; the certificate and the order's end are
+// written in one transaction, so that of two who sign one certificate is kept, and the other was never there.
+import { isEngineError } from "../core/errors.ts"
+import type { Instant } from "../core/time.ts"
+import type { CertificateRecord } from "../pki/certificates/certificate.ts"
+import { ExternalPolicyService } from "../pki/external-policy/external-policy-service.ts"
+import { issuanceOf } from "../pki/issue/issuance.ts"
+import { namesOf } from "../pki/issue/leaf.ts"
+import { leafContent } from "../pki/policy/content.ts"
+import type { PkiStores } from "../pki/authority-service.ts"
+import { acmeMaxTtlMs } from "../pki/settings/acme-settings.ts"
+import { writePem } from "../x509/pem.ts"
+import type { ClaimedOrder } from "./acme-store.ts"
+import type { Decider } from "./directory.ts"
+import { DirectoryService, notServed } from "./directory-service.ts"
+import { isServed } from "./directory.ts"
+import { type ReadCsr, readCsr } from "./given.ts"
+import { approveCsr, namesProblem } from "./order-policy.ts"
+import { unauthorized } from "./problem.ts"
+
+/** The order has come to its end by other hands. */
+export class TurnLost extends Error {}
+
+export class OrderSigning extends DirectoryService {
+  /** The answer is how long the order is kept. Throws `AcmeProblem` where it has come to nothing. */
+  async sign(order: ClaimedOrder, request: ReadCsr = readCsr(order.csr)): Promise<Instant> {
+    const { decider } = this.issuing(await this.served(), order.profile)
+    return decider.kind === "role" ? this.#signByRole(order, request) : this.#signByPolicy(order, request, decider)
+  }
+
+  #signByRole(order: ClaimedOrder, { parsed, key }: ReadCsr): Promise<Instant> {
+    return this.changed(async (authority) => {
+      if (!isServed(authority)) throw notServed()
+      const { decider, terms } = this.issuing(authority, order.profile)
+      if (decider.kind !== "role") throw unauthorized("The directory follows another policy by now.")
+      const signer = await this.signerOfIssuer(authority, decider.issuer)
+      const approved = approveCsr(order, { request: parsed, key: key.algorithm }, terms(decider))
+      const outcome = await this.certified(authority, signer, leafContent(approved, key), decider.role, {
+        ...namesOf(approved),
+        role: decider.name === null ? undefined : { ...decider.role, generateLease: false, name: decider.name },
+        metadata: "",
+        leasePath: "acme",
+        warnings: [],
+      })
+      const { certificate } = issuanceOf(outcome)
+      if (certificate === undefined)
+        throw unauthorized("The role stores no certificates, so ACME has none to hand out.")
+      return {
+        store: async (_current, stores) => {
+          await complete(stores, order, certificate)
+          await stores.certificates.insert(certificate)
+        },
+        value: certificate.notAfter,
+      }
+    })
+  }
+
+  /** What the service decides is signed only if it names what was proved, and is kept whatever it says of that. */
+  async #signByPolicy(
+    order: ClaimedOrder,
+    { parsed }: ReadCsr,
+    { policy, issuerRef }: Decider & { readonly kind: "external-policy" },
+  ): Promise<Instant> {
+    const service = new ExternalPolicyService(this.context, this.mountPath, this.caller, this.recordKeyUse)
+    const { clock } = this.context.runtime
+    const { acme } = (await this.served()).settings
+    const request = {
+      csr: `${writePem("CERTIFICATE REQUEST", parsed.der)}\n`,
+      parameters: new Map([["identifiers", JSON.stringify(order.identifiers)]]),
+      ...(policy === undefined ? {} : { policy }),
+      ...(issuerRef === undefined ? {} : { issuerRef }),
+    }
+    try {
+      const { notAfter } = await ExternalPolicyService.signProved(service, request, {
+        refuseOthers(names) {
+          const problem = namesProblem(order.identifiers, names)
+          if (problem !== undefined) throw unauthorized(`What the external policy service decided ${problem}.`)
+        },
+        async settle(stores, record) {
+          if (record.notAfter > clock.now() + acmeMaxTtlMs(acme))
+            throw unauthorized("What the external policy service decided is valid for longer than max_ttl.")
+          await complete(stores, order, record)
+        },
+      })
+      return notAfter
+    } catch (error) {
+      if (isEngineError(error, "unprocessable")) throw unauthorized(error.message)
+      throw error
+    }
+  }
+}
+
+async function complete(
+  { acmeOrders }: PkiStores,
+  order: ClaimedOrder,
+  { serialNumber, notAfter: keptUntil }: CertificateRecord,
+): Promise<void> {
+  if (!(await acmeOrders.complete(order, { serialNumber, keptUntil }))) throw new TurnLost()
+}

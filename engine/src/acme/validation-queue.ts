@@ -1,0 +1,82 @@
+// Looks at challenges whose turn has come.
+import { type Instant, dayMs, secondMs } from "../core/time.ts"
+import type { Timers } from "../core/timers.ts"
+import type { Authority } from "../pki/authority.ts"
+import type { PkiContext } from "../pki/authority-service.ts"
+import type { ValidationQueue } from "./acme-queues.ts"
+import type { ClaimedChallenge } from "./acme-store.ts"
+import { DueQueue } from "./due-queue.ts"
+import type { Problem } from "./problem.ts"
+import { type AcmeNetwork, attempt, caaProblem, type NetworkTerms } from "./validation.ts"
+
+export interface ValidationContext extends Pick<PkiContext, "storage" | "runtime" | "mountDirectory" | "authorities"> {
+  readonly network: AcmeNetwork
+  readonly timers: Timers
+}
+
+/** Longer than any attempt takes. */
+export const validationLeaseMs = 60 * secondMs
+/** Waits after the first and the second attempt; then it has failed. */
+const retryDelaysMs = [3 * secondMs, 10 * secondMs]
+/** For which orders of the same account may use it again. */
+const validityMs = 30 * dayMs
+
+export function validationQueue(context: ValidationContext): ValidationQueue {
+  const { storage } = context
+  const queue: ValidationQueue = new DueQueue(
+    {
+      name: "acme-challenge",
+      leaseMs: validationLeaseMs,
+      nextAt: () => storage.read(({ acmeAuthorizations }) => acmeAuthorizations.nextAttemptAt()),
+      claim: (now, leasedUntil, limit) =>
+        storage.transact(({ acmeAuthorizations }) => acmeAuthorizations.claim(now, leasedUntil, limit)),
+      async attempt(challenge) {
+        const retryAt = await look(context, challenge)
+        if (retryAt !== undefined) queue.expect(retryAt)
+      },
+      describe: ({ authorizationId: authorization, type }) => ({ authorization, type }),
+    },
+    context,
+  )
+  return queue
+}
+
+/** The answer is when to look once more, if that may help. */
+async function look(context: ValidationContext, challenge: ClaimedChallenge): Promise<Instant | undefined> {
+  const { storage, runtime, network } = context
+  const authority = await authorityOf(context, challenge)
+  if (authority === undefined) return undefined
+  const { acme, cluster } = authority.settings
+  const terms: NetworkTerms = { permittedRanges: acme.challengePermittedIpRanges, resolver: acme.dnsResolver }
+  const { identifier, type, token, thumbprint, accountId, directory } = challenge
+  let problem = await attempt({ identifier, type, token, thumbprint }, network, terms)
+  if (problem === undefined && acme.caaIdentities.length > 0 && identifier.type === "dns") {
+    const accountUrl = `${cluster.path}/${directory}/account/${accountId}`
+    problem = await caaProblem(identifier, { identities: acme.caaIdentities, method: type, accountUrl }, network, terms)
+  }
+  const now = runtime.clock.now()
+  return storage.transact(async ({ acmeAuthorizations }) => {
+    if (problem === undefined) {
+      await acmeAuthorizations.succeed(challenge, now, now + validityMs)
+      return undefined
+    }
+    const retryAt = retryTime(challenge.attempts, problem, now)
+    if (retryAt === undefined) await acmeAuthorizations.failChallenge(challenge, problem)
+    else await acmeAuthorizations.retry(challenge, problem, retryAt)
+    return retryAt
+  })
+}
+
+async function authorityOf(
+  { mountDirectory, authorities, storage }: ValidationContext,
+  { mountId }: ClaimedChallenge,
+): Promise<Authority | undefined> {
+  const mount = (await mountDirectory.current()).mounts.find(({ id }) => id === mountId)
+  return mount && authorities.read(storage, mount)
+}
+
+/** What the owner of a name has decided does not change by itself within seconds. */
+const retryTime = (attempts: number, { type }: Problem, now: Instant): Instant | undefined => {
+  const delayMs = type === "caa" ? undefined : retryDelaysMs[attempts - 1]
+  return delayMs === undefined ? undefined : now + delayMs
+}

@@ -1,0 +1,59 @@
+import { describe, expect, onTestFinished, test } from "vitest"
+import { databaseKinds } from "../../storage/temporary-database.ts"
+import { AcmeTestClient } from "../../testing/acme-client.ts"
+import { acmeCluster, newAcmeMount, openChallengeServer } from "../../testing/acme-mount.ts"
+import { csrFor, hurriedTime, readyOrder } from "../../testing/acme-world.ts"
+import { openWorld } from "../../testing/world.ts"
+
+const base = `${acmeCluster}/acme`
+
+describe.each(databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory"))(
+  "on $name",
+  (kind) => {
+    async function newServers(jobs: readonly boolean[]) {
+      const opened = new AsyncDisposableStack()
+      onTestFinished(() => opened.disposeAsync())
+      const { url } = opened.use(await kind.place())
+      const responder = opened.use(await openChallengeServer())
+      const acme = { httpPort: responder.port, permitted: { kinds: ["loopback"], ranges: [] } } as const
+      const time = hurriedTime()
+      const worlds = []
+      for (const one of jobs) worlds.push(opened.use(await openWorld({ url, acme, jobs: one, ...time })))
+      const [first, second] = worlds
+      if (first === undefined || second === undefined) throw new Error("two servers were asked for")
+      await newAcmeMount(first)
+      return { first, second, responder }
+    }
+
+    test("what a server has taken down, and does nothing about, another brings to its end", async () => {
+      const { first, responder } = await newServers([false, true])
+      const client = await AcmeTestClient.registered(first, base)
+      const { finalize, url } = await readyOrder(client, responder)
+      const finalized = await client.post(finalize, { csr: await csrFor(["localhost"]) })
+      expect(finalized.body.status).toBe("processing")
+      expect(finalized.headers.get("retry-after")).toBe("1")
+      await expect.poll(async () => (await client.post(url)).body.status, { timeout: 10_000 }).toBe("valid")
+      expect((await client.post(`${url}/cert`)).body).toContain("BEGIN CERTIFICATE")
+    })
+
+    test("an order that is finalized on several servers at once gets one certificate", async () => {
+      const { first, second, responder } = await newServers([true, true])
+      const client = await AcmeTestClient.registered(first, base)
+      const elsewhere = await AcmeTestClient.open(second, base)
+      Object.assign(elsewhere, { key: client.key, account: client.account })
+      const before = (await first.pki("LIST", "/pki/certs")).body.data.keys.length
+      const orders = 8
+      for (let count = 0; count < orders; count += 1) {
+        const { finalize, url } = await readyOrder(client, responder)
+        const [one, other] = [await csrFor(["localhost"]), await csrFor(["localhost"])]
+        const answers = await Promise.all([
+          client.post(finalize, { csr: one }),
+          elsewhere.post(finalize, { csr: other }),
+        ])
+        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 403]))
+        await expect.poll(async () => (await elsewhere.post(url)).body.status, { timeout: 10_000 }).toBe("valid")
+      }
+      expect((await first.pki("LIST", "/pki/certs")).body.data.keys).toHaveLength(before + orders)
+    })
+  },
+)
