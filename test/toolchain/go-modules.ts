@@ -13,6 +13,9 @@ const run = promisify(execFile)
 /** The public Go client of the workspace API, and what walks through the API with it. */
 export const goTfeFolder = join(import.meta.dirname, "../clients/go-tfe")
 
+/** The ACME code of Caddy and of cert-manager, as one command. */
+export const acmeGoFolder = join(import.meta.dirname, "../clients/acme-go")
+
 /** Lints certificates, CRLs and OCSP answers. */
 export const zlintFolder = join(import.meta.dirname, "../judges/zlint")
 

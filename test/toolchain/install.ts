@@ -2,6 +2,7 @@
 // in the end.
 import { certbot, challengeResponder, dehydrated, lego, newerCertbot } from "./acme.ts"
 import {
+  acmeGoFolder,
   buildGoProgram,
   crlsFolder,
   findGoProgram,
@@ -35,6 +36,7 @@ const tools: readonly Tool[] = [
   { name: "certbot 5", ...newerCertbot },
   { name: "lego", ...lego },
   { name: "dehydrated", ...dehydrated },
+  goProgram("ACME code of Caddy and cert-manager", acmeGoFolder),
   { name: "pebble-challtestsrv", ...challengeResponder },
   goProgram("zlint", zlintFolder),
   goProgram("Go's own lists", crlsFolder),
