@@ -206,7 +206,8 @@ export class ApiClient implements AsyncDisposable {
 
   /** Sent again only where the server said when: then it has done nothing. */
   async #answer(call: Call): Promise<Dispatcher.ResponseData> {
-    const signal = AbortSignal.any([this.#closing.signal, ...(call.signal === undefined ? [] : [call.signal])])
+    const closing = this.#closing.signal
+    const signal = call.signal === undefined ? closing : AbortSignal.any([closing, call.signal])
     for (let attempt = 1; ; attempt += 1) {
       const answer = await this.#once(call, signal)
       if (answer.statusCode < 300) return answer

@@ -20,6 +20,7 @@ import {
 } from "./kubernetes-object.ts"
 import { ObjectStore } from "./object-store.ts"
 import { type Outcome, Postponed, Unsettled } from "./outcome.ts"
+import { OwnWrites } from "./own-writes.ts"
 import { reconcileIssuers } from "./issuers.ts"
 import type { Reconciler } from "./reconciler.ts"
 
@@ -184,7 +185,7 @@ async function story(fault: Fault) {
   })
   await settle(memory, issuer, issuers, "team/ca")
   const runtime = { random: () => 0.5, stopwatch: () => performance.now() }
-  const certificates = reconcileCertificates({ ...memory, engines, runtime })
+  const certificates = reconcileCertificates({ ...memory, engines, runtime, writes: new OwnWrites(runtime.stopwatch) })
   memory.set(certificate, {
     metadata: { name: "web", namespace: "team", creationTimestamp: "2026-01-01T00:00:00Z" },
     spec: {

@@ -4,7 +4,7 @@ import { managedLabel } from "./certificate/annotations.ts"
 import { backoffOf, failed, type Failure, renewAnnotation, usable, waitingOn } from "./certificate/attempts.ts"
 import { type Case, type CertificateParts, inNamespaceOf, presentAt, put } from "./certificate/certificate-case.ts"
 import { statusOf, toBeRevoked } from "./certificate/certificate-status.ts"
-import { heldIn } from "./certificate/held-certificate.ts"
+import { type HeldCertificate, heldIn } from "./certificate/held-certificate.ts"
 import { IssuanceFailed, issue, nextKeyOf } from "./certificate/issuance.ts"
 import { connect, type KnownIssuer, knownIssuer, knownRole } from "./certificate/known-issuer.ts"
 import { claimOf } from "./certificate/ownership.ts"
@@ -27,7 +27,6 @@ import { certificate, type CertificateSpec } from "./kinds/certificate.ts"
 import { type KubernetesObject, secrets } from "./kubernetes-object.ts"
 import { toldHowToLetGo } from "./letting-go.ts"
 import { type Outcome, pollMs, stalled, Unsettled, waiting } from "./outcome.ts"
-import { OwnWrites } from "./own-writes.ts"
 import { parsedSpec } from "./parsed-spec.ts"
 import type { Reconciler, Visit } from "./reconciler.ts"
 
@@ -52,8 +51,8 @@ export const managedSelector = `${managedLabel}=true`
 /** Nobody tells when somebody else's Secret goes away. */
 const foreignPollMs = 60_000
 
-export function reconcileCertificates(options: Omit<CertificateParts, "writes">): Reconciler {
-  const certificates = new Certificates({ ...options, writes: new OwnWrites(options.runtime.stopwatch) })
+export function reconcileCertificates(parts: CertificateParts): Reconciler {
+  const certificates = new Certificates(parts)
   return {
     finalizer: {
       name: "chancery.dev/revoke",
@@ -178,7 +177,7 @@ class Certificates {
       revision,
       renewRequest: object.metadata.annotations?.[renewAnnotation] ?? "",
     }
-    one.secret = await put(this.#parts, secrets, key, await secretFor(content, one.secret))
+    one.secret = await put(this.#parts, one, secrets, await secretFor(content, one.secret))
     const keptKey = one.held.is === "whole" && one.held.privateKey === held.privateKey
     one.held = { is: "whole", ...held }
     if (spec.keySource === "Operator" && !keptKey) await parts.cluster.delete(secrets, nextKeyOf(object, revision))
@@ -198,8 +197,16 @@ class Certificates {
 
   /** Everything that follows from a certificate, whenever it was issued: done again it changes nothing. */
   async #keepUp(one: Case, isNew: boolean): Promise<void> {
-    const { object, spec, held, secret, before, key } = one
-    if (held.is !== "whole" || secret === undefined) return
+    const { spec, held, before } = one
+    if (held.is !== "whole") return
+    if (!isNew) await this.#mend(one, held)
+    if (before.serialNumber === undefined || before.serialNumber === held.serialNumber) return
+    for (const workload of spec.rolloutRestart ?? []) await restart(this.#parts, one, workload, held.serialNumber)
+  }
+
+  /** What lies in the Secret beside the certificate, and what lies beside the Secret. */
+  async #mend(one: Case, held: HeldCertificate): Promise<void> {
+    const { object, spec, secret } = one
     const written = writtenIn(secret)
     const revision = revisionIn(secret)
     const content = {
@@ -212,13 +219,11 @@ class Certificates {
       renewRequest: renewRequestIn(secret),
     }
     const wanted = await secretFor(content, secret)
-    if (!isAsWanted(wanted, secret)) one.secret = await put(this.#parts, secrets, key, wanted)
+    if (!isAsWanted(wanted, secret)) one.secret = await put(this.#parts, one, secrets, wanted)
     const nextKey = nextKeyOf(object, revision)
     const { cluster, storeOf } = this.#parts
     // Left behind by a crash.
-    if (!isNew && storeOf(secrets).get(nextKey) !== undefined) await cluster.delete(secrets, nextKey)
-    if (before.serialNumber === undefined || before.serialNumber === held.serialNumber) return
-    for (const workload of spec.rolloutRestart ?? []) await restart(this.#parts, one, workload, held.serialNumber)
+    if (storeOf(secrets).get(nextKey) !== undefined) await cluster.delete(secrets, nextKey)
   }
 
   async #outcome(one: Case, { trigger, failure, trust, unready }: Found): Promise<Outcome> {

@@ -9,9 +9,17 @@ import { clusterConnection } from "./kinds/cluster-connection.ts"
 import type { ConnectionRef } from "./kinds/connection-spec.ts"
 import { connection } from "./kinds/connection.ts"
 import type { Kind } from "./kinds/definition.ts"
-import { keyOf, type KubernetesObject, namespaces, type ObjectKey, type Resource } from "./kubernetes-object.ts"
+import {
+  keyOf,
+  type KubernetesObject,
+  namespaces,
+  type ObjectKey,
+  placeOf,
+  type Resource,
+} from "./kubernetes-object.ts"
 import type { ObjectFigure, OperatorMetrics } from "./metrics.ts"
 import { type Index, ObjectStore } from "./object-store.ts"
+import { OwnWrites } from "./own-writes.ts"
 import type { Reconciler } from "./reconciler.ts"
 import type { OperatorRuntime } from "./runtime.ts"
 import { belongsTo, type Shard } from "./shard.ts"
@@ -53,6 +61,8 @@ export interface Parts {
   readonly recorder: Pick<EventRecorder, "record">
   /** Objects of a kind, or of what some kind refers to. */
   readonly storeOf: (resource: Resource) => ObjectStore
+  /** Of what kinds refer to, by place: whoever has written it himself is not told of it. */
+  readonly writes: OwnWrites
 }
 
 export interface ControllersOptions {
@@ -105,7 +115,8 @@ export function openControllers(options: ControllersOptions): Controllers {
     ...(embedded === undefined ? {} : { embedded }),
     secretChanged: (kind, key) => controllers.get(nameOf(connectionKinds[kind]))?.touch(key),
   })
-  const parts: Parts = { cluster, runtime, engines, namespace, recorder, storeOf }
+  const writes = new OwnWrites(runtime.stopwatch)
+  const parts: Parts = { cluster, runtime, engines, namespace, recorder, storeOf, writes }
   for (const { kind, reconciler, figures = [] } of kinds) {
     for (const { name, help, of } of figures) metrics.figure(name, help, () => valuesOf(storeOf(kind), of, shard))
     controllers.set(
@@ -137,11 +148,12 @@ export function openControllers(options: ControllersOptions): Controllers {
       const object = store.get(key)
       if (connectionKind !== undefined) engines.changed(connectionKind, key, object)
       controllers.get(name)?.changed(key, how, previous)
+      const writer = writes.writerOf(placeOf(resource, key), object?.metadata.resourceVersion)
       // What is found at first is looked at anyway.
       if (how === "changed" && concernsOthers(previous, object))
         for (const { kind, index, valueFor = identity } of referrers)
-          for (const one of storeOf(kind).by(index, valueFor(key)))
-            controllers.get(nameOf(kind))?.touch(keyOf(one), "retry")
+          for (const one of storeOf(kind).by(index, valueFor(key)).map(keyOf))
+            if (placeOf(kind, one) !== writer) controllers.get(nameOf(kind))?.touch(one, "retry")
       if (object === undefined && previous !== undefined) release(previous)
     }
   }

@@ -46,6 +46,9 @@ export type ObjectKey = string
 export const keyOf = ({ metadata: { namespace, name } }: KubernetesObject): ObjectKey =>
   namespace === undefined ? name : `${namespace}/${name}`
 
+/** An object among those of all kinds. */
+export const placeOf = ({ group, plural }: Resource, key: ObjectKey): string => `${plural}.${group}/${key}`
+
 export function parseKey(key: ObjectKey): { readonly namespace?: string; readonly name: string } {
   const slash = key.indexOf("/")
   return slash === -1 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) }

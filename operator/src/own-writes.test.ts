@@ -31,3 +31,13 @@ test("what went away is waited for no more", () => {
   writes.forget("a/one")
   expect(writes.waitMs("a/one", "9")).toBe(0)
 })
+
+test("whoever has written what the watch shows is known, once, and not who wrote before or after", () => {
+  const writes = new OwnWrites(() => 0)
+  writes.remember("secrets/a/one", "10", "certificates/a/one")
+  expect(writes.writerOf("secrets/a/one", "9")).toBeUndefined()
+  expect(writes.writerOf("secrets/a/two", "10")).toBeUndefined()
+  expect(writes.writerOf("secrets/a/one", "10")).toBe("certificates/a/one")
+  expect(writes.waitMs("secrets/a/one", "9")).toBe(0)
+  expect(writes.writerOf("secrets/a/one", "10")).toBeUndefined()
+})

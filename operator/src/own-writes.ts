@@ -2,18 +2,33 @@
 // everything twice (KEP-5647). Such an object waits until the watch has caught up, though not for ever: a watch may be cut.
 import { type ObjectKey, reaches } from "./kubernetes-object.ts"
 
+interface Write {
+  readonly resourceVersion: string
+  readonly at: number
+  readonly by: ObjectKey | undefined
+}
+
 const patienceMs = 5_000
 
 export class OwnWrites {
-  readonly #writes = new Map<ObjectKey, { readonly resourceVersion: string; readonly at: number }>()
+  readonly #writes = new Map<ObjectKey, Write>()
   readonly #stopwatch: () => number
 
   constructor(stopwatch: () => number) {
     this.#stopwatch = stopwatch
   }
 
-  remember(key: ObjectKey, resourceVersion: string): void {
-    this.#writes.set(key, { resourceVersion, at: this.#stopwatch() })
+  /** `by`: who has written it, and need not be told of it. */
+  remember(key: ObjectKey, resourceVersion: string, by?: ObjectKey): void {
+    this.#writes.set(key, { resourceVersion, at: this.#stopwatch(), by })
+  }
+
+  /** Who has written just what the watch shows now; it has caught up then. */
+  writerOf(key: ObjectKey, resourceVersion: string | undefined): ObjectKey | undefined {
+    const write = this.#writes.get(key)
+    if (write === undefined || write.resourceVersion !== resourceVersion) return undefined
+    this.#writes.delete(key)
+    return write.by
   }
 
   forget(key: ObjectKey): void {

@@ -10,6 +10,8 @@ export interface RawApi extends AsyncDisposable {
   apply(path: string, object: unknown): Promise<unknown>
   /** As it is answered. */
   text(path: string): Promise<string>
+  /** The documents of an answer that goes on, one a line, until the reader has had enough. */
+  follow(path: string, signal?: AbortSignal): AsyncGenerator
 }
 
 export async function openRawApi(config: KubeConfig, clients = 16): Promise<RawApi> {
@@ -20,6 +22,8 @@ export async function openRawApi(config: KubeConfig, clients = 16): Promise<RawA
   const { ca, cert, key } = options
   const tls = Object.fromEntries(Object.entries({ ca, cert, key }).filter(([, value]) => value !== undefined))
   const dispatcher = new Agent({ connections: clients, connect: tls, bodyTimeout: 120_000, headersTimeout: 120_000 })
+  // What goes on keeps its connection, and takes none of the clients'.
+  const streaming = new Agent({ connect: tls, bodyTimeout: 0, headersTimeout: 120_000 })
   const ask = async (method: string, path: string, body?: unknown, mediaType = "application/json") => {
     const answer = await request(`${cluster.server}${path}`, {
       dispatcher,
@@ -44,7 +48,24 @@ export async function openRawApi(config: KubeConfig, clients = 16): Promise<RawA
         await ask("PATCH", `${path}?fieldManager=raw&force=true`, object, "application/apply-patch+yaml"),
       ) as unknown,
     text: (path) => ask("GET", path),
-    [Symbol.asyncDispose]: () => dispatcher.destroy(),
+    async *follow(path, signal) {
+      const headers = { ...(options.headers as Record<string, string>), accept: "application/json" }
+      const { statusCode, body } = await request(`${cluster.server}${path}`, {
+        dispatcher: streaming,
+        headers,
+        ...(signal === undefined ? {} : { signal }),
+      })
+      if (statusCode >= 300) throw new Error(`${path} answers ${statusCode}: ${await body.text()}`)
+      let begun = ""
+      for await (const piece of body.setEncoding("utf8")) {
+        const lines = (begun + (piece as string)).split("\n")
+        begun = lines.pop() ?? ""
+        for (const line of lines) yield JSON.parse(line) as unknown
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([dispatcher.destroy(), streaming.destroy()])
+    },
   }
 }
 

@@ -2,8 +2,8 @@
 import type { Cluster } from "../cluster.ts"
 import type { StoredCondition } from "../conditions.ts"
 import type { EngineConnections } from "../engine-connections.ts"
-import type { CertificateSpec } from "../kinds/certificate.ts"
-import type { KubernetesObject, ObjectKey, Resource } from "../kubernetes-object.ts"
+import { certificate, type CertificateSpec } from "../kinds/certificate.ts"
+import { keyOf, type KubernetesObject, type ObjectKey, placeOf, type Resource } from "../kubernetes-object.ts"
 import type { ObjectStore } from "../object-store.ts"
 import { Postponed } from "../outcome.ts"
 import type { OwnWrites } from "../own-writes.ts"
@@ -17,7 +17,6 @@ export interface CertificateParts {
   readonly runtime: Pick<OperatorRuntime, "random" | "stopwatch">
   readonly engines: Pick<EngineConnections, "connect">
   readonly storeOf: (resource: Resource) => Pick<ObjectStore, "get" | "by" | "size">
-  /** Of what lies beside the Certificates. */
   readonly writes: OwnWrites
 }
 
@@ -65,16 +64,15 @@ export async function presentAt(
 
 export async function put(
   { cluster, writes }: CertificateParts,
+  { object: owner }: Pick<Case, "object">,
   resource: Resource,
-  key: ObjectKey,
   object: KubernetesObject,
 ): Promise<KubernetesObject> {
   const written = await cluster.apply(resource, object, fieldManager)
   const { resourceVersion } = written.metadata
-  if (resourceVersion !== undefined) writes.remember(placeOf(resource, key), resourceVersion)
+  if (resourceVersion !== undefined)
+    writes.remember(placeOf(resource, keyOf(object)), resourceVersion, placeOf(certificate, keyOf(owner)))
   return written
 }
 
 export const fieldManager = "chancery-certificate"
-
-const placeOf = ({ plural }: Resource, key: ObjectKey): string => `${plural}/${key}`

@@ -2,13 +2,11 @@
 import {
   type Certificate,
   type ExtensionValues,
-  isSamePublicKey,
   parseCertificate,
   parseExtensionValues,
   type PrivateKey,
   readPem,
   readPrivateKeyPem,
-  readPublicKey,
   serialNumberOf,
   sha256,
   UnacceptableInput,
@@ -64,7 +62,8 @@ export function heldOf(
   const [first] = chain
   if (first === undefined) return { is: "incomplete", problem: "has no certificate under tls.crt" }
   const leaf = parseCertificate(first)
-  if (!isSamePublicKey(privateKey.publicKey, readPublicKey(leaf.subjectPublicKeyInfo))) return { is: "mismatched" }
+  // Two keys are the same if and only if these octets are; that of the private key is known to be a good one.
+  if (Buffer.compare(privateKey.publicKey.spki, leaf.subjectPublicKeyInfo) !== 0) return { is: "mismatched" }
   return {
     is: "whole",
     privateKey,

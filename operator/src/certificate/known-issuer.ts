@@ -2,6 +2,7 @@
 import { engineRoleName } from "../certificate-roles.ts"
 import type { Connected } from "../engine-connections.ts"
 import { certificateRole, type CertificateRoleSpec } from "../kinds/certificate-role.ts"
+import type { Kind } from "../kinds/definition.ts"
 import { clusterIssuer, issuer, type IssuerSpec } from "../kinds/issuer.ts"
 import type { KubernetesObject } from "../kubernetes-object.ts"
 import { type Case, type CertificateParts, framed, inNamespaceOf } from "./certificate-case.ts"
@@ -29,8 +30,17 @@ export function knownIssuer(
   const kind = issuerRef.kind === "Issuer" ? issuer : clusterIssuer
   const key = issuerRef.kind === "Issuer" ? inNamespaceOf(object, issuerRef.name) : issuerRef.name
   const found = storeOf(kind).get(key)
-  const parsed = kind.spec.safeParse(found?.["spec"])
-  if (found === undefined || !parsed.success) return undefined
+  if (found === undefined) return undefined
+  if (!known.has(found)) known.set(found, issuerOf(kind, found))
+  return known.get(found)
+}
+
+/** Every certificate of an issuer asks for the same. */
+const known = new WeakMap<KubernetesObject, KnownIssuer | undefined>()
+
+function issuerOf(kind: Kind<IssuerSpec>, found: KubernetesObject): KnownIssuer | undefined {
+  const parsed = kind.spec.safeParse(found["spec"])
+  if (!parsed.success) return undefined
   const { caFingerprint, caChain = "" } = (found["status"] ?? {}) as {
     readonly caFingerprint?: string
     readonly caChain?: string

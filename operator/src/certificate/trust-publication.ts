@@ -24,11 +24,8 @@ export interface Trust {
   readonly condition?: Condition
 }
 
-export async function publishTrust(
-  parts: CertificateParts,
-  { object, spec, held, visit }: Case,
-  known: KnownIssuer | undefined,
-): Promise<Trust> {
+export async function publishTrust(parts: CertificateParts, one: Case, known: KnownIssuer | undefined): Promise<Trust> {
+  const { object, spec, held, visit } = one
   const current = rootOf(known?.chain ?? [])
   if (spec.trust === undefined || current === undefined) return { isTakeoverDue: false }
   const name = spec.trust.publishTo.configMapName
@@ -45,7 +42,7 @@ export async function publishTrust(
   const inUse = held.is === "whole" ? held.authorities.filter((der) => !inForce.has(fingerprint(der))) : []
   const authorities = trusted(trustedIn(present), { current, inUse, overlapMs, now: visit.now })
   const wanted = trustConfigMap(name, object, authorities, present)
-  if (!isAsWanted(wanted, present)) await put(parts, configMaps, key, wanted)
+  if (!isAsWanted(wanted, present)) await put(parts, one, configMaps, wanted)
   return trustOf(authorities, overlapMs, visit.now)
 }
 

@@ -12,6 +12,8 @@ await using operator = await stage.startOperator("one")
 await stage.make("issuers", [issuerObject("operated")])
 await stage.allReady("issuers", "operated", 1, performance.now())
 
+const cpuSeconds = () => operator.metric("process_cpu_seconds_total")
+const cpuBefore = await cpuSeconds()
 const before = await writesOf(operator)
 const begunAt = performance.now()
 await stage.make(
@@ -20,6 +22,7 @@ await stage.make(
 )
 const madeMs = performance.now() - begunAt
 const tookMs = await stage.allReady("certificates", "operated", objectCount, begunAt)
+const cpuMs = ((await cpuSeconds()) - cpuBefore) * 1_000
 const after = await writesOf(operator)
 const writes = Object.fromEntries(
   Object.entries(after).map(([method, count]) => [method, count - (before[method] ?? 0)]),
@@ -66,6 +69,7 @@ report(`${objectCount} Certificates applied by ${clientCount} clients after`, ma
 report("all of them Ready after", tookMs / 1_000, "s")
 report("  a second", (objectCount / tookMs) * 1_000, "certificates")
 report("  by as many writes of raw clients, a second", (objectCount / rawMs) * 1_000, "certificates")
+report("  CPU of the operator for each", cpuMs / objectCount, "ms")
 report("  memory of the operator", memory, "MiB")
 report("  PATCH, POST, DELETE for each", per("PATCH"), `, ${per("POST")}, ${per("DELETE")}`)
 target("rate / raw", rawMs / tookMs, { atLeast: 0.5 })
