@@ -142,7 +142,8 @@ export const certificateObject = (namespace: string, index: number): BenchObject
 export const workspaceObject = (namespace: string, index: number): BenchObject => ({
   kind: "Workspace",
   metadata: { name: `w${index}`, namespace },
-  spec: { connectionRef, description: "A", deletionPolicy: "Retain" },
+  // All of them are in one organization.
+  spec: { connectionRef, name: `${namespace}-${index}`, description: "A", deletionPolicy: "Retain" },
 })
 
 /** The writes of the operator so far, leases aside: those are of the clock and not of objects. */
