@@ -1,9 +1,12 @@
 import { execFile } from "node:child_process"
 import { X509Certificate } from "node:crypto"
 import { cp, readFile } from "node:fs/promises"
+import { dirname } from "node:path"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
-import { builtChancery, serve, temporaryFolder } from "../cli/chancery.ts"
+import { builtChancery, freePort, serve, temporaryFolder } from "../cli/chancery.ts"
+import { certbot, lego } from "../toolchain/acme.ts"
+import { publicProgram } from "../toolchain/public-program.ts"
 import { shellBlocks } from "./shell-blocks.ts"
 
 const shell = promisify(execFile)
@@ -75,6 +78,34 @@ test(
     const { serialNumber } = new X509Certificate(issued)
     expect(stdout).toContain(`Serial Number: ${serialNumber}`)
     expect(stdout).toMatch(/api\.pem: revoked/)
+  },
+)
+
+const clients = [await publicProgram(certbot), await publicProgram(lego)]
+
+test.skipIf(clients.includes(undefined))(
+  "the ACME screen, typed as it is written, gets certificates that lead to the root by certbot and by lego",
+  async () => {
+    const [start = "", ...byClients] = await shellBlocks("ACME")
+    const [, words = ""] = /^npm start -- (.*)\n$/.exec(start) ?? []
+    await using folder = await temporaryFolder()
+    const [httpPort, tlsPort] = [String(await freePort()), String(await freePort())]
+    await using _served = await serve(["dev", ...words.replace("5002", httpPort).split(" ")], {
+      folder: folder.path,
+      environment: { CHANCERY_TLS_LISTEN: `127.0.0.1:${tlsPort}` },
+    })
+    const scripts = byClients.map((block) => block.replaceAll("8421", tlsPort).replaceAll("5002", httpPort))
+    expect(scripts.map((script) => script.trim().split("\n").length)).toEqual([4, 4])
+    const folders = clients.map((program = "") => dirname(program)).filter((each) => each !== ".")
+    const env = { ...process.env, PATH: [...folders, process.env["PATH"]].join(":") }
+
+    const verified: string[] = []
+    for (const script of scripts)
+      verified.push(
+        ...((await shell("sh", ["-e", "-c", script], { cwd: folder.path, env })).stdout.match(/^.*: OK$/m) ?? []),
+      )
+
+    expect(verified).toEqual(["certbot/live/localhost/cert.pem: OK", "lego/certificates/localhost.crt: OK"])
   },
 )
 
