@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process"
 import { X509Certificate } from "node:crypto"
-import { cp, readFile } from "node:fs/promises"
+import { cp, readFile, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
@@ -21,6 +21,13 @@ async function firstScreen() {
     certificates: await shellBlocks("Certificates"),
     manifests: await shellBlocks("Manifests"),
   }
+}
+
+async function descriptionOf(url: string, folder: string): Promise<unknown> {
+  const token = (await readFile(`${folder}/.chancery/root-token`, "utf8")).trim()
+  const workspace = `${url}/api/v2/organizations/default/workspaces/platform`
+  const answer = await fetch(workspace, { headers: { authorization: `Bearer ${token}` } })
+  return ((await answer.json()) as { data: { attributes: { description: string } } }).data.attributes.description
 }
 
 /** Only the port differs from what is written: another server may have the usual one. */
@@ -118,6 +125,21 @@ test("the manifests of the first screen are kept to, and a change to one is in t
   await using served = await serve(["dev"], { folder: folder.path, program: builtChancery })
   for (const said of ["Workspace default/platform: Available.", "Certificate default/web: Issued."])
     await expect.poll(served.out).toContain(said)
+
+  // On a machine with other work now and then it takes longer: one in five within the second shows that nobody waits for it.
+  const manifest = `${folder.path}/examples/manifests/workspace.yaml`
+  const original = await readFile(manifest, "utf8")
+  const tookMs: number[] = []
+  for (let edit = 1; edit <= 5; edit += 1) {
+    const description = `Edit ${edit}`
+    const writtenAt = performance.now()
+    await writeFile(manifest, original.replace("What every team builds on", description))
+    await expect.poll(() => descriptionOf(served.url, folder.path), { interval: 10, timeout: 10_000 }).toBe(description)
+    tookMs.push(Math.round(performance.now() - writtenAt))
+  }
+  console.log(`from an edited manifest to the engine: ${tookMs.join(", ")} ms`)
+  expect(Math.min(...tookMs)).toBeLessThan(1_000)
+  await writeFile(manifest, original)
 
   const variables = workspaces.slice(0, 1)
   const { stdout } = await typed([...variables, ...manifests], { url: served.url, folder: folder.path })

@@ -1,23 +1,33 @@
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect, onTestFinished, test } from "vitest"
 import { systemRuntime } from "../runtime.ts"
 import { followFolder } from "./followed-folder.ts"
 
+/** Pauses until the next look are longer. */
+const longestSettleMs = 150
+
 const lamp = (name: string) => `kind: Lamp\nmetadata: {name: ${name}}\n`
 
-async function following(files: Readonly<Record<string, string>>) {
+async function following(files: Readonly<Record<string, string>>, { delayed = 1 } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "chancery-followed-"))
-  for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), text)
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, file)), { recursive: true })
+    await writeFile(join(folder, file), text)
+  }
   const seen: string[][] = []
   const complaints: string[] = []
   const log = { debug() {}, info() {}, warn() {}, error: (event: string) => void complaints.push(event) }
   const ending = new AbortController()
+  const runtime = systemRuntime(log)
+  const timers: typeof runtime.timers = {
+    after: (delayMs, work) => runtime.timers.after(delayMs > longestSettleMs ? delayMs * delayed : delayMs, work),
+  }
   const over = followFolder(
     folder,
-    systemRuntime(log),
+    { ...runtime, timers },
     async ({ manifests }) =>
       void seen.push(manifests.map(({ object }) => (object["metadata"] as { name: string }).name)),
     ending.signal,
@@ -30,6 +40,17 @@ async function following(files: Readonly<Record<string, string>>) {
   await expect.poll(() => seen.length).toBe(1)
   return { folder, seen, complaints, path: (file: string) => join(folder, file) }
 }
+
+test("what is written is told as soon as it rests, whenever the next look would be", async () => {
+  const { seen, path } = await following({ "a.yaml": lamp("a"), "below/b.yaml": lamp("b") }, { delayed: 10_000 })
+  await writeFile(path("a.yaml"), lamp("c"))
+  await expect.poll(() => seen.at(-1)).toEqual(["c", "b"])
+  await writeFile(path("below/b.yaml.new"), lamp("d"))
+  await rename(path("below/b.yaml.new"), path("below/b.yaml"))
+  await expect.poll(() => seen.at(-1)).toEqual(["c", "d"])
+  await writeFile(path("e.yaml"), lamp("e"))
+  await expect.poll(() => seen.at(-1)).toEqual(["c", "d", "e"])
+})
 
 test("what is there is told at first, and what is written, once each", async () => {
   const { seen, path } = await following({ "a.yaml": lamp("a") })

@@ -1,8 +1,10 @@
 // Looks at a folder again and again, and tells what is in it once it has come to rest. Looking is what works everywhere: on
-// network file systems, in containers, and when an editor puts another file in the old one's place.
+// network file systems, in containers, and when an editor puts another file in the old one's place. Where the system tells of
+// changes it is looked at as soon as there is one.
 import { stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import { type OperatorRuntime, pause } from "../runtime.ts"
+import { Doorbell } from "./doorbell.ts"
 import { type ManifestFolder, manifestFiles, readManifests } from "./manifests.ts"
 
 type FolderRuntime = Pick<OperatorRuntime, "log" | "stopwatch" | "timers">
@@ -10,6 +12,9 @@ type FolderRuntime = Pick<OperatorRuntime, "log" | "stopwatch" | "timers">
 const pollMs = 250
 /** Of the time, at most, that looking takes: a large folder is looked at less often. */
 const pollShare = 0.05
+/** The same where somebody goes on writing. */
+const wokenShare = 0.25
+const wokenMs = 20
 /** What is half written is written on within this. */
 const settleMs = 100
 /** A file that is gone may be on its way back: editors and `git checkout` take it away and write it anew. */
@@ -24,6 +29,7 @@ export async function followFolder(
   found: (content: ManifestFolder) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
+  using doorbell = new Doorbell()
   let known: ReadonlyMap<string, string> | undefined
   let complaint = ""
   while (!signal.aborted) {
@@ -35,6 +41,7 @@ export async function followFolder(
       if (known === undefined || differs(known, present)) {
         known = await settled(folder, present, known, runtime, signal)
         if (signal.aborted) return
+        doorbell.listen(new Set([folder, ...[...known.keys()].map((file) => dirname(join(folder, file)))]))
         await found(await readManifests(folder, [...known.keys()]))
       }
       complaint = ""
@@ -43,7 +50,11 @@ export async function followFolder(
       if (said !== complaint) runtime.log.error("the folder of manifests cannot be read", { folder, error: said })
       complaint = said
     }
-    await pause(Math.max(pollMs, tookMs / pollShare), runtime, signal)
+    const times = {
+      leastMs: Math.max(wokenMs, tookMs / wokenShare),
+      mostMs: Math.max(pollMs, tookMs / pollShare),
+    }
+    await doorbell.pause(times, runtime, signal)
   }
 }
 
