@@ -35,13 +35,13 @@ export interface AcmeAccountStore {
   /** False where the key has another account. */
   changeKey(id: AcmeAccountId, key: { readonly jwk: PublicJwk; readonly thumbprint: string }): Promise<boolean>
   count(mountId: MountId): Promise<number>
-  /** Those without orders whose status is older than an instant; the answer is how many, at most `limit`. */
+  /** Valid ones without orders whose status is older than an instant; the answer is how many, at most `limit`. */
   revokeUnused(
     mountId: MountId,
     asked: { readonly before: Instant; readonly now: Instant; readonly limit: number },
   ): Promise<number>
-  /** Likewise, those that were revoked before an instant. */
-  removeRevoked(mountId: MountId, before: Instant, limit: number): Promise<number>
+  /** Likewise, those that were revoked or deactivated before an instant. */
+  removeEnded(mountId: MountId, before: Instant, limit: number): Promise<number>
   insertBinding(binding: AccountBindingWithKey): Promise<void>
   binding(mountId: MountId, id: string): Promise<AccountBindingWithKey | undefined>
   bindings(mountId: MountId, now: Instant): Promise<readonly AccountBinding[]>

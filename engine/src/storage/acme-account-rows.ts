@@ -67,8 +67,8 @@ export class AcmeAccountRows implements AcmeAccountStore {
     return this.#session.run(revokeUnused, { mountId, ...asked })
   }
 
-  removeRevoked(mountId: MountId, before: Instant, limit: number): Promise<number> {
-    return this.#session.run(removeRevoked, { mountId, before, limit })
+  removeEnded(mountId: MountId, before: Instant, limit: number): Promise<number> {
+    return this.#session.run(removeEnded, { mountId, before, limit })
   }
 
   async changeKey(
@@ -211,7 +211,7 @@ const revokeUnused = statement(
           .selectFrom("acme_accounts as a")
           .select("a.id")
           .where("a.mount_id", "=", mountId)
-          .where("a.status", "in", ["valid", "deactivated"])
+          .where("a.status", "=", "valid")
           .where("a.status_at", "<", before)
           .leftJoin("acme_orders as o", "o.account_id", "a.id")
           .where("o.id", "is", null)
@@ -219,18 +219,20 @@ const revokeUnused = statement(
       ),
 )
 
-const removeRevoked = statement((db, { mountId, before, limit }: { mountId: string; before: number; limit: number }) =>
+const removeEnded = statement((db, { mountId, before, limit }: { mountId: string; before: number; limit: number }) =>
   db
     .deleteFrom("acme_accounts")
     .where(
       "id",
       "in",
       db
-        .selectFrom("acme_accounts")
-        .select("id")
-        .where("mount_id", "=", mountId)
-        .where("status", "=", "revoked")
-        .where("status_at", "<", before)
+        .selectFrom("acme_accounts as a")
+        .select("a.id")
+        .where("a.mount_id", "=", mountId)
+        .where("a.status", "in", ["revoked", "deactivated"])
+        .where("a.status_at", "<", before)
+        .leftJoin("acme_orders as o", "o.account_id", "a.id")
+        .where("o.id", "is", null)
         .limit(limit),
     ),
 )

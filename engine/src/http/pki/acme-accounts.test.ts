@@ -27,6 +27,34 @@ describe("an account", () => {
     expect(await client.register()).toMatchObject({ status: 403, problem: "unauthorized" })
   })
 
+  test.each<readonly [string, (client: AcmeTestClient) => Promise<{ status: number; problem: string | undefined }>]>([
+    ["be read", (client) => client.post(client.account ?? "")],
+    ["become valid", (client) => client.post(client.account ?? "", { status: "valid" })],
+    ["change its contact", (client) => client.post(client.account ?? "", { contact: [] })],
+    ["be given up again", (client) => client.post(client.account ?? "", { status: "deactivated" })],
+    ["list its orders", (client) => client.post(`${client.account}/orders`)],
+    ["order", (client) => client.post("/new-order", { identifiers: [localhost] })],
+    ["have names proved", (client) => client.post("/new-authz", { identifier: localhost })],
+    ["be found", (client) => client.register({ onlyReturnExisting: true })],
+    ["be made again", (client) => client.register()],
+    [
+      "get another key",
+      async (client) => {
+        const key = await newAcmeKey()
+        const header = { alg: key.alg, jwk: key.jwk, url: `${base}/key-change` }
+        return client.post(
+          "/key-change",
+          await signedBy(key, header, { account: client.account, oldKey: client.key.jwk }),
+        )
+      },
+    ],
+  ])("that is deactivated cannot %s", async (_what, ask) => {
+    const world = await newAcmeWorld()
+    const client = await AcmeTestClient.registered(world, base)
+    await client.post(client.account ?? "", { status: "deactivated" })
+    expect(await ask(client)).toMatchObject({ status: 403, problem: "unauthorized" })
+  })
+
   test.each([
     [["tel:+1"], "unsupportedContact"],
     [["nonsense"], "invalidContact"],

@@ -236,7 +236,7 @@ async function removeAccounts(step: Step): Promise<StepWrite> {
   return async ({ acmeAccounts: accounts }) => {
     const before = now - run.options.acmeAccountSafetyBufferMs
     const acmeAccountsSeen = run.progress.after === "" ? await accounts.count(run.mountId) : 0
-    const acmeAccounts = await accounts.removeRevoked(run.mountId, before, limit)
+    const acmeAccounts = await accounts.removeEnded(run.mountId, before, limit)
     const acmeAccountsRevoked = await accounts.revokeUnused(run.mountId, { before, now, limit })
     const longest = Math.max(acmeAccounts, acmeAccountsRevoked)
     return {
