@@ -1,5 +1,7 @@
 // Finds the public programs that get certificates by ACME, and the one that answers challenges for them, or installs them.
 import { join } from "node:path"
+import { cacheFolder } from "./cache.ts"
+import { installDebianPackages } from "./debian-packages.ts"
 import { findPythonProgram, installPythonProgram } from "./python-programs.ts"
 import { candidates, firstThat, install, type PublicProgram } from "./public-program.ts"
 
@@ -16,6 +18,21 @@ export const newerCertbot: PublicProgram = {
     "where there is Python 3.10 or newer.",
   find: () => findPythonProgram(certbotFolder),
   install: () => installPythonProgram(certbotFolder),
+}
+
+/** A web server that gets its certificates by itself. */
+export const caddy: PublicProgram = {
+  advice:
+    "Caddy was not found, so the suite that has it get its certificate does not run. `npm run toolchain` fetches it where " +
+    "it can; else put `caddy` on the PATH (Debian's package is caddy).",
+  find: () => firstThat(/^v?2\./m, ["version"], candidates("caddy", "caddy")),
+  install: () =>
+    installDebianPackages({
+      names: ["caddy"],
+      folder: cacheFolder("caddy"),
+      programs: async () => ["usr/bin/caddy"],
+      isService: true,
+    }),
 }
 
 /** Answers DNS, HTTP and TLS as tests tell it to; in the package of the ACME server Pebble. */

@@ -1,4 +1,5 @@
-// Debian's packages: installed by root, otherwise unpacked into the cache, where nothing but the tests sees them.
+// Debian's packages: installed by root, otherwise unpacked into the cache, where nothing but the tests sees them; so always what
+// would begin to serve once it is installed.
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 import { chmod, mkdir, readdir, readlink, rm, symlink, writeFile } from "node:fs/promises"
@@ -10,11 +11,12 @@ interface DebianPackages {
   readonly folder: string
   /** Paths of the programs below the folder that the packages were unpacked to. */
   programs(root: string): Promise<readonly string[]>
+  readonly isService?: boolean
 }
 
 export async function installDebianPackages(packages: DebianPackages): Promise<void> {
   if (process.platform !== "linux") throw new Error("it can be installed on Debian and its kin only")
-  if (process.getuid?.() === 0) await installAsRoot(packages.names)
+  if (process.getuid?.() === 0 && packages.isService !== true) await installAsRoot(packages.names)
   else await unpack(packages)
 }
 
