@@ -43,7 +43,7 @@ module.exports = {
       comment: "x509 turns bytes into values and back. It knows RFC 5280 and no role, mount or store.",
       severity: "error",
       from: { path: "^engine/src/x509/" },
-      to: { pathNot: `^engine/src/(core|x509)/|${npm("pkijs", "asn1js", "pvtsutils")}|${node("crypto")}` },
+      to: { pathNot: `^engine/src/(core|x509)/|${npm("pkijs", "asn1js", "pvtsutils")}|${node("crypto", "module")}` },
     },
     {
       name: "only-policies-pass",

@@ -2,7 +2,7 @@
 // addresses that were looked at, so that a name which answers differently the second time gains nothing; and every
 // redirect starts from the beginning.
 import type { PeerCertificate } from "node:tls"
-import { Agent, type Dispatcher } from "undici"
+import type { Agent, Dispatcher } from "undici"
 import { type Fetch, FetchFailure, type FetchFailureKind, type OutgoingRequest, type Trust } from "../core/fetch.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { PermittedAddresses } from "./address-guard.ts"
@@ -23,9 +23,11 @@ const keptConnectionMs = 30_000
 export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const agents = new Map<string, Agent>()
 
-  function agentFor({ trust, identity }: OutgoingRequest): Agent {
+  async function agentFor({ trust, identity }: OutgoingRequest): Promise<Agent> {
+    // Loaded with the first request: most engines that are opened for a while ask nobody.
+    const undici = await import("undici")
     const key = options.digest(JSON.stringify([trust, identity]))
-    const agent = agents.get(key) ?? createAgent(options, trust, identity)
+    const agent = agents.get(key) ?? new undici.Agent(agentOptions(options, trust, identity))
     agents.delete(key)
     agents.set(key, agent)
     if (agents.size > agentsMaximum) {
@@ -43,7 +45,7 @@ export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
     async fetch(request) {
       const signal = AbortSignal.timeout(request.timeoutMs)
       try {
-        return await follow(request, agentFor(request), options.permitted, signal)
+        return await follow(request, await agentFor(request), options.permitted, signal)
       } catch (error) {
         if (error instanceof FetchFailure) throw error
         if (signal.aborted)
@@ -126,8 +128,12 @@ async function read(body: Dispatcher.ResponseData["body"], maximum: number, orig
   return Buffer.concat(pieces)
 }
 
-function createAgent(options: GuardedFetchOptions, trust: Trust | undefined, identity: OutgoingRequest["identity"]) {
-  return new Agent({
+function agentOptions(
+  options: GuardedFetchOptions,
+  trust: Trust | undefined,
+  identity: OutgoingRequest["identity"],
+): Agent.Options {
+  return {
     allowH2: false,
     keepAliveTimeout: keptConnectionMs,
     keepAliveMaxTimeout: keptConnectionMs,
@@ -136,7 +142,7 @@ function createAgent(options: GuardedFetchOptions, trust: Trust | undefined, ide
       ...trustOptions(trust),
       ...(identity === undefined ? {} : { cert: identity.certificates, key: identity.privateKey }),
     },
-  })
+  }
 }
 
 function trustOptions(trust: Trust | undefined) {

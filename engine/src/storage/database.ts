@@ -5,7 +5,6 @@ import type { StorageActivity, UnitsOfWork } from "../core/storage-activity.ts"
 import type { Backend } from "./backend.ts"
 import { migrate, type Migration } from "./migrate.ts"
 import { migrations } from "./migrations/index.ts"
-import { openPostgres } from "./postgres.ts"
 import type { DialectName, Session } from "./session.ts"
 import { openSqlite } from "./sqlite.ts"
 import type { SyncFile } from "./write-ahead-sync.ts"
@@ -80,11 +79,15 @@ export function sqliteFile(url: string): string | undefined {
   return url.slice("sqlite:".length).replace(/^\/\/(?=\/)/, "")
 }
 
-function openBackend(url: string, options: Parameters<typeof openSqlite>[1]): Promise<Backend> {
+async function openBackend(url: string, options: Parameters<typeof openSqlite>[1]): Promise<Backend> {
   if (url === "sqlite::memory:") return openSqlite(":memory:", options)
   const file = sqliteFile(url)
   if (file !== undefined && file !== "") return openSqlite(file, options)
-  if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url, options)
+  if (/^postgres(ql)?:\/\//.test(url)) {
+    // With its driver, which SQLite does without.
+    const { openPostgres } = await import("./postgres.ts")
+    return openPostgres(url, options)
+  }
   // The URL may hold a password: only its scheme is repeated.
   throw new Error(`Storage "${url.split(":", 1)[0]}:…" is not known; use sqlite:PATH, sqlite::memory: or postgres://….`)
 }

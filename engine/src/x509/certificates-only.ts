@@ -1,11 +1,17 @@
 // Bundles of certificates in the form that other authorities hand them out in: PKCS #7, or CMS, SignedData that nobody
 // signed (RFC 5652, section 5; "certs-only" of RFC 5272, section 4.1). pkijs reads the frame, once it is known to be DER
 // of a bounded depth with few certificates in it; each of them is read by whoever uses it.
-import { fromBER } from "asn1js"
-import { Certificate, ContentInfo, SignedData } from "pkijs"
+import { createRequire } from "node:module"
+import type * as Asn1js from "asn1js"
+import type * as Pkijs from "pkijs"
 import { oids } from "./asn1/oids.ts"
 import { DerReader, refuseMalformed } from "./asn1/reader.ts"
 import { UnacceptableInput } from "./unacceptable-input.ts"
+
+const require = createRequire(import.meta.url)
+/** Loaded with the first bundle: few processes read any, and each would wait for it. */
+const asn1js = () => require("asn1js") as typeof Asn1js
+const pkijs = () => require("pkijs") as typeof Pkijs
 
 /** A chain has a handful; each takes pkijs two milliseconds. */
 const certificatesMaximum = 16
@@ -15,6 +21,7 @@ export function readCertificatesOnly(der: Uint8Array): readonly Uint8Array[] {
   refuseMalformed(der, document)
   refuseMany(der)
   const { certificates = [] } = signedData(der)
+  const { Certificate } = pkijs()
   return certificates.map((certificate) => {
     if (!(certificate instanceof Certificate))
       throw new UnacceptableInput("The PKCS #7 bundle holds what is no X.509 certificate")
@@ -38,9 +45,10 @@ function refuseMany(der: Uint8Array): void {
     throw new UnacceptableInput(`The PKCS #7 bundle holds more than ${certificatesMaximum} certificates`)
 }
 
-function signedData(der: Uint8Array): SignedData {
+function signedData(der: Uint8Array): Pkijs.SignedData {
+  const { ContentInfo, SignedData } = pkijs()
   try {
-    const { result } = fromBER(Uint8Array.from(der).buffer)
+    const { result } = asn1js().fromBER(Uint8Array.from(der).buffer)
     const { content } = new ContentInfo({ schema: result })
     return new SignedData({ schema: content })
   } catch {
