@@ -10,6 +10,7 @@ export const resolve = {
   alias: [
     { find: /^@chancery\/engine$/, replacement: source("engine/src/index.ts") },
     { find: /^@chancery\/pulumi$/, replacement: source("provider/src/index.ts") },
+    { find: /^@chancery\/engine\/managed\/(\w+)$/, replacement: source("engine/src/managed/$1.ts") },
     { find: /^@chancery\/engine\/(cli|managed|testing|x509)$/, replacement: source("engine/src/$1/index.ts") },
   ],
 }

@@ -1,7 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedDataRetentionPolicy } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import { DeclaredResource } from "./shell.ts"
+import { declaredResource } from "./shell.ts"
 
 export interface DataRetentionPolicyArgs extends LifeArgs {
   /** Another one makes another resource. */
@@ -16,12 +16,8 @@ export type DataRetentionPolicyState = ObservedDataRetentionPolicy
  * How long the data of old states and configurations of a workspace is kept (specification 4.11); of the self-hosted edition.
  * Its id is that of the workspace.
  */
-export class DataRetentionPolicy extends DeclaredResource {
-  declare readonly workspaceId: pulumi.Output<string>
-  declare readonly deleteOlderThanDays: pulumi.Output<number | null>
-
-  constructor(name: string, args: DataRetentionPolicyArgs, options?: pulumi.CustomResourceOptions) {
-    const outputs = ["workspaceId", "deleteOlderThanDays"] satisfies (keyof DataRetentionPolicyState)[]
-    super("dataRetentionPolicy", name, outputs, args, options)
-  }
-}
+export const DataRetentionPolicy = declaredResource<DataRetentionPolicyArgs, DataRetentionPolicyState>({
+  kind: "dataRetentionPolicy",
+  outputs: ["workspaceId", "deleteOlderThanDays"],
+})
+export type DataRetentionPolicy = InstanceType<typeof DataRetentionPolicy>

@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises"
-
 const unitsMs = new Map([
   ["ms", 1],
   ["s", 1_000],
@@ -23,27 +21,25 @@ export const isTimeout = (value: unknown): boolean => {
 }
 
 /** Whoever waits is told in time; what was asked for may come to pass all the same, and `otherwise` says what of it then. */
-export async function within<T>(
+export function within<T>(
   ms: number,
   what: string,
   work: () => Promise<T>,
   signal: AbortSignal,
   otherwise = "the next `pulumi up` finds out",
 ): Promise<T> {
-  const waiting = new AbortController()
-  const late = sleep(ms, undefined, { signal: AbortSignal.any([waiting.signal, signal]) }).then(
-    () => {
-      throw new Error(`${what} took longer than ${ms / 1_000} s; it may have been done: ${otherwise}`)
-    },
-    () => {
-      if (signal.aborted) throw new Error(`${what} was cancelled; it may have been done: ${otherwise}`)
-    },
-  )
-  // Only the loser of the race; that it was called off is no news.
-  late.catch(() => undefined)
-  try {
-    return (await Promise.race([work(), late])) as T
-  } finally {
-    waiting.abort()
-  }
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  const giveUp = (how: string): void => reject(new Error(`${what} ${how}; it may have been done: ${otherwise}`))
+  // One timer and one listener for each: signals that are made of others cost more than most of what is waited for.
+  const late = setTimeout(() => giveUp(`took longer than ${ms / 1_000} s`), ms)
+  const cancelled = (): void => giveUp("was cancelled")
+  if (signal.aborted) cancelled()
+  else signal.addEventListener("abort", cancelled)
+  work()
+    .then(resolve, reject)
+    .finally(() => {
+      clearTimeout(late)
+      signal.removeEventListener("abort", cancelled)
+    })
+  return promise
 }

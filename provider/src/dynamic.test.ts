@@ -34,7 +34,7 @@ const configurationOf = (values: Readonly<Record<string, string>>) => ({
 })
 
 test("nobody gets an unconfigured provider, however many ask before the configuration has come", async () => {
-  const provider = dynamicProvider("workspace", lifecycles.workspace, sessionWith())
+  const provider = dynamicProvider("workspace", async () => lifecycles.workspace, sessionWith())
   const checks = Array.from({ length: 10 }, () => provider.check({}, { name: "api" }))
   await provider.configure(configurationOf({ "chancery:organization": "acme" }))
   for (const { inputs, failures } of await Promise.all(checks))
@@ -42,7 +42,7 @@ test("nobody gets an unconfigured provider, however many ask before the configur
 })
 
 test("a malformed configuration is refused in one sentence, at once and at every call", async () => {
-  const provider = dynamicProvider("workspace", lifecycles.workspace, sessionWith())
+  const provider = dynamicProvider("workspace", async () => lifecycles.workspace, sessionWith())
   const wrong = configurationOf({ "chancery:maxRetries": "many" })
   const sentence = "chancery:maxRetries must be a whole number from 1 on"
   await expect(provider.configure(wrong)).rejects.toThrow(sentence)
@@ -53,7 +53,7 @@ describe("a configured workspace", () => {
   const configured = (ending?: AbortController) => {
     const session = sessionWith(ending)
     session.configure(nothingSet)
-    return dynamicProvider("workspace", lifecycles.workspace, session)
+    return dynamicProvider("workspace", async () => lifecycles.workspace, session)
   }
 
   test("is not judged by what is not known yet, at any depth", async () => {
@@ -105,7 +105,7 @@ describe("a configured workspace", () => {
 test("what is half made is recorded with the way back to it", async () => {
   const session = sessionWith()
   session.configure(nothingSet)
-  const provider = dynamicProvider("tag", lifecycles.tag, session)
+  const provider = dynamicProvider("tag", async () => lifecycles.tag, session)
   const news = { organization: "acme", name: "prod", workspaceIds: ["ws-none"], __marker: "m", __provider: address }
   const half: unknown = await provider.create(news).catch((error: unknown) => error)
   const [found] = (await world.engine.tags.list("acme", {}, { number: 1, size: 10 })).items
@@ -135,7 +135,7 @@ test("takes no longer than its timeout", async () => {
   )
   slow.configure(nothingSet)
   const stuck = { ...lifecycles.workspace, create: () => new Promise<never>(() => undefined) }
-  const provider = dynamicProvider("workspace", stuck, slow)
+  const provider = dynamicProvider("workspace", async () => stuck, slow)
   await expect(provider.create({ ...declared, timeouts: { create: "20ms" } })).rejects.toThrow(
     "create of the workspace took longer than 0.02 s",
   )
@@ -151,7 +151,7 @@ test("an expired token is told apart, with where a new one goes", async () => {
     { CHANCERY_ENGINE_URL: "https://chancery.test", CHANCERY_TOKEN: "secret-token" },
   )
   session.configure(nothingSet)
-  const provider = dynamicProvider("workspace", lifecycles.workspace, session)
+  const provider = dynamicProvider("workspace", async () => lifecycles.workspace, session)
   const refused = await provider.delete("ws-1", declared).then(
     () => "",
     (error: Error) => error.message,
@@ -163,7 +163,7 @@ test("an expired token is told apart, with where a new one goes", async () => {
 test("what is due is replaced, although no input shows it", async () => {
   const session = sessionWith()
   session.configure(nothingSet)
-  const provider = dynamicProvider("pkiCertificate", lifecycles.pkiCertificate, session)
+  const provider = dynamicProvider("pkiCertificate", async () => lifecycles.pkiCertificate, session)
   const news = { mount: "pki", role: "web", commonName: "www.test" }
   const olds = { ...news, revokedAt: "2026-01-01T00:00:00.000Z", __managed: ["mount", "role", "commonName"] }
   expect(await provider.diff("pki/01", olds, news)).toEqual({

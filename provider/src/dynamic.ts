@@ -1,11 +1,13 @@
 // The dynamic front: Pulumi's own process for dynamic resources calls these methods with plain JSON, in which a value that is
 // not known yet is one of a few texts.
 import type { dynamic } from "@pulumi/pulumi"
-import type { Values } from "@chancery/engine/managed"
+import type { Values } from "@chancery/engine/managed/shared"
 import { within } from "./deadline.ts"
 import { explain, nextRun, type Phase } from "./explain.ts"
 import { type Lifecycle, type Open, timeoutMs, Unfinished } from "./lifecycle.ts"
+import type { KindName } from "./kinds.ts"
 import type { Session } from "./session.ts"
+import { stateIn, writtenState } from "./state-layout.ts"
 
 export type DynamicProvider = Required<dynamic.ResourceProvider<Values, Values>>
 
@@ -20,7 +22,7 @@ const unknownValues = new Set([
 
 const operationMs = 5 * 60_000
 
-export function dynamicProvider(kindName: string, lifecycle: Lifecycle, session: Session): DynamicProvider {
+export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycle>, session: Session): DynamicProvider {
   async function said<T>(phase: Phase, work: () => Promise<T>): Promise<T> {
     try {
       return await work()
@@ -38,12 +40,16 @@ export function dynamicProvider(kindName: string, lifecycle: Lifecycle, session:
       nextRun(kindName, phase),
     )
 
+  const stateOf = (outs: Values): Values => stateIn(kindName, declared(outs))
+  const outsOf = (state: Values): Record<string, unknown> => plain(writtenState(kindName, state))
+
   return {
     configure: async ({ config }) => session.configure((key) => config.get(`chancery:${key}`)),
 
     check: (_olds, news) =>
       said("check", async () => {
         const { defaults } = await session.configured
+        const lifecycle = await load()
         const { inputs, failures } = lifecycle.check(declared(news), openIn(news), defaults)
         return { inputs: { ...inputs }, failures: [...failures] }
       }),
@@ -51,7 +57,8 @@ export function dynamicProvider(kindName: string, lifecycle: Lifecycle, session:
     diff: (_id, olds, news) =>
       said("diff", async () => {
         await session.configured
-        const difference = lifecycle.diff(declared(olds), declared(news), openIn(news))
+        const lifecycle = await load()
+        const difference = lifecycle.diff(stateOf(olds), declared(news), openIn(news))
         const { changed, replaces, deleteBeforeReplace, isUnasked } = difference
         if (changed.length === 0) return { changes: false }
         if (isUnasked) return { changes: true, replaces: [...replaces], deleteBeforeReplace }
@@ -62,11 +69,12 @@ export function dynamicProvider(kindName: string, lifecycle: Lifecycle, session:
     create: (inputs) =>
       said("create", async () => {
         const news = declared(inputs)
+        const lifecycle = await load()
         try {
           const { id, state } = await session.use((engine) =>
             timed("create", news, () => lifecycle.create(engine, news)),
           )
-          return { id, outs: plain(state) }
+          return { id, outs: outsOf(state) }
         } catch (error) {
           if (!(error instanceof Unfinished)) throw error
           const { id, state } = error.kept
@@ -74,7 +82,7 @@ export function dynamicProvider(kindName: string, lifecycle: Lifecycle, session:
           // What was created is recorded, with the way back here: the next `up` finishes it.
           throw Object.assign(shown(error, reason), {
             id,
-            properties: { ...plain(state), __provider: inputs["__provider"] },
+            properties: { ...outsOf(state), __provider: inputs["__provider"] },
             reasons: [reason],
           })
         }
@@ -83,32 +91,35 @@ export function dynamicProvider(kindName: string, lifecycle: Lifecycle, session:
     read: (id, props = {}) =>
       said("read", async () => {
         const { defaults } = await session.configured
+        const lifecycle = await load()
         const found = await session.use((engine) =>
           within(
             operationMs,
             `reading the ${kindName}`,
-            () => lifecycle.read(engine, id, declared(props), defaults),
+            () => lifecycle.read(engine, id, stateOf(props), defaults),
             session.signal,
           ),
         )
         if (found === undefined) return { id: "", props: {} }
-        return { id, props: plain(found.state), inputs: plain(found.inputs) }
+        return { id, props: outsOf(found.state), inputs: plain(found.inputs) }
       }),
 
     update: (id, olds, news) =>
       said("update", async () => {
         const wanted = declared(news)
+        const lifecycle = await load()
         const state = await session.use((engine) =>
-          timed("update", wanted, () => lifecycle.update(engine, id, declared(olds), wanted)),
+          timed("update", wanted, () => lifecycle.update(engine, id, stateOf(olds), wanted)),
         )
-        return { outs: plain(state) }
+        return { outs: outsOf(state) }
       }),
 
     delete: (id, props) =>
       said("delete", async () => {
         const { defaults } = await session.configured
+        const lifecycle = await load()
         await session.use((engine) =>
-          timed("delete", props, () => lifecycle.delete(engine, id, declared(props), defaults)),
+          timed("delete", props, () => lifecycle.delete(engine, id, stateOf(props), defaults)),
         )
       }),
   }

@@ -1,8 +1,10 @@
 // What states point at: `require("@chancery/pulumi/provider").v1.KIND`. A contract for ever: `destroy` and `refresh` come here
 // with states that any earlier release wrote.
+import { systemRuntime } from "@chancery/engine/managed/shared"
 import { dynamicProvider, type DynamicProvider } from "./dynamic.ts"
 import { createEngines } from "./engines.ts"
-import { type KindName, lifecycles } from "./kinds.ts"
+import type { KindName } from "./kinds.ts"
+import type { Lifecycle } from "./lifecycle.ts"
 import { createSession, type Session } from "./session.ts"
 
 const ending = new AbortController()
@@ -37,24 +39,35 @@ const session: Session = {
   },
 }
 
-const handler = (kind: KindName): DynamicProvider => dynamicProvider(kind, lifecycles[kind], session)
+const { clock } = systemRuntime()
+
+/** A family of kinds is loaded when the first of them is needed: Pulumi waits for this process to start. */
+function family<Name extends KindName>(
+  load: () => Promise<Readonly<Record<Name, Lifecycle>>>,
+): (kind: Name) => DynamicProvider {
+  let loading: Promise<Readonly<Record<Name, Lifecycle>>> | undefined
+  return (kind) => dynamicProvider(kind, async () => (await (loading ??= load()))[kind], session)
+}
+
+const ofWorkspaces = family(async () => (await import("./workspace-lifecycles.ts")).workspaceLifecyclesBy(clock))
+const ofCertificates = family(async () => (await import("./certificate-lifecycles.ts")).certificateLifecyclesBy(clock))
 
 /** One per kind. They implement `pulumi.dynamic.ResourceProvider`. */
 export const v1 = {
-  workspace: handler("workspace"),
-  workspaceTags: handler("workspaceTags"),
-  tagBindings: handler("tagBindings"),
-  tag: handler("tag"),
-  remoteStateConsumers: handler("remoteStateConsumers"),
-  sshKeyAssignment: handler("sshKeyAssignment"),
-  workspaceLock: handler("workspaceLock"),
-  dataRetentionPolicy: handler("dataRetentionPolicy"),
-  project: handler("project"),
-  pkiMount: handler("pkiMount"),
-  pkiRole: handler("pkiRole"),
-  pkiCertificate: handler("pkiCertificate"),
-  pkiSignedCertificate: handler("pkiSignedCertificate"),
-  pkiIntermediate: handler("pkiIntermediate"),
-  pkiRevocation: handler("pkiRevocation"),
-  pkiIssuer: handler("pkiIssuer"),
+  workspace: ofWorkspaces("workspace"),
+  workspaceTags: ofWorkspaces("workspaceTags"),
+  tagBindings: ofWorkspaces("tagBindings"),
+  tag: ofWorkspaces("tag"),
+  remoteStateConsumers: ofWorkspaces("remoteStateConsumers"),
+  sshKeyAssignment: ofWorkspaces("sshKeyAssignment"),
+  workspaceLock: ofWorkspaces("workspaceLock"),
+  dataRetentionPolicy: ofWorkspaces("dataRetentionPolicy"),
+  project: ofWorkspaces("project"),
+  pkiMount: ofCertificates("pkiMount"),
+  pkiRole: ofCertificates("pkiRole"),
+  pkiCertificate: ofCertificates("pkiCertificate"),
+  pkiSignedCertificate: ofCertificates("pkiSignedCertificate"),
+  pkiIntermediate: ofCertificates("pkiIntermediate"),
+  pkiRevocation: ofCertificates("pkiRevocation"),
+  pkiIssuer: ofCertificates("pkiIssuer"),
 } satisfies Record<KindName, DynamicProvider>

@@ -4,7 +4,7 @@
 // A state holds what was declared and what was found, member by member, and three facts beside it: `__managed`, the members
 // that the program declares (the rest may change as it likes), `__marker`, who declares, and `adopted`.
 import type { Engine, Runtime } from "@chancery/engine"
-import { type Known, type ManagedKind, PartlyCreated, type Values } from "@chancery/engine/managed"
+import { type Known, type ManagedKind, PartlyCreated, type Values } from "@chancery/engine/managed/shared"
 import { durationMs, isTimeout } from "./deadline.ts"
 import { isInSight, seesAll, type Sight, unseen } from "./sight.ts"
 
@@ -123,7 +123,7 @@ export interface Declared<Spec extends object, Observed extends object> {
 const deletionPolicies: readonly unknown[] = ["safe", "force", "retain"] satisfies readonly DeletionPolicy[]
 const phases = ["create", "update", "delete"]
 /** Declared, but about the resource's life here and not about the thing. */
-const lifeMembers = ["adopt", "deletionPolicy", "timeouts", "__marker"]
+export const lifeMembers: readonly string[] = ["adopt", "deletionPolicy", "timeouts", "__marker"]
 
 export function lifecycleOf<Spec extends object, Observed extends object>(
   declared: Declared<Spec, Observed>,

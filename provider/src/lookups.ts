@@ -1,6 +1,6 @@
 // What a program asks about things that it does not declare, of the engine of the stack's configuration.
 import type { Engine, Page, PageRequest, TagView, WorkspaceQuery } from "@chancery/engine"
-import { type ObservedWorkspace, observedWorkspace } from "@chancery/engine/managed"
+import type { ObservedWorkspace } from "@chancery/engine/managed"
 import { asking, stackConfiguration } from "./asking.ts"
 
 export interface WorkspaceLookup extends ObservedWorkspace {
@@ -15,6 +15,9 @@ export interface TagLookup {
   readonly instanceCount: number
 }
 
+/** Few programs ask, and each would wait until it is loaded. */
+const workspaceKinds = () => import("@chancery/engine/managed/workspaces")
+
 interface InOrganization {
   /** `chancery:organization` when left out. */
   readonly organization?: string
@@ -23,6 +26,7 @@ interface InOrganization {
 /** With its key-value tags. Rejects when there is none that the token may see. */
 export async function getWorkspace(which: InOrganization & { readonly name: string }): Promise<WorkspaceLookup> {
   return asked(which, "workspace", async (engine, organization) => {
+    const { observedWorkspace } = await workspaceKinds()
     const view = await engine.workspaces.get({ organization, name: which.name })
     const bindings = (await engine.tags.bindings(view.id)).filter(({ value }) => value !== "")
     const tagBindings = Object.fromEntries(bindings.map(({ key, value }) => [key, value]))
@@ -36,6 +40,7 @@ export async function listWorkspaces(
 ): Promise<readonly WorkspaceLookup[]> {
   const { organization: _organization, ...query } = which
   return asked(which, "workspaces", async (engine, organization) => {
+    const { observedWorkspace } = await workspaceKinds()
     const views = await allOf((page) => engine.workspaces.list(organization, query, page))
     return views.map((view) => ({ id: view.id, ...observedWorkspace(view) }))
   })

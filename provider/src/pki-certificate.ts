@@ -1,9 +1,8 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedPkiCertificate } from "@chancery/engine/managed"
 import type { IssuanceArgs, NamesArgs, Texts, ValidityArgs } from "./certificate-args.ts"
-import type { OutputsOf } from "./outputs.ts"
 import { issuanceOutputs } from "./pki-signed-certificate.ts"
-import { DeclaredResource, withSecretOutputs } from "./shell.ts"
+import { declaredResource } from "./shell.ts"
 
 /** Whatever is declared otherwise makes another certificate, `renewBefore` and `onDestroy` excepted. */
 export interface PkiCertificateArgs extends IssuanceArgs, NamesArgs, ValidityArgs {
@@ -28,8 +27,6 @@ export interface PkiCertificateArgs extends IssuanceArgs, NamesArgs, ValidityArg
 
 export type PkiCertificateState = ObservedPkiCertificate
 
-type Outputs = OutputsOf<PkiCertificateState>
-
 const outputs = [
   ...issuanceOutputs,
   "privateKey",
@@ -40,14 +37,11 @@ const outputs = [
  * A certificate with a key of its own (specification 4.4). Its id is `MOUNT/SERIAL`. The private key is a secret output, and is
  * in the state of the stack and nowhere else.
  */
-// The outputs are put there by the SDK, one property for each name it is given.
-// oxlint-disable-next-line typescript/no-unsafe-declaration-merging
-export interface PkiCertificate extends Outputs {}
-export class PkiCertificate extends DeclaredResource {
-  constructor(name: string, args: PkiCertificateArgs, options?: pulumi.CustomResourceOptions) {
-    // A bundle has the key in it.
-    const isBundle = args.format !== undefined && args.format !== "pem" && args.format !== "der"
-    const secrets = isBundle ? ["privateKey", "certificate"] : ["privateKey"]
-    super("pkiCertificate", name, outputs, args, withSecretOutputs(secrets, options))
-  }
-}
+export const PkiCertificate = declaredResource<PkiCertificateArgs, PkiCertificateState>({
+  kind: "pkiCertificate",
+  outputs,
+  // A bundle has the key in it.
+  secretOutputs: ({ format = "pem" }) =>
+    format === "pem" || format === "der" ? ["privateKey"] : ["privateKey", "certificate"],
+})
+export type PkiCertificate = InstanceType<typeof PkiCertificate>

@@ -1,9 +1,8 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedIssuance } from "@chancery/engine/managed"
 import type { AuthorityArgs, IssuanceArgs } from "./certificate-args.ts"
-import type { OutputsOf } from "./outputs.ts"
 import { issuanceOutputs } from "./pki-signed-certificate.ts"
-import { DeclaredResource } from "./shell.ts"
+import { declaredResource } from "./shell.ts"
 
 /** Whatever is declared otherwise makes another certificate, `renewBefore` and `onDestroy` excepted. */
 export interface PkiIntermediateArgs extends IssuanceArgs, AuthorityArgs {
@@ -19,17 +18,12 @@ export interface PkiIntermediateArgs extends IssuanceArgs, AuthorityArgs {
 
 export type PkiIntermediateState = ObservedIssuance
 
-type Outputs = OutputsOf<PkiIntermediateState>
-
 /**
  * The certificate of an authority whose key is elsewhere (specification 4.8); `PkiIssuer` is one whose key is in a mount. Its id
  * is `MOUNT/SERIAL`.
  */
-// The outputs are put there by the SDK, one property for each name it is given.
-// oxlint-disable-next-line typescript/no-unsafe-declaration-merging
-export interface PkiIntermediate extends Outputs {}
-export class PkiIntermediate extends DeclaredResource {
-  constructor(name: string, args: PkiIntermediateArgs, options?: pulumi.CustomResourceOptions) {
-    super("pkiIntermediate", name, issuanceOutputs, args, options)
-  }
-}
+export const PkiIntermediate = declaredResource<PkiIntermediateArgs, PkiIntermediateState>({
+  kind: "pkiIntermediate",
+  outputs: issuanceOutputs,
+})
+export type PkiIntermediate = InstanceType<typeof PkiIntermediate>

@@ -1,9 +1,8 @@
-import * as pulumi from "@pulumi/pulumi"
+import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedPkiAuthority } from "@chancery/engine/managed"
 import type { AuthorityArgs, Texts } from "./certificate-args.ts"
 import type { LifeArgs } from "./life-args.ts"
-import type { OutputsOf } from "./outputs.ts"
-import { DeclaredResource } from "./shell.ts"
+import { declaredResource } from "./shell.ts"
 
 /**
  * What a certificate says, and what key it is for, makes another issuer when it is declared otherwise: the old one goes first,
@@ -63,8 +62,6 @@ export interface PkiIssuerArgs extends LifeArgs, AuthorityArgs {
 /** What a state has of an issuer: every setting as it is in force. */
 export type PkiIssuerState = ObservedPkiAuthority & { readonly adopted: boolean }
 
-type Outputs = OutputsOf<PkiIssuerState>
-
 const outputs = [
   "mount",
   "name",
@@ -94,13 +91,10 @@ const outputs = [
  * An authority whose key is in a mount, which it never leaves. `deletionPolicy: "safe"` keeps it while what it has issued is
  * valid; its key goes with it. Its id is `MOUNT/ISSUER`, that of an intermediate `MOUNT/KEY`, by ids.
  */
-// The outputs are put there by the SDK, one property for each name it is given.
-// oxlint-disable-next-line typescript/no-unsafe-declaration-merging
-export interface PkiIssuer extends Outputs {}
-export class PkiIssuer extends DeclaredResource {
-  constructor(name: string, args: PkiIssuerArgs, options?: pulumi.CustomResourceOptions) {
-    const { bundle } = args
-    const secret = bundle === undefined ? {} : { bundle: pulumi.secret(bundle) }
-    super("pkiIssuer", name, outputs, { name, ...args, ...secret }, options)
-  }
-}
+export const PkiIssuer = declaredResource<PkiIssuerArgs, PkiIssuerState>({
+  kind: "pkiIssuer",
+  outputs,
+  named: "name",
+  secretInputs: ["bundle"],
+})
+export type PkiIssuer = InstanceType<typeof PkiIssuer>

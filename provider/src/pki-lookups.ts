@@ -1,12 +1,10 @@
 // What a program asks about roles and issuers that it does not declare.
 import type { Engine } from "@chancery/engine"
-import {
-  type ObservedPkiIssuer,
-  observedPkiIssuer,
-  type ObservedPkiRole,
-  observedPkiRole,
-} from "@chancery/engine/managed"
+import type { ObservedPkiIssuer, ObservedPkiRole } from "@chancery/engine/managed"
 import { asking, stackConfiguration } from "./asking.ts"
+
+/** Few programs ask, and each would wait until it is loaded. */
+const certificateKinds = () => import("@chancery/engine/managed/certificates")
 
 interface InMount {
   /** `chancery:pkiMount`, else `pki`, when left out. */
@@ -26,6 +24,7 @@ export interface IssuerLookup extends ObservedPkiIssuer {
 /** Rejects when there is none that the token may see. */
 export const getRole = (which: InMount & { readonly name: string }): Promise<RoleLookup> =>
   inMount(which, `role "${which.name}"`, async (engine, mount) => {
+    const { observedPkiRole } = await certificateKinds()
     const observed = observedPkiRole({ mount, name: which.name }, await engine.pki(mount).roles.get(which.name))
     return { id: `${mount}/roles/${which.name}`, ...observed }
   })
@@ -34,6 +33,7 @@ export const getRole = (which: InMount & { readonly name: string }): Promise<Rol
 export const getIssuer = (which: InMount & { readonly issuerRef?: string } = {}): Promise<IssuerLookup> => {
   const { issuerRef = "default" } = which
   return inMount(which, `issuer "${issuerRef}"`, async (engine, mount) => {
+    const { observedPkiIssuer } = await certificateKinds()
     const observed = observedPkiIssuer(mount, await engine.pki(mount).issuers.get(issuerRef))
     return { id: `${mount}/${observed.issuerId}`, ...observed }
   })

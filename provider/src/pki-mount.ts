@@ -1,8 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedPkiMount } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import type { OutputsOf } from "./outputs.ts"
-import { DeclaredResource } from "./shell.ts"
+import { declaredResource, gettable } from "./shell.ts"
 
 /** A setting that was never declared is not managed. One that is declared no longer goes back to what a new mount has. */
 export interface PkiMountArgs extends LifeArgs {
@@ -29,8 +28,6 @@ export interface PkiMountArgs extends LifeArgs {
 /** What a state has of a mount: every setting as it is in force. */
 export type PkiMountState = ObservedPkiMount & { readonly adopted: boolean }
 
-type Outputs = OutputsOf<PkiMountState>
-
 const outputs = [
   "path",
   "description",
@@ -48,16 +45,11 @@ const outputs = [
 ] as const satisfies readonly (keyof PkiMountState)[]
 
 /** A place for certificate authorities. `deletionPolicy: "safe"` keeps it while it has issuers, keys or roles. Its id is its path. */
-// The outputs are put there by the SDK, one property for each name it is given.
-// oxlint-disable-next-line typescript/no-unsafe-declaration-merging
-export interface PkiMount extends Outputs {}
-export class PkiMount extends DeclaredResource {
-  constructor(name: string, args: PkiMountArgs = {}, options?: pulumi.CustomResourceOptions) {
-    super("pkiMount", name, outputs, { path: name, ...args }, options)
-  }
-
-  /** One that is not declared here, by its path. */
-  static get(name: string, id: pulumi.Input<pulumi.ID>, options?: pulumi.CustomResourceOptions): PkiMount {
-    return new PkiMount(name, {}, { ...options, id })
-  }
-}
+export const PkiMount = gettable(
+  declaredResource<PkiMountArgs, PkiMountState>({
+    kind: "pkiMount",
+    outputs,
+    named: "path",
+  }),
+)
+export type PkiMount = InstanceType<typeof PkiMount>

@@ -1,8 +1,7 @@
-import * as pulumi from "@pulumi/pulumi"
+import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedPkiRevocation } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import type { OutputsOf } from "./outputs.ts"
-import { DeclaredResource } from "./shell.ts"
+import { declaredResource } from "./shell.ts"
 
 /** Exactly one of `serialNumber` and `certificate`. Another certificate makes another revocation. */
 export interface PkiRevocationArgs extends Pick<LifeArgs, "timeouts"> {
@@ -20,8 +19,6 @@ export interface PkiRevocationArgs extends Pick<LifeArgs, "timeouts"> {
 
 export type PkiRevocationState = ObservedPkiRevocation
 
-type Outputs = OutputsOf<PkiRevocationState>
-
 const outputs = [
   "mount",
   "serialNumber",
@@ -34,13 +31,9 @@ const outputs = [
  * That a certificate is revoked (specification 4.12), for ever: to take it out of the program only forgets it. Its id is
  * `MOUNT/SERIAL`.
  */
-// The outputs are put there by the SDK, one property for each name it is given.
-// oxlint-disable-next-line typescript/no-unsafe-declaration-merging
-export interface PkiRevocation extends Outputs {}
-export class PkiRevocation extends DeclaredResource {
-  constructor(name: string, args: PkiRevocationArgs, options?: pulumi.CustomResourceOptions) {
-    const { privateKey } = args
-    const secret = privateKey === undefined ? {} : { privateKey: pulumi.secret(privateKey) }
-    super("pkiRevocation", name, outputs, { ...args, ...secret }, options)
-  }
-}
+export const PkiRevocation = declaredResource<PkiRevocationArgs, PkiRevocationState>({
+  kind: "pkiRevocation",
+  outputs,
+  secretInputs: ["privateKey"],
+})
+export type PkiRevocation = InstanceType<typeof PkiRevocation>

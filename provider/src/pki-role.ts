@@ -1,8 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedPkiRole } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import type { OutputsOf } from "./outputs.ts"
-import { DeclaredResource } from "./shell.ts"
+import { declaredResource, gettable } from "./shell.ts"
 
 type Texts = pulumi.Input<pulumi.Input<string>[]>
 
@@ -115,8 +114,6 @@ export interface PkiRoleArgs extends LifeArgs {
 /** What a state has of a role: every rule as it is in force. */
 export type PkiRoleState = ObservedPkiRole & { readonly adopted: boolean }
 
-type Outputs = OutputsOf<PkiRoleState>
-
 const outputs = [
   "mount",
   "name",
@@ -177,16 +174,7 @@ const outputs = [
 ] as const satisfies readonly (keyof PkiRoleState)[]
 
 /** A role of a mount. Its id is `MOUNT/roles/NAME`. */
-// The outputs are put there by the SDK, one property for each name it is given.
-// oxlint-disable-next-line typescript/no-unsafe-declaration-merging
-export interface PkiRole extends Outputs {}
-export class PkiRole extends DeclaredResource {
-  constructor(name: string, args: PkiRoleArgs = {}, options?: pulumi.CustomResourceOptions) {
-    super("pkiRole", name, outputs, { name, ...args }, options)
-  }
-
-  /** One that is not declared here, by its id. */
-  static get(name: string, id: pulumi.Input<pulumi.ID>, options?: pulumi.CustomResourceOptions): PkiRole {
-    return new PkiRole(name, {}, { ...options, id })
-  }
-}
+export const PkiRole = gettable(
+  declaredResource<PkiRoleArgs, PkiRoleState>({ kind: "pkiRole", outputs, named: "name" }),
+)
+export type PkiRole = InstanceType<typeof PkiRole>

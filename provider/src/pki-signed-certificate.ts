@@ -1,8 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedIssuance } from "@chancery/engine/managed"
 import type { IssuanceArgs, NamesArgs, Texts, ValidityArgs } from "./certificate-args.ts"
-import type { OutputsOf } from "./outputs.ts"
-import { DeclaredResource } from "./shell.ts"
+import { declaredResource } from "./shell.ts"
 
 /** Whatever is declared otherwise makes another certificate, `renewBefore` and `onDestroy` excepted. */
 export interface PkiSignedCertificateArgs extends IssuanceArgs, NamesArgs, ValidityArgs {
@@ -31,8 +30,6 @@ export interface PkiSignedCertificateArgs extends IssuanceArgs, NamesArgs, Valid
 
 export type PkiSignedCertificateState = ObservedIssuance
 
-type Outputs = OutputsOf<PkiSignedCertificateState>
-
 export const issuanceOutputs = [
   "mount",
   "serialNumber",
@@ -46,11 +43,8 @@ export const issuanceOutputs = [
 ] as const satisfies readonly (keyof ObservedIssuance)[]
 
 /** A certificate for a key that never leaves its owner (specification 4.6). Its id is `MOUNT/SERIAL`. */
-// The outputs are put there by the SDK, one property for each name it is given.
-// oxlint-disable-next-line typescript/no-unsafe-declaration-merging
-export interface PkiSignedCertificate extends Outputs {}
-export class PkiSignedCertificate extends DeclaredResource {
-  constructor(name: string, args: PkiSignedCertificateArgs, options?: pulumi.CustomResourceOptions) {
-    super("pkiSignedCertificate", name, issuanceOutputs, args, options)
-  }
-}
+export const PkiSignedCertificate = declaredResource<PkiSignedCertificateArgs, PkiSignedCertificateState>({
+  kind: "pkiSignedCertificate",
+  outputs: issuanceOutputs,
+})
+export type PkiSignedCertificate = InstanceType<typeof PkiSignedCertificate>

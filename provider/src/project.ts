@@ -1,7 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedProject } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import { DeclaredResource } from "./shell.ts"
+import { declaredResource } from "./shell.ts"
 
 export interface ProjectArgs extends LifeArgs {
   /** `chancery:organization` when left out. Another one makes another project. */
@@ -24,27 +24,18 @@ export interface ProjectArgs extends LifeArgs {
 export type ProjectState = ObservedProject & { readonly adopted: boolean }
 
 /** A group of workspaces, and what they inherit. Its id is `prj-…`. One that holds workspaces is not deleted. */
-export class Project extends DeclaredResource {
-  declare readonly organization: pulumi.Output<string>
-  declare readonly name: pulumi.Output<string>
-  declare readonly description: pulumi.Output<string>
-  declare readonly autoDestroyActivityDuration: pulumi.Output<string | null>
-  declare readonly defaultExecutionMode: pulumi.Output<ProjectState["defaultExecutionMode"]>
-  declare readonly defaultAgentPoolId: pulumi.Output<string | null>
-  declare readonly tagBindings: pulumi.Output<Readonly<Record<string, string>> | undefined>
-  declare readonly adopted: pulumi.Output<boolean>
-
-  constructor(name: string, args: ProjectArgs = {}, options?: pulumi.CustomResourceOptions) {
-    const outputs = [
-      "organization",
-      "name",
-      "description",
-      "autoDestroyActivityDuration",
-      "defaultExecutionMode",
-      "defaultAgentPoolId",
-      "tagBindings",
-      "adopted",
-    ] satisfies (keyof ProjectState)[]
-    super("project", name, outputs, { name, ...args }, options)
-  }
-}
+export const Project = declaredResource<ProjectArgs, ProjectState>({
+  kind: "project",
+  outputs: [
+    "organization",
+    "name",
+    "description",
+    "autoDestroyActivityDuration",
+    "defaultExecutionMode",
+    "defaultAgentPoolId",
+    "tagBindings",
+    "adopted",
+  ],
+  named: "name",
+})
+export type Project = InstanceType<typeof Project>

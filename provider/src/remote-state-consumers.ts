@@ -1,7 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedRemoteStateConsumers } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import { DeclaredResource } from "./shell.ts"
+import { declaredResource } from "./shell.ts"
 
 export interface RemoteStateConsumersArgs extends LifeArgs {
   /** Whose state is read; with `globalRemoteState` false. Another one makes another resource. */
@@ -15,13 +15,8 @@ export interface RemoteStateConsumersArgs extends LifeArgs {
 export type RemoteStateConsumersState = ObservedRemoteStateConsumers
 
 /** Who may read the state of a workspace (specification 4.9). Its id is that of the workspace. */
-export class RemoteStateConsumers extends DeclaredResource {
-  declare readonly workspaceId: pulumi.Output<string>
-  declare readonly consumerIds: pulumi.Output<readonly string[]>
-  declare readonly mode: pulumi.Output<"additive" | "exclusive">
-
-  constructor(name: string, args: RemoteStateConsumersArgs, options?: pulumi.CustomResourceOptions) {
-    const outputs = ["workspaceId", "consumerIds", "mode"] satisfies (keyof RemoteStateConsumersState)[]
-    super("remoteStateConsumers", name, outputs, args, options)
-  }
-}
+export const RemoteStateConsumers = declaredResource<RemoteStateConsumersArgs, RemoteStateConsumersState>({
+  kind: "remoteStateConsumers",
+  outputs: ["workspaceId", "consumerIds", "mode"],
+})
+export type RemoteStateConsumers = InstanceType<typeof RemoteStateConsumers>

@@ -1,7 +1,8 @@
 // How a program hands a resource to Pulumi: a type token for ever, and in place of code the address of code.
 import * as pulumi from "@pulumi/pulumi"
-import { originMaximum } from "@chancery/engine/managed"
+import { originMaximum } from "@chancery/engine/managed/shared"
 import type { KindName } from "./kinds.ts"
+import { foundMember, settingIn, stateLayouts, type StateLayout } from "./state-layout.ts"
 
 /** It stands in every state, twice: no code, only where to find it. */
 export const providerText = (kind: KindName): string =>
@@ -10,38 +11,105 @@ export const providerText = (kind: KindName): string =>
 export const typeToken = (kind: KindName): string =>
   `pulumi-nodejs:dynamic/chancery:${kind.charAt(0).toUpperCase()}${kind.slice(1)}`
 
-/** What a program makes: a kind by its name, and outputs, which have to be named beforehand or they never resolve. */
-export abstract class DeclaredResource extends pulumi.CustomResource {
-  constructor(
-    kind: KindName,
-    name: string,
-    outputs: readonly string[],
-    args: object,
-    options?: pulumi.CustomResourceOptions,
-  ) {
-    // The SDK notes a stack with each of four promises of each output, which takes a program of many resources half of its
-    // time. Where a resource stands in the program it finds out with a limit of its own.
-    const { stackTraceLimit } = Error
-    Error.stackTraceLimit = 0
-    try {
-      super(typeToken(kind), name, registration(kind, name, outputs, args), options)
-    } finally {
-      Error.stackTraceLimit = stackTraceLimit
+interface Declaration<Args, State> {
+  readonly kind: KindName
+  /** Outputs have to be named beforehand, or they never resolve. */
+  readonly outputs: readonly (keyof State & string)[]
+  /** The argument that is the resource's name in the program where it is left out. */
+  readonly named?: keyof Args & string
+  /** Arguments that are encrypted in the state, whatever the program says of them. */
+  readonly secretInputs?: readonly (keyof Args & string)[]
+  /** Outputs that are, and that no secret argument has the name of. */
+  readonly secretOutputs?: (args: Args) => readonly string[]
+}
+
+/** The arguments may be left out where none is required. */
+type Given<Args> =
+  Partial<Args> extends Args
+    ? [args?: Args, options?: pulumi.CustomResourceOptions]
+    : [args: Args, options?: pulumi.CustomResourceOptions]
+
+/** What a program makes of a kind: the members of its state are the outputs. */
+export type ResourceClass<Args, State> = new (
+  name: string,
+  ...given: Given<Args>
+) => pulumi.CustomResource & { readonly [Name in keyof State]-?: pulumi.Output<State[Name]> }
+
+/** A class without another one above it: the SDK takes what called the first constructor after its own for the program. */
+export function declaredResource<Args extends object, State extends object>(
+  declaration: Declaration<Args, State>,
+): ResourceClass<Args, State> {
+  const { kind, outputs, secretOutputs } = declaration
+  const layout = stateLayouts[kind]
+
+  class Declared extends pulumi.CustomResource {
+    constructor(name: string, args: Partial<Args> = {}, options: pulumi.CustomResourceOptions = {}) {
+      const secrets = secretOutputs?.(args as Args) ?? []
+      const all =
+        secrets.length === 0 ? options : pulumi.mergeOptions(options, { additionalSecretOutputs: [...secrets] })
+      // The SDK notes a stack with each of four promises of each output, which takes a program of many resources half of its
+      // time. Where a resource stands in the program it finds out with a limit of its own.
+      const { stackTraceLimit } = Error
+      Error.stackTraceLimit = 0
+      try {
+        super(typeToken(kind), name, registration(declaration, layout, name, args), all)
+      } finally {
+        Error.stackTraceLimit = stackTraceLimit
+      }
     }
   }
+
+  Object.defineProperty(Declared, "name", { value: typeToken(kind).split(":").at(-1) })
+  if (layout !== undefined)
+    for (const output of outputs) if (!layout.always.includes(output)) readFromFound(Declared.prototype, output, layout)
+  return Declared as unknown as ResourceClass<Args, State>
 }
 
-function registration(kind: KindName, logicalName: string, outputs: readonly string[], args: object): pulumi.Inputs {
-  const unset = Object.fromEntries(outputs.map((name) => [name, undefined]))
-  const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined))
-  return { ...unset, ...given, __marker: markerOf(logicalName), __provider: providerText(kind) }
+export interface Gettable<Resource> {
+  /** One that is not declared here, by its id. */
+  get(name: string, id: pulumi.Input<pulumi.ID>, options?: pulumi.CustomResourceOptions): Resource
 }
 
-/** Encrypts outputs in the state that no secret input has the name of. */
-export const withSecretOutputs = (
-  names: readonly string[],
-  options: pulumi.CustomResourceOptions = {},
-): pulumi.CustomResourceOptions => pulumi.mergeOptions(options, { additionalSecretOutputs: [...names] })
+/** Of a kind of which no argument is required. */
+export function gettable<Args, State>(
+  Resource: ResourceClass<Args, State>,
+): ResourceClass<Args, State> & Gettable<InstanceType<ResourceClass<Args, State>>> {
+  return Object.assign(Resource, {
+    get: (name: string, id: pulumi.Input<pulumi.ID>, options?: pulumi.CustomResourceOptions) =>
+      Reflect.construct(Resource, [name, {}, { ...options, id }]) as InstanceType<ResourceClass<Args, State>>,
+  })
+}
+
+/** Until the SDK puts an output of its own in its place, since the program declares it. */
+function readFromFound(prototype: object, name: string, layout: StateLayout): void {
+  Object.defineProperty(prototype, name, {
+    configurable: true,
+    get(this: Readonly<Record<string, pulumi.Output<Readonly<Record<string, unknown>> | undefined>>>) {
+      return this[foundMember]?.apply((found) => (found === undefined ? undefined : settingIn(found, name, layout)))
+    },
+    set(value: unknown) {
+      Object.defineProperty(this, name, { value, configurable: true, enumerable: true, writable: true })
+    },
+  })
+}
+
+function registration<Args extends object, State>(
+  { kind, outputs, named, secretInputs = [] }: Declaration<Args, State>,
+  layout: StateLayout | undefined,
+  logicalName: string,
+  args: Partial<Args>,
+): pulumi.Inputs {
+  const unset = Object.fromEntries(
+    (layout === undefined ? outputs : [...layout.always, foundMember]).map((name) => [name, undefined]),
+  )
+  const given = Object.fromEntries(
+    Object.entries(args)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name, secretInputs.some((one) => one === name) ? pulumi.secret(value) : value]),
+  )
+  const byName = named === undefined ? {} : { [named]: logicalName }
+  return { ...unset, ...byName, ...given, __marker: markerOf(logicalName), __provider: providerText(kind) }
+}
 
 /** Who declares it, so that a creation whose answer was lost is known again. */
 const markerOf = (logicalName: string): string =>

@@ -1,7 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { SshKeyAssignmentSpec } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import { DeclaredResource } from "./shell.ts"
+import { declaredResource } from "./shell.ts"
 
 export interface SshKeyAssignmentArgs extends LifeArgs {
   /** Another one makes another resource. */
@@ -12,12 +12,8 @@ export interface SshKeyAssignmentArgs extends LifeArgs {
 export type SshKeyAssignmentState = SshKeyAssignmentSpec
 
 /** The SSH key that a workspace fetches modules with (specification 4.8). Its id is that of the workspace. */
-export class SshKeyAssignment extends DeclaredResource {
-  declare readonly workspaceId: pulumi.Output<string>
-  declare readonly sshKeyId: pulumi.Output<string>
-
-  constructor(name: string, args: SshKeyAssignmentArgs, options?: pulumi.CustomResourceOptions) {
-    const outputs = ["workspaceId", "sshKeyId"] satisfies (keyof SshKeyAssignmentState)[]
-    super("sshKeyAssignment", name, outputs, args, options)
-  }
-}
+export const SshKeyAssignment = declaredResource<SshKeyAssignmentArgs, SshKeyAssignmentState>({
+  kind: "sshKeyAssignment",
+  outputs: ["workspaceId", "sshKeyId"],
+})
+export type SshKeyAssignment = InstanceType<typeof SshKeyAssignment>

@@ -1,7 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedTagBindings } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import { DeclaredResource } from "./shell.ts"
+import { declaredResource } from "./shell.ts"
 
 export interface TagBindingsArgs extends LifeArgs {
   /** Another one makes another resource. */
@@ -15,13 +15,8 @@ export interface TagBindingsArgs extends LifeArgs {
 export type TagBindingsState = ObservedTagBindings
 
 /** Key-value tags of one workspace (specification 4.10). Its id is that of the workspace. */
-export class TagBindings extends DeclaredResource {
-  declare readonly workspaceId: pulumi.Output<string>
-  declare readonly bindings: pulumi.Output<Readonly<Record<string, string>>>
-  declare readonly mode: pulumi.Output<"additive" | "exclusive">
-
-  constructor(name: string, args: TagBindingsArgs, options?: pulumi.CustomResourceOptions) {
-    const outputs = ["workspaceId", "bindings", "mode"] satisfies (keyof TagBindingsState)[]
-    super("tagBindings", name, outputs, args, options)
-  }
-}
+export const TagBindings = declaredResource<TagBindingsArgs, TagBindingsState>({
+  kind: "tagBindings",
+  outputs: ["workspaceId", "bindings", "mode"],
+})
+export type TagBindings = InstanceType<typeof TagBindings>

@@ -1,7 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedTag } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import { DeclaredResource } from "./shell.ts"
+import { declaredResource } from "./shell.ts"
 
 export interface TagArgs extends LifeArgs {
   /** `chancery:organization` when left out. Another one makes another tag. */
@@ -17,14 +17,9 @@ export interface TagArgs extends LifeArgs {
 export type TagState = ObservedTag & { readonly adopted: boolean }
 
 /** A flat tag of an organization (specification 4.1). `deletionPolicy: "safe"` keeps it while others carry it. */
-export class Tag extends DeclaredResource {
-  declare readonly organization: pulumi.Output<string>
-  declare readonly name: pulumi.Output<string>
-  declare readonly workspaceIds: pulumi.Output<readonly string[]>
-  declare readonly adopted: pulumi.Output<boolean>
-
-  constructor(name: string, args: TagArgs = {}, options?: pulumi.CustomResourceOptions) {
-    const outputs = ["organization", "name", "workspaceIds", "adopted"] satisfies (keyof TagState)[]
-    super("tag", name, outputs, { name, ...args }, options)
-  }
-}
+export const Tag = declaredResource<TagArgs, TagState>({
+  kind: "tag",
+  outputs: ["organization", "name", "workspaceIds", "adopted"],
+  named: "name",
+})
+export type Tag = InstanceType<typeof Tag>

@@ -1,7 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedWorkspaceLock } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import { DeclaredResource } from "./shell.ts"
+import { declaredResource } from "./shell.ts"
 
 export interface WorkspaceLockArgs extends LifeArgs {
   /** Another one makes another resource. */
@@ -15,13 +15,8 @@ export interface WorkspaceLockArgs extends LifeArgs {
 export type WorkspaceLockState = ObservedWorkspaceLock
 
 /** That a workspace is locked, by the owner of the token (specification 4.7). Its id is that of the workspace. */
-export class WorkspaceLock extends DeclaredResource {
-  declare readonly workspaceId: pulumi.Output<string>
-  declare readonly reason: pulumi.Output<string>
-  declare readonly forceUnlock: pulumi.Output<boolean>
-
-  constructor(name: string, args: WorkspaceLockArgs, options?: pulumi.CustomResourceOptions) {
-    const outputs = ["workspaceId", "reason", "forceUnlock"] satisfies (keyof WorkspaceLockState)[]
-    super("workspaceLock", name, outputs, args, options)
-  }
-}
+export const WorkspaceLock = declaredResource<WorkspaceLockArgs, WorkspaceLockState>({
+  kind: "workspaceLock",
+  outputs: ["workspaceId", "reason", "forceUnlock"],
+})
+export type WorkspaceLock = InstanceType<typeof WorkspaceLock>

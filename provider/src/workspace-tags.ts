@@ -1,7 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedWorkspaceTags } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import { DeclaredResource } from "./shell.ts"
+import { declaredResource } from "./shell.ts"
 
 export interface WorkspaceTagsArgs extends LifeArgs {
   /** Another one makes another resource. */
@@ -15,13 +15,8 @@ export interface WorkspaceTagsArgs extends LifeArgs {
 export type WorkspaceTagsState = ObservedWorkspaceTags
 
 /** Flat tags of one workspace (specification 4.10). Its id is that of the workspace. */
-export class WorkspaceTags extends DeclaredResource {
-  declare readonly workspaceId: pulumi.Output<string>
-  declare readonly tags: pulumi.Output<readonly string[]>
-  declare readonly mode: pulumi.Output<"additive" | "exclusive">
-
-  constructor(name: string, args: WorkspaceTagsArgs, options?: pulumi.CustomResourceOptions) {
-    const outputs = ["workspaceId", "tags", "mode"] satisfies (keyof WorkspaceTagsState)[]
-    super("workspaceTags", name, outputs, args, options)
-  }
-}
+export const WorkspaceTags = declaredResource<WorkspaceTagsArgs, WorkspaceTagsState>({
+  kind: "workspaceTags",
+  outputs: ["workspaceId", "tags", "mode"],
+})
+export type WorkspaceTags = InstanceType<typeof WorkspaceTags>

@@ -1,8 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedWorkspace } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import type { OutputsOf } from "./outputs.ts"
-import { DeclaredResource } from "./shell.ts"
+import { declaredResource, gettable } from "./shell.ts"
 
 export interface VcsRepoArgs {
   /** `:org/:repo`, or as the service writes it. */
@@ -77,8 +76,6 @@ export type WorkspaceState = ObservedWorkspace & {
   readonly adopted: boolean
 }
 
-type Outputs = OutputsOf<WorkspaceState>
-
 const outputs = [
   "organization",
   "name",
@@ -110,16 +107,11 @@ const outputs = [
 ] as const satisfies readonly (keyof WorkspaceState)[]
 
 /** A workspace (specification 4.2 to 4.6). Its id is `ws-…`, and stays when it is renamed or moved. */
-// The outputs are put there by the SDK, one property for each name it is given.
-// oxlint-disable-next-line typescript/no-unsafe-declaration-merging
-export interface Workspace extends Outputs {}
-export class Workspace extends DeclaredResource {
-  constructor(name: string, args: WorkspaceArgs = {}, options?: pulumi.CustomResourceOptions) {
-    super("workspace", name, outputs, { name, ...args }, options)
-  }
-
-  /** One that is not declared here, by its id. */
-  static get(name: string, id: pulumi.Input<pulumi.ID>, options?: pulumi.CustomResourceOptions): Workspace {
-    return new Workspace(name, {}, { ...options, id })
-  }
-}
+export const Workspace = gettable(
+  declaredResource<WorkspaceArgs, WorkspaceState>({
+    kind: "workspace",
+    outputs,
+    named: "name",
+  }),
+)
+export type Workspace = InstanceType<typeof Workspace>

@@ -78,7 +78,7 @@ describe.each([
     })
 
     test.skipIf(mode === "embedded" && costly.has(kind))("comes, is found, and goes", async () => {
-      const life = comesAndGoes(server, { kind: samples[kind], member, edition, inputs })
+      const life = comesAndGoes(server, { name: kind, kind: samples[kind], member, edition, inputs })
       await expect(life).resolves.toBeUndefined()
     })
   })

@@ -1,0 +1,13 @@
+// What every kind stands on, for who loads kinds only when they are needed: re-exports only.
+export {
+  type Changes,
+  type Created,
+  type Known,
+  type ManagedKind,
+  type Origin,
+  originMaximum,
+  PartlyCreated,
+  type Removal,
+  type Values,
+} from "./managed-kind.ts"
+export { systemRuntime } from "../core/runtime.ts"
