@@ -8,6 +8,7 @@ import { type AuthorityActivity, noAuthorityActivity } from "./core/authority-ac
 import { type Audit, type AuditTrail, noAudit } from "./core/audit.ts"
 import { availableParallelism } from "node:os"
 import type { Caller } from "./core/caller.ts"
+import { ownDiscovery } from "./core/discovery.ts"
 import type { Edition } from "./core/edition.ts"
 import { newId } from "./core/ids.ts"
 import type { Generations } from "./core/generations.ts"
@@ -342,6 +343,10 @@ class CallerEngine implements ServingEngine {
 
   get tokens() {
     return new TokenService(this.context.storage, this.context.runtime, this.caller)
+  }
+
+  get discovery() {
+    return ownDiscovery
   }
 
   get siteSettings() {

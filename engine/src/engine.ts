@@ -7,6 +7,7 @@ import type { Directory } from "./acme/directory.ts"
 import type { AuthorityActivity } from "./core/authority-activity.ts"
 import type { Audit, AuditTrail } from "./core/audit.ts"
 import type { JobActivities } from "./core/job-activity.ts"
+import type { Discovery } from "./core/discovery.ts"
 import type { StorageActivity } from "./core/storage-activity.ts"
 import type { TidyActivity } from "./core/tidy-activity.ts"
 import type { Caller } from "./core/caller.ts"
@@ -59,6 +60,7 @@ import type { Workspaces } from "./workspaces/workspaces.ts"
  * Close it when done; the engine that opened a store or a connection is the one to close.
  */
 export interface Engine extends AsyncDisposable {
+  readonly discovery: Discovery
   readonly organizations: Organizations
   readonly organizationMemberships: OrganizationMemberships
   readonly projects: Projects

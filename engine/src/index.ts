@@ -1,5 +1,6 @@
 // The public surface of the engine: re-exports only.
 export { openEngine, type EngineOptions } from "./open.ts"
+export type { Discovery } from "./core/discovery.ts"
 export type { Engine } from "./engine.ts"
 export { parsePermittedAddresses, type PermittedAddresses } from "./client/address-guard.ts"
 export type { Pace } from "./client/transport.ts"

@@ -17,10 +17,11 @@ const { signal } = new AbortController()
 interface Asked {
   readonly lookup?: () => Promise<unknown>
   readonly organization?: (name: string) => Promise<unknown>
+  readonly version?: () => Promise<string>
 }
 
 /** A cluster of Secrets, and engines that only say how they were opened. */
-function open({ lookup, organization }: Asked = {}) {
+function open({ lookup, organization, version }: Asked = {}) {
   const clock = manualClock()
   const timers = manualTimers(clock)
   const secrets = new Map<string, KubernetesObject>()
@@ -52,6 +53,7 @@ function open({ lookup, organization }: Asked = {}) {
       const engine: Partial<Engine> = {
         serviceTokens: { lookup: lookup ?? (async () => ({ expiresAt: null })) } as unknown as Engine["serviceTokens"],
         users: { account: async () => ({}) } as unknown as Engine["users"],
+        discovery: { apiVersion: version ?? (async () => "2.6") },
         organizations: { get: organization ?? (async () => ({})) } as unknown as Engine["organizations"],
         async [Symbol.asyncDispose]() {
           entry.closed = true
@@ -247,7 +249,7 @@ test.each<{ code: EngineErrorCode; reason: string }>([
   expect(await reasonOf(reconcile(object, visit))).toBe(reason)
 })
 
-test("a connection is ready when the engine takes its token, and says until when it will and how many use it", async () => {
+test("a connection is ready when the engine takes its token, and says until when it will, how many use it, and the version", async () => {
   const expiresAt = Date.parse("2030-01-01T00:00:00Z")
   const { engines, putSecret, put } = open({ lookup: async () => ({ expiresAt }) })
   putSecret("team/engine", { token: "abc" })
@@ -255,7 +257,7 @@ test("a connection is ready when the engine takes its token, and says until when
   const { reconcile } = reconcileConnections({ kind: "Connection", engines, referencesTo: () => 3 })
   expect(await reconcile(object, visit)).toMatchObject({
     health: { is: "ready", reason: "Connected" },
-    status: { references: 3, tokenExpiresAt: "2030-01-01T00:00:00Z" },
+    status: { apiVersion: "2.6", references: 3, tokenExpiresAt: "2030-01-01T00:00:00Z" },
   })
 })
 
@@ -273,7 +275,7 @@ test("a token that may not look at itself is good all the same", async () => {
   })
 })
 
-test("looking again at a connection that was well is one request, to its organization and its token in turn", async () => {
+test("looking again at a connection that was well is one request: for its organization, its token and its version in turn", async () => {
   const asked: string[] = []
   const { engines, putSecret, put } = open({
     lookup: async () => {
@@ -281,16 +283,20 @@ test("looking again at a connection that was well is one request, to its organiz
       return { expiresAt: Date.parse("2030-01-01T00:00:00Z") }
     },
     organization: async () => asked.push("organization"),
+    version: async () => {
+      asked.push("version")
+      return "2.6"
+    },
   })
   putSecret("team/engine", { token: "abc" })
   const object = put(connection({ organization: "acme" }))
   const { reconcile } = reconcileConnections({ kind: "Connection", engines, referencesTo: () => 0 })
-  const status = { references: 0, tokenExpiresAt: "2030-01-01T00:00:00Z" }
+  const status = { apiVersion: "2.6", references: 0, tokenExpiresAt: "2030-01-01T00:00:00Z" }
   for (const now of [0, 600_000, 1_200_000])
     expect(await reconcile(object, { ...visit, quiet: true, now, status })).toMatchObject({ status })
-  expect(asked).toEqual(["organization", "token", "organization"])
+  expect(asked).toEqual(["organization", "token", "version"])
   await reconcile(object, visit)
-  expect(asked.slice(3)).toEqual(["token", "organization"])
+  expect(asked.slice(3)).toEqual(["token", "organization", "version"])
 })
 
 test("a connection stays for as long as objects use it", async () => {

@@ -30,31 +30,42 @@ async function reconcile(
   visit: Visit,
 ): Promise<Outcome> {
   const { engine, organization } = await engines.client(kind, object, visit.signal)
-  // Nothing is new, so one request is enough: the organization tells whether the token is still taken.
-  const { tokenExpiresAt } =
-    visit.quiet && organization !== undefined && isOrganizationsTurn(visit.now)
-      ? await ask(engine, organization, async () => visit.status)
-      : await ask(engine, visit.quiet ? undefined : organization, () => expiryOf(engine))
+  const before: Found = visit.quiet ? visit.status : {}
+  const found: Found = { ...before, ...(await answers(engine, organization, questionsOf(visit, organization))) }
+  const { apiVersion = "", tokenExpiresAt } = found
   const status: OwnStatus = {
     references: referencesTo(keyOf(object)),
+    ...(apiVersion === "" ? {} : { apiVersion }),
     ...(tokenExpiresAt === undefined ? {} : { tokenExpiresAt }),
   }
   const health = { is: "ready", reason: "Connected", message: "The engine answers and takes the token." } as const
   return { health, status, againAfterMs: pollMs }
 }
 
-/** The organization and the token take turns. */
-const isOrganizationsTurn = (now: number): boolean => Math.floor(now / pollMs) % 2 === 0
+type Question = "token" | "organization" | "version"
 
-interface Expiry {
-  readonly tokenExpiresAt?: unknown
+/** Where nothing is new one request is enough: the questions take turns. */
+function questionsOf({ quiet, now }: Visit, organization: string | undefined): ReadonlySet<Question> {
+  const all: readonly Question[] =
+    organization === undefined ? ["token", "version"] : ["organization", "token", "version"]
+  return new Set(quiet ? all.slice(Math.floor(now / pollMs) % all.length).slice(0, 1) : all)
 }
 
-async function ask(engine: Engine, organization: string | undefined, expiry: () => Promise<Expiry>): Promise<Expiry> {
+/** A token that does not expire any more says so by a member that is there. */
+interface Found {
+  readonly apiVersion?: string
+  readonly tokenExpiresAt?: string | undefined
+}
+
+async function answers(
+  engine: Engine,
+  organization: string | undefined,
+  questions: ReadonlySet<Question>,
+): Promise<Found> {
   try {
-    const found = await expiry()
-    if (organization !== undefined) await engine.organizations.get(organization)
-    return found
+    const expiry = questions.has("token") ? { tokenExpiresAt: await expiryOf(engine) } : {}
+    if (organization !== undefined && questions.has("organization")) await engine.organizations.get(organization)
+    return questions.has("version") ? { ...expiry, apiVersion: await engine.discovery.apiVersion() } : expiry
   } catch (error) {
     if (isEngineError(error, "not-found"))
       throw stalled("OrganizationNotFound", `The token sees no organization ${organization ?? ""}.`)
@@ -67,16 +78,16 @@ async function ask(engine: Engine, organization: string | undefined, expiry: () 
 const shy = new WeakSet<Engine>()
 
 /** Tokens of any kind are known to the API of certificates, though not every one may look at itself. */
-async function expiryOf(engine: Engine): Promise<Expiry> {
+async function expiryOf(engine: Engine): Promise<string | undefined> {
   if (!shy.has(engine)) {
     try {
       const { expiresAt } = await engine.serviceTokens.lookup("self")
-      return expiresAt === null ? {} : { tokenExpiresAt: secondTime(expiresAt) }
+      return expiresAt === null ? undefined : secondTime(expiresAt)
     } catch (error) {
       if (!isEngineError(error, "forbidden")) throw error
       shy.add(engine)
     }
   }
   await engine.users.account()
-  return {}
+  return undefined
 }

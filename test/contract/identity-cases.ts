@@ -10,6 +10,10 @@ export function identityCases(engine: () => OpenedEngine): void {
     cast = await newCast(engine())
   })
 
+  test("everybody is told which version of the interface this is", async () => {
+    expect(await cast.stranger.engine.discovery.apiVersion()).toMatch(/^2\.\d+$/)
+  })
+
   describe("an organization", () => {
     test("is made by a user, who owns it, and read as it was made", async () => {
       const { engine: user } = await cast.newPerson()

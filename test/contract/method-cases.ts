@@ -17,6 +17,7 @@ const listNumbers = { crlNumber: 1, deltaCrlBaseNumber: -1, nextUpdateMs: 3_600_
 
 /** Names of methods, each with a call that the owner of everything in `subject` could make. */
 const calls: Readonly<Record<string, Call>> = {
+  "discovery.apiVersion": ({ discovery }) => discovery.apiVersion(),
   "organizations.create": ({ organizations }) => organizations.create({ name: "any", email: "any@example.com" }),
   "organizations.list": ({ organizations }) => organizations.list(undefined, page),
   "organizations.get": ({ organizations }, { organization }) => organizations.get(organization),
@@ -297,6 +298,7 @@ const openToStrangers = new Set(["organizations.create", "organizations.list", "
 
 /** What is told to everybody, whatever token they show. */
 const openToAll = new Set([
+  "discovery.apiVersion",
   "pki.issuers.list",
   "pki.issuers.certificate",
   "pki.certificates.get",

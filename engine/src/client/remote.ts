@@ -6,6 +6,7 @@ import { remoteAgentPools } from "./agent-pools.ts"
 import { remoteAssessments } from "./assessments.ts"
 import { callsOver } from "./calls.ts"
 import { remoteConfigurationVersions } from "./configuration-versions.ts"
+import { remoteDiscovery } from "./discovery.ts"
 import { remoteLeases } from "./leases.ts"
 import { remoteMounts } from "./mounts.ts"
 import { remoteOrganizationMemberships } from "./organization-memberships.ts"
@@ -37,6 +38,7 @@ export function openRemote(url: string, options: TransportOptions): Engine {
   const calls = callsOver(transport)
   const system = pkiCallsOver(transport)
   return {
+    discovery: remoteDiscovery(transport),
     organizations: remoteOrganizations(calls),
     organizationMemberships: remoteOrganizationMemberships(calls),
     projects: remoteProjects(calls),

@@ -86,6 +86,8 @@ export interface Asking {
 export interface Transport extends Asking, AsyncDisposable {
   /** The API of certificates. */
   readonly pki: Asking
+  /** A header of the answer to GET; undefined where it has none. */
+  readonly header: (path: string, name: string) => Promise<string | undefined>
 }
 
 /** A document whose text must arrive as it is. */
@@ -169,7 +171,7 @@ export function createTransport(url: string, options: TransportOptions): Transpo
   const closing = new AbortController()
   const ending = options.signal === undefined ? closing.signal : AbortSignal.any([closing.signal, options.signal])
 
-  async function once(api: Api, request: OutgoingRequest, signal: AbortSignal): Promise<Uint8Array> {
+  async function once(api: Api, request: OutgoingRequest, signal: AbortSignal): Promise<Answered> {
     const { method, document, query } = request
     // As an embedded engine's store does; the server would name the pointers of a document that nobody here wrote.
     eachText(document, refuseUnstorableText)
@@ -187,14 +189,14 @@ export function createTransport(url: string, options: TransportOptions): Transpo
         body: bodyOf(request),
       }),
     )
-    if (answer.statusCode >= 200 && answer.statusCode <= 299) return answer.bytes
+    if (answer.statusCode >= 200 && answer.statusCode <= 299) return answer
     const refusal = refusalOf(api, answer, request.names)
     const tells = refusal.code === "rate-limited" || refusal.code === "busy"
     if (tells && refusal.retryAfterMs !== undefined) options.pace?.defer(refusal.retryAfterMs)
     throw refusal
   }
 
-  async function patiently(api: Api, request: OutgoingRequest): Promise<Uint8Array> {
+  async function patiently(api: Api, request: OutgoingRequest): Promise<Answered> {
     const signal = request.signal === undefined ? ending : AbortSignal.any([ending, request.signal])
     let paused = 0
     for (let attempt = 1; ; attempt += 1) {
@@ -215,16 +217,18 @@ export function createTransport(url: string, options: TransportOptions): Transpo
 
   const asking = (api: Api): Asking => ({
     async send(request) {
-      const bytes = await patiently(api, request)
+      const { bytes } = await patiently(api, request)
       return bytes.length === 0 ? undefined : parsed(bytes, base)
     },
-    download: (path, query) => patiently(api, { method: "GET", path, ...(query === undefined ? {} : { query }) }),
-    exchange: (path, octets) => patiently(api, { method: "POST", path, octets }),
+    download: async (path, query) =>
+      (await patiently(api, { method: "GET", path, ...(query === undefined ? {} : { query }) })).bytes,
+    exchange: async (path, octets) => (await patiently(api, { method: "POST", path, octets })).bytes,
   })
 
   return {
     ...asking(workspaceApi),
     pki: asking(pkiApi),
+    header: async (path, name) => single((await patiently(workspaceApi, { method: "GET", path })).headers[name]),
     async [Symbol.asyncDispose]() {
       closing.abort()
       await dispatcher.destroy()

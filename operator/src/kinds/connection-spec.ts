@@ -94,6 +94,11 @@ export const oneBundle: Rule<{ readonly caBundle?: unknown; readonly caSecretRef
 }
 
 export const connectionStatus = {
+  apiVersion: z
+    .string()
+    .max(64)
+    .optional()
+    .describe("The version of the interface for workspaces that the engine speaks, such as 2.6."),
   tokenExpiresAt: z
     .string()
     .max(64)
@@ -117,6 +122,13 @@ export const connectionColumns = [
     type: "date",
     jsonPath: ".status.tokenExpiresAt",
     description: "When the token expires.",
+    priority: 1,
+  },
+  {
+    name: "API",
+    type: "string",
+    jsonPath: ".status.apiVersion",
+    description: "The version of the engine's interface for workspaces.",
     priority: 1,
   },
   {

@@ -1,5 +1,6 @@
 // What existing clients ask before they have shown a token: where the API is, and which version of it this is
 // (workspace-facts 2.1).
+import { apiVersion } from "../../core/discovery.ts"
 import { ok, type OpenRoute } from "../route.ts"
 
 const base = "/api/v2/"
@@ -16,6 +17,6 @@ export const discoveryRoutes: readonly OpenRoute[] = [
   {
     method: "GET",
     path: `${base}ping`,
-    handle: async () => ({ status: 204, headers: { "tfp-api-version": "2.6" } }),
+    handle: async () => ({ status: 204, headers: { "tfp-api-version": apiVersion } }),
   },
 ]
