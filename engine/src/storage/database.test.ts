@@ -104,6 +104,24 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(await Promise.all(["a", "b", "c"].map((name) => value(database, name)))).toEqual(["1", undefined, "1"])
   })
 
+  test("whoever shares a batch with works that fail late is counted once, and what those wrote never", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const { database } = temporary
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 12 }, (_, index) =>
+        database.transact(async (session) => {
+          const counted = (await session.first(bump, { family: "identity" }))?.number
+          if (index % 3 === 0) throw new Error("changed my mind")
+          return counted
+        }),
+      ),
+    )
+    expect(outcomes.map(({ status }) => status === "rejected")).toEqual(outcomes.map((_, index) => index % 3 === 0))
+    const counted = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []))
+    expect(counted.toSorted((a = 0, b = 0) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+    expect(await generation(database)).toBe(8)
+  })
+
   test("a second row with the same key is a unique violation that names the columns", async () => {
     await using temporary = await temporaryDatabase(kind)
     const { database } = temporary

@@ -1,7 +1,8 @@
 // Embedded storage: one writer connection per file and process, a few read-only ones beside it (WAL), and group commit.
-// Queued works run one after another as savepoints inside one `begin immediate` and hear of success and failure alike
-// only after the shared commit is on disk: a failure, too, may rest on what an earlier work of the batch wrote. So does a
-// read that may have seen the commit. Nobody waits for the disk on the thread itself.
+// Queued works run one after another inside one `begin immediate` and hear of success and failure alike only after the
+// shared commit is on disk: a failure, too, may rest on what an earlier work of the batch wrote. So does a read that may
+// have seen the commit. Nobody waits for the disk on the thread itself. A savepoint around each work costs as much as two
+// of its inserts, and few works fail once they have written: only then is the batch undone and done again with savepoints.
 // `busy_timeout` is 0: waiting inside SQLite would stop the event loop that the holder of the lock may need.
 import { closeSync, mkdirSync, openSync, realpathSync } from "node:fs"
 import { dirname } from "node:path"
@@ -108,6 +109,15 @@ interface Job {
   readonly reject: (error: unknown) => void
 }
 
+/** What became of a job in its batch. */
+interface Attempt {
+  readonly settle: () => void
+  /** Something that is to be kept. */
+  readonly hasWritten: boolean
+  /** Of a failure: something that must not be kept, and that no savepoint has undone. */
+  readonly leavesWrites: boolean
+}
+
 /** Committed, and told to nobody yet. */
 interface Batch {
   readonly taken: readonly Job[]
@@ -120,6 +130,8 @@ class SqliteStore implements Backend {
   readonly #options: BackendOptions
   readonly #writer: SqliteConnection
   readonly #queue: Job[] = []
+  /** The next batch has savepoints, because the one before was undone for the lack of them. */
+  #guarded = false
   #drained: Promise<void> | undefined
   /** None in memory, where a second connection would see another database: reads queue with the writes. */
   readonly #readers: readonly SqliteConnection[]
@@ -281,7 +293,14 @@ class SqliteStore implements Backend {
     for (let job = this.#nextJob(); job !== undefined; job = this.#nextJob()) job.reject(error)
   }
 
-  /** Undefined where nothing was committed, and everyone has heard of it. */
+  /** Before everyone else, with savepoints. */
+  #queueAgain(taken: readonly Job[]): void {
+    this.#guarded = true
+    this.#queue.unshift(...taken.map((job) => ({ ...job, queuedAt: this.#options.stopwatch() })))
+    for (const { readOnly } of taken) this.#activityOf(readOnly).waitingCount += 1
+  }
+
+  /** Undefined where nothing was committed: everyone has heard of it, or is queued again. */
   async #commitBatch(): Promise<Batch | undefined> {
     try {
       await this.#begin()
@@ -289,8 +308,11 @@ class SqliteStore implements Backend {
       this.#rejectQueued(error)
       return undefined
     }
+    const guarded = this.#guarded
+    this.#guarded = false
     const taken: Job[] = []
     const settlements: (() => void)[] = []
+    let hasWritten = false
     // A work that waits only for its session is done before a timer can fire, however many there are in the batch.
     const patience = { ...Promise.withResolvers<never>(), over: false }
     const timer = setTimeout(() => {
@@ -303,7 +325,17 @@ class SqliteStore implements Backend {
         const job = this.#nextJob()
         if (job === undefined) break
         taken.push(job)
-        settlements.push(await this.#attempt(job, patience.promise))
+        const attempt = await this.#attempt(job, patience.promise, guarded)
+        if (attempt.leavesWrites) {
+          this.#writer.command("rollback")
+          if (hasWritten) {
+            this.#queueAgain(taken)
+            return undefined
+          }
+          await this.#begin()
+        }
+        hasWritten ||= attempt.hasWritten
+        settlements.push(attempt.settle)
       }
       this.#writer.command("commit")
       this.activity.commitCount += 1
@@ -332,23 +364,24 @@ class SqliteStore implements Backend {
     }
   }
 
-  async #attempt(job: Job, patience: Promise<never>): Promise<() => void> {
+  async #attempt(job: Job, patience: Promise<never>, guarded: boolean): Promise<Attempt> {
     const writer = this.#writer
-    writer.command("savepoint work")
+    if (guarded) writer.command("savepoint work")
     if (job.readOnly) writer.command("pragma query_only = on")
     const session = new SqliteSession(writer)
     try {
       const value = await Promise.race([job.work(session), patience])
       if (session.failure !== undefined) throw session.failure.error
-      writer.command("release work")
-      return () => job.resolve(value)
+      if (guarded) writer.command("release work")
+      return { settle: () => job.resolve(value), hasWritten: session.hasWritten, leavesWrites: false }
     } catch (error) {
       // A full disk or an I/O error undoes the whole batch by itself; then the commit fails, and everyone hears of it.
-      if (writer.inTransaction) {
+      if (guarded && writer.inTransaction) {
         writer.command("rollback to work")
         writer.command("release work")
       }
-      return () => job.reject(error)
+      const leavesWrites = !guarded && session.hasWritten && writer.inTransaction
+      return { settle: () => job.reject(error), hasWritten: false, leavesWrites }
     } finally {
       session.settle()
       if (job.readOnly) writer.command("pragma query_only = off")
@@ -381,6 +414,8 @@ async function glimpse<T>(reader: SqliteConnection, work: (session: Session) => 
 
 class SqliteSession extends UnitOfWork {
   readonly #connection: SqliteConnection
+  /** A statement went through that may have been more than a question. One that fails undoes itself. */
+  hasWritten = false
 
   constructor(connection: SqliteConnection) {
     super("sqlite")
@@ -394,12 +429,18 @@ class SqliteSession extends UnitOfWork {
         const rows = this.#connection.internedRows(text, parameters)
         return fetch === "all" ? rows : rows[0]
       }
-      if (fetch === "all") return this.#connection.prepare(text).all(...parameters)
-      if (fetch === "first") return this.#connection.prepare(text).get(...parameters)
-      return this.#connection.change(text, parameters)
+      const answer = this.#answerTo(fetch, text, parameters)
+      this.hasWritten ||= !text.startsWith("select ")
+      return answer
     } catch (error) {
       throw translated(error)
     }
+  }
+
+  #answerTo(fetch: Fetch, text: string, parameters: SQLInputValue[]): unknown {
+    if (fetch === "all") return this.#connection.prepare(text).all(...parameters)
+    if (fetch === "first") return this.#connection.prepare(text).get(...parameters)
+    return this.#connection.change(text, parameters)
   }
 }
 
