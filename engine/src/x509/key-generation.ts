@@ -1,6 +1,7 @@
 // Making keys. Node's own encoders cost several times what the generation of a small key does, so the octets of those are
 // taken as they are and encoded here.
 import { generateKeyPair, generateKeyPairSync, type KeyObject } from "node:crypto"
+import { sharedTurn } from "../core/timers.ts"
 import { type Curve, curveOf } from "./curve.ts"
 import type { KeyAlgorithm } from "./key-algorithm.ts"
 import { leftPadded, PrivateKey } from "./private-key.ts"
@@ -33,7 +34,9 @@ export const keyGenerator = (rsa: RsaKeySource): KeyGenerator => ({
       }
       case "ec": {
         const curve = curveOf(algorithm.bits)
-        return isQuick(curve) ? generateOnCurve(curve) : generateOnCurveAside(curve)
+        if (!isQuick(curve)) return generateOnCurveAside(curve)
+        await sharedTurn()
+        return generateOnCurve(curve)
       }
       default:
         return generateEd25519()

@@ -1,5 +1,5 @@
 import { invalid, notFound, unprocessable } from "../../core/errors.ts"
-import { nextTurn } from "../../core/timers.ts"
+import { nextTurn, sharedTurn } from "../../core/timers.ts"
 import { describeKeyAlgorithm, type KeyAlgorithm } from "../../x509/key-algorithm.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
@@ -80,6 +80,7 @@ export class CertificateService extends IssuingService implements ServedCertific
     this.authorize(writing, below(issuerRef, `sign/${roleName}`))
     if ((input.commonName ?? "") === "" && !allowances.commonNameFromCsr)
       throw invalid([{ field: ["commonName"], detail: "the common_name field is required" }])
+    await sharedTurn()
     const { request, key } = readSigningRequest(input.csr)
     const csr = csrFacts(request, key.algorithm)
     return this.recorded(async (authority) => {
@@ -106,6 +107,7 @@ export class CertificateService extends IssuingService implements ServedCertific
   ): Promise<ServedCertificate> {
     const path = roleName === undefined ? "sign-verbatim" : `sign-verbatim/${roleName}`
     this.authorize(writing, below(issuerRef, path))
+    await sharedTurn()
     const { request, key } = readSigningRequest(input.csr)
     const { enforceLeafNotAfterBehavior = false, certMetadata = "" } = input
     return this.recorded(async (authority) => {
