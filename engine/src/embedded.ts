@@ -58,10 +58,13 @@ import { LeaseService } from "./pki/leases/lease-service.ts"
 import { MountedPki } from "./pki/mounted.ts"
 import { MountService } from "./pki/mount-service.ts"
 import { VisibleMountService } from "./pki/visible-mounts.ts"
-import { AccountBindingService, type AcmeManagement } from "./acme/account-bindings.ts"
+import { AccountBindingService } from "./acme/account-bindings.ts"
 import { AcmeService } from "./acme/acme-service.ts"
 import type { AcmeTools } from "./acme/directory-service.ts"
 import type { Directory } from "./acme/directory.ts"
+import { ManagedAccountService, ManagedOrderService } from "./acme/managed-accounts.ts"
+import type { AcmeManagement } from "./acme/management.ts"
+import { RenewalSignalService } from "./acme/renewal-signals.ts"
 import { sweepAcme, sweepAcmeJob } from "./acme/sweep-acme.ts"
 import { finalizationQueue } from "./acme/finalization-queue.ts"
 import { validationQueue } from "./acme/validation-queue.ts"
@@ -409,7 +412,13 @@ class CallerEngine implements ServingEngine {
   }
 
   acme(mountPath: string): AcmeManagement {
-    return { eab: new AccountBindingService(this.context, mountPath, this.caller, this.trail.keyUse) }
+    const { context, caller, trail } = this
+    return {
+      eab: new AccountBindingService(context, mountPath, caller, trail.keyUse),
+      accounts: new ManagedAccountService(context, mountPath, caller, trail.keyUse),
+      orders: new ManagedOrderService(context, mountPath, caller, trail.keyUse),
+      renewals: new RenewalSignalService(context, mountPath, caller, trail.keyUse),
+    }
   }
 
   acmeDirectory(mountPath: string, directory: Directory) {

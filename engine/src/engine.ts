@@ -1,9 +1,9 @@
 // The one port callers see. Two implementations: embedded (over storage) and remote (over HTTP). Whatever a method returns
 // must therefore stand whole in the document on the wire: an organization by its name, no internal fact beside it. Such
 // values are called views (`WorkspaceView`); each family is an interface in a file of its own (`workspaces/workspaces.ts`).
-import type { AcmeManagement } from "./acme/account-bindings.ts"
 import type { AcmeServer } from "./acme/acme.ts"
 import type { Directory } from "./acme/directory.ts"
+import type { AcmeManagement } from "./acme/management.ts"
 import type { AuthorityActivity } from "./core/authority-activity.ts"
 import type { Audit, AuditTrail } from "./core/audit.ts"
 import type { JobActivities } from "./core/job-activity.ts"
@@ -88,7 +88,7 @@ export interface Engine extends AsyncDisposable {
   readonly mounts: Mounts
   /** The authority at a path. Whether there is one, its verbs find out: they throw `not-found`. */
   pki(mountPath: string): Pki
-  /** Who is let in to the mount's ACME directories; the same holds for it. */
+  /** Accounts and orders of the mount's ACME directories, and who is let in to them; the same holds for it. */
   acme(mountPath: string): AcmeManagement
 }
 

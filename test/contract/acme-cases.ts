@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { hourMs } from "../../engine/src/core/time.ts"
+import { newTestAccount } from "../../engine/src/testing/acme-account.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { notFound, refused } from "./refusals.ts"
 
@@ -11,7 +12,15 @@ export function acmeCases(engine: () => OpenedEngine): void {
     const { mounts, pki, acme } = engine().root
     await mounts.create({ path, config: { allowedResponseHeaders } })
     await pki(path).issuers.generateRoot({ commonName: "Root", keyType: "ec" })
-    return { pki: pki(path), bindings: acme(path).eab }
+    return { path, pki: pki(path), bindings: acme(path).eab, managed: acme(path) }
+  }
+
+  async function newServingMount() {
+    const mount = await newMount(["Location", "Replay-Nonce", "Link"])
+    await mount.pki.settings.changeCluster({ path: `https://chancery.test/v1/${mount.path}` })
+    await mount.pki.settings.changeAcme({ enabled: true, maxTtlMs: 24 * hourMs })
+    const newAccount = (contact: readonly string[] = []) => newTestAccount(engine().served, mount.path, { contact })
+    return { ...mount, newAccount }
   }
 
   describe("how ACME is served", () => {
@@ -75,6 +84,102 @@ export function acmeCases(engine: () => OpenedEngine): void {
         refused("invalid", ["ttlMs"]),
       )
       await expect(engine().root.acme("contract/absent").eab.list()).rejects.toMatchObject(notFound)
+    })
+  })
+
+  describe("accounts and orders", () => {
+    test("are listed, shown, disabled, enabled and deleted", async () => {
+      const { managed, newAccount } = await newServingMount()
+      const { accounts, orders } = managed
+      expect(await accounts.list()).toEqual([])
+      expect(await orders.list()).toEqual([])
+      const account = await newAccount(["mailto:ops@example.com"])
+      const other = await newAccount()
+      const order = await account.order("b.example.com", "a.example.com")
+      const { orders: shown, ...view } = await accounts.get(account.id)
+      expect(view).toEqual({
+        id: account.id,
+        status: "valid",
+        statusAt: expect.any(Number),
+        createdAt: expect.any(Number),
+        acmeDirectory: "acme/directory",
+        thumbprint: account.thumbprint,
+        contact: ["mailto:ops@example.com"],
+        termsOfServiceAgreed: true,
+        bindingId: null,
+      })
+      const pending = {
+        id: order,
+        accountId: account.id,
+        status: "pending",
+        identifiers: ["a.example.com", "b.example.com"],
+        createdAt: expect.any(Number),
+        expiresAt: expect.any(Number),
+        profile: null,
+        replaces: null,
+        serialNumber: null,
+        error: null,
+      }
+      expect(shown).toEqual([pending])
+      expect(await orders.get(order)).toEqual(pending)
+      expect(await orders.list({ accountId: account.id })).toEqual([pending])
+      expect(await orders.list({ accountId: other.id })).toEqual([])
+      const ids = [account.id, other.id].toSorted()
+      expect((await accounts.list({ after: ids[0] ?? "", limit: 5 })).map(({ id }) => id)).toEqual(ids.slice(1))
+      expect(await accounts.changeStatus(account.id, "revoked")).toMatchObject({ status: "revoked" })
+      expect(await orders.get(order)).toMatchObject({ status: "invalid", error: expect.any(String) })
+      expect(await accounts.changeStatus(account.id, "valid")).toMatchObject({ status: "valid" })
+      await orders.delete(order)
+      expect(await orders.list()).toEqual([])
+      await accounts.delete(account.id)
+      expect((await accounts.list()).map(({ id }) => id)).toEqual([other.id])
+    })
+
+    test("that there are not are not found", async () => {
+      const { managed } = await newServingMount()
+      const { accounts, orders } = managed
+      for (const refusal of [
+        () => accounts.get("acct-absent"),
+        () => accounts.changeStatus("acct-absent", "revoked"),
+        () => accounts.delete("acct-absent"),
+        () => orders.get("order-absent"),
+        () => orders.delete("order-absent"),
+      ])
+        await expect(refusal()).rejects.toMatchObject(notFound)
+      expect(await orders.list({ accountId: "acct-absent" })).toEqual([])
+      await expect(engine().root.acme("contract/absent").accounts.list()).rejects.toMatchObject(notFound)
+    })
+  })
+
+  describe("signals to renew", () => {
+    test("are raised, listed, shown and withdrawn", async () => {
+      const { pki, managed } = await newMount()
+      const { renewals } = managed
+      await pki.roles.save("web", { allowAnyName: true, keyType: "ec" })
+      const { serialNumber } = await pki.certificates.issue("web", { commonName: "a.example.com" })
+      const named = await renewals.raise({ serialNumbers: [serialNumber], explanationUrl: "https://ca.example/why" })
+      expect(named).toMatchObject({ issuerId: null, serialNumberCount: 1, explanationUrl: "https://ca.example/why" })
+      expect(named.renewBy).toBe(named.raisedAt)
+      const all = await renewals.raise({ issuerRef: "default", withinMs: hourMs })
+      expect(all).toMatchObject({ issuerId: expect.any(String), serialNumberCount: 0, explanationUrl: null })
+      expect(all.renewBy - all.raisedAt).toBe(hourMs)
+      expect(await renewals.list()).toHaveLength(2)
+      expect(await renewals.list()).toEqual(expect.arrayContaining([named, all]))
+      expect(await renewals.get(named.id)).toEqual({ ...named, serialNumbers: [serialNumber] })
+      await renewals.withdraw(named.id)
+      expect(await renewals.list()).toEqual([all])
+      await expect(renewals.get(named.id)).rejects.toMatchObject(notFound)
+      await expect(renewals.withdraw(named.id)).rejects.toMatchObject(notFound)
+    })
+
+    test("are not raised for what there is not", async () => {
+      const { renewals } = (await newMount()).managed
+      await expect(renewals.raise({})).rejects.toMatchObject(refused("invalid", ["serialNumbers"]))
+      await expect(renewals.raise({ issuerRef: "absent" })).rejects.toMatchObject(refused("invalid", ["issuerRef"]))
+      await expect(
+        renewals.raise({ serialNumbers: ["x"], withinMs: 400 * 24 * hourMs, explanationUrl: "none" }),
+      ).rejects.toMatchObject(refused("invalid", ["serialNumbers"], ["withinMs"], ["explanationUrl"]))
+      await expect(engine().root.acme("contract/absent").renewals.list()).rejects.toMatchObject(notFound)
     })
   })
 }

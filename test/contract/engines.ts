@@ -13,6 +13,8 @@ export interface OpenedEngine extends AsyncDisposable {
   readonly root: Engine
   /** The same, acting for the owner of a token. */
   as(token: string): Promise<Engine>
+  /** The one over the store, for whom there are other ways to than methods of an engine: clients of ACME. */
+  readonly served: ServedEngine
   /** `workspaces.get` for every method that gave an answer so far. */
   readonly answered: ReadonlySet<string>
   /** For every method that was refused. */
@@ -52,6 +54,7 @@ async function openEmbeddedOn(name: string, edition?: Edition): Promise<OpenedEn
   const record = newRecord()
   return {
     ...record,
+    served,
     root: watched(served, record),
     as: async (token) => watched(actingFor(served, token), record),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
@@ -71,7 +74,7 @@ async function openRemotely(edition?: Edition): Promise<OpenedEngine> {
       record,
       actingFor(served, token),
     )
-  return { ...record, root: await as(await rootToken(served)), as, [Symbol.asyncDispose]: () => closing.disposeAsync() }
+  return { ...record, served, root: await as(await rootToken(served)), as, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
 
 async function openOn(

@@ -41,7 +41,7 @@ function memberOf(holder: unknown, name: string): unknown {
 }
 
 const isRead = (method: string): boolean =>
-  /\.(get|list|find|attached|capabilities|current|account|output|bindings|effective|members|of)/.test(method)
+  /\.(get|list|find|attached|capabilities|current|account|output|bindings|effective|members|of)\w*$/.test(method)
 
 function watch(method: string, call: Method, { answered, refused }: CallRecord, twin: Method | undefined): Method {
   return async (...args) => {

@@ -18,11 +18,6 @@ export interface NewAccountBinding extends AccountBindingView {
   readonly key: Uint8Array
 }
 
-/** What there is to manage of ACME on a mount, by who has a token. */
-export interface AcmeManagement {
-  readonly eab: AccountBindings
-}
-
 export interface AccountBindings {
   /** For one account in the directory, which must be one that the settings allow. `ttlMs` 0, or none: it waits for ever. */
   create(directory: Directory, options?: { readonly ttlMs?: number }): Promise<NewAccountBinding>

@@ -370,15 +370,23 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   async renewalInfo(certificateId: string): Promise<RenewalInfo> {
     const { keyIdentifier, serialNumber } = readCertificateId(certificateId)
     const authority = await this.served()
-    return this.read(async (_current, { certificates, revocations }) => {
+    return this.read(async (_current, { certificates, revocations, acmeOrders, renewalSignals }) => {
       const record = await certificates.find(authority.mount.id, serialNumber)
       const issuer = record && authority.issuers.find(({ id }) => id === record.issuerId)
       const own = issuer?.values.subjectKeyIdentifier
       if (record === undefined || own === undefined || Buffer.compare(own, keyIdentifier) !== 0)
         throw nothingThere("certificate")
       const revocation = await revocations.find(authority.mount.id, serialNumber)
+      const order = await acmeOrders.ofCertificate(authority.mount.id, serialNumber)
+      // What was ordered after the signal has been renewed, however far back its validity begins.
+      const signal = await renewalSignals.concerning(authority.mount.id, {
+        serialNumber,
+        issuerId: record.issuerId,
+        orderedAt: order?.createdAt ?? record.notBefore,
+      })
       const now = this.context.runtime.clock.now()
-      return renewalWindow(record, { serialNumber, now, isDue: revocation !== undefined || issuer?.revokedAt !== null })
+      const isDue = revocation !== undefined || issuer?.revokedAt !== null
+      return renewalWindow(record, { serialNumber, now, isDue, signal })
     })
   }
 

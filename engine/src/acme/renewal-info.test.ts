@@ -33,4 +33,19 @@ describe("the window in which a certificate is best renewed", () => {
     expect(start).toBeLessThan(end)
     expect(end).toBeLessThan(dayMs)
   })
+  const wanted = { raisedAt: dayMs, renewBy: 2 * dayMs, explanationUrl: "https://ca.example/why" }
+  test("is that of a signal where one wants it sooner", () => {
+    const asked = { now: dayMs, isDue: false, serialNumber }
+    expect(renewalWindow(life, { ...asked, signal: wanted })).toMatchObject({
+      start: dayMs,
+      end: 2 * dayMs,
+      explanationUrl: "https://ca.example/why",
+    })
+    expect(renewalWindow(life, { ...asked, signal: { ...wanted, renewBy: dayMs } })).toMatchObject({
+      start: dayMs - 3_601_000,
+      end: dayMs - 1_000,
+    })
+    const late = { ...wanted, renewBy: 85 * dayMs }
+    expect(renewalWindow(life, { ...asked, signal: late })).toMatchObject({ start: 60 * dayMs })
+  })
 })

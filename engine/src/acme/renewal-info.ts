@@ -2,6 +2,7 @@
 import { hourMs, type Instant, secondMs } from "../core/time.ts"
 import { type SerialNumber, serialNumberOf } from "../x509/serial-number.ts"
 import type { RenewalInfo } from "./acme.ts"
+import type { RenewalSignal } from "./management-store.ts"
 import { malformed } from "./problem.ts"
 
 /** The identifier of its issuer's key and its serial number, each in base64url (RFC 9773, section 4.1). */
@@ -21,24 +22,43 @@ export function readCertificateId(text: string): {
 
 const retryAfterMs = 6 * hourMs
 
+interface Circumstances {
+  readonly now: Instant
+  /** It is revoked, or its issuer is. */
+  readonly isDue: boolean
+  readonly serialNumber: SerialNumber
+  /** That it is to be renewed before its time. */
+  readonly signal?: Pick<RenewalSignal, "raisedAt" | "renewBy" | "explanationUrl"> | undefined
+}
+
 /**
- * Around two thirds of the lifetime, and over by the time a ninth of it is left. What is due at once has a window that lies
- * behind.
+ * Around two thirds of the lifetime, and over by the time a ninth of it is left, unless it is wanted sooner. What is due at once
+ * has a window that lies behind.
  */
 export function renewalWindow(
   { notBefore, notAfter }: { readonly notBefore: Instant; readonly notAfter: Instant },
-  { now, isDue, serialNumber }: { readonly now: Instant; readonly isDue: boolean; readonly serialNumber: SerialNumber },
+  { now, isDue, serialNumber, signal }: Circumstances,
 ): RenewalInfo {
-  if (isDue) {
-    const end = wholeSecond(Math.min(now, notAfter)) - secondMs
-    return { start: end - hourMs, end, explanationUrl: null, retryAfterMs }
-  }
+  const explanationUrl = signal?.explanationUrl ?? null
+  if (isDue) return { ...windowBehind(Math.min(now, notAfter)), explanationUrl, retryAfterMs }
   const lifeMs = notAfter - notBefore
   const start = wholeSecond(notBefore + (lifeMs * 2) / 3)
   // The same for everybody who asks, and different between certificates, so that those of one moment do not come at once.
   const spread = Number.parseInt(serialNumber.slice(-2), 16) / 256
   const end = wholeSecond(start + (lifeMs * (1 + spread)) / 9)
-  return { start, end: Math.max(end, start + secondMs), explanationUrl: null, retryAfterMs }
+  const usual = { start, end: Math.max(end, start + secondMs) }
+  if (signal === undefined) return { ...usual, explanationUrl, retryAfterMs }
+  const { raisedAt, renewBy } = signal
+  const wanted =
+    renewBy - raisedAt < 2 * secondMs
+      ? windowBehind(raisedAt)
+      : { start: wholeSecond(raisedAt), end: wholeSecond(renewBy) }
+  return { ...(wanted.end < usual.end ? wanted : usual), explanationUrl, retryAfterMs }
+}
+
+function windowBehind(instant: Instant) {
+  const end = wholeSecond(instant) - secondMs
+  return { start: end - hourMs, end }
 }
 
 const wholeSecond = (instant: Instant): Instant => Math.floor(instant / secondMs) * secondMs

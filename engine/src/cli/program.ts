@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import { Command, CommanderError } from "commander"
 import { EngineError } from "../core/errors.ts"
 import { CommandError, type ExitCode, exitCodeOf, exitCodes } from "./exit-code.ts"
+import { acmeCommand } from "./acme.ts"
 import { auditCommand } from "./audit.ts"
 import { backupCommand } from "./backup.ts"
 import { devCommand } from "./dev.ts"
@@ -24,6 +25,7 @@ export function createProgram(terminal: Terminal, further: readonly Command[] = 
     .addCommand(organizationCommand(terminal))
     .addCommand(tokenCommand(terminal))
     .addCommand(mountCommand(terminal))
+    .addCommand(acmeCommand(terminal))
     .addCommand(policyCommand(terminal))
     .addCommand(backupCommand(terminal))
     .addCommand(restoreCommand(terminal))

@@ -1,7 +1,7 @@
 // The engine over HTTP: each family turns its verbs into requests and the answers back into values, with the codecs that the
 // server uses the other way round.
 import type { Engine } from "../engine.ts"
-import { remoteAccountBindings } from "./account-bindings.ts"
+import { remoteAcmeManagement } from "./acme-management.ts"
 import { remoteAgentPools } from "./agent-pools.ts"
 import { remoteAssessments } from "./assessments.ts"
 import { callsOver } from "./calls.ts"
@@ -65,7 +65,7 @@ export function openRemote(url: string, options: TransportOptions): Engine {
     leases: remoteLeases(system),
     mounts: remoteMounts(system),
     pki: (mountPath) => remotePki(transport, mountPath),
-    acme: (mountPath) => ({ eab: remoteAccountBindings(pkiCallsOver(transport, mountPath)) }),
+    acme: (mountPath) => remoteAcmeManagement(pkiCallsOver(transport, mountPath)),
     [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
   }
 }

@@ -1,5 +1,6 @@
 import type { PkiRoute } from "./pki-route.ts"
 import { acmeRoutes } from "./pki/acme.ts"
+import { acmeManagementRoutes } from "./pki/acme-management.ts"
 import { certificateRoutes } from "./pki/certificates.ts"
 import { externalPolicyRoutes } from "./pki/external-policy.ts"
 import { crlRoutes } from "./pki/crls.ts"
@@ -26,4 +27,5 @@ export const pkiRoutes: readonly PkiRoute[] = [
   ...ocspRoutes,
   ...externalPolicyRoutes,
   ...acmeRoutes,
+  ...acmeManagementRoutes,
 ]

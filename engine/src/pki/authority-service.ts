@@ -42,6 +42,8 @@ export type PkiStores = Pick<
   | "acmeOrders"
   | "acmeAuthorizations"
   | "acmeNonces"
+  | "acmeInventory"
+  | "renewalSignals"
   | "users"
   | "teams"
 >

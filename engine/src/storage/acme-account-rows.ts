@@ -115,7 +115,7 @@ export class AcmeAccountRows implements AcmeAccountStore {
   }
 }
 
-const accountOf = (row: AcmeAccountRow): AcmeAccount => ({
+export const accountOf = (row: AcmeAccountRow): AcmeAccount => ({
   id: row.id as AcmeAccountId,
   mountId: row.mount_id as MountId,
   directory: row.directory,
@@ -138,7 +138,7 @@ const bindingOf = (row: Omit<AcmeBindingRow, "key_sealed">): AccountBinding => (
   expiresAt: row.expires_at,
 })
 
-const columns = [
+export const accountColumns = [
   "id",
   "mount_id",
   "directory",
@@ -174,14 +174,14 @@ const insertAccount = statement((db, row: AcmeAccountRow) =>
 )
 
 const accountById = statement((db, { mountId, id }: { mountId: string; id: string }) =>
-  db.selectFrom("acme_accounts").select(columns).where("id", "=", id).where("mount_id", "=", mountId),
+  db.selectFrom("acme_accounts").select(accountColumns).where("id", "=", id).where("mount_id", "=", mountId),
 )
 
 const accountByKey = statement(
   (db, { mountId, directory, thumbprint }: { mountId: string; directory: string; thumbprint: string }) =>
     db
       .selectFrom("acme_accounts")
-      .select(columns)
+      .select(accountColumns)
       .where("mount_id", "=", mountId)
       .where("directory", "=", directory)
       .where("thumbprint", "=", thumbprint),

@@ -113,7 +113,7 @@ export class AcmeOrderRows implements AcmeOrderStore {
   }
 }
 
-function orderOf(row: Omit<AcmeOrderRow, "attempts" | "attempt_at">): AcmeOrder {
+export function orderOf(row: Omit<AcmeOrderRow, "attempts" | "attempt_at">): AcmeOrder {
   return {
     id: row.id as AcmeOrderId,
     mountId: row.mount_id as MountId,
@@ -132,13 +132,13 @@ function orderOf(row: Omit<AcmeOrderRow, "attempts" | "attempt_at">): AcmeOrder 
   }
 }
 
-function serialOf(octets: Uint8Array): SerialNumber {
+export function serialOf(octets: Uint8Array): SerialNumber {
   const serialNumber = serialNumberOf(octets)
   if (serialNumber === undefined) throw new Error("an order has what is no serial number")
   return serialNumber
 }
 
-const orderColumns = [
+export const orderColumns = [
   "id",
   "mount_id",
   "account_id",

@@ -30,9 +30,11 @@ import { TagRows } from "./tag-rows.ts"
 import { VariableRows } from "./variable-rows.ts"
 import { VcsConnectionRows } from "./vcs-connection-rows.ts"
 import { AcmeAccountRows } from "./acme-account-rows.ts"
+import { AcmeInventoryRows } from "./acme-inventory-rows.ts"
 import { AcmeNonceRows } from "./acme-nonce-rows.ts"
 import { AcmeAuthorizationRows } from "./acme-authorization-rows.ts"
 import { AcmeOrderRows } from "./acme-order-rows.ts"
+import { RenewalSignalRows } from "./renewal-signal-rows.ts"
 import { AuthorityRows } from "./authority-rows.ts"
 import { CaKeyRows } from "./ca-key-rows.ts"
 import { CertificateRows } from "./certificate-rows.ts"
@@ -180,6 +182,12 @@ class SessionStores implements Stores {
   }
   get acmeNonces() {
     return this.#once("acmeNonces", AcmeNonceRows)
+  }
+  get acmeInventory() {
+    return this.#once("acmeInventory", AcmeInventoryRows)
+  }
+  get renewalSignals() {
+    return this.#once("renewalSignals", RenewalSignalRows)
   }
 
   #once<T>(name: keyof Stores, Rows: new (session: Session, sealer: Sealer) => T): T {

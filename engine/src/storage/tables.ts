@@ -56,6 +56,8 @@ export interface Tables {
   acme_order_authorizations: AcmeOrderAuthorizationRow
   acme_challenges: AcmeChallengeRow
   acme_nonces: AcmeNonceRow
+  acme_renewal_signals: AcmeRenewalSignalRow
+  acme_renewal_serial_numbers: AcmeRenewalSerialNumberRow
   policies: PolicyRow
   policy_attachments: PolicyAttachmentRow
 }
@@ -722,6 +724,21 @@ export interface AcmeChallengeRow {
   attempts: number
   /** When it is looked at next; null where it is not. */
   attempt_at: number | null
+}
+
+export interface AcmeRenewalSignalRow {
+  id: string
+  mount_id: string
+  issuer_id: string | null
+  explanation_url: string | null
+  raised_at: number
+  renew_by: number
+}
+
+export interface AcmeRenewalSerialNumberRow {
+  mount_id: string
+  serial_number: Uint8Array
+  signal_id: string
 }
 
 export interface AcmeNonceRow {

@@ -95,3 +95,11 @@ export function hurriedTime(): Pick<WorldOptions, "runtime" | "timers"> {
 }
 
 const hurry = 60
+
+/** RFC 9773, section 4.1; Node shows the identifier of the issuer's key as text. */
+export function renewalIdOf(leaf: X509Certificate): string {
+  const marker = Buffer.from("0603551d23041830168014", "hex")
+  const at = leaf.raw.indexOf(marker) + marker.length
+  const serialNumber = Buffer.from(leaf.serialNumber, "hex")
+  return `${leaf.raw.subarray(at, at + 20).toString("base64url")}.${serialNumber.toString("base64url")}`
+}

@@ -1,3 +1,4 @@
+import { newTestAccount } from "../../../engine/src/testing/acme-account.ts"
 import { testTlsPem } from "../../../engine/src/testing/policy-server.ts"
 import type { PkiSubject } from "./cast.ts"
 import { nothing, type PreparePki } from "./prepared-request.ts"
@@ -16,6 +17,21 @@ async function withDirectories({ world, root, mount, policyServiceUrl }: PkiSubj
 const newEab: PreparePki = async (subject) => {
   await withDirectories(subject)
   return { params: { issuer_ref: "main", role: "web", policy: "any" } }
+}
+
+/** With an account and an order of its own. */
+async function withOrder({ world, mount, root }: PkiSubject) {
+  await root("POST", `/sys/mounts/${mount}/tune`, { allowed_response_headers: ["Location", "Replay-Nonce", "Link"] })
+  await root("POST", `/${mount}/root/generate/internal`, { common_name: "Root", key_type: "ec" })
+  await root("POST", `/${mount}/config/cluster`, { path: `https://chancery.test/v1/${mount}` })
+  await root("POST", `/${mount}/config/acme`, { enabled: true, max_ttl: "24h" })
+  const account = await newTestAccount(world.engine, mount)
+  return { params: { key_id: account.id, order_id: await account.order("a.example.com") } }
+}
+
+async function withSignal({ world, mount, root }: PkiSubject) {
+  await root("POST", `/${mount}/root/generate/internal`, { common_name: "Root", key_type: "ec" })
+  return { params: { renewal_id: (await world.engine.acme(mount).renewals.raise({ issuerRef: "default" })).id } }
 }
 
 export const acmeRequests: Readonly<Record<string, PreparePki>> = {
@@ -38,4 +54,21 @@ export const acmeRequests: Readonly<Record<string, PreparePki>> = {
     await root("POST", `/${mount}/root/generate/internal`, { common_name: "Root", key_type: "ec" })
     return { params: { key_id: (await world.engine.acme(mount).eab.create({})).id } }
   },
+  "LIST /:mount/acme/mgmt/account/keyid": withOrder,
+  "GET /:mount/acme/mgmt/account/keyid/:key_id": withOrder,
+  "POST /:mount/acme/mgmt/account/keyid/:key_id": async (subject) => ({
+    ...(await withOrder(subject)),
+    body: { status: "revoked" },
+  }),
+  "DELETE /:mount/acme/mgmt/account/keyid/:key_id": withOrder,
+  "LIST /:mount/acme/mgmt/order": withOrder,
+  "GET /:mount/acme/mgmt/order/:order_id": withOrder,
+  "DELETE /:mount/acme/mgmt/order/:order_id": withOrder,
+  "POST /:mount/acme/mgmt/renewal": async ({ mount, root }) => {
+    await root("POST", `/${mount}/root/generate/internal`, { common_name: "Root", key_type: "ec" })
+    return { body: { issuer_ref: "default" } }
+  },
+  "LIST /:mount/acme/mgmt/renewal": withSignal,
+  "GET /:mount/acme/mgmt/renewal/:renewal_id": withSignal,
+  "DELETE /:mount/acme/mgmt/renewal/:renewal_id": withSignal,
 }

@@ -1,8 +1,7 @@
-import type { X509Certificate } from "node:crypto"
 import { describe, expect, test } from "vitest"
 import { AcmeTestClient } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
-import { issued, localhost, newProvingWorld, readyOrder } from "../../testing/acme-world.ts"
+import { issued, localhost, newProvingWorld, readyOrder, renewalIdOf } from "../../testing/acme-world.ts"
 
 const base = `${acmeCluster}/acme`
 
@@ -40,7 +39,7 @@ describe("a certificate", () => {
     const { world, responder } = await newProvingWorld()
     const client = await AcmeTestClient.registered(world, base)
     const { leaf } = await issued(client, responder)
-    const id = `${authorityKeyIdentifierOf(leaf)}.${Buffer.from(leaf.serialNumber, "hex").toString("base64url")}`
+    const id = renewalIdOf(leaf)
     const info = await client.get(`${base}/renewal-info/${id}`)
     expect(info.status).toBe(200)
     expect(info.headers.get("retry-after")).toBe("21600")
@@ -59,10 +58,3 @@ describe("a certificate", () => {
     expect(await client.get(`${base}/renewal-info/${id.slice(0, -4)}AAAA`)).toMatchObject({ problem: "malformed" })
   })
 })
-
-/** RFC 9773 names a certificate by it; Node shows it as text. */
-function authorityKeyIdentifierOf(leaf: X509Certificate): string {
-  const marker = Buffer.from("0603551d23041830168014", "hex")
-  const at = leaf.raw.indexOf(marker)
-  return leaf.raw.subarray(at + marker.length, at + marker.length + 20).toString("base64url")
-}

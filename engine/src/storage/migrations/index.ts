@@ -9,6 +9,7 @@ import { readingMigration } from "./0009-reading.ts"
 import { tidyMigration } from "./0010-tidy.ts"
 import { acmeMigration } from "./0011-acme.ts"
 import { acmeFinalizingMigration } from "./0012-acme-finalizing.ts"
+import { acmeManagementMigration } from "./0013-acme-management.ts"
 
 /** In order of application; a released one is never changed. */
 export const migrations: readonly Migration[] = [
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   tidyMigration,
   acmeMigration,
   acmeFinalizingMigration,
+  acmeManagementMigration,
 ]

@@ -1,24 +1,17 @@
 // Leases as existing clients know them (pki-facts 4.2). They are never renewed.
-import { formatInstant, parseInstant } from "../../core/time.ts"
 import type { LeaseView } from "../../pki/leases/leases.ts"
 import {
   decodeAnswer,
   type Document,
   durationSeconds,
   encodeMembers,
+  exactInstant,
   flag,
-  type Kind,
   parameters,
   text,
 } from "./parameters.ts"
 
 export const leaseParameters = parameters({ leaseId: text, sync: flag, incrementMs: durationSeconds, prefix: text })
-
-const exactInstant: Kind<number> = {
-  decode: (value) => (typeof value === "string" ? parseInstant(value) : undefined),
-  encode: formatInstant,
-  expected: "an instant",
-}
 
 const viewParameters = parameters(
   { id: text, issuedAt: exactInstant, expiresAt: exactInstant, remainingMs: durationSeconds },

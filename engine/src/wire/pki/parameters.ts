@@ -95,6 +95,13 @@ export const instant: Kind<Instant | null> = {
   expected: 'a time, such as "2030-01-31T12:00:00Z"',
 }
 
+/** To the millisecond. */
+export const exactInstant: Kind<number> = {
+  decode: (value) => (typeof value === "string" ? parseInstant(value) : undefined),
+  encode: formatInstant,
+  expected: "an instant",
+}
+
 /** A list, or its text with commas between; what is blank between commas is no entry. */
 export const textsUpTo = (maximumBytes: number): Kind<readonly string[]> => {
   const entry = textUpTo(maximumBytes)

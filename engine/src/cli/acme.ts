@@ -1,0 +1,276 @@
+import { Command } from "commander"
+import type {
+  AcmeManagement,
+  ManagedAccountView,
+  ManagedOrderView,
+  RenewalSignalInput,
+  RenewalSignalView,
+} from "../acme/management.ts"
+import { isEngineError } from "../core/errors.ts"
+import { formatInstant, parseDuration } from "../core/time.ts"
+import type { KeyPage } from "../pki/key-page.ts"
+import { CommandError, exitCodes, usageError } from "./exit-code.ts"
+import { json, table } from "./report.ts"
+import type { Terminal } from "./terminal.ts"
+import { addStoreOptions, withEngine } from "./with-engine.ts"
+
+export function acmeCommand(terminal: Terminal): Command {
+  return new Command("acme")
+    .description("Look at accounts and orders of ACME, and end them; have certificates renewed. Directly in the store.")
+    .addCommand(accountsCommand(terminal))
+    .addCommand(ordersCommand(terminal))
+    .addCommand(renewalsCommand(terminal))
+}
+
+interface AsJson {
+  readonly json?: true
+}
+
+function accountsCommand(terminal: Terminal): Command {
+  const list = new Command("list")
+    .description("List the accounts of a mount.")
+    .argument("<mount>", "such as pki")
+    .option("--json", "print them as JSON")
+  addStoreOptions(list).action((mount: string, { json: asJson }: AsJson) =>
+    withEngine(list, terminal, async (engine) => {
+      const { accounts } = engine.acme(mount)
+      const all = await everyKey((page) => accounts.list(page))
+      if (asJson === true) {
+        terminal.out(json(all.map(shownAccount)))
+        return
+      }
+      const rows = all.map(({ id, status, acmeDirectory, createdAt, contact }) => [
+        id,
+        status,
+        acmeDirectory,
+        formatInstant(createdAt),
+        contact.join(","),
+      ])
+      terminal.out(table(["ID", "STATUS", "DIRECTORY", "CREATED", "CONTACTS"], rows))
+    }),
+  )
+  const show = new Command("show")
+    .description("Show an account and its newest orders, as JSON.")
+    .argument("<mount>")
+    .argument("<id>", "acct-…")
+  addStoreOptions(show).action((mount: string, id: string) =>
+    withEngine(show, terminal, async (engine) => {
+      const { orders, ...account } = await known("account", id, engine.acme(mount).accounts.get(id))
+      terminal.out(json({ ...shownAccount(account), orders: orders.map(shownOrder) }))
+    }),
+  )
+  return new Command("accounts")
+    .description("Accounts of ACME clients.")
+    .addCommand(list)
+    .addCommand(show)
+    .addCommand(statusCommand(terminal, "disable"))
+    .addCommand(statusCommand(terminal, "enable"))
+    .addCommand(
+      endCommand(terminal, {
+        what: "account",
+        verb: "delete",
+        description: "Delete an account with its orders; its certificates stay.",
+        said: (id) => `The account ${id} is deleted.`,
+        end: (acme, id) => acme.accounts.delete(id),
+      }),
+    )
+}
+
+const statuses = {
+  disable: { status: "revoked", description: "Refuse an account everything, and end all that it has proved." },
+  enable: { status: "valid", description: "Let an account in again that was disabled." },
+} as const
+
+function statusCommand(terminal: Terminal, verb: keyof typeof statuses): Command {
+  const { status, description } = statuses[verb]
+  const command = new Command(verb).description(description).argument("<mount>").argument("<id>", "acct-…")
+  return addStoreOptions(command).action((mount: string, id: string) =>
+    withEngine(command, terminal, async (engine) => {
+      const account = await known("account", id, engine.acme(mount).accounts.changeStatus(id, status))
+      terminal.say(`The account ${id} is ${account.status}.`)
+    }),
+  )
+}
+
+function ordersCommand(terminal: Terminal): Command {
+  const list = new Command("list")
+    .description("List the orders of a mount.")
+    .argument("<mount>", "such as pki")
+    .option("--account <id>", "those of one account")
+    .option("--json", "print them as JSON")
+  addStoreOptions(list).action((mount: string, { account, json: asJson }: AsJson & { readonly account?: string }) =>
+    withEngine(list, terminal, async (engine) => {
+      const { orders } = engine.acme(mount)
+      const of = account === undefined ? {} : { accountId: account }
+      const all = await everyKey((page) => orders.list({ ...page, ...of }))
+      if (asJson === true) {
+        terminal.out(json(all.map(shownOrder)))
+        return
+      }
+      const rows = all.map(({ id, status, accountId, createdAt, identifiers }) => [
+        id,
+        status,
+        accountId,
+        formatInstant(createdAt),
+        identifiers.join(","),
+      ])
+      terminal.out(table(["ID", "STATUS", "ACCOUNT", "CREATED", "IDENTIFIERS"], rows))
+    }),
+  )
+  const show = new Command("show").description("Show an order, as JSON.").argument("<mount>").argument("<id>", "order-…")
+  addStoreOptions(show).action((mount: string, id: string) =>
+    withEngine(show, terminal, async (engine) => {
+      terminal.out(json(shownOrder(await known("order", id, engine.acme(mount).orders.get(id)))))
+    }),
+  )
+  return new Command("orders")
+    .description("Orders of ACME clients.")
+    .addCommand(list)
+    .addCommand(show)
+    .addCommand(
+      endCommand(terminal, {
+        what: "order",
+        verb: "delete",
+        description: "Delete an order; its certificate stays.",
+        said: (id) => `The order ${id} is deleted.`,
+        end: (acme, id) => acme.orders.delete(id),
+      }),
+    )
+}
+
+interface RaiseOptions extends AsJson {
+  readonly issuer?: string
+  readonly serial?: readonly string[]
+  readonly within?: string
+  readonly explanationUrl?: string
+}
+
+function renewalsCommand(terminal: Terminal): Command {
+  const raise = new Command("raise")
+    .description("Have clients that ask for renewal information (RFC 9773) renew certificates before their time.")
+    .argument("<mount>", "such as pki")
+    .option("--issuer <reference>", "all that this issuer has issued until now")
+    .option("--serial <number>", "one certificate; may be given several times", appended)
+    .option("--within <duration>", "over which renewals are spread, such as 24h (default: at once)")
+    .option("--explanation-url <url>", "where people read why")
+    .option("--json", "print the signal as JSON")
+  addStoreOptions(raise).action((mount: string, options: RaiseOptions) => {
+    const input = signalInput(options)
+    return withEngine(raise, terminal, async (engine) => {
+      const signal = await engine.acme(mount).renewals.raise(input)
+      if (options.json === true) terminal.out(json(shownSignal(signal)))
+      else terminal.out(`Raised ${signal.id}: ${meaningOf(signal)} renew until ${formatInstant(signal.renewBy)}.`)
+    })
+  })
+  const list = new Command("list")
+    .description("List the signals of a mount that stand.")
+    .argument("<mount>")
+    .option("--json", "print them as JSON")
+  addStoreOptions(list).action((mount: string, { json: asJson }: AsJson) =>
+    withEngine(list, terminal, async (engine) => {
+      const all = await engine.acme(mount).renewals.list()
+      if (asJson === true) {
+        terminal.out(json(all.map(shownSignal)))
+        return
+      }
+      const rows = all.map((signal) => [
+        signal.id,
+        meaningOf(signal),
+        formatInstant(signal.raisedAt),
+        formatInstant(signal.renewBy),
+        signal.explanationUrl ?? "",
+      ])
+      terminal.out(table(["ID", "CERTIFICATES", "RAISED", "RENEW BY", "EXPLANATION"], rows))
+    }),
+  )
+  return new Command("renewals")
+    .description("Signals that certificates are to be renewed before their time.")
+    .addCommand(raise)
+    .addCommand(list)
+    .addCommand(
+      endCommand(terminal, {
+        what: "signal",
+        verb: "withdraw",
+        description: "Take a signal back.",
+        said: (id) => `The signal ${id} is withdrawn.`,
+        end: (acme, id) => acme.renewals.withdraw(id),
+      }),
+    )
+}
+
+const appended = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
+
+function signalInput({ issuer, serial, within, explanationUrl }: RaiseOptions): RenewalSignalInput {
+  if ((issuer === undefined) === (serial === undefined))
+    throw usageError("Say which certificates with one of --issuer and --serial.")
+  const withinMs = within === undefined ? 0 : parseDuration(within)
+  if (withinMs === undefined)
+    throw usageError(`--within cannot be ${JSON.stringify(within)}; it must be a duration, such as 12h or 7d.`)
+  return {
+    ...(issuer === undefined ? {} : { issuerRef: issuer }),
+    ...(serial === undefined ? {} : { serialNumbers: serial }),
+    ...(explanationUrl === undefined ? {} : { explanationUrl }),
+    withinMs,
+  }
+}
+
+const meaningOf = ({ issuerId, serialNumberCount }: RenewalSignalView): string =>
+  issuerId === null ? `${serialNumberCount} certificate${serialNumberCount === 1 ? "" : "s"}` : `all of ${issuerId}`
+
+interface Ending {
+  readonly what: "account" | "order" | "signal"
+  readonly verb: "delete" | "withdraw"
+  readonly description: string
+  readonly said: (id: string) => string
+  readonly end: (acme: AcmeManagement, id: string) => Promise<void>
+}
+
+function endCommand(terminal: Terminal, { what, verb, description, said, end }: Ending): Command {
+  const command = new Command(verb).description(description).argument("<mount>").argument("<id>")
+  return addStoreOptions(command).action((mount: string, id: string) =>
+    withEngine(command, terminal, async (engine) => {
+      await known(what, id, end(engine.acme(mount), id))
+      terminal.say(said(id))
+    }),
+  )
+}
+
+/** All of a list that is read in parts, by the ids of its items. */
+async function everyKey<T extends { readonly id: string }>(list: (page: KeyPage) => Promise<readonly T[]>) {
+  const items: T[] = []
+  for (;;) {
+    const after = items.at(-1)?.id
+    const page = await list(after === undefined ? {} : { after })
+    if (page.length === 0) return items
+    items.push(...page)
+  }
+}
+
+async function known<T>(what: Ending["what"], id: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    // A mount that there is not is named by the error itself.
+    if (!isEngineError(error, "not-found") || error.subject !== id) throw error
+    const sentence = `There is no ${what} ${id} on this mount; chancery acme ${what === "signal" ? "renewal" : what}s list shows them all.`
+    throw new CommandError(exitCodes.failure, sentence, { cause: error })
+  }
+}
+
+const shownAccount = ({ createdAt, statusAt, ...account }: ManagedAccountView) => ({
+  ...account,
+  createdAt: formatInstant(createdAt),
+  statusAt: formatInstant(statusAt),
+})
+
+const shownOrder = ({ createdAt, expiresAt, ...order }: ManagedOrderView) => ({
+  ...order,
+  createdAt: formatInstant(createdAt),
+  expiresAt: formatInstant(expiresAt),
+})
+
+const shownSignal = ({ raisedAt, renewBy, ...signal }: RenewalSignalView) => ({
+  ...signal,
+  raisedAt: formatInstant(raisedAt),
+  renewBy: formatInstant(renewBy),
+})

@@ -1,0 +1,105 @@
+import type { AcmeAccount, AcmeAccountId } from "../acme/account.ts"
+import type { AcmeInventoryStore, IdPage } from "../acme/management-store.ts"
+import type { AcmeOrder, AcmeOrderId } from "../acme/order.ts"
+import type { MountId } from "../pki/mount.ts"
+import { accountColumns, accountOf } from "./acme-account-rows.ts"
+import { orderColumns, orderOf } from "./acme-order-rows.ts"
+import { type Session, statement } from "./session.ts"
+
+export class AcmeInventoryRows implements AcmeInventoryStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async accounts(mountId: MountId, page: IdPage): Promise<readonly AcmeAccount[]> {
+    return (await this.#session.all(accountsAfter, { mountId, ...page })).map(accountOf)
+  }
+
+  async removeAccount(mountId: MountId, id: AcmeAccountId): Promise<boolean> {
+    return (await this.#session.run(removeAccount, { mountId, id })) > 0
+  }
+
+  async orders(mountId: MountId, accountId: AcmeAccountId | undefined, page: IdPage): Promise<readonly AcmeOrder[]> {
+    const rows =
+      accountId === undefined
+        ? await this.#session.all(ordersAfter, { mountId, ...page })
+        : await this.#session.all(ordersOfAccountAfter, { mountId, accountId, ...page })
+    return rows.map(orderOf)
+  }
+
+  async newestOrders(accountId: AcmeAccountId, limit: number): Promise<readonly AcmeOrder[]> {
+    return (await this.#session.all(newestOrders, { accountId, limit })).map(orderOf)
+  }
+
+  async order(mountId: MountId, id: AcmeOrderId): Promise<AcmeOrder | undefined> {
+    const row = await this.#session.first(orderById, { mountId, id })
+    return row && orderOf(row)
+  }
+
+  async removeOrder(mountId: MountId, id: AcmeOrderId): Promise<boolean> {
+    return (await this.#session.run(removeOrder, { mountId, id })) > 0
+  }
+}
+
+interface OfMount {
+  readonly mountId: string
+}
+
+interface OfAccount extends OfMount {
+  readonly accountId: string
+}
+
+const accountsAfter = statement((db, { mountId, after, limit }: OfMount & IdPage) =>
+  db
+    .selectFrom("acme_accounts")
+    .select(accountColumns)
+    .where("mount_id", "=", mountId)
+    .where("id", ">", after)
+    .orderBy("id")
+    .limit(limit),
+)
+
+const removeAccount = statement((db, { mountId, id }: OfMount & { readonly id: string }) =>
+  db.deleteFrom("acme_accounts").where("id", "=", id).where("mount_id", "=", mountId),
+)
+
+const ordersAfter = statement((db, { mountId, after, limit }: OfMount & IdPage) =>
+  db
+    .selectFrom("acme_orders")
+    .select(orderColumns)
+    .where("mount_id", "=", mountId)
+    .where("id", ">", after)
+    .orderBy("id")
+    .limit(limit),
+)
+
+const ordersOfAccountAfter = statement((db, { mountId, accountId, after, limit }: OfAccount & IdPage) =>
+  db
+    .selectFrom("acme_orders")
+    .select(orderColumns)
+    .where("mount_id", "=", mountId)
+    .where("account_id", "=", accountId)
+    .where("id", ">", after)
+    .orderBy("id")
+    .limit(limit),
+)
+
+const newestOrders = statement((db, { accountId, limit }: { readonly accountId: string; readonly limit: number }) =>
+  db
+    .selectFrom("acme_orders")
+    .select(orderColumns)
+    .where("account_id", "=", accountId)
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(limit),
+)
+
+const orderById = statement((db, { mountId, id }: OfMount & { readonly id: string }) =>
+  db.selectFrom("acme_orders").select(orderColumns).where("id", "=", id).where("mount_id", "=", mountId),
+)
+
+const removeOrder = statement((db, { mountId, id }: OfMount & { readonly id: string }) =>
+  db.deleteFrom("acme_orders").where("id", "=", id).where("mount_id", "=", mountId),
+)

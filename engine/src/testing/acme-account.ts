@@ -1,0 +1,37 @@
+// An account and its orders without a signature or an address: straight on the engine, for what administrators do to them.
+import type { AcmeAccountId } from "../acme/account.ts"
+import type { AcmeOrderId } from "../acme/order.ts"
+import type { Directory } from "../acme/directory.ts"
+import type { ServingEngine } from "../engine.ts"
+import { readJwk } from "../x509/jwk.ts"
+import { newAcmeKey } from "./acme-client.ts"
+
+export interface TestAccount {
+  readonly id: AcmeAccountId
+  readonly thumbprint: string
+  order(...names: readonly string[]): Promise<AcmeOrderId>
+}
+
+export async function newTestAccount(
+  engine: ServingEngine,
+  mountPath: string,
+  { directory = {}, contact = [] }: { readonly directory?: Directory; readonly contact?: readonly string[] } = {},
+): Promise<TestAccount> {
+  const server = engine.acmeDirectory(mountPath, directory)
+  const key = readJwk((await newAcmeKey()).jwk)
+  const { account } = await server.newAccount(
+    { nonce: await server.newNonce(), ...key },
+    { contact, termsOfServiceAgreed: true, onlyReturnExisting: false, binding: undefined },
+  )
+  const { thumbprint } = key
+  return {
+    id: account.id,
+    thumbprint,
+    async order(...names) {
+      const signer = { nonce: await server.newNonce(), accountId: account.id, thumbprint }
+      const identifiers = names.map((value) => ({ type: "dns" as const, value }))
+      const asked = { identifiers, notBefore: null, notAfter: null, profile: null, replaces: null }
+      return (await server.newOrder(signer, asked)).id
+    },
+  }
+}
