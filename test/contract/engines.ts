@@ -74,7 +74,13 @@ async function openRemotely(edition?: Edition): Promise<OpenedEngine> {
       record,
       actingFor(served, token),
     )
-  return { ...record, served, root: await as(await rootToken(served)), as, [Symbol.asyncDispose]: () => closing.disposeAsync() }
+  return {
+    ...record,
+    served,
+    root: await as(await rootToken(served)),
+    as,
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  }
 }
 
 async function openOn(

@@ -71,7 +71,10 @@ export class ManagedOrderService extends AuthorityService implements ManagedOrde
     const now = this.context.runtime.clock.now()
     return this.read(async ({ mount }, stores) => {
       const account = accountId as AcmeAccountId | undefined
-      const found = await stores.acmeInventory.orders(mount.id, account, { after, limit: limitOf(page, recordsMaximum) })
+      const found = await stores.acmeInventory.orders(mount.id, account, {
+        after,
+        limit: limitOf(page, recordsMaximum),
+      })
       const views: ManagedOrderView[] = []
       for (const order of found) views.push(await managedOrder(stores, order, now))
       return views

@@ -41,7 +41,9 @@ test("accounts are listed, shown, disabled, enabled and deleted", async () => {
   const { acme, account, order } = await shop()
   const { id, thumbprint } = account
   expect((await acme("accounts", "list", "pki")).out).toMatch(
-    new RegExp(`^ID +STATUS +DIRECTORY +CREATED +CONTACTS\n${id} +valid +acme/directory +2\\S+ +mailto:ops@example.com\n$`),
+    new RegExp(
+      `^ID +STATUS +DIRECTORY +CREATED +CONTACTS\n${id} +valid +acme/directory +2\\S+ +mailto:ops@example.com\n$`,
+    ),
   )
   expect(JSON.parse((await acme("accounts", "list", "pki", "--json")).out)).toMatchObject([{ id, thumbprint }])
   const shown = JSON.parse((await acme("accounts", "show", "pki", id)).out)
@@ -76,7 +78,9 @@ test("signals are raised, listed and withdrawn", async () => {
     new RegExp(`^Raised \\S+: all of ${issuerId} renew until 2\\S+\\.\n$`),
   )
   expect((await acme("renewals", "list", "pki")).out).toMatch(
-    new RegExp(`^ID +CERTIFICATES +RAISED +RENEW BY +EXPLANATION\n${id} +1 certificate +.*why\n\\S+ +all of ${issuerId} .*\n$`),
+    new RegExp(
+      `^ID +CERTIFICATES +RAISED +RENEW BY +EXPLANATION\n${id} +1 certificate +.*why\n\\S+ +all of ${issuerId} .*\n$`,
+    ),
   )
   expect((await acme("renewals", "withdraw", "pki", id)).said).toBe(`The signal ${id} is withdrawn.\n`)
   expect(JSON.parse((await acme("renewals", "list", "pki", "--json")).out)).toMatchObject([{ issuerId }])
@@ -85,9 +89,21 @@ test("signals are raised, listed and withdrawn", async () => {
 test("what cannot be done is said in a sentence", async () => {
   const { acme } = await shop()
   const cases = [
-    [["accounts", "show", "pki", "acct-x"], 1, "There is no account acct-x on this mount; chancery acme accounts list shows them all."],
-    [["orders", "delete", "pki", "order-x"], 1, "There is no order order-x on this mount; chancery acme orders list shows them all."],
-    [["renewals", "withdraw", "pki", "x"], 1, "There is no signal x on this mount; chancery acme renewals list shows them all."],
+    [
+      ["accounts", "show", "pki", "acct-x"],
+      1,
+      "There is no account acct-x on this mount; chancery acme accounts list shows them all.",
+    ],
+    [
+      ["orders", "delete", "pki", "order-x"],
+      1,
+      "There is no order order-x on this mount; chancery acme orders list shows them all.",
+    ],
+    [
+      ["renewals", "withdraw", "pki", "x"],
+      1,
+      "There is no signal x on this mount; chancery acme renewals list shows them all.",
+    ],
     [["renewals", "raise", "pki"], 64, "Say which certificates with one of --issuer and --serial."],
     [
       ["renewals", "raise", "pki", "--issuer", "root", "--within", "soon"],

@@ -117,7 +117,10 @@ function ordersCommand(terminal: Terminal): Command {
       terminal.out(table(["ID", "STATUS", "ACCOUNT", "CREATED", "IDENTIFIERS"], rows))
     }),
   )
-  const show = new Command("show").description("Show an order, as JSON.").argument("<mount>").argument("<id>", "order-…")
+  const show = new Command("show")
+    .description("Show an order, as JSON.")
+    .argument("<mount>")
+    .argument("<id>", "order-…")
   addStoreOptions(show).action((mount: string, id: string) =>
     withEngine(show, terminal, async (engine) => {
       terminal.out(json(shownOrder(await known("order", id, engine.acme(mount).orders.get(id)))))

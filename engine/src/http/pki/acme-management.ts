@@ -38,7 +38,9 @@ export const acmeManagementRoutes: readonly PkiRoute[] = [
     handle: async (request) => {
       const { status } = request.decode(accountStatusParameters)
       if (status === undefined) throw invalid([{ field: ["status"], detail: '"status" must be "valid" or "revoked"' }])
-      return answer(encodeManagedAccount(await managed(request).accounts.changeStatus(param(request, "key_id"), status)))
+      return answer(
+        encodeManagedAccount(await managed(request).accounts.changeStatus(param(request, "key_id"), status)),
+      )
     },
   },
   {
@@ -61,7 +63,8 @@ export const acmeManagementRoutes: readonly PkiRoute[] = [
   {
     operation: "read",
     path: "/acme/mgmt/order/:order_id",
-    handle: async (request) => answer(encodeManagedOrder(await managed(request).orders.get(param(request, "order_id")))),
+    handle: async (request) =>
+      answer(encodeManagedOrder(await managed(request).orders.get(param(request, "order_id")))),
   },
   {
     operation: "delete",

@@ -33,8 +33,7 @@ export const renewalSignalParameters = parameters(
 
 /** An object, which is empty where there is none. */
 const binding: Kind<string | null> = {
-  decode: (value) =>
-    isDocument(value) ? (typeof value["eab_id"] === "string" ? value["eab_id"] : null) : undefined,
+  decode: (value) => (isDocument(value) ? (typeof value["eab_id"] === "string" ? value["eab_id"] : null) : undefined),
   encode: (value) => (value === null ? {} : { eab_id: value }),
   expected: "an object",
 }
