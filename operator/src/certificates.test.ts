@@ -175,7 +175,7 @@ async function story(fault: Fault) {
     kind: "Issuer",
     cluster: memory.cluster,
     engines,
-    configMaps: memory.storeOf(configMaps),
+    storeOf: memory.storeOf,
     namespace: "own",
   })
   const connectionRef = { kind: "Connection", name: "engine" }

@@ -9,8 +9,8 @@ import { certificate } from "./kinds/certificate.ts"
 import { clusterConnection } from "./kinds/cluster-connection.ts"
 import { connection } from "./kinds/connection.ts"
 import { clusterIssuer, issuer } from "./kinds/issuer.ts"
-import { configMaps, secrets } from "./kubernetes-object.ts"
-import { reconcileIssuers } from "./issuers.ts"
+import { configMaps, type ObjectKey, parseKey, secrets } from "./kubernetes-object.ts"
+import { eabSecretOf, reconcileIssuers } from "./issuers.ts"
 import { workspace } from "./kinds/workspace.ts"
 import { workspaceFigures } from "./workspace/workspace-figures.ts"
 import { reconcileWorkspaces, workspaceIdOf, workspacesReferredTo } from "./workspace/workspaces.ts"
@@ -36,15 +36,24 @@ export const controlledKinds: readonly ControlledKind[] = [
   },
   ...([issuer, clusterIssuer] as const).map((kind): ControlledKind => ({
     kind,
-    indexes: { connection: connectionOf },
-    refersTo: connectionReferences,
+    indexes: { connection: connectionOf, eabSecret: eabSecretOf },
+    refersTo: [
+      ...connectionReferences,
+      {
+        resource: secrets,
+        labelSelector: managedSelector,
+        index: "eabSecret",
+        // That of a ClusterIssuer is in the operator's own namespace, and is found by its name in any.
+        ...(kind === issuer ? {} : { valueFor: (key: ObjectKey) => parseKey(key).name }),
+      },
+    ],
     reconciler: ({ cluster, engines, namespace, storeOf }) =>
       reconcileIssuers({
         kind: kind === issuer ? "Issuer" : "ClusterIssuer",
         cluster,
         engines,
         namespace,
-        configMaps: storeOf(configMaps),
+        storeOf,
       }),
   })),
   {

@@ -23,6 +23,7 @@ export const reasons = [
   "AuthorityFound",
   "AuthorityMissing",
   "ConfigMapConflict",
+  "AcmeOffered",
   "RoleSaved",
   "RoleMissing",
   // Of certificates: why one is issued, or not ready.

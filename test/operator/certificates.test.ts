@@ -798,6 +798,34 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
     expect(reasons(await actor("elsewhere").crt("web"))).toContain("Stalled=True NamespaceNotAllowed")
   })
 
+  test("are there for ACME clients too where an Issuer offers it, with a token in a Secret that comes anew when it is deleted", async () => {
+    const { issuer, wait, shown, secret, kubectl } = await setUp("offering")
+    await apply(issuer("ca", { acme: { eabPolicy: "NewAccountRequired", eabSecretName: "eab" } }))
+    await wait("issuers.chancery.dev", "ca", "AcmeOffered=False")
+    expect(reasons(await shown("issuers.chancery.dev", "ca"))).toEqual([
+      "Ready=True AuthorityFound",
+      "AcmeOffered=False EngineRefused",
+    ])
+    const config = { allowedResponseHeaders: ["Location", "Replay-Nonce", "Link"] }
+    await world.engine.mounts.tune("offering", { config })
+    await world.engine.pki("offering").settings.changeCluster({ path: "https://ca.example.com/v1/offering" })
+    await actor("offering").ask("issuers.chancery.dev", "ca")
+    await wait("issuers.chancery.dev", "ca", "AcmeOffered")
+    const directory = "https://ca.example.com/v1/offering/acme/directory"
+    expect((await shown("issuers.chancery.dev", "ca")).status["acmeDirectory"]).toBe(directory)
+    const token = await secret("eab")
+    expect(text(token, "directory")).toBe(directory)
+    const answer = await fetch(`${url}/v1/offering/acme/directory`)
+    const { meta } = (await answer.json()) as { meta: { externalAccountRequired: boolean } }
+    expect(meta.externalAccountRequired).toBe(true)
+    const waiting = async () => (await world.engine.acme("offering").eab.list()).map(({ id }) => id)
+    expect(await waiting()).toEqual([text(token, "kid")])
+    await kubectl(["delete", "secret", "eab", "-n", "offering"])
+    await expect.poll(async () => (await waiting()).length).toBe(2)
+    await expect.poll(() => kubectl(["get", "secrets", "-n", "offering", "-o", "name"])).toContain("secret/eab")
+    expect(text(await secret("eab"), "kid")).not.toBe(text(token, "kid"))
+  })
+
   test("of a CertificateRole wait for it; it is made, kept in step or told of, adopted only if so wished, and deleted", async () => {
     const { certificate, wait, waitAll, crt: shown, kubectl, ask } = await setUp("roles")
     const roles = world.engine.pki("roles").roles

@@ -234,7 +234,28 @@ const issuerCases: readonly Case[] = [
       defaultRole: "web",
       pathMode: "PathOverride",
       caChainConfigMap: "chain",
+      acme: { directory: "role:web", eabPolicy: "NewAccountRequired", eabSecretName: "eab" },
     },
+  },
+  ...["forbid", "sign-verbatim", "external-policy", "external-policy:strict"].map((directory) => ({
+    why: `a directory that is ${directory}`,
+    spec: { ...ca, acme: { directory } },
+  })),
+  { why: "a directory of no role", spec: { ...ca, acme: { directory: "role:" } }, says: /spec\.acme\.directory/ },
+  {
+    why: "a directory of any other word",
+    spec: { ...ca, acme: { directory: "allow" } },
+    says: /spec\.acme\.directory/,
+  },
+  {
+    why: "a policy of tokens there is not",
+    spec: { ...ca, acme: { eabPolicy: "Never" } },
+    says: /spec\.acme\.eabPolicy/,
+  },
+  {
+    why: "a Secret for the token with a slash",
+    spec: { ...ca, acme: { eabSecretName: "a/b" } },
+    says: /spec\.acme\.eabSecretName/,
   },
   { why: "no connection", spec: { mount: "pki" }, says: /spec\.connectionRef/ },
   { why: "no mount", spec: { connectionRef }, says: /spec\.mount/ },

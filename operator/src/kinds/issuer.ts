@@ -4,6 +4,29 @@ import type { Kind } from "./definition.ts"
 import { type Rule, ruled } from "./rules.ts"
 import { mountPath, named, roleName } from "./words.ts"
 
+const acme = z.object({
+  directory: z
+    .string()
+    .min(1)
+    .max(300)
+    .regex(
+      /^(forbid|sign-verbatim|role:[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?|external-policy(:[A-Za-z0-9_.-]+)?)$/,
+    )
+    .optional()
+    .describe(
+      "What the directory of the mount itself issues by: forbid, sign-verbatim, role:NAME, external-policy or external-policy:NAME. Left as it is in the engine unless given.",
+    ),
+  eabPolicy: z
+    .enum(["NotRequired", "NewAccountRequired", "AlwaysRequired"])
+    .optional()
+    .describe("Whether accounts must be bound to somebody by a token. Left as it is in the engine unless given."),
+  eabSecretName: named(
+    "A Secret to hand out one such token in, under kid and key, with the directory; in the namespace of the Issuer, or of the operator for a ClusterIssuer. Whoever deletes it gets another.",
+  ).optional(),
+})
+
+export type AcmeOfferSpec = z.output<typeof acme>
+
 const spec = z
   .object({
     connectionRef: connectionRef.describe("The connection to the engine that the authority is in."),
@@ -20,6 +43,11 @@ const spec = z
       .enum(["RoleDecides", "PathOverride"])
       .default("RoleDecides")
       .describe("RoleDecides: the role's own issuer issues. PathOverride: issuerRef does, whatever the role says."),
+    acme: acme
+      .optional()
+      .describe(
+        "Has the mount serve ACME, with these settings. What is taken away again stays as it is in the engine.",
+      ),
     caChainConfigMap: named(
       "A ConfigMap to publish the authority's chain in, under ca.crt; in the namespace of the Issuer, or of the operator for a ClusterIssuer.",
     ).optional(),
@@ -36,6 +64,7 @@ const clusterWide: Rule<IssuerSpec> = {
 }
 
 const status = {
+  acmeDirectory: z.string().max(2_048).optional().describe("Where ACME clients begin, if the spec has it offered."),
   caNotAfter: z
     .string()
     .max(64)
