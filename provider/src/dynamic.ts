@@ -43,6 +43,9 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
   const stateOf = (outs: Values): Values => stateIn(kindName, declared(outs))
   const outsOf = (state: Values): Record<string, unknown> => plain(writtenState(kindName, state))
 
+  // Those of the states that this process was shown: one that is to be replaced is compared first. Bounded by the stack.
+  const recorded = new Set<string>()
+
   return {
     configure: async ({ config }) => session.configure((key) => config.get(`chancery:${key}`)),
 
@@ -54,8 +57,9 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
         return { inputs: { ...inputs }, failures: [...failures] }
       }),
 
-    diff: (_id, olds, news) =>
+    diff: (id, olds, news) =>
       said("diff", async () => {
+        recorded.add(id)
         await session.configured
         const lifecycle = await load()
         const difference = lifecycle.diff(stateOf(olds), declared(news), openIn(news))
@@ -72,8 +76,9 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
         const lifecycle = await load()
         try {
           const { id, state } = await session.use((engine) =>
-            timed("create", news, () => lifecycle.create(engine, news)),
+            timed("create", news, () => lifecycle.create(engine, news, recorded)),
           )
+          recorded.add(id)
           return { id, outs: outsOf(state) }
         } catch (error) {
           if (!(error instanceof Unfinished)) throw error

@@ -18,7 +18,7 @@ export function explain(error: unknown, kindName: string, phase: Phase): string 
 /** What becomes of something of which nobody knows whether it was done. */
 export const nextRun = (kindName: string, phase: Phase): string =>
   phase === "create" && unrepeatable.has(kindName)
-    ? "the next `pulumi up` issues another one"
+    ? "the next `pulumi up` looks for it before it issues another one"
     : "the next `pulumi up` finds out"
 
 /** Each is another one, and none has a name to be known by. */

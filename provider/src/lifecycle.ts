@@ -67,7 +67,8 @@ export interface Lifecycle {
     defaults: Defaults,
   ): { readonly inputs: Values; readonly failures: readonly Failure[] }
   diff(olds: Values, news: Values, open: Open): Difference
-  create(engine: Engine, news: Values): Promise<Kept>
+  /** `recorded` are ids that states have. */
+  create(engine: Engine, news: Values, recorded?: ReadonlySet<string>): Promise<Kept>
   /** Undefined when it is gone. */
   read(
     engine: Engine,
@@ -194,13 +195,14 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
       }
     },
 
-    async create(engine, news) {
+    async create(engine, news, recorded = new Set()) {
       const { spec, life } = split(news, nothingOpen)
       const { __marker: marker } = life
       const origin = {
         marker: typeof marker === "string" ? marker : "",
         adopt: life["adopt"] === true,
         now: clock.now(),
+        recorded,
       }
       try {
         const { id, observed, adopted } = await kind.create(engine, spec as Spec, origin)

@@ -55,7 +55,8 @@ function losing(count: number, instead?: Partial<Record<string, unknown>>): Engi
           return names.includes(String(name)) ? lossy(method.bind(target)) : method.bind(target)
         },
       })
-    return { certificates: over(["issue", "sign", "signVerbatim"]), issuers, revocations }
+    const revoke = instead?.["revoke"] ?? revocations.revoke.bind(revocations)
+    return { certificates: over(["issue", "sign", "signVerbatim"]), issuers, revocations: { revoke } }
   }
   return new Proxy(engine, { get: (target, name) => (name === "pki" ? pki : Reflect.get(target, name, target)) })
 }
@@ -193,7 +194,7 @@ describe("a certificate", () => {
       const found = await certificates.metadata(String(state["serialNumber"])).catch(() => undefined)
       return found && Buffer.from(found.metadata, "base64").toString()
     }
-    expect(await metadataOf({})).toBe("pulumi:acme/site/prod/web 2026-06-01T00:00:00.000Z")
+    expect(await metadataOf({})).toMatch(/^pulumi:acme\/site\/prod\/web 2026-06-01 [0-9a-f]{16}$/)
     expect(await metadataOf({ certMetadata: Buffer.from("ours").toString("base64") })).toBe("ours")
     await engine.pki("pki").roles.update("web", { noStoreMetadata: true })
     expect(await metadataOf({})).toBeUndefined()
@@ -206,12 +207,41 @@ describe("a certificate", () => {
     expect(items.find(({ status }) => status === "valid")?.serialNumber).toBe(state["serialNumber"])
   })
 
+  test("that was issued to a process that ended before it was recorded is revoked by the next try", async () => {
+    const { state: unheard } = await kinds.pkiCertificate.create(engine, news)
+    clock.advance(23 * hourMs)
+    const { state } = await kinds.pkiCertificate.create(engine, news)
+    expect(state["serialNumber"]).not.toBe(unheard["serialNumber"])
+    expect([await stateOf(unheard["serialNumber"]), await stateOf(state["serialNumber"])]).toEqual(["revoked", "valid"])
+  })
+
+  test.each<{ why: string; more?: object; days?: number; isRecorded?: true }>([
+    { why: "is in a state", isRecorded: true },
+    { why: "was asked for in other words", more: { ttl: "9h" } },
+    { why: "was asked for by another declaration", more: { __marker: `${__marker}2` } },
+    { why: "is older than a day", days: 2 },
+  ])("that $why is left alone by another one", async ({ more = {}, days = 0, isRecorded = false }) => {
+    const first = await kinds.pkiCertificate.create(engine, { ...news, ttl: "90h", ...more })
+    clock.advance(days * 24 * hourMs)
+    const recorded = new Set(isRecorded ? [first.id] : [])
+    await kinds.pkiCertificate.create(engine, { ...news, ttl: "90h" }, recorded)
+    expect(await stateOf(first.state["serialNumber"])).toBe("valid")
+  })
+
+  test.each(["search", "revoke"])("is issued anew also where nobody may %s", async (right) => {
+    await kinds.pkiCertificate.create(engine, news)
+    const forbidden = () => Promise.reject(new EngineError("forbidden", "no policy allows it"))
+    const restricted = losing(0, { [right]: forbidden })
+    await kinds.pkiCertificate.create(restricted, news)
+    expect((await serials()).map(({ status }) => status)).toEqual(["valid", "valid"])
+  })
+
   test("whose answer is lost twice, or that cannot be found, is said to be somewhere", async () => {
     const twice = await wrongOf(kinds.pkiCertificate.create(losing(2), news))
     expect(explain(twice, "pkiCertificate", "create")).toMatch(/no complete answer.*\n.*issues another/s)
     const forbidden = { search: () => Promise.reject(new EngineError("forbidden", "no policy allows it")) }
     const once = await wrongOf(kinds.pkiCertificate.create(losing(1, forbidden), news))
-    expect(explain(once, "pkiCertificate", "create")).toContain(`the metadata "${__marker} 2026-06-01T00:00:00.000Z"`)
+    expect(explain(once, "pkiCertificate", "create")).toContain(`the metadata "${__marker} 2026-06-01 `)
   })
 
   test("is refused in words of the program, and nothing is issued", async () => {
@@ -287,6 +317,15 @@ describe("a signed certificate", () => {
       [state["serialNumber"], "valid"],
     ])
     expect(state["caChain"]).toEqual([state["issuingCa"]])
+  })
+
+  test("that was signed for a process that ended before it was recorded is taken up by the next try", async () => {
+    const declared = await news()
+    const first = await kinds.pkiSignedCertificate.create(engine, declared)
+    expect(await kinds.pkiSignedCertificate.create(engine, declared)).toEqual(first)
+    const another = await kinds.pkiSignedCertificate.create(engine, declared, new Set([first.id]))
+    expect(another.id).not.toBe(first.id)
+    expect(await serials()).toHaveLength(2)
   })
 })
 

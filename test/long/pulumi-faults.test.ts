@@ -5,8 +5,9 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { beforeAll, describe, expect, test } from "vitest"
 import { declaredBy, everyName, everything, inventory, nothing, sshKeysFor } from "../pulumi/everything.ts"
+import { dyingAt, untilDone } from "../pulumi/dying-stack.ts"
 import { openFaultyRoad } from "../pulumi/faulty-road.ts"
-import { buildProvider, openStack, type Ran } from "../pulumi/stack.ts"
+import { buildProvider, openStack } from "../pulumi/stack.ts"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
 
 const pulumi = await pulumiProgram()
@@ -39,17 +40,7 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
       { timeout: 900_000 },
       async () => {
         await using stack = await openStack(pulumi ?? "", mode)
-        const note = join(stack.folder, "dies-at")
-        stack.setEnvironment({
-          NODE_OPTIONS: `--import=${fileURLToPath(new URL("../pulumi/dying-provider.ts", import.meta.url))}`,
-          CHANCERY_TEST_DIES_AT: note,
-        })
-        const dying = async (deeds: readonly string[], run: () => Promise<Ran>) => {
-          await writeFile(note, deeds.join("\n"))
-          await untilDone(run)
-          // It died at each of them.
-          expect(await readFile(note, "utf8")).toBe("")
-        }
+        const dying = dyingAt(stack)
         const [first, second] = everything(await sshKeysFor(stack.engine))
         await dying(
           kinds.map((kind) => `${kind} create`),
@@ -151,20 +142,6 @@ async function installUpgraded(packages: string, ran: string): Promise<void> {
   await writeFile(join(upgraded, "package.json"), JSON.stringify(manifest))
   const saying = `import { writeFileSync } from "node:fs"\nwriteFileSync(${JSON.stringify(ran)}, "9.9.9")\n`
   await appendFile(join(upgraded, "lib/handlers.js"), `\n${saying}`)
-}
-
-const runsMaximum = 15
-
-/** A run that fails says so, and the next one goes on. */
-async function untilDone(run: () => Promise<Ran>): Promise<void> {
-  for (let runs = 1; ; runs += 1) {
-    try {
-      await run()
-      return
-    } catch (error) {
-      if (runs === runsMaximum) throw error
-    }
-  }
 }
 
 function everyOther<Answer>(answer: Answer): () => Answer | undefined {

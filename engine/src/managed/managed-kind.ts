@@ -23,8 +23,9 @@ export interface Origin {
   readonly marker: string
   /** Takes over what is there under the same name, whoever made it. */
   readonly adopt: boolean
-  /** When it is tried: one try is told from another by it. */
   readonly now?: Instant
+  /** Ids of those that whoever declares has a record of. What carries the marker beside them is what a lost answer left behind. */
+  readonly recorded?: ReadonlySet<string>
 }
 
 /** What whoever asks knows already. */

@@ -4,10 +4,11 @@ import * as z from "zod"
 import { type Fault, invalid, isEngineError, unavailable } from "../core/errors.ts"
 import { formatInstant, parseDuration, parseInstant } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
-import type { CertificateView, IssuedCertificate } from "../pki/certificates/certificates.ts"
+import type { CertificateView, InventoryEntry, IssuedCertificate } from "../pki/certificates/certificates.ts"
 import { mountPathOf } from "../pki/mount.ts"
 import type { Pki } from "../pki/pki.ts"
 import { parseCertificate } from "../x509/certificate.ts"
+import { sha256 } from "../x509/digest.ts"
 import { sameName } from "../x509/name.ts"
 import { readPem, writePem } from "../x509/pem.ts"
 import { readPrivateKey } from "../x509/private-key.ts"
@@ -171,16 +172,35 @@ function dueOf(
   return [...(isDue ? ["expiration"] : []), ...((revokedAt ?? null) === null ? [] : ["revokedAt"])]
 }
 
-/** Asks once more where nobody can have heard the answer, and the certificate was found by what it was marked with. */
+/**
+ * A certificate that was issued and that nobody has heard of, because the answer was lost or the process ended, is looked for by
+ * what it was marked with. It is taken for this one; one whose key nobody has is revoked, and another one issued.
+ */
 async function heard<Spec extends IssuanceSpec>(
   pki: Pki,
   spec: Spec,
-  { marker, now }: Origin,
+  { marker, now, recorded = new Set() }: Origin,
   { issue, isMarked, hasKey }: Pick<Issuing<Spec, never>, "issue" | "isMarked" | "hasKey">,
 ): Promise<IssuedCertificate> {
   if (marker === "" || now === undefined || !isMarked(spec)) return issue(pki, spec, undefined)
-  const mark = `${marker} ${formatInstant(now)}`
-  const metadata = Buffer.from(mark).toString("base64")
+  const marks = [now, now - dayMs].map((day) => markOf(marker, spec, day))
+  const [mark = ""] = marks
+  const metadata = metadataOf(mark)
+  const isUnheard = ({ serialNumber, status }: InventoryEntry): boolean =>
+    status === "valid" && !recorded.has(`${mountPathOf(spec.mount)}/${serialNumber}`)
+
+  /** Undefined: it has to be issued. */
+  async function takenUp(unheard: readonly InventoryEntry[]): Promise<IssuedCertificate | undefined> {
+    const [first] = unheard
+    if (first === undefined) return undefined
+    if (!hasKey) return presented(pki, await pki.certificates.get(first.serialNumber))
+    for (const { serialNumber } of unheard) await pki.revocations.revoke({ serialNumber })
+    return undefined
+  }
+
+  const left = (await Promise.all(marks.map((one) => carrying(pki, one)))).flat().filter(isUnheard)
+  const found = await takenUp(left).catch(unlessForbidden)
+  if (found !== undefined) return found
   try {
     return await issue(pki, spec, metadata)
   } catch (error) {
@@ -188,28 +208,45 @@ async function heard<Spec extends IssuanceSpec>(
     const isRefused = isEngineError(error, "invalid") && error.faults.some(({ field }) => field?.[0] === "certMetadata")
     if (isRefused) return issue(pki, spec, undefined)
     if (!isEngineError(error, "unavailable")) throw error
-    const found = await marked(pki, metadata)
-    if (found === undefined)
+    const unheard = (await carrying(pki, mark)).filter(isUnheard)
+    if (unheard.length === 0)
       throw unavailable(
         `${error.message}; a certificate that was issued all the same has the metadata "${mark}", by which certs/search finds it`,
         error,
       )
-    if (!hasKey) return presented(pki, found)
-    await pki.revocations.revoke({ serialNumber: found.serialNumber })
-    return issue(pki, spec, metadata)
+    return (await takenUp(unheard)) ?? issue(pki, spec, metadata)
   }
 }
 
-/** Undefined: not to be found, which does not say that there is none. */
-async function marked(pki: Pki, metadata: string): Promise<CertificateView | undefined> {
+const dayMs = 86_400_000
+
+/** Who declares it, on which day it was asked for, and what: a later one, and one that says something else, is another one. */
+function markOf(marker: string, spec: IssuanceSpec, now: number): string {
+  const asked = Object.entries(spec)
+    .filter(([name, value]) => value !== undefined && !lifeMembers.includes(name))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const fingerprint = sha256(Buffer.from(JSON.stringify(asked))).slice(0, 16)
+  return `${marker} ${formatInstant(now).slice(0, 10)} ${fingerprint}`
+}
+
+const metadataOf = (mark: string): string => Buffer.from(mark).toString("base64")
+
+/** More than a declaration leaves behind in a day. */
+const carryingMaximum = 100
+
+/** None where whoever asks may not search. */
+async function carrying(pki: Pki, mark: string): Promise<readonly InventoryEntry[]> {
   try {
-    const { items } = await pki.certificates.search({ metadata }, { limit: 1 })
-    const [found] = items
-    return found === undefined ? undefined : await pki.certificates.get(found.serialNumber)
+    return (await pki.certificates.search({ metadata: metadataOf(mark) }, { limit: carryingMaximum })).items
   } catch (error) {
-    if (isEngineError(error)) return undefined
+    if (isEngineError(error)) return []
     throw error
   }
+}
+
+/** Whoever may issue and not revoke gets another one all the same. */
+function unlessForbidden(error: unknown): undefined {
+  if (!isEngineError(error, "forbidden")) throw error
 }
 
 /** As it was issued. */

@@ -1,0 +1,85 @@
+// The provider's process ends between what an authority signed and what Pulumi hears: after the next run there is one of each, and
+// nothing that nobody knows of is valid.
+import { PkiCertificate, PkiIssuer, PkiRevocation, PkiSignedCertificate } from "@chancery/pulumi"
+import { beforeAll, describe, expect, test } from "vitest"
+import type { Pki } from "../../engine/src/pki/pki.ts"
+import { prepareAuthority } from "../pulumi/certificate-story.ts"
+import { dyingAt } from "../pulumi/dying-stack.ts"
+import { buildProvider, openStack } from "../pulumi/stack.ts"
+import { pulumiProgram } from "../toolchain/pulumi.ts"
+
+const pulumi = await pulumiProgram()
+
+beforeAll(buildProvider)
+
+const declared = (word: string, doomed: string) => async () => {
+  const { csr } = new PkiIssuer("outside", { kind: "intermediate", commonName: "Outside", keyType: "ec" })
+  new PkiIssuer("issuing", {
+    kind: "intermediate",
+    parentMount: "pki",
+    parentIssuerRef: "root",
+    commonName: "Issuing",
+    keyType: "ec",
+    ttl: "1000h",
+  })
+  const common = { role: "web", issuerRef: "root", onDestroy: "revoke" } as const
+  new PkiCertificate("site", { ...common, commonName: `${word}.test` })
+  // Its common name is that of the request.
+  new PkiSignedCertificate("signed", {
+    ...common,
+    altNames: [`${word}.test`],
+    commonName: "Outside",
+    csr: csr.apply((known) => known ?? ""),
+  })
+  new PkiRevocation("doomed", { serialNumber: doomed })
+}
+
+async function inventory({ certificates, issuers, keys }: Pki) {
+  const { items } = await certificates.search({ role: "web" })
+  const named = (status: string) => items.filter((one) => one.status === status).map(({ commonName }) => commonName)
+  return {
+    valid: named("valid").toSorted(),
+    // How often a process ended with a key depends on what else was under way.
+    revoked: [...new Set(named("revoked"))].toSorted(),
+    issuers: (await issuers.list()).map(({ name }) => name).toSorted(),
+    keys: (await keys.list()).length,
+  }
+}
+
+describe.skipIf(pulumi === undefined)("the provider", () => {
+  test.each(["embedded", "remote"] as const)(
+    "with the %s engine goes on after each kill -9 between a signature and what Pulumi hears of it",
+    { timeout: 900_000 },
+    async (mode) => {
+      await using stack = await openStack(pulumi ?? "", mode)
+      const pki = await prepareAuthority(stack)
+      const { serialNumber } = await pki.certificates.issue("web", { commonName: "doomed.test" })
+      const dying = dyingAt(stack)
+      const [first, second] = [declared("first", serialNumber), declared("second", serialNumber)]
+      const deeds = (kinds: readonly string[], methods: readonly string[]) =>
+        kinds.flatMap((kind) => methods.map((method) => `${kind} ${method}`))
+
+      await dying(deeds(["pkiIssuer", "pkiCertificate", "pkiSignedCertificate", "pkiRevocation"], ["create"]), () =>
+        stack.up(first),
+      )
+      const authorities = { issuers: ["issuing", "root"], keys: 3 }
+      expect(await inventory(pki)).toEqual({
+        valid: ["Outside", "first.test"],
+        revoked: ["doomed.test", "first.test"],
+        ...authorities,
+      })
+      const names = ["outside", "issuing", "site", "signed", "doomed"]
+      expect((await stack.up(first)).operations).toEqual(Object.fromEntries(names.map((name) => [name, "same"])))
+
+      await dying(deeds(["pkiCertificate", "pkiSignedCertificate"], ["create", "delete"]), () => stack.up(second))
+      expect(await inventory(pki)).toEqual({
+        valid: ["Outside", "second.test"],
+        revoked: ["Outside", "doomed.test", "first.test", "second.test"],
+        ...authorities,
+      })
+
+      await dying(deeds(["pkiIssuer", "pkiCertificate", "pkiSignedCertificate"], ["delete"]), () => stack.destroy())
+      expect(await inventory(pki)).toMatchObject({ valid: [], issuers: ["root"], keys: 1 })
+    },
+  )
+})
