@@ -1,5 +1,7 @@
 import type { Runtime } from "@chancery/engine"
 import {
+  pkiAcmeConfigKind,
+  pkiAcmeEabKind,
   pkiCertificateKind,
   pkiIntermediateKind,
   pkiIssuerKind,
@@ -26,6 +28,26 @@ export const certificateLifecyclesBy = (clock: Runtime["clock"]) => ({
       kind: pkiRoleKind,
       identity: ["mount", "name"],
       adoptable: true,
+      inOrganization: false,
+      inMount: true,
+    },
+    clock,
+  ),
+  acmeConfig: lifecycleOf(
+    {
+      kind: pkiAcmeConfigKind,
+      identity: ["mount"],
+      adoptable: false,
+      inOrganization: false,
+      inMount: true,
+    },
+    clock,
+  ),
+  acmeEab: lifecycleOf(
+    {
+      kind: pkiAcmeEabKind,
+      identity: pkiAcmeEabKind.members,
+      adoptable: false,
       inOrganization: false,
       inMount: true,
     },

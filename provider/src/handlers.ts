@@ -65,6 +65,8 @@ export const v1 = {
   project: ofWorkspaces("project"),
   pkiMount: ofCertificates("pkiMount"),
   pkiRole: ofCertificates("pkiRole"),
+  acmeConfig: ofCertificates("acmeConfig"),
+  acmeEab: ofCertificates("acmeEab"),
   pkiCertificate: ofCertificates("pkiCertificate"),
   pkiSignedCertificate: ofCertificates("pkiSignedCertificate"),
   pkiIntermediate: ofCertificates("pkiIntermediate"),

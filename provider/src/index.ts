@@ -6,7 +6,16 @@ export {
 } from "./data-retention-policy.ts"
 export type { LifeArgs } from "./life-args.ts"
 export { getWorkspace, listTags, listWorkspaces, type TagLookup, type WorkspaceLookup } from "./lookups.ts"
-export { getIssuer, getRole, type IssuerLookup, type RoleLookup } from "./pki-lookups.ts"
+export {
+  type AcmeConfigLookup,
+  getAcmeConfig,
+  getIssuer,
+  getRole,
+  type IssuerLookup,
+  type RoleLookup,
+} from "./pki-lookups.ts"
+export { AcmeConfig, type AcmeConfigArgs, type AcmeConfigState } from "./acme-config.ts"
+export { AcmeEab, type AcmeEabArgs, type AcmeEabState } from "./acme-eab.ts"
 export type { AuthorityArgs, IssuanceArgs, NamesArgs, ValidityArgs } from "./certificate-args.ts"
 export { PkiCertificate, type PkiCertificateArgs, type PkiCertificateState } from "./pki-certificate.ts"
 export { PkiIntermediate, type PkiIntermediateArgs, type PkiIntermediateState } from "./pki-intermediate.ts"

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { openEngine } from "@chancery/engine"
 import { runtime } from "@pulumi/pulumi"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { getIssuer, getRole } from "./pki-lookups.ts"
+import { getAcmeConfig, getIssuer, getRole } from "./pki-lookups.ts"
 
 let folder: string
 let url: string
@@ -51,7 +51,18 @@ test("an issuer is found by its name, else the default one, with its certificate
   expect(issuer.caChain).toEqual([issuer.certificate])
 })
 
+test("how a mount serves ACME is found, in the words that declare it", async () => {
+  expect(await getAcmeConfig({ mount: "team/pki" })).toMatchObject({
+    id: "team/pki/config/acme",
+    enabled: false,
+    allowedRoles: ["*"],
+    eabPolicy: "not-required",
+    maxTtl: "0s",
+  })
+})
+
 test("what is not there is an error that says where", async () => {
   await expect(getRole({ name: "web" })).rejects.toThrow(/^role "web" of pki: .*\(404 not-found\)$/)
+  await expect(getAcmeConfig({ mount: "none" })).rejects.toThrow(/^ACME of none: .*\(404 not-found\)$/)
   await expect(getIssuer({ mount: "none" })).rejects.toThrow(/^issuer "default" of none: .*\(404 not-found\)$/)
 })

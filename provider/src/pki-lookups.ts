@@ -1,6 +1,6 @@
-// What a program asks about roles and issuers that it does not declare.
+// What a program asks about roles, issuers and ACME that it does not declare.
 import type { Engine } from "@chancery/engine"
-import type { ObservedPkiIssuer, ObservedPkiRole } from "@chancery/engine/managed"
+import type { ObservedPkiAcmeConfig, ObservedPkiIssuer, ObservedPkiRole } from "@chancery/engine/managed"
 import { asking, stackConfiguration } from "./asking.ts"
 
 /** Few programs ask, and each would wait until it is loaded. */
@@ -20,6 +20,19 @@ export interface IssuerLookup extends ObservedPkiIssuer {
   /** `MOUNT/ISSUER`, where the issuer is its id. */
   readonly id: string
 }
+
+export interface AcmeConfigLookup extends ObservedPkiAcmeConfig {
+  /** `MOUNT/config/acme` */
+  readonly id: string
+}
+
+/** How a mount serves ACME. Rejects when there is none that the token may see. */
+export const getAcmeConfig = (which: InMount = {}): Promise<AcmeConfigLookup> =>
+  inMount(which, "ACME", async (engine, mount) => {
+    const { acmeConfigId, observedPkiAcmeConfig } = await certificateKinds()
+    const observed = observedPkiAcmeConfig(mount, await engine.pki(mount).settings.acme())
+    return { id: acmeConfigId(mount), ...observed }
+  })
 
 /** Rejects when there is none that the token may see. */
 export const getRole = (which: InMount & { readonly name: string }): Promise<RoleLookup> =>

@@ -131,6 +131,17 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
   ]
 
   const elsewhere = foreignRoot()
+  for (const path of ["pki", "other"]) {
+    const { externalPolicy, settings } = engine.pki(path)
+    // What ACME asks of a mount before it can be enabled, and external policies.
+    await engine.mounts.tune(path, { config: { allowedResponseHeaders: ["Location", "Replay-Nonce", "Link"] } })
+    await settings.changeCluster({ path: `https://ca.example/v1/${path}` })
+    await externalPolicy.configure({
+      enabled: true,
+      externalServiceUrl: "https://policy.example",
+      trustedCa: elsewhere.certificate,
+    })
+  }
 
   return {
     workspace: {
@@ -281,6 +292,30 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
         noStore: is(true),
         noStoreMetadata: is(true),
       },
+    },
+    acmeConfig: {
+      whole: { mount: "pki" },
+      emptied: "caaIdentities",
+      members: another({
+        mount: "other",
+        enabled: true,
+        allowedIssuers: ["root"],
+        allowedRoles: ["servers"],
+        allowRoleExtKeyUsage: true,
+        defaultDirectoryPolicy: "role:servers",
+        dnsResolver: "10.0.0.53:53",
+        eabPolicy: "always-required",
+        maxTtl: "24h",
+        challengePermittedIpRanges: ["10.0.0.0/8"],
+        caaIdentities: ["ca.example"],
+        termsOfService: "https://ca.example/terms",
+        website: "https://ca.example",
+      }),
+    },
+    acmeEab: {
+      lasts: true,
+      whole: { mount: "pki" },
+      members: another({ mount: "other", issuerRef: "root", role: "servers", externalPolicy: "team", ttl: "24h" }),
     },
     pkiCertificate: {
       lasts: true,

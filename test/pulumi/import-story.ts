@@ -40,6 +40,9 @@ async function furnish(engine: ServedEngine): Promise<void> {
   await pki.roles.save("site", { allowedDomains: ["example.com"], allowSubdomains: true, keyType: "ec" })
   await pki.roles.save("plain", {})
   await pki.issuers.generateRoot({ commonName: "Example Root", issuerName: "root", keyType: "ec" })
+  await engine.mounts.tune("pki", { config: { allowedResponseHeaders: ["Location", "Replay-Nonce", "Link"] } })
+  await pki.settings.changeCluster({ path: "https://ca.example/v1/pki" })
+  await pki.settings.changeAcme({ enabled: true, allowedRoles: ["site"], eabPolicy: "always-required" })
 }
 
 export async function importStory(stack: TestStack): Promise<void> {
@@ -49,12 +52,12 @@ export async function importStory(stack: TestStack): Promise<void> {
   const say = (text: string) => void said.push(text)
   const terminal = { environment: stack.environment, say, complain: say }
   const args = ["import", "--mount", "pki", "--file", file, "--program", program]
-  expect([await run(args, terminal), said.join("")]).toEqual([0, expect.stringContaining("13 resources are in")])
+  expect([await run(args, terminal), said.join("")]).toEqual([0, expect.stringContaining("14 resources are in")])
   await stack.command(["import", "--file", file, "--generate-code=false", "--protect=false", "--yes"])
 
   const declared = async () => void (await import(program))
   const allSame = (operations: object) => {
-    expect(Object.keys(operations)).toHaveLength(13)
+    expect(Object.keys(operations)).toHaveLength(14)
     expect(new Set(Object.values(operations))).toEqual(new Set(["same"]))
   }
   allSame((await stack.preview(declared)).operations)
@@ -68,4 +71,5 @@ export async function importStory(stack: TestStack): Promise<void> {
   const { items } = await stack.engine.workspaces.list("acme", {}, { number: 1, size: 10 })
   expect(items.map(({ name }) => name)).toEqual(["2nd-try", "api", "web"])
   expect(await stack.engine.pki("pki").roles.list()).toEqual(["plain", "site"])
+  expect(await stack.engine.pki("pki").settings.acme()).toMatchObject({ enabled: true, allowedRoles: ["site"] })
 }

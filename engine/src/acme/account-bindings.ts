@@ -27,14 +27,14 @@ export interface AccountBindings {
 }
 
 const keyOctets = 32
-const ttlMaximumMs = 366 * dayMs
+export const bindingTtlMaximumMs = 366 * dayMs
 
 export class AccountBindingService extends AuthorityService implements AccountBindings {
   async create(directory: Directory, { ttlMs = 0 }: { readonly ttlMs?: number } = {}): Promise<NewAccountBinding> {
     const path = directoryPath(directory)
     this.authorize(["create", "update"], `${path}/new-eab`)
-    if (ttlMs < 0 || ttlMs > ttlMaximumMs)
-      throw invalid([{ field: ["ttlMs"], detail: `"ttl" must be from 0 to ${ttlMaximumMs / dayMs} days` }])
+    if (ttlMs < 0 || ttlMs > bindingTtlMaximumMs)
+      throw invalid([{ field: ["ttlMs"], detail: `"ttl" must be from 0 to ${bindingTtlMaximumMs / dayMs} days` }])
     const { random, clock } = this.context.runtime
     const [now, id, key] = [clock.now(), newUuid(random), random.bytes(keyOctets)]
     const expiresAt = ttlMs === 0 ? null : now + ttlMs

@@ -1,4 +1,12 @@
 // The kinds around certificate authorities: re-exports only.
+export {
+  acmeConfigId,
+  type ObservedPkiAcmeConfig,
+  observedPkiAcmeConfig,
+  pkiAcmeConfigKind,
+  type PkiAcmeConfigSpec,
+} from "./pki-acme-config.ts"
+export { type ObservedPkiAcmeEab, pkiAcmeEabKind, type PkiAcmeEabSpec } from "./pki-acme-eab.ts"
 export { type ObservedPkiCertificate, pkiCertificateKind, type PkiCertificateSpec } from "./pki-certificate.ts"
 export { pkiIntermediateKind, type PkiIntermediateSpec } from "./pki-intermediate.ts"
 export type { ObservedIssuance } from "./pki-issuance.ts"

@@ -1,6 +1,6 @@
 // What is there already, as resources that a program would declare: everything of an organization, and what stands in mounts.
 import type { Engine, Page, PageRequest, WorkspaceView } from "@chancery/engine"
-import type { Values } from "@chancery/engine/managed"
+import { acmeConfigId, type Values } from "@chancery/engine/managed"
 import { lifecycles } from "../kinds.ts"
 import { authoritiesIn } from "./authorities.ts"
 import type { Candidate, Existing } from "./candidate.ts"
@@ -80,6 +80,8 @@ async function* inMount(engine: Engine, mount: string): AsyncIterable<Candidate>
   yield { kind: "pkiMount", name: mount, id: mount, known: { path: mount } }
   for (const name of await engine.pki(mount).roles.list())
     yield { kind: "pkiRole", name, id: `${mount}/roles/${name}`, known: { mount, name } }
+  const { enabled } = await engine.pki(mount).settings.acme()
+  if (enabled) yield { kind: "acmeConfig", name: `${mount}-acme`, id: acmeConfigId(mount), known: { mount } }
 }
 
 const valued = (bindings: readonly { readonly key: string; readonly value: string }[]): Record<string, string> =>

@@ -145,7 +145,7 @@ function directoryPolicyProblem(
   if (policy.kind !== "role") return undefined
   const role = roles.get(policy.role)
   if (role === undefined) return `names the role ${policy.role}, which does not exist`
-  if (!allows(allowedRoles, policy.role)) return `names the role ${policy.role}, which is not in allowed_roles`
+  if (!allows(allowedRoles, policy.role)) return `names the role ${policy.role}, which is not in "allowed_roles"`
   return role.noStore
     ? `names the role ${policy.role}, whose no_store is true: ACME fetches what it was issued`
     : undefined
