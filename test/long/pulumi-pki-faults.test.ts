@@ -41,7 +41,7 @@ async function inventory({ certificates, issuers, keys }: Pki) {
     valid: named("valid").toSorted(),
     // How often a process ended with a key depends on what else was under way.
     revoked: [...new Set(named("revoked"))].toSorted(),
-    issuers: (await issuers.list()).map(({ name }) => name).toSorted(),
+    issuers: (await issuers.list()).map(({ name }) => name ?? "nameless").toSorted(),
     keys: (await keys.list()).length,
   }
 }
