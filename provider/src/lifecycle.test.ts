@@ -109,6 +109,56 @@ describe("check", () => {
   })
 })
 
+describe.each(["workspace", "project"] as const)("a %s with no bindings but those of the configuration", (kind) => {
+  const by = (tagBindings: Defaults["tagBindings"], given: object = {}) =>
+    lifecycles[kind].check({ ...api, ...given }, nothing, { ...defaults, tagBindings }).inputs
+  const bindings = async (id: string) => {
+    const { tags } = engine
+    const found = await (kind === "workspace" ? tags.bindings(id) : tags.projectBindings(id))
+    return Object.fromEntries(found.map(({ key, value }) => [key, value]))
+  }
+  const bindToo = (id: string, key: string, value: string) =>
+    kind === "workspace"
+      ? engine.tags.bind(id, [{ key, value }])
+      : engine.projects.update(id, {
+          tagBindings: [
+            { key: "team", value: "payments" },
+            { key, value },
+          ],
+        })
+
+  test("leaves those of others alone, refreshed or not, whatever becomes of its own", async () => {
+    const lifecycle = lifecycles[kind]
+    const news = by({ team: "payments" })
+    const { id, state: made } = await lifecycle.create(engine, news)
+    await bindToo(id, "env", "prod")
+    const read = await lifecycle.read(engine, id, made)
+    expect(read).toEqual({ state: made, inputs: news })
+    expect(lifecycle.diff(made, news, nothing).changed).toEqual([])
+
+    const changed = await lifecycle.update(engine, id, made, by({ owner: "ops" }))
+    expect(await bindings(id)).toEqual({ owner: "ops", env: "prod" })
+    expect(changed).toMatchObject({ tagBindings: { owner: "ops" } })
+    expect(lifecycle.diff(changed, by({ owner: "ops" }), nothing).changed).toEqual([])
+
+    const without = await lifecycle.update(engine, id, changed, by({}))
+    expect(await bindings(id)).toEqual({ env: "prod" })
+    expect(without).not.toHaveProperty("tagBindings")
+    expect(lifecycle.diff(without, by({}), nothing).changed).toEqual([])
+  })
+
+  test("has them put back, and takes the rest away once the program declares any", async () => {
+    const lifecycle = lifecycles[kind]
+    const news = by({ team: "payments" })
+    const { id, state } = await lifecycle.create(engine, news)
+    await bindToo(id, "env", "prod")
+    const own = by({ team: "payments" }, { tagBindings: { tier: "1" } })
+    expect(own).not.toHaveProperty("__defaulted")
+    await lifecycle.update(engine, id, state, own)
+    expect(await bindings(id)).toEqual({ team: "payments", tier: "1" })
+  })
+})
+
 describe("a workspace", () => {
   test("once made differs from its declaration in nothing, and as read neither", async () => {
     const news = { ...api, autoDestroyActivityDuration: "336h", tagBindings: { env: "prod" }, workingDirectory: "" }

@@ -2,7 +2,8 @@
 // Pulumi: a front brings values in and out, says which are not known yet, and shows what is thrown.
 //
 // A state holds what was declared and what was found, member by member, and three facts beside it: `__managed`, the members
-// that the program declares (the rest may change as it likes), `__marker`, who declares, and `adopted`.
+// that the program declares (the rest may change as it likes), `__marker`, who declares, and `adopted`. `__defaulted` says that
+// its bindings are those of the configuration, and not all that it has.
 import type { Engine, Runtime } from "@chancery/engine"
 import { type Known, type ManagedKind, PartlyCreated, type Values } from "@chancery/engine/managed/shared"
 import { durationMs, isTimeout } from "./deadline.ts"
@@ -124,13 +125,13 @@ export interface Declared<Spec extends object, Observed extends object> {
 const deletionPolicies: readonly unknown[] = ["safe", "force", "retain"] satisfies readonly DeletionPolicy[]
 const phases = ["create", "update", "delete"]
 /** Declared, but about the resource's life here and not about the thing. */
-export const lifeMembers: readonly string[] = ["adopt", "deletionPolicy", "timeouts", "__marker"]
+export const lifeMembers: readonly string[] = ["adopt", "deletionPolicy", "timeouts", "__marker", "__defaulted"]
 
 export function lifecycleOf<Spec extends object, Observed extends object>(
   declared: Declared<Spec, Observed>,
   clock: Clock,
 ): Lifecycle {
-  const { kind, unkept = [] } = declared
+  const { kind, unkept = [], bindingsMember = "" } = declared
 
   const knownOf = (olds: Values): Known<Observed> => ({
     before: observedIn(olds) as Partial<Observed>,
@@ -151,6 +152,31 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
     if (sight === undefined || (await seesAll(engine, sight, placeOf(olds, defaults)))) return true
     // With its workspace in sight, so is what belongs to it.
     return typeof olds["workspaceId"] === "string" && (await isInSight(engine, olds["workspaceId"]))
+  }
+
+  /** Without those of others. */
+  const ownBindingsOf = (observed: Observed, spec: Values): Observed => {
+    const { [bindingsMember]: all, ...others } = observed as Values
+    const own = spec[bindingsMember] as Values | undefined
+    return (
+      own === undefined ? others : { ...others, [bindingsMember]: pick(all as Values, Object.keys(own)) }
+    ) as Observed
+  }
+
+  /** All that there shall be, where those that are declared are not all; undefined where they are. */
+  async function withOthersBindings(
+    engine: Engine,
+    id: string,
+    olds: Values,
+    news: Values,
+  ): Promise<Values | undefined> {
+    const [before, after] = [olds, news].map((values) => values[bindingsMember] as Values | undefined)
+    const isWhole = after === undefined ? olds["__defaulted"] !== true : news["__defaulted"] !== true
+    if (isWhole) return undefined
+    const found = await kind.observe(engine, id, { [bindingsMember]: {} } as Partial<Spec>, knownOf({}))
+    const present = Object.entries(((found as Values | undefined)?.[bindingsMember] as Values | undefined) ?? {})
+    const others = present.filter(([key]) => before?.[key] === undefined)
+    return { [bindingsMember]: { ...Object.fromEntries(others), ...after } }
   }
 
   return {
@@ -217,7 +243,8 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
     async read(engine, id, olds, defaults = {}) {
       const managed = managedIn(olds)
       const spec = pick(olds, managed)
-      const observed = await kind.observe(engine, id, spec as Partial<Spec>, knownOf(olds))
+      const found = await kind.observe(engine, id, spec as Partial<Spec>, knownOf(olds))
+      const observed = found && (olds["__defaulted"] === true ? ownBindingsOf(found, spec) : found)
       if (observed === undefined) {
         if (!(await wouldBeSeen(engine, olds, defaults))) throw unseen(id, placeOf(olds, defaults))
         return undefined
@@ -232,8 +259,21 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
       const dropped = droppedFrom(olds, news)
       const before = observedIn(olds) as Observed
       const { changed } = kind.changes(spec as Spec, before, dropped)
-      const observed = changed.length === 0 ? before : await kind.update(engine, id, spec as Spec, before, dropped)
-      return stateOf(spec, observed, life, olds["adopted"] === true)
+      if (changed.length === 0) return stateOf(spec, before, life, olds["adopted"] === true)
+      const whole = changed.includes(bindingsMember) ? await withOthersBindings(engine, id, olds, news) : undefined
+      const observed = await kind.update(
+        engine,
+        id,
+        { ...spec, ...whole } as Spec,
+        before,
+        whole === undefined ? dropped : dropped.filter((name) => name !== bindingsMember),
+      )
+      return stateOf(
+        spec,
+        whole === undefined ? observed : ownBindingsOf(observed, spec),
+        life,
+        olds["adopted"] === true,
+      )
     },
 
     async takenOver(engine, id, known, always) {
@@ -287,6 +327,9 @@ function withDefaults(
   if (inMount && news["mount"] === undefined) inputs["mount"] = defaults.pkiMount ?? "pki"
   if (bindingsMember !== undefined && !open.has(bindingsMember) && Object.keys(defaults.tagBindings).length > 0)
     inputs[bindingsMember] = { ...defaults.tagBindings, ...(news[bindingsMember] as object | undefined) }
+  // Nobody says that these are all it has: those of a `TagBindings`, or of others, stay beside them.
+  if (bindingsMember !== undefined && news[bindingsMember] === undefined && inputs[bindingsMember] !== undefined)
+    inputs["__defaulted"] = true
   return inputs
 }
 

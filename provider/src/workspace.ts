@@ -63,7 +63,8 @@ export interface WorkspaceArgs extends LifeArgs {
   /** Relative, inside the repository. */
   workingDirectory?: pulumi.Input<string | null>
   /**
-   * All key-value tags it has, at most ten; with `chancery:defaultTagBindings`. Leave it out where `TagBindings` declares them.
+   * All key-value tags it has, at most ten; with `chancery:defaultTagBindings`. Leave it out where `TagBindings` declares them: those of
+   * the configuration then stand beside them.
    */
   tagBindings?: pulumi.Input<Readonly<Record<string, pulumi.Input<string>>>>
   /** Takes over a workspace of this name that is there already; it is left there at the end, unless `deletionPolicy` says more. */
