@@ -20,15 +20,6 @@ const nonsense = [{ nonsense: [true] }]
 const kinds = Object.keys(lifecycles) as KindName[]
 const members = kinds.flatMap((kind) => lifecycles[kind].members.map((member) => ({ kind, member })))
 
-/** Their lives take keys and signatures. They live with a server, which has the same engine behind it. */
-const costly: ReadonlySet<KindName> = new Set<KindName>([
-  "pkiCertificate",
-  "pkiSignedCertificate",
-  "pkiIntermediate",
-  "pkiRevocation",
-  "pkiIssuer",
-])
-
 beforeAll(buildProvider)
 
 describe.each([
@@ -77,7 +68,7 @@ describe.each([
       expect(await server.check(inputs({ ...declared, [member]: unknown }))).toMatchObject({ failures: [] })
     })
 
-    test.skipIf(mode === "embedded" && costly.has(kind))("comes, is found, and goes", async () => {
+    test("comes, is found, and goes", async () => {
       const life = comesAndGoes(server, { name: kind, kind: samples[kind], member, edition, inputs })
       await expect(life).resolves.toBeUndefined()
     })
