@@ -15,20 +15,23 @@ export class CrashingServer {
   readonly url: string
   readonly #folder: string
   readonly #port: number
+  readonly #settings: readonly string[]
   #process: ChildProcess | undefined
 
-  private constructor(folder: string, port: number) {
+  private constructor(folder: string, port: number, settings: readonly string[]) {
     this.#folder = folder
+    this.#settings = settings
     this.#port = port
     this.url = `http://127.0.0.1:${port}`
   }
 
-  static async prepare(folder: string): Promise<CrashingServer> {
+  /** With the flags of further settings. */
+  static async prepare(folder: string, settings: readonly string[] = []): Promise<CrashingServer> {
     const probe = createServer().listen(0, "127.0.0.1")
     await once(probe, "listening")
     const { port } = probe.address() as AddressInfo
     probe.close()
-    return new CrashingServer(folder, port)
+    return new CrashingServer(folder, port, settings)
   }
 
   async rootToken(): Promise<string> {
@@ -40,7 +43,17 @@ export class CrashingServer {
   async start(): Promise<void> {
     const child = spawn(
       process.execPath,
-      [main, "serve", "--listen", `127.0.0.1:${this.#port}`, "--rate-limit", "off", "--log-level", "error"],
+      [
+        main,
+        "serve",
+        "--listen",
+        `127.0.0.1:${this.#port}`,
+        "--rate-limit",
+        "off",
+        "--log-level",
+        "error",
+        ...this.#settings,
+      ],
       {
         env: { ...process.env, CHANCERY_DATA: this.#folder },
         stdio: ["ignore", "ignore", "inherit"],

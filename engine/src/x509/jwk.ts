@@ -1,5 +1,5 @@
 // Public keys as RFC 7517 writes them, held to the same rules as those that are certified.
-import { createPublicKey, hash } from "node:crypto"
+import { createPublicKey, hash, type KeyObject, verify } from "node:crypto"
 import { type PublicKey, readPublicKey } from "./public-key.ts"
 import { UnacceptableInput } from "./unacceptable-input.ts"
 
@@ -38,15 +38,61 @@ export function readJwk(value: unknown): ReadJwk {
       throw new UnacceptableInput(`The key's member ${name} cannot be read`)
     jwk[name] = member
   }
-  return { jwk, thumbprint: hash("sha256", JSON.stringify(jwk), "base64url"), key: readKey(jwk) }
+  return { jwk, thumbprint: hash("sha256", JSON.stringify(jwk), "base64url"), key: heldKey(jwk).key }
 }
 
-function readKey(jwk: PublicJwk): PublicKey {
+/** RFC 7518, section 3.1; RFC 8037. */
+const signatures = {
+  ES256: { kty: "EC", crv: "P-256", digest: "sha256" },
+  ES384: { kty: "EC", crv: "P-384", digest: "sha384" },
+  ES512: { kty: "EC", crv: "P-521", digest: "sha512" },
+  RS256: { kty: "RSA", crv: undefined, digest: "sha256" },
+  EdDSA: { kty: "OKP", crv: "Ed25519", digest: null },
+} as const
+export type JwsAlgorithm = keyof typeof signatures
+/** What may be signed with; what a MAC makes is no signature. */
+export const jwsAlgorithms = Object.keys(signatures) as readonly JwsAlgorithm[]
+
+/** Whether a signature of RFC 7515 is one of the key, which is `readJwk`'s, by an algorithm that is made for it. */
+export function isJwsSignature(
+  jwk: PublicJwk,
+  { algorithm, input, signature }: { algorithm: JwsAlgorithm; input: string; signature: Uint8Array },
+): boolean {
+  const { kty, crv, digest } = signatures[algorithm]
+  if (jwk["kty"] !== kty || jwk["crv"] !== crv) return false
+  return verify(digest, Buffer.from(input), { key: heldKey(jwk).object, dsaEncoding: "ieee-p1363" }, signature)
+}
+
+interface HeldKey {
+  readonly object: KeyObject
+  readonly key: PublicKey
+}
+
+/** To read a key takes as long as to verify a signature with it, and whoever asks once asks six times for an order. */
+const heldKeys = new Map<string, HeldKey>()
+const heldMaximum = 1_000
+
+function heldKey(jwk: PublicJwk): HeldKey {
+  const text = JSON.stringify(jwk)
+  const held = heldKeys.get(text) ?? read(jwk)
+  // The one that was asked for last is the last to go.
+  heldKeys.delete(text)
+  heldKeys.set(text, held)
+  for (const [oldest] of heldKeys) {
+    if (heldKeys.size <= heldMaximum) break
+    heldKeys.delete(oldest)
+  }
+  return held
+}
+
+function read(jwk: PublicJwk): HeldKey {
+  let object
   let spki
   try {
-    spki = createPublicKey({ key: jwk, format: "jwk" }).export({ type: "spki", format: "der" })
+    object = createPublicKey({ key: jwk, format: "jwk" })
+    spki = object.export({ type: "spki", format: "der" })
   } catch (error) {
     throw new UnacceptableInput("The key cannot be read", error)
   }
-  return readPublicKey(spki)
+  return { object, key: readPublicKey(spki) }
 }

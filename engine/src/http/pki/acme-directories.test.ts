@@ -1,3 +1,7 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { AcmeTestClient, newAcmeKey, signedBy } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
@@ -67,6 +71,22 @@ describe("a directory", () => {
     const refused = await client.send(`${base}/new-order`, "{}")
     expect(refused).toMatchObject({ status: 400, problem: "malformed" })
     expect(refused.headers.get("replay-nonce")).toMatch(/^[\w-]{60,}$/)
+  })
+
+  test("writes nothing when it gives out a nonce", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "chancery-"))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const file = join(folder, "chancery.db")
+    const world = await newAcmeWorld({ options: { url: `sqlite:${file}`, jobs: false } })
+    const client = await AcmeTestClient.open(world, base)
+    using beside = new DatabaseSync(file)
+    // Another number whenever somebody else has written.
+    const version = () => beside.prepare("pragma data_version").get()
+    const before = version()
+    for (let count = 0; count < 50; count += 1) expect(await client.nonce()).toMatch(/^[\w-]{60,}$/)
+    expect(version()).toEqual(before)
+    await client.register()
+    expect(version()).not.toEqual(before)
   })
 
   test("is read with POST alone where it is signed for", async () => {

@@ -196,14 +196,14 @@ async function asAccount({ server, base }: Visit, signed: SignedRequest): Promis
     throw new AcmeProblem("malformed", `The request is signed as an account, which "kid" names.`)
   if (id === undefined) throw new AcmeProblem("accountDoesNotExist", `"kid" is no account of this directory.`)
   const { jwk, thumbprint } = await server.keyOf(id)
-  await verifySignedRequest(signed, jwk)
+  verifySignedRequest(signed, jwk)
   return { nonce: signed.nonce, accountId: id, thumbprint }
 }
 
-async function asKey(signed: SignedRequest): Promise<KeySigner> {
+function asKey(signed: SignedRequest): KeySigner {
   if (signed.jwk === undefined)
     throw new AcmeProblem("malformed", `The request is signed with a key, which "jwk" shows.`)
-  await verifySignedRequest(signed, signed.jwk.jwk)
+  verifySignedRequest(signed, signed.jwk.jwk)
   return { nonce: signed.nonce, ...signed.jwk }
 }
 
@@ -223,7 +223,7 @@ async function renewalInfo({ request, server }: Visit): Promise<Reply> {
 
 async function newAccount(visit: Visit, signed: SignedRequest): Promise<Reply> {
   const { server, base } = visit
-  const signer = await asKey(signed)
+  const signer = asKey(signed)
   const { sentBinding, ...input } = decodeNewAccount(readPayload(signed.payload))
   const binding =
     sentBinding === undefined || signed.jwk === undefined
@@ -348,7 +348,7 @@ async function challenge(visit: Visit, signed: SignedRequest): Promise<Reply> {
 }
 
 async function revoke(visit: Visit, signed: SignedRequest): Promise<Reply> {
-  const signer = signed.kid === undefined ? await asKey(signed) : await asAccount(visit, signed)
+  const signer = signed.kid === undefined ? asKey(signed) : await asAccount(visit, signed)
   await visit.server.revoke(signer, decodeRevocation(readPayload(signed.payload)))
   return {}
 }
@@ -356,7 +356,7 @@ async function revoke(visit: Visit, signed: SignedRequest): Promise<Reply> {
 async function keyChange(visit: Visit, signed: SignedRequest): Promise<Reply> {
   const { server, base } = visit
   const signer = await asAccount(visit, signed)
-  const { newKey, account: named, oldKey } = await readKeyChange(signed.payload, `${base}/key-change`)
+  const { newKey, account: named, oldKey } = readKeyChange(signed.payload, `${base}/key-change`)
   if (named !== signed.kid) throw new AcmeProblem("malformed", `The inner "account" is not the one that "kid" names.`)
   const changed = await server.changeKey(signer, oldKey.thumbprint, newKey)
   return { document: encodeAccount(base, changed), location: accountUrl(base, changed.id) }

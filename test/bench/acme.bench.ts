@@ -1,0 +1,224 @@
+// Complete ACME orders beside Pebble, which keeps everything in memory: what one costs the server, from the order's making to its
+// certificate, one http-01 each; and that memory does not grow with the orders there were.
+// The server has a core to itself, and its client the other. ACME_ORDERS stands for another number of orders at the end.
+import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
+import { readFileSync } from "node:fs"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { Agent } from "undici"
+import { openssl } from "../../engine/src/testing/openssl.ts"
+import { freePort } from "../cli/chancery.ts"
+import { challengeResponder, pebble } from "../toolchain/acme.ts"
+import { AcmeOrders, csrFor, respond, serveAcme } from "./acme-orders.ts"
+import { main } from "./chancery.ts"
+import { median, report, target } from "./figures.ts"
+
+const rounds = 5
+const ordersPerRound = 300
+const warmUpOrders = 1_000
+/** At one time. */
+const inFlight = 64
+/** To see whether a server is there, every 25 ms. */
+const attemptsMaximum = 2_400
+const manyOrders = Number(process.env["ACME_ORDERS"] ?? 100_000)
+const fewOrders = manyOrders / 10
+
+const [pebbleProgram, dnsProgram] = [await pebble.find(), await challengeResponder.find()]
+if (pebbleProgram === undefined || dnsProgram === undefined) throw new Error(pebble.advice)
+execFileSync("taskset", ["-a", "-p", "-c", "1", String(process.pid)], { stdio: "ignore" })
+
+await using opened = new AsyncDisposableStack()
+const folder = await mkdtemp(join(tmpdir(), "chancery-bench-"))
+opened.defer(() => rm(folder, { recursive: true, force: true }))
+let thumbprint = ""
+const responder = opened.use(await respond(() => thumbprint))
+const dispatcher = new Agent({ connections: inFlight, connect: { rejectUnauthorized: false } })
+opened.defer(() => dispatcher.destroy())
+const dns = `127.0.0.1:${await freePort()}`
+const management = `127.0.0.1:${await freePort()}`
+run(dnsProgram, [
+  "-http01",
+  "",
+  "-https01",
+  "",
+  "-tlsalpn01",
+  "",
+  "-dns01",
+  dns,
+  "-management",
+  management,
+  "-defaultIPv6",
+  "",
+])
+const identity = await selfSigned()
+
+interface Served {
+  readonly process: ChildProcess
+  readonly orders: AcmeOrders
+}
+
+const ours = await startOurs()
+const theirs = await startPebble(pebbleProgram)
+
+let ordered = 0
+await complete(ours, warmUpOrders)
+await complete(theirs, warmUpOrders)
+const figures: { ours: number; theirs: number }[] = []
+for (let round = 0; round < rounds; round += 1)
+  figures.push({ ours: await cost(ours, ordersPerRound), theirs: await cost(theirs, ordersPerRound) })
+report("an order, processor time of the server", median(figures.map((figure) => figure.ours)), "ms")
+report("  Pebble", median(figures.map((figure) => figure.theirs)), "ms")
+const ratio = median(figures.map((figure) => figure.ours / figure.theirs))
+target("an order / Pebble's, processor time", ratio, { atMost: 0.5 })
+
+let made = warmUpOrders + rounds * ordersPerRound
+await complete(ours, Math.max(0, fewOrders - made))
+const few = memoryMiB(ours)
+made = Math.max(made, fewOrders)
+await complete(ours, manyOrders - made)
+const many = memoryMiB(ours)
+report(`memory after ${fewOrders} orders`, few, "MiB")
+report(`memory after ${manyOrders} orders`, many, "MiB")
+target("memory after ten times the orders, ratio", many / few, { atMost: 1.2 })
+
+async function complete({ orders }: Served, count: number): Promise<void> {
+  ;({ thumbprint } = orders)
+  let left = count
+  await Promise.all(
+    Array.from({ length: inFlight }, async () => {
+      while (left > 0) {
+        left -= 1
+        ordered += 1
+        const identifier = { type: "dns", value: `n${ordered}.example.com` } as const
+        await orders.complete(identifier, await csrFor(identifier))
+      }
+    }),
+  )
+}
+
+/** Of the server, ms for each order. */
+async function cost(served: Served, count: number): Promise<number> {
+  const before = processorMs(served)
+  await complete(served, count)
+  return (processorMs(served) - before) / count
+}
+
+async function startOurs(): Promise<Served> {
+  const env = { ...process.env, CHANCERY_DATA: join(folder, "data") }
+  const { token } = JSON.parse(
+    execFileSync(process.execPath, [main, "token", "create", "--user", "root", "--json"], { env, encoding: "utf8" }),
+  ) as { token: string }
+  const [port, tlsPort] = [await freePort(), await freePort()]
+  const child = run(
+    process.execPath,
+    [
+      ...[
+        ...(process.env["ACME_PROFILE"] === undefined
+          ? []
+          : ["--cpu-prof", "--cpu-prof-dir", process.env["ACME_PROFILE"]]),
+      ],
+      ...[main, "serve", "--listen", `127.0.0.1:${port}`, "--tls-listen", `127.0.0.1:${tlsPort}`],
+      ...["--tls-cert", identity.certificate, "--tls-key", identity.privateKey, "--access-log", "off"],
+      ...["--rate-limit", "off", "--log-level", "warn", "--acme-http-port", String(responder.port)],
+      ...["--acme-challenge-ranges", "127.0.0.0/8"],
+    ],
+    env,
+  )
+  await answering(`http://127.0.0.1:${port}/readyz`)
+  const cluster = `https://localhost:${tlsPort}/v1/pki`
+  await serveAcme(
+    cluster,
+    async (path, document) => {
+      const { statusCode, body } = await dispatcher.request({
+        origin: `http://127.0.0.1:${port}`,
+        path: `/v1${path}`,
+        method: "POST",
+        headers: { "x-service-token": token, "content-type": "application/json" },
+        body: JSON.stringify(document),
+      })
+      const text = await body.text()
+      if (statusCode >= 300) throw new Error(`${path} answers ${statusCode}: ${text}`)
+    },
+    { dns_resolver: dns },
+  )
+  return { process: child, orders: await AcmeOrders.registered({ directory: `${cluster}/acme/directory`, dispatcher }) }
+}
+
+async function startPebble(program: string): Promise<Served> {
+  const port = await freePort()
+  const config = join(folder, "pebble.json")
+  const settings = {
+    listenAddress: `127.0.0.1:${port}`,
+    ...identity,
+    httpPort: responder.port,
+    tlsPort: await freePort(),
+    ocspResponderURL: "",
+    externalAccountBindingRequired: false,
+  }
+  await writeFile(config, JSON.stringify({ pebble: settings }))
+  const child = run(program, ["-config", config, "-dnsserver", dns], {
+    PATH: process.env["PATH"],
+    PEBBLE_VA_NOSLEEP: "1",
+    PEBBLE_WFE_NONCEREJECT: "0",
+    PEBBLE_AUTHZREUSE: "0",
+  })
+  const directory = `https://localhost:${port}/dir`
+  await answering(directory)
+  return { process: child, orders: await AcmeOrders.registered({ directory, dispatcher }) }
+}
+
+/** On the first core; the second is ours. */
+function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env): ChildProcess {
+  const child = spawn("taskset", ["-c", "0", program, ...args], { env, stdio: ["ignore", "ignore", "inherit"] })
+  opened.defer(async () => {
+    if (child.exitCode !== null) return
+    const ended = once(child, "exit")
+    child.kill("SIGTERM")
+    await ended
+  })
+  return child
+}
+
+async function answering(url: string): Promise<void> {
+  const { origin, pathname } = new URL(url)
+  for (let attempt = 0; attempt < attemptsMaximum; attempt += 1) {
+    try {
+      const { statusCode, body } = await dispatcher.request({ origin, path: pathname, method: "GET" })
+      await body.dump()
+      if (statusCode === 200) return
+    } catch {
+      // Not listening yet.
+    }
+    await sleep(25)
+  }
+  throw new Error(`nothing answers at ${url}`)
+}
+
+async function selfSigned() {
+  const pem = openssl([
+    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "-"],
+    ...["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-days", "2"],
+  ])
+  const [text = ""] = /-----BEGIN CERTIFICATE-----[^]+/.exec(pem) ?? []
+  const [certificate, privateKey] = [join(folder, "server.pem"), join(folder, "server-key.pem")]
+  await writeFile(certificate, text)
+  await writeFile(privateKey, pem.slice(0, pem.indexOf(text)), { mode: 0o600 })
+  return { certificate, privateKey }
+}
+
+function told({ process: { pid } }: Served, file: string): string {
+  return readFileSync(`/proc/${pid}/${file}`, "utf8")
+}
+
+/** Of all threads (proc(5): in ticks of 10 ms). */
+function processorMs(served: Served): number {
+  const fields = told(served, "stat").split(") ")[1]?.split(" ") ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}
+
+function memoryMiB(served: Served): number {
+  return Number(/VmRSS:\s+(\d+) kB/.exec(told(served, "status"))?.[1]) / 1024
+}
