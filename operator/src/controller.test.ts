@@ -329,6 +329,8 @@ test("a kind's own conditions and members of the status stay until it has looked
   await it.pass(0)
   expect(conditions(it.writes.at(-1))).toEqual(["Ready=False", "Stalled=True", "Synced=True"])
   expect(it.writes.at(-1)).toMatchObject({ colour: "red" })
+  const { text } = await it.metrics.expose()
+  expect(text).toContain('controller_runtime_terminal_reconcile_errors_total{controller="things"} 1')
   const generations = it.writes.at(-1)?.conditions.map(({ observedGeneration }) => observedGeneration)
   expect(generations).toEqual([2, 2, 1])
   it.answerWith(async () => ({ ...ready, conditions: [], status: {} }))

@@ -191,6 +191,7 @@ export class Controller {
   async #settle(look: Look, outcome: Outcome): Promise<ReconcileResult> {
     const { runtime, alwaysPresent = [] } = this.#options
     const { health, conditions, status, againAfterMs, nextAttemptAt } = outcome
+    if (health.is === "stalled") this.#metrics.stalled()
     const before = statusOf(look.object).conditions ?? []
     const own = conditions ?? before.filter(isOwn)
     const missing = alwaysPresent.filter((type) => !own.some((one) => one.type === type))

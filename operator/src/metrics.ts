@@ -8,6 +8,8 @@ export interface ControllerMetrics {
   readonly queue: WorkQueueObserver
   ended(result: ReconcileResult, durationMs: number): void
   wroteStatus(): void
+  /** Nothing will come of an object before somebody changes something. */
+  stalled(): void
 }
 
 /** What is asked when somebody reads the metrics. */
@@ -62,6 +64,11 @@ export function createMetrics(election: { readonly name: string; leading(): bool
   const errors = counter("controller_runtime_reconcile_errors_total", "Objects that could not be looked at.", [
     "controller",
   ])
+  const terminal = counter(
+    "controller_runtime_terminal_reconcile_errors_total",
+    "Looks at objects that found that somebody must change something first.",
+    ["controller"],
+  )
   const times = histogram("controller_runtime_reconcile_time_seconds", "How long it takes to look at an object.", [
     "controller",
   ])
@@ -123,6 +130,7 @@ export function createMetrics(election: { readonly name: string; leading(): bool
           results.inc({ controller: name, result })
           if (result === "error") errors.inc({ controller: name })
         },
+        stalled: () => terminal.inc({ controller: name }),
         wroteStatus: () => writes.inc({ controller: name }),
       }
     },

@@ -99,6 +99,16 @@ test("the wait has a maximum, and success ends it", () => {
   expect(queue.retry("a/one")).toBe(1_000)
 })
 
+test("of many keys that fail at once some hundreds come back after their own wait, and the others a hundred a second", async () => {
+  const { queue, timers } = openQueue()
+  const waits = Array.from({ length: 1_000 }, (_, index) => queue.retry(`a/${index}`))
+  // Five hundred at once, and a hundred more in the second that each waits anyhow.
+  expect(waits.filter((delayMs) => delayMs === 1_000)).toHaveLength(600)
+  expect(Math.max(...waits)).toBe(5_000)
+  await timers.advance(10_000)
+  expect(queue.retry("b/one")).toBe(1_000)
+})
+
 test("of two times for one key the earlier counts, and a look in between replaces both", async () => {
   const { queue, timers, take } = openQueue()
   queue.addAfter("a/one", 60_000, "resync")

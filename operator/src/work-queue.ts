@@ -13,6 +13,10 @@ const urgencies: readonly Urgency[] = ["change", "retry", "resync"]
 export interface WorkQueueOptions extends Pick<OperatorRuntime, "stopwatch" | "timers" | "random"> {
   readonly backoffBaseMs?: number
   readonly backoffMaximumMs?: number
+  /** Of all keys together, over time; an engine that comes back is not met by everybody at once. */
+  readonly retriesPerSecond?: number
+  /** That many at once. */
+  readonly retryBurst?: number
   /** After this long a key moves up by one urgency. */
   readonly ageingMs?: number
   readonly observer?: WorkQueueObserver
@@ -56,6 +60,8 @@ export class WorkQueue {
   readonly #delayed = new Map<ObjectKey, Delayed>()
   readonly #due = new DueHeap()
   readonly #takers: ((key: ObjectKey | undefined) => void)[] = []
+  /** When the next retry may be (the generic cell rate algorithm, ITU-T I.371). */
+  #nextRetryAt = Number.NEGATIVE_INFINITY
   #cancelTimer: (() => void) | undefined
   #timerAt = Number.POSITIVE_INFINITY
   #closed = false
@@ -103,7 +109,17 @@ export class WorkQueue {
     const failed = this.#failures.get(key) ?? 0
     this.#failures.set(key, Math.min(failed + 1, doublingsMaximum))
     observer?.retried()
-    return Math.min(backoffBaseMs * 2 ** failed, backoffMaximumMs) * (1 + jitter * (2 * random() - 1))
+    const ownMs = Math.min(backoffBaseMs * 2 ** failed, backoffMaximumMs) * (1 + jitter * (2 * random() - 1))
+    return Math.max(ownMs, this.#turnMs())
+  }
+
+  /** How long until all keys together may be tried once more; that turn is taken. */
+  #turnMs(): number {
+    const { stopwatch, retriesPerSecond = 100, retryBurst = 500 } = this.#options
+    const intervalMs = 1_000 / retriesPerSecond
+    const now = stopwatch()
+    this.#nextRetryAt = Math.max(this.#nextRetryAt, now - retryBurst * intervalMs) + intervalMs
+    return this.#nextRetryAt - now
   }
 
   /** Adds a key whose work failed. The answer is how long it waits. */
