@@ -6,12 +6,9 @@ import { expect, onTestFinished, test } from "vitest"
 import { systemRuntime } from "../runtime.ts"
 import { followFolder } from "./followed-folder.ts"
 
-/** Pauses until the next look are longer. */
-const longestSettleMs = 150
-
 const lamp = (name: string) => `kind: Lamp\nmetadata: {name: ${name}}\n`
 
-async function following(files: Readonly<Record<string, string>>, { delayed = 1 } = {}) {
+async function following(files: Readonly<Record<string, string>>, options: { readonly pollMs?: number } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "chancery-followed-"))
   for (const [file, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, file)), { recursive: true })
@@ -21,16 +18,13 @@ async function following(files: Readonly<Record<string, string>>, { delayed = 1 
   const complaints: string[] = []
   const log = { debug() {}, info() {}, warn() {}, error: (event: string) => void complaints.push(event) }
   const ending = new AbortController()
-  const runtime = systemRuntime(log)
-  const timers: typeof runtime.timers = {
-    after: (delayMs, work) => runtime.timers.after(delayMs > longestSettleMs ? delayMs * delayed : delayMs, work),
-  }
   const over = followFolder(
     folder,
-    { ...runtime, timers },
+    systemRuntime(log),
     async ({ manifests }) =>
       void seen.push(manifests.map(({ object }) => (object["metadata"] as { name: string }).name)),
     ending.signal,
+    options,
   )
   onTestFinished(async () => {
     ending.abort()
@@ -42,7 +36,7 @@ async function following(files: Readonly<Record<string, string>>, { delayed = 1 
 }
 
 test("what is written is told as soon as it rests, whenever the next look would be", async () => {
-  const { seen, path } = await following({ "a.yaml": lamp("a"), "below/b.yaml": lamp("b") }, { delayed: 10_000 })
+  const { seen, path } = await following({ "a.yaml": lamp("a"), "below/b.yaml": lamp("b") }, { pollMs: 3_600_000 })
   await writeFile(path("a.yaml"), lamp("c"))
   await expect.poll(() => seen.at(-1)).toEqual(["c", "b"])
   await writeFile(path("below/b.yaml.new"), lamp("d"))

@@ -9,7 +9,7 @@ import { type ManifestFolder, manifestFiles, readManifests } from "./manifests.t
 
 type FolderRuntime = Pick<OperatorRuntime, "log" | "stopwatch" | "timers">
 
-const pollMs = 250
+const usualPollMs = 250
 /** Of the time, at most, that looking takes: a large folder is looked at less often. */
 const pollShare = 0.05
 /** The same where somebody goes on writing. */
@@ -28,6 +28,7 @@ export async function followFolder(
   runtime: FolderRuntime,
   found: (content: ManifestFolder) => Promise<void>,
   signal: AbortSignal,
+  { pollMs = usualPollMs }: { readonly pollMs?: number } = {},
 ): Promise<void> {
   using doorbell = new Doorbell()
   let known: ReadonlyMap<string, string> | undefined
