@@ -1,6 +1,7 @@
 // Every store there is. A service names the few it uses: `Storage<Pick<Stores, "workspaces" | "access">>`.
 import type { AcmeAccountStore, AcmeAuthorizationStore, AcmeNonceStore, AcmeOrderStore } from "./acme/acme-store.ts"
 import type { AcmeInventoryStore, RenewalSignalStore } from "./acme/management-store.ts"
+import type { AcmeRateStore } from "./acme/rate-limits.ts"
 import type { IdentityStore } from "./organizations/identity-store.ts"
 import type { OrganizationMembershipStore } from "./organizations/organization-membership-store.ts"
 import type { OrganizationStore } from "./organizations/organization-store.ts"
@@ -79,6 +80,7 @@ export interface Stores {
   readonly acmeOrders: AcmeOrderStore
   readonly acmeAuthorizations: AcmeAuthorizationStore
   readonly acmeNonces: AcmeNonceStore
+  readonly acmeRates: AcmeRateStore
   readonly acmeInventory: AcmeInventoryStore
   readonly renewalSignals: RenewalSignalStore
   readonly policies: PolicyStore

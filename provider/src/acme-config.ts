@@ -32,6 +32,14 @@ export interface AcmeConfigArgs extends LifeArgs {
   /** The address of what every new account has to agree to. */
   termsOfService?: pulumi.Input<string>
   website?: pulumi.Input<string>
+  /** New orders of one account within 3 hours; any number when left out or 0, like the next two. */
+  ordersPerAccount?: pulumi.Input<number>
+  /** New orders that have one name, of all accounts, within 7 days. */
+  ordersPerName?: pulumi.Input<number>
+  /** Accounts that are made from one address within 3 hours. */
+  accountsPerAddress?: pulumi.Input<number>
+  /** Failures of one account to prove one name within an hour; 60 when left out, any number when 0. */
+  failedValidations?: pulumi.Input<number>
 }
 
 /** What a state has of it: every setting as it is in force. */
@@ -51,6 +59,10 @@ const outputs = [
   "caaIdentities",
   "termsOfService",
   "website",
+  "ordersPerAccount",
+  "ordersPerName",
+  "accountsPerAddress",
+  "failedValidations",
 ] as const satisfies readonly (keyof AcmeConfigState)[]
 
 /** How a mount serves ACME (specification 2.4). In the end it serves none. Its id is `MOUNT/config/acme`. */

@@ -45,6 +45,10 @@ export function acmeCases(engine: () => OpenedEngine): void {
         caaIdentities: ["ca.example"],
         termsOfService: "https://ca.example/terms",
         website: "https://ca.example",
+        ordersPerAccount: 300,
+        ordersPerName: 50,
+        accountsPerAddress: 10,
+        failedValidations: 5,
       }
       expect(await pki.settings.changeAcme({ ...written, ...besides })).toEqual({ value: written, warnings: [] })
       expect(await pki.settings.acme()).toEqual({ ...written, ...besides })

@@ -310,6 +310,10 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
         caaIdentities: ["ca.example"],
         termsOfService: "https://ca.example/terms",
         website: "https://ca.example",
+        ordersPerAccount: 300,
+        ordersPerName: 50,
+        accountsPerAddress: 10,
+        failedValidations: 5,
       }),
     },
     acmeEab: {

@@ -40,6 +40,7 @@ import {
   type ChallengeType,
 } from "./order.ts"
 import { AcmeProblem, malformed, nothingThere, unauthorized } from "./problem.ts"
+import { type RateLimits, refuseFailuresBeyond, refuseOrdersBeyond, registerWithin } from "./rate-limits.ts"
 import { readCertificateId, renewalWindow } from "./renewal-info.ts"
 
 import { DirectoryService } from "./directory-service.ts"
@@ -116,8 +117,10 @@ export class AcmeService extends DirectoryService implements AcmeServer {
           throw unauthorized("The external account binding is not one that waits to be used in this directory.")
       }
       const now = this.context.runtime.clock.now()
+      const id = newId("acct", this.context.runtime.random)
+      await registerWithin(settings.acme, stores, { id, mountId: mount.id, address: input.address, now })
       const account: AcmeAccount = {
-        id: newId("acct", this.context.runtime.random),
+        id,
         mountId: mount.id,
         directory: this.path,
         thumbprint: signer.thumbprint,
@@ -198,9 +201,19 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const now = this.context.runtime.clock.now()
       if (input.replaces !== null)
         await this.#refuseReplacement(authority, stores, account, distinct, input.replaces, now)
+      const { acme } = authority.settings
+      const proved = distinct.map(provedBy)
+      // Who renews in time, as renewal information says, uses nothing up: each certificate is replaced once.
+      if (input.replaces === null)
+        await refuseOrdersBeyond(acme, stores, {
+          mountId: account.mountId,
+          accountId: account.id,
+          identifiers: proved,
+          now,
+        })
       const authorizations: Authorization[] = []
-      for (const identifier of distinct)
-        authorizations.push((await this.#authorizationFor(stores, account, provedBy(identifier), now)).authorization)
+      for (const identifier of proved)
+        authorizations.push((await this.#authorizationFor(acme, stores, account, identifier, now)).authorization)
       const order: AcmeOrder = {
         id: newId("order", this.context.runtime.random),
         mountId: authority.mount.id,
@@ -284,7 +297,13 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     return this.asAccount(signer, async (authority, stores, account) => {
       this.refuseUnissuable(authority, { identifiers: [identifier], notBefore: null, notAfter: null, profile: null })
       const now = this.context.runtime.clock.now()
-      const { authorization, created } = await this.#authorizationFor(stores, account, provedBy(identifier), now)
+      const { authorization, created } = await this.#authorizationFor(
+        authority.settings.acme,
+        stores,
+        account,
+        provedBy(identifier),
+        now,
+      )
       return { authorization: await this.#authorizationView(stores, authorization), created }
     })
   }
@@ -391,9 +410,16 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   /** Valid ones are used again by the account that proved them, unless they end too soon for an order. */
-  async #authorizationFor(stores: PkiStores, account: AcmeAccount, identifier: ProvedIdentifier, now: Instant) {
+  async #authorizationFor(
+    limits: RateLimits,
+    stores: PkiStores,
+    account: AcmeAccount,
+    identifier: ProvedIdentifier,
+    now: Instant,
+  ) {
     const known = await stores.acmeAuthorizations.validFor(account.id, identifier, now + orderLifetimeMs)
     if (known !== undefined) return { authorization: known, created: false }
+    await refuseFailuresBeyond(limits, stores, { accountId: account.id, identifier, now })
     const { random } = this.context.runtime
     const authorization: Authorization = {
       id: newId("authz", random),

@@ -85,6 +85,8 @@ export interface NewAccount {
   readonly termsOfServiceAgreed: boolean
   readonly onlyReturnExisting: boolean
   readonly binding: GivenBinding | undefined
+  /** Where the request came from, if that is known. */
+  readonly address: string | undefined
 }
 
 /** What a client shows for a binding: the MAC of its own key under the key that it was handed out of band. */

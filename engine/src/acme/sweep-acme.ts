@@ -1,6 +1,7 @@
 import type { Held } from "../core/leases.ts"
 import { minuteMs } from "../core/time.ts"
 import { nextTurn } from "../core/timers.ts"
+import { registrationsCountMs } from "./rate-limits.ts"
 import type { PkiContext } from "../pki/authority-service.ts"
 
 /** The name of the job. */
@@ -11,7 +12,7 @@ const rowsPerWrite = 500
 /** In one run of the job; the rest waits for the next. */
 const writesMaximum = 2_000
 
-/** Takes away nonces and bindings whose time is over, and which nobody could use any more. */
+/** Takes away nonces, bindings and registrations whose time is over, and which nobody could use or count any more. */
 export async function sweepAcme(
   { storage, runtime }: Pick<PkiContext, "storage" | "runtime">,
   { signal }: Pick<Held, "signal">,
@@ -19,8 +20,12 @@ export async function sweepAcme(
   const now = runtime.clock.now()
   for (let writes = 0; writes < writesMaximum; writes += 1) {
     signal.throwIfAborted()
-    const removed = await storage.transact(async ({ acmeNonces, acmeAccounts }) =>
-      Math.max(await acmeNonces.sweep(now, rowsPerWrite), await acmeAccounts.sweepBindings(now, rowsPerWrite)),
+    const removed = await storage.transact(async ({ acmeNonces, acmeAccounts, acmeRates }) =>
+      Math.max(
+        await acmeNonces.sweep(now, rowsPerWrite),
+        await acmeAccounts.sweepBindings(now, rowsPerWrite),
+        await acmeRates.sweep(now - registrationsCountMs, rowsPerWrite),
+      ),
     )
     if (removed < rowsPerWrite) return
     await nextTurn()

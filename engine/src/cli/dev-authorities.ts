@@ -114,7 +114,8 @@ async function ensureAcme(engine: ServedEngine): Promise<void> {
   const { settings } = engine.pki(mount)
   if (config.allowedResponseHeaders.length > 0 || (await settings.cluster()).path === "") return
   await engine.mounts.tune(mount, { config: { allowedResponseHeaders: acmeHeaders } })
-  await settings.changeAcme({ enabled: true })
+  // Nobody is kept waiting who tries things out.
+  await settings.changeAcme({ enabled: true, failedValidations: 0 })
 }
 
 async function ensureRole(engine: ServedEngine): Promise<void> {

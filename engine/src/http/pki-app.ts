@@ -124,7 +124,7 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
   ): Promise<Response> {
     const { request, exchange, dialect, query, operation, trail } = visit
     const { bodyLimitBytes = generalBodyLimitBytes, readOnly = false } = route
-    const { requestId } = exchange
+    const { requestId, remoteAddress } = exchange
     const { document, json } =
       route.raw === true ? noDocument : await documentOf(request, query, operation, bodyLimitBytes)
     // Between the reading of two sockets a request finds as little in the processor's caches as a key operation does.
@@ -137,6 +137,7 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
       engine: engine.as(caller, trail.trail),
       server,
       requestId,
+      remoteAddress,
       dialect,
       params,
       query,

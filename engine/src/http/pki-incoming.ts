@@ -12,6 +12,7 @@ interface Said {
   readonly engine: ServingEngine
   readonly server: ServerFacts
   readonly requestId: string
+  readonly remoteAddress: string | undefined
   readonly dialect: Dialect
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
@@ -30,6 +31,7 @@ export class IncomingRequest implements SystemRequest {
   readonly engine: ServingEngine
   readonly server: ServerFacts
   readonly requestId: string
+  readonly remoteAddress: string | undefined
   readonly dialect: Dialect
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
@@ -50,6 +52,7 @@ export class IncomingRequest implements SystemRequest {
     this.engine = said.engine
     this.server = said.server
     this.requestId = said.requestId
+    this.remoteAddress = said.remoteAddress
     this.dialect = said.dialect
     this.params = said.params
     this.query = said.query

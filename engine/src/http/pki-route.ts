@@ -18,6 +18,8 @@ export interface SystemRequest {
   readonly engine: ServingEngine
   readonly server: ServerFacts
   readonly requestId: string
+  /** Undefined where there is no socket, or one of this machine's files. */
+  readonly remoteAddress: string | undefined
   readonly dialect: Dialect
   /** Of the path, decoded, by their names on the wire. */
   readonly params: Readonly<Record<string, string>>

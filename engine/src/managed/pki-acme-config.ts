@@ -12,6 +12,7 @@ import {
   parseDirectoryPolicy,
 } from "../pki/settings/acme-settings.ts"
 import type { Changes, Created, ManagedKind, Values } from "./managed-kind.ts"
+import { integer } from "./certificate-members.ts"
 import { declaredFaults, durationFaults, mountMemberFaults, sameMountPath } from "./pki-words.ts"
 import { differing, sameDuration, sameSet, type SameValue } from "./same-value.ts"
 import { shapeFaults } from "./spec-shape.ts"
@@ -32,6 +33,10 @@ const shape = z.strictObject({
   caaIdentities: texts,
   termsOfService: z.string().optional(),
   website: z.string().optional(),
+  ordersPerAccount: integer,
+  ordersPerName: integer,
+  accountsPerAddress: integer,
+  failedValidations: integer,
 })
 
 /** How a mount serves ACME (specification 2.4). `maxTtl` is text such as `720h`; `0s` is 90 days. */
@@ -115,6 +120,10 @@ export const observedPkiAcmeConfig = (mount: string, settings: AcmeSettings): Ob
   caaIdentities: [...settings.caaIdentities],
   termsOfService: settings.termsOfService,
   website: settings.website,
+  ordersPerAccount: settings.ordersPerAccount,
+  ordersPerName: settings.ordersPerName,
+  accountsPerAddress: settings.accountsPerAddress,
+  failedValidations: settings.failedValidations,
 })
 
 const { mount: _none, ...defaults } = observedPkiAcmeConfig("", defaultAcmeSettings)

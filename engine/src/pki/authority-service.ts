@@ -43,6 +43,7 @@ export type PkiStores = Pick<
   | "acmeAuthorizations"
   | "acmeNonces"
   | "acmeInventory"
+  | "acmeRates"
   | "renewalSignals"
   | "users"
   | "teams"

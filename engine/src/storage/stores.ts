@@ -33,6 +33,7 @@ import { AcmeAccountRows } from "./acme-account-rows.ts"
 import { AcmeInventoryRows } from "./acme-inventory-rows.ts"
 import { AcmeNonceRows } from "./acme-nonce-rows.ts"
 import { AcmeAuthorizationRows } from "./acme-authorization-rows.ts"
+import { AcmeRateRows } from "./acme-rate-rows.ts"
 import { AcmeOrderRows } from "./acme-order-rows.ts"
 import { RenewalSignalRows } from "./renewal-signal-rows.ts"
 import { AuthorityRows } from "./authority-rows.ts"
@@ -182,6 +183,9 @@ class SessionStores implements Stores {
   }
   get acmeNonces() {
     return this.#once("acmeNonces", AcmeNonceRows)
+  }
+  get acmeRates() {
+    return this.#once("acmeRates", AcmeRateRows)
   }
   get acmeInventory() {
     return this.#once("acmeInventory", AcmeInventoryRows)

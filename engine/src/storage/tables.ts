@@ -56,6 +56,7 @@ export interface Tables {
   acme_order_authorizations: AcmeOrderAuthorizationRow
   acme_challenges: AcmeChallengeRow
   acme_nonces: AcmeNonceRow
+  acme_registrations: AcmeRegistrationRow
   acme_renewal_signals: AcmeRenewalSignalRow
   acme_renewal_serial_numbers: AcmeRenewalSerialNumberRow
   policies: PolicyRow
@@ -724,6 +725,13 @@ export interface AcmeChallengeRow {
   attempts: number
   /** When it is looked at next; null where it is not. */
   attempt_at: number | null
+}
+
+export interface AcmeRegistrationRow {
+  id: string
+  mount_id: string
+  address: string
+  registered_at: number
 }
 
 export interface AcmeRenewalSignalRow {

@@ -12,16 +12,23 @@ export interface TestAccount {
   order(...names: readonly string[]): Promise<AcmeOrderId>
 }
 
+interface NewTestAccount {
+  readonly directory?: Directory
+  readonly contact?: readonly string[]
+  /** Where it is made from. */
+  readonly address?: string
+}
+
 export async function newTestAccount(
   engine: ServingEngine,
   mountPath: string,
-  { directory = {}, contact = [] }: { readonly directory?: Directory; readonly contact?: readonly string[] } = {},
+  { directory = {}, contact = [], address }: NewTestAccount = {},
 ): Promise<TestAccount> {
   const server = engine.acmeDirectory(mountPath, directory)
   const key = readJwk((await newAcmeKey()).jwk)
   const { account } = await server.newAccount(
     { nonce: await server.newNonce(), ...key },
-    { contact, termsOfServiceAgreed: true, onlyReturnExisting: false, binding: undefined },
+    { contact, termsOfServiceAgreed: true, onlyReturnExisting: false, binding: undefined, address },
   )
   const { thumbprint } = key
   return {

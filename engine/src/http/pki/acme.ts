@@ -229,7 +229,11 @@ async function newAccount(visit: Visit, signed: SignedRequest): Promise<Reply> {
     sentBinding === undefined || signed.jwk === undefined
       ? undefined
       : readBinding(sentBinding, `${base}/new-account`, signed.jwk)
-  const { account: made, created } = await server.newAccount(signer, { ...input, binding })
+  const { account: made, created } = await server.newAccount(signer, {
+    ...input,
+    binding,
+    address: visit.request.remoteAddress,
+  })
   return { status: created ? 201 : 200, document: encodeAccount(base, made), location: accountUrl(base, made.id) }
 }
 

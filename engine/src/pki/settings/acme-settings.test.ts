@@ -60,6 +60,12 @@ describe("settings of ACME", () => {
     ["with a time that runs backwards", { maxTtlMs: -1 }, ["maxTtlMs"]],
     ["with ranges", { challengePermittedIpRanges: ["10.0.0.0/8", "fd00::/8"] }, []],
     ["with what is no range", { challengePermittedIpRanges: ["10.0.0.0/33"] }, ["challengePermittedIpRanges"]],
+    ["with limits", { ordersPerAccount: 1, ordersPerName: 0, accountsPerAddress: 1_000_000 }, []],
+    [
+      "with what is no limit",
+      { ordersPerAccount: -1, ordersPerName: 1_000_001, failedValidations: -1 },
+      ["ordersPerAccount", "ordersPerName", "failedValidations"],
+    ],
     ["with identities", { caaIdentities: ["ca.example"] }, []],
     ["with what is no identity", { caaIdentities: ["ca example"] }, ["caaIdentities"]],
     ["with terms that are no URL", { termsOfService: "read them", website: "ftp://x" }, ["termsOfService", "website"]],

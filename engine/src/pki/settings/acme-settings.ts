@@ -30,6 +30,14 @@ export interface AcmeSettings {
   /** Told in the directory; beyond the specification. */
   readonly termsOfService: string
   readonly website: string
+  /** What may be used up, 0 for any number; beyond the specification. Of one account, within 3 hours. */
+  readonly ordersPerAccount: number
+  /** Of all accounts, within 7 days. */
+  readonly ordersPerName: number
+  /** New ones, within 3 hours. */
+  readonly accountsPerAddress: number
+  /** By one account, for one name, within an hour. */
+  readonly failedValidations: number
 }
 
 export const defaultAcmeSettings: AcmeSettings = {
@@ -45,6 +53,10 @@ export const defaultAcmeSettings: AcmeSettings = {
   caaIdentities: [],
   termsOfService: "",
   website: "",
+  ordersPerAccount: 0,
+  ordersPerName: 0,
+  accountsPerAddress: 0,
+  failedValidations: 60,
 }
 
 /** What a write answers (specification 4.2). */
@@ -123,11 +135,23 @@ export function acmeSettingsFaults(settings: AcmeSettings, around: AcmeSurroundi
   for (const identity of settings.caaIdentities)
     if (!/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(identity))
       refuse("caaIdentities", `"caa_identities" has ${JSON.stringify(identity)}, which is no domain name`)
+  for (const [field, name] of Object.entries(rateNames) as [RateField, string][])
+    if (settings[field] < 0 || settings[field] > rateMaximum)
+      refuse(field, `"${name}" must be from 0, for any number, to ${rateMaximum}`)
   for (const field of ["termsOfService", "website"] as const)
     if (settings[field] !== "" && URL.parse(settings[field])?.protocol.startsWith("http") !== true)
       refuse(field, `"${field === "website" ? "website" : "terms_of_service"}" must be an http or https URL`)
   return faults
 }
+
+const rateMaximum = 1_000_000
+const rateNames = {
+  ordersPerAccount: "orders_per_account",
+  ordersPerName: "orders_per_name",
+  accountsPerAddress: "accounts_per_address",
+  failedValidations: "failed_validations",
+} as const
+type RateField = keyof typeof rateNames
 
 function listProblems(names: readonly string[], exists: (name: string) => boolean, what: string): readonly string[] {
   if (names.length === 0) return [`must not be empty; "*" allows every ${what}`]

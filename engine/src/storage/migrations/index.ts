@@ -10,6 +10,7 @@ import { tidyMigration } from "./0010-tidy.ts"
 import { acmeMigration } from "./0011-acme.ts"
 import { acmeFinalizingMigration } from "./0012-acme-finalizing.ts"
 import { acmeManagementMigration } from "./0013-acme-management.ts"
+import { acmeRatesMigration } from "./0014-acme-rates.ts"
 
 /** In order of application; a released one is never changed. */
 export const migrations: readonly Migration[] = [
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   acmeMigration,
   acmeFinalizingMigration,
   acmeManagementMigration,
+  acmeRatesMigration,
 ]

@@ -136,7 +136,9 @@ export const readPayload = (payload: Uint8Array | undefined): JsonObject => {
   return readObject(payload, "The payload")
 }
 
-export function decodeNewAccount(payload: JsonObject): Omit<NewAccount, "binding"> & { readonly sentBinding: unknown } {
+export function decodeNewAccount(
+  payload: JsonObject,
+): Omit<NewAccount, "binding" | "address"> & { readonly sentBinding: unknown } {
   return {
     contact: payload["contact"],
     termsOfServiceAgreed: flag(payload, "termsOfServiceAgreed"),

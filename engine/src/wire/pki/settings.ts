@@ -13,6 +13,7 @@ import {
   duration,
   encodeMembers,
   flag,
+  integer,
   type Kind,
   parameters,
   Problem,
@@ -60,6 +61,10 @@ export const acmeParameters = parameters({
   caaIdentities: texts,
   termsOfService: text,
   website: text,
+  ordersPerAccount: integer,
+  ordersPerName: integer,
+  accountsPerAddress: integer,
+  failedValidations: integer,
 })
 
 const issuersAnswer = parameters({ default: nameOrNone, defaultFollowsLatestIssuer: flag })

@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest"
+import { systemRuntime } from "../../core/runtime.ts"
+import { dayMs, hourMs } from "../../core/time.ts"
+import { newTestAccount } from "../../testing/acme-account.ts"
+import { type AcmeAnswer, AcmeTestClient } from "../../testing/acme-client.ts"
+import { acmeCluster } from "../../testing/acme-mount.ts"
+import { hurriedTime, issued, newAcmeWorld, newProvingWorld, renewalIdOf } from "../../testing/acme-world.ts"
+
+const base = `${acmeCluster}/acme`
+
+/** A clock that is put forward. */
+function adjustable() {
+  const runtime = systemRuntime()
+  const clock = { aheadMs: 0, now: () => runtime.clock.now() + clock.aheadMs }
+  return { clock, options: { runtime: { ...runtime, clock }, timers: hurriedTime().timers } }
+}
+
+async function order(client: AcmeTestClient, ...names: readonly string[]): Promise<AcmeAnswer> {
+  const payload = { identifiers: names.map((value) => ({ type: "dns", value })) }
+  const answer = await client.post("/new-order", payload)
+  // The nonce is as old as the clock was put forward.
+  return answer.problem === "badNonce" ? client.post("/new-order", payload) : answer
+}
+
+const limited = (member: string) => ({
+  status: 429,
+  problem: "rateLimited",
+  body: { detail: expect.stringContaining(member) },
+})
+
+describe("a limit that is reached is told with the time when it ends, and ends then", () => {
+  test("of orders by one account", async () => {
+    const { clock, options } = adjustable()
+    const world = await newAcmeWorld({ settings: { orders_per_account: 2 }, options })
+    const [client, other] = [await AcmeTestClient.registered(world, base), await AcmeTestClient.registered(world, base)]
+    expect((await order(client, "a.example.com")).status).toBe(201)
+    clock.aheadMs = hourMs
+    expect((await order(client, "b.example.com")).status).toBe(201)
+    const refused = await order(client, "c.example.com")
+    expect(refused).toMatchObject(limited("orders_per_account"))
+    const waitS = Number(refused.headers.get("retry-after"))
+    expect(waitS).toBeGreaterThan(7_100)
+    expect(waitS).toBeLessThanOrEqual(7_200)
+    expect((await order(other, "c.example.com")).status).toBe(201)
+    clock.aheadMs += waitS * 1_000
+    expect((await order(client, "c.example.com")).status).toBe(201)
+    expect(await order(client, "d.example.com")).toMatchObject(limited("orders_per_account"))
+  })
+
+  test("of orders for one name by anybody, where a name and its wildcard are one order", async () => {
+    const { clock, options } = adjustable()
+    const world = await newAcmeWorld({ settings: { orders_per_name: 2 }, role: {}, options })
+    const [client, other] = [await AcmeTestClient.registered(world, base), await AcmeTestClient.registered(world, base)]
+    expect((await order(client, "a.example.com", "*.a.example.com")).status).toBe(201)
+    expect((await order(other, "a.example.com", "b.example.com")).status).toBe(201)
+    expect(await order(client, "c.example.com", "a.example.com")).toMatchObject(limited("a.example.com"))
+    expect(await order(other, "*.a.example.com")).toMatchObject(limited("orders_per_name"))
+    expect((await order(client, "b.example.com", "c.example.com")).status).toBe(201)
+    clock.aheadMs = 7 * dayMs
+    expect((await order(await AcmeTestClient.registered(world, base), "a.example.com")).status).toBe(201)
+  })
+
+  test("of accounts from one address", async () => {
+    const { clock, options } = adjustable()
+    const world = await newAcmeWorld({ settings: { accounts_per_address: 2 }, options })
+    const register = (address?: string) => newTestAccount(world.engine, "pki", address === undefined ? {} : { address })
+    const first = await register("192.0.2.1")
+    await register("192.0.2.1")
+    await expect(register("192.0.2.1")).rejects.toMatchObject({ problem: { type: "rateLimited" }, status: 429 })
+    await register("192.0.2.2")
+    await register()
+    await world.pki("DELETE", `/pki/acme/mgmt/account/keyid/${first.id}`)
+    await expect(register("192.0.2.1")).rejects.toMatchObject({ problem: { type: "rateLimited" } })
+    clock.aheadMs = 3 * hourMs
+    await register("192.0.2.1")
+  })
+
+  test("of failures to prove one name", async () => {
+    const { clock, options } = adjustable()
+    const { world } = await newProvingWorld({ settings: { failed_validations: 1 }, options })
+    const client = await AcmeTestClient.registered(world, base)
+    const ordered = await order(client, "localhost")
+    const authorization = await client.post(ordered.body.authorizations[0])
+    const challenge = authorization.body.challenges.find(({ type }: { type: string }) => type === "http-01")
+    await client.post(challenge.url, {})
+    const status = async () => {
+      clock.aheadMs += 2_000
+      return (await client.post(ordered.body.authorizations[0])).body.status as string
+    }
+    await expect.poll(status, { timeout: 30_000 }).toBe("invalid")
+    expect(await order(client, "localhost")).toMatchObject(limited("failed_validations"))
+    const asked = { identifier: { type: "dns", value: "localhost" } }
+    expect(await client.post("/new-authz", asked)).toMatchObject(limited("localhost"))
+    expect((await order(client, "a.example.com")).status).toBe(201)
+    expect((await order(await AcmeTestClient.registered(world, base), "localhost")).status).toBe(201)
+    clock.aheadMs += hourMs
+    expect((await order(client, "localhost")).status).toBe(201)
+  }, 60_000)
+})
+
+test("who renews by renewal information is not held up", async () => {
+  const { world, responder } = await newProvingWorld({ settings: { orders_per_account: 1, orders_per_name: 1 } })
+  const client = await AcmeTestClient.registered(world, base)
+  const { leaf } = await issued(client, responder)
+  expect(await order(client, "localhost")).toMatchObject(limited("orders_per_account"))
+  const { leaf: renewed } = await issued(client, responder, { replaces: renewalIdOf(leaf) })
+  expect(renewed.serialNumber).not.toBe(leaf.serialNumber)
+})

@@ -1,0 +1,130 @@
+import type { AcmeAccountId } from "../acme/account.ts"
+import type { Identifier, ProvedIdentifier } from "../acme/identifier.ts"
+import type { AcmeRateStore, Nth, Registration } from "../acme/rate-limits.ts"
+import type { Instant } from "../core/time.ts"
+import type { MountId } from "../pki/mount.ts"
+import { type Session, statement } from "./session.ts"
+import type { Flag } from "./tables.ts"
+
+export class AcmeRateRows implements AcmeRateStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async orderOfAccount(accountId: AcmeAccountId, { since, nth }: Nth): Promise<Instant | undefined> {
+    return (await this.#session.first(orderOfAccount, { accountId, since, before: nth - 1 }))?.created_at
+  }
+
+  async orderForName(
+    mountId: MountId,
+    { type, value }: Pick<Identifier, "type" | "value">,
+    { since, nth }: Nth,
+  ): Promise<Instant | undefined> {
+    return (await this.#session.first(orderForName, { mountId, type, value, since, before: nth - 1 }))?.created_at
+  }
+
+  async failure(
+    accountId: AcmeAccountId,
+    { type, value, wildcard }: ProvedIdentifier,
+    { since, nth }: Nth,
+  ): Promise<Instant | undefined> {
+    const asked = { accountId, type, value, wildcard: wildcard ? 1 : 0, since, before: nth - 1 }
+    return (await this.#session.first(failure, asked))?.created_at
+  }
+
+  async registration(mountId: MountId, address: string, { since, nth }: Nth): Promise<Instant | undefined> {
+    return (await this.#session.first(registration, { mountId, address, since, before: nth - 1 }))?.registered_at
+  }
+
+  async register(made: Registration): Promise<void> {
+    await this.#session.run(insertRegistration, made)
+  }
+
+  sweep(before: Instant, limit: number): Promise<number> {
+    return this.#session.run(forgetRegistrations, { before, limit })
+  }
+}
+
+interface Since {
+  readonly since: number
+  readonly before: number
+}
+
+const orderOfAccount = statement((db, { accountId, since, before }: Since & { accountId: string }) =>
+  db
+    .selectFrom("acme_orders")
+    .select("created_at")
+    .where("account_id", "=", accountId)
+    .where("created_at", ">", since)
+    .orderBy("created_at", "desc")
+    .limit(1)
+    .offset(before),
+)
+
+/** An order that has a name and its wildcard is one order. */
+const orderForName = statement(
+  (db, { mountId, type, value, since, before }: Since & { mountId: string; type: string; value: string }) =>
+    db
+      .selectFrom("acme_authorizations as a")
+      .innerJoin("acme_order_authorizations as of", "of.authorization_id", "a.id")
+      .innerJoin("acme_orders as o", "o.id", "of.order_id")
+      .select(["o.id", "o.created_at"])
+      .distinct()
+      .where("a.mount_id", "=", mountId)
+      .where("a.type", "=", type)
+      .where("a.value", "=", value)
+      .where("o.created_at", ">", since)
+      .orderBy("o.created_at", "desc")
+      .limit(1)
+      .offset(before),
+)
+
+const failure = statement((db, asked: Since & { accountId: string; type: string; value: string; wildcard: number }) =>
+  db
+    .selectFrom("acme_authorizations")
+    .select("created_at")
+    .where("account_id", "=", asked.accountId)
+    .where("type", "=", asked.type)
+    .where("value", "=", asked.value)
+    .where("wildcard", "=", asked.wildcard as Flag)
+    .where("state", "=", "invalid")
+    .where("created_at", ">", asked.since)
+    .orderBy("created_at", "desc")
+    .limit(1)
+    .offset(asked.before),
+)
+
+const registration = statement(
+  (db, { mountId, address, since, before }: Since & { mountId: string; address: string }) =>
+    db
+      .selectFrom("acme_registrations")
+      .select("registered_at")
+      .where("mount_id", "=", mountId)
+      .where("address", "=", address)
+      .where("registered_at", ">", since)
+      .orderBy("registered_at", "desc")
+      .limit(1)
+      .offset(before),
+)
+
+const insertRegistration = statement(
+  (db, { id, mountId, address, at }: { id: string; mountId: string; address: string; at: number }) =>
+    db.insertInto("acme_registrations").values({ id, mount_id: mountId, address, registered_at: at }),
+)
+
+const forgetRegistrations = statement((db, { before, limit }: { before: number; limit: number }) =>
+  db
+    .deleteFrom("acme_registrations")
+    .where(
+      "id",
+      "in",
+      db
+        .selectFrom("acme_registrations")
+        .select("id")
+        .where("registered_at", "<", before)
+        .orderBy("registered_at")
+        .limit(limit),
+    ),
+)
