@@ -46,6 +46,20 @@ describe("an order", () => {
     expect(await client.post("/new-order", order)).toMatchObject({ status: 400, problem })
   })
 
+  test("has each name once and in lower case, reserved and private ones too: an authority of one's own has such hosts", async () => {
+    const world = await newAcmeWorld()
+    const client = await AcmeTestClient.registered(world, base)
+    const identifiers = ["Printer.TEST", "printer.test", "db.internal"].map((value) => ({ type: "dns", value }))
+    const made = await client.post("/new-order", { identifiers: [...identifiers, { type: "ip", value: "10.0.0.1" }] })
+    expect(made).toMatchObject({ status: 201, body: { status: "pending" } })
+    expect(made.body.identifiers).toEqual([
+      { type: "dns", value: "db.internal" },
+      { type: "dns", value: "printer.test" },
+      { type: "ip", value: "10.0.0.1" },
+    ])
+    expect(made.body.authorizations).toHaveLength(3)
+  })
+
   test("is refused with every name that its role does not allow", async () => {
     const world = await newAcmeWorld()
     const client = await AcmeTestClient.registered(world, `${acmeCluster}/roles/web/acme`)

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { AcmeTestClient, newAcmeKey } from "../../testing/acme-client.ts"
+import { systemRuntime } from "../../core/runtime.ts"
+import { hourMs } from "../../core/time.ts"
+import { manualClock } from "../../testing/manual-clock.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
 import { localhost, newAcmeWorld } from "../../testing/acme-world.ts"
 
@@ -49,6 +52,12 @@ describe("a request that is not as it should be", () => {
       "badNonce",
     ],
     [
+      "with a nonce that goes on for long",
+      async (client) => client.post("/new-order", identifiers, { nonce: "A".repeat(100_000) }),
+      400,
+      "badNonce",
+    ],
+    [
       "without a nonce",
       async (client) => client.post("/new-order", identifiers, { header: { nonce: undefined } }),
       400,
@@ -81,6 +90,45 @@ describe("a request that is not as it should be", () => {
     [
       "with a jwk where an account signs",
       async (client) => client.post("/new-order", identifiers, { byKey: true }),
+      400,
+      "malformed",
+    ],
+    [
+      "with a kid that goes on for long",
+      async (client) =>
+        client.post("/new-order", identifiers, { header: { kid: `${base}/account/acct-${"1".repeat(100_000)}` } }),
+      400,
+      "accountDoesNotExist",
+    ],
+    [
+      "with a kid that is no text",
+      async (client) => client.post("/new-order", identifiers, { header: { kid: { a: 1 } } }),
+      400,
+      "malformed",
+    ],
+    [
+      "with an algorithm that nobody knows",
+      async (client) => unsigned(client, { alg: "constructor" }),
+      400,
+      "badSignatureAlgorithm",
+    ],
+    [
+      "with an empty signature",
+      async (client) => {
+        const body = await client.signed(`${base}/new-order`, identifiers)
+        return client.send(`${base}/new-order`, { ...body, signature: "" })
+      },
+      400,
+      "malformed",
+    ],
+    [
+      "with a member of the header twice",
+      async (client) => {
+        const header = `{"alg":"none","alg":"ES256","nonce":"${await client.nonce()}","url":"${base}/new-order"}`
+        const { payload, signature } = await client.signed(`${base}/new-order`, identifiers)
+        const encoded = Buffer.from(header).toString("base64url")
+        return client.send(`${base}/new-order`, { protected: encoded, payload, signature })
+      },
       400,
       "malformed",
     ],
@@ -200,7 +248,21 @@ describe("a request that is not as it should be", () => {
     return client.send(url, { protected: encoded(whole), payload: encoded(identifiers), signature: "AAAA" })
   }
 
+  test("with a nonce that is too old is refused, and told a fresh one", async () => {
+    const clock = manualClock(Date.now())
+    const world = await newAcmeWorld({ options: { runtime: { ...systemRuntime(), clock } } })
+    const client = await AcmeTestClient.registered(world, base)
+    const nonce = await client.nonce()
+    clock.advance(hourMs)
+    const refused = await client.post("/new-order", identifiers, { nonce })
+    expect(refused).toMatchObject({ status: 400, problem: "badNonce" })
+    expect((await client.post("/new-order", identifiers)).status).toBe(201)
+  })
+
   test.each([
+    ["on a weaker curve", { kty: "EC", crv: "P-192", x: "AA", y: "AA" }],
+    ["with a member that goes on for long", { kty: "RSA", e: "AQAB", n: "A".repeat(5_000) }],
+    ["that is no object", "key"],
     ["of a kind that nobody knows", { kty: "XX" }],
     ["that is private", { kty: "EC", crv: "P-256", x: "AA", y: "AA", d: "AA" }],
     ["that is a secret", { kty: "oct", k: "AAAA" }],
