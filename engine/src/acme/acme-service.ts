@@ -195,7 +195,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     if (identifiers.length > identifiersMaximum)
       throw malformed(`An order has at most ${identifiersMaximum} identifiers.`)
     const distinct = distinctIdentifiers(identifiers)
-    return this.asAccount(signer, async (authority, stores, account) => {
+    const view = await this.asAccount(signer, async (authority, stores, account) => {
       const asked = { ...input, identifiers: distinct }
       this.refuseUnissuable(authority, asked)
       const now = this.context.runtime.clock.now()
@@ -232,6 +232,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       )
       return orderView(order, authorizations, now)
     })
+    this.context.authorityActivity.acme.orders.made += 1
+    return view
   }
 
   async order(signer: AccountSigner, id: AcmeOrderId): Promise<OrderView> {

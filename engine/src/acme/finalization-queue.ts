@@ -1,4 +1,5 @@
 // Brings orders that are processing to their end, a certificate or an error (RFC 8555, section 7.4).
+import { recordOrder } from "../core/acme-activity.ts"
 import type { Audit } from "../core/audit.ts"
 import { type EngineErrorCode, isEngineError } from "../core/errors.ts"
 import { type Instant, secondMs } from "../core/time.ts"
@@ -36,7 +37,10 @@ export function finalizationQueue(context: FinalizationContext): FinalizationQue
         storage.transact(({ acmeOrders }) => acmeOrders.claim(now, leasedUntil, limit)),
       async attempt(order) {
         const outcome = await finalize(context, order)
-        if (typeof outcome !== "number") return outcome
+        if (typeof outcome !== "number") {
+          if (outcome !== undefined) recordOrder(context.authorityActivity.acme, outcome.status, lifeOf(context, order))
+          return outcome
+        }
         queue.expect(outcome)
         return undefined
       },
@@ -47,6 +51,9 @@ export function finalizationQueue(context: FinalizationContext): FinalizationQue
   return queue
 }
 
+const lifeOf = ({ runtime }: FinalizationContext, { createdAt }: ClaimedOrder): number =>
+  runtime.clock.now() - createdAt
+
 /** What has come of it, or when to try once more; undefined where others have seen to it. */
 async function finalize(
   context: FinalizationContext,
@@ -56,7 +63,10 @@ async function finalize(
   const mount = (await mountDirectory.current()).mounts.find(({ id }) => id === order.mountId)
   if (mount === undefined) return undefined
   const trail = audit.trail({ job: "acme-orders" })
-  const signing = new OrderSigning(context, acmeTools, mount.path, directoryAt(order.directory), trail.keyUse)
+  const acmeOrder = { id: order.id, accountId: order.accountId }
+  const signing = new OrderSigning(context, acmeTools, mount.path, directoryAt(order.directory), (use) =>
+    trail.keyUse({ ...use, acmeOrder }),
+  )
   try {
     const expiresAt = await signing.sign(order, request)
     await trail.durable()

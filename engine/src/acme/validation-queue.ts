@@ -1,4 +1,5 @@
 // Looks at challenges whose turn has come.
+import { recordValidation } from "../core/acme-activity.ts"
 import { type Instant, dayMs, secondMs } from "../core/time.ts"
 import type { Timers } from "../core/timers.ts"
 import type { Authority } from "../pki/authority.ts"
@@ -9,7 +10,10 @@ import { DueQueue } from "./due-queue.ts"
 import type { Problem } from "./problem.ts"
 import { type AcmeNetwork, attempt, caaProblem, type NetworkTerms } from "./validation.ts"
 
-export interface ValidationContext extends Pick<PkiContext, "storage" | "runtime" | "mountDirectory" | "authorities"> {
+export interface ValidationContext extends Pick<
+  PkiContext,
+  "storage" | "runtime" | "mountDirectory" | "authorities" | "authorityActivity"
+> {
   readonly network: AcmeNetwork
   readonly timers: Timers
 }
@@ -49,18 +53,21 @@ async function look(context: ValidationContext, challenge: ClaimedChallenge): Pr
   const { acme, cluster } = authority.settings
   const terms: NetworkTerms = { permittedRanges: acme.challengePermittedIpRanges, resolver: acme.dnsResolver }
   const { identifier, type, token, thumbprint, accountId, directory } = challenge
+  const begunAt = runtime.clock.now()
   let problem = await attempt({ identifier, type, token, thumbprint }, network, terms)
   if (problem === undefined && acme.caaIdentities.length > 0 && identifier.type === "dns") {
     const accountUrl = `${cluster.path}/${directory}/account/${accountId}`
     problem = await caaProblem(identifier, { identities: acme.caaIdentities, method: type, accountUrl }, network, terms)
   }
   const now = runtime.clock.now()
+  const retryAt = problem && retryTime(challenge.attempts, problem, now)
+  const result = problem === undefined ? "valid" : retryAt === undefined ? "invalid" : "retried"
+  recordValidation(context.authorityActivity.acme, type, result, now - begunAt)
   return storage.transact(async ({ acmeAuthorizations }) => {
     if (problem === undefined) {
       await acmeAuthorizations.succeed(challenge, now, now + validityMs)
       return undefined
     }
-    const retryAt = retryTime(challenge.attempts, problem, now)
     if (retryAt === undefined) await acmeAuthorizations.failChallenge(challenge, problem)
     else await acmeAuthorizations.retry(challenge, problem, retryAt)
     return retryAt

@@ -89,13 +89,23 @@ class Trail implements AuditTrail {
   }
 
   // A member and not a method, because it is handed on by itself.
-  readonly keyUse = async ({ mount, keyId, issuerId, purpose, serialNumber, digest }: KeyUse): Promise<void> => {
+  readonly keyUse = async ({
+    mount,
+    keyId,
+    issuerId,
+    purpose,
+    serialNumber,
+    acmeOrder,
+    digest,
+  }: KeyUse): Promise<void> => {
     const line = this.#line("key-use", {
       mount,
       key_id: keyId,
       issuer_id: issuerId,
       purpose,
       serial_number: serialNumber,
+      acme_order: acmeOrder?.id,
+      acme_account: acmeOrder?.accountId,
       to_be_signed_sha256: digest,
     })
     this.#failureCount ??= this.#file.failureCount

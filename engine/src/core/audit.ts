@@ -16,6 +16,8 @@ export interface KeyUse {
   readonly purpose: KeyUsePurpose
   /** Of the certificate that is signed, in hex with colons. */
   readonly serialNumber?: string
+  /** Of the ACME order that it is for, and of the account that has made it. */
+  readonly acmeOrder?: { readonly id: string; readonly accountId: string }
   /** SHA-256 of the bytes to be signed, hex. */
   readonly digest: string
 }

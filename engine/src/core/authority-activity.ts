@@ -1,3 +1,5 @@
+import { type AcmeActivity, noAcmeActivity } from "./acme-activity.ts"
+
 /** What authorities have done in this process since the engine was opened; counted as it happens, read when someone asks for metrics. */
 export interface AuthorityActivity {
   /** Answers of OCSP responders by what they say; of those about several certificates at once it is not told apart. */
@@ -5,6 +7,7 @@ export interface AuthorityActivity {
   /** Of these, how many were at hand, signed. */
   ocspKeptCount: number
   readonly crlBuilds: Record<"complete" | "delta", CrlBuilds>
+  readonly acme: AcmeActivity
 }
 
 export const ocspOutcomes = [
@@ -43,4 +46,5 @@ export const noAuthorityActivity = (): AuthorityActivity => ({
   },
   ocspKeptCount: 0,
   crlBuilds: { complete: noBuilds(), delta: noBuilds() },
+  acme: noAcmeActivity(),
 })

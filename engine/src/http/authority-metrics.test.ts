@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs"
 import { Registry } from "prom-client"
 import { expect, test } from "vitest"
+import { recordOrder, recordValidation } from "../core/acme-activity.ts"
 import { noAuthorityActivity } from "../core/authority-activity.ts"
 import type { IssuerId } from "../core/ids.ts"
 import type { AuthorityFigures } from "../pki/statistics/authority-figures.ts"
@@ -66,7 +67,7 @@ test("authorities, their lists and certificates are told by what administrators 
   expect(await told()).toEqual(["chancery_pki_series_left_out 0"])
 })
 
-test("answers of responders and builds of lists are counted", async () => {
+test("answers of responders, builds of lists, orders and validations are counted", async () => {
   const registry = new Registry()
   const activity = noAuthorityActivity()
   registerAuthorities(registry, { activity, figures: async () => figures })
@@ -74,6 +75,9 @@ test("answers of responders and builds of lists are counted", async () => {
   activity.ocspAnswers.try_later = 1
   activity.ocspKeptCount = 4
   Object.assign(activity.crlBuilds.complete, { doneCount: 2, failureCount: 1, durationMs: 500, lastDurationMs: 200 })
+  recordOrder(activity.acme, "valid", 1_500)
+  recordOrder(activity.acme, "invalid", 9_000)
+  recordValidation(activity.acme, "dns-01", "retried", 250)
   const told = (await samplesOf(registry)).filter((line) => !line.startsWith("chancery_pki") && !line.endsWith(" 0"))
   expect(told).toEqual([
     'chancery_ocsp_answers_total{status="good"} 5',
@@ -82,6 +86,11 @@ test("answers of responders and builds of lists are counted", async () => {
     'chancery_crl_builds_total{kind="complete",outcome="done"} 2',
     'chancery_crl_builds_total{kind="complete",outcome="failed"} 1',
     'chancery_crl_build_duration_seconds_total{kind="complete"} 0.5',
+    'chancery_acme_orders_total{status="valid"} 1',
+    'chancery_acme_orders_total{status="invalid"} 1',
+    "chancery_acme_order_duration_seconds_total 1.5",
+    'chancery_acme_validations_total{type="dns-01",result="retried"} 1',
+    'chancery_acme_validation_duration_seconds_total{type="dns-01"} 0.25',
     'chancery_crl_last_build_duration_seconds{kind="complete"} 0.2',
   ])
 })
@@ -92,7 +101,7 @@ test("the alerts of the example and the table of the documentation know every me
   const names = registry.getMetricsAsArray().map(({ name }) => name)
   const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8")
   const table = new Set(
-    [...read("docs/operations.md").matchAll(/^\| `(chancery_(?:pki|ocsp|crl)_\w+)` /gm)].map(([, name]) => name),
+    [...read("docs/operations.md").matchAll(/^\| `(chancery_(?:acme|pki|ocsp|crl)_\w+)` /gm)].map(([, name]) => name),
   )
   expect(names.filter((name) => !table.has(name))).toEqual([])
   const alerts = read("examples/prometheus/alerts.yaml")

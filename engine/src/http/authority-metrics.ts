@@ -1,6 +1,7 @@
 // What there is to watch of certificate authorities. Labels come from what administrators have named, never from certificates,
 // and there is a most of each (`authority-figures.ts`).
 import { Counter, Gauge, type Registry } from "prom-client"
+import { acmeOrderOutcomes, validatedTypes, validationResults } from "../core/acme-activity.ts"
 import { type AuthorityActivity, ocspOutcomes } from "../core/authority-activity.ts"
 import { secondMs } from "../core/time.ts"
 import type { AuthorityFigures } from "../pki/statistics/authority-figures.ts"
@@ -150,6 +151,33 @@ function registerActivity(registry: Registry, activity: AuthorityActivity): void
     "Time that this server has spent on building them, by kind.",
     ["kind"],
     () => kinds.map((kind) => [{ kind }, activity.crlBuilds[kind].durationMs / secondMs]),
+  )
+  counter(
+    "chancery_acme_orders_total",
+    "ACME orders on this server, by status: made, and of those that it finalized valid or invalid.",
+    ["status"],
+    () => acmeOrderOutcomes.map((status) => [{ status }, activity.acme.orders[status]]),
+  )
+  counter(
+    "chancery_acme_order_duration_seconds_total",
+    "Time from new order to certificate of those that are valid.",
+    [],
+    () => [[{}, activity.acme.orderDurationMs / secondMs]],
+  )
+  counter(
+    "chancery_acme_validations_total",
+    "Looks at ACME challenges by this server, by type and result (valid, retried, invalid).",
+    ["type", "result"],
+    () =>
+      validatedTypes.flatMap((type) =>
+        validationResults.map((result) => [{ type, result }, activity.acme.validations[type].results[result]] as const),
+      ),
+  )
+  counter(
+    "chancery_acme_validation_duration_seconds_total",
+    "Time that this server has spent on them, by type.",
+    ["type"],
+    () => validatedTypes.map((type) => [{ type }, activity.acme.validations[type].durationMs / secondMs]),
   )
   registry.registerMetric(
     new Gauge({

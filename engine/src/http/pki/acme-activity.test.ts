@@ -1,0 +1,34 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, onTestFinished, test } from "vitest"
+import { AcmeTestClient } from "../../testing/acme-client.ts"
+import { acmeCluster } from "../../testing/acme-mount.ts"
+import { issued, newProvingWorld } from "../../testing/acme-world.ts"
+
+test("an order is counted with its validation, and its signature is on record with order and account", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "chancery-"))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const auditFile = join(folder, "audit.log")
+  const { world, responder } = await newProvingWorld({ options: { auditFile } })
+  const client = await AcmeTestClient.registered(world, `${acmeCluster}/acme`)
+  const { url, leaf } = await issued(client, responder)
+  const { orders, validations, orderDurationMs } = world.engine.authorityActivity.acme
+  expect(orders).toEqual({ made: 1, valid: 1, invalid: 0 })
+  expect(orderDurationMs).toBeGreaterThanOrEqual(0)
+  expect(validations["http-01"].results).toEqual({ valid: 1, retried: 0, invalid: 0 })
+  const uses = (await readFile(auditFile, "utf8"))
+    .split("\n")
+    .filter((line) => line.includes("acme_order"))
+    .map((line): unknown => JSON.parse(line))
+  expect(uses).toEqual([
+    expect.objectContaining({
+      type: "key-use",
+      mount: "pki",
+      purpose: "certificate",
+      serial_number: leaf.serialNumber.toLowerCase().match(/../g)?.join(":"),
+      acme_order: url.split("/").at(-1),
+      acme_account: client.account?.split("/").at(-1),
+    }),
+  ])
+})
