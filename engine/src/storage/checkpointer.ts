@@ -51,9 +51,11 @@ export class Checkpointer {
   }
 
   async close(): Promise<void> {
+    await this.#answer?.promise
     const worker = this.#worker
     if (worker === undefined || this.#gone) return
     const ended = new Promise((resolve) => worker.once("exit", resolve))
+    worker.ref()
     worker.postMessage("close")
     await ended
   }
@@ -79,8 +81,14 @@ export class Checkpointer {
     if (this.#gone) return undefined
     const worker = (this.#worker ??= this.#start())
     const answer = (this.#answer = Promise.withResolvers())
+    // A process that waits for nothing else would end here, and what waits for this with it.
+    worker.ref()
     worker.postMessage("checkpoint")
-    return answer.promise
+    try {
+      return await answer.promise
+    } finally {
+      worker.unref()
+    }
   }
 
   #start(): Worker {
