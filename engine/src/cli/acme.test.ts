@@ -33,7 +33,7 @@ async function shop() {
   await pki.settings.changeAcme({ enabled: true, maxTtlMs: 24 * hourMs })
   const account = await newTestAccount(engine, "pki", { contact: ["mailto:ops@example.com"] })
   const order = await account.order("a.example.com")
-  const { serialNumber } = await pki.certificates.issue("web", { commonName: "b.example.com" })
+  const { serialNumber } = await pki.certificates.issue("web", { commonName: "b.example.com", ttlMs: hourMs })
   return { acme: (...words: readonly string[]) => command("acme", ...words), account, order, serialNumber, issuerId }
 }
 
