@@ -149,6 +149,9 @@ test.skipIf(programs === undefined)(
       }
     }
     await makeAll
+    // A few objects may reach the engine only now.
+    const missing = () => Object.entries(engine.faults).filter(([, count]) => count === 0)
+    await expect.poll(missing, { timeout: readyMs, interval: 100 }).toEqual([])
     engine.recover()
 
     const list = async (plural: string) => {
@@ -184,7 +187,6 @@ test.skipIf(programs === undefined)(
       expect(status.serialNumber?.replaceAll(":", "").toUpperCase()).toBe(certificate.serialNumber)
     }
     expect(twoLeaders).toBe(0)
-    expect(Object.values(engine.faults).filter((count) => count > 0).length).toBeGreaterThan(short ? 0 : 3)
     console.log(`${restarts} restarts, ${kills} leaders killed, ${JSON.stringify(engine.faults)} of the engine`)
   },
 )

@@ -56,14 +56,26 @@ type Fault = "429" | "503" | "late" | "lost"
 
 const lateMs = 2_000
 
-/** An engine that refuses, is late, or does what it is asked and says nothing: each of these so often, of a hundred requests. */
+const faultKinds: readonly Fault[] = ["429", "503", "late", "lost"]
+
+/**
+ * An engine that refuses, is late, or does what it is asked and says nothing: every second request at first, until each has been
+ * once, and then each so often, of a hundred requests.
+ */
 export async function startFaultyEngine(target: string, random: () => number, percent = 5): Promise<FaultyEngine> {
   const faults: Record<Fault, number> = { "429": 0, "503": 0, late: 0, lost: 0 }
   let failing = true
+  let requestCount = 0
+  const nextFault = (): Fault | undefined => {
+    requestCount += 1
+    if (!failing) return undefined
+    if (requestCount <= 2 * faultKinds.length)
+      return requestCount % 2 === 0 ? faultKinds[requestCount / 2 - 1] : undefined
+    return faultKinds[Math.floor((random() * 100) / percent)]
+  }
   const { hostname, port } = new URL(target)
   const server = createHttpServer((incoming, outgoing) => {
-    const kinds: readonly Fault[] = ["429", "503", "late", "lost"]
-    const fault = failing ? kinds[Math.floor((random() * 100) / percent)] : undefined
+    const fault = nextFault()
     if (fault !== undefined) faults[fault] += 1
     if (fault === "429" || fault === "503") {
       incoming.resume()
