@@ -189,6 +189,29 @@ test("an exception is a failure like others: it is repeated, and says nothing to
   await it.end()
 })
 
+test.each([
+  [new TypeError("this is no function"), "controller_runtime_reconcile_panics_total"],
+  [
+    Object.assign(new Error("late"), { code: "UND_ERR_HEADERS_TIMEOUT" }),
+    "controller_runtime_reconcile_timeouts_total",
+  ],
+])("%o is counted as %s, and as an error", async (error, counter) => {
+  const it = open()
+  let left = 1
+  it.answerWith(async () => {
+    if (left === 0) return ready
+    left -= 1
+    throw error
+  })
+  it.put(it.object())
+  await it.pass(5_000)
+  const { text } = await it.metrics.expose()
+  const counted = (name: string) => text.includes(`${name}{controller="things"} 1`)
+  const counters = ["panics", "timeouts", "errors"].map((what) => `controller_runtime_reconcile_${what}_total`)
+  expect(counters.filter(counted)).toEqual(counters.filter((name) => name === counter || name.includes("errors")))
+  await it.end()
+})
+
 test("an object is not looked at before the watch has shown what was written to it", async () => {
   const it = open({ mirror: false })
   it.put(it.object())

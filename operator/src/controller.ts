@@ -155,6 +155,8 @@ export class Controller {
       this.#queue.addAfter(key, error instanceof Postponed ? error.againAfterMs : outdatedMs, "retry")
       return "requeue_after"
     }
+    if (isFault(error)) this.#metrics.panicked()
+    if (isTimeout(error)) this.#metrics.timedOut()
     const againAfterMs = this.#queue.retry(key)
     const { plural: controller } = resource
     runtime.log.error("reconciling failed", { controller, key, againAfterMs, error: String(error) })
@@ -316,6 +318,16 @@ async function settled<Value>(look: () => Promise<Value>): Promise<Value | Outco
     throw error
   }
 }
+
+/** What no answer from outside can bring about. */
+const isFault = (error: unknown): boolean =>
+  error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError
+
+/** As undici names what has lasted too long. */
+const timeoutCodes: readonly unknown[] = ["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]
+
+const isTimeout = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && timeoutCodes.includes(error.code)
 
 const statusOf = (object: KubernetesObject): FramedStatus => object["status"] ?? {}
 

@@ -10,6 +10,10 @@ export interface ControllerMetrics {
   wroteStatus(): void
   /** Nothing will come of an object before somebody changes something. */
   stalled(): void
+  /** By a fault of the program. */
+  panicked(): void
+  /** Because an answer did not come in time. */
+  timedOut(): void
 }
 
 /** What is asked when somebody reads the metrics. */
@@ -67,6 +71,16 @@ export function createMetrics(election: { readonly name: string; leading(): bool
   const terminal = counter(
     "controller_runtime_terminal_reconcile_errors_total",
     "Looks at objects that found that somebody must change something first.",
+    ["controller"],
+  )
+  const panics = counter(
+    "controller_runtime_reconcile_panics_total",
+    "Looks at objects that ended by a fault of the operator's own.",
+    ["controller"],
+  )
+  const timeouts = counter(
+    "controller_runtime_reconcile_timeouts_total",
+    "Looks at objects that ended because the Kubernetes API did not answer in time.",
     ["controller"],
   )
   const times = histogram("controller_runtime_reconcile_time_seconds", "How long it takes to look at an object.", [
@@ -131,6 +145,8 @@ export function createMetrics(election: { readonly name: string; leading(): bool
           if (result === "error") errors.inc({ controller: name })
         },
         stalled: () => terminal.inc({ controller: name }),
+        panicked: () => panics.inc({ controller: name }),
+        timedOut: () => timeouts.inc({ controller: name }),
         wroteStatus: () => writes.inc({ controller: name }),
       }
     },
