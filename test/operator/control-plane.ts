@@ -20,10 +20,25 @@ export interface ControlPlane extends AsyncDisposable {
 const readyWithinMs = 180_000
 const adminToken = "administrator-of-a-control-plane-that-is-thrown-away"
 
-export async function startControlPlane(
-  programs: string,
-  { flags = [] }: { readonly flags?: readonly string[] } = {},
-): Promise<ControlPlane> {
+const startsMaximum = 3
+
+/** Between being found free and being listened on, a port may go to somebody else: then other ports are tried. */
+export async function startControlPlane(programs: string, options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  for (let start = 1; ; start += 1) {
+    try {
+      return await onFreePorts(programs, options)
+    } catch (error) {
+      if (start === startsMaximum || !String(error).includes("address already in use")) throw error
+    }
+  }
+}
+
+interface ControlPlaneOptions {
+  /** Of the apiserver, beside those that it needs. */
+  readonly flags?: readonly string[]
+}
+
+async function onFreePorts(programs: string, { flags = [] }: ControlPlaneOptions): Promise<ControlPlane> {
   await using opening = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), "chancery-control-plane-"))
   opening.defer(() => rm(folder, { recursive: true, force: true }))
