@@ -13,6 +13,7 @@ export {
 export { sshKeyAssignmentKind, type SshKeyAssignmentSpec } from "./ssh-key-assignment.ts"
 export { type ObservedTag, tagKind, type TagSpec } from "./tag.ts"
 export { observedTagBindings, type ObservedTagBindings, tagBindingsKind, type TagBindingsSpec } from "./tag-bindings.ts"
+export { type ObservedVariable, observedVariable, variableKind, type VariableSpec } from "./variable.ts"
 export { type ObservedWorkspace, observedWorkspace, workspaceKind, type WorkspaceSpec } from "./workspace.ts"
 export { type ObservedWorkspaceLock, workspaceLockKind, type WorkspaceLockSpec } from "./workspace-lock.ts"
 export {
