@@ -143,7 +143,8 @@ async function create(engine: Engine, spec: VariableSpec, origin: Origin): Promi
 const mayExist = (error: unknown): error is EngineError =>
   isEngineError(error) &&
   (error.code === "unavailable" ||
-    (error.code === "invalid" && error.faults.some(({ field, detail }) => field?.[0] === "key" && /taken/.test(detail))))
+    (error.code === "invalid" &&
+      error.faults.some(({ field, detail }) => field?.[0] === "key" && /taken/.test(detail))))
 
 async function namesake(engine: Engine, { workspaceId, key, category }: VariableSpec) {
   const all = await engine.variables.list({ id: workspaceId })
