@@ -28,6 +28,9 @@ export const pulumiFolder = join(import.meta.dirname, "pulumi")
 /** Renders the operator's chart; a module that says which release, and no source of ours. */
 export const helmFolder = join(import.meta.dirname, "helm")
 
+/** The command line tool OpenTofu; a module that says which release, and no source of ours. */
+export const openTofuFolder = join(import.meta.dirname, "opentofu")
+
 export const goInstallation =
   "Go was not found, so the suites that run public Go programs do not run. Install Go 1.25 or newer (https://go.dev/dl) and " +
   "build them with `npm run toolchain`."
@@ -70,6 +73,8 @@ export async function buildGoProgram(folder: string): Promise<string> {
 /** A program of ours, or the tool that the module names. */
 async function targetOf(folder: string): Promise<readonly string[]> {
   if (folder === helmFolder) return ["-ldflags", "-s -w", "tool"]
+  // It calls itself a development version unless told that it is none.
+  if (folder === openTofuFolder) return ["-ldflags", "-s -w -X github.com/opentofu/opentofu/version.dev=no", "tool"]
   if (folder !== pulumiFolder) return ["."]
   // It is told its own version, which its makers put in when they build it.
   const [, version] = /pulumi\/sdk\/v3 (v\S+)/.exec(await readFile(join(pulumiFolder, "go.mod"), "utf8")) ?? []

@@ -9,6 +9,7 @@ import {
   goInstallation,
   goTfeFolder,
   helmFolder,
+  openTofuFolder,
   pulumiFolder,
   zlintFolder,
 } from "./go-modules.ts"
@@ -17,6 +18,7 @@ import { certtool, java, openssl } from "./judges.ts"
 import { buildKubernetes, findKubernetes, kubernetesInstallation } from "./kubernetes.ts"
 import { dockerAnswers, findPostgresBinaries, postgresInstallation, postgresVariable } from "./postgres.ts"
 import { findPulumi, pulumiInstallation } from "./pulumi.ts"
+import { findOpenTofu, findTerraform, openTofuInstallation } from "./terraform.ts"
 
 interface Tool {
   readonly name: string
@@ -43,6 +45,7 @@ const tools: readonly Tool[] = [
   goProgram("Go's own lists", crlsFolder),
   { name: "Pulumi", find: findPulumi, install: () => buildGoProgram(pulumiFolder), advice: pulumiInstallation },
   goProgram("Helm", helmFolder),
+  { name: "OpenTofu", find: openTofu, install: () => buildGoProgram(openTofuFolder), advice: openTofuInstallation },
   { name: "Kubernetes", find: findKubernetes, install: buildKubernetes, advice: kubernetesInstallation },
 ]
 
@@ -54,6 +57,14 @@ for (const tool of tools) {
 
 function goProgram(name: string, folder: string): Tool {
   return { name, find: () => findGoProgram(folder), install: () => buildGoProgram(folder), advice: goInstallation }
+}
+
+async function openTofu(): Promise<string | undefined> {
+  const programs = [await findOpenTofu(), await findTerraform()]
+  if (programs[0] === undefined) return undefined
+  return programs
+    .flatMap((found) => (found === undefined ? [] : [`${found.program} (${found.kind} ${found.version})`]))
+    .join(", and ")
 }
 
 async function installed(tool: Tool): Promise<string | undefined> {
