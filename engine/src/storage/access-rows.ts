@@ -29,13 +29,16 @@ export class AccessRows implements AccessStore {
   }
 
   async grantsOnConsumersOf(
-    { id, organizationId, globalRemoteState }: StateProducer,
+    { id, organizationId, projectId, globalRemoteState, projectRemoteState }: StateProducer,
     teams: readonly TeamId[],
   ): Promise<readonly Grant[]> {
     const { db, dialect } = this.#session
+    const listed = sql<boolean>`w.id in (select consumer_id from remote_state_consumers where workspace_id = ${id})`
     const consumes = globalRemoteState
       ? sql<boolean>`w.organization_id = ${organizationId} and w.id <> ${id}`
-      : sql<boolean>`w.id in (select consumer_id from remote_state_consumers where workspace_id = ${id})`
+      : projectRemoteState
+        ? sql<boolean>`(${listed} or (w.project_id = ${projectId} and w.id <> ${id}))`
+        : listed
     const own = db
       .selectFrom("workspaces as w")
       .innerJoin("team_workspaces as g", "g.workspace_id", "w.id")

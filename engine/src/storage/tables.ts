@@ -279,6 +279,7 @@ export interface WorkspaceRow {
   inherits_project_auto_destroy: Flag
   file_triggers_enabled: Flag
   global_remote_state: Flag
+  project_remote_state: Flag
   queue_all_runs: Flag
   speculative_enabled: Flag
   structured_run_output_enabled: Flag

@@ -88,6 +88,7 @@ const workspaceRow = (id: string): WorkspaceRow => ({
   inherits_project_auto_destroy: 1,
   file_triggers_enabled: 1,
   global_remote_state: 0,
+  project_remote_state: 0,
   queue_all_runs: 0,
   speculative_enabled: 1,
   structured_run_output_enabled: 1,

@@ -9,8 +9,11 @@ export interface AccessStore {
     workspaceIds: readonly WorkspaceId[],
     teams: readonly TeamId[],
   ): Promise<ReadonlyMap<WorkspaceId, readonly Grant[]>>
-  /** Those on the workspaces that may consume this one's state: the listed ones, or all others of its organization. */
+  /** Those on the workspaces that may consume this one's state: the listed ones, and others of its project or organization. */
   grantsOnConsumersOf(producer: StateProducer, teams: readonly TeamId[]): Promise<readonly Grant[]>
 }
 
-export type StateProducer = Pick<Workspace, "id" | "organizationId" | "globalRemoteState">
+export type StateProducer = Pick<
+  Workspace,
+  "id" | "organizationId" | "projectId" | "globalRemoteState" | "projectRemoteState"
+>

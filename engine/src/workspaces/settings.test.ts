@@ -61,6 +61,7 @@ describe("defaults of a new workspace", () => {
     ["settingOverwrites", { executionMode: false, agentPool: false }],
     ["fileTriggersEnabled", true],
     ["globalRemoteState", false],
+    ["projectRemoteState", false],
     ["queueAllRuns", false],
     ["speculativeEnabled", true],
     ["structuredRunOutputEnabled", true],
@@ -78,6 +79,11 @@ describe("defaults of a new workspace", () => {
     expect(create({ globalRemoteState: false }, { ...usual, globalRemoteStateDefault: true }).globalRemoteState).toBe(
       false,
     )
+  })
+
+  test("state asked to be shared with the project is not shared with the organization, whatever the administrators chose", () => {
+    const made = create({ projectRemoteState: true }, { ...usual, globalRemoteStateDefault: true })
+    expect([made.globalRemoteState, made.projectRemoteState]).toEqual([false, true])
   })
 
   test("it is unlocked, holds nothing and was changed when it was made", () => {
@@ -103,6 +109,11 @@ describe("each rule refuses what breaks it and names the attribute", () => {
     { why: "descriptions end", input: { description: "x".repeat(10_001) }, faults: ["description"] },
     { why: "agent mode needs a pool", input: { executionMode: "agent" }, faults: ["agentPoolId"] },
     { why: "an empty pool is no pool", input: { executionMode: "agent", agentPoolId: "" }, faults: ["agentPoolId"] },
+    {
+      why: "state is shared with the organization or the project",
+      input: { globalRemoteState: true, projectRemoteState: true },
+      faults: ["projectRemoteState"],
+    },
     {
       why: "no pool in remote mode",
       input: { executionMode: "remote", agentPoolId: "apool-1" },

@@ -44,7 +44,7 @@ export function createWorkspace(
   // A name of the wrong type is already refused; that it is missing as well would be said twice.
   const isNameRefused = (input.faults ?? []).some(({ field }) => field?.[0] === "name")
   const named = isNameRefused ? input : { name: "", ...input }
-  const { value, faults } = changeSettings(newSettings(surroundings), named, surroundings)
+  const { value, faults } = changeSettings(newSettings(input, surroundings), named, surroundings)
   refuseFaults([...(input.faults ?? []), ...faults])
   return {
     ...place,
@@ -76,7 +76,7 @@ export function createWorkspace(
 
 /** What is wrong with the settings of a new workspace in these surroundings. */
 export const settingFaults = (input: WorkspaceInput, surroundings: Surroundings): readonly Fault[] =>
-  changeSettings(newSettings(surroundings), { name: "", ...input }, surroundings).faults
+  changeSettings(newSettings(input, surroundings), { name: "", ...input }, surroundings).faults
 
 /** `updatedAt` moves only when something changes. */
 export function changeWorkspace<W extends Workspace>(
@@ -99,7 +99,7 @@ const isSame = (before: Workspace, after: Workspace): boolean =>
 
 type Settings = WorkspaceSettings & Pick<Workspace, "sourceName" | "sourceUrl">
 
-const newSettings = (surroundings: Surroundings): Settings => ({
+const newSettings = (input: WorkspaceInput, surroundings: Surroundings): Settings => ({
   name: "",
   description: null,
   executionMode: "remote",
@@ -113,7 +113,9 @@ const newSettings = (surroundings: Surroundings): Settings => ({
   autoDestroyActivityDuration: null,
   inheritsProjectAutoDestroy: true,
   fileTriggersEnabled: true,
-  globalRemoteState: surroundings.globalRemoteStateDefault,
+  // Whoever asks for the project alone does not get what administrators chose for those who ask for nothing.
+  globalRemoteState: surroundings.globalRemoteStateDefault && input.projectRemoteState !== true,
+  projectRemoteState: false,
   queueAllRuns: false,
   speculativeEnabled: true,
   structuredRunOutputEnabled: true,
@@ -131,6 +133,7 @@ function changeSettings(before: Settings, input: WorkspaceInput, surroundings: S
   const vcsRepo = changeVcsRepo(before.vcsRepo, input.vcsRepo, surroundings)
   const triggers = changeTriggers(before, input, vcsRepo.value)
   const autoDestroy = changeAutoDestroy(before, input)
+  const sharing = changeStateSharing(before, input)
   const engineVersion = input.engineVersion ?? before.engineVersion
   const { executionMode, settingOverwrites } = execution.value
   const assessments = changeAssessments(before, input, surroundings, {
@@ -148,7 +151,7 @@ function changeSettings(before: Settings, input: WorkspaceInput, surroundings: S
       autoApplyRunTrigger: input.autoApplyRunTrigger ?? before.autoApplyRunTrigger,
       ...autoDestroy.value,
       ...triggers.value,
-      globalRemoteState: input.globalRemoteState ?? before.globalRemoteState,
+      ...sharing.value,
       queueAllRuns: input.queueAllRuns ?? before.queueAllRuns,
       speculativeEnabled: input.speculativeEnabled ?? before.speculativeEnabled,
       structuredRunOutputEnabled: input.structuredRunOutputEnabled ?? before.structuredRunOutputEnabled,
@@ -164,6 +167,7 @@ function changeSettings(before: Settings, input: WorkspaceInput, surroundings: S
       ...execution.faults,
       ...assessments.faults,
       ...autoDestroy.faults,
+      ...sharing.faults,
       ...engineVersionFaults(input.engineVersion, surroundings.releases),
       ...triggers.faults,
       ...vcsRepo.faults,
@@ -229,6 +233,19 @@ function changeAssessments(
   // Asked for, an obstacle is a fault; met later, by a change of mode or version, it ends the assessments.
   if (input.assessmentsEnabled === true) return { value: true, faults: obstacles }
   return { value: (input.assessmentsEnabled ?? before.assessmentsEnabled) && obstacles.length === 0, faults: [] }
+}
+
+type StateSharing = Pick<WorkspaceSettings, "globalRemoteState" | "projectRemoteState">
+
+/** The organization and the project exclude each other (workspace-facts 1.4); the fault stands where the request chose both. */
+function changeStateSharing(before: StateSharing, input: Partial<StateSharing>): Checked<StateSharing> {
+  const value = {
+    globalRemoteState: input.globalRemoteState ?? before.globalRemoteState,
+    projectRemoteState: input.projectRemoteState ?? before.projectRemoteState,
+  }
+  if (!value.globalRemoteState || !value.projectRemoteState) return { value, faults: [] }
+  const field = [input.projectRemoteState === true ? "projectRemoteState" : "globalRemoteState"]
+  return { value, faults: [{ field, detail: "Global remote state and project remote state cannot both be true" }] }
 }
 
 function engineVersionFaults(version: string | undefined, releases: readonly string[]): Fault[] {

@@ -40,6 +40,7 @@ export interface WorkspaceInput {
   readonly inheritsProjectAutoDestroy?: boolean
   readonly fileTriggersEnabled?: boolean
   readonly globalRemoteState?: boolean
+  readonly projectRemoteState?: boolean
   readonly queueAllRuns?: boolean
   readonly speculativeEnabled?: boolean
   readonly structuredRunOutputEnabled?: boolean

@@ -84,6 +84,7 @@ function makeView(
     inheritsProjectAutoDestroy: situated.inheritsProjectAutoDestroy,
     fileTriggersEnabled: situated.fileTriggersEnabled,
     globalRemoteState: situated.globalRemoteState,
+    projectRemoteState: situated.projectRemoteState,
     queueAllRuns: situated.queueAllRuns,
     speculativeEnabled: situated.speculativeEnabled,
     structuredRunOutputEnabled: situated.structuredRunOutputEnabled,

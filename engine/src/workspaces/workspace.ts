@@ -50,6 +50,8 @@ export interface WorkspaceSettings {
   readonly inheritsProjectAutoDestroy: boolean
   readonly fileTriggersEnabled: boolean
   readonly globalRemoteState: boolean
+  /** Every workspace of the project may read the state; never together with `globalRemoteState` (workspace-facts 1.4). */
+  readonly projectRemoteState: boolean
   readonly queueAllRuns: boolean
   readonly speculativeEnabled: boolean
   readonly structuredRunOutputEnabled: boolean

@@ -103,6 +103,7 @@ const workspace = record(
     settingOverwrites: flags(["executionMode", "agentPool"]),
     fileTriggersEnabled: boolean(),
     globalRemoteState: boolean(),
+    projectRemoteState: boolean(),
     lock: oneof(
       constant({ held: false } as const),
       record({ held: constant(true as const), by: actor, reason: text, since: instant }),
@@ -370,6 +371,7 @@ const requests: Readonly<Record<string, Codec>> = {
       inheritsProjectAutoDestroy: boolean(),
       fileTriggersEnabled: boolean(),
       globalRemoteState: boolean(),
+      projectRemoteState: boolean(),
       queueAllRuns: boolean(),
       speculativeEnabled: boolean(),
       structuredRunOutputEnabled: boolean(),
