@@ -32,6 +32,7 @@ import type { AgentPoolStore } from "./workspaces/agent-pool-store.ts"
 import type { AccessStore } from "./workspaces/access-store.ts"
 import type { AssessmentStore } from "./workspaces/assessment-store.ts"
 import type { ConfigurationVersionStore } from "./workspaces/configuration-version-store.ts"
+import type { RunRecordStore } from "./workspaces/run-record-store.ts"
 import type { RunStore } from "./workspaces/run-store.ts"
 import type { StateVersionStore } from "./workspaces/state-version-store.ts"
 import type { VariableStore } from "./workspaces/variable-store.ts"
@@ -55,6 +56,7 @@ export interface Stores {
   readonly workspaces: WorkspaceStore
   readonly stateVersions: StateVersionStore
   readonly runs: RunStore
+  readonly runRecords: RunRecordStore
   readonly configurationVersions: ConfigurationVersionStore
   readonly variables: VariableStore
   readonly assessments: AssessmentStore

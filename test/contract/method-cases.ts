@@ -104,6 +104,7 @@ const calls: Readonly<Record<string, Call>> = {
   "runs.getByPlan": ({ runs }, { planId }) => runs.getByPlan(planId),
   "runs.getByApply": ({ runs }, { applyId }) => runs.getByApply(applyId),
   "runs.list": ({ runs }, { workspace }) => runs.list(workspace, {}, page),
+  "runs.listForOrganization": ({ runs }, { organization }) => runs.listForOrganization(organization, {}, page),
   "runs.apply": ({ runs }, { runId }) => runs.apply(runId),
   "runs.discard": ({ runs }, { runId }) => runs.discard(runId),
   "runs.cancel": ({ runs }, { runId }) => runs.cancel(runId),

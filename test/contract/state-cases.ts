@@ -205,6 +205,29 @@ export function stateCases(engine: () => OpenedEngine): void {
       })
     })
 
+    test("keeps what it was asked for, and is found among those of its organization", async () => {
+      const { runs } = cast.owner.engine
+      const { id, name } = await cast.newWorkspace()
+      const asked = {
+        refresh: false,
+        savePlan: true,
+        allowConfigGeneration: true,
+        targetAddrs: ["terraform_data.a"],
+        replaceAddrs: ["terraform_data.b"],
+        variables: [{ key: "region", value: '"eu"' }],
+      }
+      const made = await runs.create({ id }, { ...newRunInput(), ...asked })
+      expect(made).toMatchObject({ ...asked, planCounts: null, executor: null })
+      const query = { operations: ["save_plan"], workspaceNames: [name], unfinished: true } as const
+      expect((await runs.listForOrganization(cast.organization, query, firstPage)).items).toEqual([made])
+      await runs.advance(made.id, { status: "planning", hasChanges: null })
+      const counts = { additions: 1, changes: 2, destructions: 3, imports: 4 }
+      const saved = await runs.advance(made.id, { status: "planned", hasChanges: null, counts })
+      expect(saved).toMatchObject({ status: "planned_and_saved", hasChanges: true, planCounts: counts })
+      const impossible = { ...newRunInput(), ...asked, planOnly: true }
+      await expect(runs.create({ id }, impossible)).rejects.toMatchObject(refused("invalid", ["savePlan"]))
+    })
+
     test("has a message that is not too long", async () => {
       const { id } = await cast.newWorkspace()
       const input = { ...newRunInput(), message: "x".repeat(10_001) }

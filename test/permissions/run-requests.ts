@@ -34,6 +34,7 @@ export const runRequests: Readonly<Record<string, Prepare>> = {
   "POST /runs": (subject) => ({ body: runOf(subject) }),
   "GET /runs/:run_id": aboutRun(),
   "GET /workspaces/:workspace_id/runs": nothing,
+  "GET /organizations/:organization_name/runs": nothing,
   "POST /runs/:run_id/actions/apply": aboutRun("planning", "planned"),
   "POST /runs/:run_id/actions/discard": aboutRun("planning", "planned"),
   "POST /runs/:run_id/actions/cancel": aboutRun("planning"),

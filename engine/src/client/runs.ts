@@ -1,5 +1,12 @@
 import { readResource } from "../wire/jsonapi/answer.ts"
-import { decodeRunView, encodeRunInput, encodeRunQuery, encodeRunStep } from "../wire/jsonapi/run.ts"
+import {
+  decodeRunView,
+  encodeOrganizationRunQuery,
+  encodeRunInput,
+  encodeRunQuery,
+  encodeRunStep,
+  runNames as names,
+} from "../wire/jsonapi/run.ts"
 import type { RunView } from "../workspaces/run.ts"
 import type { Runs } from "../workspaces/runs.ts"
 import type { Calls } from "./calls.ts"
@@ -20,12 +27,15 @@ export function remoteRuns(calls: Calls): Runs {
         method: "POST",
         path: "/runs",
         document: encodeRunInput(await workspaceId(calls, ref), input),
+        names,
       }),
     get,
     getByPlan: async (planId) => get(await one(runOf("plans"), { method: "GET", path: path`/plans/${planId}` })),
     getByApply: async (applyId) => get(await one(runOf("applies"), { method: "GET", path: path`/applies/${applyId}` })),
     list: async (ref, query, request) =>
       page(decodeRunView, path`/workspaces/${await workspaceId(calls, ref)}/runs`, request, encodeRunQuery(query)),
+    listForOrganization: async (organization, query, request) =>
+      page(decodeRunView, path`/organizations/${organization}/runs`, request, encodeOrganizationRunQuery(query)),
     apply: (id) => act(id, "apply"),
     discard: (id) => act(id, "discard"),
     cancel: (id) => act(id, "cancel"),

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { systemRuntime } from "../core/runtime.ts"
+import type { RunId } from "../core/ids.ts"
 import type { MountId } from "../pki/mount.ts"
 import type { CaKey } from "../pki/keys/key.ts"
 import { made } from "../testing/people.ts"
@@ -14,6 +15,7 @@ import { openWorld } from "../testing/world.ts"
 import { type Database, openDatabase } from "./database.ts"
 import { keySealer, newKeyText, parseKeyRing } from "./key-sealing.ts"
 import { rewrap, sealedValueCounts } from "./rewrap.ts"
+import { sealedRunArchive } from "./run-archive.ts"
 import { forgetKeyId, rotateKeyFile } from "./seal-keys.ts"
 import { sealedPlaces } from "./sealed-places.ts"
 import { storesOver } from "./stores.ts"
@@ -48,6 +50,9 @@ async function seed(url: string): Promise<{ readonly workspace: string; readonly
       value: `value-${count}`,
       category: "env",
     })
+  const attributes = { variables: [{ key: "region", value: '"eu"' }] }
+  const relationships = { workspace: { data: { type: "workspaces", id: workspace } } }
+  await made(world, "POST", "/runs", { data: { type: "runs", attributes, relationships } })
   await made(world, "POST", `/workspaces/${workspace}/actions/lock`, {})
   // Random, so that compression leaves more than one chunk of it.
   const long = Buffer.from(seededRandom(1).bytes(1_800_000)).toString("base64")
@@ -70,6 +75,23 @@ async function addAuthoritySecrets(database: Database): Promise<void> {
   })
 }
 
+const log = Buffer.from("Plan: 1 to add\n")
+const plan = Buffer.from(seededRandom(2).bytes(1_200_000))
+
+async function addRunRecords(database: Database): Promise<void> {
+  const sealer = keySealer(parseKeyRing(oldText), random)
+  const id = await onlyRun(database)
+  await storesOver(database, sealer).transact(async ({ runRecords }) => {
+    await runRecords.appendLog(id, "plan", log)
+    await runRecords.saveDocument(id, "plan-file", sealedRunArchive(sealer).pack(id, "plan-file", plan))
+  })
+}
+
+async function onlyRun(database: Database): Promise<RunId> {
+  const [run] = await database.read((session) => session.all(sql<{ id: string }>`select id from runs`))
+  return run?.id as RunId
+}
+
 const countsOf = async (database: Database) => Object.fromEntries(await sealedValueCounts(database))
 
 describe.each(databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory"))(
@@ -80,11 +102,14 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       const { workspace, state } = await seed(place.url)
       await using database = await openDatabase(place.url)
       await addAuthoritySecrets(database)
+      await addRunRecords(database)
       const before = await countsOf(database)
       const total = before[idOf(oldText)] ?? 0
       expect(Object.keys(before)).toEqual([idOf(oldText)])
-      for (const { table } of sealedPlaces) {
-        const rows = await database.read((session) => session.all(sql`select 1 from ${sql.table(table)}`))
+      for (const { table, column } of sealedPlaces) {
+        const rows = await database.read((session) =>
+          session.all(sql`select 1 from ${sql.table(table)} where ${sql.ref(column)} is not null`),
+        )
         expect([table, rows.length > 0]).toEqual([table, true])
       }
 
@@ -99,6 +124,14 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       const later = await rewrap(database, { ring: parseKeyRing(`${newestText},${newText}`), random })
       expect(later).toMatchObject({ rewrapped: total, unopened: 0 })
       for (const id of [idOf(oldText), idOf(newText)]) await forgetKeyId(database, id)
+      const newest = keySealer(parseKeyRing(newestText), random)
+      const run = await onlyRun(database)
+      await storesOver(database, newest).read(async ({ runRecords, runs }) => {
+        expect(await runRecords.readLog(run, "plan", 0, 1_000)).toEqual(log)
+        const chunks = await runRecords.document(run, "plan-file")
+        expect(sealedRunArchive(newest).unpack(run, "plan-file", chunks)).toEqual(plan)
+        expect((await runs.find(run))?.variables).toEqual([{ key: "region", value: '"eu"' }])
+      })
       await using world = await openWorld({ url: place.url, sealKeys: { text: newestText } })
       const variables = await world.request("GET", `/workspaces/${workspace}/vars`)
       expect(variables.body.data.map(({ attributes }: { attributes: { value: string } }) => attributes.value)).toEqual([

@@ -60,7 +60,8 @@ export async function sealedValueCounts(database: Database): Promise<ReadonlyMap
       const id = sql`substr(${sql.ref(column)}, 2, 8)`
       const text = session.dialect === "sqlite" ? sql<string>`lower(hex(${id}))` : sql<string>`encode(${id}, 'hex')`
       const query = sql<{ id: string; count: number }>`
-        select ${text} as id, count(*) as count from ${sql.table(table)} group by 1`
+        select ${text} as id, count(*) as count from ${sql.table(table)}
+        where ${sql.ref(column)} is not null group by 1`
       for (const row of await session.all(query)) add(row.id, row.count)
     }
   })

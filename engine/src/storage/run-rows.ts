@@ -1,45 +1,124 @@
+import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from "kysely"
 import type { ConfigurationVersionId, OrganizationId, RunId, WorkspaceId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
-import type { Run } from "../workspaces/run.ts"
-import type { RunStatus } from "../workspaces/run-status.ts"
-import type { RunQuery, RunStore } from "../workspaces/run-store.ts"
+import type { Sealer } from "../core/sealing.ts"
+import type { Instant } from "../core/time.ts"
+import { foldName } from "../organizations/organization.ts"
+import type { Visibility } from "../workspaces/query.ts"
+import type { ResourceChanges, Run, RunClaim, RunExecutor, RunVariable } from "../workspaces/run.ts"
+import { operationOf } from "../workspaces/run-rules.ts"
+import { claimableStatuses, type RunStatus } from "../workspaces/run-status.ts"
+import type { ClaimScope, OrganizationRunQuery, RunQuery, RunStore } from "../workspaces/run-store.ts"
 import type { Actor } from "../workspaces/workspace.ts"
+import { containing } from "./containing.ts"
 import { among } from "./dialect.ts"
+import { sealPaths } from "./seal-paths.ts"
 import { selectPage } from "./select-page.ts"
-import { type Session, statement } from "./session.ts"
-import type { RunRow } from "./tables.ts"
-import { sql } from "kysely"
+import { type DialectName, type Session, statement } from "./session.ts"
+import type { RunRow, Tables } from "./tables.ts"
+import { visible } from "./visible.ts"
 
 export class RunRows implements RunStore {
   readonly #session: Session
+  readonly #sealer: Sealer
 
-  constructor(session: Session) {
+  constructor(session: Session, sealer: Sealer) {
     this.#session = session
+    this.#sealer = sealer
   }
 
   async find(id: string): Promise<Run | undefined> {
     const row = await this.#session.first(byId, { id })
-    return row && runOf(row)
+    return row && this.#runOf(row)
   }
 
   async findMany(ids: readonly string[]): Promise<readonly Run[]> {
-    return ids.length === 0 ? [] : (await this.#session.all(byIds, { ids })).map(runOf)
+    return ids.length === 0 ? [] : (await this.#session.all(byIds, { ids })).map((row) => this.#runOf(row))
   }
 
   async findByPlan(planId: string): Promise<Run | undefined> {
     const row = await this.#session.first(byPlan, { planId })
-    return row && runOf(row)
+    return row && this.#runOf(row)
   }
 
   async findByApply(applyId: string): Promise<Run | undefined> {
     const row = await this.#session.first(byApply, { applyId })
-    return row && runOf(row)
+    return row && this.#runOf(row)
   }
 
-  list(workspaceId: WorkspaceId, { statuses }: RunQuery, page: PageRequest): Promise<Page<Run>> {
-    let query = this.#session.db.selectFrom("runs").select(columns).where("workspace_id", "=", workspaceId)
-    if (statuses !== undefined) query = query.where("status", "in", statuses)
-    return selectPage(this.#session, query.orderBy("created_at", "desc").orderBy("id", "desc"), page, runOf)
+  list(workspaceId: WorkspaceId, query: RunQuery, page: PageRequest): Promise<Page<Run>> {
+    const { db, dialect } = this.#session
+    return this.#page(
+      db
+        .selectFrom("runs as r")
+        .select(prefixed)
+        .where("r.workspace_id", "=", workspaceId)
+        .where(matching(dialect, query)),
+      page,
+    )
+  }
+
+  listVisible(visibility: Visibility, query: OrganizationRunQuery, page: PageRequest): Promise<Page<Run>> {
+    const { db, dialect } = this.#session
+    const { workspaceNames, agentPoolNames } = query
+    let rows = situated(db)
+      .where("r.organization_id", "=", visibility.organizationId)
+      .where(visible(dialect, visibility))
+      .where(matching(dialect, query))
+    if (workspaceNames !== undefined)
+      rows = rows.where(among(dialect, sql.ref("w.name_folded"), workspaceNames.map(foldName)))
+    if (agentPoolNames !== undefined)
+      rows = rows.where(
+        sql<boolean>`${effectivePool} in (select id from agent_pools where organization_id = ${visibility.organizationId}
+          and ${among(dialect, sql.ref("name_folded"), agentPoolNames.map(foldName))})`,
+      )
+    return this.#page(rows, page)
+  }
+
+  async findByClaim(claimId: string): Promise<Run | undefined> {
+    const row = await this.#session.first(byClaim, { claimId })
+    return row && this.#runOf(row)
+  }
+
+  async claimable(scope: ClaimScope, limit: number): Promise<readonly Run[]> {
+    const { db, dialect } = this.#session
+    let rows = situated(db)
+      .where("r.organization_id", "=", scope.organizationId)
+      .where("r.finished_at", "is", null)
+      .where("r.status", "in", claimableStatuses)
+      .where("r.claim_id", "is", null)
+      .where(isNext)
+      .where(sql<boolean>`(r.configuration_version_id is null or exists (select 1 from configuration_versions as cv
+        where cv.id = r.configuration_version_id and cv.status in ('uploaded', 'archived')))`)
+    if (scope.workspaceId !== undefined) rows = rows.where("r.workspace_id", "=", scope.workspaceId)
+    if (scope.agentPoolId === undefined) rows = rows.where(sql<boolean>`${effectiveMode} = 'remote'`)
+    else rows = rows.where(sql<boolean>`${effectiveMode} = 'agent' and ${effectivePool} = ${scope.agentPoolId}`)
+    if (scope.visibility !== undefined) rows = rows.where(visible(dialect, scope.visibility))
+    const found = await this.#session.all(rows.orderBy("r.created_at").orderBy("r.id").limit(limit))
+    return found.map((row) => this.#runOf(row))
+  }
+
+  async expiredClaims(now: Instant, limit: number): Promise<readonly RunId[]> {
+    const { db } = this.#session
+    const rows = await this.#session.all(
+      db
+        .selectFrom("runs")
+        .select("id")
+        .where("claim_expires_at", "<=", now)
+        .where("finished_at", "is", null)
+        .orderBy("claim_expires_at")
+        .limit(limit),
+    )
+    return rows.map(({ id }) => id as RunId)
+  }
+
+  async hasAny(workspaceId: WorkspaceId): Promise<boolean> {
+    return (await this.#session.first(anyOf, { workspaceId })) !== undefined
+  }
+
+  #page<DB, TB extends keyof DB>(query: SelectQueryBuilder<DB, TB, RunRow>, page: PageRequest): Promise<Page<Run>> {
+    const ordered = query.orderBy(sql`r.created_at`, "desc").orderBy(sql`r.id`, "desc")
+    return selectPage(this.#session, ordered, page, (row) => this.#runOf(row))
   }
 
   async measured(workspaceId: WorkspaceId, count: number): Promise<readonly Run[]> {
@@ -54,15 +133,15 @@ export class RunRows implements RunStore {
         .orderBy("id", "desc")
         .limit(count),
     )
-    return rows.map(runOf)
+    return rows.map((row) => this.#runOf(row))
   }
 
   async insert(run: Run): Promise<void> {
-    await this.#session.run(this.#session.db.insertInto("runs").values(rowOf(run)))
+    await this.#session.run(this.#session.db.insertInto("runs").values(this.#rowOf(run)))
   }
 
   async save(run: Run): Promise<void> {
-    const { id, ...row } = rowOf(run)
+    const { id, variables_sealed: _unchanged, ...row } = this.#rowOf(run)
     const { db } = this.#session
     await this.#session.run(db.updateTable("runs").set(row).where("id", "=", id))
     await this.#session.run(
@@ -81,6 +160,101 @@ export class RunRows implements RunStore {
         .set({ current_run_id: run.id, current_run_status: run.status, current_run_created_at: run.createdAt })
         .where("id", "=", run.workspaceId),
     )
+  }
+
+  #runOf(row: RunRow): Run {
+    return {
+      id: row.id as RunId,
+      workspaceId: row.workspace_id as WorkspaceId,
+      organizationId: row.organization_id as OrganizationId,
+      status: row.status as RunStatus,
+      message: row.message,
+      source: row.source,
+      isDestroy: row.is_destroy === 1,
+      autoApply: row.auto_apply === 1,
+      planOnly: row.plan_only === 1,
+      refreshOnly: row.refresh_only === 1,
+      refresh: row.refresh === 1,
+      savePlan: row.save_plan === 1,
+      allowEmptyApply: row.allow_empty_apply === 1,
+      allowConfigGeneration: row.allow_config_generation === 1,
+      engineVersion: row.engine_version,
+      targetAddrs: JSON.parse(row.target_addrs) as readonly string[],
+      replaceAddrs: JSON.parse(row.replace_addrs) as readonly string[],
+      variables: this.#variablesOf(row),
+      planCounts: changesOf(row.plan_counts),
+      applyCounts: changesOf(row.apply_counts),
+      hasChanges: row.has_changes === 1,
+      createdAt: row.created_at,
+      createdBy: createdBy(row),
+      statusTimestamps: JSON.parse(row.status_timestamps) as Run["statusTimestamps"],
+      configurationVersionId: row.configuration_version_id as ConfigurationVersionId | null,
+      planId: row.plan_id,
+      applyId: row.apply_id,
+      planDurationMs: row.plan_duration_ms,
+      applyDurationMs: row.apply_duration_ms,
+      policyFailed: row.policy_failed === 1,
+      finishedAt: row.finished_at,
+      claim: claimOf(row),
+    }
+  }
+
+  #rowOf(run: Run): RunRow {
+    const { claim } = run
+    return {
+      id: run.id,
+      workspace_id: run.workspaceId,
+      organization_id: run.organizationId,
+      status: run.status,
+      message: run.message,
+      source: run.source,
+      is_destroy: run.isDestroy ? 1 : 0,
+      auto_apply: run.autoApply ? 1 : 0,
+      plan_only: run.planOnly ? 1 : 0,
+      refresh_only: run.refreshOnly ? 1 : 0,
+      has_changes: run.hasChanges ? 1 : 0,
+      created_at: run.createdAt,
+      created_by_kind: run.createdBy?.kind ?? null,
+      created_by_id: run.createdBy?.id ?? null,
+      status_timestamps: JSON.stringify(run.statusTimestamps),
+      configuration_version_id: run.configurationVersionId,
+      plan_id: run.planId,
+      apply_id: run.applyId,
+      plan_duration_ms: run.planDurationMs,
+      apply_duration_ms: run.applyDurationMs,
+      policy_failed: run.policyFailed ? 1 : 0,
+      finished_at: run.finishedAt,
+      operation: operationOf(run),
+      refresh: run.refresh ? 1 : 0,
+      save_plan: run.savePlan ? 1 : 0,
+      allow_empty_apply: run.allowEmptyApply ? 1 : 0,
+      allow_config_generation: run.allowConfigGeneration ? 1 : 0,
+      engine_version: run.engineVersion,
+      target_addrs: JSON.stringify(run.targetAddrs),
+      replace_addrs: JSON.stringify(run.replaceAddrs),
+      variables_sealed: this.#sealVariables(run),
+      plan_counts: run.planCounts && JSON.stringify(run.planCounts),
+      apply_counts: run.applyCounts && JSON.stringify(run.applyCounts),
+      claim_id: claim?.id ?? null,
+      claimed_by_kind: claim?.by.kind ?? null,
+      claimed_by_id: claim?.by.id ?? null,
+      claimed_by_name: claim?.name ?? null,
+      claimed_at: claim?.claimedAt ?? null,
+      claim_expires_at: claim?.expiresAt ?? null,
+      claim_lease_ms: claim?.leaseMs ?? null,
+    }
+  }
+
+  #sealVariables({ id, variables }: Run): Uint8Array | null {
+    return variables.length === 0
+      ? null
+      : this.#sealer.seal(sealPaths.runVariables(id), Buffer.from(JSON.stringify(variables)))
+  }
+
+  #variablesOf({ id, variables_sealed: sealed }: RunRow): readonly RunVariable[] {
+    if (sealed === null) return []
+    const text = Buffer.from(this.#sealer.open(sealPaths.runVariables(id), sealed)).toString()
+    return JSON.parse(text) as readonly RunVariable[]
   }
 }
 
@@ -107,7 +281,68 @@ const columns = [
   "apply_duration_ms",
   "policy_failed",
   "finished_at",
+  "operation",
+  "refresh",
+  "save_plan",
+  "allow_empty_apply",
+  "allow_config_generation",
+  "engine_version",
+  "target_addrs",
+  "replace_addrs",
+  "variables_sealed",
+  "plan_counts",
+  "apply_counts",
+  "claim_id",
+  "claimed_by_kind",
+  "claimed_by_id",
+  "claimed_by_name",
+  "claimed_at",
+  "claim_expires_at",
+  "claim_lease_ms",
 ] as const satisfies readonly (keyof RunRow)[]
+const prefixed = columns.map((column) => `r.${column}` as const)
+
+/** Runs with what decides where they execute: own settings, or the defaults above them. */
+const situated = (db: Kysely<Tables>) =>
+  db
+    .selectFrom("runs as r")
+    .innerJoin("workspaces as w", "w.id", "r.workspace_id")
+    .innerJoin("projects as p", "p.id", "w.project_id")
+    .innerJoin("organizations as o", "o.id", "w.organization_id")
+    .select(prefixed)
+const effectiveMode = sql`case when w.overwrites_execution_mode = 1 then w.execution_mode
+  else coalesce(p.default_execution_mode, o.default_execution_mode) end`
+const effectivePool = sql`coalesce(case when w.overwrites_agent_pool = 1 then w.agent_pool_id end,
+  p.default_agent_pool_id, o.default_agent_pool_id)`
+
+/** One that waits for the workspace's lock gets it when it is free, the longest waiting first. */
+const isNext = sql<boolean>`(r.status <> 'pending' or r.plan_only = 1 or r.save_plan = 1
+  or (w.locked_at is null and not exists (select 1 from runs as earlier
+    where earlier.workspace_id = r.workspace_id and earlier.finished_at is null and earlier.status = 'pending'
+      and earlier.plan_only = 0 and earlier.save_plan = 0
+      and (earlier.created_at, earlier.id) < (r.created_at, r.id))))`
+
+/** Rows of `runs as r` that a list asks for. */
+function matching(dialect: DialectName, query: RunQuery): RawBuilder<boolean> {
+  const { statuses, sources, operations, unfinished, user, commit, text } = query
+  const conditions = [sql<boolean>`true`]
+  const one = (column: string, values: readonly string[]) =>
+    conditions.push(among(dialect, sql.ref(`r.${column}`), values))
+  if (statuses !== undefined) one("status", statuses)
+  if (sources !== undefined) one("source", sources)
+  if (operations !== undefined) one("operation", operations)
+  if (unfinished !== undefined)
+    conditions.push(unfinished ? sql<boolean>`r.finished_at is null` : sql<boolean>`r.finished_at is not null`)
+  if (user !== undefined) conditions.push(byUser(dialect, user))
+  if (commit !== undefined) conditions.push(byCommit(dialect, commit))
+  // Either of the narrower searches stands in its place, as in the public interface.
+  if (text !== undefined && user === undefined && commit === undefined)
+    conditions.push(
+      sql<boolean>`(r.id = ${text} or ${containing(dialect, sql`lower(r.message)`, text.toLowerCase())}
+        or ${byUser(dialect, text)} or ${byCommit(dialect, text)})`,
+    )
+  return sql<boolean>`${sql.join(conditions, sql` and `)}`
+}
 
 const byId = statement((db, { id }: { id: string }) => db.selectFrom("runs").select(columns).where("id", "=", id))
 const byIds = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
@@ -116,6 +351,12 @@ const byIds = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
     .select(columns)
     .where(among(dialect, sql.ref("id"), ids)),
 )
+const byClaim = statement((db, { claimId }: { claimId: string }) =>
+  db.selectFrom("runs").select(columns).where("claim_id", "=", claimId),
+)
+const anyOf = statement((db, { workspaceId }: { workspaceId: string }) =>
+  db.selectFrom("runs").select("id").where("workspace_id", "=", workspaceId).limit(1),
+)
 const byPlan = statement((db, { planId }: { planId: string }) =>
   db.selectFrom("runs").select(columns).where("plan_id", "=", planId),
 )
@@ -123,58 +364,33 @@ const byApply = statement((db, { applyId }: { applyId: string }) =>
   db.selectFrom("runs").select(columns).where("apply_id", "=", applyId),
 )
 
-function runOf(row: RunRow): Run {
+const byUser = (dialect: DialectName, user: string) => byIngress(dialect, "senderUsername", user)
+const byCommit = (dialect: DialectName, commit: string) => byIngress(dialect, "commitSha", commit)
+
+/** Runs whose configuration came with this from the VCS. */
+function byIngress(dialect: DialectName, member: "senderUsername" | "commitSha", value: string): RawBuilder<boolean> {
+  const told =
+    dialect === "sqlite"
+      ? sql`json_extract(cv.ingress_attributes, ${`$.${member}`})`
+      : sql`cv.ingress_attributes::json ->> ${sql.lit(member)}`
+  return sql<boolean>`exists (select 1 from configuration_versions as cv
+    where cv.id = r.configuration_version_id and ${told} = ${value})`
+}
+
+const changesOf = (text: string | null): ResourceChanges | null =>
+  text === null ? null : (JSON.parse(text) as ResourceChanges)
+
+function claimOf(row: RunRow): RunClaim | null {
+  if (row.claim_id === null) return null
   return {
-    id: row.id as RunId,
-    workspaceId: row.workspace_id as WorkspaceId,
-    organizationId: row.organization_id as OrganizationId,
-    status: row.status as RunStatus,
-    message: row.message,
-    source: row.source,
-    isDestroy: row.is_destroy === 1,
-    autoApply: row.auto_apply === 1,
-    planOnly: row.plan_only === 1,
-    refreshOnly: row.refresh_only === 1,
-    hasChanges: row.has_changes === 1,
-    createdAt: row.created_at,
-    createdBy: createdBy(row),
-    statusTimestamps: JSON.parse(row.status_timestamps) as Run["statusTimestamps"],
-    configurationVersionId: row.configuration_version_id as ConfigurationVersionId | null,
-    planId: row.plan_id,
-    applyId: row.apply_id,
-    planDurationMs: row.plan_duration_ms,
-    applyDurationMs: row.apply_duration_ms,
-    policyFailed: row.policy_failed === 1,
-    finishedAt: row.finished_at,
+    id: row.claim_id,
+    by: { kind: row.claimed_by_kind as RunExecutor["kind"], id: row.claimed_by_id ?? "" },
+    name: row.claimed_by_name ?? "",
+    claimedAt: row.claimed_at ?? 0,
+    expiresAt: row.claim_expires_at ?? 0,
+    leaseMs: row.claim_lease_ms ?? 0,
   }
 }
 
 const createdBy = ({ created_by_kind: kind, created_by_id: id }: RunRow): Actor | null =>
   kind === null || id === null ? null : { kind: kind as Actor["kind"], id }
-
-function rowOf(run: Run): RunRow {
-  return {
-    id: run.id,
-    workspace_id: run.workspaceId,
-    organization_id: run.organizationId,
-    status: run.status,
-    message: run.message,
-    source: run.source,
-    is_destroy: run.isDestroy ? 1 : 0,
-    auto_apply: run.autoApply ? 1 : 0,
-    plan_only: run.planOnly ? 1 : 0,
-    refresh_only: run.refreshOnly ? 1 : 0,
-    has_changes: run.hasChanges ? 1 : 0,
-    created_at: run.createdAt,
-    created_by_kind: run.createdBy?.kind ?? null,
-    created_by_id: run.createdBy?.id ?? null,
-    status_timestamps: JSON.stringify(run.statusTimestamps),
-    configuration_version_id: run.configurationVersionId,
-    plan_id: run.planId,
-    apply_id: run.applyId,
-    plan_duration_ms: run.planDurationMs,
-    apply_duration_ms: run.applyDurationMs,
-    policy_failed: run.policyFailed ? 1 : 0,
-    finished_at: run.finishedAt,
-  }
-}

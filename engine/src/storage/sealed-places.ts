@@ -65,6 +65,30 @@ export const sealedPlaces: readonly SealedPlace[] = [
     path: ({ id }) => sealPaths.variable(String(id)),
   },
   {
+    table: "runs",
+    column: "variables_sealed",
+    key: ["id"],
+    batch: small,
+    path: ({ id }) => sealPaths.runVariables(String(id)),
+  },
+  {
+    table: "run_logs",
+    column: "sealed",
+    key: ["run_id", "stage", "start"],
+    batch: large,
+    path: ({ run_id, stage, start }) => sealPaths.runLog(String(run_id), String(stage), Number(start)),
+  },
+  {
+    table: "run_documents",
+    column: "sealed",
+    key: ["run_id", "document", "chunk"],
+    batch: large,
+    extra: sql`(select count(*) from run_documents as whole
+      where whole.run_id = run_documents.run_id and whole.document = run_documents.document)`,
+    path: ({ run_id, document, chunk, extra }) =>
+      chunkPath(sealPaths.runDocument(String(run_id), String(document)), Number(chunk), Number(extra)),
+  },
+  {
     table: "state_version_outputs",
     column: "value_sealed",
     key: ["id"],

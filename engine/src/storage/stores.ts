@@ -12,6 +12,7 @@ import { OrganizationMembershipRows } from "./organization-membership-rows.ts"
 import { OrganizationRows } from "./organization-rows.ts"
 import { PolicyRows } from "./policy-rows.ts"
 import { ProjectRows } from "./project-rows.ts"
+import { RunRecordRows } from "./run-record-rows.ts"
 import { RunRows } from "./run-rows.ts"
 import type { Session } from "./session.ts"
 import { ServiceTokenRows } from "./service-token-rows.ts"
@@ -100,6 +101,9 @@ class SessionStores implements Stores {
   }
   get runs() {
     return this.#once("runs", RunRows)
+  }
+  get runRecords() {
+    return this.#once("runRecords", RunRecordRows)
   }
   get configurationVersions() {
     return this.#once("configurationVersions", ConfigurationVersionRows)

@@ -30,6 +30,8 @@ export interface Tables {
   state_contents: StateContentRow
   state_version_outputs: StateVersionOutputRow
   runs: RunRow
+  run_logs: RunLogRow
+  run_documents: RunDocumentRow
   configuration_versions: ConfigurationVersionRow
   variables: VariableRow
   assessment_results: AssessmentResultRow
@@ -422,6 +424,43 @@ export interface RunRow {
   policy_failed: Flag
   /** Set when the run reaches a final status. */
   finished_at: number | null
+  operation: string
+  refresh: Flag
+  save_plan: Flag
+  allow_empty_apply: Flag
+  allow_config_generation: Flag
+  engine_version: string | null
+  /** JSON arrays. */
+  target_addrs: string
+  replace_addrs: string
+  variables_sealed: Uint8Array | null
+  /** JSON objects. */
+  plan_counts: string | null
+  apply_counts: string | null
+  /** All of a claim, or nothing. */
+  claim_id: string | null
+  claimed_by_kind: string | null
+  claimed_by_id: string | null
+  claimed_by_name: string | null
+  claimed_at: number | null
+  claim_expires_at: number | null
+  claim_lease_ms: number | null
+}
+
+export interface RunLogRow {
+  run_id: string
+  stage: string
+  /** Where it begins in the log, in bytes. */
+  start: number
+  size: number
+  sealed: Uint8Array
+}
+
+export interface RunDocumentRow {
+  run_id: string
+  document: string
+  chunk: number
+  sealed: Uint8Array
 }
 
 export interface ConfigurationVersionRow {

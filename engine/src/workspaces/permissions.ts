@@ -118,7 +118,7 @@ const booleans = (names: Iterable<WorkspacePermission>): WorkspacePermissions =>
 }
 
 // Callers mostly hold a whole level; the constant objects keep the common case free of allocation.
-const nothing = booleans([])
+export const noPermissions = booleans([])
 const ownerPermissions = booleans(workspacePermissionNames)
 const organizationTokenPermissions = booleans(organizationTokenNames)
 
@@ -148,7 +148,7 @@ export function workspacePermissions(
   const wide = organizationWideAccess(caller, organization.id)
   switch (wide) {
     case "none":
-      return nothing
+      return noPermissions
     case "owner":
       return ownerPermissions
     case "organization-token":

@@ -1,25 +1,33 @@
 import type { Caller } from "../core/caller.ts"
 import { conflict, notFound, refuseFaults, unprocessable } from "../core/errors.ts"
-import { newId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Instant } from "../core/time.ts"
+import { authorizeOrganization } from "../organizations/authorization.ts"
 import type { Stores } from "../stores.ts"
-import { type AuthorizedWorkspace, actorOf, authorizeWorkspace } from "./authorization.ts"
+import {
+  type AuthorizedWorkspace,
+  actorOf,
+  authorizeWorkspace,
+  visibilityIn,
+  withPermissions,
+} from "./authorization.ts"
 import type { ConfigurationVersion } from "./configuration-version.ts"
-import { lock } from "./lock.ts"
-import type { WorkspacePermission, WorkspacePermissions } from "./permissions.ts"
+import { noPermissions, type WorkspacePermission, type WorkspacePermissions } from "./permissions.ts"
 import type { Run, RunInput, RunStep, RunView } from "./run.ts"
-import { measuredRunsMaximum, runMetrics } from "./run-metrics.ts"
-import { advance, lockStep, messageFaults, runActor } from "./run-rules.ts"
-import { isCancelable, isConfirmable, isDiscardable, isFinal, isMeasured, type RunStatus } from "./run-status.ts"
-import type { RunQuery } from "./run-store.ts"
+import { carryOut } from "./run-progress.ts"
+import { newRun, queueRun } from "./run-queue.ts"
+import { countFaults, runInputFaults } from "./run-rules.ts"
+import { isCancelable, isConfirmable, isDiscardable, type RunStatus } from "./run-status.ts"
+import type { OrganizationRunQuery, RunQuery } from "./run-store.ts"
 import type { Runs } from "./runs.ts"
-import { discardAndPromote } from "./state-settlement.ts"
 import type { SituatedWorkspace, WorkspaceRef } from "./workspace.ts"
 
-type UsedStores = Pick<Stores, "workspaces" | "access" | "runs" | "configurationVersions" | "stateVersions">
+type UsedStores = Pick<
+  Stores,
+  "workspaces" | "access" | "organizations" | "runs" | "configurationVersions" | "stateVersions"
+>
 
 export class RunService implements Runs {
   readonly #storage: Storage<UsedStores>
@@ -34,36 +42,17 @@ export class RunService implements Runs {
 
   create(ref: WorkspaceRef, input: RunInput): Promise<RunView> {
     const { random, clock } = this.#runtime
-    const ids = { id: newId("run", random), planId: newId("plan", random), applyId: newId("apply", random) }
-    const now = clock.now()
+    const made = newRun(random, clock.now())
     return this.#storage.transact(async (stores) => {
       const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canQueueRun")
-      refuseFaults(messageFaults(input.message ?? ""))
+      refuseFaults(runInputFaults(input))
       if (input.isDestroy) requireDestroyable(workspace, permissions)
       const configuration = await configurationOf(stores, workspace, input)
-      const run: Run = {
-        ...ids,
-        workspaceId: workspace.id,
-        organizationId: workspace.organizationId,
-        status: "pending",
-        message: input.message ?? defaultMessage,
+      const run = await queueRun(stores, workspace, input, configuration, made, {
         source: "tfe-api",
-        isDestroy: input.isDestroy,
-        autoApply: input.autoApply ?? workspace.autoApply,
-        planOnly: input.planOnly || configuration?.speculative === true,
-        refreshOnly: input.refreshOnly,
-        hasChanges: false,
-        createdAt: now,
         createdBy: actorOf(this.#caller),
-        statusTimestamps: { pending: now },
-        configurationVersionId: configuration?.id ?? null,
-        planDurationMs: null,
-        applyDurationMs: null,
-        policyFailed: false,
-        finishedAt: null,
-      }
-      await stores.runs.insert(run)
-      if (!run.planOnly) await stores.runs.makeCurrent(run)
+        message: defaultMessage,
+      })
       return viewRun(run, permissions)
     })
   }
@@ -84,6 +73,19 @@ export class RunService implements Runs {
     return this.#storage.read(async (stores) => {
       const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canReadRun")
       return mapPage(await stores.runs.list(workspace.id, query, page), (run) => viewRun(run, permissions))
+    })
+  }
+
+  listForOrganization(organization: string, query: OrganizationRunQuery, page: PageRequest): Promise<Page<RunView>> {
+    return this.#storage.read(async (stores) => {
+      const { organization: found } = await authorizeOrganization(stores, this.#caller, organization)
+      const visibility = visibilityIn(this.#caller, found.id)
+      if (visibility === undefined) throw notFound(organization)
+      const runs = await stores.runs.listVisible(visibility, query, page)
+      const workspaces = await stores.workspaces.findMany([...new Set(runs.items.map((run) => run.workspaceId))])
+      const authorized = await withPermissions(stores, this.#caller, workspaces)
+      const permissionsOf = new Map(authorized.map(({ workspace, permissions }) => [workspace.id, permissions]))
+      return mapPage(runs, (run) => viewRun(run, permissionsOf.get(run.workspaceId) ?? noPermissions))
     })
   }
 
@@ -109,6 +111,8 @@ export class RunService implements Runs {
       const { run, workspace, permissions } = await this.#authorized(stores, id, (run) =>
         run.planOnly ? "canQueueRun" : "canQueueApply",
       )
+      refuseFaults(countFaults(step.counts))
+      requireUnclaimed(run, now)
       return viewRun(await carryOut(stores, run, workspace, step, now), permissions)
     })
   }
@@ -150,56 +154,14 @@ export class RunService implements Runs {
   }
 }
 
-/** The step and all that follows from it, in one transaction: lock, states, current configuration, metrics. */
-async function carryOut(
-  stores: UsedStores,
-  before: Run,
-  workspace: SituatedWorkspace,
-  step: RunStep,
-  now: Instant,
-): Promise<Run> {
-  const run = advance(before, step, now)
-  await stores.runs.save(run)
-  switch (lockStep(before, run, workspace)) {
-    case "take":
-      await stores.workspaces.saveLock(workspace.id, lock(workspace, runActor(run), lockReason, now))
-      break
-    case "release":
-      await stores.workspaces.saveLock(workspace.id, { lock: { held: false }, lockNumber: workspace.lockNumber })
-      await discardAndPromote(stores, workspace)
-      break
-    case "keep":
-      break
-  }
-  if (isFinal(run.status)) await recordEnd(stores, run)
-  return run
-}
-
-async function recordEnd(stores: UsedStores, run: Run): Promise<void> {
-  // Read again: the states of the lock that has just ended may have changed it.
-  const workspace = await stores.workspaces.find({ id: run.workspaceId })
-  if (workspace === undefined) return
-  const metrics = isMeasured(run.status)
-    ? runMetrics(await stores.runs.measured(run.workspaceId, measuredRunsMaximum))
-    : workspace.metrics
-  const configuration =
-    run.status === "applied" && run.configurationVersionId !== null
-      ? await stores.configurationVersions.find(run.configurationVersionId)
-      : undefined
-  await stores.workspaces.save(workspace, {
-    ...workspace,
-    metrics,
-    // A provisional configuration counts once it has been applied.
-    ...(configuration?.provisional === true ? { currentConfigurationVersionId: configuration.id } : {}),
-  })
-}
-
 export function viewRun(run: Run, permissions: WorkspacePermissions): RunView {
   const { organizationId: _organizationId, policyFailed: _policyFailed, finishedAt: _finishedAt, ...shown } = run
-  const { planDurationMs: _planMs, applyDurationMs: _applyMs, ...view } = shown
-  const { canQueueApply } = permissions
+  const { planDurationMs: _planMs, applyDurationMs: _applyMs, claim, ...view } = shown
+  const { canQueueApply, canReadVariable } = permissions
   return {
     ...view,
+    variables: canReadVariable ? view.variables : [],
+    executor: claim === null || run.finishedAt !== null ? null : { name: claim.name, expiresAt: claim.expiresAt },
     permissions: {
       canApply: canQueueApply,
       canCancel: canQueueApply,
@@ -210,7 +172,12 @@ export function viewRun(run: Run, permissions: WorkspacePermissions): RunView {
 }
 
 const defaultMessage = "Queued manually via the API"
-const lockReason = "Locked by a run"
+
+/** Only the executor that has claimed a run says how far it is. */
+function requireUnclaimed({ id, claim }: Run, now: Instant): void {
+  if (claim !== null && claim.expiresAt > now)
+    throw conflict(`The run is claimed by the executor "${claim.name}", who alone may report on it.`, { subject: id })
+}
 
 function requireDestroyable(workspace: SituatedWorkspace, permissions: WorkspacePermissions): void {
   if (!permissions.canQueueDestroy) throw notFound(workspace.id)

@@ -113,6 +113,22 @@ export const isDiscardable = (status: RunStatus): boolean => mayBecome(status, "
 /** Statuses in which something is going on that can be stopped. */
 export const isCancelable = (status: RunStatus): boolean => holdsLock(status) && !isConfirmable(status)
 
+/** Waiting for an executor to begin its plan, or its apply. */
+const waitingForPlan = ["pending", "fetching_completed", "queuing", "plan_queued"] as const
+const waitingForApply = ["confirmed", "queuing_apply", "apply_queued"] as const
+export const claimableStatuses: readonly RunStatus[] = [...waitingForPlan, ...waitingForApply]
+
+/** Nothing has begun that an executor could leave half done: another one may take it over. */
+export const isUntouched = (status: RunStatus): boolean => claimableStatuses.includes(status)
+
+/** Where whoever claims a waiting run takes it. */
+export const claimedStatus = (status: RunStatus): "plan_queued" | "apply_queued" =>
+  (waitingForApply as readonly RunStatus[]).includes(status) ? "apply_queued" : "plan_queued"
+
+/** Where it is decided what becomes of a plan, unless checks follow. */
+const decidedStatuses: readonly RunStatus[] = ["planned", "cost_estimated", "policy_checked", "post_plan_completed"]
+export const isDecided = (status: RunStatus): boolean => decidedStatuses.includes(status)
+
 /** How the plan and the apply of a run stand, as their own documents say it. */
 export const stageStatuses = ["pending", "queued", "running", "finished", "errored", "canceled", "unreachable"] as const
 export type StageStatus = (typeof stageStatuses)[number]

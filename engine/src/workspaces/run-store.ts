@@ -1,11 +1,38 @@
-import type { WorkspaceId } from "../core/ids.ts"
+import type { OrganizationId, RunId, WorkspaceId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
-import type { Run } from "./run.ts"
+import type { Instant } from "../core/time.ts"
+import type { Visibility } from "./query.ts"
+import type { Run, RunOperation } from "./run.ts"
 import type { RunStatus } from "./run-status.ts"
 
+/** All combine with AND. */
 export interface RunQuery {
   /** At least one. */
   readonly statuses?: readonly [RunStatus, ...RunStatus[]]
+  readonly sources?: readonly string[]
+  readonly operations?: readonly RunOperation[]
+  readonly unfinished?: boolean
+  /** Who the VCS named with the configuration. */
+  readonly user?: string
+  /** The commit that the VCS named with the configuration. */
+  readonly commit?: string
+  /** Part of the message, or all of an id, user or commit; of no account beside one of those two. */
+  readonly text?: string
+}
+
+export interface OrganizationRunQuery extends RunQuery {
+  readonly workspaceNames?: readonly string[]
+  readonly agentPoolNames?: readonly string[]
+}
+
+/** Where an executor looks for work. */
+export interface ClaimScope {
+  readonly organizationId: OrganizationId
+  readonly workspaceId?: WorkspaceId
+  /** Runs that agents of this pool execute; without it, those of the execution mode `remote`. */
+  readonly agentPoolId?: string
+  /** Narrows it to what the caller sees. */
+  readonly visibility?: Visibility
 }
 
 export interface RunStore {
@@ -13,8 +40,17 @@ export interface RunStore {
   findMany(ids: readonly string[]): Promise<readonly Run[]>
   findByPlan(planId: string): Promise<Run | undefined>
   findByApply(applyId: string): Promise<Run | undefined>
+  findByClaim(claimId: string): Promise<Run | undefined>
   /** Newest first. */
   list(workspaceId: WorkspaceId, query: RunQuery, page: PageRequest): Promise<Page<Run>>
+  /** Of all workspaces that may be shown, newest first. */
+  listVisible(visibility: Visibility, query: OrganizationRunQuery, page: PageRequest): Promise<Page<Run>>
+  /** That nobody has claimed and that could begin now, the longest waiting first. */
+  claimable(scope: ClaimScope, limit: number): Promise<readonly Run[]>
+  /** Unfinished runs whose executor has not been heard of in time. */
+  expiredClaims(now: Instant, limit: number): Promise<readonly RunId[]>
+  /** Whether the workspace has ever had one. */
+  hasAny(workspaceId: WorkspaceId): Promise<boolean>
   /** The last to error or be applied, newest first. */
   measured(workspaceId: WorkspaceId, count: number): Promise<readonly Run[]>
   insert(run: Run): Promise<void>

@@ -15,7 +15,21 @@ export interface Run {
   /** Speculative: it never applies, holds no lock and is never the current run. */
   readonly planOnly: boolean
   readonly refreshOnly: boolean
+  /** Whether the plan looks at what there is before it compares. */
+  readonly refresh: boolean
+  /** It plans without the workspace's lock, and becomes the current run only when somebody confirms it. */
+  readonly savePlan: boolean
+  /** A plan without changes waits for a word like any other. */
+  readonly allowEmptyApply: boolean
+  readonly allowConfigGeneration: boolean
+  /** For this run alone, and only where it never applies; null takes the workspace's. */
+  readonly engineVersion: string | null
+  readonly targetAddrs: readonly string[]
+  readonly replaceAddrs: readonly string[]
+  readonly variables: readonly RunVariable[]
   readonly hasChanges: boolean
+  readonly planCounts: ResourceChanges | null
+  readonly applyCounts: ResourceChanges | null
   readonly createdAt: Instant
   readonly createdBy: Actor | null
   /** When each status was reached. */
@@ -28,7 +42,54 @@ export interface Run {
   /** A policy said no, whether or not somebody overrode it. */
   readonly policyFailed: boolean
   readonly finishedAt: Instant | null
+  /** By the executor that is at work on it, or was last. */
+  readonly claim: RunClaim | null
 }
+
+/** Counts before the workspace's own variables; the value is written as in the configuration language. */
+export interface RunVariable {
+  readonly key: string
+  readonly value: string
+}
+
+/** How many resources a plan wants to change in which way, or an apply has. */
+export interface ResourceChanges {
+  readonly additions: number
+  readonly changes: number
+  readonly destructions: number
+  readonly imports: number
+}
+
+/** Who may claim runs: users and teams for what they may apply, agent pools for the workspaces they execute. */
+export interface RunExecutor {
+  readonly kind: "users" | "teams" | "agent-pools"
+  readonly id: string
+}
+
+export interface RunClaim {
+  readonly id: string
+  readonly by: RunExecutor
+  /** As the executor calls itself. */
+  readonly name: string
+  readonly claimedAt: Instant
+  /** Unless it says before that it is still there. */
+  readonly expiresAt: Instant
+  /** How much each sign of life adds. */
+  readonly leaseMs: number
+}
+
+/** What kind of run it is, as lists filter it. */
+export const runOperations = [
+  "plan_and_apply",
+  "plan_only",
+  "refresh_only",
+  "destroy",
+  "empty_apply",
+  "save_plan",
+] as const
+export type RunOperation = (typeof runOperations)[number]
+
+export const runSources = ["tfe-api", "tfe-configuration-version", "tfe-ui"] as const
 
 export interface RunInput {
   readonly message: string | null
@@ -37,6 +98,15 @@ export interface RunInput {
   readonly autoApply: boolean | null
   readonly planOnly: boolean
   readonly refreshOnly: boolean
+  /** What follows may be left out: false, nothing, and for `refresh` true. */
+  readonly refresh?: boolean
+  readonly savePlan?: boolean
+  readonly allowEmptyApply?: boolean
+  readonly allowConfigGeneration?: boolean
+  readonly engineVersion?: string | null
+  readonly targetAddrs?: readonly string[]
+  readonly replaceAddrs?: readonly string[]
+  readonly variables?: readonly RunVariable[]
   /** Null takes the workspace's current configuration version. */
   readonly configurationVersionId: string | null
 }
@@ -46,6 +116,10 @@ export interface RunStep {
   readonly status: RunStatus
   /** Said when the plan ends; true unless the run is planned and finished. */
   readonly hasChanges: boolean | null
+  /** Said when the plan or the apply ends. */
+  readonly counts?: ResourceChanges | null
+  /** Estimates, policies or tasks are still to come, so nothing is decided by itself yet. */
+  readonly checksFollow?: boolean
 }
 
 export interface RunPermissions {
@@ -57,7 +131,9 @@ export interface RunPermissions {
 
 export interface RunView extends Omit<
   Run,
-  "organizationId" | "planDurationMs" | "applyDurationMs" | "policyFailed" | "finishedAt"
+  "organizationId" | "planDurationMs" | "applyDurationMs" | "policyFailed" | "finishedAt" | "claim"
 > {
+  /** While an executor is at work on it. */
+  readonly executor: Pick<RunClaim, "name" | "expiresAt"> | null
   readonly permissions: RunPermissions
 }

@@ -2,6 +2,7 @@ import { decodeInclude } from "../../wire/jsonapi/include.ts"
 import { encodePage } from "../../wire/jsonapi/links.ts"
 import { decodePage } from "../../wire/jsonapi/query.ts"
 import {
+  decodeOrganizationRunQuery,
   decodeRun,
   decodeRunQuery,
   decodeRunStep,
@@ -55,6 +56,22 @@ export const runRoutes: readonly Route[] = [
       const workspace = { id: param(request, "workspace_id") }
       const parts = decodeInclude(query, runParts)
       const page = await engine.runs.list(workspace, decodeRunQuery(query), decodePage(query))
+      const included = parts.size === 0 ? undefined : await besideRuns(engine, page.items, parts)
+      return ok(encodePage(page, encodeRun, url, included))
+    },
+  },
+  {
+    method: "GET",
+    path: "/organizations/:organization_name/runs",
+    handle: async (request) => {
+      const { engine, query, url } = request
+      const parts = decodeInclude(query, runParts)
+      const organization = param(request, "organization_name")
+      const page = await engine.runs.listForOrganization(
+        organization,
+        decodeOrganizationRunQuery(query),
+        decodePage(query),
+      )
       const included = parts.size === 0 ? undefined : await besideRuns(engine, page.items, parts)
       return ok(encodePage(page, encodeRun, url, included))
     },

@@ -74,6 +74,8 @@ const flags = <Name extends string>(names: readonly Name[]) =>
   record(Object.fromEntries(names.map((name) => [name, boolean()])) as Record<Name, Arbitrary<boolean>>)
 const actor = record({ kind: constantFrom(...actorKinds), id })
 const duration = orNull(double({ min: 0, max: 1e12, noNaN: true }).map((value) => value + 0))
+const whole = double({ min: 0, max: 1e9, noNaN: true }).map((value) => Math.round(value) + 0)
+const resourceChanges = record({ additions: whole, changes: whole, destructions: whole, imports: whole })
 /** Members that are left out, never undefined. */
 const some = <T>(members: { [name in keyof T]: Arbitrary<T[name]> }) => record(members, { requiredKeys: [] })
 
@@ -274,6 +276,17 @@ const answers: Readonly<Record<string, Codec>> = {
       configurationVersionId: orNull(id),
       planId: id,
       applyId: id,
+      refresh: boolean(),
+      savePlan: boolean(),
+      allowEmptyApply: boolean(),
+      allowConfigGeneration: boolean(),
+      engineVersion: orNull(text),
+      targetAddrs: array(text),
+      replaceAddrs: array(text),
+      variables: array(record({ key: text, value: text })),
+      planCounts: orNull(resourceChanges),
+      applyCounts: orNull(resourceChanges),
+      executor: orNull(record({ name: text, expiresAt: instant })),
       permissions: flags(["canApply", "canCancel", "canDiscard", "canForceCancel"]),
     }),
     encodeRun,
@@ -447,6 +460,14 @@ const requests: Readonly<Record<string, Codec>> = {
       planOnly: boolean(),
       refreshOnly: boolean(),
       configurationVersionId: orNull(id),
+      refresh: boolean(),
+      savePlan: boolean(),
+      allowEmptyApply: boolean(),
+      allowConfigGeneration: boolean(),
+      engineVersion: said.filter((value) => value.length < 200),
+      targetAddrs: array(said),
+      replaceAddrs: array(said),
+      variables: array(record({ key: said, value: said })),
     }),
     (input: Parameters<typeof encodeRunInput>[1]) => encodeRunInput("ws-1", input),
     (body) => decodeRun(body).input,

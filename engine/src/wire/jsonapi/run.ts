@@ -3,7 +3,14 @@
 import { z } from "zod"
 import { badRequest } from "../../core/errors.ts"
 import { formatInstant, type Instant } from "../../core/time.ts"
-import type { RunInput, RunStep, RunView } from "../../workspaces/run.ts"
+import {
+  type ResourceChanges,
+  type RunInput,
+  type RunOperation,
+  runOperations,
+  type RunStep,
+  type RunView,
+} from "../../workspaces/run.ts"
 import {
   applyStatus,
   isCancelable,
@@ -15,18 +22,24 @@ import {
   runStatuses,
 } from "../../workspaces/run-status.ts"
 import { messageFaults } from "../../workspaces/run-rules.ts"
-import type { RunQuery } from "../../workspaces/run-store.ts"
+import type { OrganizationRunQuery, RunQuery } from "../../workspaces/run-store.ts"
 import { decodeActor } from "./actor.ts"
 import type { ConfigurationVersionId, RunId, WorkspaceId } from "../../core/ids.ts"
-import { type MembersReader, readResource } from "./answer.ts"
+import { MembersReader, readResource } from "./answer.ts"
 import { decodeBody, decodeDocument, encodeDocument, type RequestDocument, type Resource, toOne } from "./document.ts"
-import { attributePointers } from "./errors.ts"
+import { attributePointers, renamedPointers } from "./errors.ts"
+import { given } from "./given.ts"
 import { dashedMembers } from "./member-name.ts"
 import { decodeCommaList, encodeCommaList } from "./query.ts"
 import { ruled } from "./ruled.ts"
 import { relatedId, toOneSchema } from "./relationship.ts"
 
-export const runPointers = attributePointers(["configurationVersion", "workspace"])
+export const runNames = { engineVersion: "terraformVersion" }
+export const runPointers = renamedPointers(attributePointers(["configurationVersion", "workspace"]), runNames)
+
+/** Of a version, or of what chooses one. */
+const versionMaximum = 255
+const textList = z.array(z.string()).nullish()
 
 const runSchema = z.object({
   attributes: z
@@ -36,6 +49,14 @@ const runSchema = z.object({
       "auto-apply": z.boolean().nullish(),
       "plan-only": z.boolean().nullish(),
       "refresh-only": z.boolean().nullish(),
+      refresh: z.boolean().nullish(),
+      "save-plan": z.boolean().nullish(),
+      "allow-empty-apply": z.boolean().nullish(),
+      "allow-config-generation": z.boolean().nullish(),
+      "terraform-version": z.string().max(versionMaximum).nullish(),
+      "target-addrs": textList,
+      "replace-addrs": textList,
+      variables: z.array(z.object({ key: z.string(), value: z.string() })).nullish(),
     })
     .nullish(),
   relationships: z.object({
@@ -55,31 +76,104 @@ export function decodeRun(body: unknown): { readonly workspaceId: string; readon
       planOnly: attributes?.["plan-only"] ?? false,
       refreshOnly: attributes?.["refresh-only"] ?? false,
       configurationVersionId: relatedId(relationships["configuration-version"]) ?? null,
+      ...given({
+        refresh: attributes?.refresh ?? undefined,
+        savePlan: attributes?.["save-plan"] ?? undefined,
+        allowEmptyApply: attributes?.["allow-empty-apply"] ?? undefined,
+        allowConfigGeneration: attributes?.["allow-config-generation"] ?? undefined,
+        engineVersion: attributes?.["terraform-version"] ?? undefined,
+        targetAddrs: attributes?.["target-addrs"] ?? undefined,
+        replaceAddrs: attributes?.["replace-addrs"] ?? undefined,
+        variables: attributes?.variables ?? undefined,
+      }),
     },
   }
 }
 
-const stepSchema = z.object({ status: z.enum(runStatuses), "has-changes": z.boolean().nullish() })
+const count = z.number().nullish()
+const stepSchema = z.object({
+  status: z.enum(runStatuses),
+  "has-changes": z.boolean().nullish(),
+  "resource-additions": count,
+  "resource-changes": count,
+  "resource-destructions": count,
+  "resource-imports": count,
+  "checks-follow": z.boolean().nullish(),
+})
 const stepDocument = z.object({ data: z.object({ attributes: stepSchema }) })
 
 /** `{ status }` bare or as a document, like the body of a lock. */
 export function decodeRunStep(body: unknown): RunStep {
   const bare = typeof body === "object" && body !== null && "status" in body
   const step = bare ? decodeBody(body, stepSchema) : decodeBody(body, stepDocument).data.attributes
-  return { status: step.status, hasChanges: step["has-changes"] ?? null }
+  return {
+    status: step.status,
+    hasChanges: step["has-changes"] ?? null,
+    ...given({ counts: countsIn(step), checksFollow: step["checks-follow"] ?? undefined }),
+  }
+}
+
+/** Those that are left out are none, if any is told. */
+function countsIn(step: z.infer<typeof stepSchema>): ResourceChanges | undefined {
+  const told = resourceCounts.map((name) => [name, step[`resource-${name}`] ?? undefined] as const)
+  if (told.every(([, number]) => number === undefined)) return undefined
+  return Object.fromEntries(told.map(([name, number]) => [name, number ?? 0])) as unknown as ResourceChanges
+}
+
+const resourceCounts = ["additions", "changes", "destructions", "imports"] as const
+
+/** As plans and applies show it; what nobody has told is shown as none, because clients read numbers. */
+const encodeCounts = (counts: ResourceChanges | null) =>
+  Object.fromEntries(resourceCounts.map((name) => [`resource-${name}`, counts?.[name] ?? 0]))
+
+const statusGroups: Readonly<Record<string, Pick<RunQuery, "statuses" | "unfinished">>> = {
+  non_final: { unfinished: true },
+  final: { unfinished: false },
+  discardable: { statuses: runStatuses.filter(isDiscardable) as unknown as [RunStatus, ...RunStatus[]] },
 }
 
 export function decodeRunQuery(query: URLSearchParams): RunQuery {
-  const parameter = "filter[status]"
-  const statuses = decodeCommaList(query.get(parameter))
-  if (statuses === undefined) return {}
-  const known = statuses.filter(isRunStatus)
-  if (known.length < statuses.length)
-    throw badRequest("The status filter is not valid.", [
-      { detail: `${parameter} must be among ${runStatuses.join(", ")}`, parameter },
-    ])
-  const [first, ...rest] = known
-  return first === undefined ? {} : { statuses: [first, ...rest] }
+  const statuses = chosen(query, "filter[status]", isRunStatus, runStatuses)
+  const group = query.get("filter[status_group]") || undefined
+  const ofGroup =
+    group === undefined ? {} : (statusGroups[group] ?? refuse("filter[status_group]", Object.keys(statusGroups)))
+  return {
+    ...ofGroup,
+    ...given({
+      statuses,
+      sources: decodeCommaList(query.get("filter[source]")),
+      operations: chosen(query, "filter[operation]", isOperation, runOperations),
+      user: query.get("search[user]") || undefined,
+      commit: query.get("search[commit]") || undefined,
+      text: query.get("search[basic]") || undefined,
+    }),
+  }
+}
+
+export const decodeOrganizationRunQuery = (query: URLSearchParams): OrganizationRunQuery => ({
+  ...decodeRunQuery(query),
+  ...given({
+    workspaceNames: decodeCommaList(query.get("filter[workspace_names]")),
+    agentPoolNames: decodeCommaList(query.get("filter[agent_pool_names]")),
+  }),
+})
+
+const isOperation = (text: string): text is RunOperation => (runOperations as readonly string[]).includes(text)
+
+function chosen<T extends string>(
+  query: URLSearchParams,
+  parameter: string,
+  is: (text: string) => text is T,
+  all: readonly T[],
+): [T, ...T[]] | undefined {
+  const [first, ...rest] = (decodeCommaList(query.get(parameter)) ?? []).map((text) =>
+    is(text) ? text : refuse(parameter, all),
+  )
+  return first === undefined ? undefined : [first, ...rest]
+}
+
+function refuse(parameter: string, all: readonly string[]): never {
+  throw badRequest("The filter is not valid.", [{ detail: `${parameter} must be among ${all.join(", ")}`, parameter }])
 }
 
 export function encodeRun(run: RunView): Resource {
@@ -104,7 +198,17 @@ export function encodeRun(run: RunView): Resource {
           formatInstant(at),
         ]),
       ),
-      "target-addrs": null,
+      refresh: run.refresh,
+      "save-plan": run.savePlan,
+      "allow-empty-apply": run.allowEmptyApply,
+      "allow-config-generation": run.allowConfigGeneration,
+      "terraform-version": run.engineVersion,
+      "target-addrs": run.targetAddrs,
+      "replace-addrs": run.replaceAddrs,
+      variables: run.variables,
+      "plan-changes": run.planCounts,
+      "apply-changes": run.applyCounts,
+      executor: run.executor && { name: run.executor.name, "expires-at": formatInstant(run.executor.expiresAt) },
       actions: {
         "is-cancelable": isCancelable(status),
         "is-confirmable": isConfirmable(status) && !run.planOnly,
@@ -134,6 +238,7 @@ export const encodePlan = (run: RunView): Resource => {
   return encodeStage(run, "plans", run.planId, {
     status: planStatus(run.status, reached),
     "has-changes": run.hasChanges,
+    ...encodeCounts(run.planCounts),
     "status-timestamps": stageTimestamps({
       queued: reached.plan_queued,
       started: reached.planning,
@@ -146,6 +251,7 @@ export const encodeApply = (run: RunView): Resource => {
   const { statusTimestamps: reached } = run
   return encodeStage(run, "applies", run.applyId, {
     status: applyStatus(run.status, reached),
+    ...encodeCounts(run.applyCounts),
     "status-timestamps": stageTimestamps({
       queued: reached.apply_queued,
       started: reached.applying,
@@ -180,7 +286,18 @@ export function decodeRunView(resource: unknown): RunView {
     autoApply: own.flag("autoApply"),
     planOnly: own.flag("planOnly"),
     refreshOnly: own.flag("refreshOnly"),
+    refresh: own.flag("refresh"),
+    savePlan: own.flag("savePlan"),
+    allowEmptyApply: own.flag("allowEmptyApply"),
+    allowConfigGeneration: own.flag("allowConfigGeneration"),
+    engineVersion: own.textOrNull("terraformVersion"),
+    targetAddrs: own.texts("targetAddrs"),
+    replaceAddrs: own.texts("replaceAddrs"),
+    variables: own.list("variables").map(decodeVariable),
     hasChanges: own.flag("hasChanges"),
+    planCounts: decodeCounts(own.membersOrNull("planChanges")),
+    applyCounts: decodeCounts(own.membersOrNull("applyChanges")),
+    executor: decodeExecutor(own.membersOrNull("executor")),
     createdAt: own.instant("createdAt"),
     createdBy: decodeActor(related.identifierOrNull("createdBy")),
     statusTimestamps: decodeTimestamps(own.members("statusTimestamps")),
@@ -190,6 +307,18 @@ export function decodeRunView(resource: unknown): RunView {
     permissions: own.members("permissions").flags(["canApply", "canCancel", "canDiscard", "canForceCancel"]),
   }
 }
+
+function decodeVariable(variable: unknown): RunView["variables"][number] {
+  const reader = new MembersReader(variable, "variables")
+  return { key: reader.text("key"), value: reader.text("value") }
+}
+
+const decodeCounts = (counts: MembersReader | null): ResourceChanges | null =>
+  counts &&
+  (Object.fromEntries(resourceCounts.map((name) => [name, counts.number(name)])) as unknown as ResourceChanges)
+
+const decodeExecutor = (executor: MembersReader | null): RunView["executor"] =>
+  executor && { name: executor.text("name"), expiresAt: executor.instant("expiresAt") }
 
 function decodeTimestamps(reached: MembersReader): RunView["statusTimestamps"] {
   const member = (status: RunStatus) => `${status.replaceAll("_", "-")}-at`
@@ -201,16 +330,38 @@ function decodeTimestamps(reached: MembersReader): RunView["statusTimestamps"] {
 }
 
 /** The other direction of `decodeRun`. */
-export const encodeRunInput = (workspaceId: string, { configurationVersionId, ...input }: RunInput): RequestDocument =>
-  encodeDocument("runs", dashedMembers(input), {
+export const encodeRunInput = (
+  workspaceId: string,
+  { configurationVersionId, engineVersion, ...input }: RunInput,
+): RequestDocument =>
+  encodeDocument("runs", dashedMembers({ ...input, [runNames.engineVersion]: engineVersion }), {
     workspace: toOne("workspaces", workspaceId),
     "configuration-version": toOne("configuration-versions", configurationVersionId),
   })
 
 /** The other direction of `decodeRunStep`. */
-export const encodeRunStep = (step: RunStep): RequestDocument => encodeDocument("runs", dashedMembers(step))
+export const encodeRunStep = ({ counts, ...step }: RunStep): RequestDocument =>
+  encodeDocument("runs", {
+    ...dashedMembers(step),
+    ...(counts === undefined || counts === null ? {} : encodeCounts(counts)),
+  })
+
+type Parameters = readonly (readonly [string, string | undefined])[]
 
 /** The other direction of `decodeRunQuery`. */
-export const encodeRunQuery = ({ statuses }: RunQuery): readonly (readonly [string, string | undefined])[] => [
-  ["filter[status]", statuses && encodeCommaList(statuses)],
+export const encodeRunQuery = (query: RunQuery): Parameters => [
+  ["filter[status]", query.statuses && encodeCommaList(query.statuses)],
+  ["filter[source]", query.sources && encodeCommaList(query.sources)],
+  ["filter[operation]", query.operations && encodeCommaList(query.operations)],
+  ["filter[status_group]", query.unfinished === undefined ? undefined : query.unfinished ? "non_final" : "final"],
+  ["search[user]", query.user],
+  ["search[commit]", query.commit],
+  ["search[basic]", query.text],
+]
+
+/** The other direction of `decodeOrganizationRunQuery`. */
+export const encodeOrganizationRunQuery = (query: OrganizationRunQuery): Parameters => [
+  ...encodeRunQuery(query),
+  ["filter[workspace_names]", query.workspaceNames && encodeCommaList(query.workspaceNames)],
+  ["filter[agent_pool_names]", query.agentPoolNames && encodeCommaList(query.agentPoolNames)],
 ]

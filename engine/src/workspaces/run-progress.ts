@@ -1,0 +1,71 @@
+// How a run moves: the step and all that follows from it, in one transaction: what is decided by itself, the lock, states,
+// the current configuration, metrics.
+import { conflict } from "../core/errors.ts"
+import type { Instant } from "../core/time.ts"
+import type { Stores } from "../stores.ts"
+import { lock } from "./lock.ts"
+import type { Run, RunStep } from "./run.ts"
+import { measuredRunsMaximum, runMetrics } from "./run-metrics.ts"
+import { advance, decision, lockStep, runActor } from "./run-rules.ts"
+import { isFinal, isMeasured } from "./run-status.ts"
+import { discardAndPromote } from "./state-settlement.ts"
+import type { SituatedWorkspace } from "./workspace.ts"
+
+type UsedStores = Pick<Stores, "workspaces" | "runs" | "configurationVersions" | "stateVersions">
+
+const lockReason = "Locked by a run"
+
+/** Each step is written down, and one that is decided by itself follows at the same instant. */
+export async function carryOut(
+  stores: UsedStores,
+  before: Run,
+  workspace: SituatedWorkspace,
+  step: RunStep,
+  now: Instant,
+): Promise<Run> {
+  requireFreshPlan(before, step, workspace)
+  const stepped = advance(before, step, now)
+  const status = step.checksFollow === true ? undefined : decision(stepped)
+  const run = status === undefined ? stepped : advance(stepped, { status, hasChanges: null }, now)
+  await stores.runs.save(run)
+  switch (lockStep(before, run, workspace)) {
+    case "take":
+      await stores.workspaces.saveLock(workspace.id, lock(workspace, runActor(run), lockReason, now))
+      if (run.savePlan) await stores.runs.makeCurrent(run)
+      break
+    case "release":
+      await stores.workspaces.saveLock(workspace.id, { lock: { held: false }, lockNumber: workspace.lockNumber })
+      await discardAndPromote(stores, workspace)
+      break
+    case "keep":
+      break
+  }
+  if (isFinal(run.status)) await recordEnd(stores, run)
+  return run
+}
+
+/** A saved plan says what to do to the state it was made from. */
+function requireFreshPlan(run: Run, { status }: RunStep, { id, latestChangeAt }: SituatedWorkspace): void {
+  const planned = run.statusTimestamps.planning
+  if (run.status === "planned_and_saved" && status === "confirmed" && planned !== undefined && latestChangeAt > planned)
+    throw conflict("The saved plan is stale: the workspace's state has changed since it was made.", { subject: id })
+}
+
+async function recordEnd(stores: UsedStores, run: Run): Promise<void> {
+  // Read again: the states of the lock that has just ended may have changed it.
+  const workspace = await stores.workspaces.find({ id: run.workspaceId })
+  if (workspace === undefined) return
+  const metrics = isMeasured(run.status)
+    ? runMetrics(await stores.runs.measured(run.workspaceId, measuredRunsMaximum))
+    : workspace.metrics
+  const configuration =
+    run.status === "applied" && run.configurationVersionId !== null
+      ? await stores.configurationVersions.find(run.configurationVersionId)
+      : undefined
+  await stores.workspaces.save(workspace, {
+    ...workspace,
+    metrics,
+    // A provisional configuration counts once it has been applied.
+    ...(configuration?.provisional === true ? { currentConfigurationVersionId: configuration.id } : {}),
+  })
+}

@@ -1,0 +1,112 @@
+// How runs come to be: asked for, or following from a configuration that has arrived.
+import { unprocessable } from "../core/errors.ts"
+import { newId, type RunId } from "../core/ids.ts"
+import type { RandomSource } from "../core/random.ts"
+import type { Instant } from "../core/time.ts"
+import type { Stores } from "../stores.ts"
+import type { ConfigurationVersion } from "./configuration-version.ts"
+import type { Run, RunInput, runSources } from "./run.ts"
+import { type Actor, effectiveExecution, type SituatedWorkspace } from "./workspace.ts"
+
+/** What a run has before anything is asked; drawn before the transaction, which may run several times. */
+export interface NewRun {
+  readonly id: RunId
+  readonly planId: string
+  readonly applyId: string
+  readonly now: Instant
+}
+
+export const newRun = (random: RandomSource, now: Instant): NewRun => ({
+  id: newId("run", random),
+  planId: newId("plan", random),
+  applyId: newId("apply", random),
+  now,
+})
+
+interface RunOrigin {
+  readonly source: (typeof runSources)[number] | "tfe-infrastructure-lifecycle"
+  readonly createdBy: Actor | null
+  readonly message: string
+}
+
+/** Pending from now on. Refused where runs execute with whoever starts them: nobody would ever come for it. */
+export async function queueRun(
+  { runs }: Pick<Stores, "runs">,
+  workspace: SituatedWorkspace,
+  input: RunInput,
+  configuration: ConfigurationVersion | undefined,
+  { now, ...ids }: NewRun,
+  origin: RunOrigin,
+): Promise<Run> {
+  requireQueue(workspace)
+  const planOnly = input.planOnly || configuration?.speculative === true
+  const savePlan = input.savePlan ?? false
+  const run: Run = {
+    ...ids,
+    workspaceId: workspace.id,
+    organizationId: workspace.organizationId,
+    status: "pending",
+    message: input.message ?? origin.message,
+    source: origin.source,
+    isDestroy: input.isDestroy,
+    autoApply: input.autoApply ?? (savePlan ? false : workspace.autoApply),
+    planOnly,
+    refreshOnly: input.refreshOnly,
+    refresh: input.refresh ?? true,
+    savePlan,
+    allowEmptyApply: input.allowEmptyApply ?? false,
+    allowConfigGeneration: input.allowConfigGeneration ?? false,
+    engineVersion: input.engineVersion ?? null,
+    targetAddrs: input.targetAddrs ?? [],
+    replaceAddrs: input.replaceAddrs ?? [],
+    variables: input.variables ?? [],
+    hasChanges: false,
+    planCounts: null,
+    applyCounts: null,
+    createdAt: now,
+    createdBy: origin.createdBy,
+    statusTimestamps: { pending: now },
+    configurationVersionId: configuration?.id ?? null,
+    planDurationMs: null,
+    applyDurationMs: null,
+    policyFailed: false,
+    finishedAt: null,
+    claim: null,
+  }
+  await runs.insert(run)
+  // A saved plan becomes the workspace's business when somebody confirms it, one that never applies not at all.
+  if (!planOnly && !savePlan) await runs.makeCurrent(run)
+  return run
+}
+
+export const hasQueue = (workspace: SituatedWorkspace): boolean => effectiveExecution(workspace).mode !== "local"
+
+function requireQueue(workspace: SituatedWorkspace): void {
+  if (hasQueue(workspace)) return
+  const detail = "Runs cannot be queued in a workspace whose execution mode is local"
+  throw unprocessable(`${detail}.`, [{ field: ["workspace"], detail }])
+}
+
+/**
+ * The run that a configuration asks for by itself, once it has been uploaded; undefined where none follows: it asks for
+ * none, its workspace executes locally, or the VCS brought it to a workspace that waits for a first run by hand
+ * (specification 4.2, `queue-all-runs`).
+ */
+export async function queueRunFor(
+  stores: Pick<Stores, "workspaces" | "runs">,
+  configuration: ConfigurationVersion,
+  made: NewRun & { readonly createdBy: Actor | null },
+): Promise<Run | undefined> {
+  if (!configuration.autoQueueRuns) return undefined
+  const workspace = await stores.workspaces.find({ id: configuration.workspaceId })
+  if (workspace === undefined || !hasQueue(workspace)) return undefined
+  const ofVcs = configuration.ingress !== null
+  if (ofVcs && !workspace.queueAllRuns && !(await stores.runs.hasAny(workspace.id))) return undefined
+  const { createdBy, ...ids } = made
+  const input = { message: null, isDestroy: false, autoApply: null, planOnly: false, refreshOnly: false }
+  return queueRun(stores, workspace, { ...input, configurationVersionId: configuration.id }, configuration, ids, {
+    source: "tfe-configuration-version",
+    createdBy,
+    message: configuration.ingress?.attributes.commitMessage ?? "Queued by an uploaded configuration",
+  })
+}
