@@ -1,8 +1,7 @@
 // Certificates: what is in the Secret is compared with what is asked for, and another one is issued where that is needed and
 // possible. One that is good stays in use until a better one is at hand, whatever else goes wrong.
-import { managedLabel } from "./certificate/annotations.ts"
 import { backoffOf, failed, type Failure, renewAnnotation, usable, waitingOn } from "./certificate/attempts.ts"
-import { type Case, type CertificateParts, inNamespaceOf, presentAt, put } from "./certificate/certificate-case.ts"
+import { type Case, type CertificateParts, writerOf } from "./certificate/certificate-case.ts"
 import { statusOf, toBeRevoked } from "./certificate/certificate-status.ts"
 import { type HeldCertificate, heldIn } from "./certificate/held-certificate.ts"
 import { IssuanceFailed, issue, nextKeyOf } from "./certificate/issuance.ts"
@@ -27,6 +26,7 @@ import { certificate, type CertificateSpec } from "./kinds/certificate.ts"
 import { type KubernetesObject, secrets } from "./kubernetes-object.ts"
 import { toldHowToLetGo } from "./letting-go.ts"
 import { type Outcome, pollMs, stalled, Unsettled, waiting } from "./outcome.ts"
+import { inNamespaceOf, presentAt, put } from "./own-objects.ts"
 import { parsedSpec } from "./parsed-spec.ts"
 import type { Reconciler, Visit } from "./reconciler.ts"
 
@@ -45,8 +45,6 @@ export const certificateIndexes = {
     return kind === "Issuer" ? within(object, name).map((key) => `Issuer/${key}`) : [`ClusterIssuer/${name}`]
   },
 }
-
-export const managedSelector = `${managedLabel}=true`
 
 /** Nobody tells when somebody else's Secret goes away. */
 const foreignPollMs = 60_000
@@ -177,7 +175,7 @@ class Certificates {
       revision,
       renewRequest: object.metadata.annotations?.[renewAnnotation] ?? "",
     }
-    one.secret = await put(this.#parts, one, secrets, await secretFor(content, one.secret))
+    one.secret = await put(this.#parts, writerOf(one), secrets, await secretFor(content, one.secret))
     const keptKey = one.held.is === "whole" && one.held.privateKey === held.privateKey
     one.held = { is: "whole", ...held }
     if (spec.keySource === "Operator" && !keptKey) await parts.cluster.delete(secrets, nextKeyOf(object, revision))
@@ -219,7 +217,7 @@ class Certificates {
       renewRequest: renewRequestIn(secret),
     }
     const wanted = await secretFor(content, secret)
-    if (!isAsWanted(wanted, secret)) one.secret = await put(this.#parts, one, secrets, wanted)
+    if (!isAsWanted(wanted, secret)) one.secret = await put(this.#parts, writerOf(one), secrets, wanted)
     const nextKey = nextKeyOf(object, revision)
     const { cluster, storeOf } = this.#parts
     // Left behind by a crash.

@@ -1,6 +1,6 @@
 // Every kind that the operator looks after.
 import { certificateFigures } from "./certificate/certificate-figures.ts"
-import { certificateIndexes, managedSelector, reconcileCertificates } from "./certificates.ts"
+import { certificateIndexes, reconcileCertificates } from "./certificates.ts"
 import { reconcileCertificateRoles } from "./certificate-roles.ts"
 import { reconcileConnections } from "./connections.ts"
 import { connectionOf, connectionReferences, type ControlledKind, referencesTo } from "./controllers.ts"
@@ -11,8 +11,10 @@ import { connection } from "./kinds/connection.ts"
 import { clusterIssuer, issuer } from "./kinds/issuer.ts"
 import { configMaps, type ObjectKey, parseKey, secrets } from "./kubernetes-object.ts"
 import { eabSecretOf, reconcileIssuers } from "./issuers.ts"
+import { managedSelector } from "./own-objects.ts"
 import { workspace } from "./kinds/workspace.ts"
 import { workspaceFigures } from "./workspace/workspace-figures.ts"
+import { outputsConfigMapOf, outputsSecretOf } from "./workspace/output-publication.ts"
 import { reconcileWorkspaces, workspaceIdOf, workspacesReferredTo } from "./workspace/workspaces.ts"
 
 export const controlledKinds: readonly ControlledKind[] = [
@@ -77,9 +79,21 @@ export const controlledKinds: readonly ControlledKind[] = [
   },
   {
     kind: workspace,
-    indexes: { connection: connectionOf, workspaceId: workspaceIdOf, workspaceRef: workspacesReferredTo },
-    refersTo: [...connectionReferences, { resource: workspace, index: "workspaceRef" }],
-    reconciler: ({ engines, storeOf }) => reconcileWorkspaces({ engines, workspaces: storeOf(workspace) }),
+    indexes: {
+      connection: connectionOf,
+      workspaceId: workspaceIdOf,
+      workspaceRef: workspacesReferredTo,
+      outputsConfigMap: outputsConfigMapOf,
+      outputsSecret: outputsSecretOf,
+    },
+    refersTo: [
+      ...connectionReferences,
+      { resource: workspace, index: "workspaceRef" },
+      { resource: configMaps, labelSelector: managedSelector, index: "outputsConfigMap" },
+      { resource: secrets, labelSelector: managedSelector, index: "outputsSecret" },
+    ],
+    reconciler: ({ cluster, engines, storeOf, writes }) =>
+      reconcileWorkspaces({ cluster, engines, storeOf, writes, workspaces: storeOf(workspace) }),
     figures: workspaceFigures,
   },
 ]

@@ -2,7 +2,6 @@
 // authority may be replaced.
 import { type Engine, isEngineError, type IssuerCertificate } from "@chancery/engine"
 import { parseCertificate, serialNumberOf, sha256, writePem } from "@chancery/engine/x509"
-import { labels } from "./certificate/annotations.ts"
 import type { Cluster } from "./cluster.ts"
 import { connectionOf } from "./controllers.ts"
 import type { EngineConnections } from "./engine-connections.ts"
@@ -18,6 +17,7 @@ import {
 } from "./kubernetes-object.ts"
 import type { Index, ObjectStore } from "./object-store.ts"
 import { type Outcome, type OwnStatus, pollMs, refused, stalled } from "./outcome.ts"
+import { labels } from "./own-objects.ts"
 import { parsedSpec } from "./parsed-spec.ts"
 import type { Reconciler, Visit } from "./reconciler.ts"
 

@@ -56,6 +56,12 @@ export const reasons = [
   "LockedByOther",
   "DeletionBlocked",
   "DeletionRefused",
+  // Of their outputs.
+  "OutputsPublished",
+  "OutputsPending",
+  "OutputsTooLarge",
+  "OutputNamesUnfit",
+  "StateMissing",
   // What an engine answers.
   "EngineUnavailable",
   "EngineRefused",

@@ -18,11 +18,3 @@ export const annotations = {
   /** Of what key store and trust store were made of: they are different octets each time. */
   stores: "chancery.dev/keystores",
 } as const
-
-/** By this one the operator watches its own Secrets and ConfigMaps and no others. */
-export const managedLabel = "controller.chancery.dev/managed"
-
-export const labels = {
-  "app.kubernetes.io/managed-by": "chancery-operator",
-  [managedLabel]: "true",
-} as const

@@ -5,7 +5,8 @@ import { certificateRole, type CertificateRoleSpec } from "../kinds/certificate-
 import type { Kind } from "../kinds/definition.ts"
 import { clusterIssuer, issuer, type IssuerSpec } from "../kinds/issuer.ts"
 import type { KubernetesObject } from "../kubernetes-object.ts"
-import { type Case, type CertificateParts, framed, inNamespaceOf } from "./certificate-case.ts"
+import { inNamespaceOf } from "../own-objects.ts"
+import { type Case, type CertificateParts, framed } from "./certificate-case.ts"
 import { certificatesIn } from "./held-certificate.ts"
 
 export interface KnownIssuer {

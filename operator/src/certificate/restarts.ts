@@ -1,7 +1,8 @@
 import { sha256 } from "@chancery/engine/x509"
 import type { CertificateSpec } from "../kinds/certificate.ts"
 import type { Resource } from "../kubernetes-object.ts"
-import { type Case, type CertificateParts, inNamespaceOf } from "./certificate-case.ts"
+import { inNamespaceOf } from "../own-objects.ts"
+import { type Case, type CertificateParts } from "./certificate-case.ts"
 
 type Workload = NonNullable<CertificateSpec["rolloutRestart"]>[number]
 

@@ -4,7 +4,7 @@ import type { Instant } from "@chancery/engine"
 import { writePem } from "@chancery/engine/x509"
 import type { KubernetesObject } from "../kubernetes-object.ts"
 import { secondTime } from "../kubernetes-object.ts"
-import { labels } from "./annotations.ts"
+import { labels } from "../own-objects.ts"
 import { certificatesIn, fingerprint } from "./held-certificate.ts"
 
 export interface TrustedAuthority {

@@ -2,7 +2,8 @@
 import type { Condition } from "../conditions.ts"
 import { parseGoDuration } from "../go-duration.ts"
 import { configMaps } from "../kubernetes-object.ts"
-import { type Case, type CertificateParts, inNamespaceOf, presentAt, put } from "./certificate-case.ts"
+import { inNamespaceOf, presentAt, put } from "../own-objects.ts"
+import { type Case, type CertificateParts, writerOf } from "./certificate-case.ts"
 import { fingerprint, isSelfIssued } from "./held-certificate.ts"
 import type { KnownIssuer } from "./known-issuer.ts"
 import { isAsWanted } from "./secret-layout.ts"
@@ -42,7 +43,7 @@ export async function publishTrust(parts: CertificateParts, one: Case, known: Kn
   const inUse = held.is === "whole" ? held.authorities.filter((der) => !inForce.has(fingerprint(der))) : []
   const authorities = trusted(trustedIn(present), { current, inUse, overlapMs, now: visit.now })
   const wanted = trustConfigMap(name, object, authorities, present)
-  if (!isAsWanted(wanted, present)) await put(parts, one, configMaps, wanted)
+  if (!isAsWanted(wanted, present)) await put(parts, writerOf(one), configMaps, wanted)
   return trustOf(authorities, overlapMs, visit.now)
 }
 

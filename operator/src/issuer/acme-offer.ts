@@ -2,13 +2,13 @@
 // account that must be bound to somebody (RFC 8555, section 7.3.4). A token is handed out once; whoever wants another one deletes
 // the Secret. What goes wrong here is told by a condition of its own: certificates are issued all the same.
 import { type Engine, isEngineError } from "@chancery/engine"
-import { labels } from "../certificate/annotations.ts"
 import type { Cluster } from "../cluster.ts"
 import type { Condition } from "../conditions.ts"
 import type { AcmeOfferSpec } from "../kinds/issuer.ts"
 import { keyOf, type KubernetesObject, secrets } from "../kubernetes-object.ts"
 import type { ObjectStore } from "../object-store.ts"
 import { Postponed, refused } from "../outcome.ts"
+import { labels } from "../own-objects.ts"
 import type { Reason } from "../reasons.ts"
 
 export interface AcmeOffer {

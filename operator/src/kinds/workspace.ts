@@ -250,6 +250,19 @@ const shape = z.object({
     .object({ reason: z.string().max(1_024).default("").describe("Why, for people.") })
     .optional()
     .describe("Holds the workspace locked. Taken out again, it is unlocked; a lock of somebody else is left alone."),
+  outputs: z
+    .object({
+      configMapName: objectName
+        .optional()
+        .describe("The ConfigMap for those that are not sensitive; the object's name and -outputs unless given."),
+      secretName: objectName
+        .optional()
+        .describe("The Secret for those that are sensitive; the object's name and -outputs unless given."),
+    })
+    .optional()
+    .describe(
+      "Publishes the outputs of the current state in a ConfigMap and a Secret of the namespace, which go with the object. Not published unless given.",
+    ),
 })
 
 type Shape = z.output<typeof shape>
@@ -311,6 +324,15 @@ const text = (maximum: number, words: string) => z.string().max(maximum).optiona
 const time = (words: string) => text(64, words).meta({ format: "date-time" })
 const names = (maximum: number, words: string) => z.array(z.string().max(255)).max(maximum).optional().describe(words)
 
+const writtenObject = (words: string) =>
+  z
+    .object({
+      name: z.string().max(253).describe("Its name."),
+      resourceVersion: z.string().max(64).describe("Its version as it was written last."),
+    })
+    .optional()
+    .describe(words)
+
 const status = {
   id: text(128, "The workspace's id in the engine."),
   url: text(4_096, "Where people find it."),
@@ -360,6 +382,15 @@ const status = {
     })
     .optional()
     .describe("What this object has brought into the workspace."),
+  outputs: z
+    .object({
+      stateVersionID: text(128, "The state version that they are of."),
+      serial: z.int().min(0).optional().describe("The serial of that state."),
+      configMap: writtenObject("Where those are that are not sensitive."),
+      secret: writtenObject("Where those are that are sensitive."),
+    })
+    .optional()
+    .describe("The outputs that were published."),
 }
 
 export const workspace: Kind<WorkspaceObjectSpec> = {
@@ -379,6 +410,12 @@ export const workspace: Kind<WorkspaceObjectSpec> = {
       rule: "has(self.spec.name) || self.metadata.name.matches('^[A-Za-z0-9_-]{1,90}$')",
       message: "spec.name must be given where the name of the object cannot be that of a workspace",
       fieldPath: ".spec.name",
+    },
+    {
+      rule: "!has(self.spec.outputs) || size(self.metadata.name) <= 245 || (has(self.spec.outputs.configMapName) && has(self.spec.outputs.secretName))",
+      message:
+        "outputs needs configMapName and secretName where the name of the object and -outputs is too long for one",
+      fieldPath: ".spec.outputs",
     },
   ],
   status,

@@ -1,114 +1,18 @@
-import { type Engine, EngineError } from "@chancery/engine"
-import { openWorld } from "@chancery/engine/testing"
+import type { Engine } from "@chancery/engine"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { workspace } from "../kinds/workspace.ts"
-import type { KubernetesObject } from "../kubernetes-object.ts"
-import { ObjectStore } from "../object-store.ts"
-import { type Outcome, type OwnStatus, Unsettled } from "../outcome.ts"
-import type { Visit } from "../reconciler.ts"
-import { reconcileWorkspaces, workspaceIdOf } from "./workspaces.ts"
+import { type Fate, openWorkspaces, type WorkspacesStage } from "../testing/workspaces-stage.ts"
 
 let engine: Engine
+let open: WorkspacesStage["open"]
 let closing: AsyncDisposable
 beforeAll(async () => {
-  const world = await openWorld({ jobs: false })
-  await world.engine.organizations.create({ name: "acme", email: "acme@example.com" })
-  engine = world.engine
-  closing = world
+  const stage = await openWorkspaces()
+  ;({ engine, open } = stage)
+  closing = stage
 })
 afterAll(() => closing[Symbol.asyncDispose]())
 
 const minute = 60_000
-
-/** What happens to a call: it is let through, or never arrives, or its answer never does. */
-type Fate = "done" | "lost" | "answer lost"
-
-/** An engine that counts what it is asked, and loses what it is told to. */
-function overheard(fateOf: (call: string) => Fate = () => "done") {
-  const calls: string[] = []
-  const unavailable = () => new EngineError("unavailable", "No answer came.")
-  const family = (name: string, members: object): unknown =>
-    new Proxy(members, {
-      get(target, method) {
-        const present: unknown = Reflect.get(target, method, target)
-        if (typeof present !== "function") return present
-        return async (...args: readonly unknown[]) => {
-          const call = `${name}.${String(method)}`
-          calls.push(call)
-          const fate = fateOf(call)
-          if (fate === "lost") throw unavailable()
-          const answer: unknown = await present.apply(target, args)
-          if (fate === "answer lost") throw unavailable()
-          return answer
-        }
-      },
-    })
-  const proxied = new Proxy(engine, {
-    get: (target, name) => family(String(name), Reflect.get(target, name, target) as object),
-  })
-  return { proxied, calls }
-}
-
-/** One object and the frame around it. */
-function open(name: string, spec: Record<string, unknown>, fateOf?: (call: string) => Fate) {
-  const { proxied, calls } = overheard(fateOf)
-  const store = new ObjectStore({ workspaceId: workspaceIdOf })
-  const reconciler = reconcileWorkspaces({
-    engines: { connect: async () => ({ engine: proxied, organization: "acme", url: "https://engine.example/api/v2" }) },
-    workspaces: store,
-  })
-  const saved: OwnStatus[] = []
-  const happened: string[] = []
-  let status: OwnStatus = {}
-  let now = Date.parse("2026-01-01T00:00:00Z")
-  let written = spec
-  const object = (): KubernetesObject => ({
-    metadata: { name, namespace: "team", uid: `uid-of-${name}`, generation: 1 },
-    spec: workspace.spec.parse({ connectionRef: { name: "engine" }, ...written }),
-    status,
-  })
-  const visit = (quiet: boolean): Visit => ({
-    signal: new AbortController().signal,
-    now,
-    quiet,
-    get status() {
-      return status
-    },
-    async saveStatus(next) {
-      saved.push(next)
-      status = next
-    },
-    record: async ({ reason }) => void happened.push(reason),
-  })
-  async function looked(look: () => Promise<Outcome | undefined>): Promise<string> {
-    calls.length = 0
-    let outcome: Outcome | undefined
-    try {
-      outcome = await look()
-    } catch (error) {
-      if (!(error instanceof Unsettled)) throw error
-      outcome = error.outcome
-    }
-    if (outcome === undefined) return "gone"
-    status = outcome.status ?? status
-    store.set({ ...object(), status })
-    return outcome.health.reason
-  }
-  return {
-    calls,
-    saved,
-    happened,
-    store,
-    get status() {
-      return status
-    },
-    edit: (next: Record<string, unknown>) => (written = next),
-    pass: (milliseconds: number) => (now += milliseconds),
-    look: () => looked(() => reconciler.reconcile(object(), visit(false))),
-    poll: () => looked(() => reconciler.reconcile(object(), visit(true))),
-    part: () => looked(async () => reconciler.finalize?.(object(), visit(false))),
-  }
-}
 
 const named = async (name: string) => {
   const { items } = await engine.workspaces.list("acme", { name }, { number: 1, size: 100 })

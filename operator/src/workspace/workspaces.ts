@@ -13,6 +13,7 @@ import { type Applied, appliedOf, type DesiredWorkspace } from "./desired.ts"
 import { type Difference, fieldsOf } from "./drift.ts"
 import { establish, find, markerOf, withoutPending } from "./establish.ts"
 import { Lookups } from "./lookups.ts"
+import { outputsCondition, type PublicationParts, publishes, publishOutputs } from "./output-publication.ts"
 import { type Aspect, aspectOf, intervalMs } from "./polling.ts"
 import {
   type Subject,
@@ -26,7 +27,7 @@ import {
   unlocked,
 } from "./sync.ts"
 
-export interface WorkspacesOptions {
+export interface WorkspacesOptions extends PublicationParts {
   readonly engines: Pick<EngineConnections, "connect">
   /** Of Workspace objects, with the index `workspaceId`. */
   readonly workspaces: Pick<ObjectStore, "get" | "by">
@@ -105,10 +106,12 @@ async function look(it: Look): Promise<Outcome> {
   const { engine } = connected
   const everyMs = intervalMs(object, spec)
   const { id } = visit.status as KnownStatus
-  const aspect = aspectOf(spec, visit.now, everyMs)
-  if (id !== undefined && visit.quiet && aspect !== "workspace") {
+  const due = new Set([aspectOf(spec, visit.now, everyMs)])
+  // Whether there is another state the workspace says.
+  if (publishes(it)) due.add("workspace")
+  if (id !== undefined && visit.quiet && !due.has("workspace")) {
     try {
-      return await settle(it, id, undefined, new Set([aspect]))
+      return await settle(it, id, undefined, due)
     } catch (error) {
       // Then there is more to see than this.
       if (!isEngineError(error, "not-found")) throw error
@@ -119,7 +122,7 @@ async function look(it: Look): Promise<Outcome> {
     throw stalled("WorkspaceMissing", `The workspace ${id} is gone, or the token does not see it any more.`)
   const view = found ?? (await newcomer(it))
   const all: readonly Aspect[] = ["workspace", "tagBindings", "remoteStateConsumers", "dataRetentionPolicy"]
-  const aspects = visit.quiet && found !== undefined ? new Set<Aspect>(["workspace"]) : new Set(all)
+  const aspects = visit.quiet && found !== undefined ? due.add("workspace") : new Set(all)
   return settle(it, view.id, view, aspects)
 }
 
@@ -176,6 +179,17 @@ async function settle(
     const changed = differences.length > 0 && !reports
     const now = changed && view !== undefined ? await engine.workspaces.get({ id }) : view
     const kept = (before.drift ?? []).filter(({ field }) => !aspects.has(aspectOfField(field)))
+    const published =
+      now === undefined || !publishes(it)
+        ? undefined
+        : await publishOutputs(it.options, {
+            engine,
+            id,
+            stateVersionId: now.currentStateVersionId,
+            object,
+            spec,
+            visit,
+          })
     const drift = reports ? [...kept, ...differences].slice(0, driftMaximum) : []
     if (changed && visit.quiet)
       await visit.record({
@@ -191,6 +205,7 @@ async function settle(
           ? {}
           : { effectiveTagBindings: bindings.effective.slice(0, effectiveMaximum).map(shownBinding) }),
         applied: reports ? applied : appliedOf(spec, desired.ids),
+        ...(published === undefined ? {} : { outputs: published.outputs }),
         drift,
       },
       before,
@@ -200,9 +215,13 @@ async function settle(
     const foreign = lock === undefined ? undefined : lock.foreign
     return {
       health: { is: "ready", reason: "Available", message: "The workspace exists." },
-      ...(view === undefined && !reports ? {} : { conditions: conditionsOf(drift, foreign, object, view) }),
+      ...(view === undefined && !reports
+        ? {}
+        : {
+            conditions: [...conditionsOf(drift, foreign, object, view), ...outputsConditions(published?.condition, it)],
+          }),
       status,
-      againAfterMs: intervalMs(object, spec),
+      againAfterMs: Math.min(intervalMs(object, spec), published?.againAfterMs ?? Infinity),
     }
   } catch (error) {
     const unsettled = isEngineError(error) && view !== undefined ? refused(error) : error
@@ -212,7 +231,7 @@ async function settle(
     throw new Unsettled({
       ...unsettled.outcome,
       status: { ...known, applied: union },
-      conditions: [{ type: "Synced", status: "False", reason, message }],
+      conditions: [{ type: "Synced", status: "False", reason, message }, ...outputsConditions(undefined, it)],
     })
   }
 }
@@ -279,10 +298,16 @@ function conditionsOf(
 }
 
 /** Whoever has not looked at the lock says what was found last. */
-function lockedBefore({ status }: KubernetesObject, view: WorkspaceView | undefined): readonly Condition[] {
-  if (view !== undefined) return []
+const lockedBefore = (object: KubernetesObject, view: WorkspaceView | undefined): readonly Condition[] =>
+  view === undefined ? conditionBefore(object, "Locked") : []
+
+/** The same holds for what is published. */
+const outputsConditions = (found: Condition | undefined, { object, spec }: Look): readonly Condition[] =>
+  spec.outputs === undefined ? [] : found === undefined ? conditionBefore(object, outputsCondition) : [found]
+
+function conditionBefore({ status }: KubernetesObject, wanted: string): readonly Condition[] {
   const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly Condition[] }
-  return conditions.filter(({ type }) => type === "Locked")
+  return conditions.filter(({ type }) => type === wanted)
 }
 
 function unionOf(before: Applied, after: Applied): Applied {

@@ -1,0 +1,150 @@
+// Workspaces of a real engine, one object at a time, without a controller around it: Secrets and ConfigMaps are in a folder.
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { type Engine, EngineError } from "@chancery/engine"
+import { openWorld } from "@chancery/engine/testing"
+import { DirectoryCluster } from "../directory/directory-cluster.ts"
+import { workspace } from "../kinds/workspace.ts"
+import { configMaps, type KubernetesObject, placeOf, type Resource, secrets } from "../kubernetes-object.ts"
+import { ObjectStore } from "../object-store.ts"
+import { type Outcome, type OwnStatus, Unsettled } from "../outcome.ts"
+import { managedSelector } from "../own-objects.ts"
+import { OwnWrites } from "../own-writes.ts"
+import type { Visit } from "../reconciler.ts"
+import { reconcileWorkspaces, workspaceIdOf } from "../workspace/workspaces.ts"
+
+/** What happens to a call: it is let through, or never arrives, or its answer never does; or it is refused in this way. */
+export type Fate = "done" | "lost" | "answer lost" | EngineError
+
+/** An engine that counts what it is asked, and loses what it is told to. */
+function overheard(engine: Engine, fateOf: (call: string) => Fate = () => "done") {
+  const calls: string[] = []
+  const unavailable = () => new EngineError("unavailable", "No answer came.")
+  const family = (name: string, members: object): unknown =>
+    new Proxy(members, {
+      get(target, method) {
+        const present: unknown = Reflect.get(target, method, target)
+        if (typeof present !== "function") return present
+        return async (...args: readonly unknown[]) => {
+          const call = `${name}.${String(method)}`
+          calls.push(call)
+          const fate = fateOf(call)
+          if (fate === "lost") throw unavailable()
+          if (fate instanceof EngineError) throw fate
+          const answer: unknown = await present.apply(target, args)
+          if (fate === "answer lost") throw unavailable()
+          return answer
+        }
+      },
+    })
+  const proxied = new Proxy(engine, {
+    get: (target, name) => family(String(name), Reflect.get(target, name, target) as object),
+  })
+  return { proxied, calls }
+}
+
+export type WorkspacesStage = Awaited<ReturnType<typeof openWorkspaces>>
+
+export async function openWorkspaces() {
+  await using opening = new AsyncDisposableStack()
+  const { engine } = opening.use(await openWorld({ jobs: false }))
+  await engine.organizations.create({ name: "acme", email: "acme@example.com" })
+  const folder = await mkdtemp(join(tmpdir(), "chancery-workspaces-"))
+  opening.defer(() => rm(folder, { recursive: true, force: true }))
+  const start = Date.parse("2026-01-01T00:00:00Z")
+  const runtime = { clock: { now: () => start }, random: Math.random }
+  const cluster = await DirectoryCluster.open({ folder, kinds: [], runtime })
+  const stores = new Map([configMaps, secrets].map((resource) => [resource, new ObjectStore()]))
+  /** Whatever has been written: those that were not told of it look again. */
+  const changes: string[] = []
+  const writes = new OwnWrites(() => performance.now())
+  for (const [resource, store] of stores) {
+    await cluster
+      .follow({ resource, labelSelector: managedSelector }, store, (key) => void changes.push(placeOf(resource, key)))
+      .whenSynced()
+  }
+  const storeOf = (resource: Resource): ObjectStore => stores.get(resource) ?? new ObjectStore()
+
+  /** One object and the frame around it. */
+  function open(name: string, spec: Record<string, unknown>, fateOf?: (call: string) => Fate) {
+    const { proxied, calls } = overheard(engine, fateOf)
+    const store = new ObjectStore({ workspaceId: workspaceIdOf })
+    const reconciler = reconcileWorkspaces({
+      cluster,
+      storeOf,
+      writes,
+      engines: {
+        connect: async () => ({ engine: proxied, organization: "acme", url: "https://engine.example/api/v2" }),
+      },
+      workspaces: store,
+    })
+    const saved: OwnStatus[] = []
+    const happened: string[] = []
+    let status: OwnStatus = {}
+    let conditions: Outcome["conditions"]
+    let againAfterMs: number | undefined
+    let now = start
+    let written = spec
+    const object = (): KubernetesObject => ({
+      metadata: { name, namespace: "team", uid: `uid-of-${name}`, generation: 1 },
+      spec: workspace.spec.parse({ connectionRef: { name: "engine" }, ...written }),
+      status: { ...status, ...(conditions === undefined ? {} : { conditions }) },
+    })
+    const visit = (quiet: boolean): Visit => ({
+      signal: new AbortController().signal,
+      now,
+      quiet,
+      get status() {
+        return status
+      },
+      async saveStatus(next) {
+        saved.push(next)
+        status = next
+      },
+      record: async ({ reason }) => void happened.push(reason),
+    })
+    async function looked(look: () => Promise<Outcome | undefined>): Promise<string> {
+      calls.length = 0
+      let outcome: Outcome | undefined
+      try {
+        outcome = await look()
+      } catch (error) {
+        if (!(error instanceof Unsettled)) throw error
+        outcome = error.outcome
+      }
+      if (outcome === undefined) return "gone"
+      status = outcome.status ?? status
+      conditions = outcome.conditions ?? conditions
+      againAfterMs = outcome.againAfterMs
+      store.set({ ...object(), status })
+      return outcome.health.reason
+    }
+    return {
+      calls,
+      saved,
+      happened,
+      store,
+      get status() {
+        return status
+      },
+      get againAfterMs() {
+        return againAfterMs
+      },
+      /** As `True Reason`; empty where there is no such condition. */
+      condition: (type: string): string =>
+        (conditions ?? [])
+          .filter((one) => one.type === type)
+          .map((one) => `${one.status} ${one.reason}`)
+          .join(),
+      message: (type: string): string => (conditions ?? []).find((one) => one.type === type)?.message ?? "",
+      edit: (next: Record<string, unknown>) => (written = next),
+      pass: (milliseconds: number) => (now += milliseconds),
+      look: () => looked(() => reconciler.reconcile(object(), visit(false))),
+      poll: () => looked(() => reconciler.reconcile(object(), visit(true))),
+      part: () => looked(async () => reconciler.finalize?.(object(), visit(false))),
+    }
+  }
+  const closing = opening.move()
+  return { engine, cluster, changes, open, [Symbol.asyncDispose]: () => closing.disposeAsync() }
+}
