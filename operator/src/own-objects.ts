@@ -1,6 +1,6 @@
 // Secrets and ConfigMaps that the operator writes itself: all of them have one label, by which it follows them and no others.
 import type { Cluster } from "./cluster.ts"
-import { keyOf, type KubernetesObject, type ObjectKey, placeOf, type Resource } from "./kubernetes-object.ts"
+import { keyOf, type KubernetesObject, type ObjectKey, placeOf, reaches, type Resource } from "./kubernetes-object.ts"
 import type { ObjectStore } from "./object-store.ts"
 import { Postponed } from "./outcome.ts"
 import type { OwnWrites } from "./own-writes.ts"
@@ -47,14 +47,16 @@ export interface Writer {
 }
 
 export async function put(
-  { cluster, writes }: OwnObjectsParts,
+  { cluster, storeOf, writes }: OwnObjectsParts,
   { kind, object: owner, fieldManager }: Writer,
   resource: Resource,
   object: KubernetesObject,
 ): Promise<KubernetesObject> {
   const written = await cluster.apply(resource, object, fieldManager)
   const { resourceVersion } = written.metadata
-  if (resourceVersion !== undefined)
+  const shown = storeOf(resource).get(keyOf(object))?.metadata.resourceVersion
+  // The watch may be faster than the answer.
+  if (resourceVersion !== undefined && !reaches(shown, resourceVersion))
     writes.remember(placeOf(resource, keyOf(object)), resourceVersion, placeOf(kind, keyOf(owner)))
   return written
 }

@@ -220,7 +220,9 @@ describe.skipIf(shared === undefined)("the operator", () => {
     { may: "yes", what: ["delete", "secrets", "-n", "default"] },
     { may: "yes", what: ["patch", "certificates.chancery.dev", "--subresource=status", "-n", "default"] },
     { may: "yes", what: ["patch", "configmaps", "-n", "default"] },
-    { may: "no", what: ["delete", "configmaps", "-n", "default"] },
+    // Those of Workspaces whose outputs are published no more.
+    { may: "yes", what: ["delete", "configmaps", "-n", "default"] },
+    { may: "no", what: ["update", "configmaps", "-n", "default"] },
     { may: "yes", what: ["patch", "deployments.apps", "-n", "default"] },
     { may: "no", what: ["list", "deployments.apps", "-n", "default"] },
     { may: "no", what: ["delete", "certificates.chancery.dev", "-n", "default"] },

@@ -171,6 +171,8 @@ const cases: readonly Case[] = [
     /dataRetentionPolicy needs exactly one/,
   ),
   own({ lock: {} }, { lock: { reason: long(1_025) } }, /lock\.reason/),
+  own({ outputs: {} }, { outputs: { configMapName: "No" } }, /outputs\.configMapName/),
+  own({ outputs: { secretName: "web" } }, { outputs: { secretName: "-" } }, /outputs\.secretName/),
 
   reach({ baseURL: "http://10.0.0.1:8420/api/v2" }, { baseURL: "sqlite:x" }, /baseURL must be an http or https URL/),
   reach({}, { baseURL: "https://user:password@chancery.example.com" }, /baseURL must hold no user name/),
@@ -264,6 +266,13 @@ describe.skipIf(cluster === undefined)("a Workspace that is written", () => {
   test("needs a name of its own where that of the object is none", async () => {
     await expect(tried(document(workspace, base, "web.example"))).rejects.toThrow(/spec\.name/)
     expect(JSON.parse(await tried(document(workspace, { ...base, name: "web" }, "web.example")))).toBeDefined()
+  })
+
+  test("names where its outputs go where its own name is too long for it", async () => {
+    const named = (outputs: object) => document(workspace, { ...base, name: "web", outputs }, long(246))
+    await expect(tried(named({ secretName: "short" }))).rejects.toThrow(/outputs needs configMapName and secretName/)
+    expect(JSON.parse(await tried(named({ secretName: "short", configMapName: "short" })))).toBeDefined()
+    expect(JSON.parse(await tried(document(workspace, { ...base, name: "web", outputs: {} }, long(245))))).toBeDefined()
   })
 
   test("is found by its connection, has short names, and is explained field by field", async () => {

@@ -1,4 +1,5 @@
 // Workspaces of a real engine, one object at a time, without a controller around it: Secrets and ConfigMaps are in a folder.
+import { createHash } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -48,7 +49,8 @@ export type WorkspacesStage = Awaited<ReturnType<typeof openWorkspaces>>
 
 export async function openWorkspaces() {
   await using opening = new AsyncDisposableStack()
-  const { engine } = opening.use(await openWorld({ jobs: false }))
+  const world = opening.use(await openWorld({ jobs: false }))
+  const engine: Engine = world.engine
   await engine.organizations.create({ name: "acme", email: "acme@example.com" })
   const folder = await mkdtemp(join(tmpdir(), "chancery-workspaces-"))
   opening.defer(() => rm(folder, { recursive: true, force: true }))
@@ -56,12 +58,12 @@ export async function openWorkspaces() {
   const runtime = { clock: { now: () => start }, random: Math.random }
   const cluster = await DirectoryCluster.open({ folder, kinds: [], runtime })
   const stores = new Map([configMaps, secrets].map((resource) => [resource, new ObjectStore()]))
-  /** Whatever has been written: those that were not told of it look again. */
-  const changes: string[] = []
   const writes = new OwnWrites(() => performance.now())
   for (const [resource, store] of stores) {
     await cluster
-      .follow({ resource, labelSelector: managedSelector }, store, (key) => void changes.push(placeOf(resource, key)))
+      .follow({ resource, labelSelector: managedSelector }, store, (key) => {
+        writes.writerOf(placeOf(resource, key), store.get(key)?.metadata.resourceVersion)
+      })
       .whenSynced()
   }
   const storeOf = (resource: Resource): ObjectStore => stores.get(resource) ?? new ObjectStore()
@@ -145,6 +147,28 @@ export async function openWorkspaces() {
       part: () => looked(async () => reconciler.finalize?.(object(), visit(false))),
     }
   }
+  /** The next state, as the tool would bring it. */
+  async function putState(id: string, serial: number, outputs: Readonly<Record<string, unknown>>): Promise<void> {
+    await engine.workspaces.lock({ id }, { reason: "" })
+    const state = JSON.stringify({
+      version: 4,
+      terraform_version: "1.11.4",
+      serial,
+      lineage: `lineage of ${id}`,
+      outputs,
+      resources: [],
+    })
+    const attributes = {
+      serial,
+      lineage: `lineage of ${id}`,
+      md5: createHash("md5").update(state).digest("hex"),
+      state: Buffer.from(state).toString("base64"),
+    }
+    const body = { data: { type: "state-versions", attributes } }
+    const { status, body: answer } = await world.request("POST", `/workspaces/${id}/state-versions`, { body })
+    if (status !== 201) throw new Error(JSON.stringify(answer))
+    await engine.workspaces.unlock({ id })
+  }
   const closing = opening.move()
-  return { engine, cluster, changes, open, [Symbol.asyncDispose]: () => closing.disposeAsync() }
+  return { engine, cluster, open, putState, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
