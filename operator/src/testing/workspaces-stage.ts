@@ -55,7 +55,10 @@ export async function openWorkspaces() {
   const folder = await mkdtemp(join(tmpdir(), "chancery-workspaces-"))
   opening.defer(() => rm(folder, { recursive: true, force: true }))
   const start = Date.parse("2026-01-01T00:00:00Z")
-  const runtime = { clock: { now: () => start }, random: Math.random }
+  let drawn = 0
+  // Another one at every draw, and the same in every run.
+  const random = () => ((drawn += 1) * 0.618_033_988_749) % 1
+  const runtime = { clock: { now: () => start }, random }
   const cluster = await DirectoryCluster.open({ folder, kinds: [], runtime })
   const stores = new Map([configMaps, secrets].map((resource) => [resource, new ObjectStore()]))
   const writes = new OwnWrites(() => performance.now())
