@@ -82,11 +82,13 @@ import type { Stores } from "./stores.ts"
 import { AssessmentService } from "./workspaces/assessment-service.ts"
 import { ConfigurationVersionService } from "./workspaces/configuration-version-service.ts"
 import { RunService } from "./workspaces/run-service.ts"
-import { type StateTools, StateUploadService, StateVersionService } from "./workspaces/state-version-service.ts"
-import type { StateUploads } from "./workspaces/state-versions.ts"
+import { defaultStateLimitBytes } from "./workspaces/state-receiving.ts"
+import { type StateTools, StateTransferService, StateVersionService } from "./workspaces/state-version-service.ts"
+import type { StateTransfers } from "./workspaces/state-versions.ts"
 import { projectBindings } from "./tags/project-bindings.ts"
 import { RemoteStateConsumerService } from "./workspaces/remote-state-consumer-service.ts"
 import { AgentPoolService } from "./workspaces/agent-pool-service.ts"
+import { readStates, readStatesJob } from "./workspaces/read-states.ts"
 import { RetentionPolicyService } from "./workspaces/retention-policy-service.ts"
 import { TagService } from "./workspaces/tag-service.ts"
 import { InclusionService } from "./workspaces/inclusion-service.ts"
@@ -118,6 +120,8 @@ export interface EmbeddedOptions {
   /** Where the services that users name may be, besides public addresses; private networks when left out. */
   readonly outgoing?: PermittedAddresses
   readonly acme?: AcmeOptions
+  /** The largest state that is taken; 1 GiB when left out. */
+  readonly stateLimitBytes?: number
 }
 
 export interface AcmeOptions {
@@ -146,8 +150,10 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
   const { sealer } = opening.use(followSealKeys(database, sealKeys, found, { random, log, timers }))
   const storage = storesOver(database, sealer)
   const generations = currentGenerations(database)
-  const stateTools = {
+  const stateTools: StateTools = {
     archive: sealedStateArchive(sealer),
+    limitBytes: options.stateLimitBytes ?? defaultStateLimitBytes,
+    wakeReading: () => jobs.wake(readStatesJob.name),
     signer: hmacSigner(await siteSecret(database, "signing-key", sealer, random)),
   }
   const root = await bootstrap(storage, runtime)
@@ -302,6 +308,7 @@ const jobsOver = (context: Context, tidying: TidyWorker): readonly Job[] => [
   { ...tidyJob, run: (held) => tidying.run(held) },
   { ...endLeasesJob, run: (held) => endLeases(context, held) },
   { ...sweepAcmeJob, run: (held) => sweepAcme(context, held) },
+  { ...readStatesJob, run: (held) => readStates(context, held) },
 ]
 
 /** Services are made when they are first asked for: a request uses one or two. */
@@ -458,7 +465,7 @@ class CallerEngine implements ServingEngine {
 
 class EmbeddedEngine extends CallerEngine implements ServedEngine {
   readonly authenticate: Authenticate
-  readonly stateUploads: StateUploads
+  readonly stateTransfers: StateTransfers
   readonly jobActivities: JobActivities
   readonly #close: () => Promise<void>
 
@@ -472,7 +479,7 @@ class EmbeddedEngine extends CallerEngine implements ServedEngine {
     super(context, root)
     this.authenticate = authenticate
     this.jobActivities = jobActivities
-    this.stateUploads = new StateUploadService(context.storage, context.runtime, context.stateTools)
+    this.stateTransfers = new StateTransferService(context.storage, context.runtime, context.stateTools)
     this.#close = close
   }
 

@@ -34,7 +34,7 @@ import type { Assessments } from "./workspaces/assessments.ts"
 import type { ConfigurationVersions } from "./workspaces/configuration-versions.ts"
 import type { WorkspaceInclusions } from "./workspaces/inclusions.ts"
 import type { Runs } from "./workspaces/runs.ts"
-import type { StateUploads, StateVersions } from "./workspaces/state-versions.ts"
+import type { StateTransfers, StateVersions } from "./workspaces/state-versions.ts"
 import type { Tags } from "./tags/tags.ts"
 import type { RemoteStateConsumers } from "./workspaces/remote-state-consumers.ts"
 import type { RetentionPolicies } from "./workspaces/retention-policy.ts"
@@ -106,8 +106,8 @@ export interface ServingEngine extends Engine {
 export interface ServedEngine extends ServingEngine {
   /** Whom the engine itself acts as: the site administrator. */
   readonly caller: Caller
-  /** For those who hold an upload address, whoever they are. */
-  readonly stateUploads: StateUploads
+  /** For those who hold an address for an upload or a download, whoever they are. */
+  readonly stateTransfers: StateTransfers
   /**
    * Throws `EngineError("unauthenticated")` unless the token is known, unexpired and has a use left, which this takes. A caller
    * of the kind `service` has rights on certificates only.

@@ -4,7 +4,7 @@ import type { Runtime } from "./core/runtime.ts"
 import { systemRuntime } from "./core/runtime.ts"
 import type { ServedEngine } from "./engine.ts"
 import { createApp } from "./http/app.ts"
-import type { App, Serve } from "./http/exchange.ts"
+import { type App, isUploadPath, type Serve } from "./http/exchange.ts"
 import { registerAuthorities, type WatchedAuthorities } from "./http/authority-metrics.ts"
 import { createFront } from "./http/front.ts"
 import { type ListenAddress, urlOf } from "./http/listen-address.ts"
@@ -30,6 +30,8 @@ export interface ServerOptions {
   /** Requests a second per token, or per address without one; no limit unless given. */
   readonly rateLimit?: number
   readonly bodyLimitBytes?: number
+  /** Clients are asked to save their state this often during a long apply; 60 unless given, 0 for never. */
+  readonly snapshotIntervalSeconds?: number
   readonly accessLog?: "off" | "debug" | "info"
   /** How long to go on serving after `close`, with `/readyz` answering 503, so that balancers notice. */
   readonly shutdownDelayMs?: number
@@ -46,12 +48,13 @@ export interface RunningServer {
 }
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { engine, runtime = systemRuntime(), publicUrl, bodyLimitBytes } = options
+  const { engine, runtime = systemRuntime(), publicUrl, bodyLimitBytes, snapshotIntervalSeconds } = options
   const app = createApp({
     engine,
     runtime,
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(bodyLimitBytes === undefined ? {} : { bodyLimitBytes }),
+    ...(snapshotIntervalSeconds === undefined ? {} : { snapshotIntervalSeconds }),
   })
   const measured: Measured = {
     storage: engine.storageActivity,
@@ -59,7 +62,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     tidy: engine.tidyActivity,
   }
   const authorities = { activity: engine.authorityActivity, figures: () => engine.authorityFigures() }
-  return serveApp(app, { ...options, runtime, ready: () => engine.ready(), measured, authorities })
+  const uploadLimitBytes = engine.stateTransfers.limitBytes
+  return serveApp(app, { ...options, runtime, ready: () => engine.ready(), measured, authorities, uploadLimitBytes })
 }
 
 /** Stands in while the store is sealed: answers that it is, and is not ready. */
@@ -76,6 +80,8 @@ export async function serveApp(
     readonly ready: () => Promise<void>
     readonly measured?: Measured
     readonly authorities?: WatchedAuthorities
+    /** Of what is sent to an upload address. */
+    readonly uploadLimitBytes?: number
   },
 ): Promise<RunningServer> {
   const { runtime } = options
@@ -117,8 +123,24 @@ interface Listener {
   readonly server: NodeServer
 }
 
-function listenersOf(serve: Serve, { tls, bodyLimitBytes, listen }: Omit<ServerOptions, "engine">): Listener[] {
-  const limits = bodyLimitBytes === undefined ? {} : { bodyLimitBytes }
+/** A gibibyte at 2.5 Mbit/s. */
+const uploadTimeoutMs = 60 * 60_000
+
+function listenersOf(
+  serve: Serve,
+  {
+    tls,
+    bodyLimitBytes,
+    listen,
+    uploadLimitBytes,
+  }: Omit<ServerOptions, "engine"> & { readonly uploadLimitBytes?: number },
+): Listener[] {
+  const limits = {
+    ...(bodyLimitBytes === undefined ? {} : { bodyLimitBytes }),
+    ...(uploadLimitBytes === undefined
+      ? {}
+      : { uploads: { matches: isUploadPath, bodyLimitBytes: uploadLimitBytes, requestTimeoutMs: uploadTimeoutMs } }),
+  }
   const address = listen ?? { host: "127.0.0.1", port: 0 }
   const plain: Listener = { scheme: "http", address, server: createNodeServer(serve, limits) }
   if (tls === undefined) return [plain]

@@ -34,6 +34,7 @@ import type { AssessmentStore } from "./workspaces/assessment-store.ts"
 import type { ConfigurationVersionStore } from "./workspaces/configuration-version-store.ts"
 import type { RunRecordStore } from "./workspaces/run-record-store.ts"
 import type { RunStore } from "./workspaces/run-store.ts"
+import type { StateDocumentStore } from "./workspaces/state-document-store.ts"
 import type { StateVersionStore } from "./workspaces/state-version-store.ts"
 import type { VariableStore } from "./workspaces/variable-store.ts"
 import type { RemoteStateConsumerStore } from "./workspaces/remote-state-consumers.ts"
@@ -55,6 +56,7 @@ export interface Stores {
   readonly access: AccessStore
   readonly workspaces: WorkspaceStore
   readonly stateVersions: StateVersionStore
+  readonly stateDocuments: StateDocumentStore
   readonly runs: RunStore
   readonly runRecords: RunRecordStore
   readonly configurationVersions: ConfigurationVersionStore

@@ -2,6 +2,7 @@
 import { beforeAll, expect, test } from "vitest"
 import { firstPage as page } from "../../engine/src/core/page.ts"
 import type { Engine } from "../../engine/src/engine.ts"
+import { inPieces } from "../../engine/src/workspaces/state-receiving.ts"
 import { type Cast, newCast } from "./cast.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { methodsOf } from "./methods.ts"
@@ -95,6 +96,8 @@ const calls: Readonly<Record<string, Call>> = {
   "stateVersions.get": ({ stateVersions }, { stateVersionId }) => stateVersions.get(stateVersionId),
   "stateVersions.current": ({ stateVersions }, { workspace }) => stateVersions.current(workspace),
   "stateVersions.list": ({ stateVersions }, { workspace }) => stateVersions.list(workspace, {}, page),
+  "stateVersions.upload": ({ stateVersions }, { stateVersionId }) =>
+    stateVersions.upload(stateVersionId, "json-state", inPieces(Buffer.from("{}"))),
   "stateVersions.download": ({ stateVersions }, { stateVersionId }) => stateVersions.download(stateVersionId, "state"),
   "stateVersions.outputs": ({ stateVersions }, { stateVersionId }) => stateVersions.outputs(stateVersionId, page),
   "stateVersions.currentOutputs": ({ stateVersions }, { workspace }) => stateVersions.currentOutputs(workspace),

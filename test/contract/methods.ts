@@ -7,7 +7,7 @@ const notFamilies = new Set([
   "audit",
   "caller",
   "context",
-  "stateUploads",
+  "stateTransfers",
   "tidyActivity",
   "trail",
   "inclusions",

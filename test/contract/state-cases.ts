@@ -1,17 +1,24 @@
 import { createHash } from "node:crypto"
-import { beforeAll, describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, test, vi } from "vitest"
 import { firstPage } from "../../engine/src/core/page.ts"
 import type { Engine } from "../../engine/src/engine.ts"
 import type { RunInput } from "../../engine/src/workspaces/run.ts"
 import type { RunStatus } from "../../engine/src/workspaces/run-status.ts"
 import type { StateVersionInput, StateVersionView } from "../../engine/src/workspaces/state-version.ts"
+import { inPieces } from "../../engine/src/workspaces/state-receiving.ts"
+import { bytesOf } from "../../engine/src/testing/state-file.ts"
 import { type Cast, newCast } from "./cast.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { newConfiguration } from "./new-records.ts"
 import { notFound, refused } from "./refusals.ts"
 
-/** A state with one resource and two outputs, one of them secret. */
-export function newStateInput(serial: number): StateVersionInput {
+interface NewStateInput extends StateVersionInput {
+  readonly state: Buffer
+  readonly jsonState: Buffer
+}
+
+/** A state with one resource and two outputs, one of them secret, and more that nobody looks at. */
+export function newStateInput(serial: number, moreBytes = 0): NewStateInput {
   const text = JSON.stringify({
     version: 4,
     terraform_version: "1.9.0",
@@ -27,7 +34,7 @@ export function newStateInput(serial: number): StateVersionInput {
         type: "null_resource",
         name: "one",
         provider: 'provider["registry.example.com/x/null"]',
-        instances: [{}, {}],
+        instances: [{}, { attributes: { filling: "x".repeat(moreBytes) } }],
       },
     ],
   })
@@ -67,6 +74,12 @@ export function stateCases(engine: () => OpenedEngine): void {
   }
 
   describe("a state version", () => {
+    const shown = ({ downloads, ...version }: StateVersionView) => {
+      // Addresses are made anew for each look at it.
+      expect(downloads).toEqual({ state: expect.stringMatching(/./), "json-state": expect.stringMatching(/./) })
+      return version
+    }
+
     test("is made under the lock, becomes current, and says what its state says", async () => {
       const { stateVersions, workspaces } = cast.owner.engine
       const { id, name } = await cast.newWorkspace()
@@ -89,11 +102,11 @@ export function stateCases(engine: () => OpenedEngine): void {
           resources: [{ name: "one", type: "null_resource", count: 2, module: "root" }],
         },
       })
-      expect(await stateVersions.get(made.id)).toEqual(made)
-      expect(await stateVersions.current({ organization: cast.organization, name })).toEqual(made)
+      expect(shown(await stateVersions.get(made.id))).toEqual(shown(made))
+      expect(shown(await stateVersions.current({ organization: cast.organization, name }))).toEqual(shown(made))
       expect(await workspaces.get({ id })).toMatchObject({ currentStateVersionId: made.id, resourceCount: 2 })
-      expect(Buffer.from(await stateVersions.download(made.id, "state"))).toEqual(newStateInput(1).state)
-      expect(Buffer.from(await stateVersions.download(made.id, "json-state")).toString()).toBe(
+      expect(await bytesOf(await stateVersions.download(made.id, "state"))).toEqual(newStateInput(1).state)
+      expect((await bytesOf(await stateVersions.download(made.id, "json-state"))).toString()).toBe(
         '{"format_version":"1.0"}',
       )
     })
@@ -103,9 +116,10 @@ export function stateCases(engine: () => OpenedEngine): void {
       const { id } = await cast.newWorkspace()
       const one = await saved(id, newStateInput(1))
       const two = await saved(id, newStateInput(2))
-      expect((await stateVersions.list({ id }, {}, firstPage)).items).toEqual([two, one])
-      expect(await stateVersions.list({ id }, { statuses: ["finalized"] }, { number: 2, size: 1 })).toEqual({
-        items: [one],
+      expect((await stateVersions.list({ id }, {}, firstPage)).items.map(shown)).toEqual([two, one].map(shown))
+      const second = await stateVersions.list({ id }, { statuses: ["finalized"] }, { number: 2, size: 1 })
+      expect({ ...second, items: second.items.map(shown) }).toEqual({
+        items: [shown(one)],
         number: 2,
         size: 1,
         totalCount: 2,
@@ -144,6 +158,30 @@ export function stateCases(engine: () => OpenedEngine): void {
         uploads: { state: expect.stringMatching(/./), "json-state": expect.stringMatching(/./) },
       })
       await expect(stateVersions.download(made.id, "state")).rejects.toMatchObject(notFound)
+      const { state, jsonState } = newStateInput(1)
+      await expect(stateVersions.upload(made.id, "state", inPieces(Buffer.from("{")))).rejects.toMatchObject(
+        refused("invalid", ["state"]),
+      )
+      await stateVersions.upload(made.id, "json-state", inPieces(jsonState))
+      await stateVersions.upload(made.id, "state", inPieces(state))
+      expect(await stateVersions.get(made.id)).toMatchObject({ status: "finalized", hasJsonState: true, uploads: null })
+      expect(await bytesOf(await stateVersions.download(made.id, "state"))).toEqual(state)
+    })
+
+    test("may be larger than what anybody holds whole, and is then read after it was taken", async () => {
+      const { stateVersions, workspaces } = cast.owner.engine
+      const { id } = await cast.newWorkspace()
+      await workspaces.lock({ id }, { reason: "" })
+      const input = newStateInput(1, 600_000)
+      const made = await stateVersions.create({ id }, { ...input, state: null, jsonState: null })
+      await stateVersions.upload(made.id, "state", inPieces(input.state))
+      expect(await bytesOf(await stateVersions.download(made.id, "state"))).toEqual(input.state)
+      await vi.waitFor(async () => expect((await stateVersions.get(made.id)).summary?.resourcesProcessed).toBe(true), {
+        timeout: 20_000,
+      })
+      expect((await stateVersions.get(made.id)).summary).toMatchObject({ resourceCount: 2, size: input.state.length })
+      expect((await stateVersions.currentOutputs({ id })).map(({ name }) => name)).toContain("password")
+      expect((await workspaces.get({ id })).resourceCount).toBe(2)
     })
 
     test("is refused without the lock, with another checksum, and to readers", async () => {

@@ -57,6 +57,7 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
       ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
       ...(settings.rateLimit === "off" ? {} : { rateLimit: settings.rateLimit }),
       bodyLimitBytes: settings.bodyLimit,
+      snapshotIntervalSeconds: settings.stateSnapshots === "off" ? 0 : settings.stateSnapshots / 1_000,
       shutdownDelayMs: settings.shutdownDelay,
       shutdownGraceMs: settings.shutdownGrace,
     })

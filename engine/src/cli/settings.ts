@@ -126,6 +126,20 @@ export const settings = {
     schema: parsed((size) => within(parseByteSize(size), 1024, 2 ** 30)),
     default: "64MiB",
   }),
+  stateLimit: setting({
+    placeholder: "<size>",
+    summary: "The largest state that is taken at an upload address.",
+    expects: "a size from 1MiB to 16GiB, such as 1GiB",
+    schema: parsed((size) => within(parseByteSize(size), 2 ** 20, 2 ** 34)),
+    default: "1GiB",
+  }),
+  stateSnapshots: setting({
+    placeholder: "<duration>",
+    summary: "How often clients are asked to save the state during a long apply.",
+    expects: "a duration from 1s to 1h in whole seconds, such as 60s, or off",
+    schema: parsed(parseSnapshotInterval),
+    default: "60s",
+  }),
   logLevel: setting({
     placeholder: "<level>",
     summary: "The least important events that are logged.",
@@ -247,6 +261,13 @@ export const environmentNameOf = (name: SettingName): string =>
 function parseHttpUrl(text: string): URL | undefined {
   const url = URL.parse(text)
   return url !== null && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "" ? url : undefined
+}
+
+/** In milliseconds; clients read whole seconds, up to an hour (workspace-facts 1.9). */
+function parseSnapshotInterval(text: string): number | "off" | undefined {
+  if (text === "off") return text
+  const intervalMs = within(parseDuration(text), 1_000, 3_600_000)
+  return intervalMs !== undefined && intervalMs % 1_000 === 0 ? intervalMs : undefined
 }
 
 function parseRateLimit(text: string): number | "off" | undefined {

@@ -35,6 +35,7 @@ export async function openStore(
     return await openEmbedded(url, {
       runtime,
       edition: settings.edition,
+      stateLimitBytes: settings.stateLimit,
       sealKeys: sealKeySourcesOf(settings),
       jobs: server,
       outgoing: settings.outgoingRanges,

@@ -1,18 +1,18 @@
+import { conflict, notFound } from "../core/errors.ts"
 import {
   decodeStateVersionOutput,
   decodeStateVersionView,
+  downloadPaths,
   encodeStateVersionInput,
   encodeStateVersionQuery,
 } from "../wire/jsonapi/state-version.ts"
-import type { StateDocument } from "../workspaces/state-version.ts"
+import { uploadRefusals } from "../workspaces/state-version-rules.ts"
 import type { StateVersions } from "../workspaces/state-versions.ts"
 import type { Calls } from "./calls.ts"
 import { path, type Transport } from "./transport.ts"
 import { workspaceId } from "./workspaces.ts"
 
-const downloads: Record<StateDocument, string> = { state: "download", "json-state": "json-download" }
-
-export function remoteStateVersions(calls: Calls, { download }: Transport): StateVersions {
+export function remoteStateVersions(calls: Calls, { downloadStream, upload }: Transport): StateVersions {
   const { one, all, page } = calls
   return {
     create: async (ref, input) =>
@@ -34,7 +34,21 @@ export function remoteStateVersions(calls: Calls, { download }: Transport): Stat
         request,
         encodeStateVersionQuery(query),
       ),
-    download: async (id, document) => download(path`/state-versions/${id}/${downloads[document]}`),
+    // The version shows its upload addresses to those who may use them.
+    upload: async (id, document, content) => {
+      const { uploads, status } = await one(decodeStateVersionView, {
+        method: "GET",
+        path: path`/state-versions/${id}`,
+      })
+      if (uploads === null)
+        throw status === "pending" ? notFound(id) : conflict(uploadRefusals[status], { subject: id })
+      await upload(
+        path`/uploads/state-versions/${id}/${document}`,
+        new URLSearchParams({ credential: uploads[document] }),
+        content,
+      )
+    },
+    download: async (id, document) => downloadStream(path`/state-versions/${id}/${downloadPaths[document]}`),
     outputs: async (id, request) => page(decodeStateVersionOutput, path`/state-versions/${id}/outputs`, request),
     currentOutputs: async (ref) =>
       all(decodeStateVersionOutput, {

@@ -5,6 +5,7 @@
 // nothing then, and what never left because no connection came about. A lost answer is asked for again only where asking
 // changes nothing (GET): anything else may have been done.
 import { setTimeout as sleep } from "node:timers/promises"
+import { Readable } from "node:stream"
 import { createSecureContext, getCACertificates, type SecureContext } from "node:tls"
 import { Agent, type Dispatcher, ProxyAgent } from "undici"
 import {
@@ -67,7 +68,7 @@ export interface OutgoingRequest {
   readonly query?: URLSearchParams
   readonly document?: unknown
   /** In the place of a document. */
-  readonly octets?: { readonly mediaType: string; readonly body: Uint8Array }
+  readonly octets?: { readonly mediaType: string; readonly body: Uint8Array | AsyncIterable<Uint8Array> }
   /** For fields of which the domain's name and the wire's do not follow from each other, as the API's errors have them. */
   readonly names?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
@@ -86,6 +87,10 @@ export interface Asking {
 export interface Transport extends Asking, AsyncDisposable {
   /** The API of certificates. */
   readonly pki: Asking
+  /** The answer's body as it comes, however long it is. */
+  readonly downloadStream: (path: string) => Promise<AsyncIterable<Uint8Array>>
+  /** Sends a body of any length, once, to an address that is its own credential; `path` is from the root. */
+  readonly upload: (path: string, query: URLSearchParams, content: AsyncIterable<Uint8Array>) => Promise<void>
   /** A header of the answer to GET; undefined where it has none. */
   readonly header: (path: string, name: string) => Promise<string | undefined>
 }
@@ -136,6 +141,13 @@ const pkiApi: Api = {
   refusal: decodePkiError,
 }
 
+/** Addresses that are their own credential. */
+const openAddresses: Api = {
+  ...workspaceApi,
+  prefix: "",
+  headers: ({ octets }) => (octets === undefined ? {} : { "content-type": octets.mediaType }),
+}
+
 /** A path whose values cannot change its shape. A value that no address can carry names nothing. */
 export function path(parts: TemplateStringsArray, ...values: readonly string[]): string {
   return parts.reduce((text, part, index) => text + segment(values[index - 1] ?? "") + part)
@@ -165,13 +177,14 @@ export function createTransport(url: string, options: TransportOptions): Transpo
   const base = baseOf(url)
   if (!/^[\x21-\x7e]+$/.test(options.token)) throw unauthenticated()
   const { answerTimeoutMs = 60_000, connectTimeoutMs = 10_000, attempts = 8 } = options
+  const { maximumAnswerBytes = 96 * 1024 * 1024 } = options
   const { patienceMs = 20_000, pendingPatienceMs = 3_000 } = options
   const dispatcher = createDispatcher(options, connectTimeoutMs, answerTimeoutMs)
   const misplaced = refusalOfAddress(base, options)
   const closing = new AbortController()
   const ending = options.signal === undefined ? closing.signal : AbortSignal.any([closing.signal, options.signal])
 
-  async function once(api: Api, request: OutgoingRequest, signal: AbortSignal): Promise<Answered> {
+  async function begun(api: Api, request: OutgoingRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const { method, document, query } = request
     // As an embedded engine's store does; the server would name the pointers of a document that nobody here wrote.
     eachText(document, refuseUnstorableText)
@@ -179,7 +192,7 @@ export function createTransport(url: string, options: TransportOptions): Transpo
     const search = query === undefined || query.size === 0 ? "" : `?${query.toString()}`
     if (misplaced !== undefined) throw unprocessable(misplaced.message)
     await options.pace?.admit(signal)
-    const answer = await answered(base, () =>
+    const answer = await answering(base, () =>
       dispatcher.request({
         origin: base.origin,
         path: `${base.pathname.replace(/\/$/, "")}${api.prefix}${request.path}${search}`,
@@ -190,18 +203,28 @@ export function createTransport(url: string, options: TransportOptions): Transpo
       }),
     )
     if (answer.statusCode >= 200 && answer.statusCode <= 299) return answer
-    const refusal = refusalOf(api, answer, request.names)
+    const refusal = refusalOf(api, await whole(answer), request.names)
     const tells = refusal.code === "rate-limited" || refusal.code === "busy"
     if (tells && refusal.retryAfterMs !== undefined) options.pace?.defer(refusal.retryAfterMs)
     throw refusal
   }
 
-  async function patiently(api: Api, request: OutgoingRequest): Promise<Answered> {
+  const whole = ({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Answered> =>
+    answering(base, async () => ({ statusCode, headers, bytes: await boundedBytes(body, maximumAnswerBytes) }))
+
+  const once = async (api: Api, request: OutgoingRequest, signal: AbortSignal): Promise<Answered> =>
+    whole(await begun(api, request, signal))
+
+  async function patiently<T>(
+    api: Api,
+    request: OutgoingRequest,
+    ask: (api: Api, request: OutgoingRequest, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     const signal = request.signal === undefined ? ending : AbortSignal.any([ending, request.signal])
     let paused = 0
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await once(api, request, signal)
+        return await ask(api, request, signal)
       } catch (error) {
         if (closing.signal.aborted) throw unavailable("The engine has been closed.")
         signal.throwIfAborted()
@@ -217,18 +240,26 @@ export function createTransport(url: string, options: TransportOptions): Transpo
 
   const asking = (api: Api): Asking => ({
     async send(request) {
-      const { bytes } = await patiently(api, request)
+      const { bytes } = await patiently(api, request, once)
       return bytes.length === 0 ? undefined : parsed(bytes, base)
     },
     download: async (path, query) =>
-      (await patiently(api, { method: "GET", path, ...(query === undefined ? {} : { query }) })).bytes,
-    exchange: async (path, octets) => (await patiently(api, { method: "POST", path, octets })).bytes,
+      (await patiently(api, { method: "GET", path, ...(query === undefined ? {} : { query }) }, once)).bytes,
+    exchange: async (path, octets) => (await patiently(api, { method: "POST", path, octets }, once)).bytes,
   })
 
   return {
     ...asking(workspaceApi),
     pki: asking(pkiApi),
-    header: async (path, name) => single((await patiently(workspaceApi, { method: "GET", path })).headers[name]),
+    header: async (path, name) => single((await patiently(workspaceApi, { method: "GET", path }, once)).headers[name]),
+    async downloadStream(path) {
+      const { body } = await patiently(workspaceApi, { method: "GET", path }, begun)
+      return coming(base, body)
+    },
+    async upload(path, query, content) {
+      const octets = { mediaType: "application/octet-stream", body: content }
+      await once(openAddresses, { method: "PUT", path, query, octets }, ending)
+    },
     async [Symbol.asyncDispose]() {
       closing.abort()
       await dispatcher.destroy()
@@ -255,7 +286,6 @@ function createDispatcher(options: TransportOptions, connectTimeoutMs: number, a
     // Shorter than a server keeps an idle connection, so that the client and not the server closes it.
     keepAliveTimeout: options.idleConnectionMs ?? 30_000,
     connections: options.maximumConnections ?? 32,
-    maxResponseSize: options.maximumAnswerBytes ?? 96 * 1024 * 1024,
   }
   const connect = {
     timeout: connectTimeoutMs,
@@ -271,8 +301,8 @@ function createDispatcher(options: TransportOptions, connectTimeoutMs: number, a
   })
 }
 
-function bodyOf({ document, octets }: OutgoingRequest): string | Uint8Array | null {
-  if (octets !== undefined) return octets.body
+function bodyOf({ document, octets }: OutgoingRequest): string | Uint8Array | Readable | null {
+  if (octets !== undefined) return octets.body instanceof Uint8Array ? octets.body : Readable.from(octets.body)
   if (document === undefined) return null
   return document instanceof JsonText ? document.text : JSON.stringify(document)
 }
@@ -293,10 +323,29 @@ interface Answered {
   readonly bytes: Uint8Array
 }
 
-async function answered(base: URL, request: () => Promise<Dispatcher.ResponseData>): Promise<Answered> {
+async function answering<T>(base: URL, work: () => Promise<T>): Promise<T> {
   try {
-    const { statusCode, headers, body } = await request()
-    return { statusCode, headers, bytes: new Uint8Array(await body.arrayBuffer()) }
+    return await work()
+  } catch (error) {
+    throw unanswered(error, base)
+  }
+}
+
+async function boundedBytes(body: Readable, maximum: number): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of body as AsyncIterable<Uint8Array>) {
+    length += piece.length
+    // The loop ends the connection with it.
+    if (length > maximum) throw new Error(`an answer of more than ${maximum} bytes`)
+    pieces.push(piece)
+  }
+  return new Uint8Array(Buffer.concat(pieces))
+}
+
+async function* coming(base: URL, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body
   } catch (error) {
     throw unanswered(error, base)
   }

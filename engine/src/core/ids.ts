@@ -20,6 +20,7 @@ export type IdPrefix =
   | "tb"
   | "drp"
   | "sv"
+  | "sdoc"
   | "wsout"
   | "run"
   | "plan"

@@ -10,15 +10,15 @@ import type { Runtime } from "../core/runtime.ts"
 import type { ServedEngine } from "../engine.ts"
 import { encodeError, type Pointers, statusOf } from "../wire/jsonapi/errors.ts"
 import { refuseUnstorableQuery } from "../wire/jsonapi/storable-text.ts"
-import { boundedBytes } from "./body.ts"
+import { boundedBytes, bodyStream } from "./body.ts"
 import { bearerToken, tokenIn } from "./authenticate.ts"
 import { recordRequest } from "./record-request.ts"
 import { type App, type Exchange, isPkiPath, pathOf } from "./exchange.ts"
 import { createPkiApp } from "./pki-app.ts"
-import type { ApiRequest, ApiResponse, Route } from "./route.ts"
+import type { ApiRequest, ApiResponse, OpenRoute, Route } from "./route.ts"
 import { apiRoutes } from "./routes.ts"
 import { discoveryRoutes } from "./routes/discovery.ts"
-import { stateUploadRoutes } from "./routes/state-versions.ts"
+import { stateDownloadRoutes, stateUploadRoutes } from "./routes/state-versions.ts"
 
 export interface AppOptions {
   readonly engine: ServedEngine
@@ -26,14 +26,24 @@ export interface AppOptions {
   /** Where clients reach this server; the request's own address when absent. */
   readonly publicUrl?: URL
   readonly bodyLimitBytes?: number
+  /** 0 asks for no snapshots of the state during an apply. */
+  readonly snapshotIntervalSeconds?: number
 }
 
 export const apiPrefix = "/api/v2"
+const defaultSnapshotIntervalSeconds = 60
 export const defaultBodyLimitBytes = 64 * 1024 * 1024
 const mediaTypes = ["application/vnd.api+json", "application/json"]
 
 export function createApp(options: AppOptions): App {
   const app = new Hono<Served>({ strict: false })
+  for (const route of stateDownloadRoutes(options.engine.stateTransfers))
+    app.on(route.method, route.path, async (context, next) => {
+      // A token opens the same address to whoever may read the state, however old its credential is.
+      if (queryOf(context.req.url).has("credential") && context.req.header("authorization") === undefined)
+        return addressed(context, route, options)
+      return next()
+    })
   for (const route of apiRoutes)
     app.on(route.method, `${apiPrefix}${route.path}`, (context) => answer(context, route, options))
   for (const route of discoveryRoutes)
@@ -41,16 +51,8 @@ export function createApp(options: AppOptions): App {
       context.env.route = route.path
       return settle(options, context.env, undefined, undefined, async () => route.handle(requestOf(context, options)))
     })
-  for (const route of stateUploadRoutes(options.engine.stateUploads))
-    app.on(route.method, route.path, (context) => {
-      context.env.route = route.path
-      context.env.secretPath = true
-      const trail = trailOf(context, options)
-      return settle(options, context.env, undefined, trail, async () => {
-        recordRequest(trail, context.req.raw, context.env, anonymous)
-        return route.handle(requestOf(context, options))
-      })
-    })
+  for (const route of stateUploadRoutes(options.engine.stateTransfers))
+    app.on(route.method, route.path, (context) => addressed(context, route, options))
   app.notFound(() => errorResponse(notFound()))
   app.onError((error, context) => failed(error, options, context.env, undefined))
   const servePki = createPkiApp(options)
@@ -65,6 +67,17 @@ export function createApp(options: AppOptions): App {
 interface Served {
   /** What the server around the app knows of the request and wants to learn of it. */
   Bindings: Exchange
+}
+
+/** The address is the credential. */
+const addressed = (context: Context<Served>, route: OpenRoute, options: AppOptions): Promise<Response> => {
+  context.env.route = route.path
+  context.env.secretPath = true
+  const trail = trailOf(context, options)
+  return settle(options, context.env, undefined, trail, async () => {
+    recordRequest(trail, context.req.raw, context.env, anonymous)
+    return route.handle(requestOf(context, options))
+  })
 }
 
 const answer = (context: Context<Served>, route: Route, options: AppOptions): Promise<Response> => {
@@ -131,9 +144,12 @@ function errorResponse(error: EngineError, pointers?: Pointers): Response {
   return response({ status: statusOf(error.code), document: encodeError(error, pointers), headers })
 }
 
-function response({ status, document, text, bytes, headers }: ApiResponse): Response {
+function response({ status, document, text, stream, headers }: ApiResponse): Response {
   if (document === undefined && text === undefined)
-    return new Response(bytes === undefined ? null : Uint8Array.from(bytes), { status, ...(headers && { headers }) })
+    return new Response(stream === undefined ? null : ReadableStream.from(stream), {
+      status,
+      ...(headers && { headers }),
+    })
   return new Response(text ?? JSON.stringify(document), {
     status,
     headers: { "content-type": "application/vnd.api+json", ...headers },
@@ -156,7 +172,8 @@ function requestOf(context: Context<Served>, options: AppOptions): Omit<ApiReque
     get headers() {
       return raw.headers
     },
-    bytes: () => boundedBytes(context.req.raw, options.bodyLimitBytes ?? defaultBodyLimitBytes),
+    snapshotIntervalSeconds: options.snapshotIntervalSeconds ?? defaultSnapshotIntervalSeconds,
+    stream: () => bodyStream(context.req.raw),
     body: () => jsonBody(context, options.bodyLimitBytes ?? defaultBodyLimitBytes),
   }
 }

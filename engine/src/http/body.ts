@@ -25,6 +25,24 @@ export async function boundedBytes(request: Request, limitBytes: number): Promis
   }
 }
 
+/** As they come, without a bound. */
+export async function* bodyStream({ body }: Request): AsyncGenerator<Uint8Array> {
+  if (body === null) return
+  const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>
+  let isRead = false
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch(bodyCutShort)
+      isRead = done
+      if (done) return
+      yield value
+    }
+  } finally {
+    // Its sender is told by the answer; what else it sends is not worth reading.
+    if (!isRead) await reader.cancel().catch(() => {})
+  }
+}
+
 /** Whoever sent it is gone, or was cut off at the end: nothing of ours has failed. */
 function bodyCutShort(): never {
   throw badRequest("The body ended before it was complete.")

@@ -34,5 +34,8 @@ export function pathOf(url: string): string {
   return query === -1 ? url.slice(from) : url.slice(from, query)
 }
 
+/** Where bodies go that are long and come with a credential in their address. */
+export const isUploadPath = (path: string): boolean => path.startsWith("/uploads/")
+
 /** Below `/v1`, where the certificate API is. */
 export const isPkiPath = (path: string): boolean => path === "/v1" || path.startsWith("/v1/")

@@ -21,6 +21,12 @@ export interface NodeServerOptions {
   readonly bodyLimitBytes?: number
   readonly headersTimeoutMs?: number
   readonly requestTimeoutMs?: number
+  /** Other bounds for what may be much longer than other bodies. */
+  readonly uploads?: {
+    readonly matches: (path: string) => boolean
+    readonly bodyLimitBytes: number
+    readonly requestTimeoutMs: number
+  }
   /** How often the two timeouts are looked at. */
   readonly timeoutCheckMs?: number
   /** Longer than the idle time of common proxies (60 s), so that the proxy and not we close an idle connection. */
@@ -50,10 +56,12 @@ export class ListenError extends Error {
 }
 
 export function createNodeServer(serve: Serve, options: NodeServerOptions = {}): NodeServer {
-  const { bodyLimitBytes = Number.POSITIVE_INFINITY, requestTimeoutMs = 120_000 } = options
+  const { bodyLimitBytes = Number.POSITIVE_INFINITY, requestTimeoutMs = 120_000, uploads } = options
+  const isUpload = ({ url = "" }: IncomingMessage) => uploads?.matches(url) === true
   const settings = {
     headersTimeout: Math.min(options.headersTimeoutMs ?? 20_000, requestTimeoutMs),
-    requestTimeout: requestTimeoutMs,
+    // Node has one for all requests; those that get less have timers of their own.
+    requestTimeout: Math.max(requestTimeoutMs, uploads?.requestTimeoutMs ?? 0),
     keepAliveTimeout: options.keepAliveTimeoutMs ?? 65_000,
     connectionsCheckingInterval: options.timeoutCheckMs ?? 5_000,
     maxHeaderSize: options.maximumHeaderBytes ?? 16 * 1024,
@@ -76,16 +84,26 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
     { errorHandler: () => refusal("/", 400, "bad request", "The request line or the Host header cannot be read.") },
   )
 
+  const endLate = (incoming: IncomingMessage): void => {
+    const late = Object.assign(new Error("the request is late"), { code: "ERR_HTTP_REQUEST_TIMEOUT" })
+    const timer = setTimeout(() => {
+      if (!incoming.complete) server.emit("clientError", late, incoming.socket)
+    }, requestTimeoutMs).unref()
+    incoming.once("close", () => clearTimeout(timer))
+  }
+
   const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     inFlight.add(outgoing)
     outgoing.once("close", () => inFlight.delete(outgoing))
     nameListMethod(incoming)
+    if (uploads !== undefined && hasBody(incoming) && !isUpload(incoming)) endLate(incoming)
     if (closing !== undefined) outgoing.shouldKeepAlive = false
     void listener(incoming, outgoing)
   }
   server.on("request", handle)
   server.on("checkContinue", (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    if (!(Number(incoming.headers["content-length"]) > bodyLimitBytes)) outgoing.writeContinue()
+    const limitBytes = isUpload(incoming) ? uploads?.bodyLimitBytes : bodyLimitBytes
+    if (!(Number(incoming.headers["content-length"]) > (limitBytes ?? bodyLimitBytes))) outgoing.writeContinue()
     handle(incoming, outgoing)
   })
   server.on("clientError", (error: ParserError, socket: Socket) => {
@@ -153,6 +171,9 @@ function createSecureServer(settings: ServerOptions, source: SecureContextSource
     },
   }
 }
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
 
 const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
 

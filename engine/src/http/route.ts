@@ -10,10 +10,12 @@ export interface ApiRequest {
   /** The request's absolute address as clients see it. */
   readonly url: URL
   readonly headers: Headers
+  /** Which clients that save a state are asked to keep to; 0 for none. */
+  readonly snapshotIntervalSeconds: number
   /** The JSON body; refuses wrong content types, oversized and malformed bodies. Undefined when empty. */
   body(): Promise<unknown>
-  /** The raw body, for uploads. */
-  bytes(): Promise<Uint8Array>
+  /** The raw body as it comes, for uploads; whoever takes it bounds it. Refuses one that ends before it should. */
+  stream(): AsyncIterable<Uint8Array>
 }
 
 export interface ApiResponse {
@@ -23,7 +25,7 @@ export interface ApiResponse {
   /** The same, written already. */
   readonly text?: string
   /** Anything else, with its content type in `headers`. */
-  readonly bytes?: Uint8Array
+  readonly stream?: AsyncIterable<Uint8Array>
   readonly headers?: Readonly<Record<string, string>>
 }
 

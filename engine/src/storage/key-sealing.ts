@@ -32,6 +32,13 @@ export const sealHeader = ({ id }: Pick<SealKey, "id">): Uint8Array =>
 export const chunkPath = (path: string, index: number, count: number): string => `${path}#${index + 1}/${count}`
 
 /**
+ * The path of one chunk of a document that came as a stream, which was sealed before it was known how many there are: that
+ * none is missing at the end shows by the last one.
+ */
+export const streamChunkPath = (path: string, index: number, isLast: boolean): string =>
+  `${path}#${index + 1}${isLast ? "/end" : ""}`
+
+/**
  * Keys as text: base64 of 32 bytes each, one per line (or separated by commas, for an environment variable), the
  * current one first; `#` begins a comment. Errors never repeat what was given.
  */
@@ -102,7 +109,7 @@ const keyBytes = 32
 const headerBytes = 1 + idBytes
 const overheadBytes = headerBytes + nonceBytes + tagBytes
 /** A sealed chunk is at most 1 MiB. */
-const chunkBytes = 1024 * 1024 - overheadBytes
+export const chunkBytes = 1024 * 1024 - overheadBytes
 
 function seal(key: SealKey, path: string, plain: Uint8Array, random: RandomSource): Uint8Array {
   const header = sealHeader(key)

@@ -2,21 +2,22 @@ import { sql } from "kysely"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { describe, expect, onTestFinished, test } from "vitest"
+import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { systemRuntime } from "../core/runtime.ts"
 import type { RunId } from "../core/ids.ts"
 import type { MountId } from "../pki/mount.ts"
 import type { CaKey } from "../pki/keys/key.ts"
 import { made } from "../testing/people.ts"
 import { populatedWorld } from "../testing/populated-world.ts"
-import { stateFile, stateVersionDocument } from "../testing/state-file.ts"
+import { bytesOf, stateFile, stateVersionDocument } from "../testing/state-file.ts"
 import { seededRandom } from "../testing/seeded-random.ts"
 import { openWorld } from "../testing/world.ts"
 import { type Database, openDatabase } from "./database.ts"
-import { keySealer, newKeyText, parseKeyRing } from "./key-sealing.ts"
+import { keySealer, newKeyText, parseKeyRing, sealDocument } from "./key-sealing.ts"
 import { rewrap, sealedValueCounts } from "./rewrap.ts"
 import { sealedRunArchive } from "./run-archive.ts"
 import { forgetKeyId, rotateKeyFile } from "./seal-keys.ts"
+import { sealPaths } from "./seal-paths.ts"
 import { sealedPlaces } from "./sealed-places.ts"
 import { storesOver } from "./stores.ts"
 import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
@@ -27,7 +28,7 @@ const idOf = (text: string) => parseKeyRing(text).current.id
 const rotated = parseKeyRing(`${newText},${oldText}`)
 const documentOf = (type: string, attributes: object) => ({ data: { type, attributes } })
 
-/** One value in every place at least; of state contents one document is in several chunks. */
+/** One value in every place at least; of states one document is in several chunks. */
 async function seed(url: string): Promise<{ readonly workspace: string; readonly state: string }> {
   await using world = await populatedWorld({ url, sealKeys: { text: oldText } })
   const post = (path: string, type: string, attributes: object) =>
@@ -58,9 +59,32 @@ async function seed(url: string): Promise<{ readonly workspace: string; readonly
   const long = Buffer.from(seededRandom(1).bytes(1_800_000)).toString("base64")
   const state = stateFile({ outputs: { long: { value: long, type: "string" } } })
   await made(world, "POST", `/workspaces/${workspace}/state-versions`, stateVersionDocument(state, { inline: true }))
+  // Of a state as long as that the outputs are stored after the answer.
+  await vi.waitFor(
+    async () => expect((await world.engine.stateVersions.currentOutputs({ id: workspace })).length).toBe(1),
+    { timeout: 20_000 },
+  )
   await world.engine.mounts.create({ path: "pki" })
   return { workspace, state: state.text }
 }
+
+/** As an earlier release has stored it, for a version that has no such document. */
+async function addEarlierDocument(database: Database): Promise<void> {
+  await database.transact(async (session) => {
+    const [version] = await session.all(sql<{ id: string }>`select id from state_versions`)
+    const id = version?.id ?? ""
+    const chunks = sealDocument(
+      keySealer(parseKeyRing(oldText), random),
+      sealPaths.stateDocument(id, "json-state"),
+      Buffer.from(earlierDocument),
+    )
+    for (const [chunk, sealed] of chunks.entries())
+      await session.run(sql`insert into state_contents (state_version_id, document, chunk, sealed)
+        values (${id}, 'json-state', ${chunk}, ${sealed})`)
+  })
+}
+
+const earlierDocument = JSON.stringify({ long: Buffer.from(seededRandom(2).bytes(1_500_000)).toString("base64") })
 
 async function addAuthoritySecrets(database: Database): Promise<void> {
   const { transact } = storesOver(database, keySealer(parseKeyRing(oldText), random))
@@ -103,6 +127,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       await using database = await openDatabase(place.url)
       await addAuthoritySecrets(database)
       await addRunRecords(database)
+      await addEarlierDocument(database)
       const before = await countsOf(database)
       const total = before[idOf(oldText)] ?? 0
       expect(Object.keys(before)).toEqual([idOf(oldText)])
@@ -147,6 +172,8 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
         { requestId: "test", route: undefined },
       )
       expect((await download.text()) === state).toBe(true)
+      const earlier = await world.engine.stateVersions.download(version.body.data.id, "json-state")
+      expect((await bytesOf(earlier)).toString() === earlierDocument).toBe(true)
     })
 
     test("a server that follows the key file serves on, none of its writes is lost, and the next pass finds the rest", async () => {

@@ -5,6 +5,9 @@ export const sealPaths = {
   oauthToken: (id: string): string => `oauth-tokens/${id}`,
   variable: (id: string): string => `variables/${id}`,
   stateDocument: (stateVersionId: string, document: string): string => `state-versions/${stateVersionId}/${document}`,
+  /** Each attempt to send a document is one of its own. */
+  sentDocument: (stateVersionId: string, document: string, id: string): string =>
+    `state-versions/${stateVersionId}/${document}/${id}`,
   stateVersionOutput: (id: string): string => `state-version-outputs/${id}`,
   runVariables: (id: string): string => `runs/${id}/variables`,
   runLog: (runId: string, stage: string, start: number): string => `runs/${runId}/logs/${stage}/${start}`,

@@ -1,7 +1,7 @@
 // Every place in the store where a sealed value stands. A column of sealed values that is missing here would keep its old
 // seal key for ever; a test compares this list with the schema.
 import { sql, type RawBuilder } from "kysely"
-import { chunkPath } from "./key-sealing.ts"
+import { chunkPath, streamChunkPath } from "./key-sealing.ts"
 import { sealPaths } from "./seal-paths.ts"
 import type { Tables } from "./tables.ts"
 
@@ -104,5 +104,18 @@ export const sealedPlaces: readonly SealedPlace[] = [
       where whole.state_version_id = state_contents.state_version_id and whole.document = state_contents.document)`,
     path: ({ state_version_id, document, chunk, extra }) =>
       chunkPath(sealPaths.stateDocument(String(state_version_id), String(document)), Number(chunk), Number(extra)),
+  },
+  {
+    table: "state_chunks",
+    column: "sealed",
+    key: ["document_id", "chunk"],
+    batch: large,
+    extra: sql`(select state_version_id || '/' || document || '/' || coalesce(cast(chunk_count as text), '')
+      from state_documents where id = state_chunks.document_id)`,
+    path: ({ document_id, chunk, extra }) => {
+      const [versionId = "", document = "", count = ""] = String(extra).split("/")
+      const isLast = count !== "" && Number(chunk) === Number(count) - 1
+      return streamChunkPath(sealPaths.sentDocument(versionId, document, String(document_id)), Number(chunk), isLast)
+    },
   },
 ]

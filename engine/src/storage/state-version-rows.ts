@@ -2,7 +2,7 @@ import { sql } from "kysely"
 import type { OrganizationId, RunId, StateVersionId, WorkspaceId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Sealer } from "../core/sealing.ts"
-import type { OutputType } from "../workspaces/state-file.ts"
+import type { OutputType, StateContents } from "../workspaces/state-file.ts"
 import type {
   StateDocument,
   StateSummary,
@@ -55,8 +55,7 @@ export class StateVersionRows implements StateVersionStore {
   async related(ids: readonly StateVersionId[]): Promise<ReadonlyMap<StateVersionId, StateVersionRelated>> {
     if (ids.length === 0) return new Map()
     const outputs = await this.#session.all(outputIds, { ids })
-    const documents = await this.#session.all(documentsOf, { ids })
-    const hasJson = new Set(documents.flatMap((row) => (row.document === jsonState ? [row.state_version_id] : [])))
+    const hasJson = new Set((await this.#session.all(withJsonState, { ids })).map((row) => row.state_version_id))
     return new Map(
       ids.map((id) => [
         id,
@@ -87,34 +86,38 @@ export class StateVersionRows implements StateVersionStore {
     )
   }
 
-  async saveContent(id: StateVersionId, document: StateDocument, chunks: readonly Uint8Array[]): Promise<void> {
-    const { db } = this.#session
-    await this.#session.run(
-      db.deleteFrom("state_contents").where("state_version_id", "=", id).where("document", "=", document),
-    )
-    for (const [chunk, sealed] of chunks.entries())
-      await this.#session.run(db.insertInto("state_contents").values({ state_version_id: id, document, chunk, sealed }))
+  async beginReading(): Promise<StateVersion | undefined> {
+    const row = await this.#session.first(firstUnread, {})
+    if (row === undefined) return undefined
+    await this.#session.run(countAttempt, { id: row.id })
+    return versionOf(row)
   }
 
-  async content(id: StateVersionId, document: StateDocument): Promise<readonly Uint8Array[]> {
-    const rows = await this.#session.all(
-      this.#session.db
-        .selectFrom("state_contents")
-        .select("sealed")
-        .where("state_version_id", "=", id)
-        .where("document", "=", document)
-        .orderBy("chunk"),
-    )
-    return rows.map(({ sealed }) => sealed)
+  async endReading(
+    id: StateVersionId,
+    { resourceCount, resources, modules, providers }: Omit<StateContents, "outputs">,
+  ): Promise<boolean> {
+    const read = {
+      id,
+      resourceCount,
+      resources: JSON.stringify(resources),
+      modules: JSON.stringify(modules),
+      providers: JSON.stringify(providers),
+    }
+    return (await this.#session.run(saveRead, read)) === 1
   }
 
-  async saveOutputs(id: StateVersionId, outputs: readonly StateVersionOutput[]): Promise<void> {
+  async removeOutputs(id: StateVersionId): Promise<void> {
+    await this.#session.run(removeOutputsOf, { id })
+  }
+
+  async saveOutputs(id: StateVersionId, outputs: readonly StateVersionOutput[], first = 0): Promise<void> {
     for (const [position, output] of outputs.entries())
       await this.#session.run(
         this.#session.db.insertInto("state_version_outputs").values({
           id: output.id,
           state_version_id: id,
-          position,
+          position: first + position,
           name: output.name,
           sensitive: output.sensitive ? 1 : 0,
           type: output.type,
@@ -226,12 +229,58 @@ const outputIds = statement((db, { ids }: { ids: readonly string[] }, dialect) =
     .where(among(dialect, sql.ref("state_version_id"), ids))
     .orderBy("position"),
 )
-const documentsOf = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
+/** What could not be read so often will not be the next time. */
+const readingAttemptsMaximum = 5
+
+const firstUnread = statement((db, _none: object) =>
   db
-    .selectFrom("state_contents")
-    .select(["state_version_id", "document"])
+    .selectFrom("state_versions")
+    .select(columns)
+    .where("status", "=", sql.lit("finalized"))
+    .where("resources_processed", "=", sql.lit(0))
+    .where("reading_attempts", "<", sql.lit(readingAttemptsMaximum))
+    .orderBy("reading_attempts")
+    .orderBy("created_at")
+    .limit(sql.lit(1)),
+)
+const countAttempt = statement((db, { id }: { id: string }) =>
+  db
+    .updateTable("state_versions")
+    .set({ reading_attempts: sql`reading_attempts + 1` })
+    .where("id", "=", id),
+)
+const saveRead = statement(
+  (db, read: { id: string; resourceCount: number; resources: string; modules: string; providers: string }) =>
+    db
+      .updateTable("state_versions")
+      .set({
+        resource_count: read.resourceCount,
+        resources: read.resources,
+        modules: read.modules,
+        providers: read.providers,
+        resources_processed: sql.lit(1),
+      })
+      .where("id", "=", read.id)
+      .where("resources_processed", "=", sql.lit(0)),
+)
+const removeOutputsOf = statement((db, { id }: { id: string }) =>
+  db.deleteFrom("state_version_outputs").where("state_version_id", "=", id),
+)
+const withJsonState = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
+  db
+    .selectFrom("state_documents")
+    .select("state_version_id")
     .where(among(dialect, sql.ref("state_version_id"), ids))
-    .where("chunk", "=", sql.lit(0)),
+    .where("document", "=", sql.lit(jsonState))
+    .where("status", "=", sql.lit("kept"))
+    .unionAll(
+      db
+        .selectFrom("state_contents")
+        .select("state_version_id")
+        .where(among(dialect, sql.ref("state_version_id"), ids))
+        .where("document", "=", sql.lit(jsonState))
+        .where("chunk", "=", sql.lit(0)),
+    ),
 )
 const outputsOf = statement((db, { id }: { id: string }) =>
   db.selectFrom("state_version_outputs").select(outputColumns).where("state_version_id", "=", id).orderBy("position"),
@@ -280,6 +329,7 @@ const summaryOf = (row: StateVersionRow, formatVersion: number): StateSummary =>
   formatVersion,
   size: row.size ?? 0,
   terraformVersion: row.terraform_version,
+  resourcesProcessed: row.resources_processed === 1,
   resourceCount: row.resource_count ?? 0,
   resources: JSON.parse(row.resources ?? "[]") as StateSummary["resources"],
   modules: JSON.parse(row.modules ?? "{}") as StateSummary["modules"],
@@ -308,7 +358,7 @@ function rowOf({ summary, createdBy, ...version }: StateVersion): StateVersionRo
     resources: summary && JSON.stringify(summary.resources),
     modules: summary && JSON.stringify(summary.modules),
     providers: summary && JSON.stringify(summary.providers),
-    resources_processed: summary === null ? 0 : 1,
+    resources_processed: summary?.resourcesProcessed === true ? 1 : 0,
     vcs_commit_sha: version.vcsCommitSha,
     vcs_commit_url: version.vcsCommitUrl,
   }

@@ -26,8 +26,10 @@ export interface Tables {
   workspace_bindings: WorkspaceBindingRow
   remote_state_consumers: RemoteStateConsumerRow
   retention_policies: RetentionPolicyRow
-  state_versions: StateVersionRow
+  state_versions: StateVersionTable
   state_contents: StateContentRow
+  state_documents: StateDocumentRow
+  state_chunks: StateChunkRow
   state_version_outputs: StateVersionOutputRow
   runs: RunRow
   run_logs: RunLogRow
@@ -378,7 +380,34 @@ export interface StateVersionRow {
   vcs_commit_url: string | null
 }
 
-/** Sealed and compressed bytes of one document of a state version, in chunks. */
+export interface StateVersionTable extends StateVersionRow {
+  /** How often somebody has begun to read what is not processed. */
+  reading_attempts: Generated<number>
+}
+
+/** One document of a state version, or an attempt to send it. */
+export interface StateDocumentRow {
+  id: string
+  state_version_id: string
+  /** `state` or `json-state`. */
+  document: string
+  /** `receiving`, `kept` (one per document of a version) or `abandoned`. */
+  status: string
+  /** Null while receiving. */
+  chunk_count: number | null
+  /** Bytes of the document itself. */
+  size: number | null
+  started_at: number
+}
+
+/** Sealed and compressed bytes of it. */
+export interface StateChunkRow {
+  document_id: string
+  chunk: number
+  sealed: Uint8Array
+}
+
+/** The same as servers of earlier releases stored it. */
 export interface StateContentRow {
   state_version_id: string
   /** `state`, `json-state` or `json-outputs`. */

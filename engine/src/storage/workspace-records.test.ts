@@ -1,11 +1,12 @@
 // What hangs on a workspace (states, runs, configurations, variables, assessments, connections) on every kind of database.
-import { describe, expect, test } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { systemRuntime } from "../core/runtime.ts"
 import { seededRandom } from "../testing/seeded-random.ts"
-import { stateFile, type StateOptions } from "../testing/state-file.ts"
+import { bytesOf, stateFile, type StateOptions } from "../testing/state-file.ts"
 import { openWorld } from "../testing/world.ts"
 import { openDatabase } from "./database.ts"
 import { databaseKinds, type DatabaseKind } from "./temporary-database.ts"
+import { inPieces } from "../workspaces/state-receiving.ts"
 import type { StateVersionQuery } from "../workspaces/state-version-store.ts"
 
 async function recordsOn(kind: DatabaseKind) {
@@ -62,10 +63,15 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     const outputs = { noise: { value: noise, type: "string", sensitive: true } }
     const json = Buffer.from(JSON.stringify({ noise }))
     const version = await put({ outputs, instances: 3 }, json)
-    expect(version).toMatchObject({ status: "finalized", hasJsonState: true, summary: { resourceCount: 3 } })
-    const state = Buffer.from(await engine.stateVersions.download(version.id, "state"))
+    expect(version).toMatchObject({ status: "finalized", hasJsonState: true })
+    await vi.waitFor(
+      async () => expect((await engine.stateVersions.get(version.id)).summary?.resourcesProcessed).toBe(true),
+      { timeout: 20_000 },
+    )
+    expect(await engine.stateVersions.get(version.id)).toMatchObject({ summary: { resourceCount: 3 } })
+    const state = await bytesOf(await engine.stateVersions.download(version.id, "state"))
     expect(state.toString()).toBe(stateFile({ outputs, instances: 3 }).text)
-    expect(Buffer.from(await engine.stateVersions.download(version.id, "json-state")).equals(json)).toBe(true)
+    expect((await bytesOf(await engine.stateVersions.download(version.id, "json-state"))).equals(json)).toBe(true)
     expect((await engine.stateVersions.outputs(version.id, page)).items).toMatchObject([{ value: noise }])
     expect(await engine.stateVersions.currentOutputs(ref)).toMatchObject([{ name: "noise", value: null }])
   })
@@ -86,7 +92,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(await listed(["finalized", "discarded"])).toEqual(["2 discarded", "1 finalized"])
     await expect(engine.workspaces.unlock(ref)).rejects.toMatchObject({ code: "pending" })
     const credential = uploads?.state ?? ""
-    await engine.stateUploads.upload({ id, document: "state", credential }, async () => Buffer.from(state.text))
+    await engine.stateTransfers.upload({ id, document: "state", credential }, inPieces(Buffer.from(state.text)))
     expect(await engine.workspaces.unlock(ref)).toMatchObject({ currentStateVersionId: id, resourceCount: 2 })
     expect(await listed()).toEqual(["3 finalized", "2 discarded", "1 finalized"])
   })
@@ -137,7 +143,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     const { id, uploads } = await announce(state)
     const target = { id, document: "state" as const, credential: uploads?.state ?? "" }
     await Promise.all(
-      Array.from({ length: 8 }, () => engine.stateUploads.upload(target, async () => Buffer.from(state.text))),
+      Array.from({ length: 8 }, () => engine.stateTransfers.upload(target, inPieces(Buffer.from(state.text)))),
     )
     expect((await engine.stateVersions.outputs(id, page)).totalCount).toBe(1)
   })
@@ -236,7 +242,7 @@ test.each(lasting)("$name holds no secret as it was written", async (kind) => {
   })
   await using database = await openDatabase(records.url)
   const values = await database.read(async (session) => [
-    ...(await session.all(session.db.selectFrom("state_contents").select("sealed"))),
+    ...(await session.all(session.db.selectFrom("state_chunks").select("sealed"))),
     ...(await session.all(session.db.selectFrom("state_version_outputs").selectAll())),
     ...(await session.all(session.db.selectFrom("variables").selectAll())),
   ])

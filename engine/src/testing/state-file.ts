@@ -51,3 +51,10 @@ export function stateVersionDocument(
     },
   }
 }
+
+/** All of a document that comes in pieces. */
+export async function bytesOf(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const taken: Uint8Array[] = []
+  for await (const piece of pieces) taken.push(piece)
+  return Buffer.concat(taken)
+}

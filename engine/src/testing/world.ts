@@ -48,6 +48,8 @@ export interface WorldOptions {
   /** False where nothing may change but by a request. */
   readonly jobs?: boolean
   readonly timers?: EmbeddedOptions["timers"]
+  readonly stateLimitBytes?: number
+  readonly snapshotIntervalSeconds?: number
 }
 
 const sealKey = Buffer.alloc(32, "seal").toString("base64")
@@ -69,8 +71,14 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     ...(options.acme === undefined ? {} : { acme: options.acme }),
     ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
     ...(options.timers === undefined ? {} : { timers: options.timers }),
+    ...(options.stateLimitBytes === undefined ? {} : { stateLimitBytes: options.stateLimitBytes }),
   })
-  const app = createApp({ engine, runtime })
+  const { snapshotIntervalSeconds } = options
+  const app = createApp({
+    engine,
+    runtime,
+    ...(snapshotIntervalSeconds === undefined ? {} : { snapshotIntervalSeconds }),
+  })
   const rootToken = await tokenOf(engine)
   const send = async (url: string, method: string, headers: Record<string, string>, body: unknown): Promise<Answer> => {
     const sent = body === undefined ? {} : { body: isSent(body) ? body : JSON.stringify(body) }

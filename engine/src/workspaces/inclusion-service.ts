@@ -254,6 +254,7 @@ async function stateVersionsOf(
     outputIds: related.get(version.id)?.outputIds ?? [],
     hasJsonState: related.get(version.id)?.hasJsonState ?? false,
     uploads: null,
+    downloads: null,
   }))
 }
 

@@ -1,16 +1,32 @@
 import type { StateVersionId } from "../core/ids.ts"
+import type { StateDocumentId, StoredDocument } from "./state-document-store.ts"
 import type { StateDocument } from "./state-version.ts"
 
-/**
- * Compresses and seals a document in chunks, and back. Apart from the store, so that the work is done outside the
- * transaction, where nobody waits for it.
- */
-export interface StateArchive {
-  pack(id: StateVersionId, document: StateDocument, bytes: Uint8Array): Promise<readonly Uint8Array[]>
-  unpack(id: StateVersionId, document: StateDocument, chunks: readonly Uint8Array[]): Promise<Uint8Array>
-  /** Of the raw state, lower-case hex: what clients announce and check. */
-  md5(bytes: Uint8Array): string
+export interface DocumentPlace {
+  readonly id: StateDocumentId
+  readonly versionId: StateVersionId
+  readonly document: StateDocument
 }
 
-/** Larger documents are refused; one is held in memory while it is read. */
-export const stateBytesMaximum = 64 * 1024 * 1024
+/**
+ * Compresses and seals a document in chunks of at most 1 MiB, and back. Apart from the store, so that the work is done outside
+ * the transaction, where nobody waits for it.
+ */
+export interface StateArchive {
+  /** The chunks in their order; at least one. The last one is sealed as such, so that none can be missing behind it. */
+  seal(place: DocumentPlace, plain: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
+  /** All of them of a small document, which costs less. */
+  sealWhole(place: DocumentPlace, plain: Uint8Array): Uint8Array
+  /** One chunk is asked for at a time, when what there was before has been taken. */
+  open(stored: StoredDocument, chunk: (index: number) => Promise<Uint8Array>): AsyncIterable<Uint8Array>
+  md5(): Md5
+}
+
+export interface Md5 {
+  update(bytes: Uint8Array): void
+  /** Lower-case hex: what clients announce and check. Ends it. */
+  digest(): string
+}
+
+/** What is no larger is held whole, and read before the answer: few states are larger. */
+export const smallDocumentBytes = 256 * 1024

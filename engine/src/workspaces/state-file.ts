@@ -1,12 +1,17 @@
 // What a state of the infrastructure tool says about itself: format 4, the only one written since 2019. Nothing here keeps
-// the values of resources; outputs are the one part whose values leave this file.
+// the values of resources; outputs are the one part whose values leave this file. Larger states are never held whole:
+// `state-reader.ts` reads them piece by piece, by the same rules.
 import { type Fault, invalid } from "../core/errors.ts"
 
-export interface StateFile {
+/** What every state tells first, and by which it is refused. */
+export interface StateHeader {
   readonly formatVersion: number
   readonly terraformVersion: string | null
   readonly serial: number
   readonly lineage: string | null
+}
+
+export interface StateContents {
   /** Instances of managed resources; data sources manage nothing. */
   readonly resourceCount: number
   readonly resources: readonly StateResource[]
@@ -15,6 +20,8 @@ export interface StateFile {
   readonly providers: ResourceCounts
   readonly outputs: readonly StateOutput[]
 }
+
+export interface StateFile extends StateHeader, StateContents {}
 
 export interface StateResource {
   readonly name: string
@@ -46,7 +53,25 @@ export const outputDepthMaximum = 200
 
 export function parseStateFile(bytes: Uint8Array): StateFile {
   const document = jsonObject(bytes)
-  if (document === undefined) throw refused("State is not a JSON document")
+  if (document === undefined) throw notJson()
+  const faults: string[] = []
+  const header = parseStateHeader(document, faults)
+  const resources = listOf(document["resources"], "State resources must be a list", faults).map((resource, index) =>
+    parseResource(
+      isObject(resource) ? { ...resource, instances: instanceCount(resource["instances"]) } : {},
+      index,
+      faults,
+    ),
+  )
+  const outputs = Object.entries(objectOf(document["outputs"], "State outputs must be an object", faults)).map(
+    ([name, output]) => parseOutput(name, output, faults),
+  )
+  if (faults.length > 0) throw refused(...faults)
+  return { ...header, ...summarize(resources), outputs }
+}
+
+/** Of the members of the document only its own are looked at. */
+export function parseStateHeader(document: Readonly<Record<string, unknown>>, faults: string[]): StateHeader {
   const { version } = document
   if (typeof version !== "number" || !Number.isInteger(version)) throw refused("State names no format version")
   if (version !== 4)
@@ -55,7 +80,6 @@ export function parseStateFile(bytes: Uint8Array): StateFile {
         ? `State has format version ${version}; only version 4 is supported. Write it again with a newer release of the tool.`
         : `State has format version ${version}; only version 4 is supported.`,
     )
-  const faults: string[] = []
   const serial = document["serial"]
   if (!isCount(serial)) faults.push("State has no valid serial")
   const lineage = optionalText(document["lineage"], "State lineage must be a string", faults)
@@ -64,33 +88,25 @@ export function parseStateFile(bytes: Uint8Array): StateFile {
     "State terraform_version must be a string",
     faults,
   )
-  const resources = listOf(document["resources"], "State resources must be a list", faults).map((resource, index) =>
-    parseResource(resource, index, faults),
-  )
-  const outputs = Object.entries(objectOf(document["outputs"], "State outputs must be an object", faults)).map(
-    ([name, output]) => parseOutput(name, output, faults),
-  )
-  if (faults.length > 0) throw refused(...faults)
-  return {
-    formatVersion: version,
-    terraformVersion,
-    serial: serial as number,
-    lineage,
-    resourceCount: resources
-      .filter(({ type }) => !type.startsWith(dataPrefix))
-      .reduce((total, { count }) => total + count, 0),
-    resources,
-    modules: countsBy(resources, ({ module }) => module),
-    providers: countsBy(resources, ({ provider }) => provider),
-    outputs,
-  }
+  return { formatVersion: version, terraformVersion, serial: serial as number, lineage }
 }
+
+export const summarize = (resources: readonly StateResource[]): Omit<StateContents, "outputs"> => ({
+  resourceCount: resources
+    .filter(({ type }) => !type.startsWith(dataPrefix))
+    .reduce((total, { count }) => total + count, 0),
+  resources,
+  modules: countsBy(resources, ({ module }) => module),
+  providers: countsBy(resources, ({ provider }) => provider),
+})
 
 const dataPrefix = "data."
 /** A damaged file can be wrong in as many places as it has lines; the first few say enough. */
 const faultsShown = 20
 
-const refused = (...details: string[]) =>
+export const notJson = () => refused("State is not a JSON document")
+
+export const refused = (...details: string[]) =>
   invalid(details.slice(0, faultsShown).map((detail): Fault => ({ field: ["state"], detail })))
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
@@ -104,15 +120,23 @@ function jsonObject(bytes: Uint8Array): Record<string, unknown> | undefined {
   }
 }
 
-function parseResource(resource: unknown, index: number, faults: string[]): StateResource {
-  const { mode, type, name, provider, module, instances } = isObject(resource) ? resource : {}
+/** The number of a resource's instances; undefined where they are no list. */
+const instanceCount = (instances: unknown): number | undefined =>
+  instances === undefined || instances === null ? 0 : Array.isArray(instances) ? instances.length : undefined
+
+/** `instances` is their number. */
+export function parseResource(
+  { mode, type, name, provider, module, instances }: Readonly<Record<string, unknown>>,
+  index: number,
+  faults: string[],
+): StateResource {
   const wellFormed =
     (mode === "managed" || mode === "data") &&
     typeof type === "string" &&
     typeof name === "string" &&
     typeof provider === "string" &&
     (module === undefined || typeof module === "string") &&
-    (instances === undefined || instances === null || Array.isArray(instances))
+    typeof instances === "number"
   if (!wellFormed) {
     faults.push(`State resource ${index} is malformed`)
     return { name: "", type: "", count: 0, module: rootModule, provider: "" }
@@ -120,13 +144,13 @@ function parseResource(resource: unknown, index: number, faults: string[]): Stat
   return {
     name,
     type: mode === "data" ? `${dataPrefix}${type}` : type,
-    count: Array.isArray(instances) ? instances.length : 0,
+    count: instances,
     module: module === undefined || module === "" ? rootModule : module,
     provider,
   }
 }
 
-function parseOutput(name: string, output: unknown, faults: string[]): StateOutput {
+export function parseOutput(name: string, output: unknown, faults: string[]): StateOutput {
   const value = isObject(output) ? (output["value"] ?? null) : undefined
   const detailedType = isObject(output) ? output["type"] : undefined
   const sensitive = isObject(output) ? (output["sensitive"] ?? false) : undefined

@@ -3,6 +3,7 @@ import type { EngineErrorCode } from "../core/errors.ts"
 import { isEngineError } from "../core/errors.ts"
 import type { OrganizationId, StateVersionId, WorkspaceId } from "../core/ids.ts"
 import type { StateFile } from "./state-file.ts"
+import type { ReceivedState } from "./state-receiving.ts"
 import type { StateVersion } from "./state-version.ts"
 import { admit, currentFacts, finalize, requireNotDiscarded, requirePending } from "./state-version-rules.ts"
 import type { Actor, Lock, Workspace } from "./workspace.ts"
@@ -138,21 +139,37 @@ describe("finalizing", () => {
     outputs: [],
   }
   const pending = version({ status: "pending", md5: "b".repeat(32) })
-  const received = { md5: "b".repeat(32), size: 77 }
+  const found: ReceivedState = { header: file, contents: file }
+  const received = { found, md5: "b".repeat(32), size: 77 }
 
   test("keeps what the state says about itself", () => {
-    const finalized = finalize(pending, file, received)
-    expect(finalized).toMatchObject({ status: "finalized", summary: { size: 77, resourceCount: 2, formatVersion: 4 } })
+    const finalized = finalize(pending, received)
+    expect(finalized).toMatchObject({
+      status: "finalized",
+      summary: { size: 77, resourceCount: 2, formatVersion: 4, resourcesProcessed: true },
+    })
     expect(currentFacts(finalized)).toEqual({ currentStateVersionId: "sv-1", resourceCount: 2 })
   })
 
+  test("counts no resources of a state whose contents are still to be read", () => {
+    const finalized = finalize(pending, { ...received, found: { header: file, contents: undefined } })
+    expect(finalized.summary).toMatchObject({ terraformVersion: "1.11.4", resourceCount: 0, resourcesProcessed: false })
+    expect(currentFacts(finalized)).toEqual({ currentStateVersionId: "sv-1" })
+  })
+
   test("takes the lineage from the state where none was announced", () => {
-    expect(finalize({ ...pending, lineage: null }, file, received).lineage).toBe("one")
+    expect(finalize({ ...pending, lineage: null }, received).lineage).toBe("one")
   })
 
   test("refuses bytes other than the announced ones, with every fault", () => {
     expect(
-      refusalOf(() => finalize(pending, { ...file, lineage: "two" }, { ...received, md5: "c".repeat(32) })),
+      refusalOf(() =>
+        finalize(pending, {
+          ...received,
+          found: { header: { ...file, lineage: "two" }, contents: file },
+          md5: "c".repeat(32),
+        }),
+      ),
     ).toEqual({
       code: "invalid",
       detail: "MD5 does not match the state that was uploaded; Lineage does not match the state that was uploaded",

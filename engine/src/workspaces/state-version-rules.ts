@@ -4,7 +4,8 @@ import { conflict, type Fault, invalid, unprocessable } from "../core/errors.ts"
 import type { StateVersionId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
 import { describe } from "./lock.ts"
-import type { StateFile } from "./state-file.ts"
+import { summarize } from "./state-file.ts"
+import type { ReceivedState } from "./state-receiving.ts"
 import type { StateVersion, StateVersionInput, StateVersionStatus, StateSummary } from "./state-version.ts"
 import type { Actor, Workspace } from "./workspace.ts"
 
@@ -98,22 +99,32 @@ function refuseDivergence(next: Pick<StateVersion, "serial" | "lineage" | "md5">
 /** What has arrived is what was announced. */
 export function finalize(
   version: StateVersion,
-  file: StateFile,
-  received: { readonly md5: string; readonly size: number },
+  { found, ...received }: { readonly found: ReceivedState; readonly md5: string; readonly size: number },
 ): StateVersion & { readonly summary: StateSummary } {
   requirePending(version)
+  const { header, contents } = found
   const faults: Fault[] = []
   if (received.md5 !== version.md5)
     faults.push({ field: ["md5"], detail: "MD5 does not match the state that was uploaded" })
-  if (version.lineage !== null && file.lineage !== null && file.lineage !== version.lineage)
+  if (version.lineage !== null && header.lineage !== null && header.lineage !== version.lineage)
     faults.push({ field: ["lineage"], detail: "Lineage does not match the state that was uploaded" })
   if (faults.length > 0) throw invalid(faults)
-  const { formatVersion, terraformVersion, resourceCount, resources, modules, providers } = file
+  const { resourceCount, resources, modules, providers } = contents ?? summarize([])
+  const { formatVersion, terraformVersion } = header
   return {
     ...version,
-    lineage: version.lineage ?? file.lineage,
+    lineage: version.lineage ?? header.lineage,
     status: "finalized",
-    summary: { size: received.size, formatVersion, terraformVersion, resourceCount, resources, modules, providers },
+    summary: {
+      size: received.size,
+      formatVersion,
+      terraformVersion,
+      resourcesProcessed: contents !== undefined,
+      resourceCount,
+      resources,
+      modules,
+      providers,
+    },
   }
 }
 
@@ -126,15 +137,15 @@ export function requireNotDiscarded(version: Pick<StateVersion, "id" | "status">
   if (version.status === "discarded") throw conflict(uploadRefusals.discarded, { subject: version.id })
 }
 
-const uploadRefusals: Record<Exclude<StateVersionStatus, "pending">, string> = {
+export const uploadRefusals: Record<Exclude<StateVersionStatus, "pending">, string> = {
   finalized: "The state of this state version has already been uploaded.",
   discarded: "This state version was discarded and takes no upload.",
 }
 
-/** What a workspace remembers of its current state. */
-export const currentFacts = (version: StateVersion) => ({
-  currentStateVersionId: version.id,
-  resourceCount: version.summary?.resourceCount ?? 0,
+/** What a workspace remembers of its current state. Until its resources are counted the number is that of the one before. */
+export const currentFacts = ({ id, summary }: StateVersion) => ({
+  currentStateVersionId: id,
+  ...(summary?.resourcesProcessed === true ? { resourceCount: summary.resourceCount } : {}),
 })
 
 /** A run that a state version names must be one of its own workspace. */

@@ -1,5 +1,5 @@
 import type { Caller } from "../core/caller.ts"
-import { EngineError, notFound, refuseFaults } from "../core/errors.ts"
+import { notFound, pending as notYet, refuseFaults } from "../core/errors.ts"
 import { newId, type StateVersionId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest, pageOf, offsetOf } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
@@ -7,8 +7,20 @@ import type { Signer } from "../core/signing.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
 import { actorOf, authorizeWorkspace } from "./authorization.ts"
-import { type StateArchive, stateBytesMaximum } from "./state-archive.ts"
-import { parseStateFile, type StateOutput } from "./state-file.ts"
+import type { StateOutput } from "./state-file.ts"
+import { grant, requireGrant, type StateTransfer } from "./state-grants.ts"
+import { openStateDocument } from "./state-document.ts"
+import {
+  inPieces,
+  type Reading,
+  readingJson,
+  readingState,
+  receive,
+  type Received,
+  type ReceivedState,
+  type ReceivingTools,
+  tooLarge,
+} from "./state-receiving.ts"
 import { authorizeStateReading, type StatePermission } from "./state-reading.ts"
 import {
   type StateDocument,
@@ -28,16 +40,16 @@ import {
   requirePending,
   stateVersionFaults,
 } from "./state-version-rules.ts"
-import type { StateUploads, StateVersions } from "./state-versions.ts"
-import { grantUpload, requireUploadGrant } from "./upload-grants.ts"
+import type { AddressedDocument, StateTransfers, StateVersions } from "./state-versions.ts"
 import type { Workspace, WorkspaceRef } from "./workspace.ts"
 
-type UsedStores = Pick<Stores, "workspaces" | "access" | "stateVersions" | "runs">
+type UsedStores = Pick<Stores, "workspaces" | "access" | "stateVersions" | "stateDocuments" | "runs">
 
 /** What both services need beside the storage. */
-export interface StateTools {
-  readonly archive: StateArchive
+export interface StateTools extends ReceivingTools {
   readonly signer: Signer
+  /** Asks for states to be read that were not read before their answer. */
+  readonly wakeReading: () => void
 }
 
 export class StateVersionService implements StateVersions {
@@ -59,11 +71,11 @@ export class StateVersionService implements StateVersions {
     refuseFaults(stateVersionFaults(input))
     const { random, clock } = this.#runtime
     const id = newId("sv", random)
-    const state = input.state === null ? null : await received(this.#tools.archive, id, input.state)
-    const jsonState = input.jsonState === null ? null : await packJson(this.#tools.archive, id, input.jsonState)
-    const outputs = state === null ? [] : withIds(state.file.outputs, this.#runtime)
+    const state = input.state && (await this.#received(id, "state", readingState, input.state))
+    const jsonState = input.jsonState && (await this.#received(id, "json-state", readingJson, input.jsonState))
+    const outputs = withIds(state?.found.contents?.outputs ?? [], this.#runtime)
     const now = clock.now()
-    return this.#storage.transact(async (stores) => {
+    const made = await this.#storage.transact(async (stores) => {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canCreateStateVersions")
       if (input.runId !== null && (await stores.runs.find(input.runId))?.workspaceId !== workspace.id)
         throw foreignRun()
@@ -72,11 +84,11 @@ export class StateVersionService implements StateVersions {
         newestFinalized: await stores.stateVersions.newest(workspace.id, ["finalized"]),
       }
       const pending = admit(workspace, input, earlier, { id, by: actorOf(this.#caller), now })
-      const finalized = state === null ? undefined : finalize(pending, state.file, state)
+      const finalized = state === null ? undefined : finalize(pending, state)
       await stores.stateVersions.discardPending(workspace.id)
       await stores.stateVersions.insert(finalized ?? pending)
-      if (state !== null) await stores.stateVersions.saveContent(id, "state", state.chunks)
-      if (jsonState !== null) await stores.stateVersions.saveContent(id, "json-state", jsonState)
+      await state?.keep(stores)
+      await jsonState?.keep(stores)
       await stores.stateVersions.saveOutputs(id, outputs)
       await stores.workspaces.save(workspace, {
         ...workspace,
@@ -85,6 +97,8 @@ export class StateVersionService implements StateVersions {
       })
       return this.#view(stores, finalized ?? pending, true)
     })
+    if (made.summary?.resourcesProcessed === false) this.#tools.wakeReading()
+    return made
   }
 
   get(id: string): Promise<StateVersionView> {
@@ -111,18 +125,24 @@ export class StateVersionService implements StateVersions {
     })
   }
 
-  async download(id: string, document: StateDocument): Promise<Uint8Array> {
-    const { version, chunks } = await this.#storage.read(async (stores) => {
-      const { version } = await this.#readable(stores, id, "canReadStateVersions")
-      return { version, chunks: await stores.stateVersions.content(version.id, document) }
+  async upload(id: string, document: StateDocument, content: AsyncIterable<Uint8Array>): Promise<void> {
+    const version = await this.#storage.read(async (stores) => {
+      const version = await found(stores, id)
+      await authorizeWorkspace(stores, this.#caller, { id: version.workspaceId }, "canCreateStateVersions")
+      return version
     })
-    if (version.status !== "finalized" || chunks.length === 0) throw notFound(id)
-    return this.#tools.archive.unpack(version.id, document, chunks)
+    await uploadDocument(this.#storage, this.#runtime, this.#tools, { id: version.id, document }, content)
+  }
+
+  async download(id: string, document: StateDocument): Promise<AsyncIterable<Uint8Array>> {
+    const { version } = await this.#storage.read((stores) => this.#readable(stores, id, "canReadStateVersions"))
+    return openStateDocument(this.#storage, this.#tools.archive, version.id, document)
   }
 
   outputs(id: string, page: PageRequest): Promise<Page<StateVersionOutput>> {
     return this.#storage.read(async (stores) => {
       const { version } = await this.#readable(stores, id, "canReadStateOutputs")
+      requireOutputs(version)
       const outputs = await stores.stateVersions.outputs(version.id)
       return pageOf(outputs.slice(offsetOf(page), offsetOf(page) + page.size), page, outputs.length)
     })
@@ -132,6 +152,7 @@ export class StateVersionService implements StateVersions {
     return this.#storage.read(async (stores) => {
       const { workspace } = await authorizeStateReading(stores, this.#caller, ref, "canReadStateOutputs")
       const version = await currentVersion(stores, workspace)
+      requireOutputs(version)
       return (await stores.stateVersions.outputs(version.id)).map(withoutSecret)
     })
   }
@@ -174,18 +195,35 @@ export class StateVersionService implements StateVersions {
     related: { readonly outputIds: readonly string[]; readonly hasJsonState: boolean } = nothingRelated,
   ): StateVersionView {
     const now = this.#runtime.clock.now()
-    const grant = (document: StateDocument) => grantUpload(this.#tools.signer, version.id, document, now)
+    const granted = (transfer: StateTransfer) => {
+      const to = (document: StateDocument) => grant(this.#tools.signer, { transfer, id: version.id, document }, now)
+      return { state: to("state"), "json-state": to("json-state") }
+    }
     return {
       ...version,
       ...related,
-      uploads:
-        mayUpload && version.status === "pending" ? { state: grant("state"), "json-state": grant("json-state") } : null,
+      uploads: mayUpload && version.status === "pending" ? granted("upload") : null,
+      downloads:
+        version.status === "finalized"
+          ? { ...granted("download"), ...(related.hasJsonState ? {} : { "json-state": null }) }
+          : null,
     }
+  }
+
+  /** What came along in the request itself, and so is no larger than that may be. */
+  #received<Found>(
+    versionId: StateVersionId,
+    document: StateDocument,
+    reading: Reading<Found>,
+    bytes: Uint8Array,
+  ): Promise<Received<Found>> {
+    return receive(this.#tools, this.#runtime, { versionId, document, reading }, inPieces(bytes))
   }
 }
 
-/** Uploads have no caller: the credential in the address is all there is. */
-export class StateUploadService implements StateUploads {
+/** There is no caller: the credential in the address is all there is. */
+export class StateTransferService implements StateTransfers {
+  readonly limitBytes: number
   readonly #storage: Storage<UsedStores>
   readonly #runtime: Runtime
   readonly #tools: StateTools
@@ -193,41 +231,81 @@ export class StateUploadService implements StateUploads {
   constructor(storage: Storage<UsedStores>, runtime: Runtime, tools: StateTools) {
     this.#storage = storage
     this.#runtime = runtime
+    this.limitBytes = tools.limitBytes
     this.#tools = tools
   }
 
   async upload(
-    target: { readonly id: string; readonly document: StateDocument; readonly credential: string },
-    read: () => Promise<Uint8Array>,
+    target: AddressedDocument,
+    content: AsyncIterable<Uint8Array>,
+    { sizeBytes = 0 }: { readonly sizeBytes?: number | undefined } = {},
   ): Promise<void> {
-    requireUploadGrant(this.#tools.signer, target, this.#runtime.clock.now())
+    requireGrant(this.#tools.signer, { transfer: "upload", ...target }, this.#runtime.clock.now())
+    if (sizeBytes > this.limitBytes) throw tooLarge(this.limitBytes)
     const id = target.id as StateVersionId
-    const bytes = await read()
-    if (target.document === "json-state") return this.#uploadJson(id, bytes)
-    const state = await received(this.#tools.archive, id, bytes)
-    const outputs = withIds(state.file.outputs, this.#runtime)
-    await this.#storage.transact(async (stores) => {
-      const pending = await found(stores, id)
-      // The same bytes again are a retry whose first answer was lost.
-      if (pending.status === "finalized" && pending.md5 === state.md5) return
-      requirePending(pending)
-      const finalized = finalize(pending, state.file, state)
-      const workspace = await stores.workspaces.find({ id: pending.workspaceId })
-      if (workspace === undefined) throw notFound(id)
-      await stores.stateVersions.save(finalized)
-      await stores.stateVersions.saveContent(id, "state", state.chunks)
-      await stores.stateVersions.saveOutputs(id, outputs)
-      await stores.workspaces.save(workspace, { ...workspace, ...becomingCurrent(finalized) })
-    })
+    await uploadDocument(this.#storage, this.#runtime, this.#tools, { id, document: target.document }, content)
   }
 
-  async #uploadJson(id: StateVersionId, bytes: Uint8Array): Promise<void> {
-    const chunks = await packJson(this.#tools.archive, id, bytes)
-    await this.#storage.transact(async (stores) => {
+  async download(target: AddressedDocument): Promise<AsyncIterable<Uint8Array>> {
+    requireGrant(this.#tools.signer, { transfer: "download", ...target }, this.#runtime.clock.now())
+    return openStateDocument(this.#storage, this.#tools.archive, target.id as StateVersionId, target.document)
+  }
+}
+
+async function uploadDocument(
+  storage: Storage<UsedStores>,
+  runtime: Runtime,
+  tools: StateTools,
+  { id, document }: { readonly id: StateVersionId; readonly document: StateDocument },
+  content: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const announced = await storage.read((stores) => found(stores, id))
+  requireNotDiscarded(announced)
+  if (document === "json-state") {
+    const received = await receive(tools, runtime, { versionId: id, document, reading: readingJson, storage }, content)
+    return finish(storage, received, async (stores) => {
       requireNotDiscarded(await found(stores, id))
-      await stores.stateVersions.saveContent(id, "json-state", chunks)
+      await received.keep(stores)
+      return true
     })
   }
+  const received = await receive(tools, runtime, { versionId: id, document, reading: readingState, storage }, content)
+  await finish(storage, received, (stores) => finishState(stores, runtime, id, received))
+  if (received.found.contents === undefined) tools.wakeReading()
+}
+
+/** `work` answers whether it has kept what was received; else that goes. */
+async function finish(
+  storage: Storage<UsedStores>,
+  received: Received<unknown>,
+  work: (stores: UsedStores) => Promise<boolean>,
+): Promise<void> {
+  let kept = false
+  try {
+    kept = await storage.transact(work)
+  } finally {
+    if (!kept) await received.abandon()
+  }
+}
+
+async function finishState(
+  stores: UsedStores,
+  runtime: Runtime,
+  id: StateVersionId,
+  state: Received<ReceivedState>,
+): Promise<boolean> {
+  const pending = await found(stores, id)
+  // The same bytes again are a retry whose first answer was lost.
+  if (pending.status === "finalized" && pending.md5 === state.md5) return false
+  requirePending(pending)
+  const finalized = finalize(pending, state)
+  const workspace = await stores.workspaces.find({ id: pending.workspaceId })
+  if (workspace === undefined) throw notFound(id)
+  await stores.stateVersions.save(finalized)
+  await state.keep(stores)
+  await stores.stateVersions.saveOutputs(id, withIds(state.found.contents?.outputs ?? [], runtime))
+  await stores.workspaces.save(workspace, { ...workspace, ...becomingCurrent(finalized) })
+  return true
 }
 
 const nothingRelated = { outputIds: [], hasJsonState: false }
@@ -248,37 +326,16 @@ async function currentVersion(
   return version
 }
 
-async function found({ stateVersions }: Pick<UsedStores, "stateVersions">, id: StateVersionId): Promise<StateVersion> {
+async function found({ stateVersions }: Pick<UsedStores, "stateVersions">, id: string): Promise<StateVersion> {
   const version = await stateVersions.find(id)
   if (version === undefined) throw notFound(id)
   return version
 }
 
-async function received(archive: StateArchive, id: StateVersionId, bytes: Uint8Array) {
-  requireSize(bytes)
-  const file = parseStateFile(bytes)
-  return { file, md5: archive.md5(bytes), size: bytes.length, chunks: await archive.pack(id, "state", bytes) }
-}
-
-async function packJson(archive: StateArchive, id: StateVersionId, bytes: Uint8Array): Promise<readonly Uint8Array[]> {
-  requireSize(bytes)
-  requireJson(bytes)
-  return archive.pack(id, "json-state", bytes)
-}
-
-function requireSize(bytes: Uint8Array): void {
-  if (bytes.length > stateBytesMaximum)
-    throw new EngineError("too-large", `The state is larger than ${stateBytesMaximum} bytes.`)
-}
-
-function requireJson(bytes: Uint8Array): void {
-  try {
-    JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes))
-  } catch {
-    throw new EngineError("invalid", "The JSON state is not a JSON document", {
-      faults: [{ field: ["jsonState"], detail: "JSON state is not a JSON document" }],
-    })
-  }
+/** Clients of the public API ask again until they are there (workspace-facts 1.3). */
+function requireOutputs({ summary }: StateVersion): void {
+  if (summary?.resourcesProcessed === false)
+    throw notYet("The outputs of this state version are still being read, please try again later")
 }
 
 const withIds = (outputs: readonly StateOutput[], { random }: Runtime): StateVersionOutput[] =>

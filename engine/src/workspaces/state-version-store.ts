@@ -1,6 +1,7 @@
 import type { StateVersionId, WorkspaceId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
-import type { StateDocument, StateVersion, StateVersionOutput, StateVersionStatus } from "./state-version.ts"
+import type { StateContents } from "./state-file.ts"
+import type { StateVersion, StateVersionOutput, StateVersionStatus } from "./state-version.ts"
 
 export interface StateVersionQuery {
   /** At least one. */
@@ -28,12 +29,15 @@ export interface StateVersionStore {
   /** Number of versions discarded. */
   discardPending(workspaceId: WorkspaceId): Promise<number>
 
-  /** Replaces what stood there. */
-  saveContent(id: StateVersionId, document: StateDocument, chunks: readonly Uint8Array[]): Promise<void>
-  /** Empty when there is none. */
-  content(id: StateVersionId, document: StateDocument): Promise<readonly Uint8Array[]>
+  /** The next finalized version whose contents were not read yet, counted as tried; undefined when there is none that is worth trying. */
+  beginReading(): Promise<StateVersion | undefined>
+  /** Whether there was something to be read: afterwards there is not. */
+  endReading(id: StateVersionId, contents: Omit<StateContents, "outputs">): Promise<boolean>
+  /** Of a version whose reading was interrupted. */
+  removeOutputs(id: StateVersionId): Promise<void>
 
-  saveOutputs(id: StateVersionId, outputs: readonly StateVersionOutput[]): Promise<void>
+  /** The first of them gets this position. */
+  saveOutputs(id: StateVersionId, outputs: readonly StateVersionOutput[], first?: number): Promise<void>
   /** In the order of the state. */
   outputs(id: StateVersionId): Promise<readonly StateVersionOutput[]>
   /** Of several versions, each in the order of its state. */

@@ -38,7 +38,10 @@ export interface StateSummary {
   readonly size: number
   readonly formatVersion: number
   readonly terraformVersion: string | null
+  /** False until what follows has been read, and with it the outputs; of a small state that is never seen. */
+  readonly resourcesProcessed: boolean
   readonly resourceCount: number
+  /** Of a large state only the first (`resourcesListedMaximum`). */
   readonly resources: readonly StateResource[]
   readonly modules: ResourceCounts
   readonly providers: ResourceCounts
@@ -54,6 +57,8 @@ export interface StateVersionView extends Omit<StateVersion, "organizationId" | 
   readonly hasJsonState: boolean
   /** While pending: the credentials that the upload addresses carry. */
   readonly uploads: Readonly<Record<StateDocument, string>> | null
+  /** Once it is there: those that the download addresses carry, good for an hour. Null, too, in what comes along with a workspace. */
+  readonly downloads: Readonly<Record<StateDocument, string | null>> | null
 }
 
 export interface StateVersionInput {

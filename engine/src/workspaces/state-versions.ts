@@ -15,8 +15,13 @@ export interface StateVersions {
   current(ref: WorkspaceRef): Promise<StateVersionView>
   /** Newest first. */
   list(ref: WorkspaceRef, query: StateVersionQuery, page: PageRequest): Promise<Page<StateVersionView>>
-  /** The bytes as they were given. */
-  download(id: string, document: StateDocument): Promise<Uint8Array>
+  /**
+   * Sends a document of a pending version, as `uploads` lets whoever is given them do. What goes before the whole document was
+   * taken leaves the version as it was.
+   */
+  upload(id: string, document: StateDocument, content: AsyncIterable<Uint8Array>): Promise<void>
+  /** The bytes as they were given, read as they are taken. */
+  download(id: string, document: StateDocument): Promise<AsyncIterable<Uint8Array>>
   /** With the values of sensitive ones. */
   outputs(id: string, page: PageRequest): Promise<Page<StateVersionOutput>>
   /** All of them, with null for the value of a sensitive one. */
@@ -24,11 +29,22 @@ export interface StateVersions {
   output(id: string): Promise<StateVersionOutput>
 }
 
-/** The second step of creation. It asks for no token; the credential is part of the address. */
-export interface StateUploads {
-  /** `read` is called only once the credential has proved good. */
+export interface AddressedDocument {
+  readonly id: string
+  readonly document: StateDocument
+  /** Part of the address. */
+  readonly credential: string
+}
+
+/** Up and down without a token: the address is the credential. Not found where it is not good. */
+export interface StateTransfers {
+  /** No longer document is taken. */
+  readonly limitBytes: number
+  /** `content` is asked for only once the credential has proved good. */
   upload(
-    target: { readonly id: string; readonly document: StateDocument; readonly credential: string },
-    read: () => Promise<Uint8Array>,
+    target: AddressedDocument,
+    content: AsyncIterable<Uint8Array>,
+    announced?: { readonly sizeBytes: number | undefined },
   ): Promise<void>
+  download(target: AddressedDocument): Promise<AsyncIterable<Uint8Array>>
 }

@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { describe, expect, test } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
-import { hourMs } from "../../core/time.ts"
+import { hourMs, minuteMs } from "../../core/time.ts"
+import { manualTimers } from "../../testing/manual-timers.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { populatedWorld } from "../../testing/populated-world.ts"
 import { stateFile, type StateOptions, stateVersionDocument } from "../../testing/state-file.ts"
@@ -97,13 +98,22 @@ describe("a state version in two steps", () => {
     const { "hosted-state-download-url": raw, "hosted-json-state-download-url": json } = current.body.data.attributes
     expect((await world.request("GET", raw)).body).toEqual(JSON.parse(state.text))
     expect((await world.request("GET", json)).body).toEqual({ format_version: "1.0" })
-    expect((await world.request("GET", raw, { token: null })).status).toBe(401)
+    expect((await world.request("GET", raw.replace(/\?.*/, ""), { token: null })).status).toBe(401)
   })
 
   test("asks for snapshots during long applies", async () => {
     await using world = await stateWorld()
     await world.lock()
-    expect(Number((await world.announce()).headers.get("x-terraform-snapshot-interval"))).toBeGreaterThan(0)
+    expect((await world.announce()).headers.get("x-terraform-snapshot-interval")).toBe("60")
+  })
+
+  test.each([
+    { seconds: 300, header: "300" },
+    { seconds: 0, header: null },
+  ])("asks for snapshots as it is told to: $seconds", async ({ seconds, header }) => {
+    await using world = await stateWorld({ snapshotIntervalSeconds: seconds })
+    await world.lock()
+    expect((await world.announce()).headers.get("x-terraform-snapshot-interval")).toBe(header)
   })
 
   test("takes the same upload again, and no other", async () => {
@@ -160,6 +170,200 @@ describe("a state version in two steps", () => {
     ])
     expect(detailOf(await world.upload(attributes["hosted-json-state-upload-url"], "no"))[0]).toBe(422)
     expect(await world.statuses()).toEqual(["1 pending"])
+  })
+})
+
+describe("a download address", () => {
+  async function finalized() {
+    const clock = manualClock()
+    const world = await stateWorld({ runtime: { ...systemRuntime(), clock } })
+    await world.lock()
+    const { data } = (await world.announce({}, { inline: true, "json-state": Buffer.from("{}").toString("base64") }))
+      .body
+    const { attributes } = data
+    const get = async (address: string, token: string | null = null) =>
+      (await world.request("GET", address, { token })).status
+    return Object.assign(world, {
+      clock,
+      get,
+      state: attributes["hosted-state-download-url"] as string,
+      json: attributes["hosted-json-state-download-url"] as string,
+    })
+  }
+
+  test("asks for no token, for an hour", async () => {
+    await using world = await finalized()
+    const { status, body, headers } = await world.request("GET", world.state, { token: null })
+    expect([status, body, headers.get("cache-control")]).toEqual([200, JSON.parse(stateFile().text), "no-store"])
+    expect((await world.request("GET", world.json, { token: null })).body).toEqual({})
+    world.clock.advance(hourMs - 1)
+    expect(await world.get(world.state)).toBe(200)
+    world.clock.advance(1)
+    expect(await world.get(world.state)).toBe(404)
+  })
+
+  test("that was changed, or made for something else, answers 404", async () => {
+    await using world = await finalized()
+    await world.put({ serial: 2 })
+    const [other, { state, json }] = [(await world.current()).body.data.id, world]
+    const changed = [
+      `${state}0`,
+      state.replace(/=.*/, "="),
+      state.replace("/download?", "/json-download?"),
+      json.replace("/json-download?", "/download?"),
+      state.replace(/sv-\w+/, other),
+      state.replace(/sv-\w+/, "sv-1111111111111111"),
+    ]
+    for (const address of changed) expect([address, await world.get(address)]).toEqual([address, 404])
+  })
+
+  test("goes on to open for a token that may read the state, and for no other", async () => {
+    await using world = await finalized()
+    world.clock.advance(2 * hourMs)
+    const { id } = world
+    expect(await world.get(world.state, await world.token({ on: { [id]: "read" } }))).toBe(200)
+    expect(await world.get(world.state, await world.token())).toBe(404)
+    expect(await world.get(world.state, "unknown")).toBe(401)
+  })
+
+  test("is not shown with a workspace that brings its state version along", async () => {
+    await using world = await finalized()
+    const { body } = await world.request("GET", `/workspaces/${world.id}?include=current_state_version`)
+    expect(body.included[0].attributes["hosted-state-download-url"]).toMatch(/\/download$/)
+  })
+})
+
+describe("a large state", () => {
+  /** Longer than what is held whole. */
+  const more = { filling: { value: "x".repeat(300_000), type: "string" } }
+
+  test("is read after the answer; until then its outputs answer 503 and a safe delete 409", async () => {
+    await using world = await stateWorld({ jobs: false })
+    await world.lock()
+    const version = await world.put({ instances: 2, outputs: more })
+    const shown = (await world.current()).body.data
+    expect(shown).toMatchObject({
+      id: version,
+      attributes: {
+        status: "finalized",
+        "resources-processed": false,
+        "terraform-version": "1.11.4",
+        "state-version": 4,
+      },
+    })
+    await world.unlock()
+    for (const path of [
+      `/workspaces/${world.id}/current-state-version-outputs`,
+      `/state-versions/${version}/outputs`,
+    ]) {
+      const { status, body } = await world.request("GET", path)
+      expect([status, body.errors[0].title]).toEqual([503, "service unavailable"])
+    }
+    expect(detailOf(await world.request("POST", `/workspaces/${world.id}/actions/safe-delete`))).toEqual([
+      409,
+      "Latest workspace state is being processed to discover resources, please try again later",
+    ])
+  })
+
+  test("is read by whichever server comes by, also where the one that took it has ended", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "chancery-"))
+    const url = `sqlite:${join(folder, "chancery.db")}`
+    let id = ""
+    {
+      await using world = await stateWorld({ url, jobs: false })
+      id = world.id
+      await world.lock()
+      await world.put({ instances: 2, outputs: more })
+    }
+    {
+      const clock = manualClock(systemRuntime().clock.now())
+      const timers = manualTimers(clock)
+      await using world = await openWorld({ url, timers, runtime: { ...systemRuntime(), clock } })
+      await timers.advance(minuteMs)
+      const show = async () => (await world.request("GET", `/workspaces/${id}`)).body.data.attributes["resource-count"]
+      await vi.waitFor(async () => expect(await show()).toBe(2), { timeout: 20_000 })
+      const { body } = await world.request("GET", `/workspaces/${id}/current-state-version?include=outputs`)
+      expect(body.data.attributes).toMatchObject({
+        "resources-processed": true,
+        resources: [{ name: "web", type: "null_resource", count: 2 }],
+      })
+      expect(body.included[0].attributes.value).toBe(more.filling.value)
+    }
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  test.each<{ what: string; change: (text: string) => string; detail: string }>([
+    {
+      what: "with other bytes",
+      change: (text) => text.replace("xx", "xy"),
+      detail: "MD5 does not match the state that was uploaded",
+    },
+    { what: "cut off", change: (text) => text.slice(0, -1), detail: "State is not a JSON document" },
+    {
+      what: "that is no JSON",
+      change: (text) => text.replace("null_resource", "null\n"),
+      detail: "State is not a JSON document",
+    },
+    {
+      what: "of another format",
+      change: (text) => text.replace('"version":4', '"version":5'),
+      detail: "State has format version 5; only version 4 is supported.",
+    },
+    {
+      what: "of another lineage",
+      change: (text) => text.replace("lineage-1", "lineage-2"),
+      detail: "MD5 does not match the state that was uploaded",
+    },
+  ])(
+    "$what is refused, leaves the version pending, and takes nothing from the right one",
+    async ({ change, detail }) => {
+      await using world = await stateWorld()
+      await world.lock()
+      const state: StateOptions = { instances: 2, outputs: more }
+      const address = (await world.announce(state)).body.data.attributes["hosted-state-upload-url"]
+      expect(detailOf(await world.upload(address, change(stateFile(state).text)))).toEqual([422, detail])
+      expect(await world.statuses()).toEqual(["1 pending"])
+      expect((await world.upload(address, stateFile(state).text)).status).toBe(204)
+      expect(await world.statuses()).toEqual(["1 finalized"])
+    },
+  )
+
+  test("above the limit answers 413, announced or not", async () => {
+    await using world = await stateWorld({ stateLimitBytes: 400_000 })
+    await world.lock()
+    const within = { outputs: more }
+    const beyond = { outputs: { filling: { value: "x".repeat(400_000), type: "string" } } }
+    const address = (await world.announce(beyond)).body.data.attributes["hosted-state-upload-url"]
+    const sent = Buffer.from(stateFile(beyond).text)
+    const announced = await world.request("PUT", address, {
+      token: null,
+      body: new Uint8Array(0),
+      headers: { "content-type": "application/octet-stream", "content-length": String(sent.length) },
+    })
+    const text = "The state is larger than 400000 bytes."
+    expect(detailOf(announced)).toEqual([413, text])
+    expect(detailOf(await world.upload(address, sent.toString()))).toEqual([413, text])
+    expect(await world.statuses()).toEqual(["1 pending"])
+    await world.put(within)
+    expect(await world.statuses()).toEqual(["1 finalized", "1 discarded"])
+  })
+
+  test("comes in 32 at once, and each as it was sent", async () => {
+    await using world = await stateWorld()
+    const ids = await Promise.all(Array.from({ length: 32 }, (_, index) => world.workspace(`large-${index}`)))
+    const texts = await Promise.all(
+      ids.map(async (id, index) => {
+        const { lock, put } = stepsOf(world, id)
+        const state: StateOptions = {
+          lineage: id,
+          outputs: { filling: { value: `${index}`.repeat(300_000), type: "string" } },
+        }
+        await lock()
+        const address = `/state-versions/${await put(state)}/download`
+        return [stateFile(state).text, Buffer.from((await world.request("GET", address)).bytes).toString()] as const
+      }),
+    )
+    for (const [sent, back] of texts) expect(back === sent).toBe(true)
   })
 })
 

@@ -7,17 +7,25 @@ import {
   decodeStateVersion,
   decodeStateVersionQuery,
   decodeStateVersionSubject,
+  downloadPaths,
   encodeStateVersion,
   encodeStateVersionOutput,
 } from "../../wire/jsonapi/state-version.ts"
 import { type StateDocument, stateDocuments, type StateVersionView } from "../../workspaces/state-version.ts"
-import type { StateUploads } from "../../workspaces/state-versions.ts"
+import type { StateTransfers } from "../../workspaces/state-versions.ts"
 import type { WorkspaceRef } from "../../workspaces/workspace.ts"
 import { besideStateVersions, stateVersionParts } from "../included.ts"
-import { type ApiRequest, baseOf, created, noContent, ok, type OpenRoute, param, type Route } from "../route.ts"
-
-/** Asks the tool to save its state this often during a long apply (workspace-facts 1.9). */
-const snapshotIntervalSeconds = 60
+import {
+  type ApiRequest,
+  type ApiResponse,
+  baseOf,
+  created,
+  noContent,
+  ok,
+  type OpenRoute,
+  param,
+  type Route,
+} from "../route.ts"
 
 const workspaceOf = (request: ApiRequest): WorkspaceRef => ({ id: param(request, "workspace_id") })
 const stateVersionId = (request: ApiRequest) => param(request, "state_version_id")
@@ -42,10 +50,21 @@ async function list(request: ApiRequest, workspace: WorkspaceRef) {
   return ok(encodePage(page, (version) => encodeStateVersion(version, baseOf(request)), request.url, included))
 }
 
-async function download(request: ApiRequest, name: StateDocument) {
-  const bytes = await request.engine.stateVersions.download(stateVersionId(request), name)
-  return { status: 200, bytes, headers: { "content-type": "application/json", "cache-control": "no-store" } }
-}
+/** Asks the tool to save its state so often during a long apply (workspace-facts 1.9). */
+const snapshotHeaders = ({ snapshotIntervalSeconds: seconds }: ApiRequest): Readonly<Record<string, string>> =>
+  seconds === 0 ? {} : { "x-terraform-snapshot-interval": String(seconds) }
+
+const bytesOf = (stream: AsyncIterable<Uint8Array>): ApiResponse => ({
+  status: 200,
+  stream,
+  headers: { "content-type": "application/json", "cache-control": "no-store" },
+})
+
+const downloadRoute = (name: StateDocument): Route => ({
+  method: "GET",
+  path: `/state-versions/:state_version_id/${downloadPaths[name]}`,
+  handle: async (request) => bytesOf(await request.engine.stateVersions.download(stateVersionId(request), name)),
+})
 
 export const stateVersionRoutes: readonly Route[] = [
   {
@@ -55,10 +74,7 @@ export const stateVersionRoutes: readonly Route[] = [
     handle: async (request) => {
       const input = decodeStateVersion(await request.body())
       const version = await request.engine.stateVersions.create(workspaceOf(request), input)
-      return {
-        ...created(document(request, version)),
-        headers: { "x-terraform-snapshot-interval": String(snapshotIntervalSeconds) },
-      }
+      return { ...created(document(request, version)), headers: snapshotHeaders(request) }
     },
   },
   {
@@ -89,16 +105,8 @@ export const stateVersionRoutes: readonly Route[] = [
     path: "/state-versions/:state_version_id",
     handle: (request) => show(request, () => request.engine.stateVersions.get(stateVersionId(request))),
   },
-  {
-    method: "GET",
-    path: "/state-versions/:state_version_id/download",
-    handle: (request) => download(request, "state"),
-  },
-  {
-    method: "GET",
-    path: "/state-versions/:state_version_id/json-download",
-    handle: (request) => download(request, "json-state"),
-  },
+  downloadRoute("state"),
+  downloadRoute("json-state"),
   {
     method: "GET",
     path: "/state-versions/:state_version_id/outputs",
@@ -116,7 +124,7 @@ export const stateVersionRoutes: readonly Route[] = [
 ]
 
 /** The second step of creation: the address is the credential. */
-export const stateUploadRoutes = (uploads: StateUploads): readonly OpenRoute[] => [
+export const stateUploadRoutes = (transfers: StateTransfers): readonly OpenRoute[] => [
   {
     method: "PUT",
     path: "/uploads/state-versions/:state_version_id/:document",
@@ -124,11 +132,24 @@ export const stateUploadRoutes = (uploads: StateUploads): readonly OpenRoute[] =
       const id = param(request, "state_version_id")
       const name = param(request, "document")
       if (!isStateDocument(name)) throw notFound(id)
-      const credential = request.query.get("credential") ?? ""
-      await uploads.upload({ id, document: name, credential }, () => request.bytes())
+      const sizeBytes = Number(request.headers.get("content-length") ?? 0)
+      await transfers.upload({ id, document: name, credential: credentialOf(request) }, request.stream(), { sizeBytes })
       return noContent
     },
   },
 ]
+
+/** What is answered to a download address alone; with a token beside it the route of the same path is asked. */
+export const stateDownloadRoutes = (transfers: StateTransfers): readonly OpenRoute[] =>
+  stateDocuments.map((document) => ({
+    method: "GET",
+    path: `/api/v2/state-versions/:state_version_id/${downloadPaths[document]}`,
+    handle: async (request) => {
+      const id = param(request, "state_version_id")
+      return bytesOf(await transfers.download({ id, document, credential: credentialOf(request) }))
+    },
+  }))
+
+const credentialOf = ({ query }: Pick<ApiRequest, "query">): string => query.get("credential") ?? ""
 
 const isStateDocument = (name: string): name is StateDocument => (stateDocuments as readonly string[]).includes(name)

@@ -11,6 +11,7 @@ import { acmeMigration } from "./0011-acme.ts"
 import { acmeFinalizingMigration } from "./0012-acme-finalizing.ts"
 import { acmeManagementMigration } from "./0013-acme-management.ts"
 import { acmeRatesMigration } from "./0014-acme-rates.ts"
+import { stateDocumentsMigration } from "./0015-state-documents.ts"
 import { runsMigration } from "./0016-runs.ts"
 import { workspaceRecordsMigration } from "./0017-workspace-records.ts"
 
@@ -28,6 +29,7 @@ export const migrations: readonly Migration[] = [
   acmeFinalizingMigration,
   acmeManagementMigration,
   acmeRatesMigration,
+  stateDocumentsMigration,
   runsMigration,
   workspaceRecordsMigration,
 ]

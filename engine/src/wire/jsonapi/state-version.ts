@@ -85,10 +85,14 @@ export function decodeStateVersionSubject(query: URLSearchParams): {
 
 /** `base` is the address of the server, without the API's prefix: clients follow these addresses as they are. */
 export function encodeStateVersion(version: StateVersionView, base: string): Resource {
-  const { summary, uploads } = version
+  const { summary, uploads, downloads } = version
   const path = `/api/v2/state-versions/${version.id}`
   const upload = (document: StateDocument) =>
     uploads === null ? null : uploadAddress(base, version.id, document, uploads)
+  const download = (document: StateDocument) => {
+    const credential = downloads?.[document]
+    return `${base}${path}/${downloadPaths[document]}${credential ? `?${credentialQuery(credential)}` : ""}`
+  }
   return {
     id: version.id,
     type: "state-versions",
@@ -103,7 +107,7 @@ export function encodeStateVersion(version: StateVersionView, base: string): Res
       "state-version": summary?.formatVersion ?? null,
       "terraform-version": summary?.terraformVersion ?? null,
       "engine-version": summary?.terraformVersion ?? null,
-      "resources-processed": summary !== null,
+      "resources-processed": summary?.resourcesProcessed ?? false,
       "resource-count": summary?.resourceCount ?? null,
       resources: summary?.resources ?? [],
       modules: summary?.modules ?? {},
@@ -113,9 +117,9 @@ export function encodeStateVersion(version: StateVersionView, base: string): Res
       "billable-rum-count": summary?.resourceCount ?? null,
       "hosted-state-upload-url": upload("state"),
       "hosted-json-state-upload-url": upload("json-state"),
-      "hosted-state-download-url": version.status === "finalized" ? `${base}${path}/download` : null,
+      "hosted-state-download-url": version.status === "finalized" ? download("state") : null,
       "hosted-json-state-download-url":
-        version.status === "finalized" && version.hasJsonState ? `${base}${path}/json-download` : null,
+        version.status === "finalized" && version.hasJsonState ? download("json-state") : null,
     },
     relationships: {
       workspace: toOne("workspaces", version.workspaceId),
@@ -132,7 +136,15 @@ const uploadAddress = (
   id: string,
   document: StateDocument,
   credentials: Readonly<Record<StateDocument, string>>,
-): string => `${base}/uploads/state-versions/${id}/${document}?credential=${encodeURIComponent(credentials[document])}`
+): string => `${base}/uploads/state-versions/${id}/${document}?${credentialQuery(credentials[document])}`
+
+const credentialQuery = (credential: string): string => `credential=${encodeURIComponent(credential)}`
+
+/** Below a state version. With a credential the address asks for no token, and with a token for no credential. */
+export const downloadPaths: Readonly<Record<StateDocument, string>> = {
+  state: "download",
+  "json-state": "json-download",
+}
 
 export const encodeStateVersionOutput = (output: StateVersionOutput): Resource => ({
   id: output.id,
@@ -174,7 +186,7 @@ export function decodeStateVersionView(resource: unknown): StateVersionView {
     createdAt: own.instant("createdAt"),
     createdBy: decodeActor(related.identifierOrNull("createdBy")),
     runId: related.oneOrNull("run") as RunId | null,
-    summary: own.flag("resourcesProcessed") ? decodeSummary(own) : null,
+    summary: own.isNull("size") ? null : decodeSummary(own),
     vcsCommitSha: own.textOrNull("vcsCommitSha"),
     vcsCommitUrl: own.textOrNull("vcsCommitUrl"),
     outputIds: related.many("outputs"),
@@ -185,15 +197,23 @@ export function decodeStateVersionView(resource: unknown): StateVersionView {
           state: credentialIn(own.text("hostedStateUploadUrl")),
           "json-state": credentialIn(own.text("hostedJsonStateUploadUrl")),
         },
+    downloads: decodeDownloads(own),
   }
 }
 
 const credentialIn = (address: string): string => URL.parse(address)?.searchParams.get("credential") ?? ""
 
+function decodeDownloads(own: MembersReader): StateVersionView["downloads"] {
+  const credentialOf = (name: string) => (own.isNull(name) ? null : credentialIn(own.text(name)) || null)
+  const state = credentialOf("hostedStateDownloadUrl")
+  return state === null ? null : { state, "json-state": credentialOf("hostedJsonStateDownloadUrl") }
+}
+
 const decodeSummary = (own: MembersReader): StateSummary => ({
   size: own.number("size"),
   formatVersion: own.number("stateVersion"),
   terraformVersion: own.textOrNull("terraformVersion"),
+  resourcesProcessed: own.flag("resourcesProcessed"),
   resourceCount: own.number("resourceCount"),
   resources: own.list("resources").map(decodeStateResource),
   modules: own.value("modules") as ResourceCounts,

@@ -1,0 +1,175 @@
+import { array, assert, boolean, constantFrom, integer, jsonValue, nat, property, tuple } from "fast-check"
+import { describe, expect, test } from "vitest"
+import { JsonFault, jsonDepthMaximum, type JsonKind, type JsonPath, JsonReader } from "./json-reader.ts"
+
+/** Reads a document in pieces of these lengths, over and over. */
+function read(bytes: Uint8Array, lengths: readonly number[], reader: JsonReader): void {
+  for (let at = 0, piece = 0; at < bytes.length; piece += 1) {
+    const length = Math.max(1, lengths[piece % lengths.length] ?? 1)
+    // One buffer for all pieces, as a socket may hand them out.
+    const shared = bytes.slice(at, at + length)
+    reader.write(shared)
+    shared.fill(0x21)
+    at += length
+  }
+  reader.end()
+}
+
+/** Enters everything, and puts together what there is. */
+class Everything {
+  readonly found: [string, unknown][] = []
+  visit(_path: JsonPath, _kind: JsonKind): "enter" {
+    return "enter"
+  }
+  captured(path: JsonPath, value: unknown): void {
+    this.found.push([JSON.stringify(path), value])
+  }
+}
+
+const scalarsOf = (value: unknown, path: readonly (string | number)[] = []): [string, unknown][] =>
+  typeof value === "object" && value !== null
+    ? Object.entries(value).flatMap(([name, member]) =>
+        scalarsOf(member, [...path, Array.isArray(value) ? Number(name) : name]),
+      )
+    : [[JSON.stringify(path), value]]
+
+const text = new TextEncoder()
+const accepts = (bytes: Uint8Array, lengths: readonly number[]): boolean => {
+  try {
+    read(bytes, lengths, new JsonReader({ visit: () => "skip", captured: () => {} }))
+    return true
+  } catch (error) {
+    if (error instanceof JsonFault) return false
+    throw error
+  }
+}
+const parses = (bytes: Uint8Array): boolean => {
+  try {
+    JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes))
+    return true
+  } catch {
+    return false
+  }
+}
+
+const pieces = array(integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 })
+
+describe("a document that arrives in pieces", () => {
+  test("has the values that it has in one piece, wherever it is cut", () => {
+    assert(
+      property(jsonValue(), boolean(), pieces, (value, spaced, lengths) => {
+        const everything = new Everything()
+        read(text.encode(JSON.stringify(value, null, spaced ? 2 : 0)), lengths, new JsonReader(everything))
+        expect(everything.found).toEqual(scalarsOf(JSON.parse(JSON.stringify(value))))
+      }),
+    )
+  })
+
+  test("is JSON exactly when JSON.parse says so, whatever is done to it", () => {
+    const damaged = tuple(
+      jsonValue(),
+      nat(),
+      constantFrom(...Array.from('{}[]":,\\u0eE+-.t \u0001\u00fc'), ""),
+      nat({ max: 2 }),
+    ).map(([value, at, put, removed]) => {
+      const json = JSON.stringify(value)
+      const place = at % (json.length + 1)
+      return json.slice(0, place) + put + json.slice(place + removed)
+    })
+    assert(
+      property(damaged, pieces, (json, lengths) => {
+        const bytes = text.encode(json)
+        expect(accepts(bytes, lengths)).toBe(parses(bytes))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test.each([
+    "",
+    " ",
+    "01",
+    "-",
+    "-0",
+    "1.",
+    "1.5e",
+    "1E+5",
+    "tru",
+    "truex",
+    "nul",
+    '"',
+    '"\\x"',
+    '"\\u12g4"',
+    '"\u0000"',
+    "[1,]",
+    "[,1]",
+    "{,}",
+    '{"a"}',
+    '{"a":}',
+    '{"a":1,}',
+    "{1:1}",
+    "[1}",
+    "1 2",
+    "[]]",
+    '"\\ud800"',
+    " [ ] ",
+    "\ufeff1",
+    "[1 2]",
+  ])("%j is taken or refused as by JSON.parse", (json) => {
+    const bytes = text.encode(json)
+    expect(accepts(bytes, [1])).toBe(parses(bytes))
+  })
+
+  test.each([[0xff], [0x22, 0xc3, 0x22], [0x22, 0xe2, 0x82]])(
+    "bytes that are not UTF-8 are no JSON: %j",
+    (...bytes) => {
+      expect(accepts(Uint8Array.from(bytes.flat()), [1])).toBe(false)
+    },
+  )
+
+  test("may be nested as deep as the bound and no deeper", () => {
+    const nested = (depth: number) => text.encode("[".repeat(depth) + "]".repeat(depth))
+    expect([accepts(nested(jsonDepthMaximum), [64]), accepts(nested(jsonDepthMaximum + 1), [64])]).toEqual([
+      true,
+      false,
+    ])
+  })
+})
+
+describe("a visitor", () => {
+  const json = '{ "a": {"b": [1, {"c": "x"}]}, "n": -1.5e2 , "long": "0123456789"}'
+
+  test("is told what it captures with its place, and where what it entered ends", () => {
+    const told: unknown[] = []
+    const reader = new JsonReader({
+      visit: (path) => (path.length < 2 ? "enter" : "capture"),
+      captured: (path, value, { start, end }) => told.push([path.join("."), value, json.slice(start, end)]),
+      left: (path) => told.push(["left", path.join(".")]),
+    })
+    read(text.encode(json), [3], reader)
+    expect(told).toEqual([
+      ["a.b", [1, { c: "x" }], '[1, {"c": "x"}]'],
+      ["left", "a"],
+      ["n", -150, "-1.5e2"],
+      ["long", "0123456789", '"0123456789"'],
+      ["left", ""],
+    ])
+  })
+
+  test("gets undefined for what is longer than it may be", () => {
+    const told: unknown[] = []
+    const reader = new JsonReader(
+      {
+        visit: (path) => (path.length === 0 ? "enter" : "capture"),
+        captured: (path, value) => told.push([...path, value]),
+      },
+      { captureMaximumBytes: 11 },
+    )
+    read(text.encode(json), [4], reader)
+    expect(told).toEqual([
+      ["a", undefined],
+      ["n", -150],
+      ["long", undefined],
+    ])
+  })
+})

@@ -1,0 +1,362 @@
+// Reads JSON (RFC 8259) that arrives in pieces, and holds no more of it than a visitor asks for. Everything is looked at, so that
+// what is not JSON is found out wherever it stands.
+
+export type JsonKind = "object" | "array" | "scalar"
+
+/** Where a value stands: names of members and numbers of elements. The array is the reader's own and changes as it goes on. */
+export type JsonPath = readonly (string | number)[]
+
+export interface JsonVisitor {
+  /**
+   * Asked about the document itself (an empty path) and about each value directly inside of what was entered. A scalar that
+   * is entered is captured.
+   */
+  visit(path: JsonPath, kind: JsonKind): "enter" | "capture" | "skip"
+  /** What was captured; undefined when it is longer than `captureMaximumBytes`. `start` and `end` count from the first byte. */
+  captured(path: JsonPath, value: unknown, place: { readonly start: number; readonly end: number }): void
+  /** The end of what was entered. */
+  left?(path: JsonPath): void
+}
+
+/** What arrives is no JSON; says where and never what. */
+export class JsonFault extends Error {
+  constructor(reason: string, at: number) {
+    super(`${reason} at byte ${at}`)
+    this.name = "JsonFault"
+  }
+}
+
+export const jsonDepthMaximum = 1_000
+const defaultCaptureMaximumBytes = 16 * 1024 * 1024
+
+const [expectsValue, expectsValueOrEnd, expectsKeyOrEnd, expectsKey, expectsColon, afterValue] = [0, 1, 2, 3, 4, 5]
+const [inString, inEscape, inHex, inLiteral, isDone] = [6, 7, 8, 9, 10]
+/** Within a number, by what came last. */
+const [afterMinus, afterZero, inInteger, afterPoint, inFraction, afterExponent, afterSign, inExponent] = [
+  11, 12, 13, 14, 15, 16, 17, 18,
+]
+
+const quote = 0x22
+const backslash = 0x5c
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
+
+const literals: Readonly<Record<number, Uint8Array>> = Object.fromEntries(
+  ["true", "false", "null"].map((word) => [word.charCodeAt(0), new TextEncoder().encode(word)]),
+)
+const escapable = new Set(Array.from('"\\/bfnrt', (letter) => letter.charCodeAt(0)))
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+export class JsonReader {
+  readonly #visitor: JsonVisitor
+  readonly #captureMaximumBytes: number
+  readonly #characters = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+  #state = expectsValue
+  /** Of the containers around the next byte, the kind of each: 1 for an object. */
+  readonly #isObject = new Uint8Array(jsonDepthMaximum)
+  #depth = 0
+  /** How many of them, from outside, the visitor has entered. */
+  #entered = 0
+  readonly #path: (string | number)[] = []
+  /** Of the pieces before this one. */
+  #before = 0
+  #stringIsKey = false
+  #literal: Uint8Array = utf8Nothing
+  /** How much of the literal, or of the four digits of an escape, was there. */
+  #progress = 0
+
+  /** Depth around what is captured, or -1. */
+  #captureDepth = -1
+  /** A key of what was entered is held like a value. */
+  #holding = false
+  #holdStart = 0
+  #held: Uint8Array[] = []
+  #heldBytes = 0
+  #captureStart = 0
+  #overflown = false
+
+  constructor(visitor: JsonVisitor, { captureMaximumBytes = defaultCaptureMaximumBytes } = {}) {
+    this.#visitor = visitor
+    this.#captureMaximumBytes = captureMaximumBytes
+  }
+
+  /** Throws `JsonFault`, and whatever the visitor throws; nothing may be written afterwards. */
+  write(bytes: Uint8Array): void {
+    // Only names and captured values are ever made text, but half a character makes the document none.
+    try {
+      this.#characters.decode(bytes, { stream: true })
+    } catch {
+      throw new JsonFault("bytes that are not UTF-8", this.#before)
+    }
+    this.#holdStart = 0
+    const end = this.#scan(bytes)
+    if (this.#holding) this.#hold(bytes, end)
+    this.#before += bytes.length
+  }
+
+  end(): void {
+    try {
+      this.#characters.decode()
+    } catch {
+      throw new JsonFault("half a character", this.#before)
+    }
+    if (numberMayEnd(this.#state)) this.#valueEnds(utf8Nothing, 0)
+    if (this.#state !== isDone) throw new JsonFault("an end too early", this.#before)
+  }
+
+  #scan(bytes: Uint8Array): number {
+    const { length } = bytes
+    let at = 0
+    while (at < length) {
+      const byte = bytes[at] as number
+      switch (this.#state) {
+        case inString: {
+          while (at < length) {
+            const next = bytes[at] as number
+            if (next === quote || next === backslash || next < 0x20) break
+            at += 1
+          }
+          if (at === length) return at
+          const stopper = bytes[at] as number
+          at += 1
+          if (stopper === quote) this.#stringEnds(bytes, at)
+          else if (stopper === backslash) this.#state = inEscape
+          else throw this.#fault("a control character in a string", at - 1)
+          break
+        }
+        case inEscape:
+          if (byte === 0x75) {
+            this.#state = inHex
+            this.#progress = 0
+          } else if (escapable.has(byte)) this.#state = inString
+          else throw this.#fault("an unknown escape", at)
+          at += 1
+          break
+        case inHex:
+          if (!isHex(byte)) throw this.#fault("an unknown escape", at)
+          this.#progress += 1
+          if (this.#progress === 4) this.#state = inString
+          at += 1
+          break
+        case inLiteral:
+          if (byte !== this.#literal[this.#progress]) throw this.#fault("an unknown word", at)
+          at += 1
+          this.#progress += 1
+          if (this.#progress === this.#literal.length) this.#valueEnds(bytes, at)
+          break
+        case expectsValue:
+        case expectsValueOrEnd:
+          if (isSpace(byte)) at += 1
+          else if (byte === closeBracket && this.#state === expectsValueOrEnd) at = this.#close(bytes, at)
+          else at = this.#valueBegins(byte, at)
+          break
+        case expectsKeyOrEnd:
+        case expectsKey:
+          if (isSpace(byte)) at += 1
+          else if (byte === quote) at = this.#keyBegins(at)
+          else if (byte === closeBrace && this.#state === expectsKeyOrEnd) at = this.#close(bytes, at)
+          else throw this.#fault("no name of a member", at)
+          break
+        case expectsColon:
+          if (byte === 0x3a) this.#state = expectsValue
+          else if (!isSpace(byte)) throw this.#fault("no colon behind a name", at)
+          at += 1
+          break
+        case afterValue: {
+          if (isSpace(byte)) {
+            at += 1
+            break
+          }
+          const inObject = this.#isObject[this.#depth - 1] === 1
+          if (byte === 0x2c) {
+            this.#state = inObject ? expectsKey : expectsValue
+            at += 1
+          } else if (byte === (inObject ? closeBrace : closeBracket)) at = this.#close(bytes, at)
+          else throw this.#fault("neither a comma nor an end", at)
+          break
+        }
+        case isDone:
+          if (!isSpace(byte)) throw this.#fault("more than one document", at)
+          at += 1
+          break
+        default:
+          at = this.#inNumber(bytes, byte, at)
+      }
+    }
+    return at
+  }
+
+  #valueBegins(byte: number, at: number): number {
+    const kind = byte === openBrace ? "object" : byte === openBracket ? "array" : "scalar"
+    let enters = false
+    if (this.#depth === this.#entered && this.#captureDepth < 0) {
+      if (this.#entered > 0 && this.#isObject[this.#depth - 1] === 0) this.#nextElement()
+      const answer = this.#visitor.visit(this.#path, kind)
+      enters = answer === "enter" && kind !== "scalar"
+      if (!enters && answer !== "skip") this.#beginCapture(at)
+    }
+    if (kind !== "scalar") {
+      if (this.#depth === jsonDepthMaximum) throw this.#fault("values too deep inside of each other", at)
+      this.#isObject[this.#depth] = kind === "object" ? 1 : 0
+      this.#depth += 1
+      if (enters) {
+        this.#entered += 1
+        this.#path.push(-1)
+      }
+      this.#state = kind === "object" ? expectsKeyOrEnd : expectsValueOrEnd
+      return at + 1
+    }
+    if (byte === quote) {
+      this.#stringIsKey = false
+      this.#state = inString
+    } else if (byte === 0x2d) this.#state = afterMinus
+    else if (byte === 0x30) this.#state = afterZero
+    else if (isDigit(byte)) this.#state = inInteger
+    else {
+      const literal = literals[byte]
+      if (literal === undefined) throw this.#fault("no value", at)
+      this.#literal = literal
+      this.#progress = 1
+      this.#state = inLiteral
+    }
+    return at + 1
+  }
+
+  #nextElement(): void {
+    const last = this.#path.length - 1
+    this.#path[last] = (this.#path[last] as number) + 1
+  }
+
+  #keyBegins(at: number): number {
+    this.#stringIsKey = true
+    this.#state = inString
+    if (this.#depth === this.#entered && this.#captureDepth < 0) this.#beginHold(at)
+    return at + 1
+  }
+
+  #stringEnds(bytes: Uint8Array, at: number): void {
+    if (!this.#stringIsKey) return this.#valueEnds(bytes, at)
+    if (this.#holding && this.#captureDepth < 0) {
+      this.#hold(bytes, at)
+      const name = this.#released()
+      if (name === undefined) throw this.#fault("a name that is too long", at)
+      this.#path[this.#path.length - 1] = name as string
+    }
+    this.#state = expectsColon
+  }
+
+  /** A container whose end is the byte at this place. */
+  #close(bytes: Uint8Array, at: number): number {
+    this.#depth -= 1
+    if (this.#depth < this.#entered) {
+      this.#entered -= 1
+      this.#path.pop()
+      this.#visitor.left?.(this.#path)
+    }
+    this.#valueEnds(bytes, at + 1)
+    return at + 1
+  }
+
+  #valueEnds(bytes: Uint8Array, at: number): void {
+    if (this.#captureDepth === this.#depth && this.#holding) {
+      this.#hold(bytes, at)
+      this.#captureDepth = -1
+      const place = { start: this.#captureStart, end: this.#before + at }
+      this.#visitor.captured(this.#path, this.#released(), place)
+    }
+    this.#state = this.#depth === 0 ? isDone : afterValue
+  }
+
+  #inNumber(bytes: Uint8Array, byte: number, at: number): number {
+    const next = numberStateAfter(this.#state, byte)
+    if (next !== undefined) {
+      this.#state = next
+      return at + 1
+    }
+    if (!numberMayEnd(this.#state)) throw this.#fault("half a number", at)
+    // The byte behind a number is not its own.
+    this.#valueEnds(bytes, at)
+    return at
+  }
+
+  #beginCapture(at: number): void {
+    this.#captureDepth = this.#depth
+    this.#captureStart = this.#before + at
+    this.#beginHold(at)
+  }
+
+  #beginHold(at: number): void {
+    this.#holding = true
+    this.#holdStart = at
+    this.#held = []
+    this.#heldBytes = 0
+    this.#overflown = false
+  }
+
+  #hold(bytes: Uint8Array, end: number): void {
+    const piece = bytes.subarray(this.#holdStart, end)
+    this.#heldBytes += piece.length
+    if (this.#heldBytes > this.#captureMaximumBytes) {
+      this.#overflown = true
+      this.#held = []
+      // Its sender may use the same memory for the next piece.
+    } else if (piece.length > 0) this.#held.push(piece.slice())
+  }
+
+  #released(): unknown {
+    const held = this.#held
+    this.#holding = false
+    this.#held = []
+    if (this.#overflown) return undefined
+    const text = held.length === 1 ? utf8.decode(held[0]) : utf8.decode(joined(held, this.#heldBytes))
+    return JSON.parse(text) as unknown
+  }
+
+  #fault(reason: string, at: number): JsonFault {
+    return new JsonFault(reason, this.#before + at)
+  }
+}
+
+const utf8Nothing = new Uint8Array()
+
+function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
+  const whole = new Uint8Array(length)
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.length
+  }
+  return whole
+}
+
+const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39
+const isHex = (byte: number): boolean =>
+  isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66)
+const isExponentLetter = (byte: number): boolean => byte === 0x65 || byte === 0x45
+
+const numberMayEnd = (state: number): boolean =>
+  state === afterZero || state === inInteger || state === inFraction || state === inExponent
+
+/** Undefined where the byte cannot go on with the number. */
+function numberStateAfter(state: number, byte: number): number | undefined {
+  switch (state) {
+    case afterMinus:
+      if (byte === 0x30) return afterZero
+      return isDigit(byte) ? inInteger : undefined
+    case inInteger:
+    case afterZero:
+      if (isDigit(byte)) return state === inInteger ? inInteger : undefined
+      if (byte === 0x2e) return afterPoint
+      return isExponentLetter(byte) ? afterExponent : undefined
+    case afterPoint:
+      return isDigit(byte) ? inFraction : undefined
+    case inFraction:
+      if (isDigit(byte)) return inFraction
+      return isExponentLetter(byte) ? afterExponent : undefined
+    case afterExponent:
+      if (byte === 0x2b || byte === 0x2d) return afterSign
+      return isDigit(byte) ? inExponent : undefined
+    default:
+      return isDigit(byte) ? inExponent : undefined
+  }
+}
