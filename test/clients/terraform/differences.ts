@@ -1,0 +1,14 @@
+// What the tools do differently against one and the same server.
+import type { TerraformProgram } from "../../toolchain/terraform.ts"
+
+interface Habits {
+  /** Whether `tags` of a configuration may be a map. */
+  readonly tagsWithValues: boolean
+  /** How it adds a tag to a workspace that is there. */
+  readonly addsTags: { readonly method: string; readonly path: string }
+}
+
+export const habits: Readonly<Record<TerraformProgram["kind"], Habits>> = {
+  terraform: { tagsWithValues: true, addsTags: { method: "PATCH", path: "tag-bindings" } },
+  opentofu: { tagsWithValues: false, addsTags: { method: "POST", path: "relationships/tags" } },
+}
