@@ -59,9 +59,9 @@ describe.skipIf(cluster === undefined)("a Workspace that publishes outputs", () 
     })
     expect(await contentOf(configMaps, "followed-outputs")).toEqual({ region: "eu", zones: '["a","b"]' })
     expect(await contentOf(secrets, "followed-outputs")).toEqual({ password: "s3cret" })
-    expect(await cluster!.kubectl(["get", "workspaces.chancery.dev,events", "-n", namespace, "-o", "json"])).not.toContain(
-      "s3cret",
-    )
+    expect(
+      await cluster!.kubectl(["get", "workspaces.chancery.dev,events", "-n", namespace, "-o", "json"]),
+    ).not.toContain("s3cret")
     await putState(engine, id, 2, { password: { value: "other", type: "string", sensitive: true } })
     await eventually(
       () => contentOf(secrets, "followed-outputs"),
@@ -78,21 +78,24 @@ describe.skipIf(cluster === undefined)("a Workspace that publishes outputs", () 
     expect(metadata["ownerReferences"]).toMatchObject([{ kind: "Workspace", name: "followed", controller: true }])
   })
 
-  test.concurrent.each([configMaps, secrets])("has its $kind again at once when somebody edits or deletes it", async (resource) => {
-    const name = `restored-${resource.plural}`
-    await withState(name, {
-      plain: { value: "1", type: "string" },
-      hidden: { value: "2", type: "string", sensitive: true },
-    })
-    const whole = resource === configMaps ? { plain: "1" } : { hidden: "2" }
-    const is = (content: Record<string, string>) => JSON.stringify(content) === JSON.stringify(whole)
-    const foreign = resource === configMaps ? { plain: "x" } : { hidden: "eA==" }
-    await actor.patch(resource, `${name}-outputs`, { data: foreign })
-    await eventually(() => contentOf(resource, `${name}-outputs`), is)
-    await actor.delete(resource, `${name}-outputs`)
-    await eventually(() => contentOf(resource, `${name}-outputs`).catch(() => ({})), is)
-    expect(summary(await actor.until(workspace, name, published))).toContain(ready)
-  })
+  test.concurrent.each([configMaps, secrets])(
+    "has its $kind again at once when somebody edits or deletes it",
+    async (resource) => {
+      const name = `restored-${resource.plural}`
+      await withState(name, {
+        plain: { value: "1", type: "string" },
+        hidden: { value: "2", type: "string", sensitive: true },
+      })
+      const whole = resource === configMaps ? { plain: "1" } : { hidden: "2" }
+      const is = (content: Record<string, string>) => JSON.stringify(content) === JSON.stringify(whole)
+      const foreign = resource === configMaps ? { plain: "x" } : { hidden: "eA==" }
+      await actor.patch(resource, `${name}-outputs`, { data: foreign })
+      await eventually(() => contentOf(resource, `${name}-outputs`), is)
+      await actor.delete(resource, `${name}-outputs`)
+      await eventually(() => contentOf(resource, `${name}-outputs`).catch(() => ({})), is)
+      expect(summary(await actor.until(workspace, name, published))).toContain(ready)
+    },
+  )
 
   test.concurrent("leaves a Secret alone that is not its own, and says so", async () => {
     await actor.putToken("x", "taken-outputs")

@@ -4,11 +4,13 @@ import type { TerraformProgram } from "../../toolchain/terraform.ts"
 interface Habits {
   /** Whether `tags` of a configuration may be a map. */
   readonly tagsWithValues: boolean
+  /** Whether it compares the tags of a workspace with those of the configuration on every command. */
+  readonly readsTags: boolean
   /** How it adds a tag to a workspace that is there. */
   readonly addsTags: { readonly method: string; readonly path: string }
 }
 
 export const habits: Readonly<Record<TerraformProgram["kind"], Habits>> = {
-  terraform: { tagsWithValues: true, addsTags: { method: "PATCH", path: "tag-bindings" } },
-  opentofu: { tagsWithValues: false, addsTags: { method: "POST", path: "relationships/tags" } },
+  terraform: { tagsWithValues: true, readsTags: true, addsTags: { method: "PATCH", path: "tag-bindings" } },
+  opentofu: { tagsWithValues: false, readsTags: false, addsTags: { method: "POST", path: "relationships/tags" } },
 }
