@@ -129,7 +129,7 @@ describe.skipIf(noTool).each(tools)("what is asked, by $kind $version", (tool) =
       [`workspace delete ${two}`, `${listed} workspace${tags} lock no-state unlock workspace safe-delete`],
       ["init", `${listed} workspace${tags} no-state`],
     ]
-    const commands = expected.map(([command, , options]) => [command, options] as const)
+    const commands = expected.map(([command, , options = {}]) => [command, options] as const)
     expect(await story(project, commands)).toEqual(expected.map(([command, requests]) => [command, requests]))
   })
 })
