@@ -76,11 +76,17 @@ import { hmacSigner } from "./storage/hmac-signer.ts"
 import { leasesOver } from "./storage/leases.ts"
 import { defaultSealKeySources, findSealKeys, type SealKeySources } from "./storage/seal-keys.ts"
 import { siteSecret } from "./storage/site-secret.ts"
+import { sealedConfigurationArchive } from "./storage/configuration-archive.ts"
 import { sealedStateArchive } from "./storage/state-archive.ts"
 import { storesOver } from "./storage/stores.ts"
 import type { Stores } from "./stores.ts"
 import { AssessmentService } from "./workspaces/assessment-service.ts"
-import { ConfigurationVersionService } from "./workspaces/configuration-version-service.ts"
+import {
+  type ConfigurationTools,
+  ConfigurationUploadService,
+  ConfigurationVersionService,
+} from "./workspaces/configuration-version-service.ts"
+import type { ConfigurationUploads } from "./workspaces/configuration-versions.ts"
 import { RunService } from "./workspaces/run-service.ts"
 import { defaultStateLimitBytes } from "./workspaces/state-receiving.ts"
 import { type StateTools, StateTransferService, StateVersionService } from "./workspaces/state-version-service.ts"
@@ -203,6 +209,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     audit: audit ?? noAudit,
     runtime,
     stateTools,
+    configurationTools: { archive: sealedConfigurationArchive(sealer), signer: stateTools.signer },
     generations,
     mountDirectory,
     authorities,
@@ -267,6 +274,7 @@ interface Context {
   readonly audit: Audit
   readonly runtime: Runtime
   readonly stateTools: StateTools
+  readonly configurationTools: ConfigurationTools
   readonly mountDirectory: MountDirectory
   readonly authorities: Authorities
   readonly signingKeys: SigningKeys
@@ -378,7 +386,8 @@ class CallerEngine implements ServingEngine {
   }
 
   get configurationVersions() {
-    return new ConfigurationVersionService(this.context.storage, this.context.runtime, this.caller)
+    const { storage, runtime, configurationTools } = this.context
+    return new ConfigurationVersionService(storage, runtime, configurationTools, this.caller)
   }
 
   get variables() {
@@ -466,6 +475,7 @@ class CallerEngine implements ServingEngine {
 class EmbeddedEngine extends CallerEngine implements ServedEngine {
   readonly authenticate: Authenticate
   readonly stateTransfers: StateTransfers
+  readonly configurationUploads: ConfigurationUploads
   readonly jobActivities: JobActivities
   readonly #close: () => Promise<void>
 
@@ -480,6 +490,11 @@ class EmbeddedEngine extends CallerEngine implements ServedEngine {
     this.authenticate = authenticate
     this.jobActivities = jobActivities
     this.stateTransfers = new StateTransferService(context.storage, context.runtime, context.stateTools)
+    this.configurationUploads = new ConfigurationUploadService(
+      context.storage,
+      context.runtime,
+      context.configurationTools,
+    )
     this.#close = close
   }
 

@@ -31,7 +31,7 @@ import type { Mounts } from "./pki/mounts.ts"
 import type { Pki, ServedPki } from "./pki/pki.ts"
 import type { VisibleMounts } from "./pki/visible-mounts.ts"
 import type { Assessments } from "./workspaces/assessments.ts"
-import type { ConfigurationVersions } from "./workspaces/configuration-versions.ts"
+import type { ConfigurationUploads, ConfigurationVersions } from "./workspaces/configuration-versions.ts"
 import type { WorkspaceInclusions } from "./workspaces/inclusions.ts"
 import type { Runs } from "./workspaces/runs.ts"
 import type { StateTransfers, StateVersions } from "./workspaces/state-versions.ts"
@@ -108,6 +108,8 @@ export interface ServedEngine extends ServingEngine {
   readonly caller: Caller
   /** For those who hold an address for an upload or a download, whoever they are. */
   readonly stateTransfers: StateTransfers
+  /** For those who hold an upload address for a configuration. */
+  readonly configurationUploads: ConfigurationUploads
   /**
    * Throws `EngineError("unauthenticated")` unless the token is known, unexpired and has a use left, which this takes. A caller
    * of the kind `service` has rights on certificates only.

@@ -6,7 +6,7 @@ import { inPieces } from "../../engine/src/workspaces/state-receiving.ts"
 import { type Cast, newCast } from "./cast.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { methodsOf } from "./methods.ts"
-import { newAssessment, newConfiguration, newOauthClient, newSshKey, newVariable } from "./new-records.ts"
+import { newArchive, newAssessment, newConfiguration, newOauthClient, newSshKey, newVariable } from "./new-records.ts"
 import { notFound, refused } from "./refusals.ts"
 import { newRunInput, newStateInput } from "./state-cases.ts"
 
@@ -119,6 +119,10 @@ const calls: Readonly<Record<string, Call>> = {
     configurationVersions.get(configurationId),
   "configurationVersions.list": ({ configurationVersions }, { workspace }) =>
     configurationVersions.list(workspace, page),
+  "configurationVersions.upload": ({ configurationVersions }, { configurationId }) =>
+    configurationVersions.upload(configurationId, newArchive),
+  "configurationVersions.download": ({ configurationVersions }, { configurationId }) =>
+    configurationVersions.download(configurationId),
   "configurationVersions.archive": ({ configurationVersions }, { configurationId }) =>
     configurationVersions.archive(configurationId),
   "configurationVersions.delete": ({ configurationVersions }, { configurationId }) =>

@@ -6,6 +6,7 @@ import { IssuingService } from "../../engine/src/pki/certificates/issuing-servic
 const notFamilies = new Set([
   "audit",
   "caller",
+  "configurationUploads",
   "context",
   "stateTransfers",
   "tidyActivity",

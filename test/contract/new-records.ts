@@ -1,5 +1,6 @@
 // Inputs for records whose content does not matter to a case.
 import { createHash } from "node:crypto"
+import { tarball } from "../../engine/src/testing/tar-archive.ts"
 
 export const newVariable = {
   key: "region",
@@ -21,6 +22,7 @@ export const newSshKey = {
   name: "deploy",
   value: `-----BEGIN PRIVATE KEY-----\n${createHash("sha512").update("key").digest("base64")}\n-----END PRIVATE KEY-----\n`,
 }
+export const newArchive = tarball({ "main.tf": "", "README.md": "# Archive" })
 export const newConfiguration = {
   speculative: false,
   provisional: false,

@@ -9,7 +9,8 @@ import { inPieces } from "../../engine/src/workspaces/state-receiving.ts"
 import { bytesOf } from "../../engine/src/testing/state-file.ts"
 import { type Cast, newCast } from "./cast.ts"
 import type { OpenedEngine } from "./engines.ts"
-import { newConfiguration } from "./new-records.ts"
+import { tarball } from "../../engine/src/testing/tar-archive.ts"
+import { newArchive, newConfiguration } from "./new-records.ts"
 import { notFound, refused } from "./refusals.ts"
 
 interface NewStateInput extends StateVersionInput {
@@ -289,6 +290,26 @@ export function stateCases(engine: () => OpenedEngine): void {
   })
 
   describe("a configuration version", () => {
+    test("takes its archive once, is current from then on, and gives it back until it is archived", async () => {
+      const { configurationVersions: versions, workspaces } = cast.owner.engine
+      const { id } = await cast.newWorkspace()
+      const plain = { ...newConfiguration, ingressAttributes: null, readme: null }
+      const made = await versions.create({ id }, plain)
+      expect((await workspaces.get({ id })).currentConfigurationVersionId).toBeNull()
+      await expect(versions.download(made.id)).rejects.toMatchObject(notFound)
+      await expect(versions.upload(made.id, Buffer.from("no archive"))).rejects.toMatchObject(refused("unprocessable"))
+      await versions.upload(made.id, newArchive)
+      await versions.upload(made.id, newArchive)
+      await expect(versions.upload(made.id, tarball({ "other.tf": "" }))).rejects.toMatchObject(refused("conflict"))
+      expect(await versions.get(made.id)).toEqual({ ...made, status: "uploaded", upload: null })
+      expect((await workspaces.get({ id })).currentConfigurationVersionId).toBe(made.id)
+      expect(await versions.readme({ id })).toMatchObject({ markdown: "# Archive" })
+      expect(Buffer.compare(await versions.download(made.id), newArchive)).toBe(0)
+      await versions.upload((await versions.create({ id }, plain)).id, newArchive)
+      await versions.archive(made.id)
+      await expect(versions.download(made.id)).rejects.toMatchObject(notFound)
+    })
+
     test("is made, read with its origin and readme, archived and deleted", async () => {
       const { configurationVersions: versions, workspaces } = cast.owner.engine
       const { id } = await cast.newWorkspace()
@@ -314,9 +335,12 @@ export function stateCases(engine: () => OpenedEngine): void {
         ),
       ).rejects.toMatchObject(refused("invalid", ["ingressAttributes", "commitMessage"], ["readme"]))
       await expect(versions.archive(made.id)).rejects.toMatchObject(refused("conflict"))
-      const newer = await versions.create({ id }, { ...newConfiguration, ingressAttributes: null, readme: null })
+      const newer = await versions.create({ id }, { ...newConfiguration, ingressAttributes: null })
       await versions.archive(made.id)
-      expect((await versions.list({ id }, firstPage)).items).toEqual([newer, { ...made, status: "archived" }])
+      expect((await versions.list({ id }, firstPage)).items).toEqual([
+        newer,
+        { ...made, status: "archived", upload: null },
+      ])
       await versions.delete(newer.id)
       await expect(versions.get(newer.id)).rejects.toMatchObject(notFound)
     })

@@ -1,3 +1,4 @@
+import { tarball } from "../../engine/src/testing/tar-archive.ts"
 import { document, type Subject } from "./cast.ts"
 import { nothing, type Prepare } from "./prepared-request.ts"
 
@@ -20,6 +21,12 @@ const configuration = document("configuration-versions", {
 })
 const newConfiguration = async ({ root, workspaceId }: Subject): Promise<string> =>
   (await root("POST", `/workspaces/${workspaceId}/configuration-versions`, configuration)).body.data.id
+const archive = tarball({ "main.tf": "" })
+const uploadedConfiguration = async (subject: Subject): Promise<string> => {
+  const id = await newConfiguration(subject)
+  await subject.root("PUT", `/configuration-versions/${id}/upload`, archive)
+  return id
+}
 const aboutConfiguration: Prepare = async (subject) => ({
   params: { configuration_version_id: await newConfiguration(subject) },
 })
@@ -60,6 +67,21 @@ export const runRequests: Readonly<Record<string, Prepare>> = {
   },
   "GET /configuration-versions/:configuration_version_id": aboutConfiguration,
   "GET /configuration-versions/:configuration_version_id/ingress-attributes": aboutConfiguration,
+  "PUT /configuration-versions/:configuration_version_id/upload": async (subject, caller) => ({
+    ...(await aboutConfiguration(subject, caller)),
+    body: archive,
+  }),
+  "GET /configuration-versions/:configuration_version_id/download": async (subject) => ({
+    params: { configuration_version_id: await uploadedConfiguration(subject) },
+  }),
+  "GET /runs/:run_id/configuration-version/download": async (subject) => {
+    const id = await uploadedConfiguration(subject)
+    const related = {
+      workspace: { data: { type: "workspaces", id: subject.workspaceId } },
+      "configuration-version": { data: { type: "configuration-versions", id } },
+    }
+    return { params: { run_id: (await subject.root("POST", "/runs", document("runs", {}, related))).body.data.id } }
+  },
   // The current one cannot be archived.
   "POST /configuration-versions/:configuration_version_id/actions/archive": async (subject) => {
     const before = await newConfiguration(subject)

@@ -6,10 +6,10 @@ import {
 } from "../wire/jsonapi/configuration-version.ts"
 import type { ConfigurationVersions } from "../workspaces/configuration-versions.ts"
 import type { Calls } from "./calls.ts"
-import { path } from "./transport.ts"
+import { path, type Transport } from "./transport.ts"
 import { workspaceId } from "./workspaces.ts"
 
-export function remoteConfigurationVersions(calls: Calls): ConfigurationVersions {
+export function remoteConfigurationVersions(calls: Calls, { download }: Transport): ConfigurationVersions {
   const { one, page, done } = calls
   return {
     create: async (ref, input) =>
@@ -26,6 +26,13 @@ export function remoteConfigurationVersions(calls: Calls): ConfigurationVersions
         path`/workspaces/${await workspaceId(calls, ref)}/configuration-versions`,
         request,
       ),
+    upload: async (id, archive) =>
+      done({
+        method: "PUT",
+        path: path`/configuration-versions/${id}/upload`,
+        octets: { mediaType: "application/octet-stream", body: archive },
+      }),
+    download: async (id) => download(path`/configuration-versions/${id}/download`),
     archive: async (id) => done({ method: "POST", path: path`/configuration-versions/${id}/actions/archive` }),
     delete: async (id) => done({ method: "DELETE", path: path`/configuration-versions/${id}` }),
     ingressAttributes: async (id) =>

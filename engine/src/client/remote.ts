@@ -51,7 +51,7 @@ export function openRemote(url: string, options: TransportOptions): Engine {
     workspaces: remoteWorkspaces(calls),
     stateVersions: remoteStateVersions(calls, transport),
     runs: remoteRuns(calls),
-    configurationVersions: remoteConfigurationVersions(calls),
+    configurationVersions: remoteConfigurationVersions(calls, transport),
     variables: remoteVariables(calls),
     assessments: remoteAssessments(calls),
     vcsConnections: remoteVcsConnections(calls),

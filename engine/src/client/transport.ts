@@ -119,10 +119,11 @@ interface RefusedAnswer {
 
 const workspaceApi: Api = {
   prefix: "/api/v2",
-  headers: ({ document }, token) => ({
+  headers: ({ document, octets }, token) => ({
     accept: mediaType,
     authorization: `Bearer ${token}`,
     ...(document === undefined ? {} : { "content-type": mediaType }),
+    ...(octets === undefined ? {} : { "content-type": octets.mediaType }),
   }),
   refusal: ({ status, document, retryAfterMs }, names) => decodeError(status, document, { retryAfterMs, names }),
 }

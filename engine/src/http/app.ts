@@ -17,6 +17,7 @@ import { type App, type Exchange, isPkiPath, pathOf } from "./exchange.ts"
 import { createPkiApp } from "./pki-app.ts"
 import type { ApiRequest, ApiResponse, OpenRoute, Route } from "./route.ts"
 import { apiRoutes } from "./routes.ts"
+import { configurationUploadRoutes } from "./routes/configuration-versions.ts"
 import { discoveryRoutes } from "./routes/discovery.ts"
 import { stateDownloadRoutes, stateUploadRoutes } from "./routes/state-versions.ts"
 
@@ -51,7 +52,10 @@ export function createApp(options: AppOptions): App {
       context.env.route = route.path
       return settle(options, context.env, undefined, undefined, async () => route.handle(requestOf(context, options)))
     })
-  for (const route of stateUploadRoutes(options.engine.stateTransfers))
+  for (const route of [
+    ...stateUploadRoutes(options.engine.stateTransfers),
+    ...configurationUploadRoutes(options.engine.configurationUploads),
+  ])
     app.on(route.method, route.path, (context) => addressed(context, route, options))
   app.notFound(() => errorResponse(notFound()))
   app.onError((error, context) => failed(error, options, context.env, undefined))
@@ -173,6 +177,7 @@ function requestOf(context: Context<Served>, options: AppOptions): Omit<ApiReque
       return raw.headers
     },
     snapshotIntervalSeconds: options.snapshotIntervalSeconds ?? defaultSnapshotIntervalSeconds,
+    bytes: () => boundedBytes(context.req.raw, options.bodyLimitBytes ?? defaultBodyLimitBytes),
     stream: () => bodyStream(context.req.raw),
     body: () => jsonBody(context, options.bodyLimitBytes ?? defaultBodyLimitBytes),
   }

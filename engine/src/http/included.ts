@@ -96,7 +96,9 @@ async function creators(engine: Engine, made: readonly { readonly createdBy: Act
 }
 
 const configurations = async ({ configurationVersions }: Engine, ids: readonly (string | null)[]) =>
-  (await readable(ids, (id) => configurationVersions.get(id))).map(encodeConfigurationVersion)
+  (await readable(ids, (id) => configurationVersions.get(id))).map((version) =>
+    encodeConfigurationVersion(version, null),
+  )
 
 const ingressAttributes = async ({ configurationVersions }: Engine, ids: readonly (string | null)[]) =>
   (await readable(ids, (id) => configurationVersions.ingressAttributes(id))).map(encodeIngressAttributes)

@@ -14,6 +14,8 @@ export interface ApiRequest {
   readonly snapshotIntervalSeconds: number
   /** The JSON body; refuses wrong content types, oversized and malformed bodies. Undefined when empty. */
   body(): Promise<unknown>
+  /** The raw body whole; refuses one beyond the bound of JSON bodies. */
+  bytes(): Promise<Uint8Array>
   /** The raw body as it comes, for uploads; whoever takes it bounds it. Refuses one that ends before it should. */
   stream(): AsyncIterable<Uint8Array>
 }

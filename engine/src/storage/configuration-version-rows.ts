@@ -7,6 +7,7 @@ import type {
   IngressAttributes,
 } from "../workspaces/configuration-version.ts"
 import type { ConfigurationVersionStore } from "../workspaces/configuration-version-store.ts"
+import type { Actor } from "../workspaces/workspace.ts"
 import { among } from "./dialect.ts"
 import { selectPage } from "./select-page.ts"
 import { type Session, statement } from "./session.ts"
@@ -47,8 +48,27 @@ export class ConfigurationVersionRows implements ConfigurationVersionStore {
     await this.#session.run(this.#session.db.insertInto("configuration_versions").values(rowOf(version)))
   }
 
-  async saveStatus({ id, status }: ConfigurationVersion): Promise<void> {
-    await this.#session.run(this.#session.db.updateTable("configuration_versions").set({ status }).where("id", "=", id))
+  async save(version: ConfigurationVersion): Promise<void> {
+    const { status, readme, readme_id, content_digest } = rowOf(version)
+    await this.#session.run(
+      this.#session.db
+        .updateTable("configuration_versions")
+        .set({ status, readme, readme_id, content_digest })
+        .where("id", "=", version.id),
+    )
+  }
+
+  async content(id: ConfigurationVersionId): Promise<readonly Uint8Array[]> {
+    return (await this.#session.all(contentOf, { id })).map(({ sealed }) => sealed)
+  }
+
+  async saveContent(id: ConfigurationVersionId, chunks: readonly Uint8Array[]): Promise<void> {
+    const { db } = this.#session
+    await this.#session.run(db.deleteFrom("configuration_contents").where("configuration_version_id", "=", id))
+    for (const [chunk, sealed] of chunks.entries())
+      await this.#session.run(
+        db.insertInto("configuration_contents").values({ configuration_version_id: id, chunk, sealed }),
+      )
   }
 
   async remove(id: ConfigurationVersionId): Promise<void> {
@@ -82,6 +102,9 @@ const columns = [
   "ingress_attributes",
   "readme_id",
   "readme",
+  "created_by_kind",
+  "created_by_id",
+  "content_digest",
 ] as const satisfies readonly (keyof ConfigurationVersionRow)[]
 
 const byId = statement((db, { id }: { id: string }) =>
@@ -95,6 +118,14 @@ const byIds = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
 )
 const byIngress = statement((db, { ingressAttributesId }: { ingressAttributesId: string }) =>
   db.selectFrom("configuration_versions").select(columns).where("ingress_attributes_id", "=", ingressAttributesId),
+)
+
+const contentOf = statement((db, { id }: { id: string }) =>
+  db
+    .selectFrom("configuration_contents")
+    .select("sealed")
+    .where("configuration_version_id", "=", id)
+    .orderBy("chunk"),
 )
 
 function versionOf(row: ConfigurationVersionRow): ConfigurationVersion {
@@ -112,6 +143,9 @@ function versionOf(row: ConfigurationVersionRow): ConfigurationVersion {
     createdAt: row.created_at,
     ingress: ingressOf(row),
     readme: row.readme_id === null ? null : { id: row.readme_id, markdown: row.readme ?? "" },
+    createdBy:
+      row.created_by_kind === null ? null : { kind: row.created_by_kind as Actor["kind"], id: row.created_by_id ?? "" },
+    contentDigest: row.content_digest,
   }
 }
 
@@ -140,5 +174,8 @@ function rowOf(version: ConfigurationVersion): ConfigurationVersionRow {
     ingress_attributes: version.ingress && JSON.stringify(version.ingress.attributes),
     readme_id: version.readme?.id ?? null,
     readme: version.readme?.markdown ?? null,
+    created_by_kind: version.createdBy?.kind ?? null,
+    created_by_id: version.createdBy?.id ?? null,
+    content_digest: version.contentDigest,
   }
 }

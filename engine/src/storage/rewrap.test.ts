@@ -10,6 +10,7 @@ import type { CaKey } from "../pki/keys/key.ts"
 import { made } from "../testing/people.ts"
 import { populatedWorld } from "../testing/populated-world.ts"
 import { bytesOf, stateFile, stateVersionDocument } from "../testing/state-file.ts"
+import { tarball } from "../testing/tar-archive.ts"
 import { seededRandom } from "../testing/seeded-random.ts"
 import { openWorld } from "../testing/world.ts"
 import { type Database, openDatabase } from "./database.ts"
@@ -29,7 +30,11 @@ const rotated = parseKeyRing(`${newText},${oldText}`)
 const documentOf = (type: string, attributes: object) => ({ data: { type, attributes } })
 
 /** One value in every place at least; of states one document is in several chunks. */
-async function seed(url: string): Promise<{ readonly workspace: string; readonly state: string }> {
+async function seed(url: string): Promise<{
+  readonly workspace: string
+  readonly state: string
+  readonly configuration: string
+}> {
   await using world = await populatedWorld({ url, sealKeys: { text: oldText } })
   const post = (path: string, type: string, attributes: object) =>
     made(world, "POST", path, documentOf(type, attributes))
@@ -65,7 +70,14 @@ async function seed(url: string): Promise<{ readonly workspace: string; readonly
     { timeout: 20_000 },
   )
   await world.engine.mounts.create({ path: "pki" })
-  return { workspace, state: state.text }
+  const { id: configuration } = await made(
+    world,
+    "POST",
+    `/workspaces/${workspace}/configuration-versions`,
+    documentOf("configuration-versions", { "auto-queue-runs": false }),
+  )
+  await world.engine.configurationVersions.upload(configuration, configurationArchive)
+  return { workspace, state: state.text, configuration }
 }
 
 /** As an earlier release has stored it, for a version that has no such document. */
@@ -116,6 +128,9 @@ async function onlyRun(database: Database): Promise<RunId> {
   return run?.id as RunId
 }
 
+/** Random, so that it stands in more than one chunk. */
+const configurationArchive = tarball({ "random.bin": seededRandom(2).bytes(1_200_000) })
+
 const countsOf = async (database: Database) => Object.fromEntries(await sealedValueCounts(database))
 
 describe.each(databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory"))(
@@ -123,7 +138,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
   (kind) => {
     test("every sealed value is put under the new key, and nothing needs the old one any more", async () => {
       await using place = await kind.place()
-      const { workspace, state } = await seed(place.url)
+      const { workspace, state, configuration } = await seed(place.url)
       await using database = await openDatabase(place.url)
       await addAuthoritySecrets(database)
       await addRunRecords(database)
@@ -174,6 +189,8 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       expect((await download.text()) === state).toBe(true)
       const earlier = await world.engine.stateVersions.download(version.body.data.id, "json-state")
       expect((await bytesOf(earlier)).toString() === earlierDocument).toBe(true)
+      const archive = await world.engine.configurationVersions.download(configuration)
+      expect(Buffer.compare(archive, configurationArchive)).toBe(0)
     })
 
     test("a server that follows the key file serves on, none of its writes is lost, and the next pass finds the rest", async () => {

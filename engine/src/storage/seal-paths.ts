@@ -12,6 +12,7 @@ export const sealPaths = {
   runVariables: (id: string): string => `runs/${id}/variables`,
   runLog: (runId: string, stage: string, start: number): string => `runs/${runId}/logs/${stage}/${start}`,
   runDocument: (runId: string, document: string): string => `runs/${runId}/documents/${document}`,
+  configuration: (versionId: string): string => `configuration-versions/${versionId}`,
   caKey: (id: string): string => `ca-keys/${id}`,
   mountSecret: (mountId: string, name: string): string => `mount-secrets/${mountId}/${name}`,
   acmeBinding: (mountId: string, id: string): string => `acme-bindings/${mountId}/${id}`,

@@ -118,4 +118,14 @@ export const sealedPlaces: readonly SealedPlace[] = [
       return streamChunkPath(sealPaths.sentDocument(versionId, document, String(document_id)), Number(chunk), isLast)
     },
   },
+  {
+    table: "configuration_contents",
+    column: "sealed",
+    key: ["configuration_version_id", "chunk"],
+    batch: large,
+    extra: sql`(select count(*) from configuration_contents as whole
+      where whole.configuration_version_id = configuration_contents.configuration_version_id)`,
+    path: ({ configuration_version_id, chunk, extra }) =>
+      chunkPath(sealPaths.configuration(String(configuration_version_id)), Number(chunk), Number(extra)),
+  },
 ]

@@ -35,6 +35,7 @@ export interface Tables {
   run_logs: RunLogRow
   run_documents: RunDocumentRow
   configuration_versions: ConfigurationVersionRow
+  configuration_contents: ConfigurationContentRow
   variables: VariableRow
   assessment_results: AssessmentResultRow
   leases: LeaseRow
@@ -492,6 +493,12 @@ export interface RunDocumentRow {
   sealed: Uint8Array
 }
 
+export interface ConfigurationContentRow {
+  configuration_version_id: string
+  chunk: number
+  sealed: Uint8Array
+}
+
 export interface ConfigurationVersionRow {
   id: string
   workspace_id: string
@@ -509,6 +516,9 @@ export interface ConfigurationVersionRow {
   ingress_attributes: string | null
   readme_id: string | null
   readme: string | null
+  created_by_kind: string | null
+  created_by_id: string | null
+  content_digest: string | null
 }
 
 export interface VariableRow {

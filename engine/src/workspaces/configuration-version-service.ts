@@ -1,11 +1,15 @@
 import type { Caller } from "../core/caller.ts"
-import { notFound, refuseFaults } from "../core/errors.ts"
-import { newId } from "../core/ids.ts"
+import { EngineError, notFound, refuseFaults } from "../core/errors.ts"
+import { grantFor, isGranted } from "../core/grants.ts"
+import { type ConfigurationVersionId, newId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
+import type { Signer } from "../core/signing.ts"
 import type { Storage } from "../core/storage.ts"
+import { hourMs } from "../core/time.ts"
 import type { Stores } from "../stores.ts"
-import { type AuthorizedWorkspace, authorizeWorkspace } from "./authorization.ts"
+import { actorOf, type AuthorizedWorkspace, authorizeWorkspace } from "./authorization.ts"
+import { type ConfigurationArchive, configurationBytesMaximum } from "./configuration-archive.ts"
 import {
   archive,
   becomesCurrent,
@@ -15,21 +19,34 @@ import {
   type ConfigurationVersionView,
   type IngressAttributesView,
   type Readme,
+  receive,
 } from "./configuration-version.ts"
-import type { ConfigurationVersions } from "./configuration-versions.ts"
+import type { ConfigurationUploads, ConfigurationVersions } from "./configuration-versions.ts"
 import type { WorkspacePermission } from "./permissions.ts"
-import type { WorkspaceRef } from "./workspace.ts"
+import type { SituatedWorkspace, WorkspaceRef } from "./workspace.ts"
+
+/** What both services need beside the storage. */
+export interface ConfigurationTools {
+  readonly archive: ConfigurationArchive
+  readonly signer: Signer
+}
+
+/** From when the version was made: as long as the addresses for states live. */
+const uploadGrantMs = 25 * hourMs
+const uploadSubject = (id: string) => `configuration-upload/${id}`
 
 type UsedStores = Pick<Stores, "workspaces" | "access" | "configurationVersions">
 
 export class ConfigurationVersionService implements ConfigurationVersions {
   readonly #storage: Storage<UsedStores>
   readonly #runtime: Runtime
+  readonly #tools: ConfigurationTools
   readonly #caller: Caller
 
-  constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
+  constructor(storage: Storage<UsedStores>, runtime: Runtime, tools: ConfigurationTools, caller: Caller) {
     this.#storage = storage
     this.#runtime = runtime
+    this.#tools = tools
     this.#caller = caller
   }
 
@@ -54,33 +71,51 @@ export class ConfigurationVersionService implements ConfigurationVersions {
         createdAt: now,
         ingress: input.ingressAttributes && { id: ids.ingress, attributes: input.ingressAttributes },
         readme: input.readme === null ? null : { id: ids.readme, markdown: input.readme },
+        createdBy: actorOf(this.#caller),
+        contentDigest: null,
       }
       await stores.configurationVersions.insert(version)
       if (becomesCurrent(version))
         await stores.workspaces.save(workspace, { ...workspace, currentConfigurationVersionId: version.id })
-      return viewConfigurationVersion(version)
+      return this.#view(version, true)
     })
   }
 
   get(id: string): Promise<ConfigurationVersionView> {
-    return this.#storage.read(async (stores) =>
-      viewConfigurationVersion((await this.#authorized(stores, id, "canReadRun")).version),
-    )
+    return this.#storage.read(async (stores) => {
+      const { version, permissions } = await this.#authorized(stores, id, "canReadRun")
+      return this.#view(version, permissions.canQueueRun)
+    })
   }
 
   list(ref: WorkspaceRef, page: PageRequest): Promise<Page<ConfigurationVersionView>> {
     return this.#storage.read(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canReadRun")
-      return mapPage(await stores.configurationVersions.list(workspace.id, page), viewConfigurationVersion)
+      const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canReadRun")
+      return mapPage(await stores.configurationVersions.list(workspace.id, page), (version) =>
+        this.#view(version, permissions.canQueueRun),
+      )
     })
+  }
+
+  async upload(id: string, archive: Uint8Array): Promise<void> {
+    const { version } = await this.#storage.read((stores) => this.#authorized(stores, id, "canQueueRun"))
+    await receiveArchive(this.#storage, this.#runtime, this.#tools.archive, version.id, archive)
+  }
+
+  async download(id: string): Promise<Uint8Array> {
+    const { version, chunks } = await this.#storage.read(async (stores) => {
+      const { version } = await this.#authorized(stores, id, "canReadRun")
+      return { version, chunks: await stores.configurationVersions.content(version.id) }
+    })
+    if (version.status !== "uploaded") throw notFound(id)
+    return this.#tools.archive.unpack(version.id, chunks)
   }
 
   archive(id: string): Promise<void> {
     return this.#storage.transact(async (stores) => {
       const { version, workspace } = await this.#authorized(stores, id, "canQueueApply")
-      await stores.configurationVersions.saveStatus(
-        archive(version, workspace.currentConfigurationVersionId === version.id),
-      )
+      await stores.configurationVersions.save(archive(version, workspace.currentConfigurationVersionId === version.id))
+      await stores.configurationVersions.saveContent(version.id, [])
     })
   }
 
@@ -111,6 +146,14 @@ export class ConfigurationVersionService implements ConfigurationVersions {
     })
   }
 
+  /** An upload address lets whoever has it give the configuration, so readers are not given one. */
+  #view(version: ConfigurationVersion, mayUpload: boolean): ConfigurationVersionView {
+    const expiresAt = version.createdAt + uploadGrantMs
+    const isOpen = mayUpload && version.status === "pending" && this.#runtime.clock.now() < expiresAt
+    const upload = isOpen ? grantFor(this.#tools.signer, uploadSubject(version.id), expiresAt) : null
+    return { ...viewConfigurationVersion(version), upload }
+  }
+
   async #authorized(
     stores: UsedStores,
     id: string,
@@ -122,11 +165,83 @@ export class ConfigurationVersionService implements ConfigurationVersions {
   }
 }
 
+/** Uploads have no caller: the credential in the address is all there is. */
+export class ConfigurationUploadService implements ConfigurationUploads {
+  readonly #storage: Storage<UsedStores>
+  readonly #runtime: Runtime
+  readonly #tools: ConfigurationTools
+
+  constructor(storage: Storage<UsedStores>, runtime: Runtime, tools: ConfigurationTools) {
+    this.#storage = storage
+    this.#runtime = runtime
+    this.#tools = tools
+  }
+
+  async upload(
+    { id, credential }: { readonly id: string; readonly credential: string },
+    read: () => Promise<Uint8Array>,
+  ): Promise<void> {
+    const now = this.#runtime.clock.now()
+    if (!isGranted(this.#tools.signer, uploadSubject(id), credential, now)) throw notFound(id)
+    await receiveArchive(this.#storage, this.#runtime, this.#tools.archive, id, await read())
+  }
+}
+
+/** All or nothing: what cannot be read leaves the version pending and the workspace with the configuration it has. */
+async function receiveArchive(
+  storage: Storage<UsedStores>,
+  { random }: Runtime,
+  archive: ConfigurationArchive,
+  id: string,
+  bytes: Uint8Array,
+): Promise<void> {
+  if (bytes.length > configurationBytesMaximum)
+    throw new EngineError("too-large", `The configuration is larger than ${configurationBytesMaximum} bytes.`)
+  const announced = await storage.read((stores) => situated(stores, id))
+  const { digest, readme: markdown } = await archive.inspect(bytes, announced.workspace.workingDirectory)
+  const readme = markdown === null ? null : { id: newId("readme", random), markdown }
+  // Before it is packed, which costs more; the state of things may change until the transaction asks again.
+  if (receive(announced.version, { digest, readme }) === announced.version) return
+  const chunks = await archive.pack(announced.version.id, bytes)
+  await storage.transact(async (stores) => {
+    const { version, workspace } = await situated(stores, id)
+    const uploaded = receive(version, { digest, readme })
+    if (uploaded === version) return
+    await stores.configurationVersions.save(uploaded)
+    await stores.configurationVersions.saveContent(uploaded.id, chunks)
+    if (becomesCurrent(uploaded) && (await isNewest(stores, uploaded, workspace.currentConfigurationVersionId)))
+      await stores.workspaces.save(workspace, { ...workspace, currentConfigurationVersionId: uploaded.id })
+  })
+}
+
+async function situated(
+  stores: Pick<UsedStores, "workspaces" | "configurationVersions">,
+  id: string,
+): Promise<{ readonly version: ConfigurationVersion; readonly workspace: SituatedWorkspace }> {
+  const version = await stores.configurationVersions.find(id)
+  const workspace = version && (await stores.workspaces.find({ id: version.workspaceId }))
+  if (version === undefined || workspace === undefined) throw notFound(id)
+  return { version, workspace }
+}
+
+/** Two may be uploaded in the other order than that in which they were made. */
+async function isNewest(
+  { configurationVersions }: Pick<UsedStores, "configurationVersions">,
+  { createdAt }: ConfigurationVersion,
+  currentId: ConfigurationVersionId | null,
+): Promise<boolean> {
+  const current = currentId === null ? undefined : await configurationVersions.find(currentId)
+  return current === undefined || current.createdAt <= createdAt
+}
+
+/** As it is shown beside other documents: without an address to upload to. */
 export function viewConfigurationVersion({
   organizationId: _organizationId,
   readme: _readme,
+  createdBy: _createdBy,
+  contentDigest: _contentDigest,
   ingress,
   ...version
 }: ConfigurationVersion): ConfigurationVersionView {
-  return { ...version, ingressAttributesId: ingress?.id ?? null }
+  return { ...version, ingressAttributesId: ingress?.id ?? null, upload: null }
 }

@@ -9,7 +9,12 @@ export interface ConfigurationVersionStore {
   /** Newest first. */
   list(workspaceId: WorkspaceId, page: PageRequest): Promise<Page<ConfigurationVersion>>
   insert(version: ConfigurationVersion): Promise<void>
-  saveStatus(version: ConfigurationVersion): Promise<void>
+  /** Its status, and what was found in its content. */
+  save(version: ConfigurationVersion): Promise<void>
+  /** The chunks of its archive in their order; none before it was uploaded. */
+  content(id: ConfigurationVersionId): Promise<readonly Uint8Array[]>
+  /** In the place of those there were. */
+  saveContent(id: ConfigurationVersionId, chunks: readonly Uint8Array[]): Promise<void>
   /** Runs that used it stay and forget it. */
   remove(id: ConfigurationVersionId): Promise<void>
 }

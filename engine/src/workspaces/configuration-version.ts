@@ -1,6 +1,7 @@
 import { conflict, type Fault } from "../core/errors.ts"
 import type { ConfigurationVersionId, OrganizationId, WorkspaceId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
+import type { Actor } from "./workspace.ts"
 
 export const configurationVersionStatuses = ["pending", "fetching", "uploaded", "archived", "errored"] as const
 export type ConfigurationVersionStatus = (typeof configurationVersionStatuses)[number]
@@ -41,6 +42,10 @@ export interface ConfigurationVersion {
   readonly createdAt: Instant
   readonly ingress: { readonly id: string; readonly attributes: IngressAttributes } | null
   readonly readme: Readme | null
+  /** Null for one that was made before this was written down. */
+  readonly createdBy: Actor | null
+  /** Of its archive; null until that has arrived. */
+  readonly contentDigest: string | null
 }
 
 export interface Readme {
@@ -53,12 +58,17 @@ export interface ConfigurationVersionInput {
   readonly provisional: boolean
   readonly autoQueueRuns: boolean
   readonly ingressAttributes: IngressAttributes | null
-  /** Markdown of the configuration's readme; until configurations are uploaded their readme is told. */
+  /** Markdown of the configuration's readme, where it is not uploaded: it is looked for in what is. */
   readonly readme: string | null
 }
 
-export interface ConfigurationVersionView extends Omit<ConfigurationVersion, "organizationId" | "ingress" | "readme"> {
+export interface ConfigurationVersionView extends Omit<
+  ConfigurationVersion,
+  "organizationId" | "ingress" | "readme" | "createdBy" | "contentDigest"
+> {
   readonly ingressAttributesId: string | null
+  /** While pending, for who may upload: the credential that the upload address carries. */
+  readonly upload: string | null
 }
 
 export interface IngressAttributesView extends IngressAttributes {
@@ -84,9 +94,27 @@ export function configurationVersionFaults({ readme, ingressAttributes }: Config
   return [...faults, { field: ["readme"], detail: `readme is too long (maximum is ${readmeBytesMaximum} bytes)` }]
 }
 
-/** The newest that is neither speculative nor provisional is the workspace's current one. */
-export const becomesCurrent = (version: Pick<ConfigurationVersion, "speculative" | "provisional">): boolean =>
-  !version.speculative && !version.provisional
+/**
+ * The newest that is neither speculative nor provisional is the workspace's current one, once it is there: uploaded, or kept
+ * elsewhere by whoever tells what the VCS brought.
+ */
+export const becomesCurrent = (version: ConfigurationVersion): boolean =>
+  !version.speculative &&
+  !version.provisional &&
+  (version.status === "uploaded" || version.ingress !== null || version.readme !== null)
+
+/** What it is once its archive has arrived; the same archive again is a retry whose first answer was lost. */
+export function receive(
+  version: ConfigurationVersion,
+  { digest, readme }: { readonly digest: string; readonly readme: Readme | null },
+): ConfigurationVersion {
+  if (version.status === "uploaded" && version.contentDigest === digest) return version
+  if (version.status !== "pending")
+    throw conflict(`The configuration version is ${version.status}; nothing can be uploaded to it.`, {
+      subject: version.id,
+    })
+  return { ...version, status: "uploaded", contentDigest: digest, readme: readme ?? version.readme }
+}
 
 export function archive(version: ConfigurationVersion, isCurrent: boolean): ConfigurationVersion {
   if (isCurrent)

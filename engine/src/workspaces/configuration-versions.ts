@@ -7,17 +7,33 @@ import type {
 } from "./configuration-version.ts"
 import type { WorkspaceRef } from "./workspace.ts"
 
-/** What workspaces are configured with: records of where it came from, and its readme. */
+/** What workspaces are configured with: where it came from, its archive and its readme. */
 export interface ConfigurationVersions {
   create(ref: WorkspaceRef, input: ConfigurationVersionInput): Promise<ConfigurationVersionView>
   get(id: string): Promise<ConfigurationVersionView>
   /** Newest first. */
   list(ref: WorkspaceRef, page: PageRequest): Promise<Page<ConfigurationVersionView>>
-  /** Refused with `conflict` for the workspace's current one. */
+  /**
+   * The archive of the configuration, tar compressed with gzip, once: refused with `conflict` unless it is pending. The same
+   * bytes again change nothing.
+   */
+  upload(id: string, archive: Uint8Array): Promise<void>
+  /** The archive as it was given; not found unless the configuration is `uploaded`. */
+  download(id: string): Promise<Uint8Array>
+  /** Forgets the archive. Refused with `conflict` for the workspace's current one. */
   archive(id: string): Promise<void>
   delete(id: string): Promise<void>
   /** Not found for one that did not come from a VCS. */
   ingressAttributes(id: string): Promise<IngressAttributesView>
   /** Of the workspace's current configuration version; not found while it has none. */
   readme(ref: WorkspaceRef): Promise<Readme>
+}
+
+/** For those who hold an upload address, whoever they are. */
+export interface ConfigurationUploads {
+  /** `read` is called only once the credential has proved good. */
+  upload(
+    target: { readonly id: string; readonly credential: string },
+    read: () => Promise<Uint8Array>,
+  ): Promise<void>
 }

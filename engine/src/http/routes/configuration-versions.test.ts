@@ -1,15 +1,31 @@
 import { describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
+import { document } from "../../testing/people.ts"
 import { populatedWorld } from "../../testing/populated-world.ts"
+import { tarball, type TarFiles } from "../../testing/tar-archive.ts"
+import type { RequestOptions } from "../../testing/world.ts"
 
-async function configurationWorld() {
+const octets = { "content-type": "application/octet-stream" }
+
+async function configurationWorld(url = "sqlite::memory:") {
   const clock = manualClock()
-  const world = await populatedWorld({ runtime: { ...systemRuntime(), clock } })
+  const world = await populatedWorld({ url, runtime: { ...systemRuntime(), clock } })
   const id = await world.workspace("web")
   const { request } = world
+  const addresses = new Map<string, string>()
+  const shown = async (version: string) => (await request("GET", `/configuration-versions/${version}`)).body.data
   return Object.assign(world, {
     id,
+    clock,
+    shown,
+    /** To the address that the version names, as clients send it. */
+    async upload(version: string, body: Uint8Array<ArrayBuffer>, options: RequestOptions = {}) {
+      // Of the first time: it is not shown any more once it has been used.
+      const address = addresses.get(version) ?? (await shown(version)).attributes["upload-url"]
+      addresses.set(version, address)
+      return request("PUT", address, { token: null, body, headers: octets, ...options })
+    },
     async create(attributes: Record<string, unknown> = {}): Promise<string> {
       clock.advance(1)
       const body = { data: { type: "configuration-versions", attributes } }
@@ -48,7 +64,7 @@ describe("a configuration version", () => {
         speculative: true,
         provisional: false,
         "auto-queue-runs": false,
-        "upload-url": null,
+        "upload-url": expect.stringMatching(/^http:\/\/chancery\.test\/uploads\/configuration-versions\/cv-/),
       },
     })
     const { "ingress-attributes": related } = data.relationships
@@ -73,9 +89,12 @@ describe("a configuration version", () => {
   test("is archived unless it is the current one", async () => {
     await using world = await configurationWorld()
     const [old, current] = [await world.create(), await world.create()]
+    for (const id of [old, current]) await world.upload(id, tarball({ "main.tf": id }))
     const archive = (id: string) => world.request("POST", `/configuration-versions/${id}/actions/archive`)
     expect([(await archive(old)).status, (await archive(current)).status]).toEqual([202, 409])
-    expect((await world.get(`/configuration-versions/${old}`)).body.data.attributes.status).toBe("archived")
+    expect((await world.shown(old)).attributes.status).toBe("archived")
+    expect((await world.get(`/configuration-versions/${old}/download`)).status).toBe(404)
+    expect((await world.get(`/configuration-versions/${current}/download`)).status).toBe(200)
   })
 
   test("that is deleted is forgotten by its workspace and its runs", async () => {
@@ -123,13 +142,141 @@ describe("a configuration version", () => {
   })
 })
 
+describe("an upload", () => {
+  const archive = tarball({ "main.tf": "resource {}", "README.md": "# Web" })
+
+  test("makes the configuration the workspace's own, with its readme, and is downloaded as it was sent", async () => {
+    await using world = await configurationWorld()
+    const id = await world.create()
+    const answer = await world.upload(id, archive)
+    expect([answer.status, answer.body]).toEqual([204, undefined])
+    const { attributes, links } = await world.shown(id)
+    expect(attributes).toMatchObject({ status: "uploaded", "upload-url": null })
+    expect(links.download).toBe(`/api/v2/configuration-versions/${id}/download`)
+    expect((await world.current()).data.id).toBe(id)
+    const download = await world.get(`/configuration-versions/${id}/download`)
+    expect(download.headers.get("content-type")).toBe("application/octet-stream")
+    expect(Buffer.compare(download.bytes, archive)).toBe(0)
+    expect((await world.get(`/workspaces/${world.id}/readme`)).body.data.attributes).toEqual({ "raw-markdown": "# Web" })
+    const run = await world.apply(id)
+    expect(Buffer.compare((await world.get(`/runs/${run}/configuration-version/download`)).bytes, archive)).toBe(0)
+  })
+
+  test("of an older configuration does not take the place of a newer one", async () => {
+    await using world = await configurationWorld()
+    const [older, newer] = [await world.create(), await world.create()]
+    await world.upload(newer, archive)
+    expect((await world.upload(older, archive)).status).toBe(204)
+    expect((await world.current()).data.id).toBe(newer)
+  })
+
+  test("sent again changes nothing, and another one is a conflict", async () => {
+    await using world = await configurationWorld()
+    const id = await world.create()
+    expect((await world.upload(id, archive)).status).toBe(204)
+    expect((await world.upload(id, archive)).status).toBe(204)
+    const other = await world.upload(id, tarball({ "main.tf": "other" }))
+    expect([other.status, other.body.errors[0].detail]).toEqual([
+      409,
+      "The configuration version is uploaded; nothing can be uploaded to it.",
+    ])
+    expect(Buffer.compare((await world.get(`/configuration-versions/${id}/download`)).bytes, archive)).toBe(0)
+  })
+
+  test("of one configuration by several at once is kept once", async () => {
+    await using world = await configurationWorld()
+    const id = await world.create()
+    const archives = Array.from({ length: 8 }, (_, index) => tarball({ "main.tf": String(index) }))
+    const address = (await world.shown(id)).attributes["upload-url"]
+    const answers = await Promise.all(
+      archives.map((body) => world.request("PUT", address, { token: null, body, headers: octets })),
+    )
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([204, ...Array(7).fill(409)])
+    const kept = archives[answers.findIndex(({ status }) => status === 204)] ?? archive
+    expect(Buffer.compare((await world.get(`/configuration-versions/${id}/download`)).bytes, kept)).toBe(0)
+  })
+
+  test.each<{ what: string; body: Uint8Array<ArrayBuffer>; status: number }>([
+    { what: "that is no archive", body: Uint8Array.from(Buffer.from("resource {}")), status: 422 },
+    { what: "of nothing", body: new Uint8Array(), status: 422 },
+    { what: "that was cut off", body: archive.slice(0, -30), status: 422 },
+    { what: "beyond the limit", body: new Uint8Array(64 * 1024 * 1024 + 1), status: 413 },
+  ])("$what is refused: $status, and the configuration stays pending", async ({ body, status }) => {
+    await using world = await configurationWorld()
+    const before = await world.create()
+    await world.upload(before, archive)
+    const id = await world.create()
+    expect((await world.upload(id, body)).status).toBe(status)
+    expect((await world.shown(id)).attributes.status).toBe("pending")
+    expect((await world.current()).data.id).toBe(before)
+    expect((await world.get(`/configuration-versions/${id}/download`)).status).toBe(404)
+    expect((await world.upload(id, archive)).status).toBe(204)
+  })
+
+  test.each<{ what: string; change: (address: URL) => void; laterMs?: number }>([
+    { what: "of which the end was moved", change: ({ searchParams }) => moveEnd(searchParams) },
+    { what: "of another configuration", change: (url) => (url.pathname = url.pathname.replace(/.$/, "_")) },
+    { what: "without its credential", change: (url) => (url.search = "") },
+    { what: "that is over", change: () => {}, laterMs: 25 * 3_600_000 },
+  ])("to an address $what is not found", async ({ change, laterMs = 0 }) => {
+    await using world = await configurationWorld()
+    const id = await world.create()
+    const address = new URL((await world.shown(id)).attributes["upload-url"])
+    change(address)
+    world.clock.advance(laterMs)
+    const answer = await world.request("PUT", address.href, { token: null, body: archive, headers: octets })
+    expect(answer.status).toBe(404)
+    expect((await world.shown(id)).attributes.status).toBe("pending")
+  })
+
+  test("with a token goes to the configuration itself, by who may queue runs", async () => {
+    await using world = await configurationWorld()
+    const id = await world.create()
+    const put = async (token: string | null) =>
+      (await world.request("PUT", `/configuration-versions/${id}/upload`, { token, body: archive, headers: octets }))
+        .status
+    const reader = await world.token({ on: { [world.id]: "read" } })
+    const planner = await world.token({ on: { [world.id]: "plan" } })
+    expect([await put(null), await put(reader), await put(planner)]).toEqual([401, 404, 204])
+  })
+
+  test("is addressed for who may upload only, and is kept from strangers", async () => {
+    await using world = await configurationWorld()
+    const id = await world.create()
+    const reader = await world.token({ on: { [world.id]: "read" } })
+    const stranger = await world.token()
+    const path = `/configuration-versions/${id}`
+    expect((await world.request("GET", path, { token: reader })).body.data.attributes["upload-url"]).toBeNull()
+    await world.upload(id, archive)
+    const statuses = [reader, stranger, null].map(
+      async (token) => (await world.request("GET", `${path}/download`, { token })).status,
+    )
+    expect(await Promise.all(statuses)).toEqual([200, 404, 401])
+  })
+
+  test("reads the readme of the working directory", async () => {
+    await using world = await configurationWorld()
+    const files: TarFiles = { "README.md": "# All", "envs/prod/README.md": "# Prod" }
+    const directory = { body: document("workspaces", { "working-directory": "envs/prod" }) }
+    await world.request("PATCH", `/workspaces/${world.id}`, directory)
+    await world.upload(await world.create(), tarball(files))
+    expect((await world.get(`/workspaces/${world.id}/readme`)).body.data.attributes["raw-markdown"]).toBe("# Prod")
+  })
+})
+
+function moveEnd(parameters: URLSearchParams): void {
+  parameters.set("credential", (parameters.get("credential") ?? "").replace(/^\d/, "9"))
+}
+
 describe("the workspace", () => {
   test("[W-2.5-r2] points at its newest configuration that is neither speculative nor provisional", async () => {
     await using world = await configurationWorld()
     expect(await world.current()).toEqual({ data: null, links: { related: null } })
     const id = await world.create()
-    await world.create({ speculative: true })
+    expect((await world.current()).data).toBeNull()
+    const speculative = await world.create({ speculative: true })
     const provisional = await world.create({ provisional: true })
+    for (const version of [id, speculative, provisional]) await world.upload(version, tarball({ "main.tf": "" }))
     expect(await world.current()).toEqual({
       data: { type: "configuration-versions", id },
       links: { related: `/api/v2/configuration-versions/${id}` },

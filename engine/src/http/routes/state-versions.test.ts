@@ -653,7 +653,7 @@ describe("include", () => {
   test("brings outputs, whoever made the state, and the run with its maker and configuration", async () => {
     await using world = await stateWorld()
     const configuration = await world.request("POST", `/workspaces/${world.id}/configuration-versions`, {
-      body: { data: { type: "configuration-versions" } },
+      body: { data: { type: "configuration-versions", attributes: { readme: "# Web" } } },
     })
     const run = await world.request("POST", "/runs", {
       body: {

@@ -1,4 +1,4 @@
-// State that a workspace shares with its project.
+// State that a workspace shares with its project, and what configuration versions were uploaded with.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
 import { type Words, words } from "./words.ts"
@@ -10,6 +10,16 @@ export const workspaceRecordsMigration: Migration = {
   },
 }
 
-const changes = ({ flag }: Words): string[] => [
+const changes = ({ text, integer, flag, blob, plain }: Words): string[] => [
   `alter table workspaces add column project_remote_state ${flag} not null default 0`,
+  `alter table configuration_versions add column created_by_kind ${text}`,
+  `alter table configuration_versions add column created_by_id ${text}`,
+  `alter table configuration_versions add column content_digest ${text}`,
+  // The archive, sealed in chunks.
+  `create table configuration_contents (
+    configuration_version_id ${text} not null references configuration_versions on delete cascade,
+    chunk ${integer} not null,
+    sealed ${blob} not null,
+    primary key (configuration_version_id, chunk)
+  ) ${plain}`,
 ]

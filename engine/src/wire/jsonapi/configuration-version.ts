@@ -33,8 +33,8 @@ const ingressSchema = z.object({
   "sender-html-url": text,
 })
 
-// Until configurations are uploaded and read, their origin and readme are told here: `ingress-attributes` as their own
-// document has them, and `readme` as Markdown.
+// Nothing here fetches from a VCS: whoever does tells the origin here, `ingress-attributes` as their own document has them, and
+// the readme of what is not uploaded, as Markdown.
 const schema = z.object({
   attributes: z
     .object({
@@ -78,7 +78,8 @@ const decodeIngress = (ingress: z.infer<typeof ingressSchema>): IngressAttribute
   senderHtmlUrl: ingress["sender-html-url"] ?? null,
 })
 
-export function encodeConfigurationVersion(version: ConfigurationVersionView): Resource {
+/** `base` is the address of the server, without the API's prefix; null beside other documents, which show no address. */
+export function encodeConfigurationVersion(version: ConfigurationVersionView, base: string | null): Resource {
   const path = `/api/v2/configuration-versions/${version.id}`
   return {
     id: version.id,
@@ -93,7 +94,10 @@ export function encodeConfigurationVersion(version: ConfigurationVersionView): R
       error: version.error,
       "error-message": version.errorMessage,
       "changed-files": [],
-      "upload-url": null,
+      "upload-url":
+        base === null || version.upload === null
+          ? null
+          : `${base}/uploads/configuration-versions/${version.id}?credential=${encodeURIComponent(version.upload)}`,
     },
     relationships: {
       workspace: toOne("workspaces", version.workspaceId),
@@ -102,7 +106,7 @@ export function encodeConfigurationVersion(version: ConfigurationVersionView): R
         links: { related: version.ingressAttributesId === null ? null : `${path}/ingress-attributes` },
       },
     },
-    links: { self: path },
+    links: { self: path, ...(version.status === "uploaded" ? { download: `${path}/download` } : {}) },
   }
 }
 
@@ -150,8 +154,11 @@ export function decodeConfigurationVersionView(resource: unknown): Configuration
     errorMessage: own.textOrNull("errorMessage"),
     createdAt: own.instant("createdAt"),
     ingressAttributesId: related.oneOrNull("ingressAttributes"),
+    upload: own.isNull("uploadUrl") ? null : credentialIn(own.text("uploadUrl")),
   }
 }
+
+const credentialIn = (address: string): string => URL.parse(address)?.searchParams.get("credential") ?? ""
 
 /** The other direction of `encodeIngressAttributes`. */
 export function decodeIngressAttributes(resource: unknown): IngressAttributesView {

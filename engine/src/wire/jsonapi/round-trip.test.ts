@@ -26,10 +26,12 @@ import { workspacePermissionNames } from "../../workspaces/permissions.ts"
 import { type RunStatus, runStatuses } from "../../workspaces/run-status.ts"
 import { outputTypes } from "../../workspaces/state-file.ts"
 import { workspaceSortKeys } from "../../workspaces/query.ts"
+import { configurationVersionStatuses } from "../../workspaces/configuration-version.ts"
 import { variableCategories } from "../../workspaces/variable.ts"
 import { actorKinds } from "../../workspaces/workspace.ts"
 import { decodeAgentPool, encodeAgentPool } from "./agent-pool.ts"
 import { decodeAssessment, decodeAssessmentView, encodeAssessment, encodeAssessmentInput } from "./assessment.ts"
+import { decodeConfigurationVersionView, encodeConfigurationVersion } from "./configuration-version.ts"
 import { given } from "./given.ts"
 import {
   decodeOrganization,
@@ -291,6 +293,24 @@ const answers: Readonly<Record<string, Codec>> = {
     }),
     encodeRun,
     decodeRunView,
+  ),
+  "configuration version": codec(
+    record({
+      id,
+      workspaceId: id,
+      source: text,
+      status: constantFrom(...configurationVersionStatuses),
+      speculative: boolean(),
+      provisional: boolean(),
+      autoQueueRuns: boolean(),
+      error: orNull(text),
+      errorMessage: orNull(text),
+      createdAt: instant,
+      ingressAttributesId: orNull(id),
+      upload: orNull(filled),
+    }),
+    (version: Parameters<typeof encodeConfigurationVersion>[0]) => encodeConfigurationVersion(version, "https://chancery.example"),
+    decodeConfigurationVersionView,
   ),
   variable: codec(
     record({

@@ -26,7 +26,7 @@ export function encodeWorkspaceWith(workspace: WorkspaceView, included: Inclusio
 
 /** Each resource once, whatever brought it; `base` is the server's own address. */
 export const encodeInclusions = (included: Inclusions, base: string): Resource[] => [
-  ...included.configurationVersions.map(encodeConfigurationVersion),
+  ...included.configurationVersions.map((version) => encodeConfigurationVersion(version, null)),
   ...included.ingressAttributes.map(encodeIngressAttributes),
   ...included.runs.map(encodeRun),
   ...included.plans.map(encodePlan),
