@@ -43,10 +43,13 @@ describe("the readme of a configuration", () => {
     { what: "is not shown when it is too long", files: { "README.md": "x".repeat(1024 * 1024 + 1) }, readme: null },
     { what: "is not shown when it is no text", files: { "README.md": Buffer.of(0xff, 0xfe) }, readme: null },
     { what: "is not shown when it holds what cannot be stored", files: { "README.md": "a\0b" }, readme: null },
-    { what: "is kept whole up to its limit", files: { "README.md": "ü".repeat(512 * 1024) }, readme: "ü".repeat(512 * 1024) },
+    {
+      what: "is kept whole up to its limit",
+      files: { "README.md": "ü".repeat(512 * 1024) },
+      readme: "ü".repeat(512 * 1024),
+    },
   ])("$what", async ({ files, folder = null, readme }) => {
-    const found = await archive.inspect(tarball(files), folder)
-    expect(found.readme === readme, String(found.readme).slice(0, 80)).toBe(true)
+    expect((await archive.inspect(tarball(files), folder)).readme).toBe(readme)
   })
 })
 
@@ -63,7 +66,11 @@ describe("what is sent", () => {
     { what: "text, compressed", bytes: gzipSync("resource {}".repeat(1_000)), refusal: notAnArchive },
     { what: "an archive compressed twice", bytes: gzipSync(gzipSync(whole)), refusal: notAnArchive },
     { what: "an archive that was cut off", bytes: gzipSync(whole).subarray(0, -20), refusal: notAnArchive },
-    { what: "an archive cut off before it was compressed", bytes: gzipSync(whole.subarray(0, 5_000)), refusal: notAnArchive },
+    {
+      what: "an archive cut off before it was compressed",
+      bytes: gzipSync(whole.subarray(0, 5_000)),
+      refusal: notAnArchive,
+    },
     {
       what: "an archive that grows beyond its bound",
       bytes: gzipSync(tar({ zeros: Buffer.alloc(513 * 1024 * 1024) }), { level: 1 }),

@@ -52,7 +52,9 @@ async function parsed(parser: TarParser, bytes: Uint8Array, entries: () => numbe
   parser.on("error", () => (broken = true))
   let unpacked = 0
   try {
-    for await (const piece of Readable.from([bytes]).pipe(createGunzip({ chunkSize: 256 * 1024 })) as AsyncIterable<Buffer>) {
+    for await (const piece of Readable.from([bytes]).pipe(
+      createGunzip({ chunkSize: 256 * 1024 }),
+    ) as AsyncIterable<Buffer>) {
       // The parser would go on to unpack a compressed archive within, without a bound.
       if (unpacked === 0 && !isTar(piece)) throw unreadable()
       unpacked += piece.length

@@ -121,11 +121,7 @@ const byIngress = statement((db, { ingressAttributesId }: { ingressAttributesId:
 )
 
 const contentOf = statement((db, { id }: { id: string }) =>
-  db
-    .selectFrom("configuration_contents")
-    .select("sealed")
-    .where("configuration_version_id", "=", id)
-    .orderBy("chunk"),
+  db.selectFrom("configuration_contents").select("sealed").where("configuration_version_id", "=", id).orderBy("chunk"),
 )
 
 function versionOf(row: ConfigurationVersionRow): ConfigurationVersion {

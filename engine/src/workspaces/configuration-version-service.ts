@@ -23,6 +23,7 @@ import {
 } from "./configuration-version.ts"
 import type { ConfigurationUploads, ConfigurationVersions } from "./configuration-versions.ts"
 import type { WorkspacePermission } from "./permissions.ts"
+import { newRun, queueRunFor } from "./run-queue.ts"
 import type { SituatedWorkspace, WorkspaceRef } from "./workspace.ts"
 
 /** What both services need beside the storage. */
@@ -35,7 +36,7 @@ export interface ConfigurationTools {
 const uploadGrantMs = 25 * hourMs
 const uploadSubject = (id: string) => `configuration-upload/${id}`
 
-type UsedStores = Pick<Stores, "workspaces" | "access" | "configurationVersions">
+type UsedStores = Pick<Stores, "workspaces" | "access" | "configurationVersions" | "runs">
 
 export class ConfigurationVersionService implements ConfigurationVersions {
   readonly #storage: Storage<UsedStores>
@@ -190,7 +191,7 @@ export class ConfigurationUploadService implements ConfigurationUploads {
 /** All or nothing: what cannot be read leaves the version pending and the workspace with the configuration it has. */
 async function receiveArchive(
   storage: Storage<UsedStores>,
-  { random }: Runtime,
+  { random, clock }: Runtime,
   archive: ConfigurationArchive,
   id: string,
   bytes: Uint8Array,
@@ -203,6 +204,7 @@ async function receiveArchive(
   // Before it is packed, which costs more; the state of things may change until the transaction asks again.
   if (receive(announced.version, { digest, readme }) === announced.version) return
   const chunks = await archive.pack(announced.version.id, bytes)
+  const run = newRun(random, clock.now())
   await storage.transact(async (stores) => {
     const { version, workspace } = await situated(stores, id)
     const uploaded = receive(version, { digest, readme })
@@ -211,6 +213,7 @@ async function receiveArchive(
     await stores.configurationVersions.saveContent(uploaded.id, chunks)
     if (becomesCurrent(uploaded) && (await isNewest(stores, uploaded, workspace.currentConfigurationVersionId)))
       await stores.workspaces.save(workspace, { ...workspace, currentConfigurationVersionId: uploaded.id })
+    await queueRunFor(stores, uploaded, { ...run, createdBy: uploaded.createdBy })
   })
 }
 

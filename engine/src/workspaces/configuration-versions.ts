@@ -32,8 +32,5 @@ export interface ConfigurationVersions {
 /** For those who hold an upload address, whoever they are. */
 export interface ConfigurationUploads {
   /** `read` is called only once the credential has proved good. */
-  upload(
-    target: { readonly id: string; readonly credential: string },
-    read: () => Promise<Uint8Array>,
-  ): Promise<void>
+  upload(target: { readonly id: string; readonly credential: string }, read: () => Promise<Uint8Array>): Promise<void>
 }

@@ -157,7 +157,9 @@ describe("an upload", () => {
     const download = await world.get(`/configuration-versions/${id}/download`)
     expect(download.headers.get("content-type")).toBe("application/octet-stream")
     expect(Buffer.compare(download.bytes, archive)).toBe(0)
-    expect((await world.get(`/workspaces/${world.id}/readme`)).body.data.attributes).toEqual({ "raw-markdown": "# Web" })
+    expect((await world.get(`/workspaces/${world.id}/readme`)).body.data.attributes).toEqual({
+      "raw-markdown": "# Web",
+    })
     const run = await world.apply(id)
     expect(Buffer.compare((await world.get(`/runs/${run}/configuration-version/download`)).bytes, archive)).toBe(0)
   })
@@ -252,6 +254,28 @@ describe("an upload", () => {
       async (token) => (await world.request("GET", `${path}/download`, { token })).status,
     )
     expect(await Promise.all(statuses)).toEqual([200, 404, 401])
+  })
+
+  test.each<{ what: string; attributes: Record<string, unknown>; mode?: string; queued: number }>([
+    { what: "that says nothing", attributes: {}, queued: 1 },
+    { what: "that is to queue none", attributes: { "auto-queue-runs": false }, queued: 0 },
+    { what: "of a workspace that runs nothing", attributes: {}, mode: "local", queued: 0 },
+  ])("of a configuration $what queues so many runs: $queued", async ({ attributes, mode = "remote", queued }) => {
+    await using world = await configurationWorld()
+    await world.request("PATCH", `/workspaces/${world.id}`, {
+      body: document("workspaces", { "execution-mode": mode }),
+    })
+    const id = await world.create(attributes)
+    const runs = async () => (await world.get(`/workspaces/${world.id}/runs`)).body.data
+    expect(await runs()).toEqual([])
+    for (let count = 0; count < 2; count += 1) await world.upload(id, archive)
+    const found = await runs()
+    expect(found).toHaveLength(queued)
+    for (const { attributes: run, relationships } of found) {
+      expect(run).toMatchObject({ status: "pending", source: "tfe-configuration-version" })
+      expect(relationships["configuration-version"].data.id).toBe(id)
+      expect(relationships["created-by"].data).toEqual({ type: "users", id: expect.stringMatching(/^user-/) })
+    }
   })
 
   test("reads the readme of the working directory", async () => {

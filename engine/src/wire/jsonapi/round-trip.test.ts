@@ -309,7 +309,8 @@ const answers: Readonly<Record<string, Codec>> = {
       ingressAttributesId: orNull(id),
       upload: orNull(filled),
     }),
-    (version: Parameters<typeof encodeConfigurationVersion>[0]) => encodeConfigurationVersion(version, "https://chancery.example"),
+    (version: Parameters<typeof encodeConfigurationVersion>[0]) =>
+      encodeConfigurationVersion(version, "https://chancery.example"),
     decodeConfigurationVersionView,
   ),
   variable: codec(
