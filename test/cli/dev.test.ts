@@ -24,12 +24,13 @@ test("dev makes a store, an organization and a root token that only its owner ca
   await using folder = await temporaryFolder()
   await using served = await serve(["dev"], { folder: folder.path })
   expect(await organizationsSeen(served.url, await tokenIn(folder.path))).toEqual(["default"])
+  await expect.poll(served.out).toContain("Ctrl-C")
   const modes = await Promise.all(
-    [".chancery", ".chancery/root-token", ".chancery/seal-key", ".chancery/chancery.db"].map(async (path) =>
-      ((await stat(join(folder.path, path))).mode & 0o777).toString(8),
+    [".chancery", ".chancery/root-token", ".chancery/terraformrc", ".chancery/seal-key", ".chancery/chancery.db"].map(
+      async (path) => ((await stat(join(folder.path, path))).mode & 0o777).toString(8),
     ),
   )
-  expect(modes).toEqual(["700", "600", "600", "600"])
+  expect(modes).toEqual(["700", "600", "600", "600", "600"])
 })
 
 test("the commands that dev shows work as they are typed", async () => {

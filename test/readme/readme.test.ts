@@ -1,13 +1,14 @@
 import { execFile } from "node:child_process"
 import { X509Certificate } from "node:crypto"
-import { cp, readFile, writeFile } from "node:fs/promises"
+import { cp, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
 import { builtChancery, freePort, serve, temporaryFolder } from "../cli/chancery.ts"
 import { certbot, lego } from "../toolchain/acme.ts"
 import { publicProgram } from "../toolchain/public-program.ts"
-import { shellBlocks } from "./shell-blocks.ts"
+import { terraformPrograms } from "../toolchain/terraform.ts"
+import { codeBlocks, shellBlocks } from "./shell-blocks.ts"
 
 const shell = promisify(execFile)
 const defaultUrl = "http://127.0.0.1:8420"
@@ -85,6 +86,34 @@ test(
     const { serialNumber } = new X509Certificate(issued)
     expect(stdout).toContain(`Serial Number: ${serialNumber}`)
     expect(stdout).toMatch(/api\.pem: revoked/)
+  },
+)
+
+const tools = await terraformPrograms()
+
+test.skipIf(tools.length === 0)(
+  "the Terraform screen, typed as it is written, makes a workspace, and the second plan is empty",
+  async () => {
+    const [configuration = ""] = await codeBlocks("README.md", "Terraform", "hcl")
+    const commands = (await shellBlocks("Terraform")).join("\n")
+    await using folder = await temporaryFolder()
+    const tlsPort = String(await freePort())
+    const environment = { CHANCERY_TLS_LISTEN: `127.0.0.1:${tlsPort}` }
+    await using served = await serve(["dev"], { folder: folder.path, environment })
+    await expect.poll(served.out).toContain("Ctrl-C")
+    for (const { program, kind } of tools) {
+      await mkdir(`${folder.path}/hello/.bin`, { recursive: true })
+      const text = configuration.replace("8421", tlsPort).replace('name = "hello"', `name = "hello-${kind}"`)
+      await writeFile(`${folder.path}/hello/main.tf`, text)
+      const { stdout: path } = await shell("sh", ["-c", 'command -v "$0"', program])
+      await symlink(path.trim(), `${folder.path}/hello/.bin/terraform`)
+      const env = { PATH: `${folder.path}/hello/.bin:${process.env.PATH}`, HOME: folder.path, CHECKPOINT_DISABLE: "1" }
+
+      const { stdout } = await shell("sh", ["-e", "-c", commands], { cwd: folder.path, env })
+
+      expect(stdout).toMatch(/1 added, 0 changed, 0 destroyed[^]*No changes/)
+      await rm(`${folder.path}/hello`, { recursive: true })
+    }
   },
 )
 

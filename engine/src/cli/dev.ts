@@ -2,7 +2,7 @@
 // type. Everything it sets up is there once, however often it is started.
 import { existsSync } from "node:fs"
 import { readFile } from "node:fs/promises"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import { Command } from "commander"
 import { isEngineError } from "../core/errors.ts"
 import type { ServedEngine } from "../engine.ts"
@@ -16,6 +16,7 @@ import { addSettingOptions, settingsOf } from "./setting-options.ts"
 import { settingNames } from "./settings.ts"
 import { describeStorage, makeDataFolder, storageUrl } from "./store.ts"
 import type { Terminal } from "./terminal.ts"
+import { type TerraformSettings, terraformSettings } from "./terraform-settings.ts"
 import { tlsAddressOf } from "./tls-address.ts"
 
 export const developmentOrganization = "default"
@@ -33,6 +34,7 @@ export function devCommand(terminal: Terminal): Command {
     const settings = settingsOf(command, terminal, true)
     const tokenFile = join(settings.data, "root-token")
     const rootFile = join(settings.data, "ca.pem")
+    const terraformFile = join(settings.data, "terraformrc")
     await runServer(settings, terminal, {
       async prepare(engine) {
         await makeDataFolder(settings.data)
@@ -42,8 +44,12 @@ export function devCommand(terminal: Terminal): Command {
       },
       usualTls: localTls,
       onTlsIssued: (root) => keepRoot(rootFile, root),
-      onReady: (server) =>
-        terminal.out(welcome(server, { storage: describeStorage(storageUrl(settings)), tokenFile, rootFile })),
+      async onReady(server) {
+        const terraform = terraformSettings(server, (await readSecretFile(tokenFile)) ?? "")
+        if (terraform !== undefined) await writeDurably(terraformFile, terraform.text, 0o600)
+        const storage = describeStorage(storageUrl(settings))
+        terminal.out(welcome(server, { storage, tokenFile, rootFile, terraformFile, terraform }))
+      },
       beside: (engine, log, signal) => keepManifests(manifests, { engine, log, terminal, data: settings.data }, signal),
     })
   })
@@ -106,9 +112,19 @@ interface Kept {
   readonly storage: string
   readonly tokenFile: string
   readonly rootFile: string
+  readonly terraformFile: string
+  readonly terraform: TerraformSettings | undefined
 }
 
-export function welcome({ url, httpsUrl }: RunningServer, { storage, tokenFile, rootFile }: Kept): string {
+export function welcome({ url, httpsUrl }: RunningServer, kept: Kept): string {
+  const { storage, tokenFile, rootFile, terraformFile, terraform } = kept
+  const state =
+    terraform === undefined
+      ? ""
+      : `  # have terraform or tofu keep its state here, by a cloud block with hostname = "${terraform.hostname}"
+  export TF_CLI_CONFIG_FILE="${resolve(terraformFile)}"
+
+`
   const also = httpsUrl === undefined ? "" : ` and ${httpsUrl} (trust ${rootFile})`
   const trust = httpsUrl === undefined ? "" : ` --cacert ${rootFile}`
   const curl = `curl -s -H "Authorization: Bearer $(cat ${tokenFile})"`
@@ -129,6 +145,6 @@ The root token is in ${tokenFile}. Next, in another terminal:
   # issue a certificate for this machine
   curl -s${trust} -H "X-Service-Token: $(cat ${tokenFile})" -d common_name=app.localhost ${httpsUrl ?? url}/v1/pki/issue/local
 
-Ctrl-C stops the server.
+${state}Ctrl-C stops the server.
 `
 }

@@ -17,7 +17,7 @@ import { openUnsealed } from "./unsealing.ts"
 export interface ServerHooks {
   /** Before the first request. */
   readonly prepare?: (engine: ServedEngine) => Promise<void>
-  readonly onReady?: (server: RunningServer) => void
+  readonly onReady?: (server: RunningServer) => Promise<void>
   /** Goes on from then until the signal; ends in order before the server does. */
   readonly beside?: (engine: ServedEngine, log: ProcessLog, signal: AbortSignal) => Promise<void>
   /** Where no certificate is configured and HTTPS has an address of its own: what it is served with, if that can be had. */
@@ -67,7 +67,7 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
       storage: describeStorage(storageUrl(settings)),
       edition: settings.edition,
     })
-    hooks.onReady?.(server)
+    await hooks.onReady?.(server)
 
     const ending = new AbortController()
     const beside = Promise.resolve(hooks.beside?.(engine, log, ending.signal))

@@ -8,3 +8,11 @@ export interface Discovery {
 export const apiVersion = "2.6"
 
 export const ownDiscovery: Discovery = { apiVersion: async () => apiVersion }
+
+/** The names under which existing clients look for the interface for workspaces, and where below a server's address it is. */
+export const workspaceServices = {
+  "state.v2": "/api/v2/",
+  "tfe.v2": "/api/v2/",
+  "tfe.v2.1": "/api/v2/",
+  "tfe.v2.2": "/api/v2/",
+} as const
