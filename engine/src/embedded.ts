@@ -77,6 +77,7 @@ import { leasesOver } from "./storage/leases.ts"
 import { defaultSealKeySources, findSealKeys, type SealKeySources } from "./storage/seal-keys.ts"
 import { siteSecret } from "./storage/site-secret.ts"
 import { sealedConfigurationArchive } from "./storage/configuration-archive.ts"
+import { sealedRunArchive } from "./storage/run-archive.ts"
 import { sealedStateArchive } from "./storage/state-archive.ts"
 import { storesOver } from "./storage/stores.ts"
 import type { Stores } from "./stores.ts"
@@ -87,6 +88,8 @@ import {
   ConfigurationVersionService,
 } from "./workspaces/configuration-version-service.ts"
 import type { ConfigurationUploads } from "./workspaces/configuration-versions.ts"
+import { endRunClaims, endRunClaimsJob } from "./workspaces/end-run-claims.ts"
+import { type ClaimTools, RunClaimService } from "./workspaces/run-claim-service.ts"
 import { RunService } from "./workspaces/run-service.ts"
 import { defaultStateLimitBytes } from "./workspaces/state-receiving.ts"
 import { type StateTools, StateTransferService, StateVersionService } from "./workspaces/state-version-service.ts"
@@ -210,6 +213,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     runtime,
     stateTools,
     configurationTools: { archive: sealedConfigurationArchive(sealer), signer: stateTools.signer },
+    claimTools: { archive: sealedRunArchive(sealer), timers },
     generations,
     mountDirectory,
     authorities,
@@ -275,6 +279,7 @@ interface Context {
   readonly runtime: Runtime
   readonly stateTools: StateTools
   readonly configurationTools: ConfigurationTools
+  readonly claimTools: ClaimTools
   readonly mountDirectory: MountDirectory
   readonly authorities: Authorities
   readonly signingKeys: SigningKeys
@@ -315,6 +320,7 @@ const jobsOver = (context: Context, tidying: TidyWorker): readonly Job[] => [
   },
   { ...tidyJob, run: (held) => tidying.run(held) },
   { ...endLeasesJob, run: (held) => endLeases(context, held) },
+  { ...endRunClaimsJob, run: (held) => endRunClaims(context, held) },
   { ...sweepAcmeJob, run: (held) => sweepAcme(context, held) },
   { ...readStatesJob, run: (held) => readStates(context, held) },
 ]
@@ -383,6 +389,11 @@ class CallerEngine implements ServingEngine {
 
   get runs() {
     return new RunService(this.context.storage, this.context.runtime, this.caller)
+  }
+
+  get runClaims() {
+    const { storage, runtime, claimTools } = this.context
+    return new RunClaimService(storage, runtime, claimTools, this.caller)
   }
 
   get configurationVersions() {

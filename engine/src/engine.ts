@@ -33,6 +33,7 @@ import type { VisibleMounts } from "./pki/visible-mounts.ts"
 import type { Assessments } from "./workspaces/assessments.ts"
 import type { ConfigurationUploads, ConfigurationVersions } from "./workspaces/configuration-versions.ts"
 import type { WorkspaceInclusions } from "./workspaces/inclusions.ts"
+import type { RunClaims } from "./workspaces/run-claims.ts"
 import type { Runs } from "./workspaces/runs.ts"
 import type { StateTransfers, StateVersions } from "./workspaces/state-versions.ts"
 import type { Tags } from "./tags/tags.ts"
@@ -73,6 +74,7 @@ export interface Engine extends AsyncDisposable {
   readonly workspaces: Workspaces
   readonly stateVersions: StateVersions
   readonly runs: Runs
+  readonly runClaims: RunClaims
   readonly configurationVersions: ConfigurationVersions
   readonly variables: Variables
   readonly assessments: Assessments

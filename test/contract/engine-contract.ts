@@ -12,6 +12,7 @@ import type { OpenedEngine } from "./engines.ts"
 import { methodsOf } from "./methods.ts"
 import { pkiCases } from "./pki-cases.ts"
 import { recordCases } from "./record-cases.ts"
+import { runCases } from "./run-cases.ts"
 import { revocationCases } from "./revocation-cases.ts"
 import { stateCases } from "./state-cases.ts"
 import { tidyCases } from "./tidy-cases.ts"
@@ -41,6 +42,9 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
   })
   describe("state versions and runs:", () => {
     stateCases(engine)
+  })
+  describe("runs and their executors:", () => {
+    runCases(engine)
   })
   describe("variables, connections, keys, pools and assessments:", () => {
     recordCases(engine)

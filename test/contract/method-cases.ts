@@ -8,12 +8,14 @@ import type { OpenedEngine } from "./engines.ts"
 import { methodsOf } from "./methods.ts"
 import { newArchive, newAssessment, newConfiguration, newOauthClient, newSshKey, newVariable } from "./new-records.ts"
 import { notFound, refused } from "./refusals.ts"
+import { newClaimInput } from "./run-cases.ts"
 import { newRunInput, newStateInput } from "./state-cases.ts"
 
 type Subject = Awaited<ReturnType<typeof newSubject>>
 type Call = (engine: Engine, subject: Subject) => Promise<unknown>
 
 const parameters: ReadonlyMap<string, string> = new Map()
+const octets = new Uint8Array([0, 1, 255])
 const listNumbers = { crlNumber: 1, deltaCrlBaseNumber: -1, nextUpdateMs: 3_600_000 }
 
 /** Names of methods, each with a call that the owner of everything in `subject` could make. */
@@ -76,6 +78,9 @@ const calls: Readonly<Record<string, Call>> = {
   "tokens.deleteForTeam": ({ tokens }, { teamId }) => tokens.deleteForTeam(teamId),
   "tokens.addForTeam": ({ tokens }, { teamId }) => tokens.addForTeam(teamId, { description: "any" }),
   "tokens.listForTeam": ({ tokens }, { teamId }) => tokens.listForTeam(teamId, page),
+  "tokens.createForAgentPool": ({ tokens }, { agentPoolId }) =>
+    tokens.createForAgentPool(agentPoolId, { description: "agent" }),
+  "tokens.listForAgentPool": ({ tokens }, { agentPoolId }) => tokens.listForAgentPool(agentPoolId, page),
   "tokens.get": ({ tokens }, { tokenId }) => tokens.get(tokenId),
   "tokens.delete": ({ tokens }, { tokenId }) => tokens.delete(tokenId),
   "siteSettings.get": ({ siteSettings }) => siteSettings.get(),
@@ -112,6 +117,17 @@ const calls: Readonly<Record<string, Call>> = {
   "runs.discard": ({ runs }, { runId }) => runs.discard(runId),
   "runs.cancel": ({ runs }, { runId }) => runs.cancel(runId),
   "runs.forceCancel": ({ runs }, { runId }) => runs.forceCancel(runId),
+  "runClaims.claim": ({ runClaims }, { workspace }) =>
+    runClaims.claim({ kind: "workspace", ref: workspace }, newClaimInput),
+  "runClaims.get": ({ runClaims }, { claimId }) => runClaims.get(claimId),
+  "runClaims.heartbeat": ({ runClaims }, { claimId }) => runClaims.heartbeat(claimId),
+  "runClaims.report": ({ runClaims }, { claimId }) =>
+    runClaims.report(claimId, { status: "planning", hasChanges: null }),
+  "runClaims.release": ({ runClaims }, { claimId }) => runClaims.release(claimId),
+  "runClaims.appendLog": ({ runClaims }, { claimId }) => runClaims.appendLog(claimId, "plan", 0, octets),
+  "runClaims.saveDocument": ({ runClaims }, { claimId }) => runClaims.saveDocument(claimId, "plan-file", octets),
+  "runClaims.document": ({ runClaims }, { claimId }) => runClaims.document(claimId, "plan-file"),
+  "runClaims.variables": ({ runClaims }, { claimId }) => runClaims.variables(claimId),
   "runs.advance": ({ runs }, { runId }) => runs.advance(runId, { status: "planning", hasChanges: null }),
   "configurationVersions.create": ({ configurationVersions }, { workspace }) =>
     configurationVersions.create(workspace, newConfiguration),
@@ -340,6 +356,9 @@ async function newSubject({ root, organization, owner, newMember, newWorkspace, 
   const stateVersion = await engine.stateVersions.create(workspace, newStateInput(1))
   await engine.workspaces.unlock(workspace)
   const run = await engine.runs.create(workspace, newRunInput())
+  const speculative = await newWorkspace()
+  await engine.runs.create(speculative, { ...newRunInput(), planOnly: true })
+  const claim = await engine.runClaims.claim({ kind: "workspace", ref: speculative }, newClaimInput)
   const client = await engine.vcsConnections.createClient(organization, newOauthClient)
   const mountPath = newName("contract-mount")
   await root.mounts.create({ path: mountPath })
@@ -363,6 +382,7 @@ async function newSubject({ root, organization, owner, newMember, newWorkspace, 
     stateVersionId: stateVersion.id,
     outputId: stateVersion.outputIds[0] ?? "",
     runId: run.id,
+    claimId: claim?.id ?? "",
     planId: run.planId,
     applyId: run.applyId,
     configurationId: (await engine.configurationVersions.create(workspace, newConfiguration)).id,

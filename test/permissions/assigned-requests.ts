@@ -9,7 +9,7 @@ const newPool = (unique: string) => document("agent-pools", { name: `${unique}-p
 const keyOf = async ({ root, organization, unique }: Subject): Promise<string> =>
   (await root("POST", `/organizations/${organization}/ssh-keys`, newKey(unique))).body.data.id
 const aboutKey: Prepare = async (subject) => ({ params: { ssh_key_id: await keyOf(subject) } })
-const aboutPool: Prepare = async ({ root, organization, unique }) => {
+export const aboutPool: Prepare = async ({ root, organization, unique }) => {
   const made = await root("POST", `/organizations/${organization}/agent-pools`, newPool(unique))
   return { params: { agent_pool_id: made.body.data.id } }
 }
@@ -49,6 +49,11 @@ export const assignedRequests: Readonly<Record<string, Prepare>> = {
     body: document("agent-pools", { name: `${subject.unique}-renamed` }),
   }),
   "DELETE /agent-pools/:agent_pool_id": aboutPool,
+  "POST /agent-pools/:agent_pool_id/authentication-tokens": async (subject, caller) => ({
+    ...(await aboutPool(subject, caller)),
+    body: document("authentication-tokens", { description: "agent" }),
+  }),
+  "GET /agent-pools/:agent_pool_id/authentication-tokens": aboutPool,
 
   "GET /workspaces/:workspace_id/relationships/data-retention-policy": ofWorkspace,
   "POST /workspaces/:workspace_id/relationships/data-retention-policy": setting,

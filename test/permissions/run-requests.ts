@@ -1,6 +1,7 @@
 import { tarball } from "../../engine/src/testing/tar-archive.ts"
-import { document, type Subject } from "./cast.ts"
-import { nothing, type Prepare } from "./prepared-request.ts"
+import { aboutPool } from "./assigned-requests.ts"
+import { type CallerName, document, type Subject } from "./cast.ts"
+import { nothing, type Prepare, type PreparedRequest } from "./prepared-request.ts"
 
 const runOf = ({ workspaceId }: Subject) =>
   document("runs", { message: "matrix" }, { workspace: { data: { type: "workspaces", id: workspaceId } } })
@@ -37,6 +38,23 @@ const aboutAssessment: Prepare = async ({ root, workspaceId }) => {
   return { params: { assessment_result_id: made.body.data.id } }
 }
 
+/** A claim belongs to whoever made it: to the caller where they may, else to the administrator. */
+async function newClaim(subject: Subject, caller: CallerName): Promise<{ readonly id: string; readonly by: Ask }> {
+  await newRun(subject)
+  const path = `/workspaces/${subject.workspaceId}/run-claims`
+  const own = await subject.as(caller, "POST", path)
+  const by: Ask = own.status === 201 ? (...request) => subject.as(caller, ...request) : subject.root
+  return { id: (own.status === 201 ? own : await subject.root("POST", path)).body.data.id, by }
+}
+type Ask = Subject["root"]
+const aboutClaim =
+  (more: Omit<PreparedRequest, "token"> = {}): Prepare =>
+  async (subject, caller) => ({
+    ...more,
+    params: { claim_id: (await newClaim(subject, caller)).id, ...more.params },
+  })
+const someOctets = Buffer.from("octets")
+
 export const runRequests: Readonly<Record<string, Prepare>> = {
   "POST /runs": (subject) => ({ body: runOf(subject) }),
   "GET /runs/:run_id": aboutRun(),
@@ -50,6 +68,28 @@ export const runRequests: Readonly<Record<string, Prepare>> = {
     ...(await aboutRun()(subject, caller)),
     body: step("planning"),
   }),
+  "POST /organizations/:organization_name/run-claims": nothing,
+  "POST /workspaces/:workspace_id/run-claims": nothing,
+  "POST /agent-pools/:agent_pool_id/run-claims": aboutPool,
+  "GET /run-claims/:claim_id": aboutClaim(),
+  "DELETE /run-claims/:claim_id": aboutClaim(),
+  "POST /run-claims/:claim_id/actions/heartbeat": aboutClaim(),
+  "POST /run-claims/:claim_id/actions/report": aboutClaim({ body: step("planning") }),
+  "POST /run-claims/:claim_id/logs/:stage": aboutClaim({
+    params: { stage: "plan" },
+    query: "?offset=0",
+    body: someOctets,
+  }),
+  "PUT /run-claims/:claim_id/documents/:document": aboutClaim({
+    params: { document: "plan-file" },
+    body: someOctets,
+  }),
+  "GET /run-claims/:claim_id/documents/:document": async (subject, caller) => {
+    const { id, by } = await newClaim(subject, caller)
+    await by("PUT", `/run-claims/${id}/documents/plan-file`, someOctets)
+    return { params: { claim_id: id, document: "plan-file" } }
+  },
+  "GET /run-claims/:claim_id/variables": aboutClaim(),
   "GET /runs/:run_id/plan": aboutRun(),
   "GET /runs/:run_id/apply": aboutRun(),
   "GET /plans/:plan_id": async (subject) => ({

@@ -175,6 +175,8 @@ function describedCaller(caller: Caller): object {
       return { kind, token_id: caller.tokenId, team_id: caller.teamId, policies }
     case "organization":
       return { kind, token_id: caller.tokenId, organization_id: caller.organizationId, policies }
+    case "agent":
+      return { kind, token_id: caller.tokenId, agent_pool_id: caller.agentPoolId, policies }
     case "service":
       return { kind, token_id: caller.tokenId, policies }
     case "anonymous":

@@ -17,6 +17,7 @@ import { remotePki } from "./pki.ts"
 import { remoteProjects } from "./projects.ts"
 import { remoteRemoteStateConsumers } from "./remote-state-consumers.ts"
 import { remoteRetentionPolicies } from "./retention-policies.ts"
+import { remoteRunClaims } from "./run-claims.ts"
 import { remoteRuns } from "./runs.ts"
 import { remoteServiceTokens } from "./service-tokens.ts"
 import { remoteSiteSettings } from "./site-settings.ts"
@@ -52,6 +53,7 @@ export function openRemote(url: string, options: TransportOptions): Engine {
     stateVersions: remoteStateVersions(calls, transport),
     runs: remoteRuns(calls),
     configurationVersions: remoteConfigurationVersions(calls, transport),
+    runClaims: remoteRunClaims(calls, transport),
     variables: remoteVariables(calls),
     assessments: remoteAssessments(calls),
     vcsConnections: remoteVcsConnections(calls),

@@ -22,6 +22,10 @@ export function remoteTokens({ one, page, done }: Calls): Tokens {
     deleteForTeam: async (teamId) => done({ method: "DELETE", path: path`/teams/${teamId}/authentication-token` }),
     addForTeam: async (teamId, input) => make(path`/teams/${teamId}/authentication-tokens`, input),
     listForTeam: async (teamId, request) => page(decodeToken, path`/teams/${teamId}/authentication-tokens`, request),
+    createForAgentPool: async (agentPoolId, input) =>
+      make(path`/agent-pools/${agentPoolId}/authentication-tokens`, input),
+    listForAgentPool: async (agentPoolId, request) =>
+      page(decodeToken, path`/agent-pools/${agentPoolId}/authentication-tokens`, request),
     get: async (id) => one(decodeToken, { method: "GET", path: path`/authentication-tokens/${id}` }),
     delete: async (id) => done({ method: "DELETE", path: path`/authentication-tokens/${id}` }),
   }

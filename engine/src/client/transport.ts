@@ -122,6 +122,7 @@ const workspaceApi: Api = {
   headers: ({ document, octets }, token) => ({
     accept: mediaType,
     authorization: `Bearer ${token}`,
+    ...(octets === undefined ? {} : { "content-type": octets.mediaType }),
     ...(document === undefined ? {} : { "content-type": mediaType }),
     ...(octets === undefined ? {} : { "content-type": octets.mediaType }),
   }),

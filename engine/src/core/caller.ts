@@ -47,6 +47,13 @@ type Standing =
       readonly membership: Membership
     }
   | { readonly kind: "organization"; readonly tokenId: string; readonly organizationId: OrganizationId }
+  /** Whoever executes runs for an agent pool: a member of nothing, who may claim the pool's runs and report on them. */
+  | {
+      readonly kind: "agent"
+      readonly tokenId: string
+      readonly agentPoolId: string
+      readonly organizationId: OrganizationId
+    }
   /** The holder of a service token, who belongs to no organization. */
   | { readonly kind: "service"; readonly tokenId: string }
   /** Whoever sends no token. */
@@ -63,6 +70,7 @@ export function membershipIn(caller: Caller, organizationId: OrganizationId): Me
       return caller.organizationId === organizationId ? caller.membership : undefined
     case "organization":
       return caller.organizationId === organizationId ? organizationTokenMembership : undefined
+    case "agent":
     case "service":
     case "anonymous":
       return undefined

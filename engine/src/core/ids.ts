@@ -25,6 +25,7 @@ export type IdPrefix =
   | "run"
   | "plan"
   | "apply"
+  | "claim"
   | "cv"
   | "ia"
   | "wsr"

@@ -25,6 +25,22 @@ export async function boundedBytes(request: Request, limitBytes: number): Promis
   }
 }
 
+/** All of a stream, up to a bound; what is larger is refused with these words. */
+export async function gathered(
+  stream: AsyncIterable<Uint8Array>,
+  limitBytes: number,
+  tooLarge: () => EngineError,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let total = 0
+  for await (const chunk of stream) {
+    total += chunk.length
+    if (total > limitBytes) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
 /** As they come, without a bound. */
 export async function* bodyStream({ body }: Request): AsyncGenerator<Uint8Array> {
   if (body === null) return

@@ -10,6 +10,7 @@ import { retentionPolicyRoutes } from "./routes/retention-policies.ts"
 import { siteSettingsRoutes } from "./routes/site-settings.ts"
 import { runRoutes } from "./routes/runs.ts"
 import { sshKeyRoutes } from "./routes/ssh-keys.ts"
+import { runClaimRoutes } from "./routes/run-claims.ts"
 import { stateVersionRoutes } from "./routes/state-versions.ts"
 import { tagRoutes } from "./routes/tags.ts"
 import { teamAccessRoutes } from "./routes/team-access.ts"
@@ -31,6 +32,7 @@ export const apiRoutes: readonly Route[] = [
   ...tokenRoutes,
   ...siteSettingsRoutes,
   ...workspaceRoutes,
+  ...runClaimRoutes,
   ...stateVersionRoutes,
   ...tagRoutes,
   ...sshKeyRoutes,

@@ -116,6 +116,11 @@ async function callerOf(identity: IdentityStore, record: TokenRecord): Promise<C
       const { organizationId } = owner
       return { kind: "organization", tokenId, organizationId, acl: await accessOf(identity, record) }
     }
+    case "agent-pool": {
+      const { agentPoolId } = owner
+      const organizationId = await identity.organizationOfAgentPool(agentPoolId)
+      return organizationId && { kind: "agent", tokenId, agentPoolId, organizationId, acl: noAccess }
+    }
     case "service":
       return { kind: "service", tokenId, acl: await accessOf(identity, record) }
     default:

@@ -10,6 +10,7 @@ export interface TokenRecord {
     | { readonly kind: "user"; readonly userId: UserId }
     | { readonly kind: "team"; readonly teamId: TeamId }
     | { readonly kind: "organization"; readonly organizationId: OrganizationId }
+    | { readonly kind: "agent-pool"; readonly agentPoolId: string }
     | { readonly kind: "service" }
   readonly expiresAt: Instant | null
   readonly lastUsedAt: Instant | null
@@ -42,6 +43,7 @@ export interface IdentityStore {
   membershipOfTeam(
     id: TeamId,
   ): Promise<{ readonly organizationId: OrganizationId; readonly membership: Membership } | undefined>
+  organizationOfAgentPool(id: string): Promise<OrganizationId | undefined>
 }
 
 /** The team whose members own their organization ("team owner" in the specification). */

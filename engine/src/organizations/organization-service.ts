@@ -106,6 +106,7 @@ export function organizationsOf(caller: Caller): readonly OrganizationId[] | "al
     case "team":
     case "organization":
       return [caller.organizationId]
+    case "agent":
     case "service":
     case "anonymous":
       return []

@@ -6,7 +6,7 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
 import { authorizeOrganization } from "./authorization.ts"
-import { permissionsOf } from "./organization-permissions.ts"
+import { permissionsIn, permissionsOf } from "./organization-permissions.ts"
 import { authorizeTeam } from "./team-service.ts"
 import { createToken, newSecret, type Token, type TokenInput, type TokenOwner } from "./token.ts"
 import type { CreatedToken, Tokens, TokenView } from "./tokens.ts"
@@ -70,6 +70,14 @@ export class TokenService implements Tokens {
     return this.#list(page, (stores) => this.#team(stores, teamId))
   }
 
+  createForAgentPool(agentPoolId: string, input: TokenInput): Promise<CreatedToken> {
+    return this.#create(input, "distinct", (stores) => this.#agentPool(stores, agentPoolId))
+  }
+
+  listForAgentPool(agentPoolId: string, page: PageRequest): Promise<Page<TokenView>> {
+    return this.#list(page, (stores) => this.#agentPool(stores, agentPoolId))
+  }
+
   get(id: string): Promise<TokenView> {
     return this.#storage.read(async (stores) => shown(stores, await this.#authorized(stores, id)))
   }
@@ -129,6 +137,13 @@ export class TokenService implements Tokens {
     return { kind: "team", teamId: team.id }
   }
 
+  async #agentPool({ identity }: UsedStores, agentPoolId: string): Promise<TokenOwner> {
+    const organizationId = await identity.organizationOfAgentPool(agentPoolId)
+    const permissions = organizationId && permissionsIn(this.#caller, organizationId)
+    if (!permissions?.canUpdateAgentPools) throw notFound(agentPoolId)
+    return { kind: "agent-pool", agentPoolId }
+  }
+
   async #authorized(stores: UsedStores, id: string): Promise<Token> {
     const token = await stores.tokens.find(id)
     if (token === undefined) throw notFound(id)
@@ -145,6 +160,9 @@ export class TokenService implements Tokens {
         if (membership === undefined || !permissionsOf(membership).canUpdateApiToken) throw notFound(id)
         return token
       }
+      case "agent-pool":
+        await this.#agentPool(stores, owner.agentPoolId)
+        return token
       default:
         return owner satisfies never
     }

@@ -9,6 +9,7 @@ export type TokenOwner =
   | { readonly kind: "user"; readonly userId: UserId }
   | { readonly kind: "team"; readonly teamId: TeamId }
   | { readonly kind: "organization"; readonly organizationId: OrganizationId }
+  | { readonly kind: "agent-pool"; readonly agentPoolId: string }
 
 export interface Token {
   readonly id: string

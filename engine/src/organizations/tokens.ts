@@ -8,6 +8,7 @@ export interface TokenView extends Omit<Token, "owner"> {
     | { readonly kind: "user"; readonly userId: UserId }
     | { readonly kind: "team"; readonly teamId: TeamId }
     | { readonly kind: "organization"; readonly organizationName: string }
+    | { readonly kind: "agent-pool"; readonly agentPoolId: string }
 }
 
 /** The one answer that carries the secret. */
@@ -16,7 +17,7 @@ export interface CreatedToken extends TokenView {
 }
 
 /**
- * The API tokens of users, teams and organizations. The secret is in the answer that makes a token and nowhere else; a token
+ * The API tokens of users, teams, organizations and agent pools. The secret is in the answer that makes a token and nowhere else; a token
  * that expires does so at the instant `expiresAt`.
  */
 export interface Tokens {
@@ -35,6 +36,9 @@ export interface Tokens {
   /** One more token of a team, told apart by its description. */
   addForTeam(teamId: string, input: TokenInput): Promise<CreatedToken>
   listForTeam(teamId: string, page: PageRequest): Promise<Page<TokenView>>
+  /** For an agent of the pool, told apart by its description; good for claiming the pool's runs, and for nothing else. */
+  createForAgentPool(agentPoolId: string, input: TokenInput): Promise<CreatedToken>
+  listForAgentPool(agentPoolId: string, page: PageRequest): Promise<Page<TokenView>>
   get(id: string): Promise<TokenView>
   /** Revoked tokens are refused from the next request on, on every replica. */
   delete(id: string): Promise<void>

@@ -40,7 +40,7 @@ export class UserService implements Users {
     const caller = this.#caller
     return this.#storage.read(async (stores) => {
       if (caller.kind === "user") return shown(await existing(stores, caller.userId))
-      if (caller.kind === "service" || caller.kind === "anonymous") throw notFound()
+      if (caller.kind === "agent" || caller.kind === "service" || caller.kind === "anonymous") throw notFound()
       const organization = await stores.organizations.find(caller.organizationId)
       if (organization === undefined) throw notFound()
       if (caller.kind === "organization") return serviceAccount(organization.id, organization.name)

@@ -99,6 +99,11 @@ export class IdentityRows implements IdentityStore {
     const team = await this.#session.first(teamById, { id })
     return team && { organizationId: team.organization_id as OrganizationId, membership: joined(undefined, team) }
   }
+
+  async organizationOfAgentPool(id: string): Promise<OrganizationId | undefined> {
+    const pool = await this.#session.first(organizationOfPool, { id })
+    return pool && (pool.organization_id as OrganizationId)
+  }
 }
 
 interface TeamFacts {
@@ -117,11 +122,14 @@ function joined(membership: Membership | undefined, team: TeamFacts): Membership
   return owner ? { ...ownerMembership, teams } : { owner, teams, access }
 }
 
-function ownerOf(row: Pick<TokenRow, "kind" | "user_id" | "team_id" | "organization_id">): TokenRecord["owner"] {
+function ownerOf(
+  row: Pick<TokenRow, "kind" | "user_id" | "team_id" | "organization_id" | "agent_pool_id">,
+): TokenRecord["owner"] {
   if (row.user_id !== null) return { kind: "user", userId: row.user_id as UserId }
   if (row.team_id !== null) return { kind: "team", teamId: row.team_id as TeamId }
   if (row.organization_id !== null)
     return { kind: "organization", organizationId: row.organization_id as OrganizationId }
+  if (row.agent_pool_id !== null) return { kind: "agent-pool", agentPoolId: row.agent_pool_id }
   return { kind: "service" }
 }
 
@@ -141,6 +149,7 @@ const recordColumns = [
   "user_id",
   "team_id",
   "organization_id",
+  "agent_pool_id",
   "expires_at",
   "last_used_at",
   "parent_id",
@@ -180,6 +189,9 @@ const policiesHeld = statement(
 )
 const userByName = statement((db, { username }: { username: string }) =>
   db.selectFrom("users").select("id").where("username_folded", "=", username),
+)
+const organizationOfPool = statement((db, { id }: { id: string }) =>
+  db.selectFrom("agent_pools").select("organization_id").where("id", "=", id),
 )
 const userById = statement((db, { id }: { id: string }) =>
   db.selectFrom("users").select("site_admin").where("id", "=", id),

@@ -157,6 +157,7 @@ export interface TokenRow {
   user_id: string | null
   team_id: string | null
   organization_id: string | null
+  agent_pool_id: string | null
   description: string
   created_by: string | null
   created_at: number

@@ -40,6 +40,7 @@ export class TokenRows implements TokenStore {
       user_id: owner.kind === "user" ? owner.userId : null,
       team_id: owner.kind === "team" ? owner.teamId : null,
       organization_id: owner.kind === "organization" ? owner.organizationId : null,
+      agent_pool_id: owner.kind === "agent-pool" ? owner.agentPoolId : null,
       description: token.description,
       created_by: token.createdBy,
       created_at: token.createdAt,
@@ -73,6 +74,7 @@ const rows = (db: Kysely<Tables>) =>
       "k.user_id",
       "k.team_id",
       "k.organization_id",
+      "k.agent_pool_id",
       "k.description",
       "k.created_by",
       "k.created_at",
@@ -90,6 +92,8 @@ function ownedBy(db: Kysely<Tables>, owner: TokenOwner) {
       return rows(db).where("k.team_id", "=", owner.teamId)
     case "organization":
       return rows(db).where("k.organization_id", "=", owner.organizationId)
+    case "agent-pool":
+      return rows(db).where("k.agent_pool_id", "=", owner.agentPoolId)
     default:
       return owner satisfies never
   }
@@ -109,7 +113,7 @@ function ownerOf(row: Row): TokenOwner | undefined {
   if (row.team_id !== null) return { kind: "team", teamId: row.team_id as TeamId }
   if (row.organization_id !== null)
     return { kind: "organization", organizationId: row.organization_id as OrganizationId }
-  return undefined
+  return row.agent_pool_id === null ? undefined : { kind: "agent-pool", agentPoolId: row.agent_pool_id }
 }
 
 const tokenOf = (row: Row, owner: TokenOwner): Token => ({

@@ -18,7 +18,7 @@ import { type OrganizationPermissionName, permissionsIn } from "../organizations
 import type { Stores } from "../stores.ts"
 import { visibilityIn } from "./authorization.ts"
 
-type UsedStores = Pick<Stores, "agentPools" | "organizations">
+type UsedStores = Pick<Stores, "agentPools" | "identity" | "organizations">
 
 /** Members see the pools, so that they can choose one; managing them takes a right of its own. */
 export class AgentPoolService implements AgentPools {
@@ -79,6 +79,8 @@ export class AgentPoolService implements AgentPools {
       await this.#authorized(stores, id, "canUpdateAgentPools")
       refuseUsedPool(id, await stores.agentPools.usesOf(id))
       await stores.agentPools.remove(id)
+      // Its agents' tokens went with it.
+      await stores.identity.bumpGeneration()
     })
   }
 

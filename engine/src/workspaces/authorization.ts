@@ -87,6 +87,7 @@ export function actorOf(caller: Caller): Actor {
       return { kind: "teams", id: caller.teamId }
     case "organization":
       return { kind: "organizations", id: caller.organizationId }
+    case "agent":
     case "service":
     case "anonymous":
       throw notFound()

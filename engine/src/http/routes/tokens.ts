@@ -11,6 +11,7 @@ import { type ApiRequest, created, noContent, ok, param, type Route } from "../r
 
 const userOf = (request: ApiRequest) => param(request, "user_id")
 const teamOf = (request: ApiRequest) => param(request, "team_id")
+const poolOf = (request: ApiRequest) => param(request, "agent_pool_id")
 const organizationOf = (request: ApiRequest) => param(request, "organization_name")
 const idOf = (request: ApiRequest) => param(request, "token_id")
 
@@ -102,6 +103,24 @@ export const tokenRoutes: readonly Route[] = [
     path: "/teams/:team_id/authentication-tokens",
     handle: async (request) => {
       const page = await request.engine.tokens.listForTeam(teamOf(request), decodePage(request.query))
+      return ok(encodePage(page, encodeToken, request.url))
+    },
+  },
+  {
+    method: "POST",
+    path: "/agent-pools/:agent_pool_id/authentication-tokens",
+    pointers,
+    handle: async (request) => {
+      const input = decodeTokenInput(await request.body())
+      const token = await request.engine.tokens.createForAgentPool(poolOf(request), input)
+      return created({ data: encodeCreatedToken(token) })
+    },
+  },
+  {
+    method: "GET",
+    path: "/agent-pools/:agent_pool_id/authentication-tokens",
+    handle: async (request) => {
+      const page = await request.engine.tokens.listForAgentPool(poolOf(request), decodePage(request.query))
       return ok(encodePage(page, encodeToken, request.url))
     },
   },

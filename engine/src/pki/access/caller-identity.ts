@@ -27,6 +27,7 @@ export async function identityOf(caller: Caller, stores: IdentityStores): Promis
       return team && { entity: entity(team.id, team.name), groups }
     }
     case "organization":
+    case "agent":
     case "service":
     case "anonymous":
       return undefined

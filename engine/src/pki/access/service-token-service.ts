@@ -286,6 +286,8 @@ async function nameOf({ users, teams, organizations }: UsedStores, owner: Owner)
       return (await teams.find(owner.teamId))?.name ?? ""
     case "organization":
       return (await organizations.find(owner.organizationId))?.name ?? ""
+    case "agent-pool":
+      return owner.agentPoolId
     default:
       return owner satisfies never
   }
@@ -299,6 +301,8 @@ function entityOf(owner: Owner): string {
       return owner.teamId
     case "organization":
       return owner.organizationId
+    case "agent-pool":
+      return owner.agentPoolId
     default:
       return owner satisfies never
   }

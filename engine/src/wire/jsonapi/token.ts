@@ -45,6 +45,8 @@ function ownerOf({ owner }: TokenView) {
       return { team: toOne("teams", owner.teamId) }
     case "organization":
       return { organization: toOne("organizations", owner.organizationName) }
+    case "agent-pool":
+      return { "agent-pool": toOne("agent-pools", owner.agentPoolId) }
     default:
       return owner satisfies never
   }
@@ -64,7 +66,7 @@ const schema = z.object({
 export function decodeTokenInput(body: unknown): TokenInput {
   if (body === undefined) return {}
   const { attributes } = decodeDocument(body, schema, {
-    types: ["authentication-token", "authentication-tokens"],
+    types: ["authentication-token", "authentication-tokens", "agent-tokens"],
     typeOptional: true,
   })
   return given({ description: attributes.description ?? undefined, expiresAt: attributes["expired-at"] })
@@ -94,6 +96,7 @@ export const decodeCreatedToken = (resource: unknown): CreatedToken => ({
 function decodeOwner(reader: ResourceReader): TokenView["owner"] {
   if (reader.hasRelationship("user")) return { kind: "user", userId: reader.one("user") as UserId }
   if (reader.hasRelationship("team")) return { kind: "team", teamId: reader.one("team") as TeamId }
+  if (reader.hasRelationship("agentPool")) return { kind: "agent-pool", agentPoolId: reader.one("agentPool") }
   return { kind: "organization", organizationName: reader.one("organization") }
 }
 

@@ -1,0 +1,390 @@
+// Runs as executors see them: who gets which, what they may say of it, and what becomes of it when they fall silent.
+import { describe, expect, test } from "vitest"
+import { systemRuntime } from "../../core/runtime.ts"
+import { secondMs } from "../../core/time.ts"
+import { openDatabase } from "../../storage/database.ts"
+import { keySealer, newKeyText, parseKeyRing } from "../../storage/key-sealing.ts"
+import { storesOver } from "../../storage/stores.ts"
+import { databaseKinds } from "../../storage/temporary-database.ts"
+import { manualClock } from "../../testing/manual-clock.ts"
+import { document, made, one } from "../../testing/people.ts"
+import { populatedWorld } from "../../testing/populated-world.ts"
+import { openWorld, type Answer, type RequestOptions, type World } from "../../testing/world.ts"
+import { endRunClaims } from "../../workspaces/end-run-claims.ts"
+
+const start = Date.UTC(2026, 0, 1)
+const [sqliteFile] = databaseKinds as readonly [(typeof databaseKinds)[number]]
+
+async function claimWorld() {
+  const clock = manualClock(start)
+  const runtime = { ...systemRuntime(), clock }
+  const keyText = newKeyText(runtime.random)
+  const place = await sqliteFile.place()
+  const world = await populatedWorld({ url: place.url, runtime, sealKeys: { text: keyText }, jobs: false })
+  const id = await world.workspace("web")
+  const claim = (path: string, attributes: object = {}, options: RequestOptions = {}): Promise<Answer> =>
+    world.request("POST", `${path}/run-claims`, { body: document("run-claims", attributes), ...options })
+  return Object.assign(world, {
+    id,
+    clock,
+    claim,
+    /** What the job does when its turn comes. */
+    async endClaims(): Promise<void> {
+      await using database = await openDatabase(place.url)
+      const storage = storesOver(database, keySealer(parseKeyRing(keyText), runtime.random))
+      await endRunClaims({ storage, runtime }, { signal: AbortSignal.timeout(10_000) })
+    },
+    async [Symbol.asyncDispose]() {
+      await world.engine[Symbol.asyncDispose]()
+      await place[Symbol.asyncDispose]()
+    },
+    async queue(attributes: object = {}, on = id): Promise<string> {
+      clock.advance(1)
+      const body = document("runs", attributes, { workspace: one("workspaces", on) })
+      return (await made(world, "POST", "/runs", body)).id
+    },
+    /** The claim, and the run it is for. */
+    async claimed(path = "/organizations/acme", attributes: object = {}, options: RequestOptions = {}) {
+      const { status, body } = await claim(path, attributes, options)
+      expect([status, body?.errors]).toEqual([201, undefined])
+      return { claim: body.data.id as string, run: body.data.relationships.run.data.id as string, body }
+    },
+    report: (claimId: string, attributes: object, options: RequestOptions = {}) =>
+      world.request("POST", `/run-claims/${claimId}/actions/report`, {
+        body: document("runs", attributes),
+        ...options,
+      }),
+    heartbeat: (claimId: string, options: RequestOptions = {}) =>
+      world.request("POST", `/run-claims/${claimId}/actions/heartbeat`, options),
+    log: (claimId: string, stage: string, offset: number | string, text: string) =>
+      world.request("POST", `/run-claims/${claimId}/logs/${stage}?offset=${offset}`, { body: Buffer.from(text) }),
+    statusOf: async (run: string) => (await world.request("GET", `/runs/${run}`)).body.data.attributes.status,
+    locked: async () => (await world.request("GET", `/workspaces/${id}`)).body.data.attributes.locked,
+  })
+}
+
+const detailOf = ({ status, body }: Answer) => [status, body?.errors?.[0]?.detail]
+const runIn = (answer: Answer) => answer.body.included[0]
+
+async function newAgent(world: World, name: string): Promise<{ readonly pool: string; readonly token: string }> {
+  const pool = await made(world, "POST", "/organizations/acme/agent-pools", document("agent-pools", { name }))
+  const path = `/agent-pools/${pool.id}/authentication-tokens`
+  const token = await made(world, "POST", path, document("authentication-tokens", { description: name }))
+  return { pool: pool.id, token: token.attributes.token }
+}
+
+describe("an executor", () => {
+  test("gets the run that has waited longest, with all it needs to know of it", async () => {
+    await using world = await claimWorld()
+    const other = await world.workspace("other")
+    const first = await world.queue({ variables: [{ key: "region", value: '"eu"' }] })
+    const second = await world.queue({}, other)
+    const { run, body } = await world.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 30 })
+    expect(run).toBe(first)
+    expect(body.data).toMatchObject({
+      id: expect.stringMatching(/^claim-\w{16}$/),
+      type: "run-claims",
+      attributes: { name: "worker-1", "expires-at": new Date(world.clock.now() + 30 * secondMs).toISOString() },
+      relationships: { workspace: { data: { id: world.id } } },
+    })
+    expect(body.included[0]).toMatchObject({
+      id: first,
+      attributes: {
+        status: "plan_queued",
+        variables: [{ key: "region", value: '"eu"' }],
+        executor: { name: "worker-1" },
+      },
+    })
+    expect(await world.locked()).toBe(true)
+    expect((await world.claimed()).run).toBe(second)
+    expect((await world.claim("/organizations/acme")).status).toBe(204)
+  })
+
+  test("carries a run to its end, and is told what was decided meanwhile", async () => {
+    await using world = await claimWorld()
+    const run = await world.queue()
+    const { claim } = await world.claimed()
+    expect((await world.report(claim, { status: "planning" })).status).toBe(200)
+    const planned = await world.report(claim, { status: "planned", "resource-additions": 3 })
+    expect(runIn(planned).attributes).toMatchObject({ status: "planned", "has-changes": true })
+    expect(runIn(await world.heartbeat(claim)).attributes.status).toBe("planned")
+    await world.request("POST", `/runs/${run}/actions/apply`)
+    expect(runIn(await world.heartbeat(claim)).attributes.status).toBe("confirmed")
+    await world.report(claim, { status: "applying" })
+    const applied = await world.report(claim, { status: "applied", "resource-additions": 3 })
+    expect(runIn(applied).attributes).toMatchObject({ status: "applied", executor: null })
+    expect(await world.locked()).toBe(false)
+  })
+
+  test("may report a step again whose answer was lost, and no other", async () => {
+    await using world = await claimWorld()
+    await world.queue({ "auto-apply": true })
+    const { claim } = await world.claimed()
+    await world.report(claim, { status: "planning" })
+    world.clock.advance(1)
+    for (let again = 0; again < 2; again += 1)
+      expect(runIn(await world.report(claim, { status: "planned" })).attributes.status).toBe("confirmed")
+    world.clock.advance(1)
+    expect(detailOf(await world.report(claim, { status: "planning" }))).toEqual([
+      409,
+      "The run is confirmed and cannot become planning.",
+    ])
+    await world.report(claim, { status: "applying" })
+    world.clock.advance(1)
+    for (let again = 0; again < 2; again += 1)
+      expect((await world.report(claim, { status: "applied" })).status).toBe(200)
+    expect((await world.report(claim, { status: "errored" })).status).toBe(409)
+  })
+
+  test("waits while the workspace is locked, and behind the runs before", async () => {
+    await using world = await claimWorld()
+    const [first, second] = [await world.queue(), await world.queue()]
+    await world.request("POST", `/workspaces/${world.id}/actions/lock`)
+    const speculative = await world.queue({ "plan-only": true })
+    expect((await world.claimed()).run).toBe(speculative)
+    expect((await world.claim("/organizations/acme")).status).toBe(204)
+    await world.request("POST", `/workspaces/${world.id}/actions/unlock`)
+    const { claim, run } = await world.claimed()
+    expect(run).toBe(first)
+    expect((await world.claim("/organizations/acme")).status).toBe(204)
+    await world.report(claim, { status: "errored" })
+    expect((await world.claimed()).run).toBe(second)
+  })
+
+  test("waits for the configuration of a run to arrive", async () => {
+    await using world = await claimWorld()
+    const path = `/workspaces/${world.id}/configuration-versions`
+    const { id } = await made(world, "POST", path, document("configuration-versions", { "auto-queue-runs": false }))
+    const related = {
+      workspace: one("workspaces", world.id),
+      "configuration-version": one("configuration-versions", id),
+    }
+    await made(world, "POST", "/runs", document("runs", {}, related))
+    expect((await world.claim("/organizations/acme")).status).toBe(204)
+  })
+
+  test("is told at once when a run comes while it waits", async () => {
+    await using world = await claimWorld()
+    const waiting = world.claimed("/organizations/acme", { "wait-seconds": 30 })
+    const run = await world.queue()
+    expect((await waiting).run).toBe(run)
+  })
+
+  test("hands a confirmed run on to another executor", async () => {
+    await using world = await claimWorld()
+    const run = await world.queue()
+    const planner = await world.claimed()
+    await world.report(planner.claim, { status: "planning" })
+    const plan = Buffer.from([0, 1, 2, 255])
+    const documents = `/run-claims/${planner.claim}/documents`
+    expect((await world.request("PUT", `${documents}/plan-file`, { body: plan })).status).toBe(204)
+    await world.report(planner.claim, { status: "planned" })
+    expect((await world.request("DELETE", `/run-claims/${planner.claim}`)).status).toBe(204)
+    expect((await world.heartbeat(planner.claim)).status).toBe(404)
+    expect((await world.claim("/organizations/acme")).status).toBe(204)
+    await world.request("POST", `/runs/${run}/actions/apply`)
+    const applier = await world.claimed()
+    expect([applier.run, applier.body.included[0].attributes.status]).toEqual([run, "apply_queued"])
+    const read = await world.request("GET", `/run-claims/${applier.claim}/documents/plan-file`)
+    expect(Buffer.from(read.bytes)).toEqual(plan)
+    expect((await world.request("GET", `/run-claims/${applier.claim}/documents/json-output`)).status).toBe(404)
+    const late = await world.request("PUT", `/run-claims/${applier.claim}/documents/plan-file`, { body: plan })
+    expect(detailOf(late)).toEqual([409, "The plan has ended, and its log with it."])
+  })
+
+  test("cannot give back what it has begun", async () => {
+    await using world = await claimWorld()
+    const run = await world.queue()
+    const { claim } = await world.claimed()
+    await world.report(claim, { status: "planning" })
+    expect(detailOf(await world.request("DELETE", `/run-claims/${claim}`))).toEqual([
+      409,
+      "The run is planning and cannot be given back; report how it ended.",
+    ])
+    expect(await world.statusOf(run)).toBe("planning")
+  })
+
+  test("reads the values of variables, which people may not, while its run goes on", async () => {
+    await using world = await claimWorld()
+    const variable = { key: "password", value: "s3cret", category: "terraform", sensitive: true }
+    await made(world, "POST", `/workspaces/${world.id}/vars`, document("vars", variable))
+    await world.queue()
+    const { claim } = await world.claimed()
+    const { body } = await world.request("GET", `/run-claims/${claim}/variables`)
+    expect(body.data[0].attributes).toEqual({ ...variable, hcl: false })
+    await world.report(claim, { status: "errored" })
+    expect((await world.request("GET", `/run-claims/${claim}/variables`)).status).toBe(409)
+  })
+
+  test("alone reports on the run it has claimed", async () => {
+    await using world = await claimWorld()
+    const run = await world.queue()
+    const { claim } = await world.claimed("/organizations/acme", { name: "worker-1" })
+    const token = await world.token({ on: { [world.id]: "admin" } })
+    expect((await world.heartbeat(claim, { token })).status).toBe(404)
+    expect((await world.report(claim, { status: "planning" }, { token })).status).toBe(404)
+    const body = document("runs", { status: "planning" })
+    expect(detailOf(await world.request("POST", `/runs/${run}/actions/transition`, { body }))).toEqual([
+      409,
+      'The run is claimed by the executor "worker-1", who alone may report on it.',
+    ])
+    expect((await world.request("POST", `/runs/${run}/actions/cancel`)).status).toBe(202)
+    expect(runIn(await world.heartbeat(claim)).attributes.status).toBe("canceled")
+    expect((await world.report(claim, { status: "planning" })).status).toBe(409)
+  })
+
+  test("is refused with every fault of what it asks", async () => {
+    await using world = await claimWorld()
+    const answer = await world.claim("/organizations/acme", { name: "", "lease-seconds": 5, "wait-seconds": 31 })
+    expect([
+      answer.status,
+      ...answer.body.errors.map(({ source }: { readonly source: { pointer: string } }) => source.pointer),
+    ]).toEqual([422, "/data/attributes/name", "/data/attributes/lease-seconds", "/data/attributes/wait-seconds"])
+  })
+})
+
+describe("who may claim", () => {
+  test.each<{ access: "read" | "plan" | "write"; statuses: readonly number[] }>([
+    { access: "read", statuses: [204, 404] },
+    { access: "plan", statuses: [201, 204] },
+    { access: "write", statuses: [201, 201] },
+  ])(
+    "with the access $access, of an organization's and a workspace's runs: $statuses",
+    async ({ access, statuses }) => {
+      await using world = await claimWorld()
+      const token = await world.token({ on: { [world.id]: access } })
+      await world.queue()
+      await world.queue({ "plan-only": true })
+      const answers = [
+        await world.claim("/organizations/acme", {}, { token }),
+        await world.claim(`/workspaces/${world.id}`, {}, { token }),
+      ]
+      expect(answers.map(({ status }) => status)).toEqual(statuses)
+    },
+  )
+
+  test("an organization's token runs nothing", async () => {
+    await using world = await claimWorld()
+    await world.queue()
+    const path = "/organizations/acme/authentication-token"
+    const { token } = (await made(world, "POST", path, document("authentication-token", {}))).attributes
+    expect((await world.claim("/organizations/acme", {}, { token })).status).toBe(404)
+  })
+
+  test("an agent gets the runs of its pool, and sees nothing else at all", async () => {
+    await using world = await claimWorld()
+    const [edge, core] = [await newAgent(world, "edge"), await newAgent(world, "core")]
+    const inPool = await world.workspace("inside", { executionMode: "agent", agentPoolId: edge.pool })
+    await world.queue()
+    const run = await world.queue({}, inPool)
+    const poolPath = `/agent-pools/${edge.pool}`
+    expect((await world.claim(poolPath, {}, { token: core.token })).status).toBe(404)
+    expect((await world.claim(`/agent-pools/${core.pool}`, {}, { token: core.token })).status).toBe(204)
+    expect((await world.claim(`/workspaces/${inPool}`, {}, { token: core.token })).status).toBe(404)
+    const member = await world.token({ on: { [inPool]: "write" } })
+    expect((await world.claim(poolPath, {}, { token: member })).status).toBe(404)
+    expect((await world.claim(`/workspaces/${inPool}`)).status).toBe(409)
+    expect((await world.claim("/organizations/acme", {}, { token: edge.token })).status).toBe(404)
+    expect((await world.claim(`/workspaces/${world.id}`, {}, { token: edge.token })).status).toBe(404)
+    const { claim, run: got } = await world.claimed(poolPath, {}, { token: edge.token })
+    expect(got).toBe(run)
+    expect((await world.heartbeat(claim, { token: core.token })).status).toBe(404)
+    expect((await world.report(claim, { status: "planning" }, { token: edge.token })).status).toBe(200)
+    for (const path of [`/runs/${run}`, `/workspaces/${inPool}`, "/organizations/acme", poolPath, "/account/details"])
+      expect([path, (await world.request("GET", path, { token: edge.token })).status]).toEqual([path, 404])
+    expect((await world.request("GET", "/organizations", { token: edge.token })).body.data).toEqual([])
+    await world.engine.mounts.create({ path: "pki" })
+    expect((await world.pki("GET", "/pki/roles/any", { token: edge.token })).status).toBe(403)
+    // A workspace that leaves the pool takes its run along.
+    await world.request("PATCH", `/workspaces/${inPool}`, {
+      body: document("workspaces", { "execution-mode": "agent", "agent-pool-id": core.pool }),
+    })
+    expect((await world.heartbeat(claim, { token: edge.token })).status).toBe(404)
+  })
+
+  test("an agent is nobody once its token is revoked, or its pool is gone", async () => {
+    await using world = await claimWorld()
+    const { pool, token } = await newAgent(world, "edge")
+    const tokens = (await world.request("GET", `/agent-pools/${pool}/authentication-tokens`)).body.data
+    expect(tokens).toMatchObject([
+      { attributes: { description: "edge", token: null }, relationships: { "agent-pool": { data: { id: pool } } } },
+    ])
+    const path = `/agent-pools/${pool}/authentication-tokens`
+    const second = await made(world, "POST", path, document("agent-tokens", { description: "second" }))
+    const claim = (of: string) => world.claim(`/agent-pools/${pool}`, {}, { token: of })
+    expect((await claim(token)).status).toBe(204)
+    await world.request("DELETE", `/authentication-tokens/${tokens[0].id}`)
+    expect((await claim(token)).status).toBe(401)
+    expect((await claim(second.attributes.token)).status).toBe(204)
+    await world.request("DELETE", `/agent-pools/${pool}`)
+    expect((await claim(second.attributes.token)).status).toBe(401)
+  })
+})
+
+describe("an executor that falls silent", () => {
+  test.each<{ why: string; steps: readonly string[]; auto?: boolean; becomes: string; claimable: boolean }>([
+    { why: "its plan had not begun", steps: [], becomes: "plan_queued", claimable: true },
+    { why: "its plan was half done", steps: ["planning"], becomes: "errored", claimable: false },
+    { why: "it waits for a word", steps: ["planning", "planned"], becomes: "planned", claimable: false },
+    {
+      why: "its apply had not begun",
+      steps: ["planning", "planned"],
+      auto: true,
+      becomes: "confirmed",
+      claimable: true,
+    },
+    {
+      why: "its apply was half done",
+      steps: ["planning", "planned", "applying"],
+      auto: true,
+      becomes: "errored",
+      claimable: false,
+    },
+  ])("leaves the run $becomes where $why", async ({ steps, auto = false, becomes, claimable }) => {
+    await using world = await claimWorld()
+    const run = await world.queue({ "auto-apply": auto })
+    const { claim } = await world.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 10 })
+    for (const status of steps) expect((await world.report(claim, { status })).status).toBe(200)
+    world.clock.advance(10 * secondMs - 1)
+    await world.endClaims()
+    expect((await world.heartbeat(claim)).status).toBe(200)
+    world.clock.advance(10 * secondMs)
+    expect(detailOf(await world.heartbeat(claim))).toEqual([409, expect.stringContaining("The claim has ended")])
+    await world.endClaims()
+    expect(await world.statusOf(run)).toBe(becomes)
+    const next = await world.claim("/organizations/acme")
+    expect([next.status, next.body?.data.relationships.run.data.id]).toEqual(claimable ? [201, run] : [204, undefined])
+    expect(await world.locked()).toBe(becomes !== "errored")
+  })
+})
+
+describe.each(databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory"))(
+  "many executors on $name",
+  (kind) => {
+    test("get each run once, whichever server they ask", { timeout: 60_000 }, async () => {
+      await using place = await kind.place()
+      await using first = await populatedWorld({ url: place.url, jobs: false })
+      await using second = await openWorld({ url: place.url, jobs: false })
+      const queued: string[] = []
+      for (let count = 0; count < 6; count += 1) {
+        const workspace = await first.workspace(`web-${count}`)
+        for (const attributes of [{}, { "plan-only": true }]) {
+          const body = document("runs", attributes, { workspace: one("workspaces", workspace) })
+          queued.push((await made(first, "POST", "/runs", body)).id)
+        }
+      }
+      const claimed: string[] = []
+      const executor = async (world: World) => {
+        for (let tries = 0; tries < 100; tries += 1) {
+          const { status, body } = await world.request("POST", "/organizations/acme/run-claims")
+          if (status === 204) return
+          if (status === 201) claimed.push(body.data.relationships.run.data.id)
+          // A store that is contended says so, and the executor asks again.
+          else if (status !== 503) throw new Error(`the claim was answered ${status}`)
+        }
+      }
+      await Promise.all([first, second, first, second, first, second].map(executor))
+      expect(claimed.toSorted()).toEqual(queued.toSorted())
+    })
+  },
+)

@@ -1,0 +1,46 @@
+// Runs whose executor is not heard of any more: what has not begun waits for another one, what has begun has failed.
+import type { Held } from "../core/leases.ts"
+import type { Runtime } from "../core/runtime.ts"
+import type { Storage } from "../core/storage.ts"
+import { minuteMs, secondMs } from "../core/time.ts"
+import type { Stores } from "../stores.ts"
+import { canBeGivenBack, stageOf } from "./run-claim-rules.ts"
+import { carryOut } from "./run-progress.ts"
+
+type UsedStores = Pick<Stores, "workspaces" | "runs" | "runRecords" | "configurationVersions" | "stateVersions">
+
+/** The name of the job. */
+export const endRunClaimsJob = { name: "run-claims", everyMs: 15 * secondMs, timeoutMs: minuteMs } as const
+
+/** In one run of the job; the rest waits for the next. */
+const claimsMaximum = 1_000
+
+export async function endRunClaims(
+  { storage, runtime }: { readonly storage: Storage<UsedStores>; readonly runtime: Pick<Runtime, "clock" | "log"> },
+  { signal }: Pick<Held, "signal">,
+): Promise<void> {
+  const { clock, log } = runtime
+  const ids = await storage.read(({ runs }) => runs.expiredClaims(clock.now(), claimsMaximum))
+  for (const id of ids) {
+    signal.throwIfAborted()
+    const now = clock.now()
+    const ended = await storage.transact(async (stores) => {
+      const run = await stores.runs.find(id)
+      // It may have been heard of in the meantime.
+      if (run === undefined || run.claim === null || run.claim.expiresAt > now || run.finishedAt !== null)
+        return undefined
+      const { name, leaseMs } = run.claim
+      if (canBeGivenBack(run)) {
+        await stores.runs.save({ ...run, claim: null })
+        return { name, becomes: run.status }
+      }
+      const workspace = await stores.workspaces.find({ id: run.workspaceId })
+      if (workspace === undefined) return undefined
+      const words = `\nThe executor "${name}" was silent for more than ${leaseMs / secondMs} seconds while the run was ${run.status}.\n`
+      await stores.runRecords.appendLog(run.id, stageOf(run), Buffer.from(words))
+      await carryOut(stores, run, workspace, { status: "errored", hasChanges: null }, now)
+      return { name, becomes: "errored" }
+    })
+    if (ended !== undefined) log.warn("run-executor-lost", { run: id, executor: ended.name, becomes: ended.becomes })
+  }
+}

@@ -1,0 +1,93 @@
+import { conflict, EngineError, type Fault } from "../core/errors.ts"
+import { minuteMs, secondMs, type Instant } from "../core/time.ts"
+import type { Run, RunClaim } from "./run.ts"
+import type { ClaimInput } from "./run-claims.ts"
+import { isApplyStatus, isConfirmable, isFinal, isUntouched } from "./run-status.ts"
+import type { RunDocument, RunStage } from "./run-record-store.ts"
+
+export const defaultLeaseMs = minuteMs
+const leaseBoundsMs = { least: 10 * secondMs, most: 10 * minuteMs }
+/** Shorter than proxies and clients wait for an answer. */
+const waitMaximumMs = 30 * secondMs
+const nameMaximum = 255
+
+export function claimFaults({ name, leaseMs, waitMs }: ClaimInput): Fault[] {
+  const faults: Fault[] = []
+  if (name.length === 0 || name.length > nameMaximum)
+    faults.push({ field: ["name"], detail: `Name must have 1 to ${nameMaximum} characters` })
+  if (!(leaseMs >= leaseBoundsMs.least && leaseMs <= leaseBoundsMs.most))
+    faults.push({
+      field: ["leaseSeconds"],
+      detail: `Lease seconds must be from ${leaseBoundsMs.least / secondMs} to ${leaseBoundsMs.most / secondMs}`,
+    })
+  if (!(waitMs >= 0 && waitMs <= waitMaximumMs))
+    faults.push({ field: ["waitSeconds"], detail: `Wait seconds must be from 0 to ${waitMaximumMs / secondMs}` })
+  return faults
+}
+
+/** One more lease from now on. */
+export const renewed = (run: Run, claim: RunClaim, now: Instant): Run =>
+  isFinal(run.status) ? run : { ...run, claim: { ...claim, expiresAt: now + claim.leaseMs } }
+
+/** Whoever was silent too long no longer knows what has become of the run. */
+export function requireLive({ id, status }: Run, claim: RunClaim, now: Instant): void {
+  if (!isFinal(status) && claim.expiresAt <= now)
+    throw conflict("The claim has ended: its executor was silent for longer than its lease.", { subject: id })
+}
+
+/** Another executor can take it over without harm, or there is nothing an executor could do now. */
+export const canBeGivenBack = ({ status }: Run): boolean =>
+  isUntouched(status) || isConfirmable(status) || status === "policy_override"
+
+/** Which half of the run is at work. */
+export const stageOf = ({ status }: Run): RunStage => (isApplyStatus(status) ? "apply" : "plan")
+
+/** One piece of a log that comes at once. */
+export const logPieceMaximum = 512 * 1024
+/** Of a whole log: enough for the debug output of long applies. */
+const logMaximum = 64 * 1024 * 1024
+export const documentMaximum = 32 * 1024 * 1024
+
+/** What is new of a piece that begins at `offset` of a log of `size` bytes. */
+export function newPart(bytes: Uint8Array, offset: number, size: number): Uint8Array {
+  if (offset > size) throw conflict(`The log has ${size} bytes; what begins at ${offset} would leave a gap.`)
+  if (offset + bytes.length > logMaximum)
+    throw new EngineError("too-large", `The log is larger than ${logMaximum} bytes.`)
+  return bytes.subarray(Math.min(bytes.length, size - offset))
+}
+
+export function requirePiece(offset: number, bytes: Uint8Array): void {
+  if (!Number.isSafeInteger(offset) || offset < 0)
+    throw new EngineError("bad-request", "The offset is not valid.", {
+      faults: [{ detail: "offset must be an integer from 0 on", parameter: "offset" }],
+    })
+  if (bytes.length > logPieceMaximum) throw pieceTooLarge()
+}
+
+export const pieceTooLarge = () =>
+  new EngineError("too-large", `A piece of a log is larger than ${logPieceMaximum} bytes.`)
+
+/** A log belongs to what is going on, and nothing follows what the plan or the apply has said at its end. */
+export function requireUnended(run: Run, stage: RunStage): void {
+  if (stage === "apply" && stageOf(run) === "plan") throw conflict("The apply has not begun.", { subject: run.id })
+  const { statusTimestamps: reached } = run
+  const ended =
+    stage === "plan" ? (reached.planned ?? reached.planned_and_finished ?? reached.planned_and_saved) : reached.applied
+  if (ended !== undefined || isFinal(run.status))
+    throw conflict(`The ${stage} has ended, and its log with it.`, { subject: run.id })
+}
+
+export const documentTooLarge = (document: RunDocument) =>
+  new EngineError("too-large", `The ${document} is larger than ${documentMaximum} bytes.`)
+
+export function requireDocument(document: RunDocument, bytes: Uint8Array): void {
+  if (bytes.length > documentMaximum) throw documentTooLarge(document)
+  if (document !== "json-output") return
+  try {
+    JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes))
+  } catch {
+    throw new EngineError("invalid", "The JSON output is not a JSON document", {
+      faults: [{ field: ["jsonOutput"], detail: "json-output is not a JSON document" }],
+    })
+  }
+}
