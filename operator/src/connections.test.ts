@@ -40,6 +40,7 @@ function open({ lookup, organization, version }: Asked = {}) {
         if (found !== undefined) store.set(found)
         return { hasSynced: true, whenSynced: async () => {}, stop: async () => void followed.delete(key) }
       },
+      get: async (_resource, key) => secrets.get(key),
     },
     runtime: { clock, log: silent, timers, stopwatch: () => clock.now(), random: () => 0.5 },
     connections,

@@ -13,6 +13,7 @@ import { configMaps, type ObjectKey, parseKey, secrets } from "./kubernetes-obje
 import { eabSecretOf, reconcileIssuers } from "./issuers.ts"
 import { managedSelector } from "./own-objects.ts"
 import { workspace } from "./kinds/workspace.ts"
+import { variableConfigMapsOf, variableSecretsOf } from "./workspace/variable-sources.ts"
 import { workspaceFigures } from "./workspace/workspace-figures.ts"
 import { outputsConfigMapOf, outputsSecretOf } from "./workspace/output-publication.ts"
 import { reconcileWorkspaces, workspaceIdOf, workspacesReferredTo } from "./workspace/workspaces.ts"
@@ -92,8 +93,11 @@ export const controlledKinds: readonly ControlledKind[] = [
       { resource: configMaps, labelSelector: managedSelector, index: "outputsConfigMap" },
       { resource: secrets, labelSelector: managedSelector, index: "outputsSecret" },
     ],
-    reconciler: ({ cluster, engines, storeOf, writes }) =>
-      reconcileWorkspaces({ cluster, engines, storeOf, writes, workspaces: storeOf(workspace) }),
+    names: [
+      { resource: secrets, keys: variableSecretsOf },
+      { resource: configMaps, keys: variableConfigMapsOf },
+    ],
+    reconciler: (parts) => reconcileWorkspaces({ ...parts, workspaces: parts.storeOf(workspace) }),
     figures: workspaceFigures,
   },
 ]

@@ -18,6 +18,7 @@ import {
   type Resource,
 } from "./kubernetes-object.ts"
 import type { ObjectFigure, OperatorMetrics } from "./metrics.ts"
+import { NamedObjects } from "./named-objects.ts"
 import { type Index, ObjectStore } from "./object-store.ts"
 import { OwnWrites } from "./own-writes.ts"
 import type { Reconciler } from "./reconciler.ts"
@@ -31,6 +32,8 @@ export interface ControlledKind {
   readonly indexes?: Readonly<Record<string, Index>>
   /** What objects of it refer to: after a change of that, those found by the index are looked at again. */
   readonly refersTo?: readonly Reference[]
+  /** Whosesoever they are, each followed by itself: after a change of one, those that name it are looked at again. */
+  readonly names?: readonly Naming[]
   readonly reconciler: (parts: Parts) => Reconciler
   readonly figures?: readonly Figure[]
 }
@@ -40,6 +43,12 @@ export interface Figure {
   readonly name: string
   readonly help: string
   readonly of: (object: KubernetesObject) => number | undefined
+}
+
+export interface Naming {
+  readonly resource: Resource
+  /** Their keys, of an object that names them. */
+  readonly keys: Index
 }
 
 export interface Reference {
@@ -61,6 +70,8 @@ export interface Parts {
   readonly recorder: Pick<EventRecorder, "record">
   /** Objects of a kind, or of what some kind refers to. */
   readonly storeOf: (resource: Resource) => ObjectStore
+  /** Of what kinds name (`ControlledKind.names`). */
+  readonly named: (resource: Resource) => Pick<NamedObjects, "get">
   /** Of what kinds refer to, by place: whoever has written it himself is not told of it. */
   readonly writes: OwnWrites
 }
@@ -116,7 +127,23 @@ export function openControllers(options: ControllersOptions): Controllers {
     secretChanged: (kind, key) => controllers.get(nameOf(connectionKinds[kind]))?.touch(key),
   })
   const writes = new OwnWrites(runtime.stopwatch)
-  const parts: Parts = { cluster, runtime, engines, namespace, recorder, storeOf, writes }
+  const namings = new Map<string, NamedObjects>()
+  for (const { names = [] } of kinds) {
+    for (const { resource } of names) {
+      if (namings.has(nameOf(resource))) continue
+      const changed = (owner: string) => {
+        const [kind, key] = splitOwner(owner)
+        controllers.get(kind)?.touch(key, "retry")
+      }
+      namings.set(nameOf(resource), new NamedObjects({ cluster, runtime, resource, changed }))
+    }
+  }
+  const named: Parts["named"] = (resource) => {
+    const found = namings.get(nameOf(resource))
+    if (found === undefined) throw new Error(`nobody names ${nameOf(resource)}`)
+    return found
+  }
+  const parts: Parts = { cluster, runtime, engines, namespace, recorder, storeOf, named, writes }
   for (const { kind, reconciler, figures = [] } of kinds) {
     for (const { name, help, of } of figures) metrics.figure(name, help, () => valuesOf(storeOf(kind), of, shard))
     controllers.set(
@@ -141,12 +168,16 @@ export function openControllers(options: ControllersOptions): Controllers {
     const connectionKind = (["Connection", "ClusterConnection"] as const).find(
       (one) => connectionKinds[one] === resource,
     )
+    const { names = [] } = kinds.find(({ kind }) => nameOf(kind) === name) ?? {}
     const referrers = kinds.flatMap(({ kind, refersTo = [] }) =>
       refersTo.filter((one) => nameOf(one.resource) === name).map((one) => ({ ...one, kind })),
     )
     return (key, how, previous) => {
       const object = store.get(key)
       if (connectionKind !== undefined) engines.changed(connectionKind, key, object)
+      const isOurs = object !== undefined && (shard === undefined || belongsTo(shard, object))
+      for (const { resource: naming, keys } of names)
+        namings.get(nameOf(naming))?.need(placeOf(resource, key), isOurs ? keys(object) : [])
       controllers.get(name)?.changed(key, how, previous)
       const writer = writes.writerOf(placeOf(resource, key), object?.metadata.resourceVersion)
       // What is found at first is looked at anyway.
@@ -189,6 +220,7 @@ export function openControllers(options: ControllersOptions): Controllers {
     },
     async stop() {
       await Promise.all(followings.map((following) => following.stop()))
+      await Promise.all([...namings.values()].map((each) => each.stop()))
       await engines.stop()
     },
   }
@@ -243,6 +275,12 @@ function* valuesOf(store: ObjectStore, of: Figure["of"], shard: Shard | undefine
     const { namespace = "", name } = object.metadata
     yield { namespace, name, value }
   }
+}
+
+/** As `placeOf` has made it. */
+function splitOwner(owner: string): readonly [kind: string, key: ObjectKey] {
+  const slash = owner.indexOf("/")
+  return [owner.slice(0, slash), owner.slice(slash + 1)]
 }
 
 const nameOf = ({ plural, group }: Resource): string => `${plural}.${group}`

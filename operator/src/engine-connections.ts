@@ -32,7 +32,7 @@ export interface EmbeddedEngine {
 }
 
 export interface EngineConnectionsOptions {
-  readonly cluster: Pick<Cluster, "follow">
+  readonly cluster: Pick<Cluster, "follow" | "get">
   readonly runtime: OperatorRuntime
   readonly connections: Pick<ObjectStore, "get">
   readonly clusterConnections: Pick<ObjectStore, "get">

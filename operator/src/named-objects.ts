@@ -6,7 +6,7 @@ import { ObjectStore } from "./object-store.ts"
 import { type OperatorRuntime, pause } from "./runtime.ts"
 
 export interface NamedObjectsOptions {
-  readonly cluster: Pick<Cluster, "follow">
+  readonly cluster: Pick<Cluster, "follow" | "get">
   readonly runtime: Pick<OperatorRuntime, "log" | "timers">
   readonly resource: Resource
   /** Told of those who need what has changed. */
@@ -18,7 +18,7 @@ interface Named {
   readonly owners: Set<string>
 }
 
-/** Each is a connection to the apiserver. */
+/** Each is a connection to the apiserver. What is named beyond them is read with every look, and nobody tells of its changes. */
 const namedMaximum = 1_000
 const patienceMs = 5_000
 
@@ -41,12 +41,12 @@ export class NamedObjects {
     else this.#needs.set(owner, keys)
   }
 
-  /** Waits a little for what is not known yet; undefined then too. */
+  /** Waits a little for what is not known yet; what is not known then either, or is not followed, is asked for. */
   async get(key: ObjectKey, signal: AbortSignal): Promise<KubernetesObject | undefined> {
+    const { cluster, resource, runtime } = this.#options
     const following = this.#named.get(key)?.following
-    if (following !== undefined && !following.hasSynced)
-      await Promise.race([following.whenSynced(), pause(patienceMs, this.#options.runtime, signal)])
-    return this.#store.get(key)
+    if (following?.hasSynced === false) await Promise.race([following.whenSynced(), pause(patienceMs, runtime, signal)])
+    return following?.hasSynced === true ? this.#store.get(key) : cluster.get(resource, key)
   }
 
   async stop(): Promise<void> {
@@ -61,7 +61,11 @@ export class NamedObjects {
       return
     }
     if (this.#named.size >= namedMaximum) {
-      runtime.log.error("too many objects are named by others", { resource: resource.plural, key, namedMaximum })
+      runtime.log.warn("too many objects are named by others to follow all of them", {
+        resource: resource.plural,
+        key,
+        namedMaximum,
+      })
       return
     }
     const owners = new Set([owner])

@@ -53,6 +53,8 @@ export const reasons = [
   "AlreadyManaged",
   "WorkspaceMissing",
   "ReferenceMissing",
+  "ConfigMapMissing",
+  "ConfigMapKeyMissing",
   "LockedByOther",
   "DeletionBlocked",
   "DeletionRefused",

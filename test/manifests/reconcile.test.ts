@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from "vitest"
 import { parse } from "yaml"
 import { startServer } from "../../engine/src/server.ts"
 import { openWorld } from "../../engine/src/testing/world.ts"
+import { putState } from "../operator/workspace-state.ts"
 import { builtChancery, start as startCommand, temporaryFolder } from "../cli/chancery.ts"
 
 async function setting() {
@@ -174,4 +175,60 @@ test("it is among the commands that are listed, and loads nothing that talks to 
   expect((await once(child, "close"))[0]).toBe(0)
   expect(loaded).toContain("./directory/reconcile-folder.js")
   expect(loaded).not.toContain("@kubernetes/client-node")
+})
+
+test("variables are from Secrets and ConfigMaps of the folder, and outputs are kept beside the objects", async () => {
+  const { put, start, kept } = await setting()
+  const engine = await startEngine()
+  const source = (kind: string, name: string, value: string) =>
+    `apiVersion: v1\nkind: ${kind}\nmetadata:\n  name: ${name}\n${kind === "Secret" ? "stringData" : "data"}:\n  a: ${value}\n`
+  const workspace = (asked: string) =>
+    `apiVersion: chancery.dev/v1alpha1
+kind: Workspace
+metadata:
+  name: web
+  annotations: { chancery.dev/reconcile-requested-at: ${asked} }
+spec:
+  connectionRef: { name: acme }
+  variables:
+    - { key: hidden, valueFrom: { secretKeyRef: { name: values, key: a } } }
+    - { key: open, valueFrom: { configMapKeyRef: { name: values, key: a } } }
+  outputs: {}
+`
+  const valueOf = async (key: string) => {
+    const { id } = await engine.engine.workspaces.get({ organization: "acme", name: "web" })
+    const found = (await engine.engine.variables.list({ id })).find((one) => one.key === key)
+    return { id, value: found?.value, versionId: found?.versionId }
+  }
+  await put("secret.yaml", secret(engine.token))
+  await put("connection.yaml", connection(engine.url))
+  await put("web.yaml", workspace("first"))
+  const watching = start("--watch")
+  await expect.poll(watching.out).toContain("Workspace default/web: SecretMissing.")
+  await put("values.yaml", `${source("Secret", "values", "s3cret")}---\n${source("ConfigMap", "values", "one")}`)
+  await expect.poll(watching.out).toContain("Workspace default/web: Available.")
+  const { id, versionId } = await valueOf("hidden")
+  await put("values.yaml", `${source("Secret", "values", "0ther")}---\n${source("ConfigMap", "values", "two")}`)
+  await expect.poll(async () => (await valueOf("open")).value).toBe("two")
+  await expect.poll(async () => (await valueOf("hidden")).versionId).not.toBe(versionId)
+  await putState(engine, id, 1, {
+    plain: { value: "p", type: "string" },
+    secret: { value: "q", type: "string", sensitive: true },
+  })
+  await put("web.yaml", workspace("second"))
+  const dataOf = async (path: string) =>
+    (parse(await readFile(join(kept, path), "utf8").catch(() => "")) as { readonly data?: unknown } | null)?.data
+  await expect.poll(() => dataOf("configmaps/default/web-outputs.yaml")).toEqual({ plain: "p" })
+  await expect.poll(() => dataOf("secrets/default/web-outputs.yaml")).toEqual({ secret: "cQ==" })
+  expect((await stat(join(kept, "secrets/default/web-outputs.yaml"))).mode & 0o777).toBe(0o600)
+  watching.child.kill("SIGTERM")
+  expect(await watching.ended).toBe(0)
+  expect(
+    `${watching.out()}${watching.said()}${await readFile(join(kept, "workspaces/default/web.yaml"), "utf8")}`,
+  ).not.toMatch(/s3cret|0ther/)
+  // Whoever starts again writes nothing anew.
+  const written = await valueOf("hidden")
+  const again = start()
+  expect(await again.ended).toBe(0)
+  expect(await valueOf("hidden")).toEqual(written)
 })

@@ -38,6 +38,8 @@ interface Case {
 }
 
 const base = { connectionRef }
+const secretValue = { valueFrom: { secretKeyRef: { name: "s", key: "k" } } }
+const eitherValue = /each of variables needs exactly one of value, valueFrom/
 const own = (good: Record<string, unknown>, bad: Record<string, unknown>, says: RegExp): Case => ({
   kind: workspace,
   good: { ...base, ...good },
@@ -171,6 +173,68 @@ const cases: readonly Case[] = [
     /dataRetentionPolicy needs exactly one/,
   ),
   own({ lock: {} }, { lock: { reason: long(1_025) } }, /lock\.reason/),
+  own({ variables: [{ key: "a", value: "" }] }, { variables: [{ key: "a" }] }, eitherValue),
+  own(
+    { variables: [{ key: "a", category: "env", ...secretValue }] },
+    { variables: [{ key: "a", value: "b", ...secretValue }] },
+    eitherValue,
+  ),
+  own(
+    { variables: [{ key: "a", valueFrom: { configMapKeyRef: { name: "c", key: "k", optional: true } } }] },
+    { variables: [{ key: "a", valueFrom: {} }] },
+    /valueFrom needs exactly one of secretKeyRef, configMapKeyRef/,
+  ),
+  own(
+    { variables: [{ key: "a", ...secretValue, sensitive: false }] },
+    { variables: [{ key: "a", value: "b", sensitive: true }] },
+    /a sensitive variable needs valueFrom/,
+  ),
+  own(
+    { variables: [{ key: "a", value: "1", sensitive: false }] },
+    { variables: [{ key: "a", valueFrom: { secretKeyRef: { name: "s" } } }] },
+    /secretKeyRef\.key/,
+  ),
+  own(
+    { variables: [{ key: long(128), value: "x" }] },
+    { variables: [{ key: long(129), value: "x" }] },
+    /variables\[0\]\.key/,
+  ),
+  own({ variables: [{ key: " a", value: "x" }] }, { variables: [{ key: " ", value: "x" }] }, /variables\[0\]\.key/),
+  own(
+    { variables: [{ key: "a", value: "x", category: "terraform" }] },
+    { variables: [{ key: "a", value: "x", category: "policy-set" }] },
+    /variables\[0\]\.category/,
+  ),
+  own(
+    { variables: [{ key: "a", value: long(262_144), description: long(512), hcl: true }] },
+    { variables: [{ key: "a", value: long(262_145) }] },
+    /variables\[0\]\.value/,
+  ),
+  own(
+    { variables: [{ key: "a", value: "x", description: "" }] },
+    { variables: [{ key: "a", value: "x", description: long(513) }] },
+    /variables\[0\]\.description/,
+  ),
+  own(
+    { variables: many(500, (index) => ({ key: `k${index}`, ...secretValue })) },
+    { variables: many(501, (index) => ({ key: `k${index}`, value: "x" })) },
+    /spec\.variables/,
+  ),
+  own(
+    {
+      variables: [
+        { key: "a", category: "terraform", value: "x" },
+        { key: "a", category: "env", value: "x" },
+      ],
+    },
+    {
+      variables: [
+        { key: "a", category: "env", value: "x" },
+        { key: "a", category: "env", value: "y" },
+      ],
+    },
+    /variables.*(duplicate|"env")/i,
+  ),
   own({ outputs: {} }, { outputs: { configMapName: "No" } }, /outputs\.configMapName/),
   own({ outputs: { secretName: "web" } }, { outputs: { secretName: "-" } }, /outputs\.secretName/),
 

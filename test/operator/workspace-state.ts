@@ -3,7 +3,7 @@ import { stateFile, stateVersionDocument } from "../../engine/src/testing/state-
 import type { startEngine } from "./stage.ts"
 
 export async function putState(
-  { engine, url, token }: Awaited<ReturnType<typeof startEngine>>,
+  { engine, url, token }: Pick<Awaited<ReturnType<typeof startEngine>>, "engine" | "token" | "url">,
   id: string,
   serial: number,
   outputs: Readonly<Record<string, unknown>>,

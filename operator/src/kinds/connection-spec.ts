@@ -8,7 +8,7 @@ export const objectName = z
   .max(253)
   .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/)
 
-const dataKey = z
+export const dataKey = z
   .string()
   .min(1)
   .max(253)

@@ -15,6 +15,11 @@ const spec = ruled(
     range: inner.optional().describe("From where to where."),
     ranges: z.array(inner).max(3).optional(),
     labels: z.record(z.string(), z.string().max(5)).optional(),
+    set: z.array(z.string()).meta({ "x-kubernetes-list-type": "set" }).optional(),
+    map: z
+      .array(z.object({ key: z.string(), kind: z.string().default("a"), value: z.int() }))
+      .optional()
+      .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["kind", "key"] }),
   }),
   ...immutable<{ name?: string | undefined }>("name"),
 )
@@ -40,6 +45,27 @@ test.each([
   { given: { name: "y" }, before: { name: "x" }, faults: ["spec.name: name cannot be changed"] },
   { given: {}, before: { name: "x" }, faults: ["spec.name: name cannot be changed"] },
   { given: { name: "x" }, before: {}, faults: ["spec.name: name cannot be changed"] },
+  { given: { set: ["a", "b"] }, faults: [] },
+  { given: { set: ["a", "b", "a"] }, faults: ['spec.set.2: is there already: "a"'] },
+  {
+    given: {
+      map: [
+        { key: "x", value: 1 },
+        { key: "x", kind: "b", value: 1 },
+        { key: "y", value: 1 },
+      ],
+    },
+    faults: [],
+  },
+  {
+    given: {
+      map: [
+        { key: "x", value: 1 },
+        { key: "x", kind: "a", value: 2 },
+      ],
+    },
+    faults: ['spec.map.1: is there already: ["a","x"]'],
+  },
 ])("$given after $before breaks $faults", ({ given, before, faults }) => {
   expect(specFaults(thing, given, before).map(({ field, message }) => `${field}: ${message}`)).toEqual(faults)
 })

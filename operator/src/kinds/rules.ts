@@ -72,6 +72,21 @@ function* broken(schema: z.ZodType, value: unknown, before: unknown, path: reado
   if (schema instanceof z.ZodArray)
     for (const [index, item] of (value as readonly unknown[]).entries())
       yield* broken(schema.element as z.ZodType, item, undefined, [...path, String(index)])
+  if (Array.isArray(value)) yield* repeated(schema, value, path)
+}
+
+/** A set has no member twice, and a list that is a map no two of the same keys. */
+function* repeated(schema: z.ZodType, items: readonly unknown[], path: readonly string[]): Generator<SpecFault> {
+  const { "x-kubernetes-list-type": type, "x-kubernetes-list-map-keys": keys } = schema.meta() ?? {}
+  if (type !== "set" && type !== "map") return
+  const seen = new Set<string>()
+  for (const [index, item] of items.entries()) {
+    const identity =
+      type === "set" ? item : (keys as readonly string[]).map((key) => (item as Record<string, unknown>)[key])
+    const text = JSON.stringify(identity)
+    if (seen.has(text)) yield { field: [...path, String(index)].join("."), message: `is there already: ${text}` }
+    seen.add(text)
+  }
 }
 
 function innerOf(schema: z.ZodType): z.ZodType | undefined {

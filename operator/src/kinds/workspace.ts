@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { goDuration, parseGoDuration } from "../go-duration.ts"
-import { connectionRef, objectName, organizationName } from "./connection-spec.ts"
+import { connectionRef, dataKey, objectName, organizationName } from "./connection-spec.ts"
 import type { Kind } from "./definition.ts"
 import { immutable, type Rule, ruled } from "./rules.ts"
 
@@ -74,6 +74,49 @@ const consumer = ruled(
     workspaceRef: objectName.optional().describe("The name of a Workspace object in the same namespace."),
   }),
   oneOf("each of remoteStateConsumers", "id", "name", "workspaceRef"),
+)
+
+const keyRef = (kind: string) =>
+  z
+    .object({
+      name: objectName.describe(`The name of a ${kind} of the same namespace.`),
+      key: dataKey.describe("The key that the value is under; it is taken as it stands there."),
+      optional: z
+        .boolean()
+        .default(false)
+        .describe(`While the ${kind} or its key is missing there is no such variable; nothing is done unless true.`),
+    })
+    .optional()
+    .describe(`A ${kind} that the value is from, and follows.`)
+
+const variable = ruled(
+  z.object({
+    key: z.string().min(1).max(128).regex(/\S/).describe("The variable's name."),
+    category: z
+      .enum(["terraform", "env"])
+      .default("terraform")
+      .describe("Whether it is a variable of the configuration, or of the environment of runs."),
+    value: z.string().max(262_144).optional().describe("The value, for everybody to read."),
+    valueFrom: ruled(
+      z.object({ secretKeyRef: keyRef("Secret"), configMapKeyRef: keyRef("ConfigMap") }),
+      oneOf("valueFrom", "secretKeyRef", "configMapKeyRef"),
+    )
+      .optional()
+      .describe("Where the value is."),
+    description: z.string().max(512).default("").describe("What people read."),
+    hcl: z.boolean().default(false).describe("The value is an expression of the tool's language, and no plain text."),
+    sensitive: z
+      .boolean()
+      .optional()
+      .describe("Nobody can read the value from the engine. True unless given where the value is from a Secret."),
+  }),
+  oneOf("each of variables", "value", "valueFrom"),
+  {
+    rule: "!has(self.value) || !has(self.sensitive) || !self.sensitive",
+    message: "a sensitive variable needs valueFrom: whoever may read this object reads its value",
+    fieldPath: ".value",
+    holds: ({ value, sensitive }) => value === undefined || sensitive !== true,
+  },
 )
 
 const shape = z.object({
@@ -250,6 +293,14 @@ const shape = z.object({
     .object({ reason: z.string().max(1_024).default("").describe("Why, for people.") })
     .optional()
     .describe("Holds the workspace locked. Taken out again, it is unlocked; a lock of somebody else is left alone."),
+  variables: z
+    .array(variable)
+    .max(500)
+    .optional()
+    .describe(
+      "Variables for runs. Others that the workspace has are left alone; taken out again, a variable is deleted. Not managed unless given.",
+    )
+    .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["category", "key"] }),
   outputs: z
     .object({
       configMapName: objectName
@@ -382,6 +433,19 @@ const status = {
     })
     .optional()
     .describe("What this object has brought into the workspace."),
+  variables: z
+    .array(
+      z.object({
+        category: z.string().max(16).describe("What kind of variable it is."),
+        key: z.string().max(128).describe("The variable's name."),
+        versionID: text(128, "The engine's version of a sensitive one, as it was written last."),
+        sourceVersion: text(512, "The Secret or ConfigMap that was written last: its uid, the key, its version."),
+      }),
+    )
+    .max(1_000)
+    .optional()
+    .describe("Variables that this object has brought.")
+    .meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["category", "key"] }),
   outputs: z
     .object({
       stateVersionID: text(128, "The state version that they are of."),

@@ -3,7 +3,8 @@ import { createHash } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type Engine, EngineError } from "@chancery/engine"
+import { setTimeout as sleep } from "node:timers/promises"
+import { type Engine, EngineError, isEngineError } from "@chancery/engine"
 import { openWorld } from "@chancery/engine/testing"
 import { DirectoryCluster } from "../directory/directory-cluster.ts"
 import { workspace } from "../kinds/workspace.ts"
@@ -45,11 +46,14 @@ function overheard(engine: Engine, fateOf: (call: string) => Fate = () => "done"
   return { proxied, calls }
 }
 
+const lookEveryMs = 20
+const looksMaximum = 5_000
+
 export type WorkspacesStage = Awaited<ReturnType<typeof openWorkspaces>>
 
 export async function openWorkspaces() {
   await using opening = new AsyncDisposableStack()
-  const world = opening.use(await openWorld({ jobs: false }))
+  const world = opening.use(await openWorld())
   const engine: Engine = world.engine
   await engine.organizations.create({ name: "acme", email: "acme@example.com" })
   const folder = await mkdtemp(join(tmpdir(), "chancery-workspaces-"))
@@ -79,6 +83,7 @@ export async function openWorkspaces() {
       cluster,
       storeOf,
       writes,
+      named: (resource) => ({ get: (key) => cluster.get(resource, key) }),
       engines: {
         connect: async () => ({ engine: proxied, organization: "acme", url: "https://engine.example/api/v2" }),
       },
@@ -89,6 +94,7 @@ export async function openWorkspaces() {
     let status: OwnStatus = {}
     let conditions: Outcome["conditions"]
     let againAfterMs: number | undefined
+    let told = ""
     let now = start
     let written = spec
     const object = (): KubernetesObject => ({
@@ -122,6 +128,7 @@ export async function openWorkspaces() {
       status = outcome.status ?? status
       conditions = outcome.conditions ?? conditions
       againAfterMs = outcome.againAfterMs
+      told = outcome.health.message
       store.set({ ...object(), status })
       return outcome.health.reason
     }
@@ -132,6 +139,9 @@ export async function openWorkspaces() {
       store,
       get status() {
         return status
+      },
+      get told() {
+        return told
       },
       get againAfterMs() {
         return againAfterMs
@@ -150,7 +160,7 @@ export async function openWorkspaces() {
       part: () => looked(async () => reconciler.finalize?.(object(), visit(false))),
     }
   }
-  /** The next state, as the tool would bring it. */
+  /** The next state, as the tool would bring it; back when its outputs are read, which a job does where they are large. */
   async function putState(id: string, serial: number, outputs: Readonly<Record<string, unknown>>): Promise<void> {
     await engine.workspaces.lock({ id }, { reason: "" })
     const state = JSON.stringify({
@@ -171,6 +181,16 @@ export async function openWorkspaces() {
     const { status, body: answer } = await world.request("POST", `/workspaces/${id}/state-versions`, { body })
     if (status !== 201) throw new Error(JSON.stringify(answer))
     await engine.workspaces.unlock({ id })
+    for (let look = 0; look < looksMaximum; look += 1) {
+      try {
+        await engine.stateVersions.currentOutputs({ id })
+        return
+      } catch (error) {
+        if (!isEngineError(error, "pending")) throw error
+        await sleep(lookEveryMs)
+      }
+    }
+    throw new Error("the outputs were never read")
   }
   const closing = opening.move()
   return { engine, cluster, open, putState, [Symbol.asyncDispose]: () => closing.disposeAsync() }

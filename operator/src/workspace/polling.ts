@@ -16,13 +16,13 @@ export function intervalMs(
 }
 
 /** What takes a request of its own. `workspace` tells of settings, flat tags, SSH key and lock. */
-export type Aspect = "workspace" | "tagBindings" | "remoteStateConsumers" | "dataRetentionPolicy"
+export type Aspect = "workspace" | "tagBindings" | "remoteStateConsumers" | "dataRetentionPolicy" | "variables"
 
 /** The aspects take turns: each is looked at once in as many polls as there are. */
 export function aspectOf(spec: WorkspaceObjectSpec, now: number, everyMs: number): Aspect {
   const aspects: readonly Aspect[] = [
     "workspace",
-    ...(["tagBindings", "remoteStateConsumers", "dataRetentionPolicy"] as const).filter(
+    ...(["tagBindings", "remoteStateConsumers", "dataRetentionPolicy", "variables"] as const).filter(
       (field) => spec[field] !== undefined,
     ),
   ]

@@ -26,8 +26,18 @@ import {
   syncTags,
   unlocked,
 } from "./sync.ts"
+import { type Named, type WantedVariable, wantedVariables } from "./variable-sources.ts"
+import {
+  haveSourcesChanged,
+  isVariableField,
+  type KnownVariable,
+  perhapsBrought,
+  syncVariables,
+} from "./variable-sync.ts"
 
 export interface WorkspacesOptions extends PublicationParts {
+  /** Secrets and ConfigMaps that variables are from (`variableSecretsOf`, `variableConfigMapsOf`). */
+  readonly named: Named
   readonly engines: Pick<EngineConnections, "connect">
   /** Of Workspace objects, with the index `workspaceId`. */
   readonly workspaces: Pick<ObjectStore, "get" | "by">
@@ -62,6 +72,7 @@ interface KnownStatus {
   readonly drift?: readonly Difference[]
   readonly effectiveTagBindings?: readonly object[]
   readonly lastSyncTime?: string
+  readonly variables?: readonly KnownVariable[]
 }
 
 async function reconcile(
@@ -85,8 +96,9 @@ async function reconcile(
       now: visit.now,
       workspaceOf: (name) => idOf(options.workspaces.get(`${namespace}/${name}`)),
     })
+    const variables = await wantedVariables(spec, object, options.named, visit.signal)
     const desired = { organization, name: spec.name ?? object.metadata.name, ids }
-    return await look({ options, object, visit, spec, connected, desired })
+    return await look({ options, object, visit, spec, connected, desired, variables })
   } catch (error) {
     throw isEngineError(error) ? refused(error) : error
   }
@@ -99,14 +111,16 @@ interface Look {
   readonly spec: WorkspaceObjectSpec
   readonly connected: Connected
   readonly desired: DesiredWorkspace
+  readonly variables: readonly WantedVariable[]
 }
 
 async function look(it: Look): Promise<Outcome> {
   const { object, visit, spec, connected } = it
   const { engine } = connected
   const everyMs = intervalMs(object, spec)
-  const { id } = visit.status as KnownStatus
+  const { id, variables: known = [] } = visit.status as KnownStatus
   const due = new Set([aspectOf(spec, visit.now, everyMs)])
+  if (haveSourcesChanged(it.variables, known)) due.add("variables")
   // Whether there is another state the workspace says.
   if (publishes(it)) due.add("workspace")
   if (id !== undefined && visit.quiet && !due.has("workspace")) {
@@ -121,7 +135,13 @@ async function look(it: Look): Promise<Outcome> {
   if (id !== undefined && found === undefined && spec.driftPolicy === "Report")
     throw stalled("WorkspaceMissing", `The workspace ${id} is gone, or the token does not see it any more.`)
   const view = found ?? (await newcomer(it))
-  const all: readonly Aspect[] = ["workspace", "tagBindings", "remoteStateConsumers", "dataRetentionPolicy"]
+  const all: readonly Aspect[] = [
+    "workspace",
+    "tagBindings",
+    "remoteStateConsumers",
+    "dataRetentionPolicy",
+    "variables",
+  ]
   const aspects = visit.quiet && found !== undefined ? due.add("workspace") : new Set(all)
   return settle(it, view.id, view, aspects)
 }
@@ -158,6 +178,7 @@ async function settle(
   const { object, visit, spec, connected, desired } = it
   const before = visit.status as KnownStatus
   const applied = before.applied ?? {}
+  const knownVariables = before.variables ?? []
   const { engine } = connected
   // One that is being made is made whole.
   const reports = spec.driftPolicy === "Report" && visit.status["createPending"] === undefined
@@ -173,6 +194,8 @@ async function settle(
     differences.push(...(bindings?.differences ?? []))
     if (aspects.has("remoteStateConsumers")) differences.push(...(await syncConsumers(subject)))
     if (aspects.has("dataRetentionPolicy")) differences.push(...(await syncRetention(subject)))
+    const variables = aspects.has("variables") ? await syncVariables(subject, it.variables, knownVariables) : undefined
+    differences.push(...(variables?.differences ?? []))
     const lock = view === undefined ? undefined : await syncLock(subject, view)
     differences.push(...(lock?.differences ?? []))
 
@@ -205,6 +228,7 @@ async function settle(
           ? {}
           : { effectiveTagBindings: bindings.effective.slice(0, effectiveMaximum).map(shownBinding) }),
         applied: reports ? applied : appliedOf(spec, desired.ids),
+        ...(variables === undefined ? {} : { variables: variables.variables }),
         ...(published === undefined ? {} : { outputs: published.outputs }),
         drift,
       },
@@ -230,7 +254,11 @@ async function settle(
     const union = unionOf(applied, reports ? {} : appliedOf(spec, desired.ids))
     throw new Unsettled({
       ...unsettled.outcome,
-      status: { ...known, applied: union },
+      status: {
+        ...known,
+        applied: union,
+        ...(aspects.has("variables") && !reports ? { variables: perhapsBrought(it.variables, knownVariables) } : {}),
+      },
       conditions: [{ type: "Synced", status: "False", reason, message }, ...outputsConditions(undefined, it)],
     })
   }
@@ -240,6 +268,7 @@ const driftMaximum = 64
 const effectiveMaximum = 256
 
 function aspectOfField(field: string): Aspect {
+  if (isVariableField(field)) return "variables"
   return field === "tagBindings" || field === "remoteStateConsumers" || field === "dataRetentionPolicy"
     ? field
     : "workspace"
