@@ -90,6 +90,7 @@ import {
 import type { ConfigurationUploads } from "./workspaces/configuration-versions.ts"
 import { endRunClaims, endRunClaimsJob } from "./workspaces/end-run-claims.ts"
 import { type ClaimTools, RunClaimService } from "./workspaces/run-claim-service.ts"
+import { RunLogService } from "./workspaces/run-logs.ts"
 import { RunService } from "./workspaces/run-service.ts"
 import { defaultStateLimitBytes } from "./workspaces/state-receiving.ts"
 import { type StateTools, StateTransferService, StateVersionService } from "./workspaces/state-version-service.ts"
@@ -389,6 +390,10 @@ class CallerEngine implements ServingEngine {
 
   get runs() {
     return new RunService(this.context.storage, this.context.runtime, this.caller)
+  }
+
+  get runLogs() {
+    return new RunLogService(this.context.storage, this.context.runtime, this.context.stateTools.signer)
   }
 
   get runClaims() {

@@ -34,6 +34,7 @@ import type { Assessments } from "./workspaces/assessments.ts"
 import type { ConfigurationUploads, ConfigurationVersions } from "./workspaces/configuration-versions.ts"
 import type { WorkspaceInclusions } from "./workspaces/inclusions.ts"
 import type { RunClaims } from "./workspaces/run-claims.ts"
+import type { RunLogs } from "./workspaces/run-logs.ts"
 import type { Runs } from "./workspaces/runs.ts"
 import type { StateTransfers, StateVersions } from "./workspaces/state-versions.ts"
 import type { Tags } from "./tags/tags.ts"
@@ -102,6 +103,8 @@ export interface ServingEngine extends Engine {
   /** One directory of the mount, for whoever proves to hold a key; nothing hangs on the caller. */
   acmeDirectory(mountPath: string, directory: Directory): AcmeServer
   readonly inclusions: WorkspaceInclusions
+  /** For those who hold the address of a log. */
+  readonly runLogs: RunLogs
 }
 
 /** What the HTTP server needs on top; only the embedded engine is one. */

@@ -31,6 +31,7 @@ const stories = [
   "variables",
   "state versions",
   "runs",
+  "executed runs",
   "VCS connections",
 ] as const
 

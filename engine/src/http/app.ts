@@ -20,6 +20,7 @@ import { apiRoutes } from "./routes.ts"
 import { configurationUploadRoutes } from "./routes/configuration-versions.ts"
 import { discoveryRoutes } from "./routes/discovery.ts"
 import { signInRoutes } from "./routes/sign-in.ts"
+import { runLogRoutes } from "./routes/runs.ts"
 import { stateDownloadRoutes, stateUploadRoutes } from "./routes/state-versions.ts"
 
 export interface AppOptions {
@@ -56,6 +57,7 @@ export function createApp(options: AppOptions): App {
   for (const route of [
     ...stateUploadRoutes(options.engine.stateTransfers),
     ...configurationUploadRoutes(options.engine.configurationUploads),
+    ...runLogRoutes(options.engine.runLogs),
   ])
     app.on(route.method, route.path, (context) => addressed(context, route, options))
   app.notFound(() => errorResponse(notFound()))

@@ -63,3 +63,8 @@ export async function* bodyStream({ body }: Request): AsyncGenerator<Uint8Array>
 function bodyCutShort(): never {
   throw badRequest("The body ended before it was complete.")
 }
+
+/** Octets that are all there already, as an answer. */
+export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}

@@ -41,8 +41,8 @@ export async function besideRuns(engine: Engine, runs: readonly RunView[], parts
   const workspaces = parts.has("workspace") ? runs.map(({ workspaceId }) => workspaceId) : []
   const ingress = parts.has("configuration_version.ingress_attributes")
   return [
-    ...(parts.has("plan") ? runs.map(encodePlan) : []),
-    ...(parts.has("apply") ? runs.map(encodeApply) : []),
+    ...(parts.has("plan") ? runs.map((run) => encodePlan(run)) : []),
+    ...(parts.has("apply") ? runs.map((run) => encodeApply(run)) : []),
     ...(ingress || parts.has("configuration_version") ? await configurations(engine, versions) : []),
     ...(ingress ? await ingressAttributes(engine, versions) : []),
     ...(parts.has("created_by") ? await creators(engine, runs) : []),

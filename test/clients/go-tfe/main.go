@@ -37,6 +37,7 @@ var stories = []struct {
 	{"variables", variables},
 	{"state versions", stateVersions},
 	{"runs", runs},
+	{"executed runs", executedRuns},
 	{"VCS connections", vcsConnections},
 }
 

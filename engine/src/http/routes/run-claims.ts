@@ -11,7 +11,7 @@ import {
 } from "../../wire/jsonapi/run-claim.ts"
 import { documentMaximum, documentTooLarge, logPieceMaximum, pieceTooLarge } from "../../workspaces/run-claim-rules.ts"
 import type { ClaimTarget } from "../../workspaces/run-claims.ts"
-import { gathered } from "../body.ts"
+import { gathered, once } from "../body.ts"
 import { type ApiRequest, type ApiResponse, created, noContent, ok, param, type Route } from "../route.ts"
 
 const idOf = (request: ApiRequest) => param(request, "claim_id")
@@ -31,10 +31,6 @@ function offsetOf({ query }: ApiRequest): number {
       { detail: "offset must be an integer from 0 on", parameter: "offset" },
     ])
   return Number(text)
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
 }
 
 export const runClaimRoutes: readonly Route[] = [

@@ -2,6 +2,7 @@ import { decodeInclude } from "../../wire/jsonapi/include.ts"
 import { encodePage } from "../../wire/jsonapi/links.ts"
 import { decodePage } from "../../wire/jsonapi/query.ts"
 import {
+  decodeLogSlice,
   decodeOrganizationRunQuery,
   decodeRun,
   decodeRunQuery,
@@ -11,9 +12,12 @@ import {
   encodeRun,
   runPointers as pointers,
 } from "../../wire/jsonapi/run.ts"
+import type { RunView } from "../../workspaces/run.ts"
+import type { RunLogs } from "../../workspaces/run-logs.ts"
 import type { Runs } from "../../workspaces/runs.ts"
 import { besideRuns, runParts } from "../included.ts"
-import { type ApiRequest, type ApiResponse, created, ok, param, type Route } from "../route.ts"
+import { once } from "../body.ts"
+import { type ApiRequest, type ApiResponse, baseOf, created, ok, type OpenRoute, param, type Route } from "../route.ts"
 
 const idOf = (request: ApiRequest) => param(request, "run_id")
 
@@ -27,6 +31,12 @@ const action = (name: string, act: (runs: Runs, id: string) => Promise<void>): R
     return accepted
   },
 })
+
+/** The credential stands in the path: clients put what they want to read into the query, and nothing else. */
+const logAddress = (request: ApiRequest, id: string): string =>
+  `${baseOf(request)}/logs/${id}/${request.engine.runLogs.grant(id)}`
+const planOf = (request: ApiRequest, run: RunView) => encodePlan(run, logAddress(request, run.planId))
+const applyOf = (request: ApiRequest, run: RunView) => encodeApply(run, logAddress(request, run.applyId))
 
 export const runRoutes: readonly Route[] = [
   {
@@ -92,22 +102,44 @@ export const runRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/runs/:run_id/plan",
-    handle: async (request) => ok({ data: encodePlan(await request.engine.runs.get(idOf(request))) }),
+    handle: async (request) => ok({ data: planOf(request, await request.engine.runs.get(idOf(request))) }),
   },
   {
     method: "GET",
     path: "/runs/:run_id/apply",
-    handle: async (request) => ok({ data: encodeApply(await request.engine.runs.get(idOf(request))) }),
+    handle: async (request) => ok({ data: applyOf(request, await request.engine.runs.get(idOf(request))) }),
   },
   {
     method: "GET",
     path: "/plans/:plan_id",
-    handle: async (request) => ok({ data: encodePlan(await request.engine.runs.getByPlan(param(request, "plan_id"))) }),
+    handle: async (request) =>
+      ok({ data: planOf(request, await request.engine.runs.getByPlan(param(request, "plan_id"))) }),
   },
   {
     method: "GET",
     path: "/applies/:apply_id",
     handle: async (request) =>
-      ok({ data: encodeApply(await request.engine.runs.getByApply(param(request, "apply_id"))) }),
+      ok({ data: applyOf(request, await request.engine.runs.getByApply(param(request, "apply_id"))) }),
+  },
+]
+
+/** What a plan or an apply says, as far as it has got: the address is the credential. */
+export const runLogRoutes = (logs: RunLogs): readonly OpenRoute[] => [
+  {
+    method: "GET",
+    path: "/logs/:id/:credential",
+    handle: async (request) => {
+      const slice = decodeLogSlice(request.query)
+      const bytes = await logs.read({ id: param(request, "id"), credential: param(request, "credential"), ...slice })
+      return {
+        status: 200,
+        stream: once(bytes),
+        headers: {
+          "content-type": "text/plain; charset=utf-8",
+          "cache-control": "no-store",
+          "x-content-type-options": "nosniff",
+        },
+      }
+    },
   },
 ]

@@ -158,6 +158,19 @@ export const decodeOrganizationRunQuery = (query: URLSearchParams): Organization
   }),
 })
 
+/** Which bytes of a log are asked for: all that one answer holds, from the beginning, unless it is said. */
+export function decodeLogSlice(query: URLSearchParams): { readonly offset: number; readonly limit: number } {
+  const number = (parameter: string, absent: number): number => {
+    const text = query.get(parameter) || String(absent)
+    if (/^\d{1,15}$/.test(text)) return Number(text)
+    throw badRequest("The part of the log is not valid.", [
+      { detail: `${parameter} must be an integer from 0 on`, parameter },
+    ])
+  }
+  return { offset: number("offset", 0), limit: number("limit", logSliceDefault) }
+}
+const logSliceDefault = 1024 * 1024
+
 const isOperation = (text: string): text is RunOperation => (runOperations as readonly string[]).includes(text)
 
 function chosen<T extends string>(
@@ -233,9 +246,11 @@ export function encodeRun(run: RunView): Resource {
   }
 }
 
-export const encodePlan = (run: RunView): Resource => {
+/** `logReadUrl`: only those who ask for the plan itself are given the address of its log. */
+export const encodePlan = (run: RunView, logReadUrl: string | null = null): Resource => {
   const { statusTimestamps: reached } = run
   return encodeStage(run, "plans", run.planId, {
+    "log-read-url": logReadUrl,
     status: planStatus(run.status, reached),
     "has-changes": run.hasChanges,
     ...encodeCounts(run.planCounts),
@@ -247,9 +262,11 @@ export const encodePlan = (run: RunView): Resource => {
   })
 }
 
-export const encodeApply = (run: RunView): Resource => {
+/** The same of an apply. */
+export const encodeApply = (run: RunView, logReadUrl: string | null = null): Resource => {
   const { statusTimestamps: reached } = run
   return encodeStage(run, "applies", run.applyId, {
+    "log-read-url": logReadUrl,
     status: applyStatus(run.status, reached),
     ...encodeCounts(run.applyCounts),
     "status-timestamps": stageTimestamps({
@@ -263,7 +280,7 @@ export const encodeApply = (run: RunView): Resource => {
 const encodeStage = (run: RunView, type: string, id: string, attributes: Record<string, unknown>): Resource => ({
   id,
   type,
-  attributes: { ...attributes, "log-read-url": null },
+  attributes,
   relationships: { run: toOne("runs", run.id) },
   links: { self: `/api/v2/${type}/${id}` },
 })
