@@ -78,6 +78,16 @@ describe.skipIf(noTool).each(tools)("one at a time, by $kind $version", (tool) =
     expect((await workspace(name)).lock).toEqual({ held: false })
   })
 
+  test("with the token of an organization, which holds no lock, nothing is planned or applied", async () => {
+    const { secret: token } = await stage.engine.tokens.createForOrganization(organization, {})
+    const configuration = cloud(`name = "${kind}-impersonal"`) + slow
+    const { succeeds, fails } = await stage.project(tool, "impersonal", configuration, { token })
+    await succeeds("init")
+    expect(await fails("plan")).toMatch(/Error acquiring the state lock/i)
+    expect(await fails("apply -auto-approve")).toMatch(/Error acquiring the state lock/i)
+    expect((await workspace(`${kind}-impersonal`)).lock).toEqual({ held: false })
+  })
+
   test("of two applies at once the second fails, or waits as long as it was told to", async () => {
     const name = `${kind}-twice`
     const first = await slowProject(tool, "first", name)

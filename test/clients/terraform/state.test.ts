@@ -153,6 +153,15 @@ describe.skipIf(noTool).each(tools)("state is kept, by $kind $version", (tool) =
     expect(await stateVersions(name)).toBe(5)
   })
 
+  test("changes by hand are refused to a tool of another version, unless the workspace's runs are local", async () => {
+    const { name, fails, succeeds, applies } = await settled("versioned")
+    await stage.engine.workspaces.update({ organization, name }, { engineVersion: "1.0.0" })
+    expect(await fails("taint terraform_data.greeting")).toContain("-ignore-remote-version")
+    await stage.engine.workspaces.update({ organization, name }, { executionMode: "local" })
+    await succeeds("taint terraform_data.greeting")
+    expect(await applies()).toContain("1 added, 0 changed, 1 destroyed")
+  })
+
   test("destroy leaves a state without resources, and the workspace may then be deleted safely", async () => {
     const { name, succeeds } = await settled("destroyed")
     await expect(stage.engine.workspaces.safeDelete({ organization, name })).rejects.toMatchObject({ code: "conflict" })

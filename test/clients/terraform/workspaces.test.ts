@@ -1,7 +1,16 @@
 // How the tools find, make and delete workspaces: by name, by tags, by tags with values.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { habits } from "./differences.ts"
-import { cloud, greeting, noTool, openTerraformStage, organization, type TerraformStage, tools } from "./stage.ts"
+import {
+  cloud,
+  greeting,
+  hostname,
+  noTool,
+  openTerraformStage,
+  organization,
+  type TerraformStage,
+  tools,
+} from "./stage.ts"
 
 let stage: TerraformStage
 beforeAll(async () => {
@@ -62,6 +71,18 @@ describe.skipIf(noTool).each(tools)("workspaces are found and made, by $kind $ve
     await succeeds(`workspace delete ${gamma}`)
     expect(await succeeds("workspace list")).toMatch(new RegExp(`^\\* ${alpha}\\n`, "m"))
     expect(tagsWritten()).toEqual([])
+  })
+
+  test("where the environment says, if the configuration says nothing", async () => {
+    const name = `${kind}-outside`
+    const named = `terraform {\n  cloud {\n    workspaces { name = "${name}" }\n  }\n}\n${greeting}`
+    const { write, succeeds, applies, isSettled } = await stage.project(tool, "outside", named)
+    const environment = { TF_CLOUD_HOSTNAME: hostname, TF_CLOUD_ORGANIZATION: organization }
+    await succeeds("init", { environment })
+    await applies(undefined, { environment })
+    await write(`terraform {\n  cloud {}\n}\n${greeting}`)
+    await succeeds("init", { environment: { ...environment, TF_WORKSPACE: name } })
+    await isSettled(undefined, { environment: { ...environment, TF_WORKSPACE: name } })
   })
 
   test("by the name in the environment, which has to be there", async () => {
