@@ -83,6 +83,7 @@ describe.skipIf(noTool).each(tools)("workspaces are found and made, by $kind $ve
     await write(`terraform {\n  cloud {}\n}\n${greeting}`)
     await succeeds("init", { environment: { ...environment, TF_WORKSPACE: name } })
     await isSettled(undefined, { environment: { ...environment, TF_WORKSPACE: name } })
+    expect(await workspace(name)).toMatchObject({ resourceCount: 1, lock: { held: false } })
   })
 
   test("by the name in the environment, which has to be there", async () => {
