@@ -59,6 +59,7 @@ import { MountedPki } from "./pki/mounted.ts"
 import { MountService } from "./pki/mount-service.ts"
 import { VisibleMountService } from "./pki/visible-mounts.ts"
 import { AccountBindingService } from "./acme/account-bindings.ts"
+import { AccountKeys } from "./acme/account-keys.ts"
 import { AcmeService } from "./acme/acme-service.ts"
 import type { AcmeTools } from "./acme/directory-service.ts"
 import type { Directory } from "./acme/directory.ts"
@@ -240,6 +241,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     wakeJob: (name) => jobs.wake(name),
     acmeTools: {
       signer: stateTools.signer,
+      accountKeys: new AccountKeys(),
       rules: { requiresBinding: acme.requiresBinding ?? false },
       queues: () => acmeQueues,
     },
@@ -447,7 +449,7 @@ class CallerEngine implements ServingEngine {
     const { context, caller, trail } = this
     return {
       eab: new AccountBindingService(context, mountPath, caller, trail.keyUse),
-      accounts: new ManagedAccountService(context, mountPath, caller, trail.keyUse),
+      accounts: new ManagedAccountService(context.acmeTools.accountKeys, context, mountPath, caller, trail.keyUse),
       orders: new ManagedOrderService(context, mountPath, caller, trail.keyUse),
       renewals: new RenewalSignalService(context, mountPath, caller, trail.keyUse),
     }

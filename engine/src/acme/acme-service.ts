@@ -10,6 +10,7 @@ import { isSamePublicKey, readPublicKey } from "../x509/public-key.ts"
 import { readJwk } from "../x509/jwk.ts"
 import type { SerialNumber } from "../x509/serial-number.ts"
 import { type AcmeAccount, type AcmeAccountId, readContact } from "./account.ts"
+import type { AccountKey } from "./account-keys.ts"
 import type {
   AccountSigner,
   AccountView,
@@ -76,22 +77,27 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   async base(): Promise<string> {
-    return this.baseOf(await this.served())
+    return this.baseOf(await this.entered())
   }
 
   async newNonce(): Promise<string> {
     const { random, clock } = this.context.runtime
-    return newNonce(this.nonceGround(await this.served()), random, clock.now())
+    return newNonce(this.nonceGround(await this.entered()), random, clock.now())
   }
 
   async spend(nonce: string): Promise<void> {
     const now = this.context.runtime.clock.now()
-    const { digest, expiresAt } = readNonce(nonce, this.nonceGround(await this.served()), now)
+    const { digest, expiresAt } = readNonce(nonce, this.nonceGround(await this.entered()), now)
     await this.context.storage.transact(({ acmeNonces }) => acmeNonces.redeem(digest, expiresAt))
   }
 
-  async keyOf(id: AcmeAccountId) {
+  async knownKeyOf(id: AcmeAccountId): Promise<AccountKey | undefined> {
+    return this.tools.accountKeys.of(this.nonceGround(await this.entered()).scope, id)
+  }
+
+  async keyOf(id: AcmeAccountId): Promise<AccountKey> {
     const { jwk, thumbprint } = await this.read(async (authority, stores) => this.accountIn(authority, stores, id))
+    this.tools.accountKeys.keep(this.nonceGround(await this.entered()).scope, id, { jwk, thumbprint })
     return { jwk, thumbprint }
   }
 
@@ -165,7 +171,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     oldThumbprint: string,
     key: Pick<KeySigner, "jwk" | "thumbprint">,
   ): Promise<AccountView> {
-    return this.asAccount(signer, async ({ mount }, { acmeAccounts }, account) => {
+    const changed = await this.asAccount(signer, async ({ mount }, { acmeAccounts }, account) => {
       if (oldThumbprint !== account.thumbprint) throw malformed(`"oldKey" is not the account's key.`)
       const other = await acmeAccounts.byThumbprint(mount.id, this.path, key.thumbprint)
       if (other !== undefined)
@@ -177,6 +183,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
         throw new AcmeProblem("malformed", "The new key is that of another account.", { status: 409 })
       return accountView({ ...account, ...key })
     })
+    this.tools.accountKeys.forget(changed.id)
+    return changed
   }
 
   async orders(signer: AccountSigner, id: AcmeAccountId, before: AcmeOrderId | undefined): Promise<OrderPage> {

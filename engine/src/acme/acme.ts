@@ -5,6 +5,7 @@ import type { PublicKey } from "../x509/public-key.ts"
 import type { RevocationReason } from "../x509/certificate-list.ts"
 import type { PublicJwk } from "../x509/jwk.ts"
 import type { AccountStatus, AcmeAccountId } from "./account.ts"
+import type { AccountKey } from "./account-keys.ts"
 import type { Identifier, ProvedIdentifier } from "./identifier.ts"
 import type {
   AcmeOrderId,
@@ -127,6 +128,7 @@ export interface OrderPage {
   readonly next: AcmeOrderId | undefined
 }
 
+/** As one request finds it. */
 export interface AcmeServer {
   describe(): Promise<DirectoryView>
   /** Where this directory is, without a slash at its end. Throws while it is not served. */
@@ -134,8 +136,10 @@ export interface AcmeServer {
   newNonce(): Promise<string>
   /** Of a request that has come to nothing, which uses it up all the same (RFC 8555, section 6.5). Throws `badNonce` for none of ours. */
   spend(nonce: string): Promise<void>
+  /** As it was when somebody last signed as the account, where that is known: `keyOf` is asked for what it has not signed. */
+  knownKeyOf(id: AcmeAccountId): Promise<AccountKey | undefined>
   /** For who signs as an account; whether that may still do anything is found out later. */
-  keyOf(id: AcmeAccountId): Promise<{ readonly jwk: PublicJwk; readonly thumbprint: string }>
+  keyOf(id: AcmeAccountId): Promise<AccountKey>
   newAccount(
     signer: KeySigner,
     input: NewAccount,

@@ -7,6 +7,7 @@ import type { Authority } from "../pki/authority.ts"
 import type { PkiContext, PkiStores } from "../pki/authority-service.ts"
 import { IssuingService } from "../pki/certificates/issuing-service.ts"
 import type { AcmeAccount, AcmeAccountId } from "./account.ts"
+import type { AccountKeys } from "./account-keys.ts"
 import type { AccountSigner } from "./acme.ts"
 import type { AcmeQueues } from "./acme-queues.ts"
 import {
@@ -26,6 +27,7 @@ import { AcmeProblem, malformed, unauthorized } from "./problem.ts"
 export interface AcmeTools {
   /** Of nonces. */
   readonly signer: Signer
+  readonly accountKeys: AccountKeys
   readonly rules: ServerRules
   /** Undefined where other servers do what needs no request. */
   readonly queues: () => AcmeQueues | undefined
@@ -36,6 +38,7 @@ export abstract class DirectoryService extends IssuingService {
   protected readonly directory: Directory
   /** Of the directory, below the mount. */
   protected readonly path: string
+  #entered: Promise<Authority> | undefined
 
   constructor(
     context: PkiContext,
@@ -57,6 +60,11 @@ export abstract class DirectoryService extends IssuingService {
     return authority
   }
 
+  /** The same as it was at first: what one request is told of the directory it has come to. What it changes is settled on its own. */
+  protected entered(): Promise<Authority> {
+    return (this.#entered ??= this.served())
+  }
+
   protected readonly baseOf = ({ settings }: Authority): string => `${settings.cluster.path}/${this.path}`
 
   protected readonly nonceGround = ({ mount }: Authority): NonceGround => ({
@@ -66,7 +74,7 @@ export abstract class DirectoryService extends IssuingService {
 
   protected async once<T>(nonce: string, work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
     const now = this.context.runtime.clock.now()
-    const read = readNonce(nonce, this.nonceGround(await this.served()), now)
+    const read = readNonce(nonce, this.nonceGround(await this.entered()), now)
     return this.transact(async (authority, stores) => {
       if (!isServed(authority)) throw notServed()
       if (!(await stores.acmeNonces.redeem(read.digest, read.expiresAt))) throw usedNonce()

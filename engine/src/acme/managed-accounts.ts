@@ -4,6 +4,7 @@ import type { PkiStores } from "../pki/authority-service.ts"
 import { type KeyPage, limitOf } from "../pki/key-page.ts"
 import type { MountId } from "../pki/mount.ts"
 import type { AcmeAccount, AcmeAccountId } from "./account.ts"
+import type { AccountKeys } from "./account-keys.ts"
 import {
   type ManagedAccounts,
   type ManagedAccountView,
@@ -21,6 +22,13 @@ const accountsPath = "acme/mgmt/account/keyid"
 const ordersPath = "acme/mgmt/order"
 
 export class ManagedAccountService extends AuthorityService implements ManagedAccounts {
+  readonly #keys: AccountKeys
+
+  constructor(keys: AccountKeys, ...about: ConstructorParameters<typeof AuthorityService>) {
+    super(...about)
+    this.#keys = keys
+  }
+
   async list(page: KeyPage = {}): Promise<readonly ManagedAccountView[]> {
     this.authorize("list", accountsPath)
     const { after = "" } = page
@@ -61,6 +69,7 @@ export class ManagedAccountService extends AuthorityService implements ManagedAc
     await this.transact(async ({ mount }, { acmeInventory }) => {
       if (!(await acmeInventory.removeAccount(mount.id, id as AcmeAccountId))) throw notFound(id)
     })
+    this.#keys.forget(id as AcmeAccountId)
   }
 }
 

@@ -6,6 +6,27 @@ import { AcmeTestClient } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
 import { issued, newProvingWorld } from "../../testing/acme-world.ts"
 
+test.each([
+  ["is not on record", false],
+  ["is on record where that is asked for", true],
+])("what only tells of an order %s", async (_what, auditOpenReads) => {
+  const folder = await mkdtemp(join(tmpdir(), "chancery-"))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const auditFile = join(folder, "audit.log")
+  const { world, responder } = await newProvingWorld({ options: { auditFile, auditOpenReads } })
+  const client = await AcmeTestClient.registered(world, `${acmeCluster}/acme`)
+  const { url } = await issued(client, responder)
+  await client.post(`${client.account}/orders`)
+  const below = (address: string) => new URL(address).pathname
+  const recorded = async () => {
+    const lines = (await readFile(auditFile, "utf8")).trimEnd().split("\n")
+    const paths = new Set(lines.map((line) => (JSON.parse(line) as { readonly path?: string }).path))
+    return [`${url}/finalize`, url, `${url}/cert`, `${client.account}/orders`].filter((one) => paths.has(below(one)))
+  }
+  const told = auditOpenReads ? [url, `${url}/cert`, `${client.account}/orders`] : []
+  await expect.poll(recorded).toEqual([`${url}/finalize`, ...told])
+})
+
 test("an order is counted with its validation, and its signature is on record with order and account", async () => {
   const folder = await mkdtemp(join(tmpdir(), "chancery-"))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))

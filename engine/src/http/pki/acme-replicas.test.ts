@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest"
 import { databaseKinds } from "../../storage/temporary-database.ts"
-import { AcmeTestClient } from "../../testing/acme-client.ts"
+import { AcmeTestClient, newAcmeKey, signedBy } from "../../testing/acme-client.ts"
 import { acmeCluster, newAcmeMount, openChallengeServer } from "../../testing/acme-mount.ts"
-import { csrFor, hurriedTime, readyOrder } from "../../testing/acme-world.ts"
+import { csrFor, hurriedTime, localhost, readyOrder } from "../../testing/acme-world.ts"
 import { openWorld } from "../../testing/world.ts"
 
 const base = `${acmeCluster}/acme`
@@ -54,6 +54,33 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
         await expect.poll(async () => (await elsewhere.post(url)).body.status, { timeout: 10_000 }).toBe("valid")
       }
       expect((await first.pki("LIST", "/pki/certs")).body.data.keys).toHaveLength(before + orders)
+    })
+
+    test("a key that was changed on one server is not the account's on another that knew it, and the new one is", async () => {
+      const { first, second } = await newServers([false, false])
+      const client = await AcmeTestClient.registered(first, base)
+      const elsewhere = await AcmeTestClient.open(second, base)
+      Object.assign(elsewhere, { key: client.key, account: client.account })
+      const order = { identifiers: [localhost] }
+      expect((await elsewhere.post("/new-order", order)).status).toBe(201)
+      const [key, url] = [await newAcmeKey(), `${base}/key-change`]
+      const inner = { account: client.account, oldKey: client.key.jwk }
+      const changed = await client.post(url, await signedBy(key, { alg: key.alg, jwk: key.jwk, url }, inner))
+      expect(changed.status).toBe(200)
+      expect(await elsewhere.post("/new-order", order)).toMatchObject({ status: 403, problem: "unauthorized" })
+      elsewhere.key = key
+      expect((await elsewhere.post("/new-order", order)).status).toBe(201)
+    })
+
+    test("an account that was deactivated on one server does nothing on another that knew its key", async () => {
+      const { first, second } = await newServers([false, false])
+      const client = await AcmeTestClient.registered(first, base)
+      const elsewhere = await AcmeTestClient.open(second, base)
+      Object.assign(elsewhere, { key: client.key, account: client.account })
+      const order = { identifiers: [localhost] }
+      expect((await elsewhere.post("/new-order", order)).status).toBe(201)
+      expect((await client.post(client.account ?? "", { status: "deactivated" })).status).toBe(200)
+      expect(await elsewhere.post("/new-order", order)).toMatchObject({ status: 403, problem: "unauthorized" })
     })
   },
 )

@@ -34,6 +34,7 @@ import {
   readPayload,
 } from "../../wire/acme/documents.ts"
 import {
+  isSignedRequest,
   readBinding,
   readKeyChange,
   readSignedRequest,
@@ -93,12 +94,12 @@ export const acmeRoutes: readonly PkiRoute[] = [
     open("read", `${path}/renewal-info/:certificate_id`, of, renewalInfo),
     signed(path, "/new-account", of, newAccount),
     signed(path, "/account/:id", of, account),
-    signed(path, "/account/:id/orders", of, orders),
+    told(path, "/account/:id/orders", of, orders),
     signed(path, "/new-order", of, newOrder),
-    signed(path, "/order/:id", of, order),
+    told(path, "/order/:id", of, order),
     signed(path, "/order/:id/finalize", of, finalize),
-    signed(path, "/order/:id/cert", of, certificate),
-    signed(path, "/order/:id/cert/:chain", of, certificate),
+    told(path, "/order/:id/cert", of, certificate),
+    told(path, "/order/:id/cert/:chain", of, certificate),
     signed(path, "/new-authz", of, newAuthorization),
     signed(path, "/authorization/:id", of, authorization),
     signed(path, "/challenge/:id/:type", of, challenge),
@@ -181,6 +182,22 @@ function signed(
   })
 }
 
+/** What only tells. Like anything else that anybody may ask and that changes nothing, it is in the audit log where `--audit-open-reads` says so. */
+function told(
+  path: string,
+  below: string,
+  of: (params: Params) => Directory,
+  handle: (visit: Visit, signed: SignedRequest) => Promise<Reply>,
+): PkiRoute {
+  const route = signed(path, below, of, async (visit, request) => {
+    // POST-as-GET has nothing to say.
+    if (request.payload !== undefined)
+      throw new AcmeProblem("malformed", "A POST in the place of a GET has an empty payload.")
+    return handle(visit, request)
+  })
+  return { ...route, readOnly: true }
+}
+
 async function signedRequest({ request, base }: Visit, below: string): Promise<SignedRequest> {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase()
   if (type !== "application/jose+json")
@@ -195,6 +212,9 @@ async function asAccount({ server, base }: Visit, signed: SignedRequest): Promis
   if (signed.kid === undefined)
     throw new AcmeProblem("malformed", `The request is signed as an account, which "kid" names.`)
   if (id === undefined) throw new AcmeProblem("accountDoesNotExist", `"kid" is no account of this directory.`)
+  const known = await server.knownKeyOf(id)
+  if (known !== undefined && isSignedRequest(signed, known.jwk))
+    return { nonce: signed.nonce, accountId: id, thumbprint: known.thumbprint }
   const { jwk, thumbprint } = await server.keyOf(id)
   verifySignedRequest(signed, jwk)
   return { nonce: signed.nonce, accountId: id, thumbprint }
@@ -205,11 +225,6 @@ function asKey(signed: SignedRequest): KeySigner {
     throw new AcmeProblem("malformed", `The request is signed with a key, which "jwk" shows.`)
   verifySignedRequest(signed, signed.jwk.jwk)
   return { nonce: signed.nonce, ...signed.jwk }
-}
-
-/** POST-as-GET has nothing to say. */
-function refusePayload({ payload }: SignedRequest): void {
-  if (payload !== undefined) throw new AcmeProblem("malformed", "A POST in the place of a GET has an empty payload.")
 }
 
 async function directory({ server }: Visit): Promise<Reply> {
@@ -253,7 +268,6 @@ async function account(visit: Visit, signed: SignedRequest): Promise<Reply> {
 
 async function orders(visit: Visit, signed: SignedRequest): Promise<Reply> {
   const { request, server, base } = visit
-  refusePayload(signed)
   const signer = await asAccount(visit, signed)
   const id = accountId(request)
   const cursor = request.query.get("cursor")
@@ -270,7 +284,6 @@ async function newOrder(visit: Visit, signed: SignedRequest): Promise<Reply> {
 }
 
 async function order(visit: Visit, signed: SignedRequest): Promise<Reply> {
-  refusePayload(signed)
   const found = await visit.server.order(await asAccount(visit, signed), orderId(visit))
   return {
     document: encodeOrder(visit.base, found),
@@ -291,7 +304,6 @@ async function finalize(visit: Visit, signed: SignedRequest): Promise<Reply> {
 }
 
 async function certificate(visit: Visit, signed: SignedRequest): Promise<Reply> {
-  refusePayload(signed)
   const { request, base } = visit
   const id = orderId(visit)
   const chains = await visit.server.chains(await asAccount(visit, signed), id)
@@ -428,9 +440,9 @@ async function refusal(error: unknown, around: Around): Promise<PkiResponse> {
   }
 }
 
-type Told = Pick<Problem, "type"> & { readonly status?: number }
+type Problematic = Pick<Problem, "type"> & { readonly status?: number }
 
-const told: Readonly<Partial<Record<EngineErrorCode, Told>>> = {
+const problemTypes: Readonly<Partial<Record<EngineErrorCode, Problematic>>> = {
   "bad-request": { type: "malformed" },
   "not-found": { type: "malformed", status: 404 },
   "too-large": { type: "malformed", status: 413 },
@@ -446,7 +458,7 @@ const told: Readonly<Partial<Record<EngineErrorCode, Told>>> = {
 }
 
 function problemOf({ code, message, retryAfterMs }: EngineError): AcmeProblem | undefined {
-  const found = told[code]
+  const found = problemTypes[code]
   if (found === undefined) return undefined
   return new AcmeProblem(found.type, message, {
     ...(found.status === undefined ? {} : { status: found.status }),

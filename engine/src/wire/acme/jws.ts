@@ -51,18 +51,20 @@ export function readSignedRequest(body: Uint8Array, url: string): SignedRequest 
   }
 }
 
-/** Throws `malformed` unless the key made the signature. */
-export function verifySignedRequest(
-  { jws, protected: header }: Pick<SignedRequest, "jws" | "protected">,
-  jwk: PublicJwk,
-): void {
-  const signed = {
+type Signed = Pick<SignedRequest, "jws" | "protected">
+
+/** Whether the key made the signature. */
+export const isSignedRequest = ({ jws, protected: header }: Signed, jwk: PublicJwk): boolean =>
+  isJwsSignature(jwk, {
     // One of them, or the header was refused.
     algorithm: header["alg"] as JwsAlgorithm,
     input: `${jws.protected}.${String(jws.payload)}`,
     signature: readBase64url(jws.signature, "The signature"),
-  }
-  if (!isJwsSignature(jwk, signed)) throw malformed("The signature of the request is not one of its key.")
+  })
+
+/** Throws `malformed` unless the key made the signature. */
+export function verifySignedRequest(signed: Signed, jwk: PublicJwk): void {
+  if (!isSignedRequest(signed, jwk)) throw malformed("The signature of the request is not one of its key.")
 }
 
 /** A binding, as a client sends it with its first request (RFC 8555, section 7.3.4). */
