@@ -10,8 +10,13 @@ export interface AcmeQueues {
   readonly finalizations: FinalizationQueue
 }
 
-export type ValidationQueue = DueQueue<ClaimedChallenge, void>
+export type ValidationQueue = DueQueue<ClaimedChallenge, SettledChallenge | undefined>
 export type FinalizationQueue = DueQueue<FinalizableOrder, Finalized | undefined>
+
+/** What a challenge stays from then on. */
+export type SettledChallenge =
+  | { readonly status: "valid"; readonly validatedAt: Instant }
+  | { readonly status: "invalid"; readonly error: Problem }
 
 /** With its request as it was read, by who has just read it. */
 export type FinalizableOrder = ClaimedOrder & { readonly request?: ReadCsr }

@@ -60,6 +60,8 @@ const ordersPerPage = 100
 const tokenOctets = 32
 /** For how long an answer waits for a signature. */
 const finalizingPatienceMs = 500
+/** And for a challenge to be looked at. */
+const validatingPatienceMs = 250
 
 export class AcmeService extends DirectoryService implements AcmeServer {
   async describe(): Promise<DirectoryView> {
@@ -363,8 +365,9 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     })
     if (begun === undefined) return view
     if (place === undefined) queue?.kick()
-    else void place.start(begun)
-    return view
+    // Most are seen to within milliseconds: who hears of it now need not ask again.
+    const settled = place && (await queue?.within(validatingPatienceMs, place.start(begun)))
+    return settled === undefined ? view : { ...view, ...settled }
   }
 
   async revoke(signer: AccountSigner | KeySigner, { certificate: der, reason }: Revocation): Promise<void> {

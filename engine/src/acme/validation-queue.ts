@@ -4,7 +4,7 @@ import { type Instant, dayMs, secondMs } from "../core/time.ts"
 import type { Timers } from "../core/timers.ts"
 import type { Authority } from "../pki/authority.ts"
 import type { PkiContext } from "../pki/authority-service.ts"
-import type { ValidationQueue } from "./acme-queues.ts"
+import type { SettledChallenge, ValidationQueue } from "./acme-queues.ts"
 import type { ClaimedChallenge } from "./acme-store.ts"
 import { DueQueue } from "./due-queue.ts"
 import type { Problem } from "./problem.ts"
@@ -35,8 +35,10 @@ export function validationQueue(context: ValidationContext): ValidationQueue {
       claim: (now, leasedUntil, limit) =>
         storage.transact(({ acmeAuthorizations }) => acmeAuthorizations.claim(now, leasedUntil, limit)),
       async attempt(challenge) {
-        const retryAt = await look(context, challenge)
-        if (retryAt !== undefined) queue.expect(retryAt)
+        const outcome = await look(context, challenge)
+        if (typeof outcome !== "number") return outcome
+        queue.expect(outcome)
+        return undefined
       },
       describe: ({ authorizationId: authorization, type }) => ({ authorization, type }),
     },
@@ -45,8 +47,11 @@ export function validationQueue(context: ValidationContext): ValidationQueue {
   return queue
 }
 
-/** The answer is when to look once more, if that may help. */
-async function look(context: ValidationContext, challenge: ClaimedChallenge): Promise<Instant | undefined> {
+/** What has come of it, or when to look once more, if that may help; undefined where others have seen to it. */
+async function look(
+  context: ValidationContext,
+  challenge: ClaimedChallenge,
+): Promise<SettledChallenge | Instant | undefined> {
   const { storage, runtime, network } = context
   const authority = await authorityOf(context, challenge)
   if (authority === undefined) return undefined
@@ -65,11 +70,14 @@ async function look(context: ValidationContext, challenge: ClaimedChallenge): Pr
   recordValidation(context.authorityActivity.acme, type, result, now - begunAt)
   return storage.transact(async ({ acmeAuthorizations }) => {
     if (problem === undefined) {
-      await acmeAuthorizations.succeed(challenge, now, now + validityMs)
-      return undefined
+      const isSettled = await acmeAuthorizations.succeed(challenge, now, now + validityMs)
+      return isSettled ? { status: "valid", validatedAt: now } : undefined
     }
-    if (retryAt === undefined) await acmeAuthorizations.failChallenge(challenge, problem)
-    else await acmeAuthorizations.retry(challenge, problem, retryAt)
+    if (retryAt === undefined) {
+      const isSettled = await acmeAuthorizations.failChallenge(challenge, problem)
+      return isSettled ? { status: "invalid", error: problem } : undefined
+    }
+    await acmeAuthorizations.retry(challenge, problem, retryAt)
     return retryAt
   })
 }

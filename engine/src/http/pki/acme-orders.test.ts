@@ -1,5 +1,7 @@
 import type { X509Certificate } from "node:crypto"
-import { describe, expect, test } from "vitest"
+import { once } from "node:events"
+import { type AddressInfo, createServer, type Socket } from "node:net"
+import { describe, expect, onTestFinished, test } from "vitest"
 import { AcmeTestClient } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
 import {
@@ -98,6 +100,42 @@ describe("an order", () => {
     expect(until(await issued(client, responder))).toBeLessThanOrEqual(Date.now() + 48 * hourMs)
     const notAfter = new Date(Math.floor(Date.now() / 1_000) * 1_000 + hourMs)
     expect(until(await issued(client, responder, { notAfter: notAfter.toISOString() }))).toBe(notAfter.getTime())
+  })
+
+  test("is proved by the time the answer to its challenge leaves, where that takes no time", async () => {
+    const { world, responder } = await newProvingWorld()
+    const client = await AcmeTestClient.registered(world, base)
+    const ordered = await client.post("/new-order", { identifiers: [localhost] })
+    const authorization = await client.post(ordered.body.authorizations[0])
+    const challenge = authorization.body.challenges.find(({ type }: { type: string }) => type === "http-01")
+    responder.answers.set(challenge.token, `${challenge.token}.${client.thumbprint}`)
+    const proved = await client.post(challenge.url, {})
+    expect(proved.body).toMatchObject({ status: "valid", token: challenge.token })
+    expect(proved.body.validated).toBeDefined()
+    expect(proved.headers.get("retry-after")).toBeNull()
+    const shown = await client.post(challenge.url)
+    expect(shown.body).toEqual(proved.body)
+    expect((await client.post(ordered.headers.get("location") ?? "")).body.status).toBe("ready")
+  })
+
+  test("is being looked at where that takes longer, and says when to ask again", async () => {
+    const asked: Socket[] = []
+    const silent = createServer((socket) => asked.push(socket)).listen(0, "127.0.0.1")
+    onTestFinished(() => void silent.close())
+    await once(silent, "listening")
+    const world = await newAcmeWorld({
+      options: {
+        acme: { httpPort: (silent.address() as AddressInfo).port, permitted: { kinds: ["loopback"], ranges: [] } },
+      },
+    })
+    const client = await AcmeTestClient.registered(world, base)
+    const ordered = await client.post("/new-order", { identifiers: [localhost] })
+    const authorization = await client.post(ordered.body.authorizations[0])
+    const challenge = authorization.body.challenges.find(({ type }: { type: string }) => type === "http-01")
+    const begun = await client.post(challenge.url, {})
+    expect(begun.body.status).toBe("processing")
+    expect(begun.headers.get("retry-after")).toBe("1")
+    for (const socket of asked) socket.destroy()
   })
 
   test("says why it has failed", async () => {
