@@ -1,4 +1,5 @@
 // Which directory a request has come to, and what it may issue by (specification 4.1).
+import { derived } from "../core/derived.ts"
 import { type Authority, findIssuer, issuerOf } from "../pki/authority.ts"
 import type { HeldIssuer } from "../pki/issuers/held-issuer.ts"
 import { type Role, roleDefaults } from "../pki/roles/role.ts"
@@ -143,10 +144,10 @@ function usableRole({ roles, settings }: Authority, name: string): Role {
   return role
 }
 
-function profilesOf({ roles, settings }: Authority): ReadonlyMap<string, Role> {
+const profilesOf = derived(({ roles, settings }: Authority): ReadonlyMap<string, Role> => {
   const usable = [...roles].filter(([name, role]) => !role.noStore && allows(settings.acme.allowedRoles, name))
   return new Map(usable.toSorted(([one], [other]) => (one < other ? -1 : 1)))
-}
+})
 
 /** A name in a path stands for whatever bears it, in the list too (specification 2.4). */
 function explicitIssuer(authority: Authority, reference: string): HeldIssuer {

@@ -1,5 +1,6 @@
 // What an order may ask for, and what is signed of a finalized one: the names whose proof is in hand, by the rules of the role
 // that decides, and nothing that a CSR says besides its key (pki-facts 3.1).
+import { derived } from "../core/derived.ts"
 import { type EngineError, isEngineError } from "../core/errors.ts"
 import type { Instant } from "../core/time.ts"
 import { oids } from "../x509/asn1/oids.ts"
@@ -10,7 +11,7 @@ import type { KeyAlgorithm } from "../x509/key-algorithm.ts"
 import { formatIpAddress } from "../pki/names/ip-address.ts"
 import { subjectMaxima, valuesOf } from "../pki/names/subject.ts"
 import type { CsrFacts } from "../pki/issue/request.ts"
-import type { ValidityTerms } from "../pki/issue/validity.ts"
+import type { ValidityRules, ValidityTerms } from "../pki/issue/validity.ts"
 import { approve, type ApprovedRequest } from "../pki/policy/approve.ts"
 import type { NotAfterBound, Role } from "../pki/roles/role.ts"
 import { acmeMaxTtlMs, type AcmeSettings } from "../pki/settings/acme-settings.ts"
@@ -31,22 +32,23 @@ export interface Asked {
 /** Before anything is proved: throws `rejectedIdentifier` with a subproblem for each name, or `malformed` for the instants. */
 export function refuseUnissuable(asked: Asked, terms: OrderTerms): void {
   const key = suitableKey(terms.role)
+  const refusal = refusalOf(() => approveNames(asked, key, terms))
+  if (refusal === undefined) return
   const subproblems = asked.identifiers.flatMap((identifier): Subproblem[] => {
-    const refusal = refusalOf(() =>
+    const ofIt = refusalOf(() =>
       approveNames({ ...asked, identifiers: [identifier], notAfter: null, notBefore: null }, key, terms),
     )
-    if (refusal === undefined) return []
-    return [{ type: "rejectedIdentifier", detail: refusal.message, identifier: { ...identifier } }]
+    return ofIt === undefined
+      ? []
+      : [{ type: "rejectedIdentifier", detail: ofIt.message, identifier: { ...identifier } }]
   })
   const [first] = subproblems
-  if (first !== undefined)
-    throw new AcmeProblem(
-      "rejectedIdentifier",
-      subproblems.length === 1 ? first.detail : `${subproblems.length} of the identifiers cannot be issued for.`,
-      { subproblems },
-    )
-  const refusal = refusalOf(() => approveNames(asked, key, terms))
-  if (refusal !== undefined) throw new AcmeProblem("malformed", refusal.message)
+  if (first === undefined) throw new AcmeProblem("malformed", refusal.message)
+  throw new AcmeProblem(
+    "rejectedIdentifier",
+    subproblems.length === 1 ? first.detail : `${subproblems.length} of the identifiers cannot be issued for.`,
+    { subproblems },
+  )
 }
 
 /** Of a CSR whose signature is verified. Throws `badCSR`. */
@@ -86,8 +88,9 @@ function approveNames(
   const values = (type: Identifier["type"]) => identifiers.filter((one) => one.type === type).map(({ value }) => value)
   const name = commonName || (role.requireCn ? commonNameFor(identifiers) : "")
   const request = { commonName: name, altNames: values("dns"), ipSans: values("ip"), notBefore, notAfter }
-  const rules = roleForAcme(role, settings, terms)
-  return approve(request, keyAlone(key), { role: rules, identity: undefined, overMaximum: "clamp", ...terms })
+  const by = settings.allowRoleExtKeyUsage ? roleForAcme(role) : roleForServers(role)
+  const rules = validityRulesFor(role, settings, terms)
+  return approve(request, keyAlone(key), { role: by, rules, identity: undefined, overMaximum: "clamp", ...terms })
 }
 
 /** RFC 8555 leaves the common name to the authority: a wildcard before other names. An address is never one. */
@@ -96,35 +99,42 @@ function commonNameFor(identifiers: readonly Identifier[]): string {
   return (names.find(isWildcard) ?? names[0])?.value ?? ""
 }
 
-function roleForAcme(
+const roleForAcme = derived((role: Role): Role => ({
+  ...role,
+  // Names come from the order alone.
+  useCsrCommonName: false,
+  useCsrSans: false,
+  requireCn: false,
+  cnValidations: ["hostname"],
+  generateLease: false,
+}))
+
+const roleForServers = derived((role: Role): Role => ({
+  ...roleForAcme(role),
+  serverFlag: true,
+  clientFlag: false,
+  codeSigningFlag: false,
+  emailProtectionFlag: false,
+  extKeyUsage: [],
+  extKeyUsageOids: [],
+}))
+
+function validityRulesFor(
   role: Role,
   settings: OrderTerms["settings"],
-  terms: Pick<ValidityTerms, "mountTtls" | "now">,
-): Role {
+  { mountTtls, now }: Pick<ValidityTerms, "mountTtls" | "now">,
+): ValidityRules {
+  const { ttlMs, notBeforeDurationMs, notBefore, notBeforeBound } = role
   const longestMs = acmeMaxTtlMs(settings)
-  const latest = terms.now + longestMs
-  const purposes = settings.allowRoleExtKeyUsage
-    ? {}
-    : {
-        serverFlag: true,
-        clientFlag: false,
-        codeSigningFlag: false,
-        emailProtectionFlag: false,
-        extKeyUsage: [],
-        extKeyUsageOids: [],
-      }
+  const latest = now + longestMs
   return {
-    ...role,
-    ...purposes,
-    maxTtlMs: Math.min(role.maxTtlMs || terms.mountTtls.maximumMs, longestMs),
+    ttlMs,
+    notBeforeDurationMs,
+    notBefore,
+    notBeforeBound,
+    maxTtlMs: Math.min(role.maxTtlMs || mountTtls.maximumMs, longestMs),
     notAfter: role.notAfter === null ? null : Math.min(role.notAfter, latest),
     notAfterBound: boundedBy(role.notAfterBound, latest),
-    // Names come from the order alone.
-    useCsrCommonName: false,
-    useCsrSans: false,
-    requireCn: false,
-    cnValidations: ["hostname"],
-    generateLease: false,
   }
 }
 

@@ -6,7 +6,7 @@ import type { GeneralName } from "../../x509/general-name.ts"
 import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
 import type { DistinguishedName } from "../../x509/name.ts"
 import { type CsrFacts, issueRequest, type IssueRequestInput, mergeRequest, type Requested } from "../issue/request.ts"
-import { decideValidity, type Validity, type ValidityTerms } from "../issue/validity.ts"
+import { decideValidity, type Validity, type ValidityRules, type ValidityTerms } from "../issue/validity.ts"
 import { toDnsName } from "../names/dns-name.ts"
 import { toMailbox } from "../names/email.ts"
 import type { Identity } from "../names/identity-template.ts"
@@ -40,6 +40,8 @@ export interface ApprovedRequest extends Pass {
 
 export interface IssuanceTerms extends Omit<ValidityTerms, "rules" | "beyondIssuer"> {
   readonly role: Role
+  /** In the place of what the role says about it. */
+  readonly rules?: ValidityRules
   /** Of whoever asks, where anything is known of them. */
   readonly identity: Identity | undefined
 }
@@ -48,13 +50,13 @@ export interface IssuanceTerms extends Omit<ValidityTerms, "rules" | "beyondIssu
 export function approve(
   input: IssueRequestInput,
   csr: CsrFacts | undefined,
-  { role, identity, ...terms }: IssuanceTerms,
+  { role, rules = role, identity, ...terms }: IssuanceTerms,
 ): ApprovedRequest {
   const request = issueRequest(input)
   const merged = mergeRequest(request, csr, role)
   const { requested } = merged
   const application = { role, identity, namePolicy: namePolicy(role, identity), request, requested, csr }
-  const decided = decideValidity(request, { ...terms, rules: role, beyondIssuer: "as-issuer-says" })
+  const decided = decideValidity(request, { ...terms, rules, beyondIssuer: "as-issuer-says" })
   refuseViolations([...merged.violations, ...violationsOf(application), ...decided.violations])
   const key = csr === undefined ? approvable(keyToMake(role, request)) : csr.key
   const subject = subjectOf({ ...role, ...requested })
