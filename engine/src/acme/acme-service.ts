@@ -1,6 +1,6 @@
 // Use cases of one ACME directory.
 import { isEngineError } from "../core/errors.ts"
-import { newId } from "../core/ids.ts"
+import { newId, newOrderedId } from "../core/ids.ts"
 import { dayMs, type Instant } from "../core/time.ts"
 import type { Authority } from "../pki/authority.ts"
 import type { PkiStores } from "../pki/authority-service.ts"
@@ -225,7 +225,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       for (const identifier of proved)
         authorizations.push((await this.#authorizationFor(acme, stores, account, identifier, now)).authorization)
       const order: AcmeOrder = {
-        id: newId("order", this.context.runtime.random),
+        id: newOrderedId("order", this.context.runtime.random, now),
         mountId: authority.mount.id,
         accountId: account.id,
         state: "open",
@@ -435,7 +435,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     await refuseFailuresBeyond(limits, stores, { accountId: account.id, identifier, now })
     const { random } = this.context.runtime
     const authorization: Authorization = {
-      id: newId("authz", random),
+      id: newOrderedId("authz", random, now),
       mountId: account.mountId,
       accountId: account.id,
       identifier,

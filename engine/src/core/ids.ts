@@ -1,4 +1,5 @@
 import type { RandomSource } from "./random.ts"
+import type { Instant } from "./time.ts"
 
 /** Prefixes as the public API uses them, so that clients which match on them (`^ws-[a-zA-Z0-9]{16}$`) keep working. */
 export type IdPrefix =
@@ -62,14 +63,31 @@ const idLength = 16
 const unbiasedLimit = 232
 
 /** `<prefix>-` and 16 base58 characters. */
-export function newId<P extends IdPrefix>(prefix: P, random: RandomSource): Id<P> {
+export const newId = <P extends IdPrefix>(prefix: P, random: RandomSource): Id<P> =>
+  `${prefix}-${randomText(idLength, random)}` as Id<P>
+
+/** Milliseconds in base58, until the year 6028. */
+const timeLength = 8
+
+/**
+ * The same, the first half the time of its making: of what is made all the time, and never guessed at, because it is told to nobody
+ * but its owner. Made after one another they lie beside one another in the store, which writes a page for many of them.
+ */
+export function newOrderedId<P extends IdPrefix>(prefix: P, random: RandomSource, now: Instant): Id<P> {
+  let time = ""
+  for (let rest = Math.floor(now); time.length < timeLength; rest = Math.floor(rest / 58))
+    time = (alphabet[rest % 58] ?? "") + time
+  return `${prefix}-${time}${randomText(idLength - timeLength, random)}` as Id<P>
+}
+
+function randomText(length: number, random: RandomSource): string {
   let text = ""
-  while (text.length < idLength) {
-    for (const byte of random.bytes(idLength * 2)) {
-      if (byte < unbiasedLimit && text.length < idLength) text += alphabet[byte % 58]
+  while (text.length < length) {
+    for (const byte of random.bytes(length * 2)) {
+      if (byte < unbiasedLimit && text.length < length) text += alphabet[byte % 58]
     }
   }
-  return `${prefix}-${text}` as Id<P>
+  return text
 }
 
 const octetsInHex = Array.from({ length: 256 }, (_, octet) => octet.toString(16).padStart(2, "0"))
