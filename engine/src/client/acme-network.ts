@@ -61,6 +61,7 @@ export function acmeNetwork(options: AcmeNetworkOptions): AcmeNetwork & AsyncDis
         redirectsMaximum,
         ports: [...usualPorts, httpPort],
         trust: { kind: "anybody" },
+        closes: true,
       })
     },
     async greetTls(host, asked, terms) {

@@ -91,7 +91,7 @@ function urlOf(text: string, base?: URL): URL {
 }
 
 async function ask(
-  { method, headers, body, answerBytesMaximum, ports }: OutgoingRequest,
+  { method, headers, body, answerBytesMaximum, ports, closes }: OutgoingRequest,
   url: URL,
   agent: Agent,
   permitted: PermittedAddresses,
@@ -108,6 +108,7 @@ async function ask(
     signal,
     headers: { "user-agent": "chancery", ...headers },
     body: body ?? null,
+    reset: closes === true,
   })
   return {
     status: answer.statusCode,

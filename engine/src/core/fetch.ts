@@ -18,6 +18,8 @@ export interface OutgoingRequest {
   readonly trust?: Trust
   /** Shown where the other side asks for a certificate; PEM. */
   readonly identity?: { readonly certificates: string; readonly privateKey: string }
+  /** The other side is not asked again soon: nothing is kept open for that. */
+  readonly closes?: true
 }
 
 /** All PEM. */
