@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { AcmeTestClient, newAcmeKey } from "../../testing/acme-client.ts"
+import { type AcmeAnswer, AcmeTestClient, newAcmeKey } from "../../testing/acme-client.ts"
 import { systemRuntime } from "../../core/runtime.ts"
 import { hourMs } from "../../core/time.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
@@ -10,12 +10,7 @@ const base = `${acmeCluster}/acme`
 
 describe("a request that is not as it should be", () => {
   const identifiers = { identifiers: [localhost] }
-  const cases: readonly (readonly [
-    string,
-    (client: AcmeTestClient) => Promise<{ status: number; problem: string | undefined }>,
-    number,
-    string,
-  ])[] = [
+  const cases: readonly (readonly [string, (client: AcmeTestClient) => Promise<AcmeAnswer>, number, string])[] = [
     [
       "with a nonce that was used",
       async (client) => {
@@ -197,6 +192,25 @@ describe("a request that is not as it should be", () => {
       "malformed",
     ],
     [
+      "with a member of its key twice",
+      async (client) => {
+        const key = JSON.stringify(client.key.jwk).replace("{", '{"kty":"oct",')
+        const header = `{"alg":"ES256","jwk":${key},"nonce":"${await client.nonce()}","url":"${base}/new-account"}`
+        const { payload, signature } = await client.signed(`${base}/new-account`, {}, { byKey: true })
+        const encoded = Buffer.from(header).toString("base64url")
+        return client.send(`${base}/new-account`, { protected: encoded, payload, signature })
+      },
+      400,
+      "malformed",
+    ],
+    [
+      "with a name of its order twice over",
+      async (client) =>
+        client.post("/new-order", '{"identifiers":[{"type":"dns","value":"a.example.com","value":"b.example.com"}]}'),
+      400,
+      "malformed",
+    ],
+    [
       "with several signatures",
       async (client) => {
         const body = await client.signed(`${base}/new-order`, identifiers)
@@ -231,14 +245,19 @@ describe("a request that is not as it should be", () => {
     ["whose payload is a list", async (client) => client.post("/new-order", "[]"), 400, "malformed"],
     ["with a payload where it reads", async (client) => client.post(`${client.account}/orders`, {}), 400, "malformed"],
   ]
-  test.each(cases)("%s is refused, and changes nothing", async (_how, ask, status, problem) => {
+  test.each(cases)("%s is refused, and changes nothing", async (how, ask, status, problem) => {
     const world = await newAcmeWorld()
     const client = await AcmeTestClient.registered(world, base)
-    const before = (await client.post(`${client.account}/orders`)).body.orders.length
     const answer = await ask(client)
-    expect([answer.status, answer.problem]).toEqual([status, problem])
-    const orders = (await client.post(`${client.account}/orders`)).body.orders.length
-    expect(orders - before).toBeLessThanOrEqual(1)
+    expect([answer.status, answer.problem, answer.body.status]).toEqual([status, problem, status])
+    const nonce = answer.headers.get("replay-nonce") ?? ""
+    expect(answer.headers.get("link")).toBe(`<${base}/directory>;rel="index"`)
+    // What is told with the refusal is as good as any other.
+    const orders = await client.post(`${client.account}/orders`, undefined, { nonce })
+    expect(orders.status).toBe(200)
+    expect(orders.body.orders).toHaveLength(how === "with a nonce that was used" ? 1 : 0)
+    const found = await client.post(client.account ?? "")
+    expect(found.body).toMatchObject({ status: "valid", contact: [] })
   })
 
   async function unsigned(client: AcmeTestClient, header: object) {
@@ -276,6 +295,9 @@ describe("a request that is not as it should be", () => {
         y: Buffer.alloc(32, 1).toString("base64url"),
       },
     ],
+    ["whose exponent changes nothing", { kty: "RSA", e: "AQ", n: Buffer.alloc(256, 0xff).toString("base64url") }],
+    ["of the type that agrees on secrets", { kty: "OKP", crv: "X25519", x: Buffer.alloc(32, 9).toString("base64url") }],
+    ["that is too long", { kty: "RSA", e: "AQAB", n: Buffer.alloc(2_049, 0xff).toString("base64url") }],
     ["that is too short", { kty: "RSA", e: "AQAB", n: Buffer.alloc(128, 0xff).toString("base64url") }],
   ])("with a key %s is refused", async (_how, jwk) => {
     const world = await newAcmeWorld()

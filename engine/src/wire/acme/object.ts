@@ -1,6 +1,5 @@
-// JSON objects as ACME clients send them: one object, and no member of it twice, which readers would take for different things.
+// JSON objects as ACME clients send them: no member twice, at whatever depth, which readers would take for different things.
 import { malformed } from "../../acme/problem.ts"
-import { rawPairs } from "../pki/raw-members.ts"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -9,17 +8,56 @@ const utf8 = new TextDecoder("utf-8", { fatal: true })
 /** `what` begins the sentence about what is wrong. Throws `malformed`. */
 export function readObject(bytes: Uint8Array, what: string): JsonObject {
   let text
+  let value: unknown
   try {
     text = utf8.decode(bytes)
+    value = JSON.parse(text)
   } catch {
-    throw malformed(`${what} is no text in UTF-8.`)
+    throw malformed(text === undefined ? `${what} is no text in UTF-8.` : `${what} is no JSON object.`)
   }
-  const pairs = rawPairs(text)
-  if (pairs === undefined) throw malformed(`${what} is no JSON object.`)
-  const names = pairs.map(([name]) => name)
-  const twice = names.find((name, at) => names.indexOf(name) !== at)
-  if (twice !== undefined) throw malformed(`${what} has the member ${JSON.stringify(twice.slice(0, 64))} twice.`)
-  return JSON.parse(text) as JsonObject
+  if (!isObject(value)) throw malformed(`${what} is no JSON object.`)
+  if (membersRead(value) !== membersWritten(text)) throw malformed(`${what} has a member twice.`)
+  return value
+}
+
+/** Of all objects in it: of members that came twice, one is left. */
+function membersRead(object: JsonObject): number {
+  let count = 0
+  const waiting: unknown[] = [object]
+  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
+    if (typeof value !== "object" || value === null) continue
+    const members = Object.values(value)
+    if (!Array.isArray(value)) count += members.length
+    for (const member of members) if (typeof member === "object" && member !== null) waiting.push(member)
+  }
+  return count
+}
+
+/** Of JSON, as many as there are colons outside of texts. */
+function membersWritten(text: string): number {
+  let count = 0
+  let quote = text.indexOf('"')
+  // Both go forward only, so that a long text is gone through once.
+  for (let colon = text.indexOf(":"); colon !== -1;) {
+    if (quote === -1 || colon < quote) {
+      count += 1
+      colon = text.indexOf(":", colon + 1)
+    } else {
+      const end = endOfText(text, quote)
+      quote = text.indexOf('"', end)
+      if (colon < end) colon = text.indexOf(":", end)
+    }
+  }
+  return count
+}
+
+/** Behind the quotation mark that ends the text which begins here. */
+function endOfText(text: string, quote: number): number {
+  for (let end = text.indexOf('"', quote + 1); ; end = text.indexOf('"', end + 1)) {
+    let escapes = 0
+    while (text[end - 1 - escapes] === "\\") escapes += 1
+    if (escapes % 2 === 0) return end + 1
+  }
 }
 
 /** Base64url without padding, as RFC 7515, section 2, has it. Throws `malformed`. */

@@ -7,7 +7,7 @@ export function rawMembers(text: string): ReadonlyMap<string, string> | undefine
 }
 
 /** In their order, each as often as it comes. */
-export function rawPairs(text: string): readonly (readonly [name: string, value: string])[] | undefined {
+function rawPairs(text: string): readonly (readonly [name: string, value: string])[] | undefined {
   if (!isObject(text)) return undefined
   const pairs: (readonly [string, string])[] = []
   let at = text.indexOf("{") + 1

@@ -1,0 +1,49 @@
+import { describe, expect, test } from "vitest"
+import * as fc from "fast-check"
+import { readObject } from "./object.ts"
+
+const read = (text: string) => readObject(Buffer.from(text), "The body")
+
+describe("an object that a client sends", () => {
+  test.each(["[]", "null", "7", '"a"', "", "{", '{"a":1}{}', '{"a":1,}'])("%s is none, and is refused", (text) => {
+    expect(() => read(text)).toThrow("The body is no JSON object.")
+  })
+
+  test("is refused in another encoding than UTF-8", () => {
+    expect(() => readObject(Uint8Array.of(0x7b, 0xff, 0x7d), "The body")).toThrow("The body is no text in UTF-8.")
+  })
+
+  test.each([
+    '{"a":1,"a":1}',
+    '{"a":1,"\\u0061":2}',
+    '{ "a" : 1 , "b" : { "c" : [ { "d" : 1 , "d" : 2 } ] } }',
+    '{"jwk":{"kty":"EC","kty":"RSA"}}',
+    '{"__proto__":1,"__proto__":2}',
+    '{"\\\\":1,"\\\\":2}',
+  ])("%s is refused for a member that comes twice", (text) => {
+    expect(() => read(text)).toThrow("The body has a member twice.")
+  })
+
+  test.each([
+    "{}",
+    '{"a":":","b":"\\":{","c\\\\":[1,":",{}],"d":{"a":null}}',
+    '{"url":"https://ca.example:8200/v1/pki"}',
+    '{"__proto__":{"a":1}}',
+  ])("%s is read as it stands", (text) => {
+    expect(read(text)).toEqual(JSON.parse(text))
+  })
+
+  test("is read as it was written, whatever is in it", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.boolean(), (object, isSpaced) => {
+        const text = JSON.stringify(object, null, isSpaced ? 2 : 0)
+        expect(read(text)).toEqual(JSON.parse(text))
+      }),
+    )
+  })
+
+  test("may be as deep as it is long", () => {
+    const depth = 100_000
+    expect(Object.keys(read(`{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`))).toEqual(["a"])
+  })
+})
