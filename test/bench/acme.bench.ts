@@ -142,7 +142,7 @@ async function startOurs(): Promise<Served> {
       const text = await body.text()
       if (statusCode >= 300) throw new Error(`${path} answers ${statusCode}: ${text}`)
     },
-    { dns_resolver: dns },
+    { dns_resolver: dns, orders_per_account: 0 },
   )
   return { process: child, orders: await AcmeOrders.registered({ directory: `${cluster}/acme/directory`, dispatcher }) }
 }

@@ -108,6 +108,8 @@ async function ensureIntermediate(engine: ServedEngine): Promise<void> {
 
 const acmeHeaders = ["Location", "Replay-Nonce", "Link"]
 
+const unlimited = { ordersPerAccount: 0, ordersPerName: 0, accountsPerAddress: 0, failedValidations: 0 }
+
 /** Where the mount has an address for it; once, so that whoever turns it off finds it off. */
 async function ensureAcme(engine: ServedEngine): Promise<void> {
   const { config } = await engine.mounts.get(mount)
@@ -115,7 +117,7 @@ async function ensureAcme(engine: ServedEngine): Promise<void> {
   if (config.allowedResponseHeaders.length > 0 || (await settings.cluster()).path === "") return
   await engine.mounts.tune(mount, { config: { allowedResponseHeaders: acmeHeaders } })
   // Nobody is kept waiting who tries things out.
-  await settings.changeAcme({ enabled: true, failedValidations: 0 })
+  await settings.changeAcme({ enabled: true, ...unlimited })
 }
 
 async function ensureRole(engine: ServedEngine): Promise<void> {

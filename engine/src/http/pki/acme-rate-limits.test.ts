@@ -106,3 +106,13 @@ test("who renews by renewal information is not held up", async () => {
   const { leaf: renewed } = await issued(client, responder, { replaces: renewalIdOf(leaf) })
   expect(renewed.serialNumber).not.toBe(leaf.serialNumber)
 })
+
+test("there are limits unless they are set", async () => {
+  const world = await newAcmeWorld()
+  expect((await world.pki("GET", "/pki/config/acme")).body.data).toMatchObject({
+    orders_per_account: 3_000,
+    orders_per_name: 100,
+    accounts_per_address: 500,
+    failed_validations: 60,
+  })
+})

@@ -53,9 +53,10 @@ export const defaultAcmeSettings: AcmeSettings = {
   caaIdentities: [],
   termsOfService: "",
   website: "",
-  ordersPerAccount: 0,
-  ordersPerName: 0,
-  accountsPerAddress: 0,
+  // Above what a cluster of a few thousand hosts asks for, and far below what would hold up everybody else.
+  ordersPerAccount: 3_000,
+  ordersPerName: 100,
+  accountsPerAddress: 500,
   failedValidations: 60,
 }
 
