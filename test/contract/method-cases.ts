@@ -148,6 +148,7 @@ const calls: Readonly<Record<string, Call>> = {
   "configurationVersions.readme": ({ configurationVersions }, { workspace }) => configurationVersions.readme(workspace),
   "variables.create": ({ variables }, { workspace }) => variables.create(workspace, { ...newVariable, key: "other" }),
   "variables.get": ({ variables }, { workspace, variableId }) => variables.get(workspace, variableId),
+  "variables.findById": ({ variables }, { variableId }) => variables.findById(variableId),
   "variables.list": ({ variables }, { workspace }) => variables.list(workspace),
   "variables.update": ({ variables }, { workspace, variableId }) => variables.update(workspace, variableId, {}),
   "variables.delete": ({ variables }, { workspace, variableId }) => variables.delete(workspace, variableId),
@@ -160,6 +161,7 @@ const calls: Readonly<Record<string, Call>> = {
   "vcsConnections.getClient": ({ vcsConnections }, { clientId }) => vcsConnections.getClient(clientId),
   "vcsConnections.listClients": ({ vcsConnections }, { organization }) =>
     vcsConnections.listClients(organization, page),
+  "vcsConnections.updateClient": ({ vcsConnections }, { clientId }) => vcsConnections.updateClient(clientId, {}),
   "vcsConnections.deleteClient": ({ vcsConnections }, { clientId }) => vcsConnections.deleteClient(clientId),
   "vcsConnections.getToken": ({ vcsConnections }, { oauthTokenId }) => vcsConnections.getToken(oauthTokenId),
   "vcsConnections.listTokens": ({ vcsConnections }, { organization }) => vcsConnections.listTokens(organization, page),

@@ -21,6 +21,8 @@ export function recordCases(engine: () => OpenedEngine): void {
       const secret = await variables.create(ref, { ...newVariable, key: "password", sensitive: true })
       expect(secret).toMatchObject({ key: "password", sensitive: true, value: null })
       expect(await variables.get({ id }, plain.id)).toEqual(plain)
+      expect(await variables.findById(secret.id)).toEqual(secret)
+      await expect(variables.findById("var-none")).rejects.toMatchObject(notFound)
       expect(await variables.list({ id })).toEqual(expect.arrayContaining([plain, secret]))
       expect((await workspaces.get({ id })).variableIds.toSorted()).toEqual([plain.id, secret.id].toSorted())
       expect(await variables.update({ id }, plain.id, { value: "us", hcl: true })).toMatchObject({
@@ -82,6 +84,13 @@ export function recordCases(engine: () => OpenedEngine): void {
     const token = await vcs.getToken(client.tokenIds[0] ?? "")
     expect(token).toMatchObject({ oauthClientId: client.id })
     expect((await vcs.listTokens(cast.organization, firstPage)).items).toEqual([token])
+    const renamed = await vcs.updateClient(client.id, { name: "other forge", token: "written again" })
+    expect(renamed).toEqual({ ...client, name: "other forge" })
+    expect(await vcs.updateClient(client.id, {})).toEqual(renamed)
+    expect(await vcs.updateClient(client.id, { name: null })).toEqual({ ...client, name: null })
+    await expect(vcs.updateClient(client.id, { name: "x".repeat(256), token: "" })).rejects.toMatchObject(
+      refused("invalid", ["name"], ["oauthTokenString"]),
+    )
     await vcs.deleteToken(token.id)
     await vcs.deleteClient(client.id)
     await expect(vcs.getClient(client.id)).rejects.toMatchObject(notFound)

@@ -219,6 +219,10 @@ function vcsConnections(): Readonly<Record<string, Prepare>> {
     "POST /organizations/:organization_name/oauth-clients": () => ({ body: client }),
     "GET /organizations/:organization_name/oauth-clients": nothing,
     "GET /oauth-clients/:client_id": aboutClient,
+    "PATCH /oauth-clients/:client_id": async (subject, caller) => ({
+      ...(await aboutClient(subject, caller)),
+      body: document("oauth-clients", { name: "renamed" }),
+    }),
     "DELETE /oauth-clients/:client_id": aboutClient,
     "GET /organizations/:organization_name/oauth-tokens": nothing,
     "GET /oauth-tokens/:oauth_token_id": aboutOauthToken,
@@ -226,6 +230,7 @@ function vcsConnections(): Readonly<Record<string, Prepare>> {
     "POST /organizations/:organization_name/github-app/installations": (subject) => ({ body: installation(subject) }),
     "GET /organizations/:organization_name/github-app/installations": nothing,
     "GET /github-app/installations/:installation_id": aboutInstallation,
+    "GET /github-app/installation/:installation_id": aboutInstallation,
     "DELETE /github-app/installations/:installation_id": aboutInstallation,
   }
 }

@@ -57,4 +57,21 @@ export const workspaceRequests: Readonly<Record<string, Prepare>> = {
     body: document("vars", { value: "us" }),
   }),
   "DELETE /workspaces/:workspace_id/vars/:variable_id": newVariable,
+  "GET /workspaces/:workspace_id/all-vars": nothing,
+  "POST /vars": ({ workspaceId }) => ({
+    body: {
+      data: { ...variable.data, relationships: { workspace: { data: { type: "workspaces", id: workspaceId } } } },
+    },
+  }),
+  "GET /vars": async ({ root, workspaceId }) => {
+    const { attributes, relationships } = (await root("GET", `/workspaces/${workspaceId}`)).body.data
+    const organization = relationships.organization.data.id
+    return { query: `?filter[organization][name]=${organization}&filter[workspace][name]=${attributes.name}` }
+  },
+  "GET /vars/:variable_id": newVariable,
+  "PATCH /vars/:variable_id": async (subject) => ({
+    ...(await newVariable(subject)),
+    body: document("vars", { value: "us" }),
+  }),
+  "DELETE /vars/:variable_id": newVariable,
 }

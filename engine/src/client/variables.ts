@@ -13,6 +13,7 @@ export function remoteVariables(calls: Calls): Variables {
     create: async (ref, input) =>
       one(decodeVariableView, { method: "POST", path: await within(ref), document: encodeVariablePatch(input) }),
     get: async (ref, id) => one(decodeVariableView, { method: "GET", path: await at(ref, id) }),
+    findById: async (id) => one(decodeVariableView, { method: "GET", path: path`/vars/${id}` }),
     // Whoever asks for no page gets all of them.
     list: async (ref) => all(decodeVariableView, { method: "GET", path: await within(ref) }),
     update: async (ref, id, patch) =>

@@ -5,6 +5,7 @@ import {
   decodeOauthTokenView,
   encodeAppInstallationInput,
   encodeOauthClientInput,
+  encodeOauthClientPatch,
 } from "../wire/jsonapi/vcs-connection.ts"
 import type { Calls } from "./calls.ts"
 import { path } from "./transport.ts"
@@ -19,6 +20,12 @@ export const remoteVcsConnections = ({ one, page, done }: Calls): VcsConnections
   getClient: async (id) => one(decodeOauthClientView, { method: "GET", path: path`/oauth-clients/${id}` }),
   listClients: async (organization, request) =>
     page(decodeOauthClientView, path`/organizations/${organization}/oauth-clients`, request),
+  updateClient: async (id, patch) =>
+    one(decodeOauthClientView, {
+      method: "PATCH",
+      path: path`/oauth-clients/${id}`,
+      document: encodeOauthClientPatch(patch),
+    }),
   deleteClient: async (id) => done({ method: "DELETE", path: path`/oauth-clients/${id}` }),
   getToken: async (id) => one(decodeOauthTokenView, { method: "GET", path: path`/oauth-tokens/${id}` }),
   listTokens: async (organization, request) =>

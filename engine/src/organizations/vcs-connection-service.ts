@@ -15,6 +15,7 @@ import {
   type OauthClient,
   oauthClientFaults,
   type OauthClientInput,
+  type OauthClientPatch,
   type OauthClientView,
   type OauthToken,
   type OauthTokenView,
@@ -71,6 +72,20 @@ export class VcsConnectionService implements VcsConnections {
       const clients = await stores.vcsConnections.listClients(organization.id, page)
       const tokens = await stores.vcsConnections.tokenIdsOf(clients.items.map(({ id }) => id))
       return mapPage(clients, (client) => viewClient(client, organization, tokens.get(client.id)))
+    })
+  }
+
+  updateClient(id: string, { token: secret, name }: OauthClientPatch): Promise<OauthClientView> {
+    return this.#storage.transact(async (stores) => {
+      const before = await stores.vcsConnections.findClient(id)
+      const organization = await this.#owner(stores, before, id)
+      const client = { ...(before as OauthClient), ...(name === undefined ? {} : { name }) }
+      // The secret that stays was looked at when it was given.
+      refuseFaults(oauthClientFaults({ ...client, token: secret ?? "kept" }))
+      const tokenIds = (await stores.vcsConnections.tokenIdsOf([id])).get(id) ?? []
+      await stores.vcsConnections.saveClient(client)
+      if (secret !== undefined) for (const tokenId of tokenIds) await stores.vcsConnections.saveSecret(tokenId, secret)
+      return viewClient(client, organization, tokenIds)
     })
   }
 

@@ -7,12 +7,14 @@ export interface VcsConnectionStore {
   listClients(organizationId: OrganizationId, page: PageRequest): Promise<Page<OauthClient>>
   tokenIdsOf(clientIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>
   insertClient(client: OauthClient): Promise<void>
+  saveClient(client: OauthClient): Promise<void>
   /** With its tokens; workspaces that used one lose their VCS binding. */
   removeClient(id: string): Promise<void>
 
   findToken(id: string): Promise<OauthToken | undefined>
   listTokens(organizationId: OrganizationId, page: PageRequest): Promise<Page<OauthToken>>
   insertToken(token: OauthToken, secret: string): Promise<void>
+  saveSecret(tokenId: string, secret: string): Promise<void>
   /** Workspaces that used it lose their VCS binding. */
   removeToken(id: string): Promise<void>
 

@@ -37,6 +37,9 @@ export interface OauthClientInput {
   readonly token: string
 }
 
+/** `token` takes the place of the secret of every token of the client. */
+export type OauthClientPatch = Partial<Pick<OauthClientInput, "name" | "token">>
+
 export interface OauthClientView extends Omit<OauthClient, "organizationId"> {
   readonly organizationName: string
   readonly tokenIds: readonly string[]

@@ -3,6 +3,7 @@ import type {
   AppInstallationInput,
   AppInstallationView,
   OauthClientInput,
+  OauthClientPatch,
   OauthClientView,
   OauthTokenView,
 } from "./vcs-connection.ts"
@@ -12,6 +13,7 @@ export interface VcsConnections {
   createClient(organization: string, input: OauthClientInput): Promise<OauthClientView>
   getClient(id: string): Promise<OauthClientView>
   listClients(organization: string, page: PageRequest): Promise<Page<OauthClientView>>
+  updateClient(id: string, patch: OauthClientPatch): Promise<OauthClientView>
   deleteClient(id: string): Promise<void>
   getToken(id: string): Promise<OauthTokenView>
   listTokens(organization: string, page: PageRequest): Promise<Page<OauthTokenView>>

@@ -29,6 +29,11 @@ export class VariableRows implements VariableStore {
     return row && this.#variableOf(row)
   }
 
+  async findById(id: string): Promise<Variable | undefined> {
+    const row = await this.#session.first(this.#session.db.selectFrom("variables").select(columns).where("id", "=", id))
+    return row && this.#variableOf(row)
+  }
+
   async list(workspaceId: WorkspaceId): Promise<readonly Variable[]> {
     const rows = await this.#session.all(
       this.#session.db

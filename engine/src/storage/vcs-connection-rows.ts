@@ -64,6 +64,10 @@ export class VcsConnectionRows implements VcsConnectionStore {
     )
   }
 
+  async saveClient({ id, name }: OauthClient): Promise<void> {
+    await this.#session.run(this.#session.db.updateTable("oauth_clients").set({ name }).where("id", "=", id))
+  }
+
   async removeClient(id: string): Promise<void> {
     for (const tokenId of (await this.tokenIdsOf([id])).get(id) ?? []) await this.removeToken(tokenId)
     await this.#session.run(this.#session.db.deleteFrom("oauth_clients").where("id", "=", id))
@@ -96,6 +100,13 @@ export class VcsConnectionRows implements VcsConnectionStore {
         value_sealed: this.#sealer.seal(sealPaths.oauthToken(token.id), Buffer.from(secret)),
         created_at: token.createdAt,
       }),
+    )
+  }
+
+  async saveSecret(tokenId: string, secret: string): Promise<void> {
+    const value_sealed = this.#sealer.seal(sealPaths.oauthToken(tokenId), Buffer.from(secret))
+    await this.#session.run(
+      this.#session.db.updateTable("oauth_tokens").set({ value_sealed }).where("id", "=", tokenId),
     )
   }
 

@@ -57,6 +57,15 @@ export class VariableService implements Variables {
     })
   }
 
+  findById(id: string): Promise<VariableView> {
+    return this.#storage.read(async (stores) => {
+      const variable = await stores.variables.findById(id)
+      if (variable === undefined) throw notFound(id)
+      await authorizeWorkspace(stores, this.#caller, { id: variable.workspaceId }, "canReadVariable")
+      return viewVariable(variable)
+    })
+  }
+
   list(ref: WorkspaceRef): Promise<readonly VariableView[]> {
     return this.#storage.read(async (stores) => {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canReadVariable")

@@ -3,6 +3,7 @@ import type { Variable } from "./variable.ts"
 
 export interface VariableStore {
   find(workspaceId: WorkspaceId, id: string): Promise<Variable | undefined>
+  findById(id: string): Promise<Variable | undefined>
   /** All of the workspace, in the order of their creation. */
   list(workspaceId: WorkspaceId): Promise<readonly Variable[]>
   listMany(workspaceIds: readonly WorkspaceId[]): Promise<readonly Variable[]>

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/md5"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 
 	tfe "github.com/hashicorp/go-tfe"
 )
@@ -41,6 +46,11 @@ func variables(s *story) {
 		read, err := s.client.Variables.Read(s.ctx, workspace.ID, variable.ID)
 		succeeds(err)
 		equal("the variable", read, variable)
+	})
+	s.step("lists variables with those of variable sets, of which there are none", func() {
+		list, err := s.client.Variables.ListAll(s.ctx, workspace.ID, nil)
+		succeeds(err)
+		equal("the keys", sorted(mapped(list.Items, func(v *tfe.Variable) string { return v.Key })), []string{"TOKEN", "region"})
 	})
 	s.step("updates a variable", func() {
 		updated, err := s.client.Variables.Update(s.ctx, workspace.ID, variable.ID, tfe.VariableUpdateOptions{
@@ -286,6 +296,33 @@ func runs(s *story) {
 		succeeds(err)
 		equal("the ids", mapped(list.Items, func(c *tfe.ConfigurationVersion) string { return c.ID }), []string{configuration.ID})
 	})
+	s.step("uploads a configuration, and downloads what it uploaded", func() {
+		folder, err := os.MkdirTemp("", "configuration")
+		succeeds(err)
+		defer os.RemoveAll(folder)
+		succeeds(os.WriteFile(filepath.Join(folder, "main.tf"), []byte("terraform {}\n"), 0o600))
+		succeeds(os.WriteFile(filepath.Join(folder, "README.md"), []byte("# From Go\n"), 0o600))
+		succeeds(s.client.ConfigurationVersions.Upload(s.ctx, configuration.UploadURL, folder))
+		read, err := s.client.ConfigurationVersions.Read(s.ctx, configuration.ID)
+		succeeds(err)
+		equal("the status", read.Status, tfe.ConfigurationUploaded)
+		archive, err := s.client.ConfigurationVersions.Download(s.ctx, configuration.ID)
+		succeeds(err)
+		unpacked, err := gzip.NewReader(bytes.NewReader(archive))
+		succeeds(err)
+		text, err := io.ReadAll(unpacked)
+		succeeds(err)
+		isTrue("it holds the file", bytes.Contains(text, []byte("terraform {}")))
+		readme, err := s.client.Workspaces.Readme(s.ctx, workspace.ID)
+		succeeds(err)
+		content, err := io.ReadAll(readme)
+		succeeds(err)
+		equal("the readme", string(content), "# From Go\n")
+	})
+	s.step("is refused an upload to an address that was used, and archives what is not current any more", func() {
+		isTrue("it is refused", s.client.ConfigurationVersions.UploadTarGzip(s.ctx, configuration.UploadURL, bytes.NewReader(nil)) != nil)
+		isTrue("the current one stays", s.client.ConfigurationVersions.Archive(s.ctx, configuration.ID) != nil)
+	})
 	var run *tfe.Run
 	s.step("creates and reads a run", func() {
 		var err error
@@ -415,6 +452,29 @@ func vcsConnections(s *story) {
 		list, err := s.client.OAuthTokens.List(s.ctx, s.organization, nil)
 		succeeds(err)
 		equal("the ids", mapped(list.Items, func(t *tfe.OAuthToken) string { return t.ID }), []string{token.ID})
+	})
+	s.step("renames a client and replaces its secret", func() {
+		updated, err := s.client.OAuthClients.Update(s.ctx, client.ID, tfe.OAuthClientUpdateOptions{
+			Name: tfe.String("forge"), OAuthToken: tfe.String("written again"),
+		})
+		succeeds(err)
+		equal("the name", *present("name", updated.Name), "forge")
+		equal("the address", updated.APIURL, client.APIURL)
+	})
+	s.step("reads an installed app", func() {
+		body := struct {
+			Type   string `jsonapi:"primary,github-app-installations"`
+			Name   string `jsonapi:"attr,name"`
+			Number int    `jsonapi:"attr,installation-id"`
+		}{Name: "app", Number: 42}
+		request, err := s.client.NewRequest("POST", "organizations/"+s.organization+"/github-app/installations", &body)
+		succeeds(err)
+		made := &tfe.GHAInstallation{}
+		succeeds(request.Do(s.ctx, made))
+		read, err := s.client.GHAInstallations.Read(s.ctx, *present("id", made.ID))
+		succeeds(err)
+		equal("the name", *present("name", read.Name), "app")
+		equal("the number", *present("installation-id", read.InstallationID), 42)
 	})
 	s.step("deletes a client with its tokens", func() {
 		succeeds(s.client.OAuthClients.Delete(s.ctx, client.ID))

@@ -6,11 +6,11 @@ import { decodePage } from "../../wire/jsonapi/query.ts"
 import {
   decodeStateVersion,
   decodeStateVersionQuery,
-  decodeStateVersionSubject,
   downloadPaths,
   encodeStateVersion,
   encodeStateVersionOutput,
 } from "../../wire/jsonapi/state-version.ts"
+import { decodeWorkspaceSubject } from "../../wire/jsonapi/workspace-subject.ts"
 import { type StateDocument, stateDocuments, type StateVersionView } from "../../workspaces/state-version.ts"
 import type { StateTransfers } from "../../workspaces/state-versions.ts"
 import type { WorkspaceRef } from "../../workspaces/workspace.ts"
@@ -85,7 +85,7 @@ export const stateVersionRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/state-versions",
-    handle: (request) => list(request, decodeStateVersionSubject(request.query)),
+    handle: (request) => list(request, decodeWorkspaceSubject(request.query)),
   },
   {
     method: "GET",

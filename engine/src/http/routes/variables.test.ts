@@ -125,3 +125,55 @@ describe("a variable", () => {
     expect(answers.map(({ status }) => status)).toEqual(statuses)
   })
 })
+
+describe("the addresses of earlier clients", () => {
+  const named = "filter[organization][name]=acme&filter[workspace][name]=web"
+  const made = (workspace: string, attributes: Record<string, unknown>) => ({
+    body: {
+      data: { type: "vars", attributes, relationships: { workspace: { data: { type: "workspaces", id: workspace } } } },
+    },
+  })
+
+  test("make, show, list, change and delete the same variables", async () => {
+    await using world = await variableWorld()
+    const { status, body } = await world.request("POST", "/vars", made(world.id, region))
+    expect([status, body.data.attributes.key]).toEqual([201, "region"])
+    const path = `/vars/${body.data.id}`
+    expect((await world.request("GET", path)).body).toEqual(body)
+    expect((await world.request("GET", `${world.path}/${body.data.id}`)).body).toEqual(body)
+    expect((await world.request("GET", `/vars?${named}`)).body.data).toEqual([body.data])
+    const changed = await world.request("PATCH", path, {
+      body: { data: { type: "vars", attributes: { value: "us" } } },
+    })
+    expect([changed.status, changed.body.data.attributes.value]).toEqual([200, "us"])
+    expect((await world.request("GET", `/workspaces/${world.id}/all-vars`)).body.data).toEqual([changed.body.data])
+    expect((await world.request("DELETE", path)).status).toBe(204)
+    expect((await world.list()).body.data).toEqual([])
+  })
+
+  test("need a workspace, and say where it should stand", async () => {
+    await using world = await variableWorld()
+    const bare = await world.request("POST", "/vars", { body: { data: { type: "vars", attributes: region } } })
+    expect([bare.status, bare.body.errors[0].source]).toEqual([422, { pointer: "/data/relationships" }])
+    const list = await world.request("GET", "/vars?filter[organization][name]=acme")
+    expect([list.status, list.body.errors[0].source]).toEqual([400, { parameter: "filter[workspace][name]" }])
+    expect((await world.request("POST", "/vars", made("ws-none", region))).status).toBe(404)
+    const twice = [await world.create(region), await world.request("POST", "/vars", made(world.id, region))]
+    expect(twice.map(({ status }) => status)).toEqual([201, 422])
+  })
+
+  test("show no sensitive value, and no variable to strangers", async () => {
+    await using world = await variableWorld()
+    const { id } = (await world.create({ ...region, sensitive: true })).body.data
+    expect((await world.request("GET", `/vars/${id}`)).body.data.attributes.value).toBeNull()
+    const token = await world.token()
+    const body = { data: { type: "vars", attributes: { value: "mine" } } }
+    for (const [method, path] of [
+      ["GET", `/vars/${id}`],
+      ["PATCH", `/vars/${id}`],
+      ["DELETE", `/vars/${id}`],
+      ["GET", `/vars?${named}`],
+    ] as const)
+      expect((await world.request(method, path, { token, ...(method === "PATCH" ? { body } : {}) })).status).toBe(404)
+  })
+})

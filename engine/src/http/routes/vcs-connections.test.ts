@@ -66,6 +66,29 @@ describe("an OAuth client", () => {
     expect(answers[4].data.relationships["oauth-client"].data.id).toBe(body.data.id)
   })
 
+  test("is renamed and gets another secret, which is not shown either", async () => {
+    await using world = await vcsWorld()
+    const { id, attributes } = (await world.client()).body.data
+    const patch = (attributes: Record<string, unknown>) =>
+      world.request("PATCH", `/oauth-clients/${id}`, { body: { data: { type: "oauth-clients", attributes } } })
+    const { status, body } = await patch({ name: "Forge", "oauth-token-string": "ghp-other-secret" })
+    expect([status, body.data.attributes]).toEqual([200, { ...attributes, name: "Forge" }])
+    expect(JSON.stringify(body)).not.toContain("secret")
+    expect((await patch({})).body).toEqual(body)
+    const wrong = await patch({ name: "x".repeat(256), "oauth-token-string": "" })
+    expect([wrong.status, pointersOf(wrong.body)]).toEqual([
+      422,
+      ["/data/attributes/name", "/data/attributes/oauth-token-string"],
+    ])
+    const token = await world.token({ organization: { manageWorkspaces: true } })
+    const refused = await world.request("PATCH", `/oauth-clients/${id}`, {
+      token,
+      body: { data: { type: "oauth-clients", attributes: { name: "mine" } } },
+    })
+    expect(refused.status).toBe(404)
+    expect((await world.request("GET", `/oauth-clients/${id}`)).body).toEqual(body)
+  })
+
   test("is refused with every fault at once", async () => {
     await using world = await vcsWorld()
     const { status, body } = await world.client({ "service-provider": "cvs", name: 3 })

@@ -4,6 +4,7 @@ import { decodePage } from "../../wire/jsonapi/query.ts"
 import {
   decodeAppInstallation,
   decodeOauthClient,
+  decodeOauthClientPatch,
   encodeAppInstallation,
   encodeOauthClient,
   encodeOauthToken,
@@ -12,6 +13,11 @@ import { type ApiRequest, created, noContent, ok, param, type Route } from "../r
 
 const pointers = attributePointers()
 const organizationOf = (request: ApiRequest) => param(request, "organization_name")
+
+async function showInstallation(request: ApiRequest) {
+  const installation = await request.engine.vcsConnections.getInstallation(param(request, "installation_id"))
+  return ok({ data: encodeAppInstallation(installation) })
+}
 
 export const vcsConnectionRoutes: readonly Route[] = [
   {
@@ -38,6 +44,16 @@ export const vcsConnectionRoutes: readonly Route[] = [
     path: "/oauth-clients/:client_id",
     handle: async (request) =>
       ok({ data: encodeOauthClient(await request.engine.vcsConnections.getClient(param(request, "client_id"))) }),
+  },
+  {
+    method: "PATCH",
+    path: "/oauth-clients/:client_id",
+    pointers,
+    handle: async (request) => {
+      const patch = decodeOauthClientPatch(await request.body())
+      const client = await request.engine.vcsConnections.updateClient(param(request, "client_id"), patch)
+      return ok({ data: encodeOauthClient(client) })
+    },
   },
   {
     method: "DELETE",
@@ -92,10 +108,13 @@ export const vcsConnectionRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/github-app/installations/:installation_id",
-    handle: async (request) => {
-      const installation = await request.engine.vcsConnections.getInstallation(param(request, "installation_id"))
-      return ok({ data: encodeAppInstallation(installation) })
-    },
+    handle: showInstallation,
+  },
+  {
+    // As the public clients spell it.
+    method: "GET",
+    path: "/github-app/installation/:installation_id",
+    handle: showInstallation,
   },
   {
     method: "DELETE",

@@ -68,21 +68,6 @@ export function decodeStateVersionQuery(query: URLSearchParams): StateVersionQue
   return { statuses: [first, ...rest] }
 }
 
-/** Both names are needed: a state version belongs to one workspace. */
-export function decodeStateVersionSubject(query: URLSearchParams): {
-  readonly organization: string
-  readonly name: string
-} {
-  const organization = query.get("filter[organization][name]") ?? ""
-  const name = query.get("filter[workspace][name]") ?? ""
-  const faults = []
-  if (organization === "")
-    faults.push({ detail: "filter[organization][name] is required", parameter: "filter[organization][name]" })
-  if (name === "") faults.push({ detail: "filter[workspace][name] is required", parameter: "filter[workspace][name]" })
-  if (faults.length > 0) throw badRequest("The workspace is not named.", faults)
-  return { organization, name }
-}
-
 /** `base` is the address of the server, without the API's prefix: clients follow these addresses as they are. */
 export function encodeStateVersion(version: StateVersionView, base: string): Resource {
   const { summary, uploads, downloads } = version

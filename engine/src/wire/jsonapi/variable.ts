@@ -40,6 +40,15 @@ export function decodeVariable(body: unknown): VariableInput {
   }
 }
 
+const subjectSchema = z.object({
+  relationships: z.object({ workspace: z.object({ data: z.object({ id: z.string() }) }) }),
+})
+
+/** The workspace that a variable made below no workspace is for. */
+export const decodeVariableSubject = (body: unknown): { readonly id: string } => ({
+  id: decodeDocument(body, subjectSchema, { types: ["vars"] }).relationships.workspace.data.id,
+})
+
 /** Null and absent alike keep what was: clients send null for what they did not set. */
 export function decodeVariablePatch(body: unknown): VariablePatch {
   const { attributes } = decodeDocument(body, patchSchema, { types: ["vars"] })

@@ -4,6 +4,7 @@ import {
   type AppInstallationInput,
   type AppInstallationView,
   type OauthClientInput,
+  type OauthClientPatch,
   type OauthClientView,
   type OauthTokenView,
   type ServiceProvider,
@@ -11,6 +12,7 @@ import {
 } from "../../organizations/vcs-connection.ts"
 import { readResource } from "./answer.ts"
 import { decodeDocument, encodeDocument, type RequestDocument, type Resource, toMany, toOne } from "./document.ts"
+import { given } from "./given.ts"
 import { dashedMembers } from "./member-name.ts"
 
 const clientSchema = z.object({
@@ -33,6 +35,20 @@ export function decodeOauthClient(body: unknown): OauthClientInput {
     token: attributes["oauth-token-string"],
   }
 }
+
+const clientPatchSchema = z.object({
+  attributes: z.object({ name: z.string().nullish(), "oauth-token-string": z.string().nullish() }).prefault({}),
+})
+
+/** An absent name is kept and null takes it away; there is no client without a secret, so null keeps that as well. */
+export function decodeOauthClientPatch(body: unknown): OauthClientPatch {
+  const { attributes } = decodeDocument(body, clientPatchSchema, { types: ["oauth-clients"] })
+  return given({ name: attributes.name, token: attributes["oauth-token-string"] ?? undefined })
+}
+
+/** The other direction of `decodeOauthClientPatch`. */
+export const encodeOauthClientPatch = ({ name, token }: OauthClientPatch): RequestDocument =>
+  encodeDocument("oauth-clients", dashedMembers(given({ name, oauthTokenString: token })))
 
 export const encodeOauthClient = (client: OauthClientView): Resource => ({
   id: client.id,
