@@ -125,11 +125,21 @@ test.skipIf(programs === undefined)(
     const watched = watchLeaders()
 
     const description = (name: string, edit: number) => `${name}, edit ${edit}`
+    const source = (kind: string, data: object) =>
+      apply({ apiVersion: "v1", kind, metadata: { name: "values", namespace: "default" }, ...data })
+    await source("Secret", { stringData: { hidden: "0" } })
+    await source("ConfigMap", { data: { open: "0" } })
+    const workspaceOf = (name: string, edit: number) => {
+      const variables = [
+        { key: `edit-${edit}`, value: String(edit) },
+        { key: "open", valueFrom: { configMapKeyRef: { name: "values", key: "open" } } },
+        { key: "hidden", category: "env", valueFrom: { secretKeyRef: { name: "values", key: "hidden" } } },
+      ]
+      return ours("Workspace", name, { connectionRef, description: description(name, edit), variables }, "default")
+    }
     const names = Array.from({ length: objects }, (_, index) => index)
     const makeAll = inParallel(names, 4, async (index) => {
-      await apply(
-        ours("Workspace", `w${index}`, { connectionRef, description: description(`w${index}`, 0) }, "default"),
-      )
+      await apply(workspaceOf(`w${index}`, 0))
       const spec = { secretName: `c${index}-tls`, issuerRef: { name: "pki" }, dnsNames: [`c${index}.example.com`] }
       await apply(ours("Certificate", `c${index}`, spec, "default"))
     })
@@ -138,9 +148,9 @@ test.skipIf(programs === undefined)(
       proxy.cut()
       await plane.restartServer()
       const edited = Math.floor(random() * objects)
-      await apply(
-        ours("Workspace", `w${edited}`, { connectionRef, description: description(`w${edited}`, restart) }, "default"),
-      )
+      await apply(workspaceOf(`w${edited}`, restart))
+      await source("Secret", { stringData: { hidden: String(restart) } })
+      await source("ConfigMap", { data: { open: String(restart) } })
       await sleep(random() * 2_000)
       proxy.cut()
       if (random() < 0.5 || restart === 1) {
@@ -177,6 +187,17 @@ test.skipIf(programs === undefined)(
         workspaces.map(({ metadata, spec, status }) => [metadata.name, { id: status.id, told: spec.description }]),
       ),
     )
+    // What differs still is found with the next poll at the latest.
+    const variablesOf = async ({ spec: { description: told = "" }, status: { id = "" } }: Shown) => {
+      const [edit = ""] = /\d+$/.exec(told) ?? []
+      const found = await world.engine.variables.list({ id })
+      return { edit, found: found.map(({ key, value, sensitive }) => (sensitive ? key : `${key}=${value}`)).toSorted() }
+    }
+    const others = async () =>
+      (await Promise.all(workspaces.map(variablesOf))).filter(
+        ({ edit, found }) => found.join() !== `edit-${edit}=${edit},hidden,open=${restarts}`,
+      )
+    await expect.poll(others, { timeout: readyMs, interval: 1_000 }).toEqual([])
     for (const { metadata, status } of certificates) {
       const { data } = (await api.send("GET", `/api/v1/namespaces/default/secrets/${metadata.name}-tls`)) as {
         readonly data: Readonly<Record<string, string>>
