@@ -5,7 +5,7 @@ import type { AcmeOrder, AcmeOrderId, AuthorizationId } from "../acme/order.ts"
 import type { Problem } from "../acme/problem.ts"
 import type { Instant } from "../core/time.ts"
 import type { MountId } from "../pki/mount.ts"
-import { type SerialNumber, serialNumberOctets, serialNumberOf } from "../x509/serial-number.ts"
+import { keptSerialNumber, type SerialNumber, serialNumberOctets } from "../x509/serial-number.ts"
 import { type Session, statement } from "./session.ts"
 import type { AcmeOrderRow } from "./tables.ts"
 
@@ -127,15 +127,9 @@ export function orderOf(row: Omit<AcmeOrderRow, "attempts" | "attempt_at">): Acm
     profile: row.profile,
     replaces: row.replaces,
     csr: row.csr,
-    serialNumber: row.serial_number === null ? null : serialOf(row.serial_number),
+    serialNumber: row.serial_number === null ? null : keptSerialNumber(row.serial_number),
     error: row.error === null ? null : (JSON.parse(row.error) as Problem),
   }
-}
-
-export function serialOf(octets: Uint8Array): SerialNumber {
-  const serialNumber = serialNumberOf(octets)
-  if (serialNumber === undefined) throw new Error("an order has what is no serial number")
-  return serialNumber
 }
 
 export const orderColumns = [

@@ -15,7 +15,7 @@ import type {
   StoredCertificate,
 } from "../pki/certificates/certificate.ts"
 import type { MountId } from "../pki/mount.ts"
-import { type SerialNumber, serialNumberOctets, serialNumberOf } from "../x509/serial-number.ts"
+import { keptSerialNumber, type SerialNumber, serialNumberOctets } from "../x509/serial-number.ts"
 import { backwards, certificateSearch, cursorOf } from "./certificate-search.ts"
 import { among } from "./dialect.ts"
 import { type Session, statement, UniqueViolation } from "./session.ts"
@@ -170,12 +170,6 @@ const recordOf = (row: Omit<CertificateRow, "number" | "revoked_at">, names: rea
   notBefore: row.not_before,
   notAfter: row.not_after,
 })
-
-function keptSerialNumber(octets: Uint8Array): SerialNumber {
-  const serialNumber = serialNumberOf(octets)
-  if (serialNumber === undefined) throw new Error("a certificate is kept under what is no serial number")
-  return serialNumber
-}
 
 type InsertedCertificate = InOctets<Omit<CertificateRecord, "names">>
 

@@ -3,7 +3,7 @@ import { permissionDenied } from "../core/access.ts"
 import type { Instant } from "../core/time.ts"
 import type { FoundLease, KeptLease, LeaseRange, LeaseStore } from "../pki/leases/lease.ts"
 import type { MountId } from "../pki/mount.ts"
-import { serialNumberOctets, serialNumberOf } from "../x509/serial-number.ts"
+import { keptSerialNumber, serialNumberOctets } from "../x509/serial-number.ts"
 import { ReferenceViolation, type Session, statement } from "./session.ts"
 
 export class LeaseRows implements LeaseStore {
@@ -80,8 +80,7 @@ interface LeaseColumns {
 const columns = ["id", "mount_id", "serial_number", "issued_at", "expires_at"] as const
 
 function leaseOf({ id, mount_id, serial_number, issued_at, expires_at }: LeaseColumns): FoundLease {
-  const serialNumber = serialNumberOf(serial_number)
-  if (serialNumber === undefined) throw new Error("a lease is about what is no serial number")
+  const serialNumber = keptSerialNumber(serial_number)
   return { id, mountId: mount_id as MountId, serialNumber, issuedAt: issued_at, expiresAt: expires_at }
 }
 

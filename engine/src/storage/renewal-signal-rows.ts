@@ -2,8 +2,7 @@ import type { CountedRenewalSignal, RenewalSignal, RenewalSignalStore } from "..
 import type { IssuerId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
 import type { MountId } from "../pki/mount.ts"
-import { type SerialNumber, serialNumberOctets } from "../x509/serial-number.ts"
-import { serialOf } from "./acme-order-rows.ts"
+import { keptSerialNumber, type SerialNumber, serialNumberOctets } from "../x509/serial-number.ts"
 import { type Session, statement } from "./session.ts"
 import type { AcmeRenewalSignalRow } from "./tables.ts"
 
@@ -44,7 +43,7 @@ export class RenewalSignalRows implements RenewalSignalStore {
   }
 
   async serialNumbers(id: string): Promise<readonly SerialNumber[]> {
-    return (await this.#session.all(serialNumbersOf, { id })).map((row) => serialOf(row.serial_number))
+    return (await this.#session.all(serialNumbersOf, { id })).map((row) => keptSerialNumber(row.serial_number))
   }
 
   async remove(mountId: MountId, id: string): Promise<boolean> {

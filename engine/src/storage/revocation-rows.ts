@@ -15,7 +15,7 @@ import type {
   RevocationStore,
 } from "../pki/revoke/revocation.ts"
 import { encodeRevokedEntry, type RevocationReason } from "../x509/certificate-list.ts"
-import { type SerialNumber, serialNumberOctets, serialNumberOf } from "../x509/serial-number.ts"
+import { keptSerialNumber, type SerialNumber, serialNumberOctets } from "../x509/serial-number.ts"
 import { nextGeneration, readGeneration, revocationsFamily } from "./generations.ts"
 import { type Session, statement, UniqueViolation } from "./session.ts"
 import type { RevocationRow } from "./tables.ts"
@@ -75,7 +75,9 @@ export class RevocationRows implements RevocationStore {
     { after, limit }: { readonly after?: SerialNumber | undefined; readonly limit: number },
   ): Promise<readonly SerialNumber[]> {
     const from = after === undefined ? new Uint8Array() : serialNumberOctets(after)
-    return (await this.#session.all(serialNumbersAfter, { mountId, from, limit })).map(serialNumberIn)
+    return (await this.#session.all(serialNumbersAfter, { mountId, from, limit })).map((row) =>
+      keptSerialNumber(row.serial_number),
+    )
   }
 
   async latest(mountId: MountId, list: CrlListId): Promise<number> {
@@ -108,7 +110,7 @@ export class RevocationRows implements RevocationStore {
   ): Promise<readonly EndedRevocation[]> {
     const rows = await this.#session.all(endedBefore, { mountId, before, limit, ...after })
     return rows.map((row) => ({
-      serialNumber: serialNumberIn(row),
+      serialNumber: keptSerialNumber(row.serial_number),
       list: row.list as CrlListId,
       number: row.number,
       notAfter: row.not_after,
@@ -120,7 +122,10 @@ export class RevocationRows implements RevocationStore {
     { after, limit }: { readonly after: Uint8Array; readonly limit: number },
   ): Promise<readonly Pick<Revocation, "serialNumber" | "issuerId">[]> {
     const rows = await this.#session.all(issuersAfter, { mountId, from: after, limit })
-    return rows.map((row) => ({ serialNumber: serialNumberIn(row), issuerId: row.issuer_id as IssuerId | null }))
+    return rows.map((row) => ({
+      serialNumber: keptSerialNumber(row.serial_number),
+      issuerId: row.issuer_id as IssuerId | null,
+    }))
   }
 
   async associate(
@@ -155,12 +160,6 @@ export class RevocationRows implements RevocationStore {
     if (count > 0) await nextGeneration(this.#session, revocationsFamily(mountId))
     return count
   }
-}
-
-function serialNumberIn({ serial_number }: { readonly serial_number: Uint8Array }): SerialNumber {
-  const serialNumber = serialNumberOf(serial_number)
-  if (serialNumber === undefined) throw new Error("a certificate is revoked under what is no serial number")
-  return serialNumber
 }
 
 const bySerialNumber = statement((db, { mountId, serialNumber }: { mountId: string; serialNumber: Uint8Array }) =>

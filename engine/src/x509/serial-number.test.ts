@@ -1,13 +1,26 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { seededRandom } from "../testing/seeded-random.ts"
-import { newSerialNumber, parseSerialNumber, serialNumberOctets, serialNumberOf } from "./serial-number.ts"
+import {
+  keptSerialNumber,
+  newSerialNumber,
+  parseSerialNumber,
+  serialNumberOctets,
+  serialNumberOf,
+} from "./serial-number.ts"
 
 test("a new serial number is the drawn bits without the sign bit", () => {
   const drawn = Uint8Array.from({ length: 20 }, (_, index) => 0xf0 + (index % 16))
   expect(newSerialNumber({ bytes: () => drawn.slice() })).toBe(
     "70:f1:f2:f3:f4:f5:f6:f7:f8:f9:fa:fb:fc:fd:fe:ff:f0:f1:f2:f3",
   )
+})
+
+test("what was kept is the serial number it was, and nothing else is taken for one", () => {
+  const [kept] = ["4f:00:a1"].map(parseSerialNumber)
+  expect(keptSerialNumber(serialNumberOctets(kept!))).toBe(kept)
+  for (const octets of [new Uint8Array(), new Uint8Array(20), new Uint8Array(21).fill(1)])
+    expect(() => keptSerialNumber(octets)).toThrow("none")
 })
 
 test("new serial numbers are positive, at most 20 octets, and do not repeat", () => {

@@ -29,6 +29,13 @@ export function serialNumberOf(magnitude: Uint8Array): SerialNumber | undefined 
   return text as SerialNumber
 }
 
+/** Of octets that were a serial number when they were kept. */
+export function keptSerialNumber(octets: Uint8Array): SerialNumber {
+  const serialNumber = serialNumberOf(octets)
+  if (serialNumber === undefined) throw new Error("what was kept as a serial number is none")
+  return serialNumber
+}
+
 /** Octets of the magnitude, big-endian; the first is not zero. */
 export const serialNumberOctets = (serialNumber: SerialNumber): Uint8Array =>
   Buffer.from(serialNumber.replaceAll(":", ""), "hex")
