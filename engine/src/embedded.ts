@@ -100,6 +100,7 @@ import { projectBindings } from "./tags/project-bindings.ts"
 import { RemoteStateConsumerService } from "./workspaces/remote-state-consumer-service.ts"
 import { AgentPoolService } from "./workspaces/agent-pool-service.ts"
 import { readStates, readStatesJob } from "./workspaces/read-states.ts"
+import { keepStates, stateUpkeepJob } from "./workspaces/state-upkeep.ts"
 import { RetentionPolicyService } from "./workspaces/retention-policy-service.ts"
 import { TagService } from "./workspaces/tag-service.ts"
 import { InclusionService } from "./workspaces/inclusion-service.ts"
@@ -163,6 +164,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
   const generations = currentGenerations(database)
   const stateTools: StateTools = {
     archive: sealedStateArchive(sealer),
+    edition: options.edition ?? "self-hosted",
     limitBytes: options.stateLimitBytes ?? defaultStateLimitBytes,
     wakeReading: () => jobs.wake(readStatesJob.name),
     signer: hmacSigner(await siteSecret(database, "signing-key", sealer, random)),
@@ -326,6 +328,7 @@ const jobsOver = (context: Context, tidying: TidyWorker): readonly Job[] => [
   { ...endRunClaimsJob, run: (held) => endRunClaims(context, held) },
   { ...sweepAcmeJob, run: (held) => sweepAcme(context, held) },
   { ...readStatesJob, run: (held) => readStates(context, held) },
+  { ...stateUpkeepJob, run: (held) => keepStates(context, held) },
 ]
 
 /** Services are made when they are first asked for: a request uses one or two. */

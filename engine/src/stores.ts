@@ -34,6 +34,7 @@ import type { AssessmentStore } from "./workspaces/assessment-store.ts"
 import type { ConfigurationVersionStore } from "./workspaces/configuration-version-store.ts"
 import type { RunRecordStore } from "./workspaces/run-record-store.ts"
 import type { RunStore } from "./workspaces/run-store.ts"
+import type { WorkspaceResourceStore } from "./workspaces/workspace-resource.ts"
 import type { StateDocumentStore } from "./workspaces/state-document-store.ts"
 import type { StateVersionStore } from "./workspaces/state-version-store.ts"
 import type { VariableStore } from "./workspaces/variable-store.ts"
@@ -57,6 +58,7 @@ export interface Stores {
   readonly workspaces: WorkspaceStore
   readonly stateVersions: StateVersionStore
   readonly stateDocuments: StateDocumentStore
+  readonly workspaceResources: WorkspaceResourceStore
   readonly runs: RunStore
   readonly runRecords: RunRecordStore
   readonly configurationVersions: ConfigurationVersionStore

@@ -103,6 +103,15 @@ const calls: Readonly<Record<string, Call>> = {
   "stateVersions.list": ({ stateVersions }, { workspace }) => stateVersions.list(workspace, {}, page),
   "stateVersions.upload": ({ stateVersions }, { stateVersionId }) =>
     stateVersions.upload(stateVersionId, "json-state", inPieces(Buffer.from("{}"))),
+  "stateVersions.rollback": ({ stateVersions }, { workspace, stateVersionId }) =>
+    stateVersions.rollback(workspace, stateVersionId),
+  "stateVersions.softDeleteBackingData": ({ stateVersions }, { stateVersionId }) =>
+    stateVersions.softDeleteBackingData(stateVersionId),
+  "stateVersions.restoreBackingData": ({ stateVersions }, { stateVersionId }) =>
+    stateVersions.restoreBackingData(stateVersionId),
+  "stateVersions.permanentlyDeleteBackingData": ({ stateVersions }, { stateVersionId }) =>
+    stateVersions.permanentlyDeleteBackingData(stateVersionId),
+  "stateVersions.resources": ({ stateVersions }, { workspace }) => stateVersions.resources(workspace, page),
   "stateVersions.download": ({ stateVersions }, { stateVersionId }) => stateVersions.download(stateVersionId, "state"),
   "stateVersions.outputs": ({ stateVersions }, { stateVersionId }) => stateVersions.outputs(stateVersionId, page),
   "stateVersions.currentOutputs": ({ stateVersions }, { workspace }) => stateVersions.currentOutputs(workspace),

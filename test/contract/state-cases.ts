@@ -169,6 +169,34 @@ export function stateCases(engine: () => OpenedEngine): void {
       expect(await bytesOf(await stateVersions.download(made.id, "state"))).toEqual(state)
     })
 
+    test("is gone back to, and loses and regains its backing data", async () => {
+      const { stateVersions, workspaces } = cast.owner.engine
+      const { id } = await cast.newWorkspace()
+      const earlier = await saved(id, newStateInput(1))
+      await saved(id, newStateInput(2))
+      await expect(stateVersions.rollback({ id }, earlier.id)).rejects.toMatchObject(refused("conflict"))
+      await workspaces.lock({ id }, { reason: "" })
+      const back = await stateVersions.rollback({ id }, earlier.id)
+      expect(back).toMatchObject({ serial: 3, status: "finalized", hasJsonState: true, summary: earlier.summary })
+      expect(JSON.parse((await bytesOf(await stateVersions.download(back.id, "state"))).toString())).toMatchObject({
+        serial: 3,
+        lineage: "contract",
+      })
+      await expect(stateVersions.softDeleteBackingData(back.id)).rejects.toMatchObject(refused("conflict"))
+      await stateVersions.softDeleteBackingData(earlier.id)
+      await expect(stateVersions.download(earlier.id, "state")).rejects.toMatchObject(notFound)
+      await stateVersions.restoreBackingData(earlier.id)
+      await expect(stateVersions.restoreBackingData(earlier.id)).rejects.toMatchObject(refused("conflict"))
+      await stateVersions.softDeleteBackingData(earlier.id)
+      await stateVersions.permanentlyDeleteBackingData(earlier.id)
+      expect((await stateVersions.get(earlier.id)).status).toBe("backing_data_permanently_deleted")
+      const resources = await stateVersions.resources({ id }, firstPage)
+      expect(resources).toMatchObject({
+        totalCount: 1,
+        items: [{ providerType: "null_resource", stateVersionId: back.id }],
+      })
+    })
+
     test("may be larger than what anybody holds whole, and is then read after it was taken", async () => {
       const { stateVersions, workspaces } = cast.owner.engine
       const { id } = await cast.newWorkspace()

@@ -37,13 +37,33 @@ const aboutStateVersion: Prepare = async (subject) => ({
   params: { state_version_id: (await saveState(subject)).id },
 })
 
+/** Of a version that is current no more, after this was done to it. */
+const aboutEarlier =
+  (...actions: readonly string[]): Prepare =>
+  async (subject) => {
+    const { id } = await saveState(subject)
+    await saveState(subject)
+    for (const action of actions) await subject.root("POST", `/state-versions/${id}/actions/${action}_backing_data`)
+    return { params: { state_version_id: id } }
+  }
+
 export const stateRequests: Readonly<Record<string, Prepare>> = {
   // Whoever creates a state version holds the lock.
   "POST /workspaces/:workspace_id/state-versions": async ({ as, workspaceId }, caller) => {
     await as(caller, "POST", `/workspaces/${workspaceId}/actions/lock`)
     return { body: newState(1) }
   },
+  "PATCH /workspaces/:workspace_id/state-versions": async (subject, caller) => {
+    const { id } = await saveState(subject)
+    await subject.as(caller, "POST", `/workspaces/${subject.workspaceId}/actions/lock`)
+    const relationships = { "rollback-state-version": { data: { type: "state-versions", id } } }
+    return { body: { data: { type: "state-versions", relationships } } }
+  },
   "GET /workspaces/:workspace_id/state-versions": nothing,
+  "GET /workspaces/:workspace_id/resources": withState,
+  "POST /state-versions/:state_version_id/actions/soft_delete_backing_data": aboutEarlier(),
+  "POST /state-versions/:state_version_id/actions/restore_backing_data": aboutEarlier("soft_delete"),
+  "POST /state-versions/:state_version_id/actions/permanently_delete_backing_data": aboutEarlier("soft_delete"),
   "GET /state-versions": ({ organization, workspaceName }) => ({
     query: `?filter%5Borganization%5D%5Bname%5D=${organization}&filter%5Bworkspace%5D%5Bname%5D=${workspaceName}`,
   }),

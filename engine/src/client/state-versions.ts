@@ -1,8 +1,10 @@
+import { decodeWorkspaceResource } from "../wire/jsonapi/workspace-resource.ts"
 import { conflict, notFound } from "../core/errors.ts"
 import {
   decodeStateVersionOutput,
   decodeStateVersionView,
   downloadPaths,
+  encodeRollback,
   encodeStateVersionInput,
   encodeStateVersionQuery,
 } from "../wire/jsonapi/state-version.ts"
@@ -13,7 +15,7 @@ import { path, type Transport } from "./transport.ts"
 import { workspaceId } from "./workspaces.ts"
 
 export function remoteStateVersions(calls: Calls, { downloadStream, upload }: Transport): StateVersions {
-  const { one, all, page } = calls
+  const { one, all, page, done } = calls
   return {
     create: async (ref, input) =>
       one(decodeStateVersionView, {
@@ -49,6 +51,20 @@ export function remoteStateVersions(calls: Calls, { downloadStream, upload }: Tr
       )
     },
     download: async (id, document) => downloadStream(path`/state-versions/${id}/${downloadPaths[document]}`),
+    rollback: async (ref, id) =>
+      one(decodeStateVersionView, {
+        method: "PATCH",
+        path: path`/workspaces/${await workspaceId(calls, ref)}/state-versions`,
+        document: encodeRollback(id),
+      }),
+    softDeleteBackingData: (id) =>
+      done({ method: "POST", path: path`/state-versions/${id}/actions/soft_delete_backing_data` }),
+    restoreBackingData: (id) =>
+      done({ method: "POST", path: path`/state-versions/${id}/actions/restore_backing_data` }),
+    permanentlyDeleteBackingData: (id) =>
+      done({ method: "POST", path: path`/state-versions/${id}/actions/permanently_delete_backing_data` }),
+    resources: async (ref, request) =>
+      page(decodeWorkspaceResource, path`/workspaces/${await workspaceId(calls, ref)}/resources`, request),
     outputs: async (id, request) => page(decodeStateVersionOutput, path`/state-versions/${id}/outputs`, request),
     currentOutputs: async (ref) =>
       all(decodeStateVersionOutput, {

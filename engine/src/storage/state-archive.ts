@@ -30,6 +30,9 @@ const pathOf = ({ id, versionId, document }: DocumentPlace, index: number, isLas
 /** So much may wait for the compressing thread while this one goes on with what else there is to do with the bytes. */
 const waitingBytes = 1024 * 1024
 
+/** Each piece costs as much on its way as the bytes in it. */
+const openedPieceBytes = 128 * 1024
+
 async function* sealStream(
   sealer: Sealer,
   place: DocumentPlace,
@@ -70,7 +73,7 @@ async function* openStream(
     for await (const compressed of opened()) yield zstdDecompressSync(compressed)
     return
   }
-  const decompress = createZstdDecompress()
+  const decompress = createZstdDecompress({ chunkSize: openedPieceBytes })
   const fed = pipeline(opened, decompress)
   fed.catch(() => {})
   yield* decompress as AsyncIterable<Uint8Array>

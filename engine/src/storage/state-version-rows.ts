@@ -1,5 +1,6 @@
 import { sql } from "kysely"
 import type { OrganizationId, RunId, StateVersionId, WorkspaceId } from "../core/ids.ts"
+import { dayMs, type Instant } from "../core/time.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Sealer } from "../core/sealing.ts"
 import type { OutputType, StateContents } from "../workspaces/state-file.ts"
@@ -74,6 +75,39 @@ export class StateVersionRows implements StateVersionStore {
   async save(version: StateVersion): Promise<void> {
     const { id, ...row } = rowOf(version)
     await this.#session.run(this.#session.db.updateTable("state_versions").set(row).where("id", "=", id))
+  }
+
+  async discard(id: StateVersionId): Promise<void> {
+    await this.#session.run(discardOne, { id })
+  }
+
+  discardOlder(createdBefore: Instant, limit: number): Promise<number> {
+    return this.#session.run(discardLate, { createdBefore, limit })
+  }
+
+  async givenUp(now: Instant, limit: number): Promise<readonly StateVersionId[]> {
+    if ((await this.#session.first(anyPolicy, {})) === undefined) return []
+    const rows = await this.#session.all(sql<{ id: string }>`
+      select v.id from state_versions v
+      join workspaces w on w.id = v.workspace_id
+      left join retention_policies own on own.target_kind = 'workspace' and own.target_id = w.id
+      left join retention_policies organization
+        on organization.target_kind = 'organization' and organization.target_id = w.organization_id
+      left join retention_policies site on site.target_kind = 'site' and site.target_id = ''
+      where v.status in ('finalized', 'backing_data_soft_deleted')
+        and coalesce(own.kind, organization.kind, site.kind) = 'delete-older'
+        and v.created_at < ${now} - ${dayMs} * case
+          when own.id is not null then own.delete_older_than_days
+          when organization.id is not null then organization.delete_older_than_days
+          else site.delete_older_than_days end
+        and v.id <> coalesce(w.current_state_version_id, '')
+        and (w.locked_at is null or v.lock_number <> w.lock_number)
+      limit ${limit}`)
+    return rows.map(({ id }) => id as StateVersionId)
+  }
+
+  async setBackingDataDeleted(ids: readonly StateVersionId[]): Promise<void> {
+    await this.#session.run(setDeleted, { ids })
   }
 
   discardPending(workspaceId: WorkspaceId): Promise<number> {
@@ -229,6 +263,37 @@ const outputIds = statement((db, { ids }: { ids: readonly string[] }, dialect) =
     .where(among(dialect, sql.ref("state_version_id"), ids))
     .orderBy("position"),
 )
+const discardOne = statement((db, { id }: { id: string }) =>
+  db
+    .updateTable("state_versions")
+    .set({ status: sql.lit("discarded") })
+    .where("id", "=", id)
+    .where("status", "=", sql.lit("pending")),
+)
+const discardLate = statement((db, { createdBefore, limit }: { createdBefore: number; limit: number }) =>
+  db
+    .updateTable("state_versions")
+    .set({ status: sql.lit("discarded") })
+    .where("id", "in", (late) =>
+      late
+        .selectFrom("state_versions")
+        .select("id")
+        .where("status", "=", sql.lit("pending"))
+        .where("created_at", "<", createdBefore)
+        .limit(limit),
+    ),
+)
+
+const anyPolicy = statement((db, _none: object) =>
+  db.selectFrom("retention_policies").select("id").where("kind", "=", sql.lit("delete-older")).limit(sql.lit(1)),
+)
+const setDeleted = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
+  db
+    .updateTable("state_versions")
+    .set({ status: sql.lit("backing_data_permanently_deleted") })
+    .where(among(dialect, sql.ref("id"), ids)),
+)
+
 /** What could not be read so often will not be the next time. */
 const readingAttemptsMaximum = 5
 

@@ -17,6 +17,7 @@ import { RunRows } from "./run-rows.ts"
 import type { Session } from "./session.ts"
 import { ServiceTokenRows } from "./service-token-rows.ts"
 import { SettingRows } from "./setting-rows.ts"
+import { WorkspaceResourceRows } from "./workspace-resource-rows.ts"
 import { StateDocumentRows } from "./state-document-rows.ts"
 import { StateVersionRows } from "./state-version-rows.ts"
 import { TeamProjectRows } from "./team-project-rows.ts"
@@ -96,6 +97,9 @@ class SessionStores implements Stores {
   }
   get workspaces() {
     return this.#once("workspaces", WorkspaceRows)
+  }
+  get workspaceResources() {
+    return this.#once("workspaceResources", WorkspaceResourceRows)
   }
   get stateDocuments() {
     return this.#once("stateDocuments", StateDocumentRows)

@@ -30,6 +30,8 @@ export interface Tables {
   state_contents: StateContentRow
   state_documents: StateDocumentRow
   state_chunks: StateChunkRow
+  workspace_resources: WorkspaceResourceRow
+  workspace_resource_listings: WorkspaceResourceListingRow
   state_version_outputs: StateVersionOutputRow
   runs: RunRow
   run_logs: RunLogRow
@@ -407,6 +409,28 @@ export interface StateChunkRow {
   document_id: string
   chunk: number
   sealed: Uint8Array
+}
+
+/** One instance in the state that its workspace's were last listed from. */
+export interface WorkspaceResourceRow {
+  id: string
+  workspace_id: string
+  address: string
+  name: string
+  module: string
+  provider: string
+  provider_type: string
+  name_index: string | null
+  /** Keyed, since what it is of may hold secrets that are easily guessed. */
+  digest: string
+  created_at: number
+  updated_at: number
+  state_version_id: string
+}
+
+export interface WorkspaceResourceListingRow {
+  workspace_id: string
+  state_version_id: string
 }
 
 /** The same as servers of earlier releases stored it. */

@@ -26,3 +26,12 @@ export async function openStateDocument(
     return chunk
   })
 }
+
+/** Whatever there is of a version's content: its documents, and its outputs, which say the same again. */
+export async function removeBackingData(
+  { stateVersions, stateDocuments }: Pick<Stores, "stateVersions" | "stateDocuments">,
+  id: StateVersionId,
+): Promise<void> {
+  await stateDocuments.abandonAll(id)
+  await stateVersions.removeOutputs(id)
+}

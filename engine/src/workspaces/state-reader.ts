@@ -6,12 +6,14 @@ import {
   parseResource,
   parseStateHeader,
   refused,
+  rootModule,
   type StateContents,
   type StateHeader,
   type StateOutput,
   type StateResource,
   summarize,
 } from "./state-file.ts"
+import type { FoundResource, FoundResources } from "./workspace-resource.ts"
 
 /** No serial, lineage or version is longer. */
 const headerBytesMaximum = 64 * 1024
@@ -65,6 +67,12 @@ export interface FoundContents extends StateContents {
 export function stateContentsReader(): Reader<FoundContents> {
   const visitor = new ContentsVisitor()
   return reading(new JsonReader(visitor, { captureMaximumBytes: outputBytesMaximum }), () => visitor.contents())
+}
+
+/** What a state manages, instance by instance; what is odd about it is left out. `digest` is taken of what each is. */
+export function stateInstancesReader(digest: (text: string) => string): Reader<FoundResources> {
+  const visitor = new InstancesVisitor(digest)
+  return reading(new JsonReader(visitor), () => visitor.found)
 }
 
 /** Any JSON document. */
@@ -150,6 +158,72 @@ class ContentsVisitor implements JsonVisitor {
     }
   }
 }
+
+class InstancesVisitor implements JsonVisitor {
+  readonly found = new Map<string, FoundResource>()
+  readonly #digest: (text: string) => string
+  #resource: Record<string, unknown> = {}
+  #instances: { readonly index: unknown; readonly digest: string }[] = []
+
+  constructor(digest: (text: string) => string) {
+    this.#digest = digest
+  }
+
+  visit(path: JsonPath, kind: JsonKind): "enter" | "capture" | "skip" {
+    const [part, , member] = path
+    switch (path.length) {
+      case 0:
+        return entered(kind)
+      case 1:
+        return part === "resources" && kind === "array" ? "enter" : "skip"
+      case 2:
+        this.#resource = {}
+        this.#instances = []
+        return kind === "object" ? "enter" : "skip"
+      case 3:
+        if (member === "instances") return kind === "array" ? "enter" : "skip"
+        return resourceMembers.has(member) && kind === "scalar" ? "capture" : "skip"
+      default:
+        return kind === "object" ? "capture" : "skip"
+    }
+  }
+
+  captured(path: JsonPath, value: unknown): void {
+    if (path.length === 3) this.#resource[String(path[2])] = value
+    // What is too long to be told apart is taken to be as it was.
+    else
+      this.#instances.push({
+        index: (value as { readonly index_key?: unknown } | undefined)?.index_key,
+        digest: this.#digest(JSON.stringify(value ?? null)),
+      })
+  }
+
+  left(path: JsonPath): void {
+    if (path.length !== 2) return
+    const faults: string[] = []
+    const resource = parseResource({ ...this.#resource, instances: this.#instances.length }, 0, faults)
+    if (faults.length > 0 || this.#resource["mode"] !== "managed") return
+    const { name, type, module, provider } = resource
+    const prefix = module === rootModule ? "" : `${module}.`
+    for (const { index, digest } of this.#instances) {
+      const isIndexed = typeof index === "string" || typeof index === "number"
+      const address = `${prefix}${type}.${name}${isIndexed ? `[${JSON.stringify(index)}]` : ""}`
+      this.found.set(address, {
+        address,
+        name,
+        module,
+        provider: shortProvider(provider),
+        providerType: type,
+        nameIndex: isIndexed ? String(index) : null,
+        digest,
+      })
+    }
+  }
+}
+
+/** `provider["registry.terraform.io/hashicorp/null"].alias` as `hashicorp/null`. */
+const shortProvider = (provider: string): string =>
+  /\["(?:[^"/]+\/)?([^"/]+\/[^"/]+)"\]/.exec(provider)?.[1] ?? provider
 
 /** One for all that differ in nothing but their names. */
 function countsOnly(resources: readonly StateResource[]): StateResource[] {

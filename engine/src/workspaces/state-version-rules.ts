@@ -17,7 +17,9 @@ export interface EarlierVersions {
 
 const lineageMaximum = 255
 
-export function stateVersionFaults({ serial, md5, lineage }: Omit<StateVersionInput, "state" | "jsonState">): Fault[] {
+export type AnnouncedStateVersion = Omit<StateVersionInput, "state" | "jsonState">
+
+export function stateVersionFaults({ serial, md5, lineage }: AnnouncedStateVersion): Fault[] {
   return [...serialFaults(serial), ...md5Faults(md5), ...(lineage === null ? [] : lineageFaults(lineage))]
 }
 
@@ -37,7 +39,7 @@ export const lineageFaults = (lineage: string): Fault[] =>
 /** A pending version, or why the workspace does not take one. */
 export function admit(
   workspace: Workspace,
-  input: Omit<StateVersionInput, "state" | "jsonState">,
+  input: AnnouncedStateVersion,
   { newest, newestFinalized }: EarlierVersions,
   { id, by, now }: { readonly id: StateVersionId; readonly by: Actor; readonly now: Instant },
 ): StateVersion {
@@ -108,6 +110,8 @@ export function finalize(
     faults.push({ field: ["md5"], detail: "MD5 does not match the state that was uploaded" })
   if (version.lineage !== null && header.lineage !== null && header.lineage !== version.lineage)
     faults.push({ field: ["lineage"], detail: "Lineage does not match the state that was uploaded" })
+  if (header.serial !== version.serial)
+    faults.push({ field: ["serial"], detail: "Serial does not match the state that was uploaded" })
   if (faults.length > 0) throw invalid(faults)
   const { resourceCount, resources, modules, providers } = contents ?? summarize([])
   const { formatVersion, terraformVersion } = header
@@ -134,12 +138,67 @@ export function requirePending(version: Pick<StateVersion, "id" | "status">): vo
 
 /** The JSON rendering may arrive after the state itself: clients send both at once. */
 export function requireNotDiscarded(version: Pick<StateVersion, "id" | "status">): void {
-  if (version.status === "discarded") throw conflict(uploadRefusals.discarded, { subject: version.id })
+  if (version.status === "discarded" || hasLostBackingData(version.status))
+    throw conflict(uploadRefusals[version.status], { subject: version.id })
 }
 
+const uploaded = "The state of this state version has already been uploaded."
+
 export const uploadRefusals: Record<Exclude<StateVersionStatus, "pending">, string> = {
-  finalized: "The state of this state version has already been uploaded.",
+  finalized: uploaded,
   discarded: "This state version was discarded and takes no upload.",
+  backing_data_soft_deleted: uploaded,
+  backing_data_permanently_deleted: uploaded,
+}
+
+type LostBackingData = Extract<StateVersionStatus, `backing_data_${string}`>
+
+export const hasLostBackingData = (status: StateVersionStatus): status is LostBackingData =>
+  status.startsWith("backing_data_")
+
+export type BackingDataAction = "soft-delete" | "restore" | "permanently-delete"
+
+const backingDataTransitions: Readonly<
+  Record<BackingDataAction, { readonly from: StateVersionStatus; readonly to: StateVersionStatus }>
+> = {
+  "soft-delete": { from: "finalized", to: "backing_data_soft_deleted" },
+  restore: { from: "backing_data_soft_deleted", to: "finalized" },
+  "permanently-delete": { from: "backing_data_soft_deleted", to: "backing_data_permanently_deleted" },
+}
+
+/** The current state keeps its backing data, and so does what may become it when the lock ends. */
+export function changeBackingData(
+  version: StateVersion,
+  action: BackingDataAction,
+  workspace: Workspace,
+): StateVersion {
+  const { from, to } = backingDataTransitions[action]
+  const mayBecomeCurrent = version.intermediate && workspace.lock.held && version.lockNumber === workspace.lockNumber
+  if (version.status !== from || version.id === workspace.currentStateVersionId || mayBecomeCurrent)
+    // Clients know this by its text (workspace-facts 1.3).
+    throw conflict("transition not allowed", { subject: version.id })
+  return { ...version, status: to }
+}
+
+/** What goes back to an earlier state is a state of its own, later than all others. */
+export function rollbackInput(
+  target: StateVersion,
+  { newest, newestFinalized }: EarlierVersions,
+): AnnouncedStateVersion {
+  if (target.status !== "finalized")
+    throw unprocessable("The state version has no state to go back to.", [
+      { field: ["rollbackStateVersion", "id"], detail: "rollback-state-version must be a finalized state version" },
+    ])
+  const serial = Math.max(target.serial, newest?.serial ?? 0, newestFinalized?.serial ?? 0) + 1
+  return {
+    serial,
+    // Its own once the serial in it has been changed.
+    md5: target.md5,
+    lineage: target.lineage,
+    force: true,
+    intermediate: false,
+    runId: null,
+  }
 }
 
 /** What a workspace remembers of its current state. Until its resources are counted the number is that of the one before. */

@@ -1,5 +1,6 @@
 import type { Caller } from "../core/caller.ts"
-import { notFound, pending as notYet, refuseFaults } from "../core/errors.ts"
+import { isEngineError, notFound, pending as notYet, refuseFaults } from "../core/errors.ts"
+import type { Edition } from "../core/edition.ts"
 import { newId, type StateVersionId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest, pageOf, offsetOf } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
@@ -9,7 +10,9 @@ import type { Stores } from "../stores.ts"
 import { actorOf, authorizeWorkspace } from "./authorization.ts"
 import type { StateOutput } from "./state-file.ts"
 import { grant, requireGrant, type StateTransfer } from "./state-grants.ts"
-import { openStateDocument } from "./state-document.ts"
+import { openStateDocument, removeBackingData } from "./state-document.ts"
+import { stateHeaderReader } from "./state-reader.ts"
+import { withSerial } from "./state-serial.ts"
 import {
   inPieces,
   type Reading,
@@ -33,20 +36,31 @@ import {
 import type { StateVersionQuery } from "./state-version-store.ts"
 import {
   admit,
+  type BackingDataAction,
+  changeBackingData,
   currentFacts,
+  type EarlierVersions,
   finalize,
   foreignRun,
+  hasLostBackingData,
   requireNotDiscarded,
   requirePending,
+  rollbackInput,
   stateVersionFaults,
 } from "./state-version-rules.ts"
 import type { AddressedDocument, StateTransfers, StateVersions } from "./state-versions.ts"
+import { listResources } from "./workspace-resources.ts"
+import type { WorkspaceResource } from "./workspace-resource.ts"
 import type { Workspace, WorkspaceRef } from "./workspace.ts"
 
-type UsedStores = Pick<Stores, "workspaces" | "access" | "stateVersions" | "stateDocuments" | "runs">
+type UsedStores = Pick<
+  Stores,
+  "workspaces" | "access" | "stateVersions" | "stateDocuments" | "workspaceResources" | "runs"
+>
 
 /** What both services need beside the storage. */
 export interface StateTools extends ReceivingTools {
+  readonly edition: Edition
   readonly signer: Signer
   /** Asks for states to be read that were not read before their answer. */
   readonly wakeReading: () => void
@@ -79,10 +93,7 @@ export class StateVersionService implements StateVersions {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canCreateStateVersions")
       if (input.runId !== null && (await stores.runs.find(input.runId))?.workspaceId !== workspace.id)
         throw foreignRun()
-      const earlier = {
-        newest: await stores.stateVersions.newest(workspace.id, stateVersionStatuses),
-        newestFinalized: await stores.stateVersions.newest(workspace.id, ["finalized"]),
-      }
+      const earlier = await earlierVersions(stores, workspace)
       const pending = admit(workspace, input, earlier, { id, by: actorOf(this.#caller), now })
       const finalized = state === null ? undefined : finalize(pending, state)
       await stores.stateVersions.discardPending(workspace.id)
@@ -139,6 +150,83 @@ export class StateVersionService implements StateVersions {
     return openStateDocument(this.#storage, this.#tools.archive, version.id, document)
   }
 
+  async rollback(ref: WorkspaceRef, stateVersionId: string): Promise<StateVersionView> {
+    const { random, clock } = this.#runtime
+    const id = newId("sv", random)
+    const now = clock.now()
+    const pending = await this.#storage.transact(async (stores) => {
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canCreateStateVersions")
+      const target = await stores.stateVersions.find(stateVersionId)
+      if (target?.workspaceId !== workspace.id) throw notFound(stateVersionId)
+      const earlier = await earlierVersions(stores, workspace)
+      const input = rollbackInput(target, earlier)
+      const admitted = admit(workspace, input, earlier, { id, by: actorOf(this.#caller), now })
+      await stores.stateVersions.discardPending(workspace.id)
+      await stores.stateVersions.insert(admitted)
+      await stores.workspaces.save(workspace, { ...workspace, latestChangeAt: admitted.createdAt })
+      return { ...admitted, targetId: target.id }
+    })
+    try {
+      await this.#rollBackTo(pending)
+    } catch (error) {
+      await this.#storage.transact(({ stateVersions }) => stateVersions.discard(id)).catch(() => {})
+      throw error
+    }
+    return this.get(id)
+  }
+
+  async #rollBackTo({ targetId, ...pending }: StateVersion & { readonly targetId: StateVersionId }): Promise<void> {
+    const [storage, runtime, tools] = [this.#storage, this.#runtime, this.#tools]
+    const versionId = pending.id
+    const open = (document: StateDocument) => openStateDocument(storage, tools.archive, targetId, document)
+    const reader = stateHeaderReader()
+    for await (const piece of await open("state")) reader.write(piece)
+    const rewritten = withSerial(await open("state"), reader.end().serialPlaces, pending.serial)
+    const place = { versionId, document: "state", reading: readingState, storage } as const
+    const state = await receive(tools, runtime, place, rewritten)
+    const json = await open("json-state").catch((error: unknown) => {
+      if (isEngineError(error, "not-found")) return undefined
+      throw error
+    })
+    const jsonPlace = { versionId, document: "json-state", reading: readingJson, storage } as const
+    const jsonState = json && (await receive(tools, runtime, jsonPlace, json))
+    await finish(storage, state, async (stores) => {
+      await jsonState?.keep(stores)
+      return finishState(stores, runtime, versionId, state, state.md5)
+    })
+    if (state.found.contents === undefined) tools.wakeReading()
+  }
+
+  softDeleteBackingData(id: string): Promise<void> {
+    return this.#changeBackingData(id, "soft-delete")
+  }
+
+  restoreBackingData(id: string): Promise<void> {
+    return this.#changeBackingData(id, "restore")
+  }
+
+  permanentlyDeleteBackingData(id: string): Promise<void> {
+    return this.#changeBackingData(id, "permanently-delete")
+  }
+
+  #changeBackingData(id: string, action: BackingDataAction): Promise<void> {
+    if (this.#tools.edition === "hosted") throw notFound(id)
+    return this.#storage.transact(async (stores) => {
+      const version = await found(stores, id)
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: version.workspaceId }, "canUpdate")
+      const changed = changeBackingData(version, action, workspace)
+      await stores.stateVersions.save(changed)
+      if (changed.status === "backing_data_permanently_deleted") await removeBackingData(stores, changed.id)
+    })
+  }
+
+  resources(ref: WorkspaceRef, page: PageRequest): Promise<Page<WorkspaceResource>> {
+    return listResources(this.#storage, this.#tools, this.#runtime, page, async (stores) => {
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canReadStateVersions")
+      return workspace
+    })
+  }
+
   outputs(id: string, page: PageRequest): Promise<Page<StateVersionOutput>> {
     return this.#storage.read(async (stores) => {
       const { version } = await this.#readable(stores, id, "canReadStateOutputs")
@@ -161,7 +249,8 @@ export class StateVersionService implements StateVersions {
     return this.#storage.read(async (stores) => {
       const found = await stores.stateVersions.findOutput(id)
       if (found === undefined) throw notFound(id)
-      await this.#readable(stores, found.stateVersionId, "canReadStateOutputs")
+      const { version } = await this.#readable(stores, found.stateVersionId, "canReadStateOutputs")
+      requireOutputs(version)
       return found.output
     })
   }
@@ -293,8 +382,10 @@ async function finishState(
   runtime: Runtime,
   id: StateVersionId,
   state: Received<ReceivedState>,
+  md5?: string,
 ): Promise<boolean> {
-  const pending = await found(stores, id)
+  const announced = await found(stores, id)
+  const pending = md5 === undefined ? announced : { ...announced, md5 }
   // The same bytes again are a retry whose first answer was lost.
   if (pending.status === "finalized" && pending.md5 === state.md5) return false
   requirePending(pending)
@@ -307,6 +398,11 @@ async function finishState(
   await stores.workspaces.save(workspace, { ...workspace, ...becomingCurrent(finalized) })
   return true
 }
+
+const earlierVersions = async ({ stateVersions }: UsedStores, { id }: Workspace): Promise<EarlierVersions> => ({
+  newest: await stateVersions.newest(id, stateVersionStatuses),
+  newestFinalized: await stateVersions.newest(id, ["finalized"]),
+})
 
 const nothingRelated = { outputIds: [], hasJsonState: false }
 
@@ -333,7 +429,8 @@ async function found({ stateVersions }: Pick<UsedStores, "stateVersions">, id: s
 }
 
 /** Clients of the public API ask again until they are there (workspace-facts 1.3). */
-function requireOutputs({ summary }: StateVersion): void {
+function requireOutputs({ id, status, summary }: StateVersion): void {
+  if (hasLostBackingData(status)) throw notFound(id)
   if (summary?.resourcesProcessed === false)
     throw notYet("The outputs of this state version are still being read, please try again later")
 }

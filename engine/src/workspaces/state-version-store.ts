@@ -1,4 +1,5 @@
 import type { StateVersionId, WorkspaceId } from "../core/ids.ts"
+import type { Instant } from "../core/time.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { StateContents } from "./state-file.ts"
 import type { StateVersion, StateVersionOutput, StateVersionStatus } from "./state-version.ts"
@@ -26,6 +27,17 @@ export interface StateVersionStore {
   related(ids: readonly StateVersionId[]): Promise<ReadonlyMap<StateVersionId, StateVersionRelated>>
   insert(version: StateVersion): Promise<void>
   save(version: StateVersion): Promise<void>
+  /** Unless it has become final. */
+  discard(id: StateVersionId): Promise<void>
+  /** Those that still wait for their state since before this instant; the number of them, `limit` at most. */
+  discardOlder(createdBefore: Instant, limit: number): Promise<number>
+  /**
+   * Those whose backing data a retention policy gives up by now: older than the workspace's own says, or else the organization's
+   * or the site's. Never the current one, nor what may become it.
+   */
+  givenUp(now: Instant, limit: number): Promise<readonly StateVersionId[]>
+  /** The status they have from then on. */
+  setBackingDataDeleted(ids: readonly StateVersionId[]): Promise<void>
   /** Number of versions discarded. */
   discardPending(workspaceId: WorkspaceId): Promise<number>
 

@@ -3,8 +3,17 @@ import type { Instant } from "../core/time.ts"
 import type { ResourceCounts, StateOutput, StateResource } from "./state-file.ts"
 import type { Actor } from "./workspace.ts"
 
-/** Pending until its state has arrived; discarded when a newer one or a force-unlock came first. */
-export const stateVersionStatuses = ["pending", "finalized", "discarded"] as const
+/**
+ * Pending until its state has arrived; discarded when a newer one or a force-unlock came first, or nothing came in time. What was
+ * finalized can lose its backing data, its documents, first so that they can be brought back.
+ */
+export const stateVersionStatuses = [
+  "pending",
+  "finalized",
+  "discarded",
+  "backing_data_soft_deleted",
+  "backing_data_permanently_deleted",
+] as const
 export type StateVersionStatus = (typeof stateVersionStatuses)[number]
 
 /** The documents of a state version; `json-state` is the tool's own rendering for people and programs. */

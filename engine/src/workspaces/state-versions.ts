@@ -1,6 +1,7 @@
 import type { Page, PageRequest } from "../core/page.ts"
 import type { StateDocument, StateVersionInput, StateVersionOutput, StateVersionView } from "./state-version.ts"
 import type { StateVersionQuery } from "./state-version-store.ts"
+import type { WorkspaceResource } from "./workspace-resource.ts"
 import type { WorkspaceRef } from "./workspace.ts"
 
 /** The state versions of workspaces; embedded and remote behave alike. */
@@ -22,6 +23,15 @@ export interface StateVersions {
   upload(id: string, document: StateDocument, content: AsyncIterable<Uint8Array>): Promise<void>
   /** The bytes as they were given, read as they are taken. */
   download(id: string, document: StateDocument): Promise<AsyncIterable<Uint8Array>>
+  /** A new version, current at once, with the state of an earlier one under a serial above all others; by who holds the lock. */
+  rollback(ref: WorkspaceRef, stateVersionId: string): Promise<StateVersionView>
+  /** Nobody can have the documents any more, until they are restored. Not those of the current version; not found where the edition is hosted. */
+  softDeleteBackingData(id: string): Promise<void>
+  restoreBackingData(id: string): Promise<void>
+  /** What was softly deleted is gone for ever. */
+  permanentlyDeleteBackingData(id: string): Promise<void>
+  /** What the current state manages, by address; none while there is no state. */
+  resources(ref: WorkspaceRef, page: PageRequest): Promise<Page<WorkspaceResource>>
   /** With the values of sensitive ones. */
   outputs(id: string, page: PageRequest): Promise<Page<StateVersionOutput>>
   /** All of them, with null for the value of a sensitive one. */

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -401,6 +402,291 @@ describe("a state version in one step", () => {
       ["/data/attributes/md5", "MD5 does not match the state that was uploaded"],
       ["/data/attributes/lineage", "Lineage does not match the state that was uploaded"],
     ])
+  })
+})
+
+describe("a rollback", () => {
+  const rollBack = (world: Awaited<ReturnType<typeof stateWorld>>, target: string, more: RequestOptions = {}) =>
+    world.request("PATCH", `/workspaces/${world.id}/state-versions`, {
+      body: {
+        data: {
+          type: "state-versions",
+          relationships: { "rollback-state-version": { data: { type: "state-versions", id: target } } },
+        },
+      },
+      ...more,
+    })
+
+  test.each([
+    { what: "small", filling: 10 },
+    { what: "large", filling: 300_000 },
+  ])("makes a new version of a $what state, with a serial of its own inside the file as well", async ({ filling }) => {
+    await using world = await stateWorld()
+    await world.lock()
+    const outputs = { filling: { value: "x".repeat(filling), type: "string" } }
+    const json = Buffer.from('{"format_version":"1.0"}').toString("base64")
+    const earlier = await world.announce({ serial: 3, instances: 2, outputs }, { inline: true, "json-state": json })
+    await world.put({ serial: 9 })
+    const { status, body } = await rollBack(world, earlier.body.data.id)
+    const expected = stateFile({ serial: 10, instances: 2, outputs })
+    expect([status, body.data.attributes]).toMatchObject([
+      201,
+      { status: "finalized", serial: 10, md5: expected.md5, size: expected.text.length, lineage: "lineage-1" },
+    ])
+    expect((await world.current()).body.data.id).toBe(body.data.id)
+    const { "hosted-state-download-url": state, "hosted-json-state-download-url": jsonState } = body.data.attributes
+    expect(Buffer.from((await world.request("GET", state)).bytes).toString() === expected.text).toBe(true)
+    expect((await world.request("GET", jsonState)).body).toEqual({ format_version: "1.0" })
+    await vi.waitFor(async () => expect((await world.show()).attributes["resource-count"]).toBe(2), { timeout: 20_000 })
+    // What the tool would write next.
+    expect((await world.announce({ serial: 11 })).status).toBe(201)
+  })
+
+  test("takes the lock, a finalized version, and one of this workspace", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    const version = await world.put({ serial: 1 })
+    await world.put({ serial: 2 })
+    const pending = (await world.announce({ serial: 3 })).body.data.id
+    expect(detailOf(await rollBack(world, pending))[0]).toBe(422)
+    expect((await rollBack(world, "sv-1111111111111111")).status).toBe(404)
+    const elsewhere = await world.workspace("elsewhere")
+    await stepsOf(world, elsewhere).lock()
+    expect((await rollBack(world, await stepsOf(world, elsewhere).put({}))).status).toBe(404)
+    const admin = await world.token({ on: { [world.id]: "admin" } })
+    expect(detailOf(await rollBack(world, version, { token: admin }))).toEqual([
+      409,
+      expect.stringContaining("is locked by User"),
+    ])
+    await world.forceUnlock()
+    expect(detailOf(await rollBack(world, version))).toEqual([409, expect.stringContaining("is not locked")])
+    expect(await world.statuses()).toEqual(["3 discarded", "2 finalized", "1 finalized"])
+    const readers = await world.token({ on: { [world.id]: "plan" } })
+    expect((await rollBack(world, version, { token: readers })).status).toBe(404)
+    const wrong = { body: { data: { type: "state-versions", relationships: {} } } }
+    expect((await rollBack(world, version, wrong)).status).toBe(422)
+  })
+})
+
+describe("backing data", () => {
+  const act = async (world: World, id: string, action: string, more: RequestOptions = {}) =>
+    detailOf(await world.request("POST", `/state-versions/${id}/actions/${action}_backing_data`, more))
+  const refused = [409, "transition not allowed"]
+  const done = [204, undefined]
+
+  test("is deleted softly, restored, and deleted for ever", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    const version = await world.put({ serial: 1, outputs: { a: { value: 1, type: "number" } } })
+    await world.put({ serial: 2 })
+    const show = async () => (await world.request("GET", `/state-versions/${version}`)).body.data
+    const before = await show()
+    const address = before.attributes["hosted-state-download-url"]
+    const output = before.relationships.outputs.data[0].id
+    const statuses = () =>
+      Promise.all(
+        [address, `/state-versions/${version}/outputs`, `/state-version-outputs/${output}`].map(
+          async (path) => (await world.request("GET", path)).status,
+        ),
+      )
+    expect(await act(world, version, "restore")).toEqual(refused)
+    expect(await act(world, version, "permanently_delete")).toEqual(refused)
+    expect(await act(world, version, "soft_delete")).toEqual(done)
+    expect((await show()).attributes).toMatchObject({
+      status: "backing_data_soft_deleted",
+      "hosted-state-download-url": null,
+    })
+    expect(await statuses()).toEqual([404, 404, 404])
+    expect((await world.request("GET", address, { token: null })).status).toBe(404)
+    expect(await act(world, version, "soft_delete")).toEqual(refused)
+    expect(await act(world, version, "restore")).toEqual(done)
+    expect(await statuses()).toEqual([200, 200, 200])
+    expect(await act(world, version, "soft_delete")).toEqual(done)
+    expect(await act(world, version, "permanently_delete")).toEqual(done)
+    expect((await show()).attributes.status).toBe("backing_data_permanently_deleted")
+    expect(await statuses()).toEqual([404, 404, 404])
+    for (const action of ["soft_delete", "restore", "permanently_delete"])
+      expect(await act(world, version, action)).toEqual(refused)
+    expect(
+      (
+        await world.request(
+          "GET",
+          `/state-versions?filter[organization][name]=acme&filter[workspace][name]=web&filter[status]=backing_data_permanently_deleted`,
+        )
+      ).body.data.length,
+    ).toBe(1)
+  })
+
+  test("of the current version, and of what may become it, stays", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    const current = await world.put({ serial: 1 })
+    const next = await world.put({ serial: 2 }, { intermediate: true })
+    expect(await act(world, current, "soft_delete")).toEqual(refused)
+    expect(await act(world, next, "soft_delete")).toEqual(refused)
+  })
+
+  test("is there for administrators of the workspace only, and not where the edition is hosted", async () => {
+    await using world = await stateWorld()
+    await world.lock()
+    const version = await world.put({ serial: 1 })
+    await world.put({ serial: 2 })
+    const token = await world.token({ on: { [world.id]: "write" } })
+    expect((await act(world, version, "soft_delete", { token }))[0]).toBe(404)
+    await using hosted = await stateWorld({ edition: "hosted" })
+    await hosted.lock()
+    const other = await hosted.put({ serial: 1 })
+    await hosted.put({ serial: 2 })
+    expect((await act(hosted, other, "soft_delete"))[0]).toBe(404)
+  })
+})
+
+describe("resources", () => {
+  const provider = 'provider["registry.terraform.io/hashicorp/null"]'
+  const text = (serial: number, resources: readonly object[]) =>
+    JSON.stringify({ version: 4, terraform_version: "1.11.4", serial, lineage: "one", outputs: {}, resources })
+  const managed = { mode: "managed", type: "null_resource", name: "web", provider }
+
+  async function push(world: Awaited<ReturnType<typeof stateWorld>>, serial: number, resources: readonly object[]) {
+    const state = text(serial, resources)
+    const attributes = {
+      serial,
+      lineage: "one",
+      md5: createHash("md5").update(state).digest("hex"),
+      state: Buffer.from(state).toString("base64"),
+    }
+    const { status, body } = await world.request("POST", `/workspaces/${world.id}/state-versions`, {
+      body: { data: { type: "state-versions", attributes } },
+    })
+    expect(status).toBe(201)
+    return body.data.id as string
+  }
+
+  test("are those that the current state manages, each with its address and its last change", async () => {
+    const clock = manualClock(Date.UTC(2026, 0, 1))
+    await using world = await stateWorld({ runtime: { ...systemRuntime(), clock } })
+    const list = async (query = "") => (await world.request("GET", `/workspaces/${world.id}/resources${query}`)).body
+    expect((await list()).data).toEqual([])
+    await world.lock()
+    const first = await push(world, 1, [
+      {
+        ...managed,
+        instances: [
+          { index_key: "b", attributes: { id: 1 } },
+          { index_key: 0, attributes: { id: 2 } },
+        ],
+      },
+      { ...managed, name: "db", module: "module.data", instances: [{ attributes: { id: 3 } }] },
+      { ...managed, mode: "data", name: "zone", instances: [{}] },
+    ])
+    const { data } = await list()
+    expect(
+      data.map(({ attributes }: { readonly attributes: { readonly address: string } }) => attributes.address),
+    ).toEqual(["module.data.null_resource.db", 'null_resource.web["b"]', "null_resource.web[0]"])
+    const [, changing] = data
+    expect(changing).toEqual({
+      id: expect.stringMatching(/^wsr-\w{16}$/),
+      type: "resources",
+      attributes: {
+        address: 'null_resource.web["b"]',
+        name: "web",
+        module: "root",
+        provider: "hashicorp/null",
+        "provider-type": "null_resource",
+        "name-index": "b",
+        "created-at": "2026-01-01T00:00:00.000Z",
+        "updated-at": "2026-01-01T00:00:00.000Z",
+        "modified-by-state-version-id": first,
+      },
+    })
+    clock.advance(hourMs)
+    const second = await push(world, 2, [
+      { ...managed, instances: [{ index_key: "b", attributes: { id: 9 } }] },
+      { ...managed, name: "db", module: "module.data", instances: [{ attributes: { id: 3 } }] },
+    ])
+    const later = await list("?page%5Bsize%5D=1&page%5Bnumber%5D=2")
+    expect([later.meta.pagination["total-count"], later.data]).toEqual([
+      2,
+      [
+        {
+          ...changing,
+          attributes: {
+            ...changing.attributes,
+            "updated-at": "2026-01-01T01:00:00.000Z",
+            "modified-by-state-version-id": second,
+          },
+        },
+      ],
+    ])
+    expect((await list()).data[0]).toEqual(data[0])
+  })
+})
+
+describe("without a request", () => {
+  /** Everything on a store, and a server that does what falls due when the clock is moved. */
+  async function timedWorld() {
+    const clock = manualClock(systemRuntime().clock.now())
+    const timers = manualTimers(clock)
+    const world = await stateWorld({ timers, runtime: { ...systemRuntime(), clock } })
+    const settled = () => world.engine.ready()
+    return Object.assign(world, {
+      /** Long enough for whatever is done now and then. */
+      pass: async (milliseconds: number) => {
+        clock.advance(milliseconds)
+        await timers.advance(10 * minuteMs, settled)
+      },
+    })
+  }
+
+  test("an upload that never came is given up, and its workspace unlocks", async () => {
+    await using world = await timedWorld()
+    await world.lock()
+    await world.put({ serial: 1 })
+    await world.announce({ serial: 2 })
+    expect((await world.unlock()).status).toBe(503)
+    await world.pass(27 * hourMs)
+    await vi.waitFor(async () => expect(await world.statuses()).toEqual(["2 discarded", "1 finalized"]), {
+      timeout: 10_000,
+    })
+    expect((await world.unlock()).status).toBe(200)
+    expect((await world.current()).body.data.attributes.serial).toBe(1)
+  })
+
+  test.each<{ what: string; policies: readonly [string, string, number?][]; kept: boolean }>([
+    { what: "the workspace's own policy", policies: [["workspaces", "delete-olders", 10]], kept: false },
+    { what: "the organization's", policies: [["organizations", "delete-olders", 10]], kept: false },
+    { what: "the site's", policies: [["admin", "delete-olders", 10]], kept: false },
+    { what: "none that is so short", policies: [["workspaces", "delete-olders", 30]], kept: true },
+    {
+      what: "none where the workspace's own says so",
+      policies: [
+        ["organizations", "delete-olders", 10],
+        ["workspaces", "dont-deletes"],
+      ],
+      kept: true,
+    },
+    { what: "none", policies: [], kept: true },
+  ])("old states, and never the current one, are given up by $what", async ({ policies, kept }) => {
+    await using world = await timedWorld()
+    await world.lock()
+    const old = await world.put({ serial: 1, outputs: { a: { value: 1, type: "number" } } })
+    await world.put({ serial: 2 })
+    await world.unlock()
+    const places: Readonly<Record<string, string>> = {
+      workspaces: `/workspaces/${world.id}/relationships/data-retention-policy`,
+      organizations: "/organizations/acme/relationships/data-retention-policy",
+      admin: "/admin/data-retention-policy-settings",
+    }
+    for (const [at, kind, days] of policies) {
+      const attributes = days === undefined ? {} : { "delete-older-than-n-days": days }
+      const body = { data: { type: `data-retention-policy-${kind}`, attributes } }
+      expect((await world.request("POST", places[at] ?? "", { body })).status).toBe(200)
+    }
+    await world.pass(11 * 24 * hourMs)
+    const expected = `1 ${kept ? "finalized" : "backing_data_permanently_deleted"}`
+    await vi.waitFor(async () => expect(await world.statuses()).toEqual(["2 finalized", expected]), { timeout: 10_000 })
+    expect((await world.request("GET", `/state-versions/${old}/download`)).status).toBe(kept ? 200 : 404)
+    expect((await world.request("GET", `/workspaces/${world.id}/current-state-version`)).status).toBe(200)
   })
 })
 

@@ -4,6 +4,7 @@ import { decodeInclude } from "../../wire/jsonapi/include.ts"
 import { encodePage } from "../../wire/jsonapi/links.ts"
 import { decodePage } from "../../wire/jsonapi/query.ts"
 import {
+  decodeRollback,
   decodeStateVersion,
   decodeStateVersionQuery,
   downloadPaths,
@@ -11,8 +12,9 @@ import {
   encodeStateVersionOutput,
 } from "../../wire/jsonapi/state-version.ts"
 import { decodeWorkspaceSubject } from "../../wire/jsonapi/workspace-subject.ts"
+import { encodeWorkspaceResource } from "../../wire/jsonapi/workspace-resource.ts"
 import { type StateDocument, stateDocuments, type StateVersionView } from "../../workspaces/state-version.ts"
-import type { StateTransfers } from "../../workspaces/state-versions.ts"
+import type { StateTransfers, StateVersions } from "../../workspaces/state-versions.ts"
 import type { WorkspaceRef } from "../../workspaces/workspace.ts"
 import { besideStateVersions, stateVersionParts } from "../included.ts"
 import {
@@ -66,6 +68,17 @@ const downloadRoute = (name: StateDocument): Route => ({
   handle: async (request) => bytesOf(await request.engine.stateVersions.download(stateVersionId(request), name)),
 })
 
+function backingDataRoute(action: string, change: (stateVersions: StateVersions, id: string) => Promise<void>): Route {
+  return {
+    method: "POST",
+    path: `/state-versions/:state_version_id/actions/${action}`,
+    handle: async (request) => {
+      await change(request.engine.stateVersions, stateVersionId(request))
+      return noContent
+    },
+  }
+}
+
 export const stateVersionRoutes: readonly Route[] = [
   {
     method: "POST",
@@ -77,6 +90,29 @@ export const stateVersionRoutes: readonly Route[] = [
       return { ...created(document(request, version)), headers: snapshotHeaders(request) }
     },
   },
+  {
+    method: "PATCH",
+    path: "/workspaces/:workspace_id/state-versions",
+    pointers: attributePointers(["rollbackStateVersion"]),
+    handle: async (request) => {
+      const target = decodeRollback(await request.body())
+      const version = await request.engine.stateVersions.rollback(workspaceOf(request), target)
+      return { ...created(document(request, version)), headers: snapshotHeaders(request) }
+    },
+  },
+  {
+    method: "GET",
+    path: "/workspaces/:workspace_id/resources",
+    handle: async (request) => {
+      const page = await request.engine.stateVersions.resources(workspaceOf(request), decodePage(request.query))
+      return ok(encodePage(page, encodeWorkspaceResource, request.url))
+    },
+  },
+  backingDataRoute("soft_delete_backing_data", (stateVersions, id) => stateVersions.softDeleteBackingData(id)),
+  backingDataRoute("restore_backing_data", (stateVersions, id) => stateVersions.restoreBackingData(id)),
+  backingDataRoute("permanently_delete_backing_data", (stateVersions, id) =>
+    stateVersions.permanentlyDeleteBackingData(id),
+  ),
   {
     method: "GET",
     path: "/workspaces/:workspace_id/state-versions",

@@ -56,6 +56,20 @@ export function decodeStateVersion(body: unknown): StateVersionInput {
 const present = (bytes: Uint8Array | null | undefined): Uint8Array | null =>
   bytes === null || bytes === undefined || bytes.length === 0 ? null : bytes
 
+const rollbackSchema = z.object({
+  relationships: z.object({
+    "rollback-state-version": z.object({ data: z.object({ type: z.literal("state-versions"), id: z.string() }) }),
+  }),
+})
+
+/** The id of the version to go back to. */
+export const decodeRollback = (body: unknown): string =>
+  decodeDocument(body, rollbackSchema, { types: ["state-versions"] }).relationships["rollback-state-version"].data.id
+
+/** The other direction. */
+export const encodeRollback = (id: string): RequestDocument =>
+  encodeDocument("state-versions", {}, { "rollback-state-version": toOne("state-versions", id) })
+
 export function decodeStateVersionQuery(query: URLSearchParams): StateVersionQuery {
   const parameter = "filter[status]"
   const statuses = decodeCommaList(query.get(parameter))
