@@ -1,6 +1,7 @@
 // The real server in a process that is killed (SIGKILL) and started again on the same store and port.
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
+import { readFileSync } from "node:fs"
 import { createServer } from "node:net"
 import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -66,6 +67,12 @@ export class CrashingServer {
       await sleep(10)
     }
     throw new Error("the server was not ready within two minutes")
+  }
+
+  /** The most that the process has held since it was started. */
+  peakMemoryMiB(): number {
+    const status = readFileSync(`/proc/${this.#process?.pid}/status`, "utf8")
+    return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024
   }
 
   async kill(): Promise<void> {
