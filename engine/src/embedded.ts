@@ -117,7 +117,7 @@ export interface EmbeddedOptions {
   readonly keyGenerator?: KeyGenerator
   /** How many RSA keys of which size (bits) to make while nobody waits for one, held in memory; none when left out. */
   readonly rsaKeyStock?: ReadonlyMap<number, number>
-  /** Whether this engine does the work that needs no request (CRLs, tidying) when its turn comes; true when left out. */
+  /** Whether this engine does the work that needs no request (CRLs, tidying, moving a log) when its turn comes; true when left out. */
   readonly jobs?: boolean
   /** By which jobs and patience are timed; those of the process when left out. */
   readonly timers?: Timers
@@ -152,7 +152,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
   const { random, log } = runtime
   const timers = options.timers ?? systemTimers
   await using opening = new AsyncDisposableStack()
-  const database = opening.use(await openDatabase(url, runtime))
+  const database = opening.use(await openDatabase(url, { ...runtime, logThread: options.jobs !== false }))
   await database.migrate()
   const sealKeys = options.sealKeys ?? defaultSealKeySources(url, random)
   const found = await findSealKeys(database, sealKeys, random)

@@ -1,5 +1,6 @@
 // What Pulumi's process for dynamic resources sees of a kind.
 import { EngineError } from "@chancery/engine"
+import type { Values } from "@chancery/engine/managed"
 import { openWorld, type World } from "@chancery/engine/testing"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import type { ConfigurationSource } from "./configuration.ts"
@@ -80,9 +81,10 @@ describe("a configured workspace", () => {
     const { id, outs = {} } = await provider.create({ ...declared, tagBindings: { env: "prod" } })
     expect(JSON.parse(JSON.stringify(outs))).toEqual(outs)
     expect(Object.values(outs)).not.toContain(undefined)
-    const { props, inputs } = await provider.read(id, { ...outs, __provider: address })
-    expect(props).toEqual(outs)
-    expect(inputs).toEqual({ organization: "acme", name: "api", __marker: "m", tagBindings: { env: "prod" } })
+    expect(await provider.read(id, { ...outs, __provider: address })).toEqual({ id, props: outs })
+    await world.engine.workspaces.update({ id }, { autoApply: true, tagBindings: [{ key: "env", value: "dev" }] })
+    const { inputs } = await provider.read(id, { ...outs, __provider: address })
+    expect(inputs).toEqual({ organization: "acme", name: "api", __marker: "m", tagBindings: { env: "dev" } })
     await provider.delete(id, outs)
     expect(await provider.read(id, outs)).toEqual({ id: "", props: {} })
   })
@@ -109,11 +111,14 @@ test("what is half made is recorded with the way back to it", async () => {
   const news = { organization: "acme", name: "prod", workspaceIds: ["ws-none"], __marker: "m", __provider: address }
   const half: unknown = await provider.create(news).catch((error: unknown) => error)
   const [found] = (await world.engine.tags.list("acme", {}, { number: 1, size: 10 })).items
-  expect(half).toMatchObject({
-    id: found?.id,
-    properties: { name: "prod", workspaceIds: [], __provider: address },
-    reasons: [expect.stringContaining("404 not-found")],
-  })
+  const properties = { name: "prod", workspaceIds: [], __provider: address }
+  expect(half).toMatchObject({ id: found?.id, properties, reasons: [expect.stringContaining("404 not-found")] })
+  // A refresh then has to say what it is like: it never was as its inputs are.
+  const recorded = (half as { readonly properties: Values }).properties
+  const refreshed = await provider.read(found?.id ?? "", { ...recorded })
+  expect(refreshed.inputs).toMatchObject({ workspaceIds: [] })
+  const again = await provider.read(found?.id ?? "", { ...refreshed.props, __provider: address })
+  expect(again).toEqual({ id: found?.id, props: refreshed.props })
 })
 
 test("a session knows whether anything is under way, whatever comes of it", async () => {

@@ -1,11 +1,13 @@
 // The dynamic front: Pulumi's own process for dynamic resources calls these methods with plain JSON, in which a value that is
 // not known yet is one of a few texts.
+import { isDeepStrictEqual } from "node:util"
 import type { dynamic } from "@pulumi/pulumi"
 import type { Values } from "@chancery/engine/managed/shared"
 import { within } from "./deadline.ts"
 import { explain, nextRun, type Phase } from "./explain.ts"
 import { type Lifecycle, type Open, timeoutMs, Unfinished } from "./lifecycle.ts"
 import type { KindName } from "./kinds.ts"
+import { wholeMarker } from "./marker.ts"
 import type { Session } from "./session.ts"
 import { stateIn, writtenState } from "./state-layout.ts"
 
@@ -72,14 +74,16 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
 
     create: (inputs) =>
       said("create", async () => {
-        const news = declared(inputs)
+        const { __marker: marker, ...news } = declared(inputs)
+        const marked = { ...news, __marker: wholeMarker(marker, session.project, news) }
+        const keptOuts = (state: Values) => outsOf({ ...state, __marker: marker })
         const lifecycle = await load()
         try {
           const { id, state } = await session.use((engine) =>
-            timed("create", news, () => lifecycle.create(engine, news, recorded)),
+            timed("create", news, () => lifecycle.create(engine, marked, recorded)),
           )
           recorded.add(id)
-          return { id, outs: outsOf(state) }
+          return { id, outs: keptOuts(state) }
         } catch (error) {
           if (!(error instanceof Unfinished)) throw error
           const { id, state } = error.kept
@@ -87,7 +91,7 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
           // What was created is recorded, with the way back here: the next `up` finishes it.
           throw Object.assign(shown(error, reason), {
             id,
-            properties: { ...outsOf(state), __provider: inputs["__provider"] },
+            properties: { ...keptOuts(state), __unfinished: true, __provider: inputs["__provider"] },
             reasons: [reason],
           })
         }
@@ -106,7 +110,10 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
           ),
         )
         if (found === undefined) return { id: "", props: {} }
-        return { id, props: outsOf(found.state), inputs: plain(found.inputs) }
+        const outs = outsOf(found.state)
+        const { __provider: _address, ...before } = props
+        // Where nothing has changed Pulumi keeps the inputs it has, and is told half as much.
+        return { id, props: outs, ...(isDeepStrictEqual(outs, before) ? {} : { inputs: plain(found.inputs) }) }
       }),
 
     update: (id, olds, news) =>
@@ -130,8 +137,11 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
   }
 }
 
-/** Without the address of this code, which the process that calls us looks after. */
-const declared = ({ __provider: _address, ...values }: Values): Values => values
+/**
+ * Without the address of this code, which the process that calls us looks after, and without what says that a resource never was
+ * as declared: its outputs are then no likeness of its inputs.
+ */
+const declared = ({ __provider: _address, __unfinished: _flaw, ...values }: Values): Values => values
 
 const openIn = (news: Values): Open => new Set(Object.keys(declared(news)).filter((name) => holdsUnknown(news[name])))
 

@@ -13,6 +13,8 @@ export interface Session {
   use<T>(work: (engine: Engine) => Promise<T>): Promise<T>
   /** Whether anything is being done with an engine. */
   isBusy(): boolean
+  /** Of Pulumi's, that the stack belongs to. */
+  readonly project: string
   /** Aborted when Pulumi gives up on what is under way. */
   readonly signal: AbortSignal
 }
@@ -46,6 +48,7 @@ export function createSession(
       }
     },
     isBusy: () => underWay > 0,
+    project: environment["PULUMI_NODEJS_PROJECT"] ?? "",
     signal,
   }
 }

@@ -1,7 +1,7 @@
 // How a program hands a resource to Pulumi: a type token for ever, and in place of code the address of code.
 import * as pulumi from "@pulumi/pulumi"
-import { originMaximum } from "@chancery/engine/managed/shared"
 import type { KindName } from "./kinds.ts"
+import { type NamingMember, writtenMarker } from "./marker.ts"
 import { foundMember, settingIn, stateLayouts, type StateLayout } from "./state-layout.ts"
 
 /** It stands in every state, twice: no code, only where to find it. */
@@ -16,7 +16,7 @@ interface Declaration<Args, State> {
   /** Outputs have to be named beforehand, or they never resolve. */
   readonly outputs: readonly (keyof State & string)[]
   /** The argument that is the resource's name in the program where it is left out. */
-  readonly named?: keyof Args & string
+  readonly named?: keyof Args & NamingMember
   /** Arguments that are encrypted in the state, whatever the program says of them. */
   readonly secretInputs?: readonly (keyof Args & string)[]
   /** Outputs that are, and that no secret argument has the name of. */
@@ -84,8 +84,8 @@ export function gettable<Args, State>(
 function readFromFound(prototype: object, name: string, layout: StateLayout): void {
   Object.defineProperty(prototype, name, {
     configurable: true,
-    get(this: Readonly<Record<string, pulumi.Output<Readonly<Record<string, unknown>> | undefined>>>) {
-      return this[foundMember]?.apply((found) => (found === undefined ? undefined : settingIn(found, name, layout)))
+    get(this: Readonly<Record<string, pulumi.Output<unknown>>>) {
+      return this[foundMember]?.apply((found) => settingIn(found, name, layout))
     },
     set(value: unknown) {
       Object.defineProperty(this, name, { value, configurable: true, enumerable: true, writable: true })
@@ -108,12 +108,9 @@ function registration<Args extends object, State>(
       .map(([name, value]) => [name, secretInputs.some((one) => one === name) ? pulumi.secret(value) : value]),
   )
   const byName = named === undefined ? {} : { [named]: logicalName }
-  return { ...unset, ...byName, ...given, __marker: markerOf(logicalName), __provider: providerText(kind) }
+  const inputs = { ...byName, ...given }
+  return { ...unset, ...inputs, __marker: markerOf(logicalName, inputs), __provider: providerText(kind) }
 }
 
-/** Who declares it, so that a creation whose answer was lost is known again. */
-const markerOf = (logicalName: string): string =>
-  `pulumi:${pulumi.getOrganization()}/${pulumi.getProject()}/${pulumi.getStack()}/${logicalName}`.slice(
-    0,
-    originMaximum,
-  )
+const markerOf = (logicalName: string, inputs: pulumi.Inputs): string =>
+  writtenMarker({ organization: pulumi.getOrganization(), stack: pulumi.getStack() }, logicalName, inputs)

@@ -6,6 +6,7 @@ import { foundMember, stateIn, stateLayouts, writtenState } from "./state-layout
 import { Workspace } from "./workspace.ts"
 
 const usual = stateLayouts.workspace?.usual ?? {}
+const told = stateLayouts.workspace?.told ?? []
 const settings = Object.keys(usual).filter((name) => name !== "adopted")
 const named = { organization: "acme", name: "api" }
 
@@ -13,12 +14,13 @@ describe("a state", () => {
   test("is read as it was, however much of it is usual or declared", () => {
     assert(
       property(
-        uniqueArray(constantFrom(...settings)),
+        uniqueArray(constantFrom(...settings, ...told)),
         dictionary(constantFrom(...settings), constantFrom<unknown>("other", null, true, false, [])),
         record({ adopted: boolean(), adopt: boolean() }),
         (declared, others, life) => {
           const managed = [...new Set([...declared, ...Object.keys(named)])].toSorted()
-          const state = { ...usual, ...others, ...named, ...life, __marker: "m", __managed: managed }
+          const tells = Object.fromEntries(told.map((name) => [name, `its ${name}`]))
+          const state = { ...usual, ...tells, ...others, ...named, ...life, __marker: "m", __managed: managed }
           expect(stateIn("workspace", writtenState("workspace", state))).toEqual(state)
         },
       ),
@@ -26,12 +28,20 @@ describe("a state", () => {
   })
 
   test("leaves out what is usual and nobody declares", () => {
-    const state = { ...usual, ...named, autoApply: false, queueAllRuns: true, __managed: ["autoApply", "name"] }
-    expect(writtenState("workspace", state)).toEqual({
-      ...named,
-      autoApply: false,
-      [foundMember]: { queueAllRuns: true },
-    })
+    const facts = { createdAt: "2026-01-01T00:00:00.000Z", engineVersion: "1.9.0" }
+    const declared = { ...named, autoApply: false, projectId: "prj-1" }
+    const state = { ...usual, ...facts, ...declared, queueAllRuns: true, __managed: Object.keys(declared).toSorted() }
+    const written = { ...declared, [foundMember]: [...Object.values(facts), null, { queueAllRuns: true }] }
+    expect(writtenState("workspace", state)).toEqual(written)
+    expect(stateIn("workspace", written)).toEqual(state)
+    const plain = writtenState("workspace", { ...state, queueAllRuns: false })
+    expect(plain[foundMember]).toEqual([...Object.values(facts), null])
+  })
+
+  test("whose settings were written with all their names is read alike", () => {
+    const found = { projectId: "prj-1", queueAllRuns: true }
+    const state = { ...usual, ...found, ...named, __managed: Object.keys(named).toSorted() }
+    expect(stateIn("workspace", { ...named, [foundMember]: found })).toEqual(state)
   })
 
   test("that was written member by member is read as it stands, and other kinds are written so", () => {
@@ -49,7 +59,7 @@ describe("a program", () => {
   const mocks: pulumi.runtime.Mocks = {
     call: ({ inputs }) => inputs,
     newResource: ({ name, inputs }) => {
-      const found = name === "gone" ? {} : { [foundMember]: { projectId: "prj-1", queueAllRuns: true } }
+      const found = name === "gone" ? {} : { [foundMember]: ["2026-01-01", "1.9.0", "prj-1", { queueAllRuns: true }] }
       return { id: `ws-${name}`, state: { ...inputs, organization: "acme", ...found } }
     },
   }

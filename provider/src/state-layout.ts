@@ -1,5 +1,6 @@
 // How a state is written down. Pulumi writes the states of all resources of a stack anew after each step, so what is the same in
-// nearly all of them is left out: settings that nobody declares stand in one member, and only where they are not as usual.
+// nearly all of them is left out: settings that nobody declares stand in one member, and only where they are not as usual. Those
+// that are never as usual stand there without their names.
 import { isDeepStrictEqual } from "node:util"
 import type { Values } from "@chancery/engine/managed/shared"
 import type { KindName } from "./kinds.ts"
@@ -10,6 +11,8 @@ export interface StateLayout {
   readonly always: readonly string[]
   /** What is left out. For ever: states that were written have nothing else to say it by. */
   readonly usual: Values
+  /** What every state tells, in this order, which is for ever as well: first in a list, and what else there is behind them. */
+  readonly told: readonly string[]
 }
 
 /** A kind that is not here is written member by member. */
@@ -39,6 +42,7 @@ export const stateLayouts: Readonly<Partial<Record<KindName, StateLayout>>> = {
       vcsRepo: null,
       workingDirectory: null,
     },
+    told: ["createdAt", "engineVersion", "projectId"],
   },
 }
 
@@ -52,20 +56,40 @@ export function writtenState(kind: KindName, { __managed: managed, ...state }: V
   const entries = Object.entries(state)
   return {
     ...Object.fromEntries(entries.filter(([name]) => declared.has(name))),
-    [foundMember]: Object.fromEntries(
-      entries.filter(([name, value]) => !declared.has(name) && !isDeepStrictEqual(value, layout.usual[name])),
+    [foundMember]: listed(
+      Object.fromEntries(
+        entries.filter(([name, value]) => !declared.has(name) && !isDeepStrictEqual(value, layout.usual[name])),
+      ),
+      layout,
     ),
   }
 }
 
-/** Also of one that is written member by member. */
-export function stateIn(kind: KindName, { [foundMember]: found, ...written }: Values): Values {
-  const layout = stateLayouts[kind]
-  if (layout === undefined || typeof found !== "object") return written
-  const managed = Object.keys(written).filter((name) => !lifeMembers.includes(name))
-  return { ...layout.usual, ...found, ...written, __managed: managed.toSorted() }
+/** Null stands for one that is declared, and so has a member of its own. */
+function listed(found: Values, { told }: StateLayout): readonly unknown[] {
+  const others = Object.fromEntries(Object.entries(found).filter(([name]) => !told.includes(name)))
+  return [...told.map((name) => found[name] ?? null), ...(Object.keys(others).length === 0 ? [] : [others])]
 }
 
-/** One member of it, by what stands in the place for settings that nobody declares. */
-export const settingIn = (found: Values, name: string, { usual }: StateLayout): unknown =>
-  Object.hasOwn(found, name) ? found[name] : usual[name]
+/** Also of what was written with all names. */
+function named(found: unknown, { told }: StateLayout): Values | undefined {
+  if (!Array.isArray(found)) return typeof found === "object" && found !== null ? (found as Values) : undefined
+  const entries = told.map((name, index) => [name, found[index]] as const).filter(([, value]) => value !== null)
+  return { ...Object.fromEntries(entries), ...(found[told.length] as Values | undefined) }
+}
+
+/** Also of one that is written member by member. */
+export function stateIn(kind: KindName, { [foundMember]: written, ...members }: Values): Values {
+  const layout = stateLayouts[kind]
+  const found = layout && named(written, layout)
+  if (found === undefined) return members
+  const managed = Object.keys(members).filter((name) => !lifeMembers.includes(name))
+  return { ...layout?.usual, ...found, ...members, __managed: managed.toSorted() }
+}
+
+/** One member of it, by what stands in the place for settings that nobody declares; undefined where nothing does. */
+export function settingIn(written: unknown, name: string, layout: StateLayout): unknown {
+  const found = named(written, layout)
+  if (found === undefined) return undefined
+  return Object.hasOwn(found, name) ? found[name] : layout.usual[name]
+}

@@ -24,8 +24,8 @@ export interface DynamicServer extends AsyncDisposable {
   check(news: Values): Promise<{ readonly inputs: Values; readonly failures: readonly string[] }>
   diff(id: string, olds: Values, news: Values): Promise<{ readonly isSame: boolean; readonly replaces: string[] }>
   create(inputs: Values): Promise<Existing>
-  /** Undefined when it is gone. */
-  read(id: string, outs: Values): Promise<(Existing & { readonly inputs: Values }) | undefined>
+  /** Undefined when it is gone; the inputs, where they are as they were. */
+  read(id: string, outs: Values): Promise<(Existing & { readonly inputs: Values | undefined }) | undefined>
   /** The outputs then. */
   update(id: string, olds: Values, news: Values): Promise<Values>
   delete(id: string, outs: Values): Promise<void>
@@ -86,7 +86,7 @@ export async function startDynamicServer(
       request.setProperties(structOf(outs))
       const answer = await answered<messages.ReadResponse>((done) => client.read(request, done))
       if (answer.getId() === "") return undefined
-      return { id: answer.getId(), outs: valuesOf(answer.getProperties()), inputs: valuesOf(answer.getInputs()) }
+      return { id: answer.getId(), outs: valuesOf(answer.getProperties()), inputs: answer.getInputs()?.toJavaScript() }
     },
     async update(id, olds, news) {
       const request = new provider.UpdateRequest()

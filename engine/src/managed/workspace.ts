@@ -237,11 +237,17 @@ async function observe(
   id: string,
   spec: Partial<WorkspaceSpec>,
 ): Promise<ObservedWorkspace | undefined> {
-  const view = await found(engine, { id })
-  if (view === undefined) return undefined
-  if (spec.tagBindings === undefined) return observedWorkspace(view)
-  const bindings = (await engine.tags.bindings(id)).filter((binding) => !isFlat(binding))
-  return observedWorkspace(view, Object.fromEntries(bindings.map(({ key, value }) => [key, value])))
+  const [view, bindings] = await Promise.all([
+    found(engine, { id }),
+    spec.tagBindings === undefined ? undefined : bindingsOf(engine, id),
+  ])
+  return view && observedWorkspace(view, bindings)
+}
+
+/** None of one that is gone. */
+async function bindingsOf(engine: Engine, id: string): Promise<Readonly<Record<string, string>>> {
+  const bindings = await unlessGone(engine.tags.bindings(id))
+  return Object.fromEntries((bindings ?? []).filter((one) => !isFlat(one)).map(({ key, value }) => [key, value]))
 }
 
 async function create(engine: Engine, spec: WorkspaceSpec, origin: Origin): Promise<Created<ObservedWorkspace>> {
@@ -317,9 +323,12 @@ async function remove(engine: Engine, id: string, _spec: Partial<WorkspaceSpec>,
   }
 }
 
-async function found(engine: Engine, ref: WorkspaceRef): Promise<WorkspaceView | undefined> {
+const found = (engine: Engine, ref: WorkspaceRef): Promise<WorkspaceView | undefined> =>
+  unlessGone(engine.workspaces.get(ref))
+
+async function unlessGone<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
-    return await engine.workspaces.get(ref)
+    return await asked
   } catch (error) {
     if (isEngineError(error, "not-found")) return undefined
     throw error

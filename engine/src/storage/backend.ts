@@ -28,6 +28,8 @@ export interface BackendOptions {
   readonly stopwatch: () => number
   /** Of a file of SQLite; tests let it fail. */
   readonly sync?: SyncFile | undefined
+  /** Whether a busy process moves SQLite's log into the file on a thread of its own; true when left out. */
+  readonly logThread?: boolean | undefined
   /** How many reads run beside each other: reader connections of SQLite, the whole pool of PostgreSQL. */
   readonly connections?: number | undefined
   /** How often a contended transaction is tried before the caller hears `busy`. */

@@ -33,6 +33,7 @@ export interface DatabaseOptions {
   readonly attempts?: number
   readonly longestWorkMs?: number
   readonly sync?: SyncFile
+  readonly logThread?: boolean
   /** Of tests; a release has its own. */
   readonly migrations?: readonly Migration[]
 }
@@ -47,6 +48,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     attempts: options.attempts,
     longestWorkMs: options.longestWorkMs,
     sync: options.sync,
+    logThread: options.logThread,
     stopwatch: () => performance.now(),
   })
   return {

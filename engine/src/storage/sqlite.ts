@@ -139,7 +139,7 @@ class SqliteStore implements Backend {
   readonly #waiting: ((reader: SqliteConnection) => void)[] = []
   /** Free at any moment, because what it does is done at once. None in memory. */
   readonly #glancer: SqliteConnection | undefined
-  readonly #disk: { readonly log: WriteAheadSync; readonly checkpointer: Checkpointer } | undefined
+  readonly #disk: { readonly log: WriteAheadSync; readonly checkpointer: Checkpointer | undefined } | undefined
   /** From a commit until it is on disk. */
   #syncing: Promise<void> | undefined
   #unsyncable: { readonly cause: unknown } | undefined
@@ -224,7 +224,7 @@ class SqliteStore implements Backend {
     this.#closed = true
     await this.#drained
     while (this.#idle.length < this.#readers.length) await nextTurn()
-    await this.#disk?.checkpointer.close()
+    await this.#disk?.checkpointer?.close()
     this.#disk?.log.close()
     for (const reader of this.#readers) reader.close()
     this.#glancer?.close()
@@ -264,7 +264,7 @@ class SqliteStore implements Backend {
       const batch = await this.#commitBatch()
       // The next batch gathers meanwhile, so that as many share a commit as the disk makes wait.
       if (batch !== undefined) await this.#settleOnDisk(batch)
-      const quiet = this.#disk?.checkpointer.committed()
+      const quiet = this.#disk?.checkpointer?.committed()
       if (quiet !== undefined) await quiet
       await nextTurn()
     }
@@ -450,13 +450,15 @@ function createPrivately(path: string): string {
   return realpathSync(path)
 }
 
-const diskOf = (path: string, writer: SqliteConnection, { sync = syncFile }: BackendOptions) => ({
+const diskOf = (path: string, writer: SqliteConnection, { sync = syncFile, logThread = true }: BackendOptions) => ({
   log: new WriteAheadSync(path, sync),
-  checkpointer: new Checkpointer({
-    path,
-    loggedPages: () => writer.loggedPages(),
-    takeOver: (taken) => writer.checkpointAlone(!taken),
-  }),
+  checkpointer: logThread
+    ? new Checkpointer({
+        path,
+        loggedPages: () => writer.loggedPages(),
+        takeOver: (taken) => writer.checkpointAlone(!taken),
+      })
+    : undefined,
 })
 
 const unsyncable = (cause: unknown) =>

@@ -1,0 +1,33 @@
+// Who declares a resource, so that a creation whose answer was lost is known again. Every state has it twice, so a program says
+// only what Pulumi's process for dynamic resources cannot find out by itself: the stack, and a name that no argument says.
+import { originMaximum, type Values } from "@chancery/engine/managed/shared"
+
+/** What a file or a bucket for a backend calls its only organization. */
+const onlyOrganization = "organization"
+
+/** Arguments that are the resource's name in the program where they are left out; a kind has one of them at most. */
+const namingMembers = ["name", "path"] as const
+export type NamingMember = (typeof namingMembers)[number]
+
+export interface Place {
+  readonly organization: string
+  readonly project: string
+  readonly stack: string
+}
+
+/** `prod`, `acme/prod`, or where no argument has the name, `prod:api`. A stack has no colon in its name. */
+export function writtenMarker({ organization, stack }: Omit<Place, "project">, name: string, inputs: Values): string {
+  const place = organization === onlyOrganization ? stack : `${organization}/${stack}`
+  return namedBy(inputs) === name ? place : `${place}:${name}`
+}
+
+/** `pulumi:acme/site/prod/api`: of one resource, and of no other. */
+export function wholeMarker(written: unknown, project: string, inputs: Values): string {
+  const [, organization = onlyOrganization, stack = "", said] =
+    /^(?:([^/:]*)\/)?([^:]*)(?::(.*))?$/s.exec(typeof written === "string" ? written : "") ?? []
+  const name = said ?? namedBy(inputs) ?? ""
+  return `pulumi:${organization}/${project}/${stack}/${name}`.slice(0, originMaximum)
+}
+
+const namedBy = (inputs: Values): string | undefined =>
+  namingMembers.map((name) => inputs[name]).find((value) => typeof value === "string")
