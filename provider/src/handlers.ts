@@ -67,6 +67,7 @@ export const v1 = {
   workspaceLock: ofWorkspaces("workspaceLock"),
   dataRetentionPolicy: ofWorkspaces("dataRetentionPolicy"),
   project: ofWorkspaces("project"),
+  variable: ofWorkspaces("variable"),
   pkiMount: ofCertificates("pkiMount"),
   pkiRole: ofCertificates("pkiRole"),
   acmeConfig: ofCertificates("acmeConfig"),

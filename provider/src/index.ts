@@ -5,7 +5,15 @@ export {
   type DataRetentionPolicyState,
 } from "./data-retention-policy.ts"
 export type { LifeArgs } from "./life-args.ts"
-export { getWorkspace, listTags, listWorkspaces, type TagLookup, type WorkspaceLookup } from "./lookups.ts"
+export {
+  getWorkspace,
+  getWorkspaceOutputs,
+  listTags,
+  listWorkspaces,
+  type OutputLookup,
+  type TagLookup,
+  type WorkspaceLookup,
+} from "./lookups.ts"
 export {
   type AcmeConfigLookup,
   getAcmeConfig,
@@ -38,6 +46,7 @@ export {
 export { SshKeyAssignment, type SshKeyAssignmentArgs, type SshKeyAssignmentState } from "./ssh-key-assignment.ts"
 export { Tag, type TagArgs, type TagState } from "./tag.ts"
 export { TagBindings, type TagBindingsArgs, type TagBindingsState } from "./tag-bindings.ts"
+export { Variable, type VariableArgs, type VariableState } from "./variable.ts"
 export { type VcsRepoArgs, Workspace, type WorkspaceArgs, type WorkspaceState } from "./workspace.ts"
 export { WorkspaceLock, type WorkspaceLockArgs, type WorkspaceLockState } from "./workspace-lock.ts"
 export { WorkspaceTags, type WorkspaceTagsArgs, type WorkspaceTagsState } from "./workspace-tags.ts"

@@ -1,7 +1,9 @@
 // What a program asks about things that it does not declare, of the engine of the stack's configuration.
-import type { Engine, Page, PageRequest, TagView, WorkspaceQuery } from "@chancery/engine"
+import * as pulumi from "@pulumi/pulumi"
+import type { Engine, Page, PageRequest, TagView, WorkspaceQuery, WorkspaceView } from "@chancery/engine"
 import type { ObservedWorkspace } from "@chancery/engine/managed"
 import { asking, stackConfiguration } from "./asking.ts"
+import { isRefusal } from "./refusal.ts"
 
 export interface WorkspaceLookup extends ObservedWorkspace {
   /** `ws-…` */
@@ -17,6 +19,12 @@ export interface TagLookup {
 
 /** Few programs ask, and each would wait until it is loaded. */
 const workspaceKinds = () => import("@chancery/engine/managed/workspaces")
+
+export interface OutputLookup {
+  /** Of a sensitive one a secret. */
+  readonly value: pulumi.Output<unknown>
+  readonly isSensitive: boolean
+}
 
 interface InOrganization {
   /** `chancery:organization` when left out. */
@@ -55,6 +63,32 @@ export async function listTags(
     const tags: TagView[] = await allOf((page) => engine.tags.list(organization, filter, page))
     return tags.map(({ id, name, instanceCount }) => ({ id, name, instanceCount }))
   })
+}
+
+/** Those of the workspace's current state, by their names; none where it has no state. */
+export async function getWorkspaceOutputs(
+  which: InOrganization & { readonly name: string },
+): Promise<Readonly<Record<string, OutputLookup>>> {
+  return asked(which, "outputs", async (engine, organization) => {
+    const workspace = await engine.workspaces.get({ organization, name: which.name })
+    const found: [name: string, output: OutputLookup][] = []
+    for (const { id, name, sensitive, value } of await outputsOf(engine, workspace)) {
+      // A list says nothing of what is sensitive; by itself it is told.
+      const shown = sensitive ? pulumi.secret((await engine.stateVersions.output(id)).value) : pulumi.output(value)
+      found.push([name, { value: shown, isSensitive: sensitive }])
+    }
+    return Object.fromEntries(found)
+  })
+}
+
+async function outputsOf({ stateVersions }: Engine, { id, permissions }: WorkspaceView) {
+  try {
+    return await stateVersions.currentOutputs({ id })
+  } catch (error) {
+    // Missing and not permitted answer alike.
+    if (isRefusal(error) && error.code === "not-found" && permissions.canReadStateOutputs) return []
+    throw error
+  }
 }
 
 async function asked<T>(

@@ -95,6 +95,6 @@ export const PkiIssuer = declaredResource<PkiIssuerArgs, PkiIssuerState>({
   kind: "pkiIssuer",
   outputs,
   named: "name",
-  secretInputs: ["bundle"],
+  secretInputs: () => ["bundle"],
 })
 export type PkiIssuer = InstanceType<typeof PkiIssuer>

@@ -34,6 +34,6 @@ const outputs = [
 export const PkiRevocation = declaredResource<PkiRevocationArgs, PkiRevocationState>({
   kind: "pkiRevocation",
   outputs,
-  secretInputs: ["privateKey"],
+  secretInputs: () => ["privateKey"],
 })
 export type PkiRevocation = InstanceType<typeof PkiRevocation>

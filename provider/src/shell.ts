@@ -18,7 +18,7 @@ interface Declaration<Args, State> {
   /** The argument that is the resource's name in the program where it is left out. */
   readonly named?: keyof Args & NamingMember
   /** Arguments that are encrypted in the state, whatever the program says of them. */
-  readonly secretInputs?: readonly (keyof Args & string)[]
+  readonly secretInputs?: (args: Args) => readonly (keyof Args & string)[]
   /** Outputs that are, and that no secret argument has the name of. */
   readonly secretOutputs?: (args: Args) => readonly string[]
 }
@@ -94,7 +94,7 @@ function readFromFound(prototype: object, name: string, layout: StateLayout): vo
 }
 
 function registration<Args extends object, State>(
-  { kind, outputs, named, secretInputs = [] }: Declaration<Args, State>,
+  { kind, outputs, named, secretInputs }: Declaration<Args, State>,
   layout: StateLayout | undefined,
   logicalName: string,
   args: Partial<Args>,
@@ -102,10 +102,11 @@ function registration<Args extends object, State>(
   const unset = Object.fromEntries(
     (layout === undefined ? outputs : [...layout.always, foundMember]).map((name) => [name, undefined]),
   )
+  const secrets: readonly string[] = secretInputs?.(args as Args) ?? []
   const given = Object.fromEntries(
     Object.entries(args)
       .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => [name, secretInputs.some((one) => one === name) ? pulumi.secret(value) : value]),
+      .map(([name, value]) => [name, secrets.includes(name) ? pulumi.secret(value) : value]),
   )
   const byName = named === undefined ? {} : { [named]: logicalName }
   const inputs = { ...byName, ...given }

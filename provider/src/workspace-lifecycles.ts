@@ -8,6 +8,8 @@ import {
   sshKeyAssignmentKind,
   tagBindingsKind,
   tagKind,
+  type ObservedVariable,
+  variableKind,
   workspaceKind,
   workspaceLockKind,
   workspaceTagsKind,
@@ -102,6 +104,17 @@ export const workspaceLifecyclesBy = (clock: Runtime["clock"]) => ({
     },
     clock,
   ),
+  variable: lifecycleOf(
+    {
+      kind: variableKind,
+      asDeclared: readableAlone,
+      sight: "workspaces",
+      identity: ["workspaceId"],
+      adoptable: true,
+      inOrganization: false,
+    },
+    clock,
+  ),
   tag: lifecycleOf(
     {
       kind: tagKind,
@@ -120,4 +133,9 @@ function ownExecution(
 ): Values {
   if (settingOverwrites === undefined) return found
   return { ...found, executionMode, ...(agentPoolId === null ? {} : { agentPoolId }) }
+}
+
+/** A value that nobody can read is whatever it is. */
+function readableAlone({ value, ...found }: Values, { sensitive }: ObservedVariable): Values {
+  return value === undefined || sensitive ? found : { ...found, value }
 }

@@ -31,6 +31,7 @@ const kinds = isShort
       "sshKeyAssignment",
       "workspaceLock",
       "dataRetentionPolicy",
+      "variable",
     ]
 
 describe.skipIf(pulumi === undefined)("the provider", () => {

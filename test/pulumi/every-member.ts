@@ -206,6 +206,18 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
       whole: { workspaceId },
       members: { workspaceId: is(other), deleteOlderThanDays: is(30) },
     },
+    variable: {
+      whole: { workspaceId, key: "region", category: "terraform" },
+      members: {
+        workspaceId: is(other),
+        key: is("place"),
+        category: is("env"),
+        value: is("eu"),
+        description: is("where"),
+        hcl: is(true),
+        sensitive: is(true),
+      },
+    },
     project: {
       whole: { organization: "acme", name: "payments" },
       members: {

@@ -8,6 +8,7 @@ import {
   SshKeyAssignment,
   Tag,
   TagBindings,
+  Variable,
   Workspace,
   WorkspaceLock,
   WorkspaceTags,
@@ -28,6 +29,8 @@ export const everyName = [
   "key",
   "lock",
   "retention",
+  "region",
+  "password",
   "pki",
   "role",
 ] as const
@@ -57,6 +60,8 @@ export function everything(sshKeyIds: SshKeyIds): readonly [() => Promise<void>,
     new SshKeyAssignment("key", { workspaceId, sshKeyId: sshKeyIds[word] })
     new WorkspaceLock("lock", { workspaceId, reason: word })
     new DataRetentionPolicy("retention", { workspaceId, deleteOlderThanDays: isSecond ? 60 : 30 })
+    new Variable("region", { workspaceId, key: "region", category: "terraform", value: word })
+    new Variable("password", { workspaceId, key: "PASSWORD", category: "env", value: `${word} word`, sensitive: true })
     const { path } = new PkiMount("pki", { description: word })
     new PkiRole("role", { mount: path, allowedDomains: [`${word}.example.com`] })
   }
@@ -91,10 +96,14 @@ export async function inventory(engine: ServedEngine): Promise<Record<string, un
     webTags: web === undefined ? [] : await bound(web.id),
     consumers:
       api === undefined ? [] : (await engine.remoteStateConsumers.list(api.id, first)).items.map(({ name }) => name),
+    variables: api === undefined ? [] : await variablesOf(engine, api.id),
     retention:
       api === undefined ? undefined : (await engine.retentionPolicies.get({ kind: "workspace", id: api.id })).rule,
   }
 }
+
+const variablesOf = async ({ variables }: ServedEngine, id: string) =>
+  (await variables.list({ id })).map(({ key, value }) => `${key}=${value ?? "?"}`).toSorted()
 
 const rolesOf = async ({ roles }: ReturnType<ServedEngine["pki"]>) =>
   Promise.all((await roles.list()).map(async (name) => [name, (await roles.get(name)).allowedDomains]))
@@ -112,6 +121,7 @@ export function declaredBy(word: Word): Record<string, unknown> {
     apiTags: ["both", `env=${word}`, word, "shared"].toSorted(),
     webTags: [...(isSecond ? ["shared"] : []), `tier=${word}`],
     consumers: ["web"],
+    variables: ["PASSWORD=?", `region=${word}`],
     retention: { kind: "delete-older", days: isSecond ? 60 : 30 },
   }
 }
@@ -126,5 +136,6 @@ export const nothing = {
   apiTags: [],
   webTags: [],
   consumers: [],
+  variables: [],
   retention: undefined,
 }

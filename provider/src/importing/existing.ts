@@ -63,7 +63,7 @@ async function* inOrganization(engine: Engine, organization: string): AsyncItera
 }
 
 async function* aboutWorkspace(engine: Engine, workspace: WorkspaceView): AsyncIterable<Candidate> {
-  const { id, name, tagNames, globalRemoteState, sshKeyId, retentionPolicy } = workspace
+  const { id, name, tagNames, globalRemoteState, sshKeyId, retentionPolicy, permissions } = workspace
   const known = { workspaceId: id }
   if (tagNames.length > 0)
     yield { kind: "workspaceTags", name: `${name}-tags`, id, known: { ...known, tags: tagNames.toSorted() } }
@@ -74,6 +74,14 @@ async function* aboutWorkspace(engine: Engine, workspace: WorkspaceView): AsyncI
   }
   if (sshKeyId !== null) yield { kind: "sshKeyAssignment", name: `${name}-ssh-key`, id, known: { ...known, sshKeyId } }
   if (retentionPolicy !== null) yield { kind: "dataRetentionPolicy", name: `${name}-retention`, id, known }
+  const variables = permissions.canReadVariable ? await engine.variables.list({ id }) : []
+  for (const { id: variableId, key, category } of variables)
+    yield {
+      kind: "variable",
+      name: `${name}-${category}-${key}`,
+      id: `${id}/${variableId}`,
+      known: { ...known, key, category },
+    }
 }
 
 async function* inMount(engine: Engine, mount: string): AsyncIterable<Candidate> {
