@@ -1,10 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { openEngine } from "@chancery/engine"
-import { runtime } from "@pulumi/pulumi"
+import { type Engine, openEngine } from "@chancery/engine"
+import { stateFile } from "@chancery/engine/testing"
+import { isSecret, runtime } from "@pulumi/pulumi"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { getWorkspace, listTags, listWorkspaces } from "./lookups.ts"
+import { getWorkspace, getWorkspaceOutputs, listTags, listWorkspaces } from "./lookups.ts"
 
 let folder: string
 
@@ -18,6 +19,7 @@ beforeEach(async () => {
     tags: [{ name: "web" }],
     tagBindings: [{ key: "env", value: "prod" }],
   })
+  await withState(engine, "api")
   for (let index = 0; index < 101; index += 1) await engine.workspaces.create("acme", { name: `batch-${index}` })
   runtime.setAllConfig({ "chancery:engineUrl": url, "chancery:organization": "acme" })
 })
@@ -33,6 +35,37 @@ test("a workspace is found by its name, with its tags", async () => {
     executionMode: "remote",
     tagBindings: { env: "prod" },
   })
+})
+
+/** Of two outputs, one of which is sensitive. */
+async function withState({ workspaces, stateVersions }: Engine, name: string): Promise<void> {
+  const { id } = await workspaces.get({ organization: "acme", name })
+  const outputs = {
+    address: { value: { host: "10.0.0.1" }, type: ["object", { host: "string" }] },
+    password: { value: "hidden", type: "string", sensitive: true },
+  }
+  const { text, ...announced } = stateFile({ outputs })
+  await workspaces.lock({ id }, { reason: "" })
+  const input = { ...announced, state: Buffer.from(text), jsonState: null, runId: null }
+  await stateVersions.create({ id }, { ...input, force: false, intermediate: false })
+  await workspaces.unlock({ id })
+}
+
+test("the outputs of its state are read by their names, sensitive ones as secrets", async () => {
+  const { address, password, ...others } = await getWorkspaceOutputs({ name: "api" })
+  expect(others).toEqual({})
+  const shown = async (lookup: typeof address) => ({
+    isSensitive: lookup?.isSensitive,
+    isSecret: lookup && (await isSecret(lookup.value)),
+    value: await new Promise((resolve) => void lookup?.value.apply(resolve)),
+  })
+  expect(await shown(address)).toEqual({ isSensitive: false, isSecret: false, value: { host: "10.0.0.1" } })
+  expect(await shown(password)).toEqual({ isSensitive: true, isSecret: true, value: "hidden" })
+})
+
+test("one without a state has no outputs", async () => {
+  expect(await getWorkspaceOutputs({ name: "batch-0" })).toEqual({})
+  await expect(getWorkspaceOutputs({ name: "none" })).rejects.toThrow(/^outputs of acme: .* \(404 not-found\)$/)
 })
 
 test("one that is not there is an error that says where", async () => {

@@ -34,6 +34,9 @@ async function furnish(engine: ServedEngine): Promise<void> {
   await engine.remoteStateConsumers.add(api.id, [web.id])
   await workspaces.assignSshKey({ id: api.id }, sshKeyId)
   await engine.retentionPolicies.set({ kind: "workspace", id: web.id }, { kind: "delete-older", days: 30 })
+  const variable = { key: "region", category: "terraform", value: "eu", description: "where", hcl: false } as const
+  await engine.variables.create({ id: web.id }, { ...variable, sensitive: false })
+  await engine.variables.create({ id: web.id }, { ...variable, category: "env", value: "hidden", sensitive: true })
   await tags.create("acme", ["unused"])
   await engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 31_536_000_000 } })
   const pki = engine.pki("pki")
@@ -52,12 +55,12 @@ export async function importStory(stack: TestStack): Promise<void> {
   const say = (text: string) => void said.push(text)
   const terminal = { environment: stack.environment, say, complain: say }
   const args = ["import", "--mount", "pki", "--file", file, "--program", program]
-  expect([await run(args, terminal), said.join("")]).toEqual([0, expect.stringContaining("14 resources are in")])
+  expect([await run(args, terminal), said.join("")]).toEqual([0, expect.stringContaining("16 resources are in")])
   await stack.command(["import", "--file", file, "--generate-code=false", "--protect=false", "--yes"])
 
   const declared = async () => void (await import(program))
   const allSame = (operations: object) => {
-    expect(Object.keys(operations)).toHaveLength(14)
+    expect(Object.keys(operations)).toHaveLength(16)
     expect(new Set(Object.values(operations))).toEqual(new Set(["same"]))
   }
   allSame((await stack.preview(declared)).operations)
@@ -70,6 +73,8 @@ export async function importStory(stack: TestStack): Promise<void> {
   await stack.destroy()
   const { items } = await stack.engine.workspaces.list("acme", {}, { number: 1, size: 10 })
   expect(items.map(({ name }) => name)).toEqual(["2nd-try", "api", "web"])
+  const [, , web] = items
+  expect(await stack.engine.variables.list({ id: web?.id ?? "" })).toMatchObject([{ value: "eu" }, { sensitive: true }])
   expect(await stack.engine.pki("pki").roles.list()).toEqual(["plain", "site"])
   expect(await stack.engine.pki("pki").settings.acme()).toMatchObject({ enabled: true, allowedRoles: ["site"] })
 }
