@@ -327,13 +327,19 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   async deactivateAuthorization(signer: AccountSigner, id: AuthorizationId): Promise<AuthorizationView> {
-    return this.asAccount(signer, async (_authority, stores, account) => {
+    const { view, endedCount } = await this.asAccount(signer, async (_authority, stores, account) => {
       const authorization = await authorizationOf(stores, account, id)
-      const status = authorizationStatusOf(authorization, this.context.runtime.clock.now())
-      if (!(await stores.acmeAuthorizations.deactivate(id)) && status !== "deactivated")
-        throw malformed(`The authorization is ${status}, and stays that.`)
-      return this.#authorizationView(stores, { ...authorization, state: "deactivated" })
+      const now = this.context.runtime.clock.now()
+      const status = authorizationStatusOf(authorization, now)
+      const isDeactivated = await stores.acmeAuthorizations.deactivate(id)
+      if (!isDeactivated && status !== "deactivated") throw malformed(`The authorization is ${status}, and stays that.`)
+      return {
+        view: await this.#authorizationView(stores, { ...authorization, state: "deactivated" }),
+        endedCount: isDeactivated ? await stores.acmeOrders.endedWith(id, now) : 0,
+      }
     })
+    this.context.authorityActivity.acme.orders.invalid += endedCount
+    return view
   }
 
   async challenge(signer: AccountSigner, id: AuthorizationId, type: ChallengeType): Promise<ChallengeView> {

@@ -100,6 +100,8 @@ export interface AcmeOrderStore {
   fail(order: Pick<ClaimedOrder, "id" | "attempts">, error: Problem): Promise<boolean>
   /** Those of an account that is gone. */
   failAll(accountId: AcmeAccountId, error: Problem): Promise<void>
+  /** How many open ones came to nothing with an authorization, and not before it with another. */
+  endedWith(id: AuthorizationId, now: Instant): Promise<number>
   /** Who asked for a certificate. */
   ofCertificate(mountId: MountId, serialNumber: SerialNumber): Promise<AcmeOrder | undefined>
   /** Those that ended before an instant; the answer is how many, at most `limit`. */

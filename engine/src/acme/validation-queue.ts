@@ -68,18 +68,31 @@ async function look(
   const retryAt = problem && retryTime(challenge.attempts, problem, now)
   const result = problem === undefined ? "valid" : retryAt === undefined ? "invalid" : "retried"
   recordValidation(context.authorityActivity.acme, type, result, now - begunAt)
-  return storage.transact(async ({ acmeAuthorizations }) => {
-    if (problem === undefined) {
-      const isSettled = await acmeAuthorizations.succeed(challenge, now, now + validityMs)
-      return isSettled ? { status: "valid", validatedAt: now } : undefined
-    }
-    if (retryAt === undefined) {
-      const isSettled = await acmeAuthorizations.failChallenge(challenge, problem)
-      return isSettled ? { status: "invalid", error: problem } : undefined
-    }
-    await acmeAuthorizations.retry(challenge, problem, retryAt)
-    return retryAt
-  })
+  const { outcome, endedCount } = await storage.transact(
+    async ({ acmeAuthorizations, acmeOrders }): Promise<Settling> => {
+      if (problem === undefined) {
+        const isSettled = await acmeAuthorizations.succeed(challenge, now, now + validityMs)
+        return { outcome: isSettled ? { status: "valid", validatedAt: now } : undefined, endedCount: 0 }
+      }
+      if (retryAt !== undefined) {
+        await acmeAuthorizations.retry(challenge, problem, retryAt)
+        return { outcome: retryAt, endedCount: 0 }
+      }
+      if (!(await acmeAuthorizations.failChallenge(challenge, problem))) return { outcome: undefined, endedCount: 0 }
+      return {
+        outcome: { status: "invalid", error: problem },
+        endedCount: await acmeOrders.endedWith(challenge.authorizationId, now),
+      }
+    },
+  )
+  context.authorityActivity.acme.orders.invalid += endedCount
+  return outcome
+}
+
+interface Settling {
+  readonly outcome: SettledChallenge | Instant | undefined
+  /** Orders that come to nothing with it. */
+  readonly endedCount: number
 }
 
 async function authorityOf(

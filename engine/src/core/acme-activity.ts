@@ -6,7 +6,7 @@ export interface AcmeActivity {
   readonly validations: Record<ValidatedType, Validations>
 }
 
-/** `invalid` are those that failed when they were finalized. */
+/** `invalid` are those that failed when they were finalized, and those of whose names one was not proved, or given up. */
 export const acmeOrderOutcomes = ["made", "valid", "invalid"] as const
 export type AcmeOrderOutcome = (typeof acmeOrderOutcomes)[number]
 

@@ -154,7 +154,7 @@ function registerActivity(registry: Registry, activity: AuthorityActivity): void
   )
   counter(
     "chancery_acme_orders_total",
-    "ACME orders on this server, by status: made, and of those that it finalized valid or invalid.",
+    "ACME orders on this server, by status: made, valid, and invalid: not signed, or with a name that was not proved or given up.",
     ["status"],
     () => acmeOrderOutcomes.map((status) => [{ status }, activity.acme.orders[status]]),
   )

@@ -100,6 +100,10 @@ export class AcmeOrderRows implements AcmeOrderStore {
     await this.#session.run(failOrdersOfAccount, { accountId, error: JSON.stringify(error) })
   }
 
+  async endedWith(id: AuthorizationId, now: Instant): Promise<number> {
+    return Number((await this.#session.first(endedWith, { id, now }))?.count ?? 0)
+  }
+
   async ofCertificate(mountId: MountId, serialNumber: SerialNumber): Promise<AcmeOrder | undefined> {
     const row = await this.#session.first(orderOfCertificate, {
       mountId,
@@ -334,6 +338,29 @@ const failOrdersOfAccount = statement((db, { accountId, error }: { accountId: st
     .set({ state: "invalid", error, attempt_at: null })
     .where("account_id", "=", accountId)
     .where("state", "=", "processing"),
+)
+
+const endedWith = statement((db, { id, now }: { id: string; now: number }) =>
+  db
+    .selectFrom("acme_order_authorizations as asked")
+    .innerJoin("acme_orders as o", "o.id", "asked.order_id")
+    .select(({ fn }) => fn.countAll<number | string>().as("count"))
+    .where("asked.authorization_id", "=", id)
+    .where("o.state", "=", "open")
+    .where("o.expires_at", ">", now)
+    .where((where) =>
+      where.not(
+        where.exists(
+          where
+            .selectFrom("acme_order_authorizations as other")
+            .innerJoin("acme_authorizations as a", "a.id", "other.authorization_id")
+            .select("a.id")
+            .whereRef("other.order_id", "=", "o.id")
+            .whereRef("other.authorization_id", "!=", "asked.authorization_id")
+            .where("a.state", "in", ["invalid", "deactivated"]),
+        ),
+      ),
+    ),
 )
 
 const orderOfCertificate = statement((db, { mountId, serialNumber }: { mountId: string; serialNumber: Uint8Array }) =>

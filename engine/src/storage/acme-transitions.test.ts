@@ -282,6 +282,19 @@ describe.each(sharedDatabaseKinds)("on $name", (kind) => {
       expect(await statusOf(one)).toBe(status)
     })
 
+    test("has ended with the first of its authorizations that failed, unless its time was over", async () => {
+      const [one, other] = [await newOrder(), await newAuthorization()]
+      const both = { ...one.order, id: newId("order", random) }
+      await orders((rows) => rows.insert(both, [one.authorization.id, other.authorization.id]))
+      const endedWith = ({ authorization: { id } }: Proving, at: number) => orders((rows) => rows.endedWith(id, at))
+      await begin(one)
+      await fail(one)
+      expect([await endedWith(one, now), await endedWith(one, later)]).toEqual([2, 0])
+      await begin(other)
+      await fail(other)
+      expect(await endedWith(other, now)).toBe(0)
+    })
+
     test("is settled by whose turn it is, and by nobody whose turn has run out", async () => {
       const one = await newOrder()
       await processing(one)

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { AcmeTestClient } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
-import { issued, newProvingWorld } from "../../testing/acme-world.ts"
+import { hurriedTime, issued, localhost, newProvingWorld, readyOrder } from "../../testing/acme-world.ts"
 
 test.each([
   ["is not on record", false],
@@ -52,4 +52,24 @@ test("an order is counted with its validation, and its signature is on record wi
       acme_account: client.account?.split("/").at(-1),
     }),
   ])
+})
+
+test("an order that comes to nothing with a name is counted once, however it does", async () => {
+  const { world, responder } = await newProvingWorld({ options: hurriedTime() })
+  const { orders } = world.engine.authorityActivity.acme
+  const client = await AcmeTestClient.registered(world, `${acmeCluster}/acme`)
+  const made = await client.post("/new-order", { identifiers: [localhost, { type: "dns", value: "absent.invalid" }] })
+  for (const url of made.body.authorizations) {
+    const { body } = await client.post(url)
+    await client.post(body.challenges.find(({ type }: { type: string }) => type === "http-01").url, {})
+  }
+  const order = made.headers.get("location") ?? ""
+  await expect.poll(() => orders.invalid, { timeout: 10_000 }).toBe(1)
+  for (const url of made.body.authorizations)
+    await expect.poll(async () => (await client.post(url)).body.status, { timeout: 10_000 }).toBe("invalid")
+  expect((await client.post(order)).body.status).toBe("invalid")
+  expect(orders).toEqual({ made: 1, valid: 0, invalid: 1 })
+  const { authorizations } = await readyOrder(client, responder)
+  for (let time = 0; time < 2; time += 1) await client.post(authorizations[0] ?? "", { status: "deactivated" })
+  expect(orders).toEqual({ made: 2, valid: 0, invalid: 2 })
 })
