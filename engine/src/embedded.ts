@@ -89,6 +89,7 @@ import {
   ConfigurationVersionService,
 } from "./workspaces/configuration-version-service.ts"
 import type { ConfigurationUploads } from "./workspaces/configuration-versions.ts"
+import { destroyWhenDue, destroyWhenDueJob } from "./workspaces/destroy-when-due.ts"
 import { endRunClaims, endRunClaimsJob } from "./workspaces/end-run-claims.ts"
 import { type ClaimTools, RunClaimService } from "./workspaces/run-claim-service.ts"
 import { RunLogService } from "./workspaces/run-logs.ts"
@@ -325,6 +326,7 @@ const jobsOver = (context: Context, tidying: TidyWorker): readonly Job[] => [
   },
   { ...tidyJob, run: (held) => tidying.run(held) },
   { ...endLeasesJob, run: (held) => endLeases(context, held) },
+  { ...destroyWhenDueJob, run: (held) => destroyWhenDue(context, held) },
   { ...endRunClaimsJob, run: (held) => endRunClaims(context, held) },
   { ...sweepAcmeJob, run: (held) => sweepAcme(context, held) },
   { ...readStatesJob, run: (held) => readStates(context, held) },

@@ -283,6 +283,7 @@ export interface WorkspaceRow {
   auto_apply_run_trigger: Flag
   auto_destroy_at: number | null
   auto_destroy_status: string | null
+  auto_destroy_settled_at: number | null
   auto_destroy_activity_duration: string | null
   inherits_project_auto_destroy: Flag
   file_triggers_enabled: Flag

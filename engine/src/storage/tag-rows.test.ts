@@ -84,6 +84,7 @@ const workspaceRow = (id: string): WorkspaceRow => ({
   auto_apply_run_trigger: 0,
   auto_destroy_at: null,
   auto_destroy_status: null,
+  auto_destroy_settled_at: null,
   auto_destroy_activity_duration: null,
   inherits_project_auto_destroy: 1,
   file_triggers_enabled: 1,

@@ -1,6 +1,7 @@
 import { invalid } from "../core/errors.ts"
 import type { OrganizationId, WorkspaceId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
+import { dayMs, hourMs, type Instant } from "../core/time.ts"
 import { foldName } from "../organizations/organization.ts"
 import type { LockChange } from "../workspaces/lock.ts"
 import type { Actor, Lock, SituatedWorkspace, VcsRepo, Workspace, WorkspaceRef } from "../workspaces/workspace.ts"
@@ -86,6 +87,11 @@ export class WorkspaceRows implements WorkspaceStore {
     return newest.status === "pending" ? false : newest.resources_processed === 1
   }
 
+  async dueForDestruction(now: Instant, after: string, limit: number): Promise<readonly WorkspaceId[]> {
+    const rows = await this.#session.all(dueForDestruction, { now, after, limit })
+    return rows.map(({ id }) => id as WorkspaceId)
+  }
+
   async insert(workspace: Workspace): Promise<void> {
     await refuseTakenName(() => this.#session.run(this.#session.db.insertInto("workspaces").values(rowOf(workspace))))
     await indexName(this.#session, workspace.id)
@@ -145,6 +151,34 @@ const situatedRows = (db: Kysely<Tables>) =>
       "rp.id as retention_policy_id",
       "rp.kind as retention_policy_kind",
     ])
+
+/** How long a workspace may be idle, as it says itself or its project does. */
+const idleDuration = sql`case when w.inherits_project_auto_destroy = 1
+  then coalesce(p.auto_destroy_activity_duration, w.auto_destroy_activity_duration)
+  else w.auto_destroy_activity_duration end`
+const lastActivity = sql<number>`case when coalesce(w.current_run_created_at, 0) > w.latest_change_at
+  then w.current_run_created_at else w.latest_change_at end`
+/** `14d` and `36h`, in milliseconds. */
+const idleMs = sql`cast(substr(${idleDuration}, 1, length(${idleDuration}) - 1) as bigint)
+  * case when ${idleDuration} like '%d' then ${sql.lit(dayMs)} else ${sql.lit(hourMs)} end`
+
+const dueForDestruction = statement((db, { now, after, limit }: { now: Instant; after: string; limit: number }) =>
+  db
+    .selectFrom("workspaces as w")
+    .innerJoin("projects as p", "p.id", "w.project_id")
+    .select("w.id")
+    .where("w.id", ">", after)
+    .where(
+      sql<boolean>`(w.auto_destroy_at <= ${now} or (w.auto_destroy_at is null
+        and (w.auto_destroy_activity_duration is not null
+          or w.project_id in (select id from projects where auto_destroy_activity_duration is not null))
+        and ${idleDuration} is not null
+        and (w.auto_destroy_settled_at is null or w.auto_destroy_settled_at <> ${lastActivity})
+        and ${lastActivity} + ${idleMs} <= ${now}))`,
+    )
+    .orderBy("w.id")
+    .limit(limit),
+)
 
 const referencesIn = statement((db, ids: ReferencedIds & { readonly organizationId: string }) =>
   db.selectNoFrom((select) => [
@@ -206,6 +240,7 @@ const workspaceColumns = [
   "auto_apply_run_trigger",
   "auto_destroy_at",
   "auto_destroy_status",
+  "auto_destroy_settled_at",
   "auto_destroy_activity_duration",
   "inherits_project_auto_destroy",
   "file_triggers_enabled",
@@ -365,6 +400,7 @@ const situatedOf = derived((row: SituatedRow): SituatedWorkspace => {
     autoApplyRunTrigger: row.auto_apply_run_trigger === 1,
     autoDestroyAt: row.auto_destroy_at,
     autoDestroyStatus: row.auto_destroy_status,
+    autoDestroySettledAt: row.auto_destroy_settled_at,
     autoDestroyActivityDuration: row.auto_destroy_activity_duration,
     inheritsProjectAutoDestroy: row.inherits_project_auto_destroy === 1,
     fileTriggersEnabled: row.file_triggers_enabled === 1,
@@ -394,6 +430,7 @@ const situatedOf = derived((row: SituatedRow): SituatedWorkspace => {
       runFailures: row.run_failures,
       runsCount: row.kpis_runs_count,
     },
+    currentRunAt: row.current_run_created_at,
     organization: {
       name: row.organization_name,
       defaultExecutionMode: row.organization_execution_mode as ExecutionMode,
@@ -453,6 +490,7 @@ function rowOf(workspace: Workspace): Omit<WorkspaceRow, "current_run_status" | 
     auto_apply_run_trigger: flag(workspace.autoApplyRunTrigger),
     auto_destroy_at: workspace.autoDestroyAt,
     auto_destroy_status: workspace.autoDestroyStatus,
+    auto_destroy_settled_at: workspace.autoDestroySettledAt,
     auto_destroy_activity_duration: workspace.autoDestroyActivityDuration,
     inherits_project_auto_destroy: flag(workspace.inheritsProjectAutoDestroy),
     file_triggers_enabled: flag(workspace.fileTriggersEnabled),

@@ -26,6 +26,14 @@ export function changeAutoDestroy(before: AutoDestroy, input: AutoDestroyInput):
   }
 }
 
+/** What becomes of a workspace whose time has come. */
+export type AutoDestroyStatus =
+  | "queued"
+  | "destroyed"
+  | "failed"
+  | "skipped_local_execution"
+  | "skipped_destroy_not_allowed"
+
 /** What stands in the document: an instant chosen by hand, else the one that follows from the last activity. */
 export function effectiveAutoDestroy(workspace: SituatedWorkspace): {
   readonly at: Instant | null
@@ -35,9 +43,17 @@ export function effectiveAutoDestroy(workspace: SituatedWorkspace): {
   const activityDuration = workspace.inheritsProjectAutoDestroy
     ? (workspace.project.autoDestroyActivityDuration ?? own)
     : own
-  const computed = activityDuration === null ? null : workspace.latestChangeAt + durationMs(activityDuration)
+  const activity = lastActivity(workspace)
+  const settled = activityDuration === null || workspace.autoDestroySettledAt === activity
+  const computed = settled ? null : activity + durationMs(activityDuration)
   return { at: workspace.autoDestroyAt ?? computed, activityDuration }
 }
+
+/** A new state or a queued run; runs that never apply are none. */
+export const lastActivity = ({
+  latestChangeAt,
+  currentRunAt,
+}: Pick<SituatedWorkspace, "latestChangeAt" | "currentRunAt">): Instant => Math.max(latestChangeAt, currentRunAt ?? 0)
 
 export const isActivityDuration = (text: string): boolean => /^\d{1,4}[dh]$/.test(text) && !/^0+[dh]$/.test(text)
 

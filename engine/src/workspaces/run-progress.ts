@@ -3,13 +3,14 @@
 import { conflict } from "../core/errors.ts"
 import type { Instant } from "../core/time.ts"
 import type { Stores } from "../stores.ts"
+import { type AutoDestroyStatus, lastActivity } from "./auto-destroy.ts"
 import { lock } from "./lock.ts"
-import type { Run, RunStep } from "./run.ts"
+import { lifecycleSource, type Run, type RunStep } from "./run.ts"
 import { measuredRunsMaximum, runMetrics } from "./run-metrics.ts"
 import { advance, decision, lockStep, runActor } from "./run-rules.ts"
 import { isFinal, isMeasured } from "./run-status.ts"
 import { discardAndPromote } from "./state-settlement.ts"
-import type { SituatedWorkspace } from "./workspace.ts"
+import type { SituatedWorkspace, Workspace } from "./workspace.ts"
 
 type UsedStores = Pick<Stores, "workspaces" | "runs" | "configurationVersions" | "stateVersions">
 
@@ -44,6 +45,13 @@ export async function carryOut(
   return run
 }
 
+/** The states that the destroying itself has left are no sign of life. */
+function afterAutoDestroy({ status }: Run, workspace: SituatedWorkspace): Partial<Workspace> {
+  const becomes: AutoDestroyStatus = status === "applied" || status === "planned_and_finished" ? "destroyed" : "failed"
+  const settled = becomes === "destroyed" ? { autoDestroySettledAt: lastActivity(workspace) } : {}
+  return { autoDestroyStatus: becomes, ...settled }
+}
+
 /** A saved plan says what to do to the state it was made from. */
 function requireFreshPlan(run: Run, { status }: RunStep, { id, latestChangeAt }: SituatedWorkspace): void {
   const planned = run.statusTimestamps.planning
@@ -65,6 +73,7 @@ async function recordEnd(stores: UsedStores, run: Run): Promise<void> {
   await stores.workspaces.save(workspace, {
     ...workspace,
     metrics,
+    ...(run.source === lifecycleSource ? afterAutoDestroy(run, workspace) : {}),
     // A provisional configuration counts once it has been applied.
     ...(configuration?.provisional === true ? { currentConfigurationVersionId: configuration.id } : {}),
   })

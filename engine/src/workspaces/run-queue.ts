@@ -5,7 +5,7 @@ import type { RandomSource } from "../core/random.ts"
 import type { Instant } from "../core/time.ts"
 import type { Stores } from "../stores.ts"
 import type { ConfigurationVersion } from "./configuration-version.ts"
-import type { Run, RunInput, runSources } from "./run.ts"
+import type { Run, RunInput, RunSource } from "./run.ts"
 import { type Actor, effectiveExecution, type SituatedWorkspace } from "./workspace.ts"
 
 /** What a run has before anything is asked; drawn before the transaction, which may run several times. */
@@ -24,7 +24,7 @@ export const newRun = (random: RandomSource, now: Instant): NewRun => ({
 })
 
 interface RunOrigin {
-  readonly source: (typeof runSources)[number] | "tfe-infrastructure-lifecycle"
+  readonly source: RunSource
   readonly createdBy: Actor | null
   readonly message: string
 }

@@ -89,7 +89,9 @@ export const runOperations = [
 ] as const
 export type RunOperation = (typeof runOperations)[number]
 
-export const runSources = ["tfe-api", "tfe-configuration-version", "tfe-ui"] as const
+/** Of the runs that destroy what has had its time. */
+export const lifecycleSource = "tfe-infrastructure-lifecycle"
+export type RunSource = "tfe-api" | "tfe-configuration-version" | typeof lifecycleSource
 
 export interface RunInput {
   readonly message: string | null

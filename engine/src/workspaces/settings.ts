@@ -55,6 +55,7 @@ export function createWorkspace(
     environment: "default",
     source: "tfe-api",
     autoDestroyStatus: null,
+    autoDestroySettledAt: null,
     lock: { held: false },
     lockNumber: 0,
     sshKeyId: null,

@@ -1,5 +1,6 @@
 import type { OrganizationId, WorkspaceId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
+import type { Instant } from "../core/time.ts"
 import type { LockChange } from "./lock.ts"
 import type { Visibility, WorkspaceQuery } from "./query.ts"
 import type { SituatedWorkspace, Workspace, WorkspaceRef } from "./workspace.ts"
@@ -36,6 +37,8 @@ export interface WorkspaceStore {
   references(organizationId: OrganizationId, ids: ReferencedIds): Promise<ReferenceFacts>
   /** False while the resources of the newest state version are not counted yet. */
   stateIsProcessed(id: WorkspaceId): Promise<boolean>
+  /** Workspaces whose time to be destroyed by themselves has come, by id, from beyond the one named on. */
+  dueForDestruction(now: Instant, after: string, limit: number): Promise<readonly WorkspaceId[]>
   /** Throws `EngineError("invalid")` on `name` when the organization has a workspace of that name. */
   insert(workspace: Workspace): Promise<void>
   /** Writes what differs between the two. */

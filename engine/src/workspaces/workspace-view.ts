@@ -16,7 +16,9 @@ export interface VcsRepoView extends VcsRepo {
 
 /** Execution mode, agent pool and auto-destroy are the effective ones, own or inherited. */
 export interface WorkspaceView
-  extends Omit<Workspace, "vcsRepo" | "assessmentsEnabled" | "organizationId" | "lockNumber">, WorkspaceRelated {
+  extends
+    Omit<Workspace, "vcsRepo" | "assessmentsEnabled" | "organizationId" | "lockNumber" | "autoDestroySettledAt">,
+    WorkspaceRelated {
   readonly organizationName: string
   readonly vcsRepo: VcsRepoView | null
   readonly oauthClientName: string | null

@@ -83,7 +83,10 @@ export interface Workspace extends WorkspaceSettings {
   readonly source: string
   readonly sourceName: string | null
   readonly sourceUrl: string | null
+  /** What became of the last time it was due. */
   readonly autoDestroyStatus: string | null
+  /** The last sign of life after which it was dealt with; another one starts the time anew. */
+  readonly autoDestroySettledAt: Instant | null
   readonly lock: Lock
   readonly lockNumber: number
   readonly sshKeyId: string | null
@@ -98,6 +101,8 @@ export interface Workspace extends WorkspaceSettings {
 
 /** A workspace with the facts of its surroundings that its document or its rules need. */
 export interface SituatedWorkspace extends Workspace {
+  /** When its current run was queued. */
+  readonly currentRunAt: Instant | null
   readonly organization: {
     readonly name: string
     readonly defaultExecutionMode: ExecutionMode

@@ -104,11 +104,11 @@ async function fill(world: PopulatedWorld, clock: ManualClock): Promise<Shown> {
       },
     ),
   )
+  // Nobody has to confirm it in this workspace.
   const steps = [
     ["planning", 100],
     ["planned", 2_000],
-    ["confirmed", 100],
-    ["applying", 100],
+    ["applying", 200],
     ["applied", 4_000],
   ] as const
   for (const [status, after] of steps) {
