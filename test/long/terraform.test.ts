@@ -1,0 +1,46 @@
+// A server that stays away while terraform applies: the tool gives up after minutes, and what it did is not lost.
+import { existsSync } from "node:fs"
+import { readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { cloud, noTool, openTerraformStage, organization, tools } from "../clients/terraform/stage.ts"
+
+/** Each of its requests is tried for minutes; it takes thirteen in all. */
+const patienceMs = 25 * 60_000
+const isShort = process.env["CHANCERY_SHORT"] === "1"
+
+const slow = `resource "terraform_data" "made" {
+  provisioner "local-exec" {
+    command = "touch waits; n=0; while [ ! -e go ] && [ $n -lt 600 ]; do sleep 0.1; n=$((n + 1)); done"
+  }
+}
+`
+
+describe.skipIf(noTool || isShort).each(tools.slice(0, 1))("a server that stays away, by $kind $version", (tool) => {
+  test(
+    "leaves what was done in a file and the workspace locked; both are put right once it is back",
+    { timeout: patienceMs },
+    async () => {
+      await using stage = await openTerraformStage()
+      const name = "away"
+      const project = await stage.project(tool, name, cloud(`name = "${name}"`) + slow)
+      await project.succeeds("init")
+      const apply = project.start("apply -auto-approve")
+      await expect.poll(() => existsSync(join(project.folder, "waits")), { interval: 20, timeout: 60_000 }).toBe(true)
+      await stage.killServer()
+      await writeFile(join(project.folder, "go"), "")
+      const { code, text } = await apply.ended
+      expect(code, `the apply: ${text}`).toBe(1)
+      await stage.restartServer()
+
+      const errored = await readFile(join(project.folder, "errored.tfstate"), "utf8")
+      expect((JSON.parse(errored) as { readonly resources: readonly unknown[] }).resources).toHaveLength(1)
+      const workspace = () => stage.engine.workspaces.get({ organization, name })
+      expect(await workspace()).toMatchObject({ resourceCount: 0, lock: { held: true } })
+      await project.succeeds(`force-unlock -force ${organization}/${name}`)
+      await project.succeeds("state push errored.tfstate")
+      expect(await workspace()).toMatchObject({ resourceCount: 1, lock: { held: false } })
+      await project.isSettled()
+    },
+  )
+})
