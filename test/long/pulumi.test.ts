@@ -6,6 +6,7 @@ import {
   RemoteStateConsumers,
   SshKeyAssignment,
   Tag,
+  Variable,
   Workspace,
   type WorkspaceArgs,
   WorkspaceLock,
@@ -119,6 +120,36 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
     await stack.destroy()
     expect((await engine.workspaces.list("acme", {}, firstHundred)).items).toEqual([])
     expect((await engine.projects.list("acme", { names: ["payments"] }, firstHundred)).items).toEqual([])
+  })
+
+  test("keeps variables, and no sensitive value but as a secret", async () => {
+    await using stack = await openStack(pulumi ?? "", "remote")
+    const { variables, workspaces } = stack.engine
+    const declaring = (password: string, sensitive: boolean) => async () => {
+      const { id: workspaceId } = new Workspace("api")
+      new Variable("region", { workspaceId, key: "region", category: "terraform", value: "eu" })
+      new Variable("password", { workspaceId, key: "PASSWORD", category: "env", value: password, sensitive })
+    }
+    await stack.up(declaring("opensesame", true))
+    expect(await stack.state()).not.toContain("opensesame")
+    expect((await stack.up(declaring("opensesame", true))).operations).toMatchObject({ password: "same" })
+    expect((await stack.refresh()).operations).toMatchObject({ region: "refresh", password: "refresh" })
+    expect((await stack.preview(declaring("opensesame", true))).operations).toMatchObject({ password: "same" })
+
+    const { id } = await workspaces.get({ organization: "acme", name: "api" })
+    const [region, password] = await variables.list({ id })
+    await variables.update({ id }, password?.id ?? "", { value: "of somebody else" })
+    await variables.update({ id }, region?.id ?? "", { value: "us" })
+    await stack.refresh()
+    const mended = await stack.up(declaring("opensesame", true))
+    expect(mended.operations).toMatchObject({ region: "update", password: "update" })
+    expect(await variables.get({ id }, region?.id ?? "")).toMatchObject({ value: "eu" })
+    expect(await stack.state()).not.toContain("opensesame")
+
+    const readable = await stack.up(declaring("no secret", false))
+    expect(readable.operations).toMatchObject({ region: "same", password: "replace" })
+    expect(await variables.list({ id })).toMatchObject([{ value: "eu" }, { value: "no secret", sensitive: false }])
+    await stack.destroy()
   })
 
   test("makes everything once on a road that loses answers and sends requests back", async () => {
