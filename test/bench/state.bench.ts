@@ -11,11 +11,11 @@ import { systemRuntime } from "../../engine/src/core/runtime.ts"
 import { keySealer, newKeyText, parseKeyRing } from "../../engine/src/storage/key-sealing.ts"
 import { largeState } from "../long/large-states.ts"
 import { startChancery } from "./chancery.ts"
-import { median, report, target } from "./figures.ts"
+import { report, target } from "./figures.ts"
 
 const megabyte = 1_000_000
 const stateBytes = 10 * megabyte
-const rounds = 9
+const rounds = 25
 /** As the server does it. */
 const chunkBytes = 1024 * 1024 - 64
 
@@ -40,8 +40,7 @@ try {
   const workspace = `/workspaces/${body.data.id}`
   await server.send("POST", `${workspace}/actions/lock`)
 
-  const ratios: { up: number; down: number }[] = []
-  const times: { up: number; down: number }[] = []
+  const times: { up: number; down: number; aloneUp: number; aloneDown: number }[] = []
   for (let round = -2; round < rounds; round += 1) {
     const aloneUp = await timed(() => storeAlone(round))
     const version = await announce(round)
@@ -51,14 +50,16 @@ try {
     const down = await timed(() => download(shown["hosted-state-download-url"]))
     // Of the first ones, caches and the compiler have their part.
     if (round < 0) continue
-    ratios.push({ up: aloneUp / up, down: aloneDown / down })
-    times.push({ up, down })
+    times.push({ up, down, aloneUp, aloneDown })
   }
-  const speed = (name: "up" | "down") => bytes.length / megabyte / (median(times.map((one) => one[name])) / 1_000)
+  // Of two processes that take turns with each other, whatever else runs slows the one down that waits for the other: the least
+  // time that each has taken says what it takes.
+  const least = (name: "up" | "down" | "aloneUp" | "aloneDown") => Math.min(...times.map((one) => one[name]))
+  const speed = (name: "up" | "down") => bytes.length / megabyte / (least(name) / 1_000)
   report("upload of 10 MB", speed("up"), "MB/s")
   report("download of 10 MB", speed("down"), "MB/s")
-  target("upload / MD5, compression, sealing and storing alone", median(ratios.map(({ up }) => up)), { atLeast: 0.5 })
-  target("download / reading, opening and decompression alone", median(ratios.map(({ down }) => down)), {
+  target("upload / MD5, compression, sealing and storing alone", least("aloneUp") / least("up"), { atLeast: 0.5 })
+  target("download / reading, opening and decompression alone", least("aloneDown") / least("down"), {
     atLeast: 0.5,
   })
   await agent.close()

@@ -28,7 +28,7 @@ const pathOf = ({ id, versionId, document }: DocumentPlace, index: number, isLas
   streamChunkPath(sealPaths.sentDocument(versionId, document, id), index, isLast)
 
 /** So much may wait for the compressing thread while this one goes on with what else there is to do with the bytes. */
-const waitingBytes = 1024 * 1024
+const waitingBytes = 512 * 1024
 
 /** Each piece costs as much on its way as the bytes in it. */
 const openedPieceBytes = 128 * 1024
