@@ -89,7 +89,8 @@ export class RunRows implements RunStore {
       .where("r.claim_id", "is", null)
       .where(isNext)
       .where(sql<boolean>`(r.configuration_version_id is null or exists (select 1 from configuration_versions as cv
-        where cv.id = r.configuration_version_id and cv.status in ('uploaded', 'archived')))`)
+        where cv.id = r.configuration_version_id and (cv.status in ('uploaded', 'archived')
+          or cv.ingress_attributes is not null or cv.id = w.current_configuration_version_id)))`)
     if (scope.workspaceId !== undefined) rows = rows.where("r.workspace_id", "=", scope.workspaceId)
     if (scope.agentPoolId === undefined) rows = rows.where(sql<boolean>`${effectiveMode} = 'remote'`)
     else rows = rows.where(sql<boolean>`${effectiveMode} = 'agent' and ${effectivePool} = ${scope.agentPoolId}`)
