@@ -8,6 +8,7 @@ const notFamilies = new Set([
   "caller",
   "configurationUploads",
   "context",
+  "runLogs",
   "stateTransfers",
   "tidyActivity",
   "trail",
