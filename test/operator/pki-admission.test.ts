@@ -198,7 +198,7 @@ const certificateCases: readonly Case[] = [
     why: "a form twice",
     spec: { ...web, additionalOutputFormats: [{ type: "DER" }, { type: "DER" }] },
     says: /spec\.additionalOutputFormats.*Duplicate/,
-    ours: /^$/,
+    ours: /^spec\.additionalOutputFormats\.1: is there already/,
   },
   {
     why: "a password for DER",

@@ -138,7 +138,7 @@ describe("finalizing", () => {
     providers: {},
     outputs: [],
   }
-  const pending = version({ status: "pending", md5: "b".repeat(32) })
+  const pending = version({ status: "pending", serial: file.serial, md5: "b".repeat(32) })
   const found: ReceivedState = { header: file, contents: file }
   const received = { found, md5: "b".repeat(32), size: 77 }
 
@@ -166,13 +166,15 @@ describe("finalizing", () => {
       refusalOf(() =>
         finalize(pending, {
           ...received,
-          found: { header: { ...file, lineage: "two" }, contents: file },
+          found: { header: { ...file, lineage: "two", serial: 7 }, contents: file },
           md5: "c".repeat(32),
         }),
       ),
     ).toEqual({
       code: "invalid",
-      detail: "MD5 does not match the state that was uploaded; Lineage does not match the state that was uploaded",
+      detail:
+        "MD5 does not match the state that was uploaded; Lineage does not match the state that was uploaded; " +
+        "Serial does not match the state that was uploaded",
     })
   })
 

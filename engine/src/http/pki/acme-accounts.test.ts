@@ -119,7 +119,7 @@ describe("an account", () => {
   })
 
   test("lists its orders, and no other account's", async () => {
-    const world = await newAcmeWorld()
+    const world = await newAcmeWorld({ settings: { orders_per_name: 0 } })
     const client = await AcmeTestClient.registered(world, base)
     const other = await AcmeTestClient.registered(world, base)
     const urls: string[] = []
