@@ -137,13 +137,15 @@ describe.skipIf(pulumi === undefined)("the provider", () => {
     expect((await stack.preview(declaring("opensesame", true))).operations).toMatchObject({ password: "same" })
 
     const { id } = await workspaces.get({ organization: "acme", name: "api" })
-    const [region, password] = await variables.list({ id })
-    await variables.update({ id }, password?.id ?? "", { value: "of somebody else" })
-    await variables.update({ id }, region?.id ?? "", { value: "us" })
+    // Both were made at once, in any order.
+    const idOf = new Map((await variables.list({ id })).map((one) => [one.key, one.id]))
+    const [region = "", password = ""] = [idOf.get("region"), idOf.get("PASSWORD")]
+    await variables.update({ id }, password, { value: "of somebody else" })
+    await variables.update({ id }, region, { value: "us" })
     await stack.refresh()
     const mended = await stack.up(declaring("opensesame", true))
     expect(mended.operations).toMatchObject({ region: "update", password: "update" })
-    expect(await variables.get({ id }, region?.id ?? "")).toMatchObject({ value: "eu" })
+    expect(await variables.get({ id }, region)).toMatchObject({ value: "eu" })
     expect(await stack.state()).not.toContain("opensesame")
 
     const readable = await stack.up(declaring("no secret", false))

@@ -44,6 +44,9 @@ describe.skipIf(cluster === undefined)("a Workspace with variables", () => {
       () => toldOf(name),
       (found) => JSON.stringify(found) === JSON.stringify(told),
     )
+  /** All of it is looked at, not only the part whose turn it is. */
+  const ask = (name: string) =>
+    actor.patch(workspace, name, { metadata: { annotations: { "chancery.dev/reconcile-requested-at": "once" } } })
   const config = (name: string, data: Record<string, string>) =>
     cluster!.kubectl(
       ["apply", "-f", "-"],
@@ -93,8 +96,7 @@ describe.skipIf(cluster === undefined)("a Workspace with variables", () => {
     await eventually(versions, (found) => found[0] !== second[0])
     const { metadata } = await until("followed", ready)
     const third = await versions()
-    const annotations = { "chancery.dev/reconcile-requested-at": "once" }
-    await actor.patch(workspace, "followed", { metadata: { annotations } })
+    await ask("followed")
     const asked = await eventually(
       () => actor.shown(workspace, "followed"),
       ({ status }) => status["lastHandledReconcileAt"] === "once",
@@ -133,13 +135,14 @@ describe.skipIf(cluster === undefined)("a Workspace with variables", () => {
   })
 
   test.concurrent("changes back what somebody has changed, and leaves alone what is not its own", async () => {
-    await apply("drifting", [{ key: "a", value: "1" }], { reconcileInterval: "30s" })
+    await apply("drifting", [{ key: "a", value: "1" }])
     const { status } = await until("drifting", ready)
     const ref = { id: String(status["id"]) }
     const [a] = await engine.engine.variables.list(ref)
     const theirs = { description: "", category: "env", hcl: false, sensitive: false } as const
     await engine.engine.variables.create(ref, { ...theirs, key: "THEIRS", value: "t" })
     await engine.engine.variables.update(ref, a!.id, { value: "edited" })
+    await ask("drifting")
     await eventuallyTold("drifting", ["env THEIRS t", "terraform a 1"])
     const { status: after } = await until("drifting", ready)
     expect(after["variables"]).toEqual([{ category: "terraform", key: "a" }])
