@@ -127,6 +127,24 @@ describe("a document that arrives in pieces", () => {
     },
   )
 
+  test("has the characters that a decoder of UTF-8 takes, and no others", () => {
+    const edges = [0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0]
+    const leads = Array.from({ length: 0x80 }, (_, index) => 0x80 + index)
+    const sequences = leads.flatMap((lead) => [
+      [lead],
+      ...edges.flatMap((second) => [
+        [lead, second],
+        ...[0x7f, 0x80, 0xbf, 0xc0].flatMap((third) => [
+          [lead, second, third],
+          [lead, second, third, 0x80],
+          [lead, second, third, 0xc0],
+        ]),
+      ]),
+    ])
+    const isTold = (bytes: Uint8Array) => accepts(bytes, [1]) === parses(bytes)
+    expect(sequences.filter((bytes) => !isTold(Uint8Array.from([0x22, ...bytes, 0x22])))).toEqual([])
+  })
+
   test("may be nested as deep as the bound and no deeper", () => {
     const nested = (depth: number) => text.encode("[".repeat(depth) + "]".repeat(depth))
     expect([accepts(nested(jsonDepthMaximum), [64]), accepts(nested(jsonDepthMaximum + 1), [64])]).toEqual([

@@ -31,6 +31,8 @@ const defaultCaptureMaximumBytes = 16 * 1024 * 1024
 
 const [expectsValue, expectsValueOrEnd, expectsKeyOrEnd, expectsKey, expectsColon, afterValue] = [0, 1, 2, 3, 4, 5]
 const [inString, inEscape, inHex, inLiteral, isDone] = [6, 7, 8, 9, 10]
+/** Within a character of several bytes. */
+const inCharacter = 19
 /** Within a number, by what came last. */
 const [afterMinus, afterZero, inInteger, afterPoint, inFraction, afterExponent, afterSign, inExponent] = [
   11, 12, 13, 14, 15, 16, 17, 18,
@@ -43,13 +45,13 @@ const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x
 const literals: Readonly<Record<number, Uint8Array>> = Object.fromEntries(
   ["true", "false", "null"].map((word) => [word.charCodeAt(0), new TextEncoder().encode(word)]),
 )
+const notUtf8 = "bytes that are not UTF-8"
 const escapable = new Set(Array.from('"\\/bfnrt', (letter) => letter.charCodeAt(0)))
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 export class JsonReader {
   readonly #visitor: JsonVisitor
   readonly #captureMaximumBytes: number
-  readonly #characters = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
   #state = expectsValue
   /** Of the containers around the next byte, the kind of each: 1 for an object. */
   readonly #isObject = new Uint8Array(jsonDepthMaximum)
@@ -63,6 +65,10 @@ export class JsonReader {
   #literal: Uint8Array = utf8Nothing
   /** How much of the literal, or of the four digits of an escape, was there. */
   #progress = 0
+  /** How many bytes of the character are still to come, and between which the next one must be. */
+  #missing = 0
+  #least = 0
+  #most = 0
 
   /** Depth around what is captured, or -1. */
   #captureDepth = -1
@@ -81,12 +87,6 @@ export class JsonReader {
 
   /** Throws `JsonFault`, and whatever the visitor throws; nothing may be written afterwards. */
   write(bytes: Uint8Array): void {
-    // Only names and captured values are ever made text, but half a character makes the document none.
-    try {
-      this.#characters.decode(bytes, { stream: true })
-    } catch {
-      throw new JsonFault("bytes that are not UTF-8", this.#before)
-    }
     this.#holdStart = 0
     const end = this.#scan(bytes)
     if (this.#holding) this.#hold(bytes, end)
@@ -94,11 +94,6 @@ export class JsonReader {
   }
 
   end(): void {
-    try {
-      this.#characters.decode()
-    } catch {
-      throw new JsonFault("half a character", this.#before)
-    }
     if (numberMayEnd(this.#state)) this.#valueEnds(utf8Nothing, 0)
     if (this.#state !== isDone) throw new JsonFault("an end too early", this.#before)
   }
@@ -112,7 +107,7 @@ export class JsonReader {
         case inString: {
           while (at < length) {
             const next = bytes[at] as number
-            if (next === quote || next === backslash || next < 0x20) break
+            if (next === quote || next === backslash || next < 0x20 || next > 0x7f) break
             at += 1
           }
           if (at === length) return at
@@ -120,9 +115,17 @@ export class JsonReader {
           at += 1
           if (stopper === quote) this.#stringEnds(bytes, at)
           else if (stopper === backslash) this.#state = inEscape
+          else if (stopper > 0x7f) this.#characterBegins(stopper, at - 1)
           else throw this.#fault("a control character in a string", at - 1)
           break
         }
+        case inCharacter:
+          if (byte < this.#least || byte > this.#most) throw this.#fault(notUtf8, at)
+          this.#missing -= 1
+          ;[this.#least, this.#most] = [0x80, 0xbf]
+          if (this.#missing === 0) this.#state = inString
+          at += 1
+          break
         case inEscape:
           if (byte === 0x75) {
             this.#state = inHex
@@ -183,6 +186,15 @@ export class JsonReader {
       }
     }
     return at
+  }
+
+  /** The well-formed byte sequences of the Unicode Standard (table 3-7), which RFC 3629 has in section 4. */
+  #characterBegins(lead: number, at: number): void {
+    if (lead < 0xc2 || lead > 0xf4) throw this.#fault(notUtf8, at)
+    this.#missing = lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3
+    this.#least = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80
+    this.#most = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf
+    this.#state = inCharacter
   }
 
   #valueBegins(byte: number, at: number): number {
