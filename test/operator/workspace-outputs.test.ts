@@ -63,6 +63,7 @@ describe.skipIf(cluster === undefined)("a Workspace that publishes outputs", () 
       await cluster!.kubectl(["get", "workspaces.chancery.dev,events", "-n", namespace, "-o", "json"]),
     ).not.toContain("s3cret")
     await putState(engine, id, 2, { password: { value: "other", type: "string", sensitive: true } })
+    await look("followed")
     await eventually(
       () => contentOf(secrets, "followed-outputs"),
       ({ password }) => password === "other",
