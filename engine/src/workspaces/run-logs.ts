@@ -1,10 +1,11 @@
 // The address of a log is its own credential, because clients read it without a token (workspace-facts 1.10). They go on reading
 // while the log grows: one character marks its beginning, one its end, and their offsets count both.
 import { notFound } from "../core/errors.ts"
+import { grantFor, isGranted } from "../core/grants.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Signer } from "../core/signing.ts"
 import type { Storage } from "../core/storage.ts"
-import { hourMs, type Instant } from "../core/time.ts"
+import { hourMs } from "../core/time.ts"
 import type { Stores } from "../stores.ts"
 import { applyStatus, planStatus, type StageStatus } from "./run-status.ts"
 
@@ -44,8 +45,7 @@ export class RunLogService implements RunLogs {
   }
 
   grant(id: string): string {
-    const expiresAt = this.#runtime.clock.now() + logGrantMs
-    return `${expiresAt}.${this.#signer.sign(message(id, expiresAt))}`
+    return grantFor(this.#signer, subjectOf(id), this.#runtime.clock.now() + logGrantMs)
   }
 
   read({ id, credential, offset, limit }: LogSlice): Promise<Uint8Array> {
@@ -69,13 +69,10 @@ export class RunLogService implements RunLogs {
   }
 
   #requireGrant(id: string, credential: string): void {
-    const [expiry = "", signature = ""] = credential.split(".", 2)
-    const expiresAt = /^\d{1,15}$/.test(expiry) ? Number(expiry) : 0
-    const stands = this.#signer.verify(message(id, expiresAt), signature)
-    if (!stands || expiresAt <= this.#runtime.clock.now()) throw notFound(id)
+    if (!isGranted(this.#signer, subjectOf(id), credential, this.#runtime.clock.now())) throw notFound(id)
   }
 }
 
-const message = (id: string, expiresAt: Instant) => `run-log/${id}/${expiresAt}`
+const subjectOf = (id: string) => `run-log/${id}`
 
 const hasEnded = (status: StageStatus): boolean => !["pending", "queued", "running"].includes(status)

@@ -1,6 +1,7 @@
 // An address to upload to or download from is its own credential: clients send no token with the bytes (workspace-facts 1.9). It
 // names one document of one state version and one direction, and ends.
 import { notFound } from "../core/errors.ts"
+import { grantFor, isGranted } from "../core/grants.ts"
 import type { StateVersionId } from "../core/ids.ts"
 import type { Signer } from "../core/signing.ts"
 import { hourMs, type Instant } from "../core/time.ts"
@@ -22,17 +23,12 @@ export interface Granted {
   readonly document: StateDocument
 }
 
-export function grant(signer: Signer, granted: Granted & { readonly id: StateVersionId }, now: Instant): string {
-  const expiresAt = now + grantMs[granted.transfer]
-  return `${expiresAt}.${signer.sign(message(granted, expiresAt))}`
-}
+export const grant = (signer: Signer, granted: Granted & { readonly id: StateVersionId }, now: Instant): string =>
+  grantFor(signer, subjectOf(granted), now + grantMs[granted.transfer])
 
 /** Not found unless the credential was made for exactly this and is still good. */
 export function requireGrant(signer: Signer, granted: Granted & { readonly credential: string }, now: Instant): void {
-  const [expiry = "", signature = ""] = granted.credential.split(".", 2)
-  const expiresAt = /^\d{1,15}$/.test(expiry) ? Number(expiry) : 0
-  if (!signer.verify(message(granted, expiresAt), signature) || expiresAt <= now) throw notFound(granted.id)
+  if (!isGranted(signer, subjectOf(granted), granted.credential, now)) throw notFound(granted.id)
 }
 
-const message = ({ transfer, id, document }: Granted, expiresAt: Instant) =>
-  `state-${transfer}/${id}/${document}/${expiresAt}`
+const subjectOf = ({ transfer, id, document }: Granted) => `state-${transfer}/${id}/${document}`
