@@ -1,12 +1,18 @@
+import { type Durations, noDurations, recordDuration } from "./durations.ts"
+import { hourMs, minuteMs, secondMs } from "./time.ts"
+
 /** What ACME has done in this process since the engine was opened; counted as it happens, read when someone asks for metrics. */
 export interface AcmeActivity {
   readonly orders: Record<AcmeOrderOutcome, number>
   /** From when an order was made to its certificate, of all that are valid. */
-  orderDurationMs: number
+  readonly orderDurations: Durations
   readonly validations: Record<ValidatedType, Validations>
 }
 
-/** `invalid` are those that failed when they were finalized, and those of whose names one was not proved, or given up. */
+/**
+ * `invalid` are those that failed when they were finalized, those of whose names one was not proved, or given up, and those whose
+ * time was over before they were finalized.
+ */
 export const acmeOrderOutcomes = ["made", "valid", "invalid"] as const
 export type AcmeOrderOutcome = (typeof acmeOrderOutcomes)[number]
 
@@ -17,20 +23,28 @@ export type ValidationResult = (typeof validationResults)[number]
 
 export interface Validations {
   readonly results: Record<ValidationResult, number>
-  durationMs: number
+  readonly durations: Durations
 }
 
-const noValidations = (): Validations => ({ results: { valid: 0, retried: 0, invalid: 0 }, durationMs: 0 })
+/** People or machines may take their time to prove what they have. */
+const orderBoundsMs = [100, 250, 500, secondMs, 2_500, 5_000, 10_000, 30_000, minuteMs, 5 * minuteMs, hourMs]
+/** No look takes longer than some time-outs one after another. */
+const validationBoundsMs = [5, 10, 25, 50, 100, 250, 500, secondMs, 2_500, 5_000, 10_000, 30_000]
+
+const noValidations = (): Validations => ({
+  results: { valid: 0, retried: 0, invalid: 0 },
+  durations: noDurations(validationBoundsMs),
+})
 
 export const noAcmeActivity = (): AcmeActivity => ({
   orders: { made: 0, valid: 0, invalid: 0 },
-  orderDurationMs: 0,
+  orderDurations: noDurations(orderBoundsMs),
   validations: { "http-01": noValidations(), "dns-01": noValidations(), "tls-alpn-01": noValidations() },
 })
 
 export function recordOrder(activity: AcmeActivity, outcome: "valid" | "invalid", durationMs: number): void {
   activity.orders[outcome] += 1
-  if (outcome === "valid") activity.orderDurationMs += durationMs
+  if (outcome === "valid") recordDuration(activity.orderDurations, durationMs)
 }
 
 export function recordValidation(
@@ -40,5 +54,5 @@ export function recordValidation(
   durationMs: number,
 ): void {
   validations[type].results[result] += 1
-  validations[type].durationMs += durationMs
+  recordDuration(validations[type].durations, durationMs)
 }

@@ -6,6 +6,7 @@ export type EngineErrorCode =
   | "forbidden" // the one named exception to 404: force delete
   | "not-found" // missing, or the caller may not see it or do it
   | "conflict" // the present state of the subject refuses the action
+  | "gone" // it was there, and is not kept any more; `facts` say what is
   | "precondition-failed"
   | "too-large"
   | "unsupported-media-type"
@@ -21,16 +22,21 @@ export type EngineErrorCode =
 /** Path of a member in domain words: `["vcsRepo", "identifier"]`, `["tagBindings", 0, "key"]`. The codec turns it into a pointer. */
 export type FieldPath = readonly (string | number)[]
 
-/** One broken rule. At most one of `field` (domain), `pointer` and `parameter` (wire) says where. */
+/** One broken rule. At most one of `field` (domain), `pointer`, `parameter` and `header` (wire) says where. */
 export interface Fault {
   readonly detail: string
   readonly field?: FieldPath
   readonly pointer?: string
   readonly parameter?: string
+  readonly header?: string
 }
+
+/** What an error tells besides its sentence, for programs: domain words to text, or to what carries a type and an id. */
+export type ErrorFacts = Readonly<Record<string, string | null | { readonly type: string; readonly id: string }>>
 
 export interface EngineErrorOptions {
   readonly faults?: readonly Fault[]
+  readonly facts?: ErrorFacts
   readonly subject?: string
   readonly retryAfterMs?: number
   readonly cause?: unknown
@@ -39,6 +45,7 @@ export interface EngineErrorOptions {
 export class EngineError extends Error {
   readonly code: EngineErrorCode
   readonly faults: readonly Fault[]
+  readonly facts: ErrorFacts | undefined
   readonly subject: string | undefined
   readonly retryAfterMs: number | undefined
 
@@ -47,6 +54,7 @@ export class EngineError extends Error {
     this.name = "EngineError"
     this.code = code
     this.faults = options.faults ?? []
+    this.facts = options.facts
     this.subject = options.subject
     this.retryAfterMs = options.retryAfterMs
   }

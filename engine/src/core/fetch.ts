@@ -10,6 +10,8 @@ export interface OutgoingRequest {
   /** For all of it: the name, the connection, redirects, and the last byte of the answer. */
   readonly timeoutMs: number
   readonly answerBytesMaximum: number
+  /** Only the status and the headers are wanted: the answer's body is not waited for, and however long it is, it is empty. */
+  readonly dropsBody?: true
   /** Followed for GET only, each through the same guard; without it an answer that redirects is the answer. */
   readonly redirectsMaximum?: number
   /** Where given, no other port is dialled, by a redirect neither. */

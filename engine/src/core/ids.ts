@@ -6,6 +6,7 @@ export type IdPrefix =
   | "org"
   | "user"
   | "ou"
+  | "bulk"
   | "team"
   | "tws"
   | "tprj"
@@ -40,6 +41,7 @@ export type IdPrefix =
   | "acct"
   | "order"
   | "authz"
+  | "whk"
 
 declare const brand: unique symbol
 /** A text id that cannot be passed where another kind's id is meant. */

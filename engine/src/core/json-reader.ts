@@ -45,6 +45,10 @@ const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x
 const literals: Readonly<Record<number, Uint8Array>> = Object.fromEntries(
   ["true", "false", "null"].map((word) => [word.charCodeAt(0), new TextEncoder().encode(word)]),
 )
+/** In a string: 1 for every byte that is a character and nothing more. */
+const isItself = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 0x20 && byte <= 0x7f && byte !== quote && byte !== backslash ? 1 : 0,
+)
 const notUtf8 = "bytes that are not UTF-8"
 const escapable = new Set(Array.from('"\\/bfnrt', (letter) => letter.charCodeAt(0)))
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
@@ -79,6 +83,10 @@ export class JsonReader {
   #heldBytes = 0
   #captureStart = 0
   #overflown = false
+  /** Of what is held: no byte of a string in it stands for anything but itself. */
+  #isPlain = true
+  /** By their hash, whichever came last of those that have the same. */
+  readonly #knownTexts: string[] = []
 
   constructor(visitor: JsonVisitor, { captureMaximumBytes = defaultCaptureMaximumBytes } = {}) {
     this.#visitor = visitor
@@ -105,17 +113,15 @@ export class JsonReader {
       const byte = bytes[at] as number
       switch (this.#state) {
         case inString: {
-          while (at < length) {
-            const next = bytes[at] as number
-            if (next === quote || next === backslash || next < 0x20 || next > 0x7f) break
-            at += 1
-          }
+          while (at < length && isItself[bytes[at] as number] === 1) at += 1
           if (at === length) return at
           const stopper = bytes[at] as number
           at += 1
           if (stopper === quote) this.#stringEnds(bytes, at)
-          else if (stopper === backslash) this.#state = inEscape
-          else if (stopper > 0x7f) this.#characterBegins(stopper, at - 1)
+          else if (stopper === backslash) {
+            this.#state = inEscape
+            this.#isPlain = false
+          } else if (stopper > 0x7f) this.#characterBegins(stopper, at - 1)
           else throw this.#fault("a control character in a string", at - 1)
           break
         }
@@ -148,13 +154,13 @@ export class JsonReader {
           break
         case expectsValue:
         case expectsValueOrEnd:
-          if (isSpace(byte)) at += 1
+          if (isSpace(byte)) at = behindSpace(bytes, at)
           else if (byte === closeBracket && this.#state === expectsValueOrEnd) at = this.#close(bytes, at)
           else at = this.#valueBegins(byte, at)
           break
         case expectsKeyOrEnd:
         case expectsKey:
-          if (isSpace(byte)) at += 1
+          if (isSpace(byte)) at = behindSpace(bytes, at)
           else if (byte === quote) at = this.#keyBegins(at)
           else if (byte === closeBrace && this.#state === expectsKeyOrEnd) at = this.#close(bytes, at)
           else throw this.#fault("no name of a member", at)
@@ -166,7 +172,7 @@ export class JsonReader {
           break
         case afterValue: {
           if (isSpace(byte)) {
-            at += 1
+            at = behindSpace(bytes, at)
             break
           }
           const inObject = this.#isObject[this.#depth - 1] === 1
@@ -191,6 +197,7 @@ export class JsonReader {
   /** The well-formed byte sequences of the Unicode Standard (table 3-7), which RFC 3629 has in section 4. */
   #characterBegins(lead: number, at: number): void {
     if (lead < 0xc2 || lead > 0xf4) throw this.#fault(notUtf8, at)
+    this.#isPlain = false
     this.#missing = lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3
     this.#least = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80
     this.#most = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf
@@ -248,8 +255,7 @@ export class JsonReader {
   #stringEnds(bytes: Uint8Array, at: number): void {
     if (!this.#stringIsKey) return this.#valueEnds(bytes, at)
     if (this.#holding && this.#captureDepth < 0) {
-      this.#hold(bytes, at)
-      const name = this.#released()
+      const name = this.#released(bytes, at)
       if (name === undefined) throw this.#fault("a name that is too long", at)
       this.#path[this.#path.length - 1] = name as string
     }
@@ -270,10 +276,9 @@ export class JsonReader {
 
   #valueEnds(bytes: Uint8Array, at: number): void {
     if (this.#captureDepth === this.#depth && this.#holding) {
-      this.#hold(bytes, at)
       this.#captureDepth = -1
       const place = { start: this.#captureStart, end: this.#before + at }
-      this.#visitor.captured(this.#path, this.#released(), place)
+      this.#visitor.captured(this.#path, this.#released(bytes, at), place)
     }
     this.#state = this.#depth === 0 ? isDone : afterValue
   }
@@ -302,6 +307,7 @@ export class JsonReader {
     this.#held = []
     this.#heldBytes = 0
     this.#overflown = false
+    this.#isPlain = true
   }
 
   #hold(bytes: Uint8Array, end: number): void {
@@ -310,17 +316,34 @@ export class JsonReader {
     if (this.#heldBytes > this.#captureMaximumBytes) {
       this.#overflown = true
       this.#held = []
-      // Its sender may use the same memory for the next piece.
-    } else if (piece.length > 0) this.#held.push(piece.slice())
+      // Its sender may use the same memory for the next piece. Not every kind of array copies when it is sliced.
+    } else if (piece.length > 0) this.#held.push(new Uint8Array(piece))
   }
 
-  #released(): unknown {
-    const held = this.#held
+  /** What is held up to `end`. Most of it is short and all in one piece, so that nothing needs to be copied or parsed. */
+  #released(bytes: Uint8Array, end: number): unknown {
     this.#holding = false
+    const start = this.#holdStart
+    if (this.#heldBytes === 0 && end - start <= this.#captureMaximumBytes) {
+      if (this.#isPlain && bytes[start] === quote) return this.#text(bytes, start + 1, end - 1)
+      return JSON.parse(utf8.decode(bytes.subarray(start, end))) as unknown
+    }
+    this.#hold(bytes, end)
+    const held = this.#held
     this.#held = []
-    if (this.#overflown) return undefined
-    const text = held.length === 1 ? utf8.decode(held[0]) : utf8.decode(joined(held, this.#heldBytes))
-    return JSON.parse(text) as unknown
+    return this.#overflown ? undefined : (JSON.parse(utf8.decode(joined(held, this.#heldBytes))) as unknown)
+  }
+
+  /** Of plain ASCII. What is short is most often something that was there before. */
+  #text(bytes: Uint8Array, start: number, end: number): string {
+    const length = end - start
+    if (length > knownTextMaximum) return asciiText(bytes, start, length)
+    let hash = length
+    for (let at = start; at < end; at += 1) hash = (hash * 31 + (bytes[at] as number)) | 0
+    const slot = hash & (knownTextSlots - 1)
+    const known = this.#knownTexts[slot]
+    if (known !== undefined && isTextAt(known, bytes, start, length)) return known
+    return (this.#knownTexts[slot] = asciiText(bytes, start, length))
   }
 
   #fault(reason: string, at: number): JsonFault {
@@ -340,7 +363,27 @@ function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
   return whole
 }
 
+/** A power of 2. */
+const knownTextSlots = 256
+/** In bytes: names of types, modules and providers are hardly longer. */
+const knownTextMaximum = 96
+
+function isTextAt(text: string, bytes: Uint8Array, start: number, length: number): boolean {
+  if (text.length !== length) return false
+  for (let at = 0; at < length; at += 1) if (text.charCodeAt(at) !== bytes[start + at]) return false
+  return true
+}
+
+const asciiText = (bytes: Uint8Array, start: number, length: number): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset + start, length).toString("latin1")
+
 const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+function behindSpace(bytes: Uint8Array, from: number): number {
+  let at = from + 1
+  while (at < bytes.length && isSpace(bytes[at] as number)) at += 1
+  return at
+}
+
 const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39
 const isHex = (byte: number): boolean =>
   isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66)

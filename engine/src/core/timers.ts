@@ -16,6 +16,12 @@ export const systemTimers: Timers = {
   },
 }
 
+/** For whoever waits for what may never come: its process does not end meanwhile. The answer takes that back. */
+export function stayAlive(): () => void {
+  const timer = setInterval(() => {}, longestDelayMs)
+  return () => clearInterval(timer)
+}
+
 let sharing: Promise<void> | undefined
 
 /**

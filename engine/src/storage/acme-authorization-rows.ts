@@ -1,13 +1,14 @@
 import type { AcmeAccountId } from "../acme/account.ts"
 import type { AcmeAuthorizationStore, ClaimedChallenge, Turn } from "../acme/acme-store.ts"
 import type { ProvedIdentifier } from "../acme/identifier.ts"
-import type {
-  AcmeOrderId,
-  Authorization,
-  AuthorizationId,
-  Challenge,
-  ChallengeStatus,
-  ChallengeType,
+import {
+  type AcmeOrderId,
+  type Authorization,
+  type AuthorizationId,
+  type Challenge,
+  type ChallengeStatus,
+  type ChallengeType,
+  challengeTypes,
 } from "../acme/order.ts"
 import type { Problem } from "../acme/problem.ts"
 import type { Instant } from "../core/time.ts"
@@ -35,8 +36,15 @@ export class AcmeAuthorizationRows implements AcmeAuthorizationStore {
       created_at: authorization.createdAt,
       expires_at: authorization.expiresAt,
     })
-    for (const { authorizationId, type, token, status } of challenges)
-      await this.#session.run(insertChallenge, { authorizationId, type, token, status })
+    const inserting = insertChallenges[challenges.length - 1]
+    if (inserting === undefined) throw new Error(`an authorization has no ${challenges.length} challenges`)
+    const columns = challenges.map(({ authorizationId, type, token, status }, at) => ({
+      [`authorizationId${at}`]: authorizationId,
+      [`type${at}`]: type,
+      [`token${at}`]: token,
+      [`status${at}`]: status,
+    }))
+    await this.#session.run(inserting, Object.assign({}, ...columns) as Record<string, string>)
   }
 
   async find(mountId: MountId, accountId: AcmeAccountId, id: AuthorizationId): Promise<Authorization | undefined> {
@@ -186,21 +194,22 @@ const insertAuthorization = statement((db, row: AcmeAuthorizationRow) =>
   }),
 )
 
-const insertChallenge = statement(
-  (
-    db,
-    { authorizationId, type, token, status }: { authorizationId: string; type: string; token: string; status: string },
-  ) =>
-    db.insertInto("acme_challenges").values({
-      authorization_id: authorizationId,
-      type,
-      token,
-      status,
-      validated_at: null,
-      error: null,
-      attempts: 0,
-      attempt_at: null,
-    }),
+/** As many as there are, at once; each member has its number behind its name. */
+const insertChallenges = challengeTypes.map((_type, last) =>
+  statement((db, asked: Readonly<Record<string, string>>) =>
+    db.insertInto("acme_challenges").values(
+      Array.from({ length: last + 1 }, (_row, at) => ({
+        authorization_id: asked[`authorizationId${at}`] ?? "",
+        type: asked[`type${at}`] ?? "",
+        token: asked[`token${at}`] ?? "",
+        status: asked[`status${at}`] ?? "",
+        validated_at: null,
+        error: null,
+        attempts: 0,
+        attempt_at: null,
+      })),
+    ),
+  ),
 )
 
 interface Owned {

@@ -104,6 +104,22 @@ export class AcmeOrderRows implements AcmeOrderStore {
     return Number((await this.#session.first(endedWith, { id, now }))?.count ?? 0)
   }
 
+  async endExpired(
+    mountId: MountId,
+    { after, until }: { readonly after: Instant; readonly until: Instant },
+    limit: number,
+  ): Promise<{ readonly ended: number; readonly newly: number }> {
+    const expired = await this.#session.all(expiredOrders, { mountId, after, until, limit })
+    let ended = 0
+    let newly = 0
+    for (const { id, failed } of expired) {
+      if ((await this.#session.run(endExpired, { id })) === 0) continue
+      ended += 1
+      if (failed === null) newly += 1
+    }
+    return { ended, newly }
+  }
+
   async ofCertificate(mountId: MountId, serialNumber: SerialNumber): Promise<AcmeOrder | undefined> {
     const row = await this.#session.first(orderOfCertificate, {
       mountId,
@@ -361,6 +377,40 @@ const endedWith = statement((db, { id, now }: { id: string; now: number }) =>
         ),
       ),
     ),
+)
+
+interface Expired {
+  readonly mountId: string
+  readonly after: number
+  readonly until: number
+  readonly limit: number
+}
+
+/** `failed` is an authorization with which an order came to nothing before. */
+const expiredOrders = statement((db, { mountId, after, until, limit }: Expired) =>
+  db
+    .selectFrom("acme_orders as o")
+    .select((select) => [
+      "o.id",
+      select
+        .selectFrom("acme_order_authorizations as asked")
+        .innerJoin("acme_authorizations as a", "a.id", "asked.authorization_id")
+        .select("a.id")
+        .whereRef("asked.order_id", "=", "o.id")
+        .where("a.state", "in", ["invalid", "deactivated"])
+        .limit(1)
+        .as("failed"),
+    ])
+    .where("o.mount_id", "=", mountId)
+    .where("o.expires_at", ">", after)
+    .where("o.expires_at", "<=", until)
+    .where("o.state", "=", "open")
+    .orderBy("o.expires_at")
+    .limit(limit),
+)
+
+const endExpired = statement((db, { id }: { id: string }) =>
+  db.updateTable("acme_orders").set({ state: "invalid" }).where("id", "=", id).where("state", "=", "open"),
 )
 
 const orderOfCertificate = statement((db, { mountId, serialNumber }: { mountId: string; serialNumber: Uint8Array }) =>

@@ -295,6 +295,29 @@ describe.each(sharedDatabaseKinds)("on $name", (kind) => {
       expect(await endedWith(other, now)).toBe(0)
     })
 
+    test("is ended when its time runs out, and counted unless an authorization has ended it before", async () => {
+      const [one, lost, proved, proving] = [await newOrder(), await newOrder(), await newOrder(), await newOrder()]
+      await begin(lost)
+      await fail(lost)
+      await reach.ready(proved)
+      await processing(proving)
+      // Of the orders of this test alone: they run out at an instant of their own.
+      const [before, at] = [later + 41_000, later + 42_000]
+      for (const { order } of [one, lost, proved, proving])
+        await stored.database.transact((session) =>
+          session.run(session.db.updateTable("acme_orders").set({ expires_at: at }).where("id", "=", order.id)),
+        )
+      const end = (after: number, until: number, limit = 10) =>
+        orders((rows) => rows.endExpired(stored.mountId, { after, until }, limit))
+      expect(await end(before, at - 1)).toEqual({ ended: 0, newly: 0 })
+      expect(await end(at, at + 1)).toEqual({ ended: 0, newly: 0 })
+      const [first, second] = [await end(before, at, 2), await end(before, at, 2)]
+      expect([first.ended, second.ended, first.newly + second.newly]).toEqual([2, 1, 2])
+      expect(await end(before, at)).toEqual({ ended: 0, newly: 0 })
+      for (const ended of [one, lost, proved]) expect(await statusOf(ended)).toBe("invalid")
+      expect(await statusOf(proving)).toBe("processing")
+    })
+
     test("is settled by whose turn it is, and by nobody whose turn has run out", async () => {
       const one = await newOrder()
       await processing(one)

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import { Readable } from "node:stream"
 import { createGunzip } from "node:zlib"
-import { type Parser as TarParser, Parser, type ReadEntry } from "tar"
+import type { Parser as TarParser, ReadEntry } from "tar"
 import { EngineError, unprocessable } from "../core/errors.ts"
 import type { Sealer } from "../core/sealing.ts"
 import { readmeBytesMaximum } from "../workspaces/configuration-version.ts"
@@ -24,6 +24,8 @@ export const sealedConfigurationArchive = (sealer: Sealer): ConfigurationArchive
 })
 
 async function readmeIn(bytes: Uint8Array, workingDirectory: string | null): Promise<string | null> {
+  // Loaded with the first archive: most engines that are opened read none.
+  const { Parser } = await import("tar")
   const wanted = readmePaths(workingDirectory)
   const found = new Map<string, Buffer>()
   let entries = 0

@@ -1,6 +1,7 @@
 import { sql } from "kysely"
 import type { ConfigurationVersionId, OrganizationId, WorkspaceId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
+import type { Instant } from "../core/time.ts"
 import type {
   ConfigurationVersion,
   ConfigurationVersionStatus,
@@ -9,6 +10,7 @@ import type {
 import type { ConfigurationVersionStore } from "../workspaces/configuration-version-store.ts"
 import type { Actor } from "../workspaces/workspace.ts"
 import { among } from "./dialect.ts"
+import { anyDeletingPolicy, isOlderThanKept, policiesOf } from "./retained.ts"
 import { selectPage } from "./select-page.ts"
 import { type Session, statement } from "./session.ts"
 import type { ConfigurationVersionRow } from "./tables.ts"
@@ -69,6 +71,34 @@ export class ConfigurationVersionRows implements ConfigurationVersionStore {
       await this.#session.run(
         db.insertInto("configuration_contents").values({ configuration_version_id: id, chunk, sealed }),
       )
+  }
+
+  async givenUp(now: Instant, limit: number): Promise<readonly ConfigurationVersionId[]> {
+    if ((await this.#session.first(anyDeletingPolicy, {})) === undefined) return []
+    const rows = await this.#session.all(sql<{ id: string }>`
+      select v.id from configuration_versions v
+      join workspaces w on w.id = v.workspace_id
+      ${policiesOf}
+      where v.status in ('uploaded', 'backing_data_soft_deleted')
+        and ${isOlderThanKept(now)}
+        and v.id <> coalesce(w.current_configuration_version_id, '')
+        and not exists (select 1 from runs r
+          where r.organization_id = v.organization_id and r.finished_at is null and r.configuration_version_id = v.id)
+      limit ${limit}`)
+    return rows.map(({ id }) => id as ConfigurationVersionId)
+  }
+
+  async removeContents(ids: readonly ConfigurationVersionId[]): Promise<void> {
+    const { db, dialect } = this.#session
+    await this.#session.run(
+      db
+        .updateTable("configuration_versions")
+        .set({ status: "backing_data_permanently_deleted" })
+        .where(among(dialect, sql.ref("id"), ids)),
+    )
+    await this.#session.run(
+      db.deleteFrom("configuration_contents").where(among(dialect, sql.ref("configuration_version_id"), ids)),
+    )
   }
 
   async remove(id: ConfigurationVersionId): Promise<void> {

@@ -29,7 +29,7 @@ export interface Database extends AsyncDisposable {
 export interface DatabaseOptions {
   readonly random?: RandomSource
   readonly log?: Log
-  readonly connections?: number
+  readonly connections?: number | undefined
   readonly attempts?: number
   readonly longestWorkMs?: number
   readonly sync?: SyncFile

@@ -13,3 +13,7 @@ export const hmacSigner = (key: Uint8Array): Signer => {
     },
   }
 }
+
+/** HMAC-SHA256 as lower-case hex, which receivers of webhooks compare with (events/webhook-delivery.ts). */
+export const hmacHex = (secret: string, message: string): string =>
+  createHmac("sha256", secret).update(message).digest("hex")

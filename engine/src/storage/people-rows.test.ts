@@ -10,6 +10,7 @@ import { initialSiteSettings } from "../organizations/site-settings.ts"
 import { ownersTeam, type Team } from "../organizations/team.ts"
 import type { Token, TokenOwner } from "../organizations/token.ts"
 import type { User } from "../organizations/user.ts"
+import { manualClock } from "../testing/manual-clock.ts"
 import { seededRandom } from "../testing/seeded-random.ts"
 import { keySealer, newKeyText, parseKeyRing } from "./key-sealing.ts"
 import { storesOver } from "./stores.ts"
@@ -61,7 +62,7 @@ const token = (id: string, owner: TokenOwner, description = ""): Token => ({
 describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind) => {
   async function open() {
     const temporary = await temporaryDatabase(kind)
-    const storage = storesOver(temporary.database, keySealer(parseKeyRing(newKeyText(random)), random))
+    const storage = storesOver(temporary.database, keySealer(parseKeyRing(newKeyText(random)), random), manualClock())
     /** With its default project and its team of owners. */
     const found = async (name: string, owners: readonly User[] = []) => {
       const made = organization(name)

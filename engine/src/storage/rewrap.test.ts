@@ -23,7 +23,7 @@ import { sealedPlaces } from "./sealed-places.ts"
 import { storesOver } from "./stores.ts"
 import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
 
-const { random } = systemRuntime()
+const { random, clock } = systemRuntime()
 const [oldText, newText, newestText] = [newKeyText(random), newKeyText(random), newKeyText(random)]
 const idOf = (text: string) => parseKeyRing(text).current.id
 const rotated = parseKeyRing(`${newText},${oldText}`)
@@ -48,6 +48,16 @@ async function seed(url: string): Promise<{
     "http-url": "https://github.com",
     "api-url": "https://api.github.com",
     "oauth-token-string": "ghp-secret",
+  })
+  const [token] = (await world.request("GET", "/organizations/acme/oauth-tokens")).body.data
+  const sshKey = "-----BEGIN OPENSSH PRIVATE KEY-----\nY2xvbmU=\n-----END OPENSSH PRIVATE KEY-----\n"
+  const patch = { data: { type: "oauth-tokens", attributes: { "ssh-key": sshKey } } }
+  await made(world, "PATCH", `/oauth-tokens/${token.id}`, patch)
+  await post("/organizations/acme/webhooks", "webhooks", {
+    name: "hook",
+    url: "https://receiver.example",
+    enabled: false,
+    secret: webhookSecret,
   })
   const workspace = await world.workspace("network")
   for (let count = 0; count < 3; count += 1)
@@ -98,8 +108,10 @@ async function addEarlierDocument(database: Database): Promise<void> {
 
 const earlierDocument = JSON.stringify({ long: Buffer.from(seededRandom(2).bytes(1_500_000)).toString("base64") })
 
+const webhookSecret = "what deliveries are signed with"
+
 async function addAuthoritySecrets(database: Database): Promise<void> {
-  const { transact } = storesOver(database, keySealer(parseKeyRing(oldText), random))
+  const { transact } = storesOver(database, keySealer(parseKeyRing(oldText), random), clock)
   const [mount] = await database.read((session) => session.all(sql<{ id: string }>`select id from mounts`))
   const mountId = mount?.id as MountId
   await transact(async ({ caKeys, mountSettings, acmeAccounts }) => {
@@ -117,7 +129,7 @@ const plan = Buffer.from(seededRandom(2).bytes(1_200_000))
 async function addRunRecords(database: Database): Promise<void> {
   const sealer = keySealer(parseKeyRing(oldText), random)
   const id = await onlyRun(database)
-  await storesOver(database, sealer).transact(async ({ runRecords }) => {
+  await storesOver(database, sealer, clock).transact(async ({ runRecords }) => {
     await runRecords.appendLog(id, "plan", log)
     await runRecords.saveDocument(id, "plan-file", sealedRunArchive(sealer).pack(id, "plan-file", plan))
   })
@@ -166,7 +178,9 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       for (const id of [idOf(oldText), idOf(newText)]) await forgetKeyId(database, id)
       const newest = keySealer(parseKeyRing(newestText), random)
       const run = await onlyRun(database)
-      await storesOver(database, newest).read(async ({ runRecords, runs }) => {
+      const [webhook] = await database.read((session) => session.all(sql<{ id: string }>`select id from webhooks`))
+      await storesOver(database, newest, clock).read(async ({ runRecords, runs, webhooks }) => {
+        expect(await webhooks.secret(webhook?.id ?? "")).toBe(webhookSecret)
         expect(await runRecords.readLog(run, "plan", 0, 1_000)).toEqual(log)
         const chunks = await runRecords.document(run, "plan-file")
         expect(sealedRunArchive(newest).unpack(run, "plan-file", chunks)).toEqual(plan)

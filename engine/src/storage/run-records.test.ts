@@ -9,7 +9,7 @@ import { keySealer, newKeyText, parseKeyRing } from "./key-sealing.ts"
 import { storesOver } from "./stores.ts"
 import { databaseKinds } from "./temporary-database.ts"
 
-const { random } = systemRuntime()
+const { random, clock } = systemRuntime()
 
 async function newRun(url: string): Promise<RunId> {
   await using world = await populatedWorld({ url })
@@ -26,7 +26,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       await using place = await kind.place()
       const id = await newRun(place.url)
       await using database = await openDatabase(place.url)
-      const storage = storesOver(database, keySealer(parseKeyRing(newKeyText(random)), random))
+      const storage = storesOver(database, keySealer(parseKeyRing(newKeyText(random)), random), clock)
       const whole = { plan: Buffer.alloc(0), apply: Buffer.alloc(0) }
       const piece = uint8Array({ minLength: 1, maxLength: 40_000 })
       await assert(
@@ -56,7 +56,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       await using place = await kind.place()
       const id = await newRun(place.url)
       await using database = await openDatabase(place.url)
-      const storage = storesOver(database, keySealer(parseKeyRing(newKeyText(random)), random))
+      const storage = storesOver(database, keySealer(parseKeyRing(newKeyText(random)), random), clock)
       const line = Buffer.alloc(1_000, "x")
       for (let count = 0; count < 150; count += 1)
         await storage.transact(({ runRecords }) => runRecords.appendLog(id, "plan", line))

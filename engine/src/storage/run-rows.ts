@@ -5,9 +5,9 @@ import type { Sealer } from "../core/sealing.ts"
 import type { Instant } from "../core/time.ts"
 import { foldName } from "../organizations/organization.ts"
 import type { Visibility } from "../workspaces/query.ts"
-import type { ResourceChanges, Run, RunClaim, RunExecutor, RunVariable } from "../workspaces/run.ts"
+import type { ResourceChanges, Run, RunCapacity, RunClaim, RunExecutor, RunVariable } from "../workspaces/run.ts"
 import { operationOf } from "../workspaces/run-rules.ts"
-import { claimableStatuses, type RunStatus } from "../workspaces/run-status.ts"
+import { claimableStatuses, queueStatuses, type RunStatus } from "../workspaces/run-status.ts"
 import type { ClaimScope, OrganizationRunQuery, RunQuery, RunStore } from "../workspaces/run-store.ts"
 import type { Actor } from "../workspaces/workspace.ts"
 import { containing } from "./containing.ts"
@@ -75,19 +75,38 @@ export class RunRows implements RunStore {
     return this.#page(rows, page)
   }
 
+  queue(visibility: Visibility, page: PageRequest): Promise<Page<Run>> {
+    const ordered = inQueue(this.#session, visibility).select(prefixed).orderBy("r.created_at").orderBy("r.id")
+    return selectPage(this.#session, ordered, page, (row) => this.#runOf(row))
+  }
+
+  async capacity(visibility: Visibility): Promise<RunCapacity> {
+    const { dialect } = this.#session
+    const counted = await this.#session.first<{ all: number; pending: number }>(
+      inQueue(this.#session, visibility).select([
+        sql<number>`count(*)`.as("all"),
+        sql<number>`count(case when ${among(dialect, sql.ref("r.status"), claimableStatuses)} then 1 end)`.as(
+          "pending",
+        ),
+      ]),
+    )
+    const { all = 0, pending = 0 } = counted ?? {}
+    return { pending, running: all - pending }
+  }
+
   async findByClaim(claimId: string): Promise<Run | undefined> {
     const row = await this.#session.first(byClaim, { claimId })
     return row && this.#runOf(row)
   }
 
-  async claimable(scope: ClaimScope, limit: number): Promise<readonly Run[]> {
+  async claimable(scope: ClaimScope, now: Instant, limit: number): Promise<readonly Run[]> {
     const { db, dialect } = this.#session
     let rows = situated(db)
       .where("r.organization_id", "=", scope.organizationId)
       .where("r.finished_at", "is", null)
       .where("r.status", "in", claimableStatuses)
       .where("r.claim_id", "is", null)
-      .where(isNext)
+      .where(isNext(now))
       .where(sql<boolean>`(r.configuration_version_id is null or exists (select 1 from configuration_versions as cv
         where cv.id = r.configuration_version_id and (cv.status in ('uploaded', 'archived')
           or cv.ingress_attributes is not null or cv.id = w.current_configuration_version_id)))`)
@@ -111,6 +130,10 @@ export class RunRows implements RunStore {
         .limit(limit),
     )
     return rows.map(({ id }) => id as RunId)
+  }
+
+  async needsConfiguration(id: ConfigurationVersionId): Promise<boolean> {
+    return (await this.#session.first(unfinishedWith, { id })) !== undefined
   }
 
   async hasAny(workspaceId: WorkspaceId): Promise<boolean> {
@@ -187,7 +210,8 @@ export class RunRows implements RunStore {
       applyCounts: changesOf(row.apply_counts),
       hasChanges: row.has_changes === 1,
       createdAt: row.created_at,
-      createdBy: createdBy(row),
+      createdBy: actorIn(row.created_by_kind, row.created_by_id),
+      confirmedBy: actorIn(row.confirmed_by_kind, row.confirmed_by_id),
       statusTimestamps: JSON.parse(row.status_timestamps) as Run["statusTimestamps"],
       configurationVersionId: row.configuration_version_id as ConfigurationVersionId | null,
       planId: row.plan_id,
@@ -217,6 +241,8 @@ export class RunRows implements RunStore {
       created_at: run.createdAt,
       created_by_kind: run.createdBy?.kind ?? null,
       created_by_id: run.createdBy?.id ?? null,
+      confirmed_by_kind: run.confirmedBy?.kind ?? null,
+      confirmed_by_id: run.confirmedBy?.id ?? null,
       status_timestamps: JSON.stringify(run.statusTimestamps),
       configuration_version_id: run.configurationVersionId,
       plan_id: run.planId,
@@ -274,6 +300,8 @@ const columns = [
   "created_at",
   "created_by_kind",
   "created_by_id",
+  "confirmed_by_kind",
+  "confirmed_by_id",
   "status_timestamps",
   "configuration_version_id",
   "plan_id",
@@ -311,14 +339,23 @@ const situated = (db: Kysely<Tables>) =>
     .innerJoin("projects as p", "p.id", "w.project_id")
     .innerJoin("organizations as o", "o.id", "w.organization_id")
     .select(prefixed)
+/** By the index of unfinished runs. */
+const inQueue = ({ db, dialect }: Session, visibility: Visibility) =>
+  db
+    .selectFrom("runs as r")
+    .innerJoin("workspaces as w", "w.id", "r.workspace_id")
+    .where("r.organization_id", "=", visibility.organizationId)
+    .where("r.finished_at", "is", null)
+    .where(visible(dialect, visibility))
+    .where(among(dialect, sql.ref("r.status"), queueStatuses))
 const effectiveMode = sql`case when w.overwrites_execution_mode = 1 then w.execution_mode
   else coalesce(p.default_execution_mode, o.default_execution_mode) end`
 const effectivePool = sql`coalesce(case when w.overwrites_agent_pool = 1 then w.agent_pool_id end,
   p.default_agent_pool_id, o.default_agent_pool_id)`
 
 /** One that waits for the workspace's lock gets it when it is free, the longest waiting first. */
-const isNext = sql<boolean>`(r.status <> 'pending' or r.plan_only = 1 or r.save_plan = 1
-  or (w.locked_at is null and not exists (select 1 from runs as earlier
+const isNext = (now: Instant) => sql<boolean>`(r.status <> 'pending' or r.plan_only = 1 or r.save_plan = 1
+  or ((w.locked_at is null or w.lock_ends_at <= ${now}) and not exists (select 1 from runs as earlier
     where earlier.workspace_id = r.workspace_id and earlier.finished_at is null and earlier.status = 'pending'
       and earlier.plan_only = 0 and earlier.save_plan = 0
       and (earlier.created_at, earlier.id) < (r.created_at, r.id))))`
@@ -358,6 +395,17 @@ const byClaim = statement((db, { claimId }: { claimId: string }) =>
 const anyOf = statement((db, { workspaceId }: { workspaceId: string }) =>
   db.selectFrom("runs").select("id").where("workspace_id", "=", workspaceId).limit(1),
 )
+const unfinishedWith = statement((db, { id }: { id: string }) =>
+  db
+    .selectFrom("runs as r")
+    .innerJoin("configuration_versions as cv", "cv.id", "r.configuration_version_id")
+    .select("r.id")
+    .where("cv.id", "=", id)
+    // By the index of unfinished runs.
+    .whereRef("r.organization_id", "=", "cv.organization_id")
+    .where("r.finished_at", "is", null)
+    .limit(1),
+)
 const byPlan = statement((db, { planId }: { planId: string }) =>
   db.selectFrom("runs").select(columns).where("plan_id", "=", planId),
 )
@@ -393,5 +441,5 @@ function claimOf(row: RunRow): RunClaim | null {
   }
 }
 
-const createdBy = ({ created_by_kind: kind, created_by_id: id }: RunRow): Actor | null =>
+const actorIn = (kind: string | null, id: string | null): Actor | null =>
   kind === null || id === null ? null : { kind: kind as Actor["kind"], id }

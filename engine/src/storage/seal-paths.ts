@@ -3,6 +3,8 @@
 export const sealPaths = {
   sshKey: (id: string): string => `ssh-keys/${id}`,
   oauthToken: (id: string): string => `oauth-tokens/${id}`,
+  oauthTokenSshKey: (id: string): string => `oauth-tokens/${id}/ssh-key`,
+  webhookSecret: (id: string): string => `webhooks/${id}/secret`,
   variable: (id: string): string => `variables/${id}`,
   stateDocument: (stateVersionId: string, document: string): string => `state-versions/${stateVersionId}/${document}`,
   /** Each attempt to send a document is one of its own. */

@@ -58,6 +58,20 @@ export const sealedPlaces: readonly SealedPlace[] = [
     path: ({ id }) => sealPaths.oauthToken(String(id)),
   },
   {
+    table: "oauth_tokens",
+    column: "ssh_key_sealed",
+    key: ["id"],
+    batch: small,
+    path: ({ id }) => sealPaths.oauthTokenSshKey(String(id)),
+  },
+  {
+    table: "webhooks",
+    column: "secret_sealed",
+    key: ["id"],
+    batch: small,
+    path: ({ id }) => sealPaths.webhookSecret(String(id)),
+  },
+  {
     table: "variables",
     column: "value_sealed",
     key: ["id"],

@@ -1,6 +1,6 @@
 import { sql } from "kysely"
 import type { OrganizationId, RunId, StateVersionId, WorkspaceId } from "../core/ids.ts"
-import { dayMs, type Instant } from "../core/time.ts"
+import type { Instant } from "../core/time.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Sealer } from "../core/sealing.ts"
 import type { OutputType, StateContents } from "../workspaces/state-file.ts"
@@ -15,6 +15,7 @@ import type { StateVersionQuery, StateVersionRelated, StateVersionStore } from "
 import type { Actor } from "../workspaces/workspace.ts"
 import { among } from "./dialect.ts"
 import { sealPaths } from "./seal-paths.ts"
+import { anyDeletingPolicy, isOlderThanKept, policiesOf } from "./retained.ts"
 import { selectPage } from "./select-page.ts"
 import { type Session, statement } from "./session.ts"
 import type { StateVersionOutputRow, StateVersionRow } from "./tables.ts"
@@ -86,20 +87,13 @@ export class StateVersionRows implements StateVersionStore {
   }
 
   async givenUp(now: Instant, limit: number): Promise<readonly StateVersionId[]> {
-    if ((await this.#session.first(anyPolicy, {})) === undefined) return []
+    if ((await this.#session.first(anyDeletingPolicy, {})) === undefined) return []
     const rows = await this.#session.all(sql<{ id: string }>`
       select v.id from state_versions v
       join workspaces w on w.id = v.workspace_id
-      left join retention_policies own on own.target_kind = 'workspace' and own.target_id = w.id
-      left join retention_policies organization
-        on organization.target_kind = 'organization' and organization.target_id = w.organization_id
-      left join retention_policies site on site.target_kind = 'site' and site.target_id = ''
+      ${policiesOf}
       where v.status in ('finalized', 'backing_data_soft_deleted')
-        and coalesce(own.kind, organization.kind, site.kind) = 'delete-older'
-        and v.created_at < ${now} - ${dayMs} * case
-          when own.id is not null then own.delete_older_than_days
-          when organization.id is not null then organization.delete_older_than_days
-          else site.delete_older_than_days end
+        and ${isOlderThanKept(now)}
         and v.id <> coalesce(w.current_state_version_id, '')
         and (w.locked_at is null or v.lock_number <> w.lock_number)
       limit ${limit}`)
@@ -284,9 +278,6 @@ const discardLate = statement((db, { createdBefore, limit }: { createdBefore: nu
     ),
 )
 
-const anyPolicy = statement((db, _none: object) =>
-  db.selectFrom("retention_policies").select("id").where("kind", "=", sql.lit("delete-older")).limit(sql.lit(1)),
-)
 const setDeleted = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
   db
     .updateTable("state_versions")

@@ -1,11 +1,17 @@
+import type { OrganizationId } from "../core/ids.ts"
 import type { Sealer } from "../core/sealing.ts"
 import type { Storage } from "../core/storage.ts"
+import type { Clock } from "../core/time.ts"
+import { type EventOrigin, ownOrigin } from "../events/event.ts"
 import type { Stores } from "../stores.ts"
+import { endingLocks } from "../workspaces/lock-end.ts"
 import { AgentPoolRows } from "./agent-pool-rows.ts"
 import { AccessRows } from "./access-rows.ts"
 import { AssessmentRows } from "./assessment-rows.ts"
+import { BulkRows } from "./bulk-rows.ts"
 import { ConfigurationVersionRows } from "./configuration-version-rows.ts"
 import type { Database } from "./database.ts"
+import { type EventRecording, EventRows } from "./event-rows.ts"
 import { IdentityRows } from "./identity-rows.ts"
 import { MountRows } from "./mount-rows.ts"
 import { OrganizationMembershipRows } from "./organization-membership-rows.ts"
@@ -49,19 +55,31 @@ import { MountSettingRows } from "./mount-setting-rows.ts"
 import { RoleRows } from "./role-rows.ts"
 import { LeaseRows } from "./lease-rows.ts"
 import { TidyRows } from "./tidy-rows.ts"
+import { WebhookRows } from "./webhook-rows.ts"
 import { WorkspaceRows } from "./workspace-rows.ts"
 
 /** The stores of one unit of work; each is made when it is first used. */
 class SessionStores implements Stores {
   readonly #session: Session
   readonly #sealer: Sealer
+  readonly #clock: Clock
+  readonly #recording: EventRecording
   readonly #made = new Map<keyof Stores, unknown>()
 
-  constructor(session: Session, sealer: Sealer) {
+  constructor(session: Session, sealer: Sealer, clock: Clock, recording: EventRecording) {
     this.#session = session
     this.#sealer = sealer
+    this.#clock = clock
+    this.#recording = recording
   }
 
+  get events() {
+    return new EventRows(this.#session, this.#recording)
+  }
+
+  get webhooks() {
+    return this.#once("webhooks", WebhookRows)
+  }
   get identity() {
     return this.#once("identity", IdentityRows)
   }
@@ -97,6 +115,9 @@ class SessionStores implements Stores {
   }
   get workspaces() {
     return this.#once("workspaces", WorkspaceRows)
+  }
+  get bulkActions() {
+    return this.#once("bulkActions", BulkRows)
   }
   get workspaceResources() {
     return this.#once("workspaceResources", WorkspaceResourceRows)
@@ -206,16 +227,67 @@ class SessionStores implements Stores {
     return this.#once("renewalSignals", RenewalSignalRows)
   }
 
-  #once<T>(name: keyof Stores, Rows: new (session: Session, sealer: Sealer) => T): T {
+  #once<T>(name: keyof Stores, Rows: new (session: Session, sealer: Sealer, clock: Clock) => T): T {
     const made = this.#made.get(name) as T | undefined
     if (made !== undefined) return made
-    const rows = new Rows(this.#session, this.#sealer)
+    const rows = new Rows(this.#session, this.#sealer, this.#clock)
     this.#made.set(name, rows)
     return rows
   }
 }
 
-export const storesOver = (database: Database, sealer: Sealer): Storage<Stores> => ({
-  read: (work) => database.read((session) => work(new SessionStores(session, sealer))),
-  transact: (work) => database.transact((session) => work(new SessionStores(session, sealer))),
-})
+/** Of the feed that changes are told in. */
+export interface FeedOptions {
+  /** Called when a commit has brought these organizations something to read. */
+  readonly committed: (organizationIds: ReadonlySet<OrganizationId>) => void
+}
+
+/**
+ * `clock` decides which locks have run out, and when events are. Without a feed nothing is recorded. What is changed is ascribed
+ * to `origin`.
+ */
+export function storesOver(
+  database: Database,
+  sealer: Sealer,
+  clock: Clock,
+  feed?: FeedOptions,
+  origin: EventOrigin = ownOrigin,
+): Storage<Stores> {
+  const plain = (by: EventOrigin) => recordedStores(database, sealer, clock, feed, by)
+  // That a lock ends is nobody's doing, whoever has come upon it.
+  return endingLocks(plain(origin), clock, plain(ownOrigin))
+}
+
+function recordedStores(
+  database: Database,
+  sealer: Sealer,
+  clock: Clock,
+  feed: FeedOptions | undefined,
+  origin: EventOrigin,
+): Storage<Stores> {
+  const recordingOf = (noted: EventRecording["noted"]): EventRecording => ({
+    clock,
+    isOn: feed !== undefined,
+    origin,
+    noted,
+  })
+  const reading = recordingOf(() => {})
+  return {
+    read: (work) => database.read((session) => work(new SessionStores(session, sealer, clock, reading))),
+    transact: (work) => {
+      let changed: Set<OrganizationId> | undefined
+      const noted = (id: OrganizationId) => void (changed ??= new Set()).add(id)
+      const recording = recordingOf(noted)
+      const answer = database.transact((session) => {
+        changed = undefined
+        return work(new SessionStores(session, sealer, clock, recording))
+      })
+      // Beside the answer: the caller waits for no further promise, and hears of a failure itself.
+      answer.then(
+        () => void (changed !== undefined && feed?.committed(changed)),
+        () => {},
+      )
+      return answer
+    },
+  }
+}

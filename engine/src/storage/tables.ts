@@ -6,6 +6,8 @@ export type Flag = 0 | 1
 export interface Tables {
   generations: GenerationRow
   settings: SettingRow
+  bulk_actions: BulkActionRow
+  bulk_action_parts: BulkActionPartRow
   organizations: OrganizationRow
   users: UserRow
   organization_memberships: OrganizationMembershipRow
@@ -68,6 +70,10 @@ export interface Tables {
   acme_renewal_serial_numbers: AcmeRenewalSerialNumberRow
   policies: PolicyRow
   policy_attachments: PolicyAttachmentRow
+  events: EventRow
+  swept_events: SweptEventsRow
+  webhooks: WebhookRow
+  webhook_dead_letters: WebhookDeadLetterRow
 }
 
 /** One row per family of cached facts; whoever changes such a fact bumps its number (architecture 0.23). */
@@ -211,6 +217,8 @@ export interface ProjectBindingRow {
   key_folded: string
   value: string
   created_at: number
+  /** JSON list of texts in order, or null where there are none. */
+  owners: string | null
 }
 
 export interface SshKeyRow {
@@ -219,6 +227,27 @@ export interface SshKeyRow {
   name: string
   value_sealed: Uint8Array
   created_at: number
+}
+
+export interface BulkActionRow {
+  id: string
+  organization_id: string
+  by_kind: string
+  by_id: string
+  idempotency_key: string
+  /** All that was asked for, as one text. */
+  request: string
+  total_count: number
+  created_at: number
+  expires_at: number
+}
+
+export interface BulkActionPartRow {
+  bulk_action_id: string
+  position: number
+  /** JSON, as the results, which are null until the part is done. */
+  workspace_ids: string
+  results: string | null
 }
 
 export interface AgentPoolRow {
@@ -245,6 +274,7 @@ export interface OauthTokenRow {
   organization_id: string
   service_provider_user: string | null
   value_sealed: Uint8Array
+  ssh_key_sealed: Uint8Array | null
   created_at: number
 }
 
@@ -306,6 +336,9 @@ export interface WorkspaceRow {
   locked_by_kind: string | null
   locked_by_id: string | null
   locked_reason: string | null
+  /** Null, as the next, of a lock that does not end by itself. */
+  lock_ends_at: number | null
+  lock_ttl_ms: number | null
   /** Counts this workspace's locks, so that a state version knows under which one it was made. */
   lock_number: number
   current_run_id: string | null
@@ -342,6 +375,8 @@ export interface WorkspaceBindingRow {
   key_folded: string
   value: string
   created_at: number
+  /** JSON list of texts in order, or null where there are none. */
+  owners: string | null
 }
 
 export interface RemoteStateConsumerRow {
@@ -470,6 +505,8 @@ export interface RunRow {
   created_at: number
   created_by_kind: string | null
   created_by_id: string | null
+  confirmed_by_kind: string | null
+  confirmed_by_id: string | null
   /** JSON object from status to instant. */
   status_timestamps: string
   configuration_version_id: string | null
@@ -857,4 +894,64 @@ export interface AcmeRenewalSerialNumberRow {
 export interface AcmeNonceRow {
   digest: Uint8Array
   expires_at: number
+}
+
+export interface EventRow {
+  transaction_id: Generated<number>
+  number: Generated<number>
+  organization_id: string
+  /** Empty where the event is about none. */
+  workspace_id: string
+  kind: string
+  at: number
+  /** JSON of what nothing is looked for by. */
+  details: string
+  /** JSON: key and value of each binding of the workspace; null for none. */
+  tags: string | null
+  /** JSON: ids of the teams that had access to a deleted workspace. */
+  readers: string | null
+}
+
+export interface SweptEventsRow {
+  id: number
+  transaction_id: number
+  number: number
+  at: number
+}
+
+export interface WebhookRow {
+  id: string
+  organization_id: string
+  name: string
+  url: string
+  secret_sealed: Uint8Array
+  enabled: number
+  disabled_reason: string | null
+  /** JSON: `kinds`, `workspaces` and `tags`. */
+  filter: string
+  cursor_transaction: number
+  cursor_number: number
+  /** Null, as the three after it, where nothing is to be tried again. */
+  pending_transaction: number | null
+  pending_number: number | null
+  pending_attempts: number | null
+  pending_at: number | null
+  dead_in_a_row: number
+  last_delivered_at: number | null
+  last_error: string | null
+  failing_since: number | null
+  created_at: number
+}
+
+export interface WebhookDeadLetterRow {
+  webhook_id: string
+  id: string
+  event_id: string
+  kind: string
+  /** JSON. */
+  document: string
+  attempts: number
+  last_error: string
+  failed_at: number
+  redelivering: number
 }

@@ -6,6 +6,7 @@ import type { Stores } from "../stores.ts"
 import { bind } from "../tags/bind.ts"
 import { addFlat, changesBetween, removeFlat, type TagBinding } from "../tags/tag-binding.ts"
 import type { Bearer } from "../tags/tag-store.ts"
+import { manualClock } from "../testing/manual-clock.ts"
 import { seededRandom } from "../testing/seeded-random.ts"
 import { keySealer, newKeyText, parseKeyRing } from "./key-sealing.ts"
 import { storesOver } from "./stores.ts"
@@ -56,7 +57,7 @@ async function populated(database: Database, count: number): Promise<Storage<Sto
     for (let index = 0; index < count; index += 1)
       await session.run(db.insertInto("workspaces").values(workspaceRow(`ws-${index}`)))
   })
-  return storesOver(database, keySealer(parseKeyRing(newKeyText(random)), random))
+  return storesOver(database, keySealer(parseKeyRing(newKeyText(random)), random), manualClock())
 }
 
 const workspaceRow = (id: string): WorkspaceRow => ({
@@ -105,6 +106,8 @@ const workspaceRow = (id: string): WorkspaceRow => ({
   locked_by_kind: null,
   locked_by_id: null,
   locked_reason: null,
+  lock_ends_at: null,
+  lock_ttl_ms: null,
   lock_number: 0,
   current_run_id: null,
   current_run_status: null,
@@ -195,6 +198,37 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     await change(storage, project, () => [])
     expect(await bindings(storage, project)).toEqual([])
     expect(await pool(storage)).toEqual([])
+  })
+
+  test("who holds a binding is kept with it, on workspaces and projects", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const storage = await populated(temporary.database, 2)
+    const owners = ["kubernetes:acme/default/api", "pulumi:site/prod"]
+    for (const bearer of [workspace(0), project]) {
+      await change(storage, bearer, () => [
+        { key: "env", value: "prod", owners },
+        { key: "flat", value: "", owners: ["a"] },
+      ])
+      const heldBy = async () => (await bindings(storage, bearer)).map((binding) => binding.owners)
+      expect(await heldBy()).toEqual([owners, ["a"]])
+      await change(storage, bearer, (present) => present.map(({ key, value }) => ({ key, value: `${value}1` })))
+      expect(await heldBy()).toEqual([owners, ["a"]])
+      await change(storage, bearer, (present) => present.map((binding) => ({ ...binding, owners: [] })))
+      expect(await heldBy()).toEqual([[], []])
+    }
+  })
+
+  test("flat tags that others hold are found, and those that the owner holds alone are not", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const storage = await populated(temporary.database, 3)
+    const give = (index: number, owners: readonly string[]) =>
+      change(storage, workspace(index), () => [{ key: "t", value: "", owners }])
+    await Promise.all([give(0, ["a"]), give(1, []), give(2, ["a", "b"])])
+    const ids = (await storage.read(({ tags }) => tags.findNamed(organizationId, ["t"]))).map(({ id }) => id)
+    const heldByOthersThan = (owner: string) => storage.read(({ tags }) => tags.heldByOthers(ids, owner))
+    expect(await heldByOthersThan("a")).toEqual([{ tagId: ids[0], workspaceId: "ws-2", owners: ["a", "b"] }])
+    expect((await heldByOthersThan("b")).map(({ workspaceId }) => workspaceId)).toEqual(["ws-0", "ws-2"])
+    expect(await storage.read(({ tags }) => tags.heldByOthers([], "b"))).toEqual([])
   })
 
   test("the pool is searched by a part of the name as it is, and without what one workspace carries", async () => {

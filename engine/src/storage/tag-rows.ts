@@ -3,7 +3,7 @@ import type { OrganizationId, TagId, WorkspaceId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import { type CountedTag, foldTag, type Tag } from "../tags/tag.ts"
 import type { TagBinding } from "../tags/tag-binding.ts"
-import type { Bearer, TagQuery, TagStore } from "../tags/tag-store.ts"
+import type { Bearer, HeldTag, TagQuery, TagStore } from "../tags/tag-store.ts"
 import { containing } from "./containing.ts"
 import { among } from "./dialect.ts"
 import { selectPage } from "./select-page.ts"
@@ -12,6 +12,9 @@ import type { Tables, TagRow } from "./tables.ts"
 
 /** Rows of one insert: both dialects bound the parameters of a statement. */
 const rowsPerInsert = 500
+const fewRows = 10
+/** As many as an error tells of. */
+const heldTagsMaximum = 5
 
 export class TagRows implements TagStore {
   readonly #session: Session
@@ -108,16 +111,16 @@ export class TagRows implements TagStore {
 
   async insertBindings(bindings: readonly (TagBinding & { readonly bearer: Bearer })[]): Promise<void> {
     const { db } = this.#session
-    for (const chunk of chunks(bindings.filter(({ bearer }) => bearer.kind === "workspace")))
-      await this.#session.run(
-        db.insertInto("workspace_bindings").values(
-          chunk.map(({ bearer, tagId, ...binding }) => ({
-            ...bindingColumns(binding, bearer),
-            workspace_id: bearer.id,
-            tag_id: tagId,
-          })),
-        ),
-      )
+    for (const chunk of chunks(bindings.filter(({ bearer }) => bearer.kind === "workspace"))) {
+      const rows = chunk.map(({ bearer, tagId, ...binding }) => ({
+        ...bindingColumns(binding, bearer),
+        workspace_id: bearer.id,
+        tag_id: tagId,
+      }))
+      // To build and bind a statement for many costs more than to insert them.
+      if (rows.length > fewRows) await this.#session.run(insertManyBindings, { rows: JSON.stringify(rows) })
+      else await this.#session.run(db.insertInto("workspace_bindings").values(rows))
+    }
     for (const chunk of chunks(bindings.filter(({ bearer }) => bearer.kind === "project")))
       await this.#session.run(
         db
@@ -128,18 +131,32 @@ export class TagRows implements TagStore {
       )
   }
 
-  async updateBinding({ kind }: Bearer, { id, key, value, tagId }: TagBinding): Promise<void> {
+  async updateBinding({ kind }: Bearer, { id, key, value, tagId, owners }: TagBinding): Promise<void> {
     const { db } = this.#session
+    const changed = { key, value, owners: ownersText(owners) }
     await this.#session.run(
       kind === "workspace"
-        ? db.updateTable("workspace_bindings").set({ key, value, tag_id: tagId }).where("id", "=", id)
-        : db.updateTable("project_bindings").set({ key, value }).where("id", "=", id),
+        ? db
+            .updateTable("workspace_bindings")
+            .set({ ...changed, tag_id: tagId })
+            .where("id", "=", id)
+        : db.updateTable("project_bindings").set(changed).where("id", "=", id),
     )
   }
 
   async removeBindings(kind: Bearer["kind"], ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return
     await this.#session.run(kind === "workspace" ? removeWorkspaceBindings : removeProjectBindings, { ids })
+  }
+
+  async heldByOthers(ids: readonly TagId[], owner: string): Promise<readonly HeldTag[]> {
+    if (ids.length === 0) return []
+    const rows = await this.#session.all(heldByOthers, { ids, alone: JSON.stringify([owner]) })
+    return rows.map((row) => ({
+      tagId: row.tag_id as TagId,
+      workspaceId: row.workspace_id as WorkspaceId,
+      owners: JSON.parse(row.owners ?? "[]") as readonly string[],
+    }))
   }
 
   async releaseTagsOf(workspaceId: WorkspaceId): Promise<void> {
@@ -195,7 +212,7 @@ const removeUnusedTags = statement((db, { ids }: Ids, dialect) =>
 const workspaceBindings = statement((db, { ids }: Ids, dialect) =>
   db
     .selectFrom("workspace_bindings as b")
-    .select(["b.workspace_id as bearer_id", "b.id", "b.tag_id", "b.key", "b.value", "b.created_at"])
+    .select(["b.workspace_id as bearer_id", "b.id", "b.tag_id", "b.key", "b.value", "b.created_at", "b.owners"])
     .where(among(dialect, sql.ref("b.workspace_id"), ids))
     .orderBy("b.workspace_id")
     .orderBy("b.key_folded"),
@@ -203,7 +220,15 @@ const workspaceBindings = statement((db, { ids }: Ids, dialect) =>
 const projectBindings = statement((db, { ids }: Ids, dialect) =>
   db
     .selectFrom("project_bindings as b")
-    .select(["b.project_id as bearer_id", "b.id", sql<null>`null`.as("tag_id"), "b.key", "b.value", "b.created_at"])
+    .select([
+      "b.project_id as bearer_id",
+      "b.id",
+      sql<null>`null`.as("tag_id"),
+      "b.key",
+      "b.value",
+      "b.created_at",
+      "b.owners",
+    ])
     .where(among(dialect, sql.ref("b.project_id"), ids))
     .orderBy("b.project_id")
     .orderBy("b.key_folded"),
@@ -213,6 +238,17 @@ const removeWorkspaceBindings = statement((db, { ids }: Ids, dialect) =>
 )
 const removeProjectBindings = statement((db, { ids }: Ids, dialect) =>
   db.deleteFrom("project_bindings").where(among(dialect, sql.ref("id"), ids)),
+)
+const heldByOthers = statement((db, { ids, alone }: Ids & { readonly alone: string }, dialect) =>
+  db
+    .selectFrom("workspace_bindings as b")
+    .select(["b.tag_id", "b.workspace_id", "b.owners"])
+    .where(among(dialect, sql.ref("b.tag_id"), ids))
+    .where("b.owners", "is not", null)
+    .where("b.owners", "<>", alone)
+    .orderBy("b.tag_id")
+    .orderBy("b.workspace_id")
+    .limit(heldTagsMaximum),
 )
 const dropBindings = statement((db, { workspaceId }: { workspaceId: string }) =>
   db.deleteFrom("workspace_bindings").where("workspace_id", "=", workspaceId).returning("tag_id"),
@@ -244,21 +280,42 @@ const bindingOf = (row: {
   readonly key: string
   readonly value: string
   readonly created_at: number
+  readonly owners: string | null
 }): TagBinding => ({
   id: row.id,
   tagId: row.tag_id as TagId | null,
   key: row.key,
   value: row.value,
   createdAt: row.created_at,
+  owners: row.owners === null ? nobody : (JSON.parse(row.owners) as readonly string[]),
 })
 
-const bindingColumns = ({ id, key, value, createdAt }: Omit<TagBinding, "tagId">, { organizationId }: Bearer) => ({
+const nobody: readonly string[] = []
+
+/** Of the same owners always the same. */
+const ownersText = (owners: readonly string[]): string | null => (owners.length === 0 ? null : JSON.stringify(owners))
+
+const insertManyBindings = statement<{ readonly rows: string }, unknown>((_db, { rows }, dialect) => {
+  const member = (name: string) => sql`r.value ->> ${sql.lit(dialect === "sqlite" ? `$.${name}` : name)}`
+  const texts = ["id", "organization_id", "workspace_id", "tag_id", "key", "key_folded", "value", "owners"]
+  const instant = dialect === "sqlite" ? member("created_at") : sql`(${member("created_at")})::bigint`
+  const source =
+    dialect === "sqlite" ? sql`json_each(${rows}) as r` : sql`json_array_elements(${rows}::json) as r (value)`
+  return sql`insert into workspace_bindings (${sql.join(texts.map((name) => sql.ref(name)))}, created_at)
+    select ${sql.join(texts.map(member))}, ${instant} from ${source}`
+})
+
+const bindingColumns = (
+  { id, key, value, createdAt, owners }: Omit<TagBinding, "tagId">,
+  { organizationId }: Bearer,
+) => ({
   id,
   organization_id: organizationId,
   key,
   key_folded: foldTag(key),
   value,
   created_at: createdAt,
+  owners: ownersText(owners),
 })
 
 function* chunks<T>(rows: readonly T[]): Generator<readonly T[]> {

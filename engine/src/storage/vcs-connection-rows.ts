@@ -98,8 +98,19 @@ export class VcsConnectionRows implements VcsConnectionStore {
         organization_id: token.organizationId,
         service_provider_user: token.serviceProviderUser,
         value_sealed: this.#sealer.seal(sealPaths.oauthToken(token.id), Buffer.from(secret)),
+        ssh_key_sealed: null,
         created_at: token.createdAt,
       }),
+    )
+  }
+
+  async saveTokenSshKey(tokenId: string, sshKey: string | null): Promise<void> {
+    const ssh_key_sealed = sshKey && this.#sealer.seal(sealPaths.oauthTokenSshKey(tokenId), Buffer.from(sshKey))
+    await this.#session.run(
+      this.#session.db
+        .updateTable("oauth_tokens")
+        .set({ ssh_key_sealed: ssh_key_sealed || null })
+        .where("id", "=", tokenId),
     )
   }
 
@@ -173,6 +184,7 @@ const tokenColumns = [
   "oauth_client_id",
   "organization_id",
   "service_provider_user",
+  "ssh_key_sealed",
   "created_at",
 ] as const satisfies readonly (keyof OauthTokenRow)[]
 const installationColumns = [
@@ -198,6 +210,7 @@ const tokenOf = (row: Pick<OauthTokenRow, (typeof tokenColumns)[number]>): Oauth
   oauthClientId: row.oauth_client_id,
   organizationId: row.organization_id as OrganizationId,
   serviceProviderUser: row.service_provider_user,
+  hasSshKey: row.ssh_key_sealed !== null,
   createdAt: row.created_at,
 })
 

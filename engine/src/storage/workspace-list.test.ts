@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type RawBuilder, sql } from "kysely"
 import { newId, type OrganizationId, type ProjectId, type TeamId, type WorkspaceId } from "../core/ids.ts"
 import { firstPage, type PageRequest } from "../core/page.ts"
+import { manualClock } from "../testing/manual-clock.ts"
 import { seededRandom } from "../testing/seeded-random.ts"
 import { knownReleases } from "../workspaces/engine-version.ts"
 import type { Visibility, WorkspaceQuery } from "../workspaces/query.ts"
@@ -9,7 +10,13 @@ import { createWorkspace } from "../workspaces/settings.ts"
 import { listWorkspaceIds } from "./workspace-list.ts"
 import type { Session } from "./session.ts"
 import { databaseKinds, temporaryDatabase, type TemporaryDatabase } from "./temporary-database.ts"
+import { keySealer, newKeyText, parseKeyRing } from "./key-sealing.ts"
 import { WorkspaceRows } from "./workspace-rows.ts"
+
+const rowsOver = (session: Session) => {
+  const random = seededRandom(1)
+  return new WorkspaceRows(session, keySealer(parseKeyRing(newKeyText(random)), random), manualClock())
+}
 
 // A model in plain values answers every query a second time; the two must agree, page by page.
 
@@ -123,7 +130,7 @@ async function seed(session: Session): Promise<void> {
         }),
       )
   }
-  const rows = new WorkspaceRows(session)
+  const rows = rowsOver(session)
   const surroundings = {
     edition: "self-hosted",
     plan: "free",
@@ -313,7 +320,7 @@ describe.each(databaseKinds.filter(({ name, available }) => available && name !=
   })
 
   test("rows come whole, in the order of the page", async () => {
-    const page = await opened.database.read((session) => new WorkspaceRows(session).list({}, all, firstPage))
+    const page = await opened.database.read((session) => rowsOver(session).list({}, all, firstPage))
     expect(page.items.map(({ id }) => id)).toEqual(expectedIds({}, all).slice(0, 20))
     expect(page.totalCount).toBe(known.length)
   })

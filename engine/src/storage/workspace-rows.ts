@@ -1,9 +1,11 @@
 import { invalid } from "../core/errors.ts"
 import type { OrganizationId, WorkspaceId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
-import { dayMs, hourMs, type Instant } from "../core/time.ts"
+import type { Sealer } from "../core/sealing.ts"
+import { type Clock, dayMs, hourMs, type Instant } from "../core/time.ts"
 import { foldName } from "../organizations/organization.ts"
 import type { LockChange } from "../workspaces/lock.ts"
+import { LockRanOut } from "../workspaces/lock-end.ts"
 import type { Actor, Lock, SituatedWorkspace, VcsRepo, Workspace, WorkspaceRef } from "../workspaces/workspace.ts"
 import type { Visibility, WorkspaceQuery } from "../workspaces/query.ts"
 import type { ReferencedIds, ReferenceFacts, WorkspaceRelated, WorkspaceStore } from "../workspaces/workspace-store.ts"
@@ -18,9 +20,11 @@ import { type Kysely, type RawBuilder, sql } from "kysely"
 
 export class WorkspaceRows implements WorkspaceStore {
   readonly #session: Session
+  readonly #clock: Clock
 
-  constructor(session: Session) {
+  constructor(session: Session, _sealer: Sealer, clock: Clock) {
     this.#session = session
+    this.#clock = clock
   }
 
   async find(ref: WorkspaceRef): Promise<SituatedWorkspace | undefined> {
@@ -31,16 +35,35 @@ export class WorkspaceRows implements WorkspaceStore {
             organization: foldName(ref.organization),
             name: foldName(ref.name),
           })
-    return row && situatedOf(row)
+    if (row === undefined) return undefined
+    if (row.lock_ends_at !== null) this.#refuseRanOut([row])
+    return situatedOf(row)
+  }
+
+  async findRanOut(id: WorkspaceId, now: Instant): Promise<SituatedWorkspace | undefined> {
+    const row = await this.#session.first(byId, { id })
+    return row !== undefined && hasRunOut(row, now) ? situatedOf(row) : undefined
+  }
+
+  async ranOut(now: Instant, limit: number): Promise<readonly WorkspaceId[]> {
+    const rows = await this.#session.all(locksRanOut, { now, limit })
+    return rows.map(({ id }) => id as WorkspaceId)
+  }
+
+  #refuseRanOut(rows: readonly SituatedRow[]): void {
+    const now = this.#clock.now()
+    const ids = rows.filter((row) => hasRunOut(row, now)).map(({ id }) => id as WorkspaceId)
+    if (ids.length > 0) throw new LockRanOut(ids)
   }
 
   async findMany(ids: readonly WorkspaceId[]): Promise<readonly SituatedWorkspace[]> {
     if (ids.length === 0) return []
     const rows = await this.#session.all(byIds, { ids })
+    if (rows.some((row) => row.lock_ends_at !== null)) this.#refuseRanOut(rows)
     const found = new Map(rows.map((row) => [row.id, row]))
     return ids.flatMap((id) => {
       const row = found.get(id)
-      return row === undefined ? [] : [situatedOf(row)]
+      return row === undefined ? [] : [makeSituated(row)]
     })
   }
 
@@ -68,8 +91,12 @@ export class WorkspaceRows implements WorkspaceStore {
   }
 
   async list(query: WorkspaceQuery, visibility: Visibility, page: PageRequest): Promise<Page<SituatedWorkspace>> {
-    const ids = await listWorkspaceIds(this.#session, query, visibility, page)
+    const ids = await this.ids(query, visibility, page)
     return { ...ids, items: await this.findMany(ids.items) }
+  }
+
+  ids(query: WorkspaceQuery, visibility: Visibility, page: PageRequest): Promise<Page<WorkspaceId>> {
+    return listWorkspaceIds(this.#session, query, visibility, page)
   }
 
   async references(organizationId: OrganizationId, ids: ReferencedIds): Promise<ReferenceFacts> {
@@ -261,6 +288,8 @@ const workspaceColumns = [
   "locked_by_kind",
   "locked_by_id",
   "locked_reason",
+  "lock_ends_at",
+  "lock_ttl_ms",
   "lock_number",
   "current_run_id",
   "current_run_status",
@@ -340,7 +369,23 @@ function groupRelated(rows: readonly RelatedRow[]): WorkspaceRelated {
   return { tagNames: texts("tag"), variableIds: texts("variable"), outputIds: texts("output") }
 }
 
-type LockColumns = Pick<WorkspaceRow, "locked_at" | "locked_by_kind" | "locked_by_id" | "locked_reason">
+const hasRunOut = (row: Pick<WorkspaceRow, "lock_ends_at">, now: Instant): boolean =>
+  row.lock_ends_at !== null && row.lock_ends_at <= now
+
+const locksRanOut = statement((db, { now, limit }: { now: Instant; limit: number }) =>
+  db
+    .selectFrom("workspaces")
+    .select("id")
+    .where("lock_ends_at", "is not", null)
+    .where("lock_ends_at", "<=", now)
+    .orderBy("lock_ends_at")
+    .limit(limit),
+)
+
+type LockColumns = Pick<
+  WorkspaceRow,
+  "locked_at" | "locked_by_kind" | "locked_by_id" | "locked_reason" | "lock_ends_at" | "lock_ttl_ms"
+>
 const updateLock = statement((db, change: LockColumns & { id: string; lock_number: number }) =>
   db
     .updateTable("workspaces")
@@ -349,6 +394,8 @@ const updateLock = statement((db, change: LockColumns & { id: string; lock_numbe
       locked_by_kind: change.locked_by_kind,
       locked_by_id: change.locked_by_id,
       locked_reason: change.locked_reason,
+      lock_ends_at: change.lock_ends_at,
+      lock_ttl_ms: change.lock_ttl_ms,
       lock_number: change.lock_number,
     })
     .where("id", "=", change.id),
@@ -374,7 +421,7 @@ type SituatedRow = Pick<WorkspaceRow, (typeof workspaceColumns)[number]> & {
 }
 
 /** One literal: copying sixty members from one object to the next costs more than the query. */
-const situatedOf = derived((row: SituatedRow): SituatedWorkspace => {
+const makeSituated = (row: SituatedRow): SituatedWorkspace => {
   return {
     id: row.id as Workspace["id"],
     organizationId: row.organization_id as Workspace["organizationId"],
@@ -410,8 +457,8 @@ const situatedOf = derived((row: SituatedRow): SituatedWorkspace => {
     speculativeEnabled: row.speculative_enabled === 1,
     structuredRunOutputEnabled: row.structured_run_output_enabled === 1,
     engineVersion: row.engine_version,
-    triggerPatterns: JSON.parse(row.trigger_patterns) as string[],
-    triggerPrefixes: JSON.parse(row.trigger_prefixes) as string[],
+    triggerPatterns: textsOf(row.trigger_patterns),
+    triggerPrefixes: textsOf(row.trigger_prefixes),
     workingDirectory: row.working_directory,
     vcsRepo: row.vcs_repo === null ? null : vcsRepoOf(row),
     sshKeyId: row.ssh_key_id,
@@ -451,7 +498,12 @@ const situatedOf = derived((row: SituatedRow): SituatedWorkspace => {
         ? null
         : { id: row.retention_policy_id, kind: row.retention_policy_kind as "delete-older" | "dont-delete" },
   }
-})
+}
+
+/** Of one row that may be handed out again; of many that are made anew it would only be remembered. */
+const situatedOf = derived(makeSituated)
+
+const textsOf = (json: string): readonly string[] => (json === "[]" ? [] : (JSON.parse(json) as string[]))
 
 function connectionOf(row: SituatedRow): SituatedWorkspace["vcsConnection"] {
   if (row.service_provider !== null)
@@ -540,13 +592,30 @@ const vcsRepoOf = (row: Pick<WorkspaceRow, "vcs_repo" | "oauth_token_id" | "app_
 function lockOf(row: LockColumns): Lock {
   if (row.locked_at === null) return { held: false }
   const by: Actor = { kind: row.locked_by_kind as Actor["kind"], id: row.locked_by_id ?? "" }
-  return { held: true, by, reason: row.locked_reason ?? "", since: row.locked_at }
+  const held = { held: true, by, reason: row.locked_reason ?? "", since: row.locked_at } as const
+  if (row.lock_ends_at === null) return held
+  return { ...held, end: { at: row.lock_ends_at, ttlMs: row.lock_ttl_ms ?? 0 } }
 }
 
 function lockColumns(lock: Lock): LockColumns {
-  return lock.held
-    ? { locked_at: lock.since, locked_by_kind: lock.by.kind, locked_by_id: lock.by.id, locked_reason: lock.reason }
-    : { locked_at: null, locked_by_kind: null, locked_by_id: null, locked_reason: null }
+  if (!lock.held) return unlocked
+  return {
+    locked_at: lock.since,
+    locked_by_kind: lock.by.kind,
+    locked_by_id: lock.by.id,
+    locked_reason: lock.reason,
+    lock_ends_at: lock.end?.at ?? null,
+    lock_ttl_ms: lock.end?.ttlMs ?? null,
+  }
+}
+
+const unlocked: LockColumns = {
+  locked_at: null,
+  locked_by_kind: null,
+  locked_by_id: null,
+  locked_reason: null,
+  lock_ends_at: null,
+  lock_ttl_ms: null,
 }
 
 const flag = (value: boolean): Flag => (value ? 1 : 0)

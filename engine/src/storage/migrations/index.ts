@@ -14,6 +14,12 @@ import { acmeRatesMigration } from "./0014-acme-rates.ts"
 import { stateDocumentsMigration } from "./0015-state-documents.ts"
 import { runsMigration } from "./0016-runs.ts"
 import { workspaceRecordsMigration } from "./0017-workspace-records.ts"
+import { tagOwnersMigration } from "./0018-tag-owners.ts"
+import { lockEndsMigration } from "./0019-lock-ends.ts"
+import { eventsMigration } from "./0020-events.ts"
+import { bulkActionsMigration } from "./0021-bulk-actions.ts"
+import { confirmationsMigration } from "./0022-confirmations.ts"
+import { webhooksMigration } from "./0023-webhooks.ts"
 
 /** In order of application; a released one is never changed. */
 export const migrations: readonly Migration[] = [
@@ -32,4 +38,10 @@ export const migrations: readonly Migration[] = [
   stateDocumentsMigration,
   runsMigration,
   workspaceRecordsMigration,
+  tagOwnersMigration,
+  lockEndsMigration,
+  eventsMigration,
+  bulkActionsMigration,
+  confirmationsMigration,
+  webhooksMigration,
 ]

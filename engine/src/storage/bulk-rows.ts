@@ -1,0 +1,129 @@
+import type { WorkspaceId } from "../core/ids.ts"
+import type { Instant } from "../core/time.ts"
+import type { BulkResult } from "../workspaces/bulk-action.ts"
+import type { BulkKey, BulkPart, BulkStore, KeptBulkAction } from "../workspaces/bulk-store.ts"
+import { type Session, statement } from "./session.ts"
+
+export class BulkRows implements BulkStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async find(key: BulkKey, now: Instant): Promise<KeptBulkAction | undefined> {
+    const row = await this.#session.first(byKey, { ...scopeOf(key), now })
+    if (row === undefined) return undefined
+    return {
+      ...key,
+      id: row.id,
+      request: row.request,
+      totalCount: row.total_count,
+      createdAt: row.created_at,
+      expiresAt: row.expires_at,
+    }
+  }
+
+  async insert(kept: KeptBulkAction, parts: readonly (readonly WorkspaceId[])[]): Promise<void> {
+    const { db } = this.#session
+    const { organizationId, kind, by, key } = scopeOf(kept)
+    await this.#session.run(removeOver, { organizationId, kind, by, key, now: kept.createdAt })
+    await this.#session.run(
+      db.insertInto("bulk_actions").values({
+        id: kept.id,
+        organization_id: organizationId,
+        by_kind: kind,
+        by_id: by,
+        idempotency_key: key,
+        request: kept.request,
+        total_count: kept.totalCount,
+        created_at: kept.createdAt,
+        expires_at: kept.expiresAt,
+      }),
+    )
+    if (parts.length === 0) return
+    await this.#session.run(
+      db.insertInto("bulk_action_parts").values(
+        parts.map((ids, position) => ({
+          bulk_action_id: kept.id,
+          position,
+          workspace_ids: JSON.stringify(ids),
+          results: null,
+        })),
+      ),
+    )
+  }
+
+  async part(id: string, position: number): Promise<BulkPart | undefined> {
+    const row = await this.#session.first(partAt, { id, position })
+    if (row === undefined) return undefined
+    return {
+      workspaceIds: JSON.parse(row.workspace_ids) as WorkspaceId[],
+      results: row.results === null ? null : (JSON.parse(row.results) as BulkResult[]),
+    }
+  }
+
+  async saveResults(id: string, position: number, results: readonly BulkResult[]): Promise<void> {
+    await this.#session.run(writeResults, { id, position, results: JSON.stringify(results) })
+  }
+
+  sweep(now: Instant, limit: number): Promise<number> {
+    return this.#session.run(forget, { now, limit })
+  }
+}
+
+interface Scope {
+  readonly organizationId: string
+  readonly kind: string
+  readonly by: string
+  readonly key: string
+}
+const scopeOf = ({ organizationId, by, key }: BulkKey): Scope => ({ organizationId, kind: by.kind, by: by.id, key })
+
+const byKey = statement((db, { organizationId, kind, by, key, now }: Scope & { readonly now: Instant }) =>
+  db
+    .selectFrom("bulk_actions")
+    .select(["id", "request", "total_count", "created_at", "expires_at"])
+    .where("organization_id", "=", organizationId)
+    .where("by_kind", "=", kind)
+    .where("by_id", "=", by)
+    .where("idempotency_key", "=", key)
+    .where("expires_at", ">", now),
+)
+
+const removeOver = statement((db, { organizationId, kind, by, key, now }: Scope & { readonly now: Instant }) =>
+  db
+    .deleteFrom("bulk_actions")
+    .where("organization_id", "=", organizationId)
+    .where("by_kind", "=", kind)
+    .where("by_id", "=", by)
+    .where("idempotency_key", "=", key)
+    .where("expires_at", "<=", now),
+)
+
+const partAt = statement((db, { id, position }: { readonly id: string; readonly position: number }) =>
+  db
+    .selectFrom("bulk_action_parts")
+    .select(["workspace_ids", "results"])
+    .where("bulk_action_id", "=", id)
+    .where("position", "=", position),
+)
+
+const writeResults = statement(
+  (db, { id, position, results }: { readonly id: string; readonly position: number; readonly results: string }) =>
+    db
+      .updateTable("bulk_action_parts")
+      .set({ results })
+      .where("bulk_action_id", "=", id)
+      .where("position", "=", position),
+)
+
+const forget = statement((db, { now, limit }: { readonly now: Instant; readonly limit: number }) =>
+  db
+    .deleteFrom("bulk_actions")
+    .where(
+      "id",
+      "in",
+      db.selectFrom("bulk_actions").select("id").where("expires_at", "<=", now).orderBy("expires_at").limit(limit),
+    ),
+)

@@ -1,0 +1,17 @@
+// Who has confirmed a run, and the key with which a VCS is cloned from where its token alone does not do.
+import { sql } from "kysely"
+import type { Migration } from "../migrate.ts"
+import { type Words, words } from "./words.ts"
+
+export const confirmationsMigration: Migration = {
+  name: "0022-confirmations",
+  async up(session) {
+    for (const text of changes(words[session.dialect])) await session.run(sql.raw(text))
+  },
+}
+
+const changes = ({ text, blob }: Words): string[] => [
+  `alter table runs add column confirmed_by_kind ${text}`,
+  `alter table runs add column confirmed_by_id ${text}`,
+  `alter table oauth_tokens add column ssh_key_sealed ${blob}`,
+]
