@@ -1,0 +1,17 @@
+import type { Caller } from "../core/caller.ts"
+import type { OrganizationId, TeamId } from "../core/ids.ts"
+import { organizationWideAccess } from "../workspaces/permissions.ts"
+import { teamsOf } from "../workspaces/authorization.ts"
+
+export interface FeedStanding {
+  /** `granted`: the workspaces that one of the caller's teams was given. */
+  readonly sees: "everything" | "granted" | "nothing"
+  readonly teams: readonly TeamId[]
+}
+
+export function standingIn(caller: Caller, organizationId: OrganizationId): FeedStanding {
+  const wide = organizationWideAccess(caller, organizationId)
+  if (wide === "none") return { sees: "nothing", teams: [] }
+  if (wide === "by-grant") return { sees: "granted", teams: teamsOf(caller, organizationId) }
+  return { sees: "everything", teams: [] }
+}
