@@ -13,11 +13,11 @@ export interface ProjectBinding {
 export interface ProjectBindings<UsedStores> {
   /** Everything that is wrong with the list by itself. */
   faults(bindings: readonly ProjectBinding[]): readonly Fault[]
-  /** Exactly these from now on. */
+  /** Exactly these from now on, or of an owner those that it holds. */
   replace(
     stores: UsedStores,
     project: { readonly id: ProjectId; readonly organizationId: OrganizationId },
     bindings: readonly ProjectBinding[],
-    made: { readonly now: Instant; readonly random: RandomSource },
+    made: { readonly now: Instant; readonly random: RandomSource; readonly owner: string | undefined },
   ): Promise<void>
 }

@@ -1,10 +1,13 @@
 import type { Caller } from "../core/caller.ts"
 import { conflict, notFound } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
+import { ownerOf, type Writer } from "../core/owner.ts"
 import { type Page, pageOf, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Instant } from "../core/time.ts"
+import { attributeChanges } from "../events/attribute-changes.ts"
+import type { Change } from "../events/event.ts"
 import type { Stores } from "../stores.ts"
 import { authorizeOrganization } from "./authorization.ts"
 import type { Organization } from "./organization.ts"
@@ -21,7 +24,7 @@ import type { ProjectBindings } from "./project-bindings.ts"
 import { projectPermissions } from "./project-permissions.ts"
 import type { ProjectFilter, Projects, ProjectView } from "./projects.ts"
 
-type UsedStores = Pick<Stores, "organizations" | "projects" | "tags">
+type UsedStores = Pick<Stores, "events" | "organizations" | "projects" | "tags">
 
 export class ProjectService implements Projects {
   readonly #storage: Storage<UsedStores>
@@ -36,7 +39,7 @@ export class ProjectService implements Projects {
     this.#caller = caller
   }
 
-  create(organizationName: string, input: ProjectInput): Promise<ProjectView> {
+  create(organizationName: string, input: ProjectInput, writer: Writer = {}): Promise<ProjectView> {
     const id = newId("prj", this.#runtime.random)
     const now = this.#runtime.clock.now()
     return this.#storage.transact(async (stores) => {
@@ -44,7 +47,8 @@ export class ProjectService implements Projects {
       const context = await this.#contextOf(stores, organization, input)
       const project = createProject(input, context, { id, organizationId: organization.id, now })
       await stores.projects.insert(project)
-      await this.#bind(stores, project, input, now)
+      await this.#bind(stores, project, input, { now, owner: ownerOf(writer) })
+      await stores.events.append(projectEvent("project.created", project))
       return this.#view(stores, project, organization)
     })
   }
@@ -75,13 +79,15 @@ export class ProjectService implements Projects {
     })
   }
 
-  update(id: string, patch: ProjectPatch): Promise<ProjectView> {
+  update(id: string, patch: ProjectPatch, writer: Writer = {}): Promise<ProjectView> {
     return this.#storage.transact(async (stores) => {
       const { project } = await authorizeProject(stores, this.#caller, id, "canUpdate")
       const organization = await organizationOf(stores, project)
       const after = changeProject(project, patch, await this.#contextOf(stores, organization, patch))
       await stores.projects.save(after)
-      await this.#bind(stores, after, patch, this.#runtime.clock.now())
+      await this.#bind(stores, after, patch, { now: this.#runtime.clock.now(), owner: ownerOf(writer) })
+      const changed = [...attributeChanges(project, after), ...(patch.tagBindings === undefined ? [] : ["tagBindings"])]
+      if (changed.length > 0) await stores.events.append({ ...projectEvent("project.updated", after), changed })
       return this.#view(stores, after, organization)
     })
   }
@@ -94,6 +100,7 @@ export class ProjectService implements Projects {
       if (counts !== undefined && counts.workspaces > 0)
         throw conflict("The project cannot be deleted because it still contains workspaces", { subject: id })
       await stores.projects.remove(project.id)
+      await stores.events.append(projectEvent("project.deleted", project))
     })
   }
 
@@ -104,9 +111,14 @@ export class ProjectService implements Projects {
     return { organization, ownsAgentPool, bindingFaults: this.#bindings.faults(tagBindings) }
   }
 
-  async #bind(stores: UsedStores, project: Project, { tagBindings }: ProjectPatch, now: Instant): Promise<void> {
+  async #bind(
+    stores: UsedStores,
+    project: Project,
+    { tagBindings }: ProjectPatch,
+    by: { readonly now: Instant; readonly owner: string | undefined },
+  ): Promise<void> {
     if (tagBindings === undefined) return
-    await this.#bindings.replace(stores, project, tagBindings, { now, random: this.#runtime.random })
+    await this.#bindings.replace(stores, project, tagBindings, { ...by, random: this.#runtime.random })
   }
 
   async #view(stores: UsedStores, project: Project, organization: Organization): Promise<ProjectView> {
@@ -114,6 +126,11 @@ export class ProjectService implements Projects {
     return view as ProjectView
   }
 }
+
+const projectEvent = (
+  kind: "project.created" | "project.updated" | "project.deleted",
+  { id, organizationId }: Project,
+): Change => ({ kind, organizationId, subject: { type: "projects", id } })
 
 /** What the caller is shown of several projects of one organization. */
 export async function viewProjects(

@@ -1,4 +1,5 @@
 import type { ProjectId } from "../core/ids.ts"
+import type { Writer } from "../core/owner.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Instant } from "../core/time.ts"
 import type { ExecutionMode } from "./organization.ts"
@@ -32,12 +33,15 @@ export interface ProjectFilter {
 /** The project family of the engine. */
 export interface Projects {
   /** Refuses with `invalid` a name that the organization has already, in any case of its letters. */
-  create(organization: string, input: ProjectInput): Promise<ProjectView>
+  create(organization: string, input: ProjectInput, writer?: Writer): Promise<ProjectView>
   /** Those the caller may see. */
   list(organization: string, filter: ProjectFilter, page: PageRequest): Promise<Page<ProjectView>>
   get(id: string): Promise<ProjectView>
-  /** Members left out keep their values; null inherits the organization's default again. */
-  update(id: string, patch: ProjectPatch): Promise<ProjectView>
+  /**
+   * Members left out keep their values; null inherits the organization's default again. Bindings replace those there are, or of
+   * a writer with an owner those that it holds.
+   */
+  update(id: string, patch: ProjectPatch, writer?: Writer): Promise<ProjectView>
   /** Refused with `conflict` for the default project and for one that holds workspaces. */
   delete(id: string): Promise<void>
 }

@@ -4,13 +4,15 @@ import { newId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
+import type { Change } from "../events/event.ts"
 import type { Stores } from "../stores.ts"
+import type { Project } from "./project.ts"
 import { authorizeProject } from "./project-authorization.ts"
 import type { ProjectAccessLevel } from "./project-permissions.ts"
 import { seesTeam } from "./team.ts"
 import type { TeamProject, TeamProjectInput, TeamProjects } from "./team-project.ts"
 
-type UsedStores = Pick<Stores, "projects" | "teamProjects" | "teams">
+type UsedStores = Pick<Stores, "events" | "projects" | "teamProjects" | "teams">
 
 /** Seeing a project shows who has access to it; changing that takes the right to change the project. */
 export class TeamProjectService implements TeamProjects {
@@ -34,6 +36,7 @@ export class TeamProjectService implements TeamProjects {
         throw invalid([{ field: ["team", "id"], detail: "Team does not exist in this organization" }])
       const made: TeamProject = { id, teamId: team.id, projectId: project.id, access }
       await stores.teamProjects.insert(made)
+      await stores.events.append(accessEvent(project))
       return made
     })
   }
@@ -56,9 +59,10 @@ export class TeamProjectService implements TeamProjects {
   update(id: string, patch: { readonly access?: ProjectAccessLevel }): Promise<TeamProject> {
     return this.#storage.transact(async (stores) => {
       const found = await existing(stores, id)
-      await authorizeProject(stores, this.#caller, found.projectId, "canUpdate")
+      const { project } = await authorizeProject(stores, this.#caller, found.projectId, "canUpdate")
       const after = { ...found, ...patch }
       await stores.teamProjects.save(after)
+      await stores.events.append(accessEvent(project))
       return after
     })
   }
@@ -66,11 +70,19 @@ export class TeamProjectService implements TeamProjects {
   delete(id: string): Promise<void> {
     return this.#storage.transact(async (stores) => {
       const found = await existing(stores, id)
-      await authorizeProject(stores, this.#caller, found.projectId, "canUpdate")
+      const { project } = await authorizeProject(stores, this.#caller, found.projectId, "canUpdate")
       await stores.teamProjects.remove(id)
+      await stores.events.append(accessEvent(project))
     })
   }
 }
+
+const accessEvent = ({ id, organizationId }: Project): Change => ({
+  kind: "project.updated",
+  organizationId,
+  subject: { type: "projects", id },
+  changed: ["teamAccess"],
+})
 
 async function existing({ teamProjects }: UsedStores, id: string): Promise<TeamProject> {
   const found = await teamProjects.find(id)

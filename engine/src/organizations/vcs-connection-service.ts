@@ -18,6 +18,8 @@ import {
   type OauthClientPatch,
   type OauthClientView,
   type OauthToken,
+  oauthTokenFaults,
+  type OauthTokenPatch,
   type OauthTokenView,
 } from "./vcs-connection.ts"
 import type { VcsConnections } from "./vcs-connections.ts"
@@ -49,6 +51,7 @@ export class VcsConnectionService implements VcsConnections {
         oauthClientId: id,
         organizationId: organization.id,
         serviceProviderUser: null,
+        hasSshKey: false,
         createdAt,
       }
       await stores.vcsConnections.insertClient(client)
@@ -108,6 +111,18 @@ export class VcsConnectionService implements VcsConnections {
     return this.#storage.read(async (stores) => {
       const organization = await this.#organization(stores, name)
       return mapPage(await stores.vcsConnections.listTokens(organization.id, page), viewToken)
+    })
+  }
+
+  updateToken(id: string, patch: OauthTokenPatch): Promise<OauthTokenView> {
+    return this.#storage.transact(async (stores) => {
+      const token = (await stores.vcsConnections.findToken(id)) as OauthToken
+      await this.#owner(stores, token, id)
+      refuseFaults(oauthTokenFaults(patch))
+      const { sshKey } = patch
+      if (sshKey === undefined) return viewToken(token)
+      await stores.vcsConnections.saveTokenSshKey(id, sshKey)
+      return viewToken({ ...token, hasSshKey: sshKey !== null })
     })
   }
 

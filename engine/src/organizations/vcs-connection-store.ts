@@ -14,6 +14,8 @@ export interface VcsConnectionStore {
   findToken(id: string): Promise<OauthToken | undefined>
   listTokens(organizationId: OrganizationId, page: PageRequest): Promise<Page<OauthToken>>
   insertToken(token: OauthToken, secret: string): Promise<void>
+  /** Null for none. */
+  saveTokenSshKey(tokenId: string, sshKey: string | null): Promise<void>
   saveSecret(tokenId: string, secret: string): Promise<void>
   /** Workspaces that used it lose their VCS binding. */
   removeToken(id: string): Promise<void>

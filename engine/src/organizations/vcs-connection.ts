@@ -3,6 +3,7 @@
 import type { Fault } from "../core/errors.ts"
 import type { OrganizationId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
+import { sshKeyFaults } from "./ssh-key.ts"
 
 export const serviceProviders = [
   "github",
@@ -50,7 +51,14 @@ export interface OauthToken {
   readonly oauthClientId: string
   readonly organizationId: OrganizationId
   readonly serviceProviderUser: string | null
+  /** For repositories that are cloned with a key; written and never read back. */
+  readonly hasSshKey: boolean
   readonly createdAt: Instant
+}
+
+export interface OauthTokenPatch {
+  /** Null takes away the one there is. */
+  readonly sshKey?: string | null
 }
 
 export type OauthTokenView = Omit<OauthToken, "organizationId">
@@ -86,6 +94,15 @@ export function oauthClientFaults({ name, httpUrl, apiUrl, token }: OauthClientI
     })
   return faults
 }
+
+/** As of the keys of an organization, in the words of this document. */
+export const oauthTokenFaults = ({ sshKey }: OauthTokenPatch): Fault[] =>
+  typeof sshKey !== "string"
+    ? []
+    : sshKeyFaults({ value: sshKey }).map(({ detail }) => ({
+        field: ["sshKey"],
+        detail: detail.replace(/^Value/, "Ssh key"),
+      }))
 
 export function appInstallationFaults({ name, installationId }: AppInstallationInput): Fault[] {
   const faults: Fault[] = []

@@ -5,6 +5,7 @@ import type {
   OauthClientInput,
   OauthClientPatch,
   OauthClientView,
+  OauthTokenPatch,
   OauthTokenView,
 } from "./vcs-connection.ts"
 
@@ -17,6 +18,7 @@ export interface VcsConnections {
   deleteClient(id: string): Promise<void>
   getToken(id: string): Promise<OauthTokenView>
   listTokens(organization: string, page: PageRequest): Promise<Page<OauthTokenView>>
+  updateToken(id: string, patch: OauthTokenPatch): Promise<OauthTokenView>
   deleteToken(id: string): Promise<void>
   createInstallation(organization: string, input: AppInstallationInput): Promise<AppInstallationView>
   getInstallation(id: string): Promise<AppInstallationView>

@@ -29,16 +29,16 @@ export async function bind(
       change.remove.map(({ id }) => id),
     )
     for (const { tagId } of change.remove) if (tagId !== null) left.add(tagId)
-    for (const { key, value, present } of change.put) {
+    for (const { key, value, present, owners = present?.owners } of change.put) {
       if (present === undefined) continue
       const tagId = tagIdOf(bearer, key, value)
-      await store.updateBinding(bearer, { ...present, key, value, tagId })
+      await store.updateBinding(bearer, { ...present, key, value, tagId, owners: owners ?? [] })
       if (present.tagId !== null && present.tagId !== tagId) left.add(present.tagId)
     }
   }
   await store.insertBindings(
     changes.flatMap(({ bearer, change }) =>
-      change.put.flatMap(({ key, value, present }) =>
+      change.put.flatMap(({ key, value, present, owners = [] }) =>
         present === undefined
           ? [
               {
@@ -48,6 +48,7 @@ export async function bind(
                 value,
                 tagId: tagIdOf(bearer, key, value),
                 createdAt: made.now,
+                owners,
               },
             ]
           : [],

@@ -1,5 +1,6 @@
 import type { ProjectBindings } from "../organizations/project-bindings.ts"
 import { bind } from "./bind.ts"
+import { refusePlan, replaceAllAs } from "./owners.ts"
 import { bindingFaults, changesBetween } from "./tag-binding.ts"
 import type { Bearer, TagStore } from "./tag-store.ts"
 
@@ -9,6 +10,8 @@ export const projectBindings: ProjectBindings<{ readonly tags: TagStore }> = {
   async replace({ tags }, { id, organizationId }, bindings, made) {
     const bearer: Bearer = { kind: "project", id, organizationId }
     const before = (await tags.bindingsOf([bearer])).get(id) ?? []
-    await bind(tags, [{ bearer, change: changesBetween(before, bindings) }], made)
+    const plan = replaceAllAs(made.owner, before, bindings, ["tagBindings"])
+    refusePlan(plan)
+    await bind(tags, [{ bearer, change: changesBetween(before, plan.bindings) }], made)
   },
 }

@@ -133,7 +133,7 @@ describe("plans", () => {
 describe("changes", () => {
   const kept = (text: string): TagBinding => {
     const binding = bound(text)
-    return { ...binding, id: `tb-${binding.key}`, tagId: `tag-${binding.key}` as TagId, createdAt: 1 }
+    return { ...binding, id: `tb-${binding.key}`, tagId: `tag-${binding.key}` as TagId, createdAt: 1, owners: ["a"] }
   }
 
   test("hold what is new, what has another value or spelling, and what is gone", () => {
@@ -145,6 +145,20 @@ describe("changes", () => {
       { key: "new", value: "" },
     ])
     expect(remove).toEqual([before[3]])
+  })
+
+  test("hold what others hold now", () => {
+    const before = ["same=1", "given=1", "let-go=1"].map(kept)
+    const { put, remove } = changesBetween(before, [
+      { key: "same", value: "1", owners: ["a"] },
+      { key: "given", value: "1", owners: ["a", "b"] },
+      { key: "let-go", value: "1", owners: [] },
+    ])
+    expect(put).toEqual([
+      { key: "given", value: "1", owners: ["a", "b"], present: before[1] },
+      { key: "let-go", value: "1", owners: [], present: before[2] },
+    ])
+    expect(remove).toEqual([])
   })
 })
 

@@ -17,11 +17,15 @@ export interface TagBinding extends Binding {
   /** Of a flat tag on a workspace: its word in the organization's pool. */
   readonly tagId: TagId | null
   readonly createdAt: Instant
+  /** Who holds it, in order; nobody in particular when there are none (`owners.ts`). */
+  readonly owners: readonly string[]
 }
 
 /** A binding of the workspace or of its project; the workspace's own wins. */
 export interface EffectiveTagBinding extends Binding {
   readonly inheritedFrom: ProjectId | null
+  /** Where they were asked for. */
+  readonly owners?: readonly string[]
 }
 
 /** What shall be, and everything that is wrong with it; it counts only when nothing is. */
@@ -32,7 +36,7 @@ export interface PlannedBindings {
 
 /** What turns one list into another. */
 export interface BindingChange {
-  readonly put: readonly (Binding & { readonly present?: TagBinding })[]
+  readonly put: readonly (Binding & { readonly owners?: readonly string[]; readonly present?: TagBinding })[]
   readonly remove: readonly TagBinding[]
 }
 
@@ -100,18 +104,27 @@ export function removeFlat<B extends Binding>(present: readonly B[], names: read
   return present.filter((binding) => !isFlat(binding) || !gone.has(foldTag(binding.key)))
 }
 
-export function changesBetween(before: readonly TagBinding[], after: readonly Binding[]): BindingChange {
+/** Owners that `after` does not name are as before. */
+export function changesBetween(
+  before: readonly TagBinding[],
+  after: readonly (Binding & { readonly owners?: readonly string[] })[],
+): BindingChange {
   const present = new Map(before.map((binding) => [foldTag(binding.key), binding]))
   const wanted = new Set(after.map(({ key }) => foldTag(key)))
   return {
-    put: after.flatMap(({ key, value }) => {
+    put: after.flatMap((binding) => {
+      const { key, value, owners } = binding
       const found = present.get(foldTag(key))
-      if (found === undefined) return [{ key, value }]
-      return found.key === key && found.value === value ? [] : [{ key, value, present: found }]
+      if (found === undefined) return [binding]
+      const isHeldTheSame = owners === undefined || sameOwners(owners, found.owners)
+      return found.key === key && found.value === value && isHeldTheSame ? [] : [{ ...binding, present: found }]
     }),
     remove: before.filter(({ key }) => !wanted.has(foldTag(key))),
   }
 }
+
+const sameOwners = (some: readonly string[], others: readonly string[]): boolean =>
+  some.length === others.length && some.every((owner, index) => owner === others[index])
 
 /** Direct bindings, and those of the project whose key the workspace does not bind itself. */
 export function effectiveBindings<B extends Binding>(

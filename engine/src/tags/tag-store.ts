@@ -16,6 +16,13 @@ export type Bearer =
   | { readonly kind: "workspace"; readonly id: WorkspaceId; readonly organizationId: OrganizationId }
   | { readonly kind: "project"; readonly id: ProjectId; readonly organizationId: OrganizationId }
 
+/** A flat tag of a workspace that owners hold. */
+export interface HeldTag {
+  readonly tagId: TagId
+  readonly workspaceId: WorkspaceId
+  readonly owners: readonly string[]
+}
+
 export interface TagStore {
   find(id: string): Promise<Tag | undefined>
   /** Those of the organization among these ids. */
@@ -28,6 +35,8 @@ export interface TagStore {
    * many callers at once make one tag (workspace-facts 4.1, 5).
    */
   ensure(drafts: readonly Tag[]): Promise<readonly Tag[]>
+  /** The first few that others than this owner hold. */
+  heldByOthers(ids: readonly TagId[], owner: string): Promise<readonly HeldTag[]>
   /** Takes them from every resource too. */
   remove(ids: readonly TagId[]): Promise<void>
   /** Those of these that no resource carries any more. */

@@ -1,4 +1,5 @@
 import type { TagId } from "../core/ids.ts"
+import type { Writer } from "../core/owner.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Instant } from "../core/time.ts"
 import type { Binding, EffectiveTagBinding } from "./tag-binding.ts"
@@ -14,6 +15,13 @@ export interface TagView {
 export interface TagBindingView extends Binding {
   readonly id: string
   readonly createdAt: Instant
+  /** Where they were asked for. */
+  readonly owners?: readonly string[]
+}
+
+export interface Showing {
+  /** Who holds each binding. */
+  readonly owners?: boolean
 }
 
 /** An existing tag by id, or one by name. */
@@ -29,29 +37,30 @@ export interface TagFilter {
 /**
  * The tag family of the engine: the pool of each organization (specification 4.1), and what workspaces and projects carry
  * (4.10). A flat tag and a binding without a value are one thing seen twice (architecture 0.16); names keep their case and
- * are compared without it.
+ * are compared without it. A write by an owner takes nothing from another one (`owners.ts`): refused with `conflict` where it
+ * would change what others hold.
  */
 export interface Tags {
   list(organizationName: string, filter: TagFilter, page: PageRequest): Promise<Page<TagView>>
   /** Puts tags into the pool; those that are there already are answered as they are. */
   create(organizationName: string, names: readonly string[]): Promise<readonly TagView[]>
-  /** All or none; from every resource too. */
-  delete(organizationName: string, ids: readonly string[]): Promise<void>
+  /** All or none; from every resource too. By an owner, refused with `conflict` where others hold one. */
+  delete(organizationName: string, ids: readonly string[], writer?: Writer): Promise<void>
   /** Gives one tag to many workspaces, all or none. */
-  apply(tagId: string, workspaceIds: readonly string[]): Promise<void>
+  apply(tagId: string, workspaceIds: readonly string[], writer?: Writer): Promise<void>
 
   /** Flat tags of a workspace; a tag that is new enters the pool, and leaves it with its last workspace. */
   ofWorkspace(workspaceId: string, page: PageRequest, filter?: Pick<TagFilter, "search">): Promise<Page<TagView>>
-  add(workspaceId: string, tags: readonly TagReference[]): Promise<void>
-  remove(workspaceId: string, tags: readonly TagReference[]): Promise<void>
+  add(workspaceId: string, tags: readonly TagReference[], writer?: Writer): Promise<void>
+  remove(workspaceId: string, tags: readonly TagReference[], writer?: Writer): Promise<void>
 
   /** The workspace's own. */
-  bindings(workspaceId: string): Promise<readonly TagBindingView[]>
+  bindings(workspaceId: string, showing?: Showing): Promise<readonly TagBindingView[]>
   /** With those of its project, of which the workspace's own win. */
-  effectiveBindings(workspaceId: string): Promise<readonly EffectiveTagBinding[]>
+  effectiveBindings(workspaceId: string, showing?: Showing): Promise<readonly EffectiveTagBinding[]>
   /** Adds and changes; answers all there are. Refused with `invalid` beyond ten bindings with a value. */
-  bind(workspaceId: string, bindings: readonly Binding[]): Promise<readonly TagBindingView[]>
+  bind(workspaceId: string, bindings: readonly Binding[], writer?: Writer): Promise<readonly TagBindingView[]>
 
-  projectBindings(projectId: string): Promise<readonly TagBindingView[]>
-  bindProject(projectId: string, bindings: readonly Binding[]): Promise<readonly TagBindingView[]>
+  projectBindings(projectId: string, showing?: Showing): Promise<readonly TagBindingView[]>
+  bindProject(projectId: string, bindings: readonly Binding[], writer?: Writer): Promise<readonly TagBindingView[]>
 }

@@ -17,7 +17,7 @@ import { type AuthorizedWorkspace, authorizeWorkspace } from "./authorization.ts
 import type { WorkspacePermission } from "./permissions.ts"
 import type { WorkspaceRef } from "./workspace.ts"
 
-type UsedStores = Pick<Stores, "workspaces" | "access" | "assessments">
+type UsedStores = Pick<Stores, "workspaces" | "access" | "assessments" | "events">
 
 export class AssessmentService implements Assessments {
   readonly #storage: Storage<UsedStores>
@@ -45,6 +45,7 @@ export class AssessmentService implements Assessments {
       }
       await stores.assessments.insert(assessment)
       await stores.workspaces.save(workspace, { ...workspace, ...currentAssessmentFacts(assessment) })
+      await stores.events.append({ kind: "assessment.created", workspace, subject: { type: "assessment-results", id } })
       return viewAssessment(assessment)
     })
   }
@@ -68,6 +69,11 @@ export class AssessmentService implements Assessments {
       await stores.assessments.remove(assessment.id)
       const [newest] = (await stores.assessments.list(workspace.id, { number: 1, size: 1 })).items
       await stores.workspaces.save(workspace, { ...workspace, ...currentAssessmentFacts(newest) })
+      await stores.events.append({
+        kind: "assessment.deleted",
+        workspace,
+        subject: { type: "assessment-results", id: assessment.id },
+      })
     })
   }
 

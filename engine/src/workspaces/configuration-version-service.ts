@@ -1,4 +1,5 @@
 import type { Caller } from "../core/caller.ts"
+import type { Edition } from "../core/edition.ts"
 import { EngineError, notFound, refuseFaults } from "../core/errors.ts"
 import { grantFor, isGranted } from "../core/grants.ts"
 import { type ConfigurationVersionId, newId } from "../core/ids.ts"
@@ -7,12 +8,15 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Signer } from "../core/signing.ts"
 import type { Storage } from "../core/storage.ts"
 import { hourMs } from "../core/time.ts"
+import type { Change } from "../events/event.ts"
 import type { Stores } from "../stores.ts"
 import { actorOf, type AuthorizedWorkspace, authorizeWorkspace } from "./authorization.ts"
 import { type ConfigurationArchive, configurationBytesMaximum } from "./configuration-archive.ts"
 import {
   archive,
   becomesCurrent,
+  changeConfigurationData,
+  type ConfigurationDataAction,
   type ConfigurationVersion,
   configurationVersionFaults,
   type ConfigurationVersionInput,
@@ -28,6 +32,7 @@ import type { SituatedWorkspace, WorkspaceRef } from "./workspace.ts"
 
 /** What both services need beside the storage. */
 export interface ConfigurationTools {
+  readonly edition: Edition
   readonly archive: ConfigurationArchive
   readonly signer: Signer
 }
@@ -36,7 +41,7 @@ export interface ConfigurationTools {
 const uploadGrantMs = 25 * hourMs
 const uploadSubject = (id: string) => `configuration-upload/${id}`
 
-type UsedStores = Pick<Stores, "workspaces" | "access" | "configurationVersions" | "runs">
+type UsedStores = Pick<Stores, "workspaces" | "access" | "configurationVersions" | "events" | "runs">
 
 export class ConfigurationVersionService implements ConfigurationVersions {
   readonly #storage: Storage<UsedStores>
@@ -78,6 +83,7 @@ export class ConfigurationVersionService implements ConfigurationVersions {
       await stores.configurationVersions.insert(version)
       if (becomesCurrent(version))
         await stores.workspaces.save(workspace, { ...workspace, currentConfigurationVersionId: version.id })
+      await stores.events.append(configurationEvent("configuration.created", workspace, version))
       return this.#view(version, true)
     })
   }
@@ -117,6 +123,33 @@ export class ConfigurationVersionService implements ConfigurationVersions {
       const { version, workspace } = await this.#authorized(stores, id, "canQueueApply")
       await stores.configurationVersions.save(archive(version, workspace.currentConfigurationVersionId === version.id))
       await stores.configurationVersions.saveContent(version.id, [])
+      await stores.events.append(configurationEvent("configuration.archived", workspace, version))
+    })
+  }
+
+  softDeleteBackingData(id: string): Promise<void> {
+    return this.#changeBackingData(id, "soft-delete")
+  }
+
+  restoreBackingData(id: string): Promise<void> {
+    return this.#changeBackingData(id, "restore")
+  }
+
+  permanentlyDeleteBackingData(id: string): Promise<void> {
+    return this.#changeBackingData(id, "permanently-delete")
+  }
+
+  #changeBackingData(id: string, action: ConfigurationDataAction): Promise<void> {
+    if (this.#tools.edition === "hosted") throw notFound(id)
+    return this.#storage.transact(async (stores) => {
+      const { version, workspace } = await this.#authorized(stores, id, "canUpdate")
+      const isNeeded =
+        workspace.currentConfigurationVersionId === version.id || (await stores.runs.needsConfiguration(version.id))
+      const changed = changeConfigurationData(version, action, isNeeded)
+      await stores.configurationVersions.save(changed)
+      if (action === "permanently-delete") await stores.configurationVersions.saveContent(changed.id, [])
+      const event = configurationEvent("configuration.updated", workspace, changed)
+      await stores.events.append({ ...event, changed: ["status"] })
     })
   }
 
@@ -126,6 +159,7 @@ export class ConfigurationVersionService implements ConfigurationVersions {
       if (workspace.currentConfigurationVersionId === version.id)
         await stores.workspaces.save(workspace, { ...workspace, currentConfigurationVersionId: null })
       await stores.configurationVersions.remove(version.id)
+      await stores.events.append(configurationEvent("configuration.deleted", workspace, version))
     })
   }
 
@@ -213,9 +247,16 @@ async function receiveArchive(
     await stores.configurationVersions.saveContent(uploaded.id, chunks)
     if (becomesCurrent(uploaded) && (await isNewest(stores, uploaded, workspace.currentConfigurationVersionId)))
       await stores.workspaces.save(workspace, { ...workspace, currentConfigurationVersionId: uploaded.id })
+    await stores.events.append(configurationEvent("configuration.uploaded", workspace, uploaded))
     await queueRunFor(stores, uploaded, { ...run, createdBy: uploaded.createdBy })
   })
 }
+
+const configurationEvent = (
+  kind: `configuration.${"created" | "uploaded" | "updated" | "archived" | "deleted"}`,
+  workspace: SituatedWorkspace,
+  { id }: ConfigurationVersion,
+): Change => ({ kind, workspace, subject: { type: "configuration-versions", id } })
 
 async function situated(
   stores: Pick<UsedStores, "workspaces" | "configurationVersions">,

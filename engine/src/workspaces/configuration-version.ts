@@ -3,7 +3,15 @@ import type { ConfigurationVersionId, OrganizationId, WorkspaceId } from "../cor
 import type { Instant } from "../core/time.ts"
 import type { Actor } from "./workspace.ts"
 
-export const configurationVersionStatuses = ["pending", "fetching", "uploaded", "archived", "errored"] as const
+export const configurationVersionStatuses = [
+  "pending",
+  "fetching",
+  "uploaded",
+  "archived",
+  "errored",
+  "backing_data_soft_deleted",
+  "backing_data_permanently_deleted",
+] as const
 export type ConfigurationVersionStatus = (typeof configurationVersionStatuses)[number]
 
 /** Where a configuration came from, as the VCS told it. */
@@ -120,4 +128,29 @@ export function archive(version: ConfigurationVersion, isCurrent: boolean): Conf
   if (isCurrent)
     throw conflict("The current configuration version of a workspace cannot be archived.", { subject: version.id })
   return { ...version, status: "archived" }
+}
+
+export type ConfigurationDataAction = "soft-delete" | "restore" | "permanently-delete"
+
+const dataTransitions: Readonly<
+  Record<
+    ConfigurationDataAction,
+    { readonly from: ConfigurationVersionStatus; readonly to: ConfigurationVersionStatus }
+  >
+> = {
+  "soft-delete": { from: "uploaded", to: "backing_data_soft_deleted" },
+  restore: { from: "backing_data_soft_deleted", to: "uploaded" },
+  "permanently-delete": { from: "backing_data_soft_deleted", to: "backing_data_permanently_deleted" },
+}
+
+/** `isNeeded`: it is the workspace's current one, or that of a run that has not ended. */
+export function changeConfigurationData(
+  version: ConfigurationVersion,
+  action: ConfigurationDataAction,
+  isNeeded: boolean,
+): ConfigurationVersion {
+  const { from, to } = dataTransitions[action]
+  // Clients know this by its text, as for states (workspace-facts 1.3).
+  if (version.status !== from || isNeeded) throw conflict("transition not allowed", { subject: version.id })
+  return { ...version, status: to }
 }

@@ -22,6 +22,14 @@ export interface ConfigurationVersions {
   download(id: string): Promise<Uint8Array>
   /** Forgets the archive. Refused with `conflict` for the workspace's current one. */
   archive(id: string): Promise<void>
+  /**
+   * Nobody can have the archive any more, until it is restored. Refused with `conflict` for the current one and for that of a
+   * run that has not ended; not found where the edition is hosted.
+   */
+  softDeleteBackingData(id: string): Promise<void>
+  restoreBackingData(id: string): Promise<void>
+  /** What was softly deleted is gone for ever. */
+  permanentlyDeleteBackingData(id: string): Promise<void>
   delete(id: string): Promise<void>
   /** Not found for one that did not come from a VCS. */
   ingressAttributes(id: string): Promise<IngressAttributesView>

@@ -11,7 +11,7 @@ import { lifecycleSource } from "./run.ts"
 import { hasQueue, newRun, queueRun } from "./run-queue.ts"
 import type { SituatedWorkspace } from "./workspace.ts"
 
-type UsedStores = Pick<Stores, "workspaces" | "runs" | "configurationVersions">
+type UsedStores = Pick<Stores, "workspaces" | "events" | "runs" | "configurationVersions">
 
 interface Context {
   readonly storage: Storage<UsedStores>
@@ -58,6 +58,11 @@ async function settle({ storage, runtime }: Context, id: WorkspaceId): Promise<v
         message: "Queued because the time of the workspace is over",
       })
     }
+    await stores.events.append({
+      kind: "workspace.updated",
+      workspace,
+      changed: ["autoDestroyAt", "autoDestroyStatus"],
+    })
     const activity = lastActivity(workspace)
     await stores.workspaces.save(workspace, {
       ...workspace,

@@ -7,7 +7,10 @@ import type { Stores } from "../stores.ts"
 import { canBeGivenBack, stageOf } from "./run-claim-rules.ts"
 import { carryOut } from "./run-progress.ts"
 
-type UsedStores = Pick<Stores, "workspaces" | "runs" | "runRecords" | "configurationVersions" | "stateVersions">
+type UsedStores = Pick<
+  Stores,
+  "workspaces" | "events" | "runs" | "runRecords" | "configurationVersions" | "stateVersions"
+>
 
 /** The name of the job. */
 export const endRunClaimsJob = { name: "run-claims", everyMs: 15 * secondMs, timeoutMs: minuteMs } as const

@@ -1,34 +1,72 @@
 // The lock of a workspace (specification, section 3). The texts are contract: clients match on parts of them (workspace-facts 1.3).
-import { conflict, invalid, pending } from "../core/errors.ts"
-import type { Instant } from "../core/time.ts"
-import type { Actor, Lock, Workspace } from "./workspace.ts"
+// One that was taken with a `ttl` ends by itself (`lock-end.ts`).
+import { conflict, type EngineErrorOptions, type Fault, invalid, pending } from "../core/errors.ts"
+import { dayMs, formatInstant, type Instant, secondMs } from "../core/time.ts"
+import type { Actor, Lock, LockEnd, Workspace } from "./workspace.ts"
 
 export interface LockChange {
   readonly lock: Lock
   readonly lockNumber: number
 }
 
+export interface LockExtension {
+  /** Counts from now. */
+  readonly ttlMs?: number
+}
+
+export interface LockInput extends LockExtension {
+  readonly reason: string
+}
+
+type HeldLock = Extract<Lock, { held: true }>
+
 /** It stands in every document of the workspace, in lists too. */
 const reasonMaximum = 10_000
+/** So much of it is repeated in a sentence. */
+const quotedMaximum = 200
+const shortestTtlMs = secondMs
+const longestTtlMs = 30 * dayMs
 
-export function lock(workspace: Workspace, by: Actor, reason: string, now: Instant): LockChange {
-  if (reason.length > reasonMaximum)
-    throw invalid([{ field: ["reason"], detail: `Reason is too long (maximum is ${reasonMaximum} characters)` }])
-  if (workspace.lock.held)
-    throw conflict(`Unable to lock workspace. The workspace is already locked by ${describe(workspace.lock.by)}.`, {
-      subject: workspace.id,
-    })
-  return { lock: { held: true, by, reason, since: now }, lockNumber: workspace.lockNumber + 1 }
+export function lock(workspace: Workspace, by: Actor, { reason, ttlMs }: LockInput, now: Instant): LockChange {
+  const faults = lockFaults({ reason, ttlMs })
+  if (faults.length > 0) throw invalid(faults)
+  const { lock: current } = workspace
+  if (current.held)
+    throw conflict(
+      `Unable to lock workspace. The workspace is already locked by ${describe(current.by)} ${circumstances(current)}.`,
+      heldBy(workspace, current, now),
+    )
+  return {
+    lock: { held: true, by, reason, since: now, ...(ttlMs === undefined ? {} : { end: endAfter(ttlMs, now) }) },
+    lockNumber: workspace.lockNumber + 1,
+  }
+}
+
+/** The holder is heard of: the lock has its time, or another, from now on. */
+export function extendLock(workspace: Workspace, by: Actor, { ttlMs }: LockExtension, now: Instant): LockChange {
+  const faults = ttlFaults(ttlMs)
+  if (faults.length > 0) throw invalid(faults)
+  const { lock: current } = workspace
+  if (!current.held) throw conflict("Unable to extend lock. The workspace is not locked.", { subject: workspace.id })
+  if (!isSame(current.by, by))
+    throw conflict(
+      `Unable to extend lock. The workspace is locked by ${describe(current.by)} ${circumstances(current)} and may not be extended except by them.`,
+      heldBy(workspace, current, now),
+    )
+  const given = ttlMs ?? current.end?.ttlMs
+  if (given === undefined)
+    throw invalid([{ field: ["ttl"], detail: "Ttl is needed, because the lock was taken without one" }])
+  return { lock: { ...current, end: endAfter(given, now) }, lockNumber: workspace.lockNumber }
 }
 
 /** `newestIsPending`: the newest state version made under this lock is not finalized yet. */
-export function unlock(workspace: Workspace, by: Actor, newestIsPending: boolean): LockChange {
-  if (!workspace.lock.held) throw alreadyUnlocked(workspace)
-  const holder = workspace.lock.by
-  if (holder.kind !== by.kind || holder.id !== by.id)
+export function unlock(workspace: Workspace, by: Actor, newestIsPending: boolean, now: Instant): LockChange {
+  const { lock: current } = workspace
+  if (!current.held) throw alreadyUnlocked(workspace)
+  if (!isSame(current.by, by))
     throw conflict(
-      `Unable to unlock workspace. The workspace is locked by ${describe(holder)} and may not be unlocked except by them.`,
-      { subject: workspace.id },
+      `Unable to unlock workspace. The workspace is locked by ${describe(current.by)} and may not be unlocked except by them.`,
+      heldBy(workspace, current, now),
     )
   if (newestIsPending)
     throw pending("Unable to unlock workspace. The latest state version is still pending; please try again shortly.")
@@ -39,6 +77,53 @@ export function forceUnlock(workspace: Workspace): LockChange {
   if (!workspace.lock.held) throw alreadyUnlocked(workspace)
   return { lock: { held: false }, lockNumber: workspace.lockNumber }
 }
+
+const endAfter = (ttlMs: number, now: Instant): LockEnd => ({ at: now + ttlMs, ttlMs })
+
+const isSame = (one: Actor, other: Actor): boolean => one.kind === other.kind && one.id === other.id
+
+/** What is wrong with a lock that is asked for, whoever holds the workspace. */
+export const lockFaults = ({
+  reason,
+  ttlMs,
+}: {
+  readonly reason: string
+  readonly ttlMs?: number | undefined
+}): Fault[] => [...reasonFaults(reason), ...ttlFaults(ttlMs)]
+
+const reasonFaults = (reason: string): Fault[] =>
+  reason.length > reasonMaximum
+    ? [{ field: ["reason"], detail: `Reason is too long (maximum is ${reasonMaximum} characters)` }]
+    : []
+
+const ttlFaults = (ttlMs: number | undefined): Fault[] =>
+  ttlMs === undefined || (ttlMs >= shortestTtlMs && ttlMs <= longestTtlMs && ttlMs % secondMs === 0)
+    ? []
+    : [
+        {
+          field: ["ttl"],
+          detail: `Ttl must be a whole number of seconds from ${shortestTtlMs / secondMs} to ${longestTtlMs / secondMs}`,
+        },
+      ]
+
+/** Since when, until when and why, for who finds a workspace locked. */
+function circumstances({ since, end, reason }: HeldLock): string {
+  const until = end === undefined ? "" : ` until ${formatInstant(end.at)}`
+  const quoted = reason.length > quotedMaximum ? `${reason.slice(0, quotedMaximum).toWellFormed()}…` : reason
+  return `since ${formatInstant(since)}${until}${reason === "" ? "" : ` for the reason "${quoted}"`}`
+}
+
+/** The same for programs. */
+const heldBy = ({ id }: Workspace, { by, reason, since, end }: HeldLock, now: Instant): EngineErrorOptions => ({
+  subject: id,
+  facts: {
+    lockedBy: { type: by.kind, id: by.id },
+    lockedReason: reason,
+    lockedAt: formatInstant(since),
+    lockedUntil: end === undefined ? null : formatInstant(end.at),
+  },
+  ...(end === undefined ? {} : { retryAfterMs: Math.max(0, end.at - now) }),
+})
 
 const alreadyUnlocked = (workspace: Workspace) =>
   conflict("Unable to unlock workspace. The workspace is already unlocked.", { subject: workspace.id })

@@ -5,11 +5,9 @@ import { newId } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { minuteMs, secondMs } from "../core/time.ts"
-import { nextTurn } from "../core/timers.ts"
 import type { Stores } from "../stores.ts"
 import type { StateArchive } from "./state-archive.ts"
-import { openStateDocument } from "./state-document.ts"
-import { stateContentsReader } from "./state-reader.ts"
+import { findStateDocument } from "./state-document.ts"
 import type { StateVersion } from "./state-version.ts"
 
 export interface ReadingContext {
@@ -48,13 +46,8 @@ async function readState(
   signal: AbortSignal,
 ): Promise<void> {
   const { storage, runtime, stateTools } = context
-  const reader = stateContentsReader()
-  for await (const piece of await openStateDocument(storage, stateTools.archive, id, "state")) {
-    signal.throwIfAborted()
-    reader.write(piece)
-    await nextTurn()
-  }
-  const { outputs, leftOutCount, ...contents } = reader.end()
+  const { stored, chunk } = await findStateDocument(storage, id, "state")
+  const { outputs, leftOutCount, ...contents } = await stateTools.archive.contents(stored, chunk, signal)
   await storage.transact(({ stateVersions }) => stateVersions.removeOutputs(id))
   const withIds = outputs.map((output) => ({ ...output, id: newId("wsout", runtime.random) }))
   for (let first = 0; first < withIds.length; first += outputsPerWrite) {

@@ -12,7 +12,7 @@ import type { SituatedWorkspace } from "./workspace.ts"
 import { viewsOf } from "./workspace-service.ts"
 import type { WorkspaceView } from "./workspace-view.ts"
 
-type UsedStores = Pick<Stores, "access" | "consumers" | "workspaces">
+type UsedStores = Pick<Stores, "access" | "consumers" | "events" | "workspaces">
 
 export class RemoteStateConsumerService implements RemoteStateConsumers {
   readonly #storage: Storage<UsedStores>
@@ -71,6 +71,7 @@ export class RemoteStateConsumerService implements RemoteStateConsumers {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId }, "canUpdate")
       refuseWhileGlobal(workspace)
       await work(stores, workspace, await this.#readable(stores, workspace.organizationId, consumerIds))
+      await stores.events.append({ kind: "remote-state-consumers.updated", workspace })
     })
   }
 

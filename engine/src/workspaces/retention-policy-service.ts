@@ -4,6 +4,7 @@ import { notFound, refuseFaults } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
+import type { Change } from "../events/event.ts"
 import { authorizeOrganization, requireSiteAdmin } from "../organizations/authorization.ts"
 import type { Stores } from "../stores.ts"
 import { authorizeWorkspace } from "./authorization.ts"
@@ -17,11 +18,13 @@ import {
   setPolicy,
 } from "./retention-policy.ts"
 
-type UsedStores = Pick<Stores, "access" | "organizations" | "retentionPolicies" | "workspaces">
+type UsedStores = Pick<Stores, "access" | "events" | "organizations" | "retentionPolicies" | "workspaces">
 
 interface Candidate {
   readonly subject: RetentionSubject
   readonly target: RetentionTarget
+  /** What tells that it has changed. */
+  readonly events: readonly Change[]
 }
 
 /** Whoever sees the target sees its policy; who may change its settings may change it. */
@@ -55,6 +58,7 @@ export class RetentionPolicyService implements RetentionPolicies {
       refuseFaults(retentionFaults(target.kind, rule))
       const policy = setPolicy(await stores.retentionPolicies.find(own.subject), rule, id)
       await stores.retentionPolicies.put(own.subject, policy)
+      await stores.events.append(...own.events)
       return { ...policy, target: own.target }
     })
   }
@@ -64,6 +68,7 @@ export class RetentionPolicyService implements RetentionPolicies {
       const [own] = await this.#authorized(stores, target, "change")
       if ((await stores.retentionPolicies.find(own.subject)) === undefined) throw notFound()
       await stores.retentionPolicies.remove(own.subject)
+      await stores.events.append(...own.events)
     })
   }
 
@@ -79,10 +84,15 @@ export class RetentionPolicyService implements RetentionPolicies {
         const needed = verb === "change" ? (["canUpdate"] as const) : []
         const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: target.id }, ...needed)
         return [
-          { subject: { kind: "workspace", id: workspace.id }, target },
+          {
+            subject: { kind: "workspace", id: workspace.id },
+            target,
+            events: [{ kind: "retention-policy.updated", workspace }],
+          },
           {
             subject: { kind: "organization", id: workspace.organizationId },
             target: { kind: "organization", name: workspace.organization.name },
+            events: [],
           },
         ]
       }
@@ -90,11 +100,12 @@ export class RetentionPolicyService implements RetentionPolicies {
         const needed = verb === "change" ? (["canUpdate"] as const) : []
         const { organization } = await authorizeOrganization(stores, this.#caller, target.name, ...needed)
         const { id, name } = organization
-        return [{ subject: { kind: "organization", id }, target: { kind: "organization", name } }]
+        const events = [{ kind: "retention-policy.updated", organizationId: id } as const]
+        return [{ subject: { kind: "organization", id }, target: { kind: "organization", name }, events }]
       }
       case "site":
         requireSiteAdmin(this.#caller)
-        return [{ subject: { kind: "site", id: "" }, target }]
+        return [{ subject: { kind: "site", id: "" }, target, events: [] }]
       default:
         return target satisfies never
     }

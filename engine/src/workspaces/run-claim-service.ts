@@ -7,7 +7,8 @@ import type { Timers } from "../core/timers.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
 import { permissionsIn } from "../organizations/organization-permissions.ts"
 import type { Stores } from "../stores.ts"
-import { authorizeWorkspace, visibilityIn, withPermissions } from "./authorization.ts"
+import { actorOf, authorizeWorkspace, visibilityIn, withPermissions } from "./authorization.ts"
+import type { ConfigurationArchive } from "./configuration-archive.ts"
 import { noPermissions, type WorkspacePermission } from "./permissions.ts"
 import type { Run, RunClaim, RunExecutor, RunStep } from "./run.ts"
 import {
@@ -23,10 +24,13 @@ import {
 import type { ClaimInput, ClaimTarget, ExecutionVariable, RunClaims, RunClaimView } from "./run-claims.ts"
 import { carryOut } from "./run-progress.ts"
 import type { RunArchive, RunDocument, RunStage } from "./run-record-store.ts"
-import { countFaults } from "./run-rules.ts"
+import { countFaults, runActor } from "./run-rules.ts"
 import { viewRun } from "./run-service.ts"
 import { claimedStatus, isFinal } from "./run-status.ts"
 import type { ClaimScope } from "./run-store.ts"
+import { openStateDocument } from "./state-document.ts"
+import type { StateVersionInput, StateVersionView } from "./state-version.ts"
+import { createStateVersion, type StateTools } from "./state-version-service.ts"
 import { effectiveExecution, type SituatedWorkspace, type WorkspaceRef } from "./workspace.ts"
 
 type UsedStores = Pick<
@@ -34,16 +38,24 @@ type UsedStores = Pick<
   | "access"
   | "agentPools"
   | "configurationVersions"
+  | "events"
   | "organizations"
   | "runRecords"
   | "runs"
+  | "stateDocuments"
   | "stateVersions"
   | "variables"
+  | "workspaceResources"
   | "workspaces"
 >
 
+/** What tells whose a claim is. */
+type ClaimStores = Pick<UsedStores, "access" | "runs" | "workspaces">
+
 export interface ClaimTools {
   readonly archive: RunArchive
+  readonly configurations: ConfigurationArchive
+  readonly states: StateTools
   readonly timers: Timers
 }
 
@@ -78,11 +90,14 @@ export class RunClaimService implements RunClaims {
   }
 
   get(id: string): Promise<RunClaimView> {
-    return this.#storage.read(async (stores) => viewClaim((await this.#claimed(stores, id)).run))
+    return this.#storage.read(async (stores) => {
+      const { run, workspace } = await this.#claimed(stores, id)
+      return viewClaim(run, workspace)
+    })
   }
 
   heartbeat(id: string): Promise<RunClaimView> {
-    return this.#alive(id, async (_stores, { run }) => viewClaim(run))
+    return this.#alive(id, async (_stores, { run, workspace }) => viewClaim(run, workspace))
   }
 
   report(id: string, step: RunStep): Promise<RunClaimView> {
@@ -90,9 +105,9 @@ export class RunClaimService implements RunClaims {
     return this.#storage.transact(async (stores) => {
       const { run, claim, workspace } = await this.#claimed(stores, id)
       refuseFaults(countFaults(step.counts))
-      if (wasReported(run, step)) return viewClaim(run)
+      if (wasReported(run, step)) return viewClaim(run, workspace)
       requireLive(run, claim, now)
-      return viewClaim(await carryOut(stores, renewed(run, claim, now), workspace, step, now))
+      return viewClaim(await carryOut(stores, renewed(run, claim, now), workspace, step, now), workspace)
     })
   }
 
@@ -142,15 +157,55 @@ export class RunClaimService implements RunClaims {
   }
 
   variables(id: string): Promise<readonly ExecutionVariable[]> {
-    const now = this.#runtime.clock.now()
     return this.#storage.read(async (stores) => {
-      const { run, claim } = await this.#claimed(stores, id)
-      requireLive(run, claim, now)
-      // Secrets are for work that goes on.
-      if (isFinal(run.status)) throw conflict(`The run is ${run.status}.`, { subject: run.id })
+      const { run } = await this.#working(stores, id)
       const variables = await stores.variables.list(run.workspaceId)
       return variables.map(({ key, value, category, hcl, sensitive }) => ({ key, value, category, hcl, sensitive }))
     })
+  }
+
+  async configuration(id: string): Promise<Uint8Array> {
+    const { version, chunks } = await this.#storage.read(async (stores) => {
+      const { run } = await this.#working(stores, id)
+      const { configurationVersionId: versionId } = run
+      const version = versionId === null ? undefined : await stores.configurationVersions.find(versionId)
+      if (version?.status !== "uploaded") throw notFound(run.id)
+      return { version, chunks: await stores.configurationVersions.content(version.id) }
+    })
+    return this.#tools.configurations.unpack(version.id, chunks)
+  }
+
+  async state(id: string): Promise<AsyncIterable<Uint8Array>> {
+    const { currentStateVersionId: versionId } = await this.#storage.read(
+      async (stores) => (await this.#working(stores, id)).workspace,
+    )
+    if (versionId === null) throw notFound(id)
+    return openStateDocument(this.#storage, this.#tools.states.archive, versionId, "state")
+  }
+
+  async createState(id: string, input: StateVersionInput): Promise<StateVersionView> {
+    const { run } = await this.#storage.read((stores) => this.#working(stores, id))
+    return createStateVersion(
+      this.#storage,
+      this.#runtime,
+      this.#tools.states,
+      { ...input, runId: run.id },
+      async (stores) => {
+        const { run: present, workspace } = await this.#working(stores, id)
+        if (present.status !== "applying")
+          throw conflict(`The run is ${present.status}; only a run that is applying makes states.`, { subject: run.id })
+        return { workspace, by: this.#caller.kind === "agent" ? runActor(present) : actorOf(this.#caller) }
+      },
+    )
+  }
+
+  /** Secrets are for work that goes on, and for who does it. */
+  async #working(stores: ClaimStores, id: string): Promise<Claimed> {
+    const claimed = await this.#claimed(stores, id)
+    const { run, claim } = claimed
+    requireLive(run, claim, this.#runtime.clock.now())
+    if (isFinal(run.status)) throw conflict(`The run is ${run.status}.`, { subject: run.id })
+    return claimed
   }
 
   /** Who looks, and what they may find. */
@@ -208,7 +263,7 @@ export class RunClaimService implements RunClaims {
   }
 
   async #next(stores: UsedStores, scope: ClaimScope): Promise<Run | undefined> {
-    const waiting = await stores.runs.claimable(scope, candidatesMaximum)
+    const waiting = await stores.runs.claimable(scope, this.#runtime.clock.now(), candidatesMaximum)
     if (scope.visibility === undefined && scope.agentPoolId !== undefined) return waiting[0]
     const workspaces = await stores.workspaces.findMany([...new Set(waiting.map((run) => run.workspaceId))])
     const authorized = await withPermissions(stores, this.#caller, workspaces)
@@ -227,10 +282,10 @@ export class RunClaimService implements RunClaims {
       const claimed: Run = { ...run, claim: { id, by, name, leaseMs, claimedAt: now, expiresAt: now + leaseMs } }
       const status = claimedStatus(run.status)
       if (status !== run.status)
-        return viewClaim(await carryOut(stores, claimed, workspace, { status, hasChanges: null }, now))
+        return viewClaim(await carryOut(stores, claimed, workspace, { status, hasChanges: null }, now), workspace)
       // Another executor gave it back, or was lost, before it had begun.
       await stores.runs.save(claimed)
-      return viewClaim(claimed)
+      return viewClaim(claimed, workspace)
     })
   }
 
@@ -247,7 +302,7 @@ export class RunClaimService implements RunClaims {
   }
 
   /** Not found for everybody but the executor that made the claim, and for that one too once it may no longer execute. */
-  async #claimed(stores: UsedStores, id: string): Promise<Claimed> {
+  async #claimed(stores: ClaimStores, id: string): Promise<Claimed> {
     const run = await stores.runs.findByClaim(id)
     const claim = run?.claim ?? null
     if (run === undefined || claim === null || !isSame(executorOf(this.#caller), claim.by)) throw notFound(id)
@@ -303,9 +358,17 @@ function wasReported({ status, statusTimestamps: reached }: Run, step: RunStep):
   return status === step.status || (reached[step.status] !== undefined && reached[step.status] === reached[status])
 }
 
-function viewClaim(run: Run): RunClaimView {
+function viewClaim(run: Run, workspace: SituatedWorkspace): RunClaimView {
   const { claim } = run
   if (claim === null) throw notFound(run.id)
   const { id, name, claimedAt, expiresAt } = claim
-  return { id, name, claimedAt, expiresAt, run: viewRun(run, { ...noPermissions, canReadVariable: true }) }
+  const { organization, workingDirectory, engineVersion } = workspace
+  return {
+    id,
+    name,
+    claimedAt,
+    expiresAt,
+    run: viewRun(run, { ...noPermissions, canReadVariable: true }),
+    workspace: { name: workspace.name, organizationName: organization.name, workingDirectory, engineVersion },
+  }
 }

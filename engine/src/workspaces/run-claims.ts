@@ -1,6 +1,7 @@
 import type { Instant } from "../core/time.ts"
 import type { RunStep, RunView } from "./run.ts"
 import type { RunDocument, RunStage } from "./run-record-store.ts"
+import type { StateVersionInput, StateVersionView } from "./state-version.ts"
 import type { Variable } from "./variable.ts"
 import type { WorkspaceRef } from "./workspace.ts"
 
@@ -25,6 +26,17 @@ export interface RunClaimView {
   readonly claimedAt: Instant
   readonly expiresAt: Instant
   readonly run: RunView
+  readonly workspace: ExecutedWorkspace
+}
+
+/** What an executor needs to know of a workspace that it may not be able to read. */
+export interface ExecutedWorkspace {
+  readonly name: string
+  readonly organizationName: string
+  /** Null for the root of the configuration. */
+  readonly workingDirectory: string | null
+  /** Or a constraint; a run may have its own. */
+  readonly engineVersion: string
 }
 
 /** A variable as a run needs it: with its value, whether or not that may be read by people. */
@@ -53,4 +65,10 @@ export interface RunClaims {
   document(id: string, document: RunDocument): Promise<Uint8Array>
   /** Of the workspace; the run's own, which count before them, stand in the run. */
   variables(id: string): Promise<readonly ExecutionVariable[]>
+  /** The archive of the run's configuration; not found where it has none, or one that is kept elsewhere. */
+  configuration(id: string): Promise<Uint8Array>
+  /** The current state of the workspace, as its bytes were given; not found while it has none. */
+  state(id: string): Promise<AsyncIterable<Uint8Array>>
+  /** A state that the apply has made, in the name of the run, whatever run `input` names; `conflict` unless it is `applying`. */
+  createState(id: string, input: StateVersionInput): Promise<StateVersionView>
 }

@@ -7,7 +7,7 @@ import type { Signer } from "../core/signing.ts"
 import type { Storage } from "../core/storage.ts"
 import { hourMs } from "../core/time.ts"
 import type { Stores } from "../stores.ts"
-import { applyStatus, planStatus, type StageStatus } from "./run-status.ts"
+import { applyStatus, hasEnded, planStatus } from "./run-status.ts"
 
 /** As long as an upload address: whoever follows a run asks for its address once. */
 export const logGrantMs = 25 * hourMs
@@ -74,5 +74,3 @@ export class RunLogService implements RunLogs {
 }
 
 const subjectOf = (id: string) => `run-log/${id}`
-
-const hasEnded = (status: StageStatus): boolean => !["pending", "queued", "running"].includes(status)

@@ -9,10 +9,11 @@ import { lifecycleSource, type Run, type RunStep } from "./run.ts"
 import { measuredRunsMaximum, runMetrics } from "./run-metrics.ts"
 import { advance, decision, lockStep, runActor } from "./run-rules.ts"
 import { isFinal, isMeasured } from "./run-status.ts"
+import { runEvent } from "./run-events.ts"
 import { discardAndPromote } from "./state-settlement.ts"
 import type { SituatedWorkspace, Workspace } from "./workspace.ts"
 
-type UsedStores = Pick<Stores, "workspaces" | "runs" | "configurationVersions" | "stateVersions">
+type UsedStores = Pick<Stores, "workspaces" | "events" | "runs" | "configurationVersions" | "stateVersions">
 
 const lockReason = "Locked by a run"
 
@@ -29,14 +30,17 @@ export async function carryOut(
   const status = step.checksFollow === true ? undefined : decision(stepped)
   const run = status === undefined ? stepped : advance(stepped, { status, hasChanges: null }, now)
   await stores.runs.save(run)
+  await stores.events.append(runEvent("run.updated", workspace, run))
   switch (lockStep(before, run, workspace)) {
     case "take":
-      await stores.workspaces.saveLock(workspace.id, lock(workspace, runActor(run), lockReason, now))
+      await stores.workspaces.saveLock(workspace.id, lock(workspace, runActor(run), { reason: lockReason }, now))
+      await stores.events.append({ kind: "workspace.locked", workspace, changed: ["locked"] })
       if (run.savePlan) await stores.runs.makeCurrent(run)
       break
     case "release":
       await stores.workspaces.saveLock(workspace.id, { lock: { held: false }, lockNumber: workspace.lockNumber })
       await discardAndPromote(stores, workspace)
+      await stores.events.append({ kind: "workspace.unlocked", workspace, changed: ["locked"] })
       break
     case "keep":
       break

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import { systemRuntime } from "../core/runtime.ts"
+import type { Change } from "../events/event.ts"
 import type { ConfigurationVersion, IngressAttributes } from "./configuration-version.ts"
 import type { Run } from "./run.ts"
 import { newRun, queueRunFor } from "./run-queue.ts"
@@ -15,6 +16,7 @@ async function queued(
 ): Promise<{ readonly run: Run | undefined; readonly inserted: readonly Run[]; readonly current: readonly Run[] }> {
   const inserted: Run[] = []
   const current: Run[] = []
+  const told: Change[] = []
   const stores = {
     workspaces: {
       find: async () => ({
@@ -32,6 +34,7 @@ async function queued(
       makeCurrent: async (run: Run) => void current.push(run),
       hasAny: async () => hadRuns,
     },
+    events: { append: async (event: Change) => void told.push(event) },
   } as unknown as Parameters<typeof queueRunFor>[0]
   const version = {
     id: "cv-1",
@@ -42,7 +45,11 @@ async function queued(
     ...configuration,
   } as ConfigurationVersion
   const made = { ...newRun(systemRuntime().random, 5), createdBy: null }
-  return { run: await queueRunFor(stores, version, made), inserted, current }
+  const run = await queueRunFor(stores, version, made)
+  expect(told.map(({ kind, subject }) => [kind, subject?.id])).toEqual(
+    run === undefined ? [] : [["run.created", run.id]],
+  )
+  return { run, inserted, current }
 }
 
 test.each<{

@@ -5,6 +5,7 @@ import type { RandomSource } from "../core/random.ts"
 import type { Instant } from "../core/time.ts"
 import type { Stores } from "../stores.ts"
 import type { ConfigurationVersion } from "./configuration-version.ts"
+import { runEvent } from "./run-events.ts"
 import type { Run, RunInput, RunSource } from "./run.ts"
 import { type Actor, effectiveExecution, type SituatedWorkspace } from "./workspace.ts"
 
@@ -31,7 +32,7 @@ interface RunOrigin {
 
 /** Pending from now on. Refused where runs execute with whoever starts them: nobody would ever come for it. */
 export async function queueRun(
-  { runs }: Pick<Stores, "runs">,
+  { events, runs }: Pick<Stores, "events" | "runs">,
   workspace: SituatedWorkspace,
   input: RunInput,
   configuration: ConfigurationVersion | undefined,
@@ -65,6 +66,7 @@ export async function queueRun(
     applyCounts: null,
     createdAt: now,
     createdBy: origin.createdBy,
+    confirmedBy: null,
     statusTimestamps: { pending: now },
     configurationVersionId: configuration?.id ?? null,
     planDurationMs: null,
@@ -74,6 +76,7 @@ export async function queueRun(
     claim: null,
   }
   await runs.insert(run)
+  await events.append(runEvent("run.created", workspace, run))
   // A saved plan becomes the workspace's business when somebody confirms it, one that never applies not at all.
   if (!planOnly && !savePlan) await runs.makeCurrent(run)
   return run
@@ -93,7 +96,7 @@ function requireQueue(workspace: SituatedWorkspace): void {
  * (specification 4.2, `queue-all-runs`).
  */
 export async function queueRunFor(
-  stores: Pick<Stores, "workspaces" | "runs">,
+  stores: Pick<Stores, "events" | "workspaces" | "runs">,
   configuration: ConfigurationVersion,
   made: NewRun & { readonly createdBy: Actor | null },
 ): Promise<Run | undefined> {

@@ -30,6 +30,7 @@ const runWith = (members: Partial<Run> = {}): Run => ({
   applyCounts: null,
   createdAt: 0,
   createdBy: null,
+  confirmedBy: null,
   statusTimestamps: { pending: 0 },
   configurationVersionId: null,
   planId: "plan-1",

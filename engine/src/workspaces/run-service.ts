@@ -1,6 +1,6 @@
 import type { Caller } from "../core/caller.ts"
 import { conflict, notFound, refuseFaults, unprocessable } from "../core/errors.ts"
-import { mapPage, type Page, type PageRequest } from "../core/page.ts"
+import { mapPage, offsetOf, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Instant } from "../core/time.ts"
@@ -15,28 +15,39 @@ import {
 } from "./authorization.ts"
 import type { ConfigurationVersion } from "./configuration-version.ts"
 import { noPermissions, type WorkspacePermission, type WorkspacePermissions } from "./permissions.ts"
-import type { Run, RunInput, RunStep, RunView } from "./run.ts"
+import type { Visibility } from "./query.ts"
+import type { Run, RunCapacity, RunInput, RunStep, RunView } from "./run.ts"
 import { carryOut } from "./run-progress.ts"
 import { newRun, queueRun } from "./run-queue.ts"
 import { countFaults, runInputFaults } from "./run-rules.ts"
-import { isCancelable, isConfirmable, isDiscardable, type RunStatus } from "./run-status.ts"
+import type { RunArchive } from "./run-record-store.ts"
+import { hasEnded, isCancelable, isConfirmable, isDiscardable, planStatus, type RunStatus } from "./run-status.ts"
 import type { OrganizationRunQuery, RunQuery } from "./run-store.ts"
 import type { Runs } from "./runs.ts"
 import type { SituatedWorkspace, WorkspaceRef } from "./workspace.ts"
 
 type UsedStores = Pick<
   Stores,
-  "workspaces" | "access" | "organizations" | "runs" | "configurationVersions" | "stateVersions"
+  | "workspaces"
+  | "access"
+  | "events"
+  | "organizations"
+  | "runs"
+  | "runRecords"
+  | "configurationVersions"
+  | "stateVersions"
 >
 
 export class RunService implements Runs {
   readonly #storage: Storage<UsedStores>
   readonly #runtime: Runtime
+  readonly #archive: RunArchive
   readonly #caller: Caller
 
-  constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
+  constructor(storage: Storage<UsedStores>, runtime: Runtime, archive: RunArchive, caller: Caller) {
     this.#storage = storage
     this.#runtime = runtime
+    this.#archive = archive
     this.#caller = caller
   }
 
@@ -69,6 +80,20 @@ export class RunService implements Runs {
     return this.#read((stores) => stores.runs.findByApply(applyId), applyId)
   }
 
+  async planJson(planId: string): Promise<Uint8Array | undefined> {
+    const { run, chunks } = await this.#storage.read(async (stores) => {
+      const run = await stores.runs.findByPlan(planId)
+      if (run === undefined) throw notFound(planId)
+      // The organization's token administers the workspace too, but queues nothing.
+      const needed = ["canUpdate", "canQueueApply"] as const
+      await authorizeWorkspace(stores, this.#caller, { id: run.workspaceId }, ...needed)
+      return { run, chunks: await stores.runRecords.document(run.id, "json-output") }
+    })
+    if (!hasEnded(planStatus(run.status, run.statusTimestamps))) return undefined
+    if (chunks.length === 0) throw notFound(planId)
+    return this.#archive.unpack(run.id, "json-output", chunks)
+  }
+
   list(ref: WorkspaceRef, query: RunQuery, page: PageRequest): Promise<Page<RunView>> {
     return this.#storage.read(async (stores) => {
       const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canReadRun")
@@ -78,15 +103,22 @@ export class RunService implements Runs {
 
   listForOrganization(organization: string, query: OrganizationRunQuery, page: PageRequest): Promise<Page<RunView>> {
     return this.#storage.read(async (stores) => {
-      const { organization: found } = await authorizeOrganization(stores, this.#caller, organization)
-      const visibility = visibilityIn(this.#caller, found.id)
-      if (visibility === undefined) throw notFound(organization)
-      const runs = await stores.runs.listVisible(visibility, query, page)
-      const workspaces = await stores.workspaces.findMany([...new Set(runs.items.map((run) => run.workspaceId))])
-      const authorized = await withPermissions(stores, this.#caller, workspaces)
-      const permissionsOf = new Map(authorized.map(({ workspace, permissions }) => [workspace.id, permissions]))
-      return mapPage(runs, (run) => viewRun(run, permissionsOf.get(run.workspaceId) ?? noPermissions))
+      const visibility = await this.#visibility(stores, organization)
+      return this.#viewed(stores, await stores.runs.listVisible(visibility, query, page))
     })
+  }
+
+  queue(organization: string, page: PageRequest): Promise<Page<RunView>> {
+    return this.#storage.read(async (stores) => {
+      const visibility = await this.#visibility(stores, organization)
+      const queue = await this.#viewed(stores, await stores.runs.queue(visibility, page))
+      const before = offsetOf(page)
+      return { ...queue, items: queue.items.map((run, index) => ({ ...run, positionInQueue: before + index })) }
+    })
+  }
+
+  capacity(organization: string): Promise<RunCapacity> {
+    return this.#storage.read(async (stores) => stores.runs.capacity(await this.#visibility(stores, organization)))
   }
 
   apply(id: string): Promise<void> {
@@ -113,8 +145,23 @@ export class RunService implements Runs {
       )
       refuseFaults(countFaults(step.counts))
       requireUnclaimed(run, now)
-      return viewRun(await carryOut(stores, run, workspace, step, now), permissions)
+      return viewRun(await carryOut(stores, this.#confirmed(run, step.status), workspace, step, now), permissions)
     })
+  }
+
+  async #visibility(stores: UsedStores, organization: string): Promise<Visibility> {
+    const { organization: found } = await authorizeOrganization(stores, this.#caller, organization)
+    const visibility = visibilityIn(this.#caller, found.id)
+    if (visibility === undefined) throw notFound(organization)
+    return visibility
+  }
+
+  /** With what the caller may do to each. */
+  async #viewed(stores: UsedStores, runs: Page<Run>): Promise<Page<RunView>> {
+    const workspaces = await stores.workspaces.findMany([...new Set(runs.items.map((run) => run.workspaceId))])
+    const authorized = await withPermissions(stores, this.#caller, workspaces)
+    const permissionsOf = new Map(authorized.map(({ workspace, permissions }) => [workspace.id, permissions]))
+    return mapPage(runs, (run) => viewRun(run, permissionsOf.get(run.workspaceId) ?? noPermissions))
   }
 
   #read(find: (stores: UsedStores) => Promise<Run | undefined>, id: string): Promise<RunView> {
@@ -139,8 +186,19 @@ export class RunService implements Runs {
       const { run, workspace } = await this.#authorized(stores, id, () => "canQueueApply")
       if (!action.when(run.status))
         throw conflict(`The run is ${run.status} and ${action.refusal}.`, { subject: run.id })
-      await carryOut(stores, run, workspace, { status: action.status, hasChanges: null }, now)
+      await carryOut(
+        stores,
+        this.#confirmed(run, action.status),
+        workspace,
+        { status: action.status, hasChanges: null },
+        now,
+      )
     })
+  }
+
+  /** By the caller, if that is the step. */
+  #confirmed(run: Run, status: RunStatus): Run {
+    return status === "confirmed" ? { ...run, confirmedBy: actorOf(this.#caller) } : run
   }
 
   async #authorized(
@@ -205,6 +263,10 @@ async function configurationOf(
   if (configuration.status === "archived")
     throw unprocessable("The configuration version is archived.", [
       { field, detail: "configuration-version is archived" },
+    ])
+  if (configuration.status.startsWith("backing_data_"))
+    throw unprocessable("The data of the configuration version was deleted.", [
+      { field, detail: "configuration-version has lost its data" },
     ])
   return configuration
 }

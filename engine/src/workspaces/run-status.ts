@@ -118,6 +118,11 @@ const waitingForPlan = ["pending", "fetching_completed", "queuing", "plan_queued
 const waitingForApply = ["confirmed", "queuing_apply", "apply_queued"] as const
 export const claimableStatuses: readonly RunStatus[] = [...waitingForPlan, ...waitingForApply]
 
+/** At work, or waiting for an executor; not for somebody's word. */
+export const queueStatuses: readonly RunStatus[] = runStatuses.filter(
+  (status) => !isFinal(status) && !isConfirmable(status) && status !== "policy_override",
+)
+
 /** Nothing has begun that an executor could leave half done: another one may take it over. */
 export const isUntouched = (status: RunStatus): boolean => claimableStatuses.includes(status)
 
@@ -132,6 +137,9 @@ export const isDecided = (status: RunStatus): boolean => decidedStatuses.include
 /** How the plan and the apply of a run stand, as their own documents say it. */
 export const stageStatuses = ["pending", "queued", "running", "finished", "errored", "canceled", "unreachable"] as const
 export type StageStatus = (typeof stageStatuses)[number]
+
+/** Nothing more comes of the plan, or of the apply. */
+export const hasEnded = (status: StageStatus): boolean => !["pending", "queued", "running"].includes(status)
 
 type Timestamps = Readonly<Partial<Record<RunStatus, number>>>
 

@@ -1,8 +1,8 @@
-import type { OrganizationId, RunId, WorkspaceId } from "../core/ids.ts"
+import type { ConfigurationVersionId, OrganizationId, RunId, WorkspaceId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Instant } from "../core/time.ts"
 import type { Visibility } from "./query.ts"
-import type { Run, RunOperation } from "./run.ts"
+import type { Run, RunCapacity, RunOperation } from "./run.ts"
 import type { RunStatus } from "./run-status.ts"
 
 /** All combine with AND. */
@@ -45,10 +45,15 @@ export interface RunStore {
   list(workspaceId: WorkspaceId, query: RunQuery, page: PageRequest): Promise<Page<Run>>
   /** Of all workspaces that may be shown, newest first. */
   listVisible(visibility: Visibility, query: OrganizationRunQuery, page: PageRequest): Promise<Page<Run>>
+  /** Of all workspaces that may be shown, at work or waiting for an executor, oldest first. */
+  queue(visibility: Visibility, page: PageRequest): Promise<Page<Run>>
+  capacity(visibility: Visibility): Promise<RunCapacity>
   /** That nobody has claimed and that could begin now, the longest waiting first. */
-  claimable(scope: ClaimScope, limit: number): Promise<readonly Run[]>
+  claimable(scope: ClaimScope, now: Instant, limit: number): Promise<readonly Run[]>
   /** Unfinished runs whose executor has not been heard of in time. */
   expiredClaims(now: Instant, limit: number): Promise<readonly RunId[]>
+  /** Whether one that has not ended has it. */
+  needsConfiguration(id: ConfigurationVersionId): Promise<boolean>
   /** Whether the workspace has ever had one. */
   hasAny(workspaceId: WorkspaceId): Promise<boolean>
   /** The last to error or be applied, newest first. */

@@ -32,6 +32,8 @@ export interface Run {
   readonly applyCounts: ResourceChanges | null
   readonly createdAt: Instant
   readonly createdBy: Actor | null
+  /** Null until somebody does; nobody has where it is confirmed by itself. */
+  readonly confirmedBy: Actor | null
   /** When each status was reached. */
   readonly statusTimestamps: Readonly<Partial<Record<RunStatus, Instant>>>
   readonly configurationVersionId: ConfigurationVersionId | null
@@ -124,6 +126,12 @@ export interface RunStep {
   readonly checksFollow?: boolean
 }
 
+/** How many runs of an organization wait for an executor, and how many are at work. */
+export interface RunCapacity {
+  readonly pending: number
+  readonly running: number
+}
+
 export interface RunPermissions {
   readonly canApply: boolean
   readonly canCancel: boolean
@@ -138,4 +146,6 @@ export interface RunView extends Omit<
   /** While an executor is at work on it. */
   readonly executor: Pick<RunClaim, "name" | "expiresAt"> | null
   readonly permissions: RunPermissions
+  /** In its organization's queue, where that is asked for: how many runs are before it. */
+  readonly positionInQueue?: number
 }

@@ -1,5 +1,5 @@
 import type { Page, PageRequest } from "../core/page.ts"
-import type { RunInput, RunStep, RunView } from "./run.ts"
+import type { RunCapacity, RunInput, RunStep, RunView } from "./run.ts"
 import type { OrganizationRunQuery, RunQuery } from "./run-store.ts"
 import type { WorkspaceRef } from "./workspace.ts"
 
@@ -9,9 +9,18 @@ export interface Runs {
   get(id: string): Promise<RunView>
   getByPlan(planId: string): Promise<RunView>
   getByApply(applyId: string): Promise<RunView>
+  /**
+   * The tool's rendering of a plan, which holds secrets as states do: for administrators of the workspace, and not for the
+   * organization's token. Undefined until the plan has ended; not found where its executor handed none in.
+   */
+  planJson(planId: string): Promise<Uint8Array | undefined>
   list(ref: WorkspaceRef, query: RunQuery, page: PageRequest): Promise<Page<RunView>>
   /** Of every workspace that the caller sees. */
   listForOrganization(organization: string, query: OrganizationRunQuery, page: PageRequest): Promise<Page<RunView>>
+  /** Those that are at work or wait for an executor, the longest waiting first; of every workspace that the caller sees. */
+  queue(organization: string, page: PageRequest): Promise<Page<RunView>>
+  /** Of the same runs. */
+  capacity(organization: string): Promise<RunCapacity>
   /** These four are refused with `conflict` in a status that does not allow them. */
   apply(id: string): Promise<void>
   discard(id: string): Promise<void>

@@ -1,5 +1,6 @@
 import type { StateVersionId } from "../core/ids.ts"
 import type { StateDocumentId, StoredDocument } from "./state-document-store.ts"
+import type { FoundContents } from "./state-reader.ts"
 import type { StateDocument } from "./state-version.ts"
 
 export interface DocumentPlace {
@@ -18,9 +19,14 @@ export interface StateArchive {
   /** All of them of a small document, which costs less. */
   sealWhole(place: DocumentPlace, plain: Uint8Array): Uint8Array
   /** One chunk is asked for at a time, when what there was before has been taken. */
-  open(stored: StoredDocument, chunk: (index: number) => Promise<Uint8Array>): AsyncIterable<Uint8Array>
+  open(stored: StoredDocument, chunk: ChunkSource): AsyncIterable<Uint8Array>
+  /** What stands in a state, read in the background. When the signal is given it fails, with whatever reason. */
+  contents(stored: StoredDocument, chunk: ChunkSource, signal: AbortSignal): Promise<FoundContents>
   md5(): Md5
 }
+
+/** The sealed chunk of this number. */
+export type ChunkSource = (index: number) => Promise<Uint8Array>
 
 export interface Md5 {
   update(bytes: Uint8Array): void

@@ -220,10 +220,15 @@ function countsBy(
   group: (resource: StateResource) => string,
 ): Record<string, Record<string, number>> {
   const groups = new Map<string, Map<string, number>>()
+  const kinds = new Map<string, string>()
   for (const resource of resources) {
-    const counts = groups.get(group(resource)) ?? new Map<string, number>()
-    const kind = resource.type.replaceAll("_", "-")
-    groups.set(group(resource), counts.set(kind, (counts.get(kind) ?? 0) + resource.count))
+    const { type, count } = resource
+    const name = group(resource)
+    let counts = groups.get(name)
+    if (counts === undefined) groups.set(name, (counts = new Map()))
+    let kind = kinds.get(type)
+    if (kind === undefined) kinds.set(type, (kind = type.replaceAll("_", "-")))
+    counts.set(kind, (counts.get(kind) ?? 0) + count)
   }
   return Object.fromEntries([...groups].map(([name, counts]) => [name, Object.fromEntries(counts)]))
 }

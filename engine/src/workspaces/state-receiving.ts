@@ -86,7 +86,10 @@ export interface Receiving<Found> {
   readonly storage?: Storage<UsedStores>
 }
 
-/** Throws `invalid` or `too-large`, and then leaves nothing that anybody could take for a document. */
+/**
+ * A piece of the content is used only until the next one is asked for. Throws `invalid` or `too-large`, and then leaves nothing
+ * that anybody could take for a document.
+ */
 export async function receive<Found>(
   { archive, limitBytes }: ReceivingTools,
   { clock, random }: Pick<Runtime, "clock" | "random">,
@@ -111,10 +114,12 @@ export async function receive<Found>(
   try {
     const small: Uint8Array[] = []
     let next = await source.next()
-    for (; next.done !== true; next = await source.next()) {
+    while (next.done !== true) {
       counted(next.value)
-      small.push(next.value)
+      // With the next piece this one may be gone.
+      small.push(new Uint8Array(next.value))
       if (size > smallDocumentBytes) break
+      next = await source.next()
     }
     if (next.done === true) {
       const bytes = small.length === 1 && small[0] !== undefined ? small[0] : Buffer.concat(small)

@@ -1,5 +1,5 @@
-// What becomes of states without a request: uploads that never came to an end, what was abandoned, and what retention policies
-// give up.
+// What becomes of states and configurations without a request: uploads that never came to an end, what was abandoned, and what
+// retention policies give up.
 import type { Held } from "../core/leases.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
@@ -10,7 +10,7 @@ import { removeBackingData } from "./state-document.ts"
 import { grantMs } from "./state-grants.ts"
 
 export interface UpkeepContext {
-  readonly storage: Storage<Pick<Stores, "stateVersions" | "stateDocuments">>
+  readonly storage: Storage<Pick<Stores, "configurationVersions" | "stateVersions" | "stateDocuments">>
   readonly runtime: Runtime
 }
 
@@ -52,7 +52,15 @@ export async function keepStates({ storage, runtime }: UpkeepContext, { signal }
       return ids.length
     }),
   )
+  const configurationsGivenUp = await all(() =>
+    storage.transact(async ({ configurationVersions }) => {
+      const ids = await configurationVersions.givenUp(now, versionsPerWrite)
+      await configurationVersions.removeContents(ids)
+      return ids.length
+    }),
+  )
   await all(() => storage.transact(({ stateDocuments }) => stateDocuments.sweep(uploadsEndedBefore)))
   if (expired > 0) log.info("state-uploads-expired", { count: expired })
   if (givenUp > 0) log.info("states-given-up", { count: givenUp })
+  if (configurationsGivenUp > 0) log.info("configurations-given-up", { count: configurationsGivenUp })
 }

@@ -3,9 +3,12 @@ import { isEngineError, notFound, pending as notYet, refuseFaults } from "../cor
 import type { Edition } from "../core/edition.ts"
 import { newId, type StateVersionId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest, pageOf, offsetOf } from "../core/page.ts"
+import { oneAtATime } from "../core/pieces.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Signer } from "../core/signing.ts"
 import type { Storage } from "../core/storage.ts"
+import type { Instant } from "../core/time.ts"
+import type { Change } from "../events/event.ts"
 import type { Stores } from "../stores.ts"
 import { actorOf, authorizeWorkspace } from "./authorization.ts"
 import type { StateOutput } from "./state-file.ts"
@@ -48,14 +51,14 @@ import {
   rollbackInput,
   stateVersionFaults,
 } from "./state-version-rules.ts"
-import type { AddressedDocument, StateTransfers, StateVersions } from "./state-versions.ts"
+import type { AddressedDocument, DocumentContent, StateTransfers, StateVersions } from "./state-versions.ts"
 import { listResources } from "./workspace-resources.ts"
 import type { WorkspaceResource } from "./workspace-resource.ts"
-import type { Workspace, WorkspaceRef } from "./workspace.ts"
+import type { Actor, SituatedWorkspace, Workspace, WorkspaceRef } from "./workspace.ts"
 
 type UsedStores = Pick<
   Stores,
-  "workspaces" | "access" | "stateVersions" | "stateDocuments" | "workspaceResources" | "runs"
+  "workspaces" | "access" | "events" | "stateVersions" | "stateDocuments" | "workspaceResources" | "runs"
 >
 
 /** What both services need beside the storage. */
@@ -79,37 +82,11 @@ export class StateVersionService implements StateVersions {
     this.#caller = caller
   }
 
-  async create(ref: WorkspaceRef, input: StateVersionInput): Promise<StateVersionView> {
-    // First, so that nobody makes the server read a state for a workspace they may not write.
-    await this.#storage.read((stores) => authorizeWorkspace(stores, this.#caller, ref, "canCreateStateVersions"))
-    refuseFaults(stateVersionFaults(input))
-    const { random, clock } = this.#runtime
-    const id = newId("sv", random)
-    const state = input.state && (await this.#received(id, "state", readingState, input.state))
-    const jsonState = input.jsonState && (await this.#received(id, "json-state", readingJson, input.jsonState))
-    const outputs = withIds(state?.found.contents?.outputs ?? [], this.#runtime)
-    const now = clock.now()
-    const made = await this.#storage.transact(async (stores) => {
+  create(ref: WorkspaceRef, input: StateVersionInput): Promise<StateVersionView> {
+    return createStateVersion(this.#storage, this.#runtime, this.#tools, input, async (stores) => {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canCreateStateVersions")
-      if (input.runId !== null && (await stores.runs.find(input.runId))?.workspaceId !== workspace.id)
-        throw foreignRun()
-      const earlier = await earlierVersions(stores, workspace)
-      const pending = admit(workspace, input, earlier, { id, by: actorOf(this.#caller), now })
-      const finalized = state === null ? undefined : finalize(pending, state)
-      await stores.stateVersions.discardPending(workspace.id)
-      await stores.stateVersions.insert(finalized ?? pending)
-      await state?.keep(stores)
-      await jsonState?.keep(stores)
-      await stores.stateVersions.saveOutputs(id, outputs)
-      await stores.workspaces.save(workspace, {
-        ...workspace,
-        latestChangeAt: pending.createdAt,
-        ...(finalized === undefined ? {} : becomingCurrent(finalized)),
-      })
-      return this.#view(stores, finalized ?? pending, true)
+      return { workspace, by: actorOf(this.#caller) }
     })
-    if (made.summary?.resourcesProcessed === false) this.#tools.wakeReading()
-    return made
   }
 
   get(id: string): Promise<StateVersionView> {
@@ -145,7 +122,7 @@ export class StateVersionService implements StateVersions {
     await uploadDocument(this.#storage, this.#runtime, this.#tools, { id: version.id, document }, content)
   }
 
-  async download(id: string, document: StateDocument): Promise<AsyncIterable<Uint8Array>> {
+  async download(id: string, document: StateDocument): Promise<DocumentContent> {
     const { version } = await this.#storage.read((stores) => this.#readable(stores, id, "canReadStateVersions"))
     return openStateDocument(this.#storage, this.#tools.archive, version.id, document)
   }
@@ -164,6 +141,7 @@ export class StateVersionService implements StateVersions {
       await stores.stateVersions.discardPending(workspace.id)
       await stores.stateVersions.insert(admitted)
       await stores.workspaces.save(workspace, { ...workspace, latestChangeAt: admitted.createdAt })
+      await stores.events.append(stateEvent("state.created", workspace, admitted))
       return { ...admitted, targetId: target.id }
     })
     try {
@@ -180,8 +158,8 @@ export class StateVersionService implements StateVersions {
     const versionId = pending.id
     const open = (document: StateDocument) => openStateDocument(storage, tools.archive, targetId, document)
     const reader = stateHeaderReader()
-    for await (const piece of await open("state")) reader.write(piece)
-    const rewritten = withSerial(await open("state"), reader.end().serialPlaces, pending.serial)
+    for await (const piece of oneAtATime(await open("state"))) reader.write(piece)
+    const rewritten = withSerial(oneAtATime(await open("state")), reader.end().serialPlaces, pending.serial)
     const place = { versionId, document: "state", reading: readingState, storage } as const
     const state = await receive(tools, runtime, place, rewritten)
     const json = await open("json-state").catch((error: unknown) => {
@@ -189,7 +167,7 @@ export class StateVersionService implements StateVersions {
       throw error
     })
     const jsonPlace = { versionId, document: "json-state", reading: readingJson, storage } as const
-    const jsonState = json && (await receive(tools, runtime, jsonPlace, json))
+    const jsonState = json && (await receive(tools, runtime, jsonPlace, oneAtATime(json)))
     await finish(storage, state, async (stores) => {
       await jsonState?.keep(stores)
       return finishState(stores, runtime, versionId, state, state.md5)
@@ -217,6 +195,7 @@ export class StateVersionService implements StateVersions {
       const changed = changeBackingData(version, action, workspace)
       await stores.stateVersions.save(changed)
       if (changed.status === "backing_data_permanently_deleted") await removeBackingData(stores, changed.id)
+      await stores.events.append({ ...stateEvent("state.updated", workspace, changed), changed: ["status"] })
     })
   }
 
@@ -277,36 +256,89 @@ export class StateVersionService implements StateVersions {
     return this.#viewOf(version, mayUpload, (await stores.stateVersions.related([version.id])).get(version.id))
   }
 
-  /** An upload address lets whoever has it write the state, so readers are not given one. */
-  #viewOf(
-    { organizationId: _organizationId, lockNumber: _lockNumber, ...version }: StateVersion,
-    mayUpload: boolean,
-    related: { readonly outputIds: readonly string[]; readonly hasJsonState: boolean } = nothingRelated,
-  ): StateVersionView {
-    const now = this.#runtime.clock.now()
-    const granted = (transfer: StateTransfer) => {
-      const to = (document: StateDocument) => grant(this.#tools.signer, { transfer, id: version.id, document }, now)
-      return { state: to("state"), "json-state": to("json-state") }
-    }
-    return {
-      ...version,
-      ...related,
-      uploads: mayUpload && version.status === "pending" ? granted("upload") : null,
-      downloads:
-        version.status === "finalized"
-          ? { ...granted("download"), ...(related.hasJsonState ? {} : { "json-state": null }) }
-          : null,
-    }
+  #viewOf(version: StateVersion, mayUpload: boolean, related: Related | undefined): StateVersionView {
+    return viewOf(version, this.#tools, { now: this.#runtime.clock.now(), mayUpload }, related)
   }
+}
 
-  /** What came along in the request itself, and so is no larger than that may be. */
-  #received<Found>(
-    versionId: StateVersionId,
-    document: StateDocument,
-    reading: Reading<Found>,
-    bytes: Uint8Array,
-  ): Promise<Received<Found>> {
-    return receive(this.#tools, this.#runtime, { versionId, document, reading }, inPieces(bytes))
+/** Who makes a state version, and where; refused to whoever may not. */
+type AuthorizeState = (
+  stores: Pick<UsedStores, "workspaces" | "access" | "runs">,
+) => Promise<{ readonly workspace: SituatedWorkspace; readonly by: Actor }>
+
+/** Pending, or finalized with the state that came along. */
+export async function createStateVersion(
+  storage: Storage<UsedStores>,
+  runtime: Runtime,
+  tools: StateTools,
+  input: StateVersionInput,
+  authorize: AuthorizeState,
+): Promise<StateVersionView> {
+  // First, so that nobody makes the server read a state for a workspace they may not write.
+  await storage.read(authorize)
+  refuseFaults(stateVersionFaults(input))
+  const { random, clock } = runtime
+  const id = newId("sv", random)
+  // What comes along in the request itself is no larger than that may be.
+  const received = <Found>(document: StateDocument, reading: Reading<Found>, bytes: Uint8Array) =>
+    receive(tools, runtime, { versionId: id, document, reading }, inPieces(bytes))
+  const state = input.state && (await received("state", readingState, input.state))
+  const jsonState = input.jsonState && (await received("json-state", readingJson, input.jsonState))
+  const outputs = withIds(state?.found.contents?.outputs ?? [], runtime)
+  const now = clock.now()
+  const made = await storage.transact(async (stores) => {
+    const { workspace, by } = await authorize(stores)
+    if (input.runId !== null && (await stores.runs.find(input.runId))?.workspaceId !== workspace.id) throw foreignRun()
+    const earlier = await earlierVersions(stores, workspace)
+    const pending = admit(workspace, input, earlier, { id, by, now })
+    const finalized = state === null ? undefined : finalize(pending, state)
+    const version = finalized ?? pending
+    await stores.stateVersions.discardPending(workspace.id)
+    await stores.stateVersions.insert(version)
+    await state?.keep(stores)
+    await jsonState?.keep(stores)
+    await stores.stateVersions.saveOutputs(id, outputs)
+    await stores.workspaces.save(workspace, {
+      ...workspace,
+      latestChangeAt: pending.createdAt,
+      ...(finalized === undefined ? {} : becomingCurrent(finalized)),
+    })
+    await stores.events.append(
+      stateEvent("state.created", workspace, pending),
+      ...(finalized === undefined ? [] : [stateEvent("state.finalized", workspace, finalized)]),
+    )
+    const related = (await stores.stateVersions.related([id])).get(id)
+    return viewOf(version, tools, { now: clock.now(), mayUpload: true }, related)
+  })
+  if (made.summary?.resourcesProcessed === false) tools.wakeReading()
+  return made
+}
+
+interface Related {
+  readonly outputIds: readonly string[]
+  readonly hasJsonState: boolean
+}
+const nothingRelated: Related = { outputIds: [], hasJsonState: false }
+
+/** An upload address lets whoever has it write the state, so readers are not given one. */
+function viewOf(
+  { organizationId: _organizationId, lockNumber: _lockNumber, ...version }: StateVersion,
+  { signer }: StateTools,
+  { now, mayUpload }: { readonly now: Instant; readonly mayUpload: boolean },
+  related: Related = nothingRelated,
+): StateVersionView {
+  const granted = (transfer: StateTransfer) => {
+    const to = (document: StateDocument) => grant(signer, { transfer, id: version.id, document }, now)
+    return { state: to("state"), "json-state": to("json-state") }
+  }
+  return {
+    ...version,
+    ...related,
+    uploads: mayUpload && version.status === "pending" ? granted("upload") : null,
+    downloads:
+      version.status === "finalized"
+        ? { ...granted("download"), ...(related.hasJsonState ? {} : { "json-state": null }) }
+        : null,
   }
 }
 
@@ -335,7 +367,7 @@ export class StateTransferService implements StateTransfers {
     await uploadDocument(this.#storage, this.#runtime, this.#tools, { id, document: target.document }, content)
   }
 
-  async download(target: AddressedDocument): Promise<AsyncIterable<Uint8Array>> {
+  async download(target: AddressedDocument): Promise<DocumentContent> {
     requireGrant(this.#tools.signer, { transfer: "download", ...target }, this.#runtime.clock.now())
     return openStateDocument(this.#storage, this.#tools.archive, target.id as StateVersionId, target.document)
   }
@@ -396,6 +428,7 @@ async function finishState(
   await state.keep(stores)
   await stores.stateVersions.saveOutputs(id, withIds(state.found.contents?.outputs ?? [], runtime))
   await stores.workspaces.save(workspace, { ...workspace, ...becomingCurrent(finalized) })
+  await stores.events.append(stateEvent("state.finalized", workspace, finalized))
   return true
 }
 
@@ -404,7 +437,11 @@ const earlierVersions = async ({ stateVersions }: UsedStores, { id }: Workspace)
   newestFinalized: await stateVersions.newest(id, ["finalized"]),
 })
 
-const nothingRelated = { outputIds: [], hasJsonState: false }
+const stateEvent = (
+  kind: "state.created" | "state.finalized" | "state.updated",
+  workspace: Workspace,
+  { id, status }: StateVersion,
+): Change => ({ kind, workspace, subject: { type: "state-versions", id, status } })
 
 /** Clients that may read outputs see each secret one by one, never in a list. */
 const withoutSecret = (output: StateVersionOutput): StateVersionOutput =>

@@ -22,7 +22,7 @@ export interface StateVersions {
    */
   upload(id: string, document: StateDocument, content: AsyncIterable<Uint8Array>): Promise<void>
   /** The bytes as they were given, read as they are taken. */
-  download(id: string, document: StateDocument): Promise<AsyncIterable<Uint8Array>>
+  download(id: string, document: StateDocument): Promise<DocumentContent>
   /** A new version, current at once, with the state of an earlier one under a serial above all others; by who holds the lock. */
   rollback(ref: WorkspaceRef, stateVersionId: string): Promise<StateVersionView>
   /** Nobody can have the documents any more, until they are restored. Not those of the current version; not found where the edition is hosted. */
@@ -37,6 +37,12 @@ export interface StateVersions {
   /** All of them, with null for the value of a sensitive one. */
   currentOutputs(ref: WorkspaceRef): Promise<readonly StateVersionOutput[]>
   output(id: string): Promise<StateVersionOutput>
+}
+
+/** The octets of a document as they come. */
+export interface DocumentContent extends AsyncIterable<Uint8Array> {
+  /** How many, where it is known beforehand. */
+  readonly sizeBytes?: number | undefined
 }
 
 export interface AddressedDocument {
@@ -56,5 +62,5 @@ export interface StateTransfers {
     content: AsyncIterable<Uint8Array>,
     announced?: { readonly sizeBytes: number | undefined },
   ): Promise<void>
-  download(target: AddressedDocument): Promise<AsyncIterable<Uint8Array>>
+  download(target: AddressedDocument): Promise<DocumentContent>
 }

@@ -1,35 +1,36 @@
 // Tags are seen by whoever sees what carries them; the pool is changed by whoever manages tags in the whole organization, the
 // tags of a workspace by whoever manages them there.
 import type { Caller } from "../core/caller.ts"
-import { type Fault, notFound, refuseFaults } from "../core/errors.ts"
+import { conflict, type Fault, notFound, refuseFaults } from "../core/errors.ts"
 import { newId, type WorkspaceId } from "../core/ids.ts"
+import { ownerOf, type Writer } from "../core/owner.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
+import type { Change } from "../events/event.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
 import { permissionsIn } from "../organizations/organization-permissions.ts"
 import { authorizeProject } from "../organizations/project-authorization.ts"
 import type { Stores } from "../stores.ts"
 import { bind, type BearerChange } from "../tags/bind.ts"
-import { type CountedTag, flatTagFaults, foldTag } from "../tags/tag.ts"
+import { type CountedTag, flatTagFaults, foldTag, type Tag } from "../tags/tag.ts"
+import { addFlatAs, bindAs, type HeldPlan, refusePlan, removeFlatAs } from "../tags/owners.ts"
 import {
-  addAndChange,
-  addFlat,
   type Binding,
+  type BindingChange,
   changesBetween,
   type EffectiveTagBinding,
   effectiveBindings,
-  type PlannedBindings,
-  removeFlat,
   type TagBinding,
 } from "../tags/tag-binding.ts"
 import type { Bearer } from "../tags/tag-store.ts"
-import type { TagBindingView, TagFilter, TagReference, Tags, TagView } from "../tags/tags.ts"
+import type { Showing, TagBindingView, TagFilter, TagReference, Tags, TagView } from "../tags/tags.ts"
 import { authorizeWorkspace, withPermissions } from "./authorization.ts"
 import { isVisible } from "./permissions.ts"
+import { tagChanges } from "./tag-events.ts"
 import type { Workspace } from "./workspace.ts"
 
-type UsedStores = Pick<Stores, "access" | "organizations" | "projects" | "tags" | "workspaces">
+type UsedStores = Pick<Stores, "access" | "events" | "organizations" | "projects" | "tags" | "workspaces">
 
 /** How the documents of these endpoints call their list. */
 const prefix = ["data"]
@@ -64,13 +65,22 @@ export class TagService implements Tags {
       refuseFaults(flatTagFaults(names, prefix))
       const firstSpellings = new Map<string, string>()
       for (const name of names) if (!firstSpellings.has(foldTag(name))) firstSpellings.set(foldTag(name), name)
-      const tags = await stores.tags.ensure(
-        [...firstSpellings.values()].map((name) => ({
-          id: newId("tag", this.#runtime.random),
-          organizationId: organization.id,
-          name,
-          createdAt: now,
-        })),
+      const drafts = [...firstSpellings.values()].map((name) => ({
+        id: newId("tag", this.#runtime.random),
+        organizationId: organization.id,
+        name,
+        createdAt: now,
+      }))
+      const tags = await stores.tags.ensure(drafts)
+      const made = new Set<string>(drafts.map(({ id }) => id))
+      await stores.events.append(
+        ...tags
+          .filter(({ id }) => made.has(id))
+          .map(({ id, organizationId }): Change => ({
+            kind: "tag.created",
+            organizationId,
+            subject: { type: "tags", id },
+          })),
       )
       const counted = await stores.tags.counted(tags.map(({ id }) => id))
       const views = new Map(counted.map((tag) => [tag.id, viewOf(tag, organization.name)]))
@@ -78,16 +88,24 @@ export class TagService implements Tags {
     })
   }
 
-  delete(organizationName: string, ids: readonly string[]): Promise<void> {
+  delete(organizationName: string, ids: readonly string[], writer: Writer = {}): Promise<void> {
     return this.#storage.transact(async (stores) => {
       const { organization } = await authorizeOrganization(stores, this.#caller, organizationName, "canManageTags")
       const found = await stores.tags.findMany(organization.id, ids)
       refuseMissing(ids, found)
+      const owner = ownerOf(writer)
+      if (owner !== undefined) await refuseHeld(stores, found, owner)
       await stores.tags.remove(found.map(({ id }) => id))
+      await stores.events.append(
+        ...found.map(({ id, organizationId, name }): Change => {
+          const formerTags = [{ key: name, value: "" }]
+          return { kind: "tag.deleted", organizationId, subject: { type: "tags", id }, formerTags }
+        }),
+      )
     })
   }
 
-  apply(tagId: string, workspaceIds: readonly string[]): Promise<void> {
+  apply(tagId: string, workspaceIds: readonly string[], writer: Writer = {}): Promise<void> {
     return this.#storage.transact(async (stores) => {
       const tag = await stores.tags.find(tagId)
       if (tag === undefined || permissionsIn(this.#caller, tag.organizationId) === undefined) throw notFound(tagId)
@@ -103,22 +121,33 @@ export class TagService implements Tags {
       )
       const bearers = manageable.map(({ workspace }) => bearerOf(workspace))
       const present = await stores.tags.bindingsOf(bearers)
+      const owner = ownerOf(writer)
       const changes = bearers.map((bearer) => {
         const before = present.get(bearer.id) ?? []
-        const { bindings, faults } = addFlat(before, [tag.name], prefix)
-        return { change: { bearer, change: changesBetween(before, bindings) }, faults }
+        const plan = addFlatAs(owner, before, [tag.name], prefix)
+        const placed = ({ detail }: Fault): Fault => ({
+          field: [...prefix, workspaceIds.indexOf(bearer.id), "id"],
+          detail: `${bearer.id}: ${detail}`,
+        })
+        return {
+          change: { bearer, change: changesBetween(before, plan.bindings) },
+          faults: plan.faults.map(placed),
+          conflicts: plan.conflicts.map(placed),
+        }
       })
-      refuseFaults(
-        changes.flatMap(({ change: { bearer }, faults }) =>
-          faults.map(({ detail }) => ({
-            field: [...prefix, workspaceIds.indexOf(bearer.id), "id"],
-            detail: `${bearer.id}: ${detail}`,
-          })),
-        ),
-      )
+      refusePlan({
+        faults: changes.flatMap(({ faults }) => faults),
+        conflicts: changes.flatMap(({ conflicts }) => conflicts),
+      })
       await this.#bind(
         stores,
         changes.map(({ change }) => change),
+      )
+      await stores.events.append(
+        ...manageable.flatMap(({ workspace }, index) => {
+          const change = changes[index]?.change.change
+          return change === undefined ? [] : tagChanges(workspace, change)
+        }),
       )
     })
   }
@@ -135,28 +164,28 @@ export class TagService implements Tags {
     })
   }
 
-  add(workspaceId: string, references: readonly TagReference[]): Promise<void> {
+  add(workspaceId: string, references: readonly TagReference[], writer: Writer = {}): Promise<void> {
     return this.#changeWorkspace(workspaceId, async (stores, workspace, present) => {
-      const { bindings, faults } = addFlat(present, await namesOf(stores, workspace, references), prefix)
-      return { bindings, faults: [...newNameFaults(references), ...faults] }
+      const names = await namesOf(stores, workspace, references)
+      const plan = addFlatAs(ownerOf(writer), present, names, prefix)
+      return { ...plan, faults: [...newNameFaults(references), ...plan.faults] }
     })
   }
 
-  remove(workspaceId: string, references: readonly TagReference[]): Promise<void> {
-    return this.#changeWorkspace(workspaceId, async (stores, workspace, present) => ({
-      bindings: removeFlat(present, await namesOf(stores, workspace, references)),
-      faults: [],
-    }))
+  remove(workspaceId: string, references: readonly TagReference[], writer: Writer = {}): Promise<void> {
+    return this.#changeWorkspace(workspaceId, async (stores, workspace, present) =>
+      removeFlatAs(ownerOf(writer), present, await namesOf(stores, workspace, references)),
+    )
   }
 
-  bindings(workspaceId: string): Promise<readonly TagBindingView[]> {
+  bindings(workspaceId: string, showing: Showing = {}): Promise<readonly TagBindingView[]> {
     return this.#storage.read(async (stores) => {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId })
-      return bindingViews(stores, bearerOf(workspace))
+      return bindingViews(stores, bearerOf(workspace), showing)
     })
   }
 
-  effectiveBindings(workspaceId: string): Promise<readonly EffectiveTagBinding[]> {
+  effectiveBindings(workspaceId: string, showing: Showing = {}): Promise<readonly EffectiveTagBinding[]> {
     return this.#storage.read(async (stores) => {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId })
       const { organizationId, projectId } = workspace
@@ -165,55 +194,70 @@ export class TagService implements Tags {
         { kind: "project", id: projectId, organizationId },
       ])
       const project = { id: projectId, bindings: present.get(projectId) ?? [] }
-      return effectiveBindings(present.get(workspace.id) ?? [], project).map(({ key, value, inheritedFrom }) => ({
-        key,
-        value,
-        inheritedFrom,
-      }))
+      return effectiveBindings(present.get(workspace.id) ?? [], project).map(
+        ({ key, value, inheritedFrom, owners }) => ({ key, value, inheritedFrom, ...(showing.owners && { owners }) }),
+      )
     })
   }
 
-  bind(workspaceId: string, bindings: readonly Binding[]): Promise<readonly TagBindingView[]> {
+  bind(workspaceId: string, bindings: readonly Binding[], writer: Writer = {}): Promise<readonly TagBindingView[]> {
     return this.#storage.transact(async (stores) => {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId }, "canManageTags")
-      return this.#bindTo(stores, bearerOf(workspace), bindings)
+      const change = await this.#bindTo(stores, bearerOf(workspace), bindings, writer)
+      await stores.events.append(...tagChanges(workspace, change))
+      return bindingViews(stores, bearerOf(workspace))
     })
   }
 
-  projectBindings(projectId: string): Promise<readonly TagBindingView[]> {
+  projectBindings(projectId: string, showing: Showing = {}): Promise<readonly TagBindingView[]> {
     return this.#storage.read(async (stores) => {
       const { project } = await authorizeProject(stores, this.#caller, projectId)
-      return bindingViews(stores, { kind: "project", id: project.id, organizationId: project.organizationId })
+      return bindingViews(stores, { kind: "project", id: project.id, organizationId: project.organizationId }, showing)
     })
   }
 
-  bindProject(projectId: string, bindings: readonly Binding[]): Promise<readonly TagBindingView[]> {
+  bindProject(
+    projectId: string,
+    bindings: readonly Binding[],
+    writer: Writer = {},
+  ): Promise<readonly TagBindingView[]> {
     return this.#storage.transact(async (stores) => {
       const { project } = await authorizeProject(stores, this.#caller, projectId, "canUpdate")
       const bearer: Bearer = { kind: "project", id: project.id, organizationId: project.organizationId }
-      return this.#bindTo(stores, bearer, bindings)
+      const { put, remove } = await this.#bindTo(stores, bearer, bindings, writer)
+      if (put.length + remove.length > 0)
+        await stores.events.append({
+          kind: "project-tag-bindings.updated",
+          organizationId: project.organizationId,
+          subject: { type: "projects", id: project.id },
+          changed: ["tagBindings"],
+        })
+      return bindingViews(stores, bearer)
     })
   }
 
-  async #bindTo(stores: UsedStores, bearer: Bearer, given: readonly Binding[]): Promise<readonly TagBindingView[]> {
+  async #bindTo(stores: UsedStores, bearer: Bearer, given: readonly Binding[], writer: Writer): Promise<BindingChange> {
     const present = (await stores.tags.bindingsOf([bearer])).get(bearer.id) ?? []
-    const { bindings, faults } = addAndChange(present, given, prefix)
-    refuseFaults(faults)
-    await this.#bind(stores, [{ bearer, change: changesBetween(present, bindings) }])
-    return bindingViews(stores, bearer)
+    const plan = bindAs(ownerOf(writer), present, given, prefix)
+    refusePlan(plan)
+    const change = changesBetween(present, plan.bindings)
+    await this.#bind(stores, [{ bearer, change }])
+    return change
   }
 
   #changeWorkspace(
     workspaceId: string,
-    plan: (stores: UsedStores, workspace: Workspace, present: readonly TagBinding[]) => Promise<PlannedBindings>,
+    plan: (stores: UsedStores, workspace: Workspace, present: readonly TagBinding[]) => Promise<HeldPlan>,
   ): Promise<void> {
     return this.#storage.transact(async (stores) => {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId }, "canManageTags")
       const bearer = bearerOf(workspace)
       const present = (await stores.tags.bindingsOf([bearer])).get(workspace.id) ?? []
-      const { bindings, faults } = await plan(stores, workspace, present)
-      refuseFaults(faults)
-      await this.#bind(stores, [{ bearer, change: changesBetween(present, bindings) }])
+      const planned = await plan(stores, workspace, present)
+      refusePlan(planned)
+      const change = changesBetween(present, planned.bindings)
+      await this.#bind(stores, [{ bearer, change }])
+      await stores.events.append(...tagChanges(workspace, change))
     })
   }
 
@@ -235,9 +279,33 @@ export const bearerOf = ({ id, organizationId }: Pick<Workspace, "id" | "organiz
   organizationId,
 })
 
-async function bindingViews({ tags }: UsedStores, bearer: Bearer): Promise<readonly TagBindingView[]> {
+async function bindingViews(
+  { tags }: UsedStores,
+  bearer: Bearer,
+  showing: Showing = {},
+): Promise<readonly TagBindingView[]> {
   const present = (await tags.bindingsOf([bearer])).get(bearer.id) ?? []
-  return present.map(({ id, key, value, createdAt }) => ({ id, key, value, createdAt }))
+  return present.map(({ id, key, value, createdAt, owners }) => ({
+    id,
+    key,
+    value,
+    createdAt,
+    ...(showing.owners && { owners }),
+  }))
+}
+
+async function refuseHeld({ tags }: UsedStores, found: readonly Tag[], owner: string): Promise<void> {
+  const held = await tags.heldByOthers(
+    found.map(({ id }) => id),
+    owner,
+  )
+  if (held.length === 0) return
+  const names = new Map(found.map(({ id, name }) => [id, name]))
+  const told = held.map(({ tagId, workspaceId, owners }) => {
+    const others = owners.filter((one) => one !== owner).join(", ")
+    return `Tag ${names.get(tagId) ?? tagId} of ${workspaceId} is held by ${others}: ${owner} cannot delete it`
+  })
+  throw conflict(told.join("; "))
 }
 
 /** The names that are meant; an id must belong to a tag of the organization, a name need not. */

@@ -15,8 +15,9 @@ import {
   type TeamWorkspacePatch,
   type TeamWorkspaces,
 } from "./team-workspace.ts"
+import type { SituatedWorkspace } from "./workspace.ts"
 
-type UsedStores = Pick<Stores, "access" | "teams" | "teamWorkspaces" | "workspaces">
+type UsedStores = Pick<Stores, "access" | "events" | "teams" | "teamWorkspaces" | "workspaces">
 
 /** Whoever may read a workspace's settings sees who has access to it; changing that takes admin on the workspace. */
 export class TeamWorkspaceService implements TeamWorkspaces {
@@ -43,6 +44,7 @@ export class TeamWorkspaceService implements TeamWorkspaces {
       refuseFaults(accessFaults(access, input))
       const made: TeamWorkspace = { id, teamId: team.id, workspaceId: workspace.id, ...access }
       await stores.teamWorkspaces.insert(made)
+      await stores.events.append({ kind: "team-access.updated", workspace })
       return made
     })
   }
@@ -55,25 +57,27 @@ export class TeamWorkspaceService implements TeamWorkspaces {
   }
 
   get(id: string): Promise<TeamWorkspace> {
-    return this.#storage.read((stores) => this.#authorized(stores, id, "canReadSettings"))
+    return this.#storage.read(async (stores) => (await this.#authorized(stores, id, "canReadSettings")).found)
   }
 
   update(id: string, patch: TeamWorkspacePatch): Promise<TeamWorkspace> {
     return this.#storage.transact(async (stores) => {
-      const found = await this.#authorized(stores, id, "canUpdate")
+      const { found, workspace } = await this.#authorized(stores, id, "canUpdate")
       const { teamId, workspaceId } = found
       const access = changeAccess(found, patch)
       refuseFaults(accessFaults(access, patch))
       const after: TeamWorkspace = { id: found.id, teamId, workspaceId, ...access }
       await stores.teamWorkspaces.save(after)
+      await stores.events.append({ kind: "team-access.updated", workspace })
       return after
     })
   }
 
   delete(id: string): Promise<void> {
     return this.#storage.transact(async (stores) => {
-      await this.#authorized(stores, id, "canUpdate")
+      const { workspace } = await this.#authorized(stores, id, "canUpdate")
       await stores.teamWorkspaces.remove(id)
+      await stores.events.append({ kind: "team-access.updated", workspace })
     })
   }
 
@@ -81,10 +85,10 @@ export class TeamWorkspaceService implements TeamWorkspaces {
     stores: UsedStores,
     id: string,
     permission: "canReadSettings" | "canUpdate",
-  ): Promise<TeamWorkspace> {
+  ): Promise<{ readonly found: TeamWorkspace; readonly workspace: SituatedWorkspace }> {
     const found = await stores.teamWorkspaces.find(id)
     if (found === undefined) throw notFound(id)
-    await authorizeWorkspace(stores, this.#caller, { id: found.workspaceId }, permission)
-    return found
+    const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: found.workspaceId }, permission)
+    return { found, workspace }
   }
 }

@@ -3,6 +3,7 @@ import { notFound, refuseFaults } from "../core/errors.ts"
 import { newId, type WorkspaceId } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
+import { attributeChanges } from "../events/attribute-changes.ts"
 import type { Stores } from "../stores.ts"
 import { authorizeWorkspace } from "./authorization.ts"
 import {
@@ -17,7 +18,7 @@ import {
 import type { Variables } from "./variables.ts"
 import type { WorkspaceRef } from "./workspace.ts"
 
-type UsedStores = Pick<Stores, "workspaces" | "access" | "variables">
+type UsedStores = Pick<Stores, "workspaces" | "access" | "events" | "variables">
 
 export class VariableService implements Variables {
   readonly #storage: Storage<UsedStores>
@@ -46,6 +47,7 @@ export class VariableService implements Variables {
         createdAt,
       }
       await stores.variables.insert(variable)
+      await stores.events.append({ kind: "variable.created", workspace, subject: { type: "vars", id } })
       return viewVariable(variable)
     })
   }
@@ -77,10 +79,17 @@ export class VariableService implements Variables {
     const versionId = this.#versionId()
     return this.#storage.transact(async (stores) => {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canUpdateVariable")
-      const { changed, faults } = changeVariable(await found(stores, workspace.id, id), patch)
+      const before = await found(stores, workspace.id, id)
+      const { changed, faults } = changeVariable(before, patch)
       refuseFaults(faults)
       const variable = { ...changed, versionId }
       await stores.variables.save(variable)
+      await stores.events.append({
+        kind: "variable.updated",
+        workspace,
+        subject: { type: "vars", id: variable.id },
+        changed: attributeChanges(before, changed),
+      })
       return viewVariable(variable)
     })
   }
@@ -88,7 +97,9 @@ export class VariableService implements Variables {
   delete(ref: WorkspaceRef, id: string): Promise<void> {
     return this.#storage.transact(async (stores) => {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canUpdateVariable")
-      await stores.variables.remove((await found(stores, workspace.id, id)).id)
+      const variable = await found(stores, workspace.id, id)
+      await stores.variables.remove(variable.id)
+      await stores.events.append({ kind: "variable.deleted", workspace, subject: { type: "vars", id: variable.id } })
     })
   }
 

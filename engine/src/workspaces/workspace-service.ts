@@ -2,9 +2,12 @@ import type { Caller } from "../core/caller.ts"
 import type { Edition } from "../core/edition.ts"
 import { type Fault, notFound } from "../core/errors.ts"
 import { newId, type OrganizationId, type ProjectId, type WorkspaceId } from "../core/ids.ts"
+import { ownerOf, type Writer } from "../core/owner.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
+import { attributeChanges } from "../events/attribute-changes.ts"
+import type { Change, EventKind } from "../events/event.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
 import type { Organization } from "../organizations/organization.ts"
 import type { Project } from "../organizations/project.ts"
@@ -12,7 +15,8 @@ import { authorizeProject } from "../organizations/project-authorization.ts"
 import type { Stores } from "../stores.ts"
 import { bind } from "../tags/bind.ts"
 import { flatTagFaults } from "../tags/tag.ts"
-import { addFlat, type Binding, changesBetween, type PlannedBindings, replaceValued } from "../tags/tag-binding.ts"
+import { addFlatAs, type HeldBinding, type HeldPlan, refusePlan, replaceAs } from "../tags/owners.ts"
+import { changesBetween } from "../tags/tag-binding.ts"
 import {
   type AuthorizedWorkspace,
   actorOf,
@@ -23,20 +27,22 @@ import {
 import { refuseUnsafeDelete } from "./deletion.ts"
 import { knownReleases } from "./engine-version.ts"
 import { executionDefaults } from "./execution.ts"
-import { forceUnlock, lock, type LockChange, unlock } from "./lock.ts"
+import { extendLock, forceUnlock, lock, type LockChange, type LockExtension, type LockInput, unlock } from "./lock.ts"
 import { moveToProject } from "./project-move.ts"
 import type { WorkspaceQuery } from "./query.ts"
+import { removeWorkspace } from "./removal.ts"
 import { changeWorkspace, createWorkspace, isWorkspaceName, type Surroundings } from "./settings.ts"
 import { authorizeStateReading } from "./state-reading.ts"
 import { discardAndPromote, promote } from "./state-settlement.ts"
 import type { WorkspaceInput } from "./workspace-input.ts"
 import type { Workspace, WorkspaceRef } from "./workspace.ts"
+import { tagChanges } from "./tag-events.ts"
 import { viewWorkspace, type WorkspaceView } from "./workspace-view.ts"
 import type { Workspaces } from "./workspaces.ts"
 
 type UsedStores = Pick<
   Stores,
-  "workspaces" | "access" | "organizations" | "projects" | "settings" | "tags" | "stateVersions" | "sshKeys"
+  "workspaces" | "access" | "events" | "organizations" | "projects" | "settings" | "tags" | "stateVersions" | "sshKeys"
 >
 
 export class WorkspaceService implements Workspaces {
@@ -58,7 +64,7 @@ export class WorkspaceService implements Workspaces {
     )
   }
 
-  create(organizationName: string, input: WorkspaceInput): Promise<WorkspaceView> {
+  create(organizationName: string, input: WorkspaceInput, writer: Writer = {}): Promise<WorkspaceView> {
     const now = this.#runtime.clock.now()
     const id = newId("ws", this.#runtime.random)
     return this.#storage.transact(async (stores) => {
@@ -67,7 +73,7 @@ export class WorkspaceService implements Workspaces {
       const { project } = await authorizeProject(stores, this.#caller, projectId, "canCreateWorkspace")
       if (project.organizationId !== organization.id) throw notFound(projectId)
       const bearer = { kind: "workspace", id, organizationId: organization.id } as const
-      const planned = await planTags(stores, organization.id, [], input)
+      const planned = await planTags(stores, organization.id, [], input, ownerOf(writer))
       const surroundings = await this.#surroundings(stores, { organization, project, id }, input)
       const workspace = createWorkspace(
         { ...input, faults: [...(input.faults ?? []), ...planned.faults] },
@@ -80,6 +86,7 @@ export class WorkspaceService implements Workspaces {
         now,
         random: this.#runtime.random,
       })
+      await stores.events.append({ kind: "workspace.created", workspace })
       const needed = planned.bindings.length === 0 ? [] : (["canManageTags"] as const)
       return viewOf(stores, await authorizeWorkspace(stores, this.#caller, { id }, ...needed), this.#edition)
     })
@@ -96,7 +103,7 @@ export class WorkspaceService implements Workspaces {
     })
   }
 
-  update(ref: WorkspaceRef, changes: WorkspaceInput): Promise<WorkspaceView> {
+  update(ref: WorkspaceRef, changes: WorkspaceInput, writer: Writer = {}): Promise<WorkspaceView> {
     const now = this.#runtime.clock.now()
     return this.#storage.transact(async (stores) => {
       const changesTags = changes.tagBindings !== undefined || changes.tags !== undefined
@@ -109,7 +116,7 @@ export class WorkspaceService implements Workspaces {
       if (organization === undefined || project === undefined) throw notFound(id)
       const bearer = { kind: "workspace", id, organizationId } as const
       const present = (await stores.tags.bindingsOf([bearer])).get(id) ?? []
-      const planned = await planTags(stores, organizationId, present, changes)
+      const planned = await planTags(stores, organizationId, present, changes, ownerOf(writer))
       const surroundings = await this.#surroundings(stores, { organization, project, id }, changes)
       const after = changeWorkspace(
         workspace,
@@ -118,9 +125,11 @@ export class WorkspaceService implements Workspaces {
         surroundings,
         now,
       )
+      refusePlan({ faults: [], conflicts: planned.conflicts })
       await stores.workspaces.save(workspace, after)
       const change = changesBetween(present, planned.bindings)
       await bind(stores.tags, [{ bearer, change }], { now, random: this.#runtime.random })
+      await stores.events.append(...settingChanges(workspace, after), ...tagChanges(after, change))
       return viewOf(stores, await authorizeWorkspace(stores, this.#caller, { id }), this.#edition)
     })
   }
@@ -135,6 +144,7 @@ export class WorkspaceService implements Workspaces {
       }
       const after = { ...workspace, sshKeyId, updatedAt: now }
       await stores.workspaces.save(workspace, after)
+      await stores.events.append(...settingChanges(workspace, after))
       return viewOf(stores, { workspace: after, permissions }, this.#edition)
     })
   }
@@ -143,37 +153,49 @@ export class WorkspaceService implements Workspaces {
     return this.#storage.transact(async (stores) => {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canDestroy")
       refuseUnsafeDelete(workspace, await stores.workspaces.stateIsProcessed(workspace.id))
-      await removeWorkspace(stores, workspace.id)
+      await removeWorkspace(stores, workspace)
     })
   }
 
   forceDelete(ref: WorkspaceRef): Promise<void> {
     return this.#storage.transact(async (stores) => {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canForceDelete")
-      await removeWorkspace(stores, workspace.id)
+      await removeWorkspace(stores, workspace)
     })
   }
 
-  lock(ref: WorkspaceRef, { reason }: { readonly reason: string }): Promise<WorkspaceView> {
-    const now = this.#runtime.clock.now()
+  lock(ref: WorkspaceRef, input: LockInput): Promise<WorkspaceView> {
     return this.#storage.transact(async (stores) => {
       const authorized = await authorizeWorkspace(stores, this.#caller, ref, "canLock")
+      // The clock is read when the lock is there to be taken: one that has just run out is no obstacle.
+      const now = this.#runtime.clock.now()
       return changeLock(
         stores,
         authorized,
-        lock(authorized.workspace, actorOf(this.#caller), reason, now),
+        lock(authorized.workspace, actorOf(this.#caller), input, now),
+        "workspace.locked",
         this.#edition,
       )
     })
   }
 
+  extendLock(ref: WorkspaceRef, input: LockExtension = {}): Promise<WorkspaceView> {
+    return this.#storage.transact(async (stores) => {
+      const authorized = await authorizeWorkspace(stores, this.#caller, ref, "canLock")
+      const now = this.#runtime.clock.now()
+      const change = extendLock(authorized.workspace, actorOf(this.#caller), input, now)
+      return changeLock(stores, authorized, change, "workspace.lock-extended", this.#edition)
+    })
+  }
+
   unlock(ref: WorkspaceRef): Promise<WorkspaceView> {
+    const now = this.#runtime.clock.now()
     return this.#storage.transact(async (stores) => {
       const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canUnlock")
       const newest = await stores.stateVersions.newestUnderLock(workspace.id, workspace.lockNumber)
-      const change = unlock(workspace, actorOf(this.#caller), newest?.status === "pending")
+      const change = unlock(workspace, actorOf(this.#caller), newest?.status === "pending", now)
       const promoted = await promote(stores, workspace, newest)
-      return changeLock(stores, { workspace: promoted, permissions }, change, this.#edition)
+      return changeLock(stores, { workspace: promoted, permissions }, change, "workspace.unlocked", this.#edition)
     })
   }
 
@@ -182,7 +204,7 @@ export class WorkspaceService implements Workspaces {
       const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canForceUnlock")
       const change = forceUnlock(workspace)
       const promoted = await discardAndPromote(stores, workspace)
-      return changeLock(stores, { workspace: promoted, permissions }, change, this.#edition)
+      return changeLock(stores, { workspace: promoted, permissions }, change, "workspace.force-unlocked", this.#edition)
     })
   }
 
@@ -227,6 +249,17 @@ export class WorkspaceService implements Workspaces {
   }
 }
 
+/** A move is an event of its own: whoever may see the workspace may be others then. */
+function settingChanges(before: Workspace, after: Workspace): Change[] {
+  const changed = attributeChanges(before, after, ["updatedAt", "projectId"])
+  return [
+    ...(before.projectId === after.projectId
+      ? []
+      : [{ kind: "workspace.moved", workspace: after, changed: ["project"] } as const]),
+    ...(changed.length === 0 ? [] : [{ kind: "workspace.updated", workspace: after, changed } as const]),
+  ]
+}
+
 const nothingReferenced = { agentPoolExists: false, oauthTokenExists: false, appInstallationExists: false }
 
 async function referencesOf(
@@ -247,11 +280,14 @@ async function referencesOf(
 async function planTags(
   { tags: store }: Pick<Stores, "tags">,
   organizationId: OrganizationId,
-  present: readonly Binding[],
+  present: readonly HeldBinding[],
   { tagBindings, tags }: Pick<WorkspaceInput, "tagBindings" | "tags">,
-): Promise<PlannedBindings> {
+  owner: string | undefined,
+): Promise<HeldPlan> {
   const valued =
-    tagBindings === undefined ? { bindings: present, faults: [] } : replaceValued(present, tagBindings, ["tagBindings"])
+    tagBindings === undefined
+      ? { bindings: present, faults: [], conflicts: [] }
+      : replaceAs(owner, present, tagBindings, ["tagBindings"])
   if (tags === undefined || tags.length === 0) return valued
   const ids = tags.flatMap((tag) => ("id" in tag ? [tag.id] : []))
   const known = new Map(
@@ -262,27 +298,29 @@ async function planTags(
       ? [{ field: ["tags", index, "id"], detail: "Tag does not exist in this organization" }]
       : [],
   )
-  if (unknown.length > 0) return { bindings: valued.bindings, faults: [...valued.faults, ...unknown] }
+  if (unknown.length > 0) return { ...valued, faults: [...valued.faults, ...unknown] }
   const names = tags.map((tag) => ("id" in tag ? (known.get(tag.id) ?? "") : tag.name))
-  const flat = addFlat(valued.bindings, names, ["tags"])
-  return { bindings: flat.bindings, faults: [...valued.faults, ...flatTagFaults(names, ["tags"]), ...flat.faults] }
-}
-
-async function removeWorkspace(
-  { tags, workspaces }: Pick<Stores, "tags" | "workspaces">,
-  id: WorkspaceId,
-): Promise<void> {
-  await tags.releaseTagsOf(id)
-  await workspaces.remove(id)
+  const flat = addFlatAs(owner, valued.bindings, names, ["tags"])
+  return {
+    bindings: flat.bindings,
+    faults: [...valued.faults, ...flatTagFaults(names, ["tags"]), ...flat.faults],
+    conflicts: [...valued.conflicts, ...flat.conflicts],
+  }
 }
 
 async function changeLock(
-  stores: Pick<Stores, "workspaces">,
+  stores: Pick<Stores, "events" | "workspaces">,
   { workspace, permissions }: AuthorizedWorkspace,
   change: LockChange,
+  kind: EventKind,
   edition: Edition,
 ): Promise<WorkspaceView> {
   await stores.workspaces.saveLock(workspace.id, change)
+  await stores.events.append({
+    kind,
+    workspace,
+    changed: [kind === "workspace.lock-extended" ? "lockedUntil" : "locked"],
+  })
   return viewOf(stores, { workspace: { ...workspace, ...change }, permissions }, edition)
 }
 

@@ -26,6 +26,7 @@ export interface ReferenceFacts {
   readonly appInstallationExists: boolean
 }
 
+/** Whatever finds a workspace throws `LockRanOut` instead of showing a lock whose time is over (`lock-end.ts`). */
 export interface WorkspaceStore {
   find(ref: WorkspaceRef): Promise<SituatedWorkspace | undefined>
   findMany(ids: readonly WorkspaceId[]): Promise<readonly SituatedWorkspace[]>
@@ -34,9 +35,15 @@ export interface WorkspaceStore {
   ): Promise<ReadonlyMap<WorkspaceId, WorkspaceRelated>>
   /** One page of those that match and that the caller may see. */
   list(query: WorkspaceQuery, visibility: Visibility, page: PageRequest): Promise<Page<SituatedWorkspace>>
+  /** The ids alone of what `list` finds. */
+  ids(query: WorkspaceQuery, visibility: Visibility, page: PageRequest): Promise<Page<WorkspaceId>>
   references(organizationId: OrganizationId, ids: ReferencedIds): Promise<ReferenceFacts>
   /** False while the resources of the newest state version are not counted yet. */
   stateIsProcessed(id: WorkspaceId): Promise<boolean>
+  /** Workspaces whose lock has run out and has not been ended yet, the longest first. */
+  ranOut(now: Instant, limit: number): Promise<readonly WorkspaceId[]>
+  /** The workspace with the lock that has run out; undefined when its lock has not, or is another by now. */
+  findRanOut(id: WorkspaceId, now: Instant): Promise<SituatedWorkspace | undefined>
   /** Workspaces whose time to be destroyed by themselves has come, by id, from beyond the one named on. */
   dueForDestruction(now: Instant, after: string, limit: number): Promise<readonly WorkspaceId[]>
   /** Throws `EngineError("invalid")` on `name` when the organization has a workspace of that name. */

@@ -19,9 +19,22 @@ export interface Actor {
   readonly id: string
 }
 
+/** When a lock ends by itself, and how long it was given when it was last heard of. */
+export interface LockEnd {
+  readonly at: Instant
+  readonly ttlMs: number
+}
+
 export type Lock =
   | { readonly held: false }
-  | { readonly held: true; readonly by: Actor; readonly reason: string; readonly since: Instant }
+  | {
+      readonly held: true
+      readonly by: Actor
+      readonly reason: string
+      readonly since: Instant
+      /** Only of a lock that ends by itself. */
+      readonly end?: LockEnd
+    }
 
 export interface VcsRepo {
   readonly identifier: string

@@ -1,4 +1,6 @@
+import type { Writer } from "../core/owner.ts"
 import type { Page, PageRequest } from "../core/page.ts"
+import type { LockExtension, LockInput } from "./lock.ts"
 import type { WorkspaceQuery } from "./query.ts"
 import type { WorkspaceInput } from "./workspace-input.ts"
 import type { WorkspaceRef } from "./workspace.ts"
@@ -7,15 +9,15 @@ import type { WorkspaceView } from "./workspace-view.ts"
 /** The workspace family of the engine; embedded and remote behave alike. */
 export interface Workspaces {
   /** Specification 4.2; refuses with `invalid` a name that the organization has already, in any case of its letters. */
-  create(organization: string, input: WorkspaceInput): Promise<WorkspaceView>
+  create(organization: string, input: WorkspaceInput, writer?: Writer): Promise<WorkspaceView>
   /** Specification 4.4: those the caller may read; all filters combine with AND. */
   list(organization: string, query: WorkspaceQuery, page: PageRequest): Promise<Page<WorkspaceView>>
   get(ref: WorkspaceRef): Promise<WorkspaceView>
   /**
-   * Specification 4.3: members left out keep their values, null removes, bindings replace those there are. Moving to another
-   * project needs administrators' rights on both.
+   * Specification 4.3: members left out keep their values, null removes, bindings replace those there are, or of a writer with
+   * an owner those that it holds. Moving to another project needs administrators' rights on both.
    */
-  update(ref: WorkspaceRef, changes: WorkspaceInput): Promise<WorkspaceView>
+  update(ref: WorkspaceRef, changes: WorkspaceInput, writer?: Writer): Promise<WorkspaceView>
   /** Refused with `conflict` while it is locked, its state is being processed, or it manages resources. */
   safeDelete(ref: WorkspaceRef): Promise<void>
   /** Looks at nothing but the permission: `forbidden`, not `not-found`, to who can read the workspace (section 5). */
@@ -23,7 +25,12 @@ export interface Workspaces {
   /** Null takes the key away. */
   assignSshKey(ref: WorkspaceRef, sshKeyId: string | null): Promise<WorkspaceView>
   /** Refused with `conflict` while anybody holds the lock, the caller included (specification, section 3). */
-  lock(ref: WorkspaceRef, input: { readonly reason: string }): Promise<WorkspaceView>
+  lock(ref: WorkspaceRef, input: LockInput): Promise<WorkspaceView>
+  /**
+   * By who holds the lock: it ends so long after now as `ttlMs` says, or as it was given before. `conflict` to anybody else and
+   * when it has run out.
+   */
+  extendLock(ref: WorkspaceRef, input?: LockExtension): Promise<WorkspaceView>
   /** By who holds the lock: `conflict` to anybody else, `pending` while the newest state of this lock is on its way. */
   unlock(ref: WorkspaceRef): Promise<WorkspaceView>
   /** By administrators of the workspace; discards a state that is on its way. */

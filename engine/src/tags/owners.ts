@@ -1,0 +1,164 @@
+// Several tools hold tags of one resource without touching each other's. A binding has a set of owners, empty for one that nobody
+// in particular holds; whoever writes without an owner asks for none, and does what was always done. For a write by an owner:
+//
+//                                  nobody's        mine alone     mine and others'   others'
+//   add, bind, replace; same       mine            as it is       as it is           mine too
+//   bind, replace; another value   mine, changed   changed        refused            refused
+//   remove                         gone            gone           others'            as it is
+//   replace that does not name it  as it is        gone           others'            as it is
+//
+// A binding is the key with its spelling and its value, and a flat tag is one without a value (architecture 0.16). Who adds a flat
+// tag says nothing of its spelling.
+import { conflict, type Fault, type FieldPath, refuseFaults } from "../core/errors.ts"
+import { foldTag } from "./tag.ts"
+import {
+  addAndChange,
+  addFlat,
+  type Binding,
+  isFlat,
+  type PlannedBindings,
+  removeFlat,
+  replaceValued,
+} from "./tag-binding.ts"
+
+/** A binding with those who hold it, in order. */
+export type HeldBinding = Binding & { readonly owners: readonly string[] }
+
+export interface HeldPlan extends PlannedBindings {
+  readonly bindings: readonly HeldBinding[]
+  /** What others hold otherwise; like faults, all at once. */
+  readonly conflicts: readonly Fault[]
+}
+
+/** Of one binding. */
+export const ownersMaximum = 32
+
+type Owner = string | undefined
+
+/** Throws for what is wrong with a plan: faults first. */
+export function refusePlan({ faults, conflicts }: Pick<HeldPlan, "faults" | "conflicts">): void {
+  refuseFaults(faults)
+  if (conflicts.length > 0) throw conflict(conflicts.map(({ detail }) => detail).join("; "), { faults: conflicts })
+}
+
+/** Adds and changes. */
+export function bindAs(
+  owner: Owner,
+  present: readonly HeldBinding[],
+  given: readonly Binding[],
+  prefix: FieldPath,
+): HeldPlan {
+  const { bindings, faults } = addAndChange(present, given, prefix)
+  if (owner === undefined) return heldAsBefore(present, { bindings, faults })
+  const before = byKey(present)
+  const indexes = new Map(given.map(({ key }, index) => [foldTag(key), index]))
+  const conflicts: Fault[] = []
+  const after = bindings.map(({ key, value }): HeldBinding => {
+    const found = before.get(foldTag(key))
+    const index = indexes.get(foldTag(key))
+    const owners = found?.owners ?? []
+    if (index === undefined) return { key, value, owners }
+    const others = owners.filter((one) => one !== owner)
+    const same = found === undefined || (found.key === key && found.value === value)
+    const refusal = same || others.length === 0 ? roomFor(owner, found) : clash(owner, others, found, { key, value })
+    if (refusal !== undefined) conflicts.push({ detail: refusal, field: [...prefix, index, "value"] })
+    return { key, value, owners: joined(owner, owners) }
+  })
+  return { bindings: after, faults, conflicts }
+}
+
+/** Exactly these with a value: all there are, or of an owner those that it holds. */
+export function replaceAs(
+  owner: Owner,
+  present: readonly HeldBinding[],
+  wanted: readonly Binding[],
+  prefix: FieldPath,
+): HeldPlan {
+  if (owner === undefined) return heldAsBefore(present, replaceValued(present, wanted, prefix))
+  return bindAs(owner, withoutMine(owner, present, wanted, isFlat), wanted, prefix)
+}
+
+/** The same of flat tags too. */
+export function replaceAllAs(
+  owner: Owner,
+  present: readonly HeldBinding[],
+  wanted: readonly Binding[],
+  prefix: FieldPath,
+): HeldPlan {
+  const before = owner === undefined ? [] : withoutMine(owner, present, wanted, () => false)
+  const plan = bindAs(owner, before, wanted, prefix)
+  return owner === undefined ? heldAsBefore(present, plan) : plan
+}
+
+export function addFlatAs(
+  owner: Owner,
+  present: readonly HeldBinding[],
+  names: readonly string[],
+  prefix: FieldPath,
+): HeldPlan {
+  const planned = heldAsBefore(present, addFlat(present, names, prefix))
+  if (owner === undefined) return planned
+  const indexes = new Map(names.map((name, index) => [foldTag(name), index]))
+  const conflicts: Fault[] = []
+  const bindings = planned.bindings.map((binding) => {
+    const index = indexes.get(foldTag(binding.key))
+    if (index === undefined || !isFlat(binding)) return binding
+    const refusal = roomFor(owner, binding)
+    if (refusal !== undefined) conflicts.push({ detail: refusal, field: [...prefix, index, "name"] })
+    return { ...binding, owners: joined(owner, binding.owners) }
+  })
+  return { bindings, faults: planned.faults, conflicts }
+}
+
+export function removeFlatAs(owner: Owner, present: readonly HeldBinding[], names: readonly string[]): HeldPlan {
+  const nothing = { faults: [], conflicts: [] }
+  if (owner === undefined) return { bindings: removeFlat(present, names), ...nothing }
+  const meant = new Set(names.map(foldTag))
+  const bindings = present.flatMap((binding) => {
+    if (!isFlat(binding) || !meant.has(foldTag(binding.key))) return [binding]
+    const owners = binding.owners.filter((one) => one !== owner)
+    return owners.length === 0 ? [] : [{ ...binding, owners }]
+  })
+  return { bindings, ...nothing }
+}
+
+/** What an owner no longer names it lets go, unless it `stays` whoever holds it. */
+const withoutMine = (
+  owner: string,
+  present: readonly HeldBinding[],
+  wanted: readonly Binding[],
+  stays: (binding: Binding) => boolean,
+): readonly HeldBinding[] => {
+  const named = new Set(wanted.map(({ key }) => foldTag(key)))
+  return present.flatMap((binding) => {
+    if (stays(binding) || named.has(foldTag(binding.key)) || !binding.owners.includes(owner)) return [binding]
+    const owners = binding.owners.filter((one) => one !== owner)
+    return owners.length === 0 ? [] : [{ ...binding, owners }]
+  })
+}
+
+const byKey = (bindings: readonly HeldBinding[]): ReadonlyMap<string, HeldBinding> =>
+  new Map(bindings.map((binding) => [foldTag(binding.key), binding]))
+
+/** Whatever becomes of a binding, who holds it does not change. */
+function heldAsBefore(present: readonly HeldBinding[], { bindings, faults }: PlannedBindings): HeldPlan {
+  const before = byKey(present)
+  return {
+    bindings: bindings.map(({ key, value }) => ({ key, value, owners: before.get(foldTag(key))?.owners ?? [] })),
+    faults,
+    conflicts: [],
+  }
+}
+
+const joined = (owner: string, owners: readonly string[]): readonly string[] =>
+  owners.includes(owner) ? owners : [...owners, owner].toSorted()
+
+const written = ({ key, value }: Binding): string => (value === "" ? key : `${key}=${value}`)
+
+const roomFor = (owner: string, found: HeldBinding | undefined): string | undefined =>
+  found === undefined || found.owners.includes(owner) || found.owners.length < ownersMaximum
+    ? undefined
+    : `Tag ${written(found)} is held by ${ownersMaximum} owners, and cannot be held by more`
+
+const clash = (owner: string, others: readonly string[], found: Binding, wanted: Binding): string =>
+  `Tag ${written(found)} is held by ${others.join(", ")}: ${owner} cannot make it ${written(wanted)}`

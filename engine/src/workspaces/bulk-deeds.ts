@@ -1,0 +1,194 @@
+// What one part of a bulk action does: the verdict on every workspace by the rules of the single action, and the writes of all of
+// them together. A dry run stops after the verdicts.
+import type { Caller } from "../core/caller.ts"
+import { type EngineError, isEngineError, notFound } from "../core/errors.ts"
+import type { WorkspaceId } from "../core/ids.ts"
+import type { RandomSource } from "../core/random.ts"
+import type { Instant } from "../core/time.ts"
+import { authorizeProject } from "../organizations/project-authorization.ts"
+import type { Change } from "../events/event.ts"
+import type { Stores } from "../stores.ts"
+import { bind, type BearerChange } from "../tags/bind.ts"
+import { addFlatAs, bindAs, type HeldPlan, refusePlan, removeFlatAs } from "../tags/owners.ts"
+import { changesBetween, type TagBinding } from "../tags/tag-binding.ts"
+import { actorOf, withPermissions } from "./authorization.ts"
+import type { BulkAction, BulkRefusal, BulkResult } from "./bulk-action.ts"
+import { refuseUnsafeDelete } from "./deletion.ts"
+import { lock, unlock } from "./lock.ts"
+import { isVisible, require, type WorkspacePermission } from "./permissions.ts"
+import { removeWorkspace } from "./removal.ts"
+import { promote } from "./state-settlement.ts"
+import { tagChanges } from "./tag-events.ts"
+import { bearerOf } from "./tag-service.ts"
+import type { SituatedWorkspace } from "./workspace.ts"
+
+type UsedStores = Pick<Stores, "events" | "workspaces" | "access" | "projects" | "tags" | "stateVersions">
+
+export interface BulkContext {
+  readonly caller: Caller
+  /** In whose name tags are written. */
+  readonly owner: string | undefined
+  readonly now: Instant
+  readonly random: RandomSource
+}
+
+/** What is to be written for one workspace, and told of it; tags are written together, events told together. */
+interface Deed {
+  readonly write?: () => Promise<void>
+  readonly tags?: BearerChange
+  readonly events: readonly Change[]
+}
+/** Undefined where the workspace is as it shall be already; throws what the single action would have been refused with. */
+type Judge = (workspace: SituatedWorkspace) => Promise<Deed | undefined>
+
+const neededFor: Record<BulkAction["kind"], readonly WorkspacePermission[]> = {
+  lock: ["canLock"],
+  unlock: ["canUnlock"],
+  tag: ["canManageTags"],
+  untag: ["canManageTags"],
+  bind: ["canManageTags"],
+  // Of the projects at both ends of the move, not of the workspace.
+  move: [],
+  "safe-delete": ["canDestroy"],
+}
+
+export async function doPart(
+  stores: UsedStores,
+  action: BulkAction,
+  ids: readonly WorkspaceId[],
+  context: BulkContext & { readonly dryRun: boolean },
+): Promise<readonly BulkResult[]> {
+  const authorized = await withPermissions(stores, context.caller, await stores.workspaces.findMany(ids))
+  const seen = new Map(
+    authorized
+      .filter(({ permissions }) => isVisible(permissions))
+      .map(({ workspace, permissions }) => [workspace.id, { workspace, permissions }]),
+  )
+  const workspaces = [...seen.values()].map(({ workspace }) => workspace)
+  const judge = await judgeOf(stores, action, workspaces, context)
+  const deeds: Deed[] = []
+  const results: BulkResult[] = []
+  for (const workspaceId of ids) {
+    const found = seen.get(workspaceId)
+    if (found === undefined) {
+      results.push({ workspaceId, name: null, outcome: "refused", refusal: refusalOf(notFound(workspaceId)) })
+      continue
+    }
+    const { workspace, permissions } = found
+    const { name } = workspace
+    try {
+      for (const permission of neededFor[action.kind]) require(permissions, permission, workspaceId)
+      const deed = await judge(workspace)
+      if (deed !== undefined) deeds.push(deed)
+      results.push({ workspaceId, name, outcome: deed === undefined ? "unchanged" : "done" })
+    } catch (error) {
+      // What the store says of itself is no verdict on a workspace.
+      if (!isEngineError(error) || error.code === "busy") throw error
+      results.push({ workspaceId, name, outcome: "refused", refusal: refusalOf(error) })
+    }
+  }
+  if (context.dryRun) return results
+  await bind(
+    stores.tags,
+    deeds.flatMap(({ tags }) => tags ?? []),
+    context,
+  )
+  for (const { write } of deeds) await write?.()
+  await stores.events.append(...deeds.flatMap(({ events }) => events))
+  return results
+}
+
+const refusalOf = ({ code, message, facts }: EngineError): BulkRefusal => ({
+  code,
+  detail: message,
+  ...(facts === undefined ? {} : { facts }),
+})
+
+async function judgeOf(
+  stores: UsedStores,
+  action: BulkAction,
+  workspaces: readonly SituatedWorkspace[],
+  { caller, owner, now }: BulkContext,
+): Promise<Judge> {
+  const by = actorOf(caller)
+  switch (action.kind) {
+    case "lock":
+      return async (workspace) => {
+        const change = lock(workspace, by, action, now)
+        return {
+          write: () => stores.workspaces.saveLock(workspace.id, change),
+          events: [{ kind: "workspace.locked", workspace, changed: ["locked"] }],
+        }
+      }
+    case "unlock":
+      return async (workspace) => {
+        if (!workspace.lock.held) return undefined
+        const newest = await stores.stateVersions.newestUnderLock(workspace.id, workspace.lockNumber)
+        const change = unlock(workspace, by, newest?.status === "pending", now)
+        return {
+          async write() {
+            await promote(stores, workspace, newest)
+            await stores.workspaces.saveLock(workspace.id, change)
+          },
+          events: [{ kind: "workspace.unlocked", workspace, changed: ["locked"] }],
+        }
+      }
+    case "tag":
+      return taggingAs(stores, workspaces, (present) => addFlatAs(owner, present, action.tags, ["tags"]))
+    case "untag":
+      return taggingAs(stores, workspaces, (present) => removeFlatAs(owner, present, action.tags))
+    case "bind":
+      return taggingAs(stores, workspaces, (present) => bindAs(owner, present, action.bindings, ["bindings"]))
+    case "move":
+      return moving(stores, caller, action.projectId, workspaces, now)
+    case "safe-delete":
+      return async (workspace) => {
+        refuseUnsafeDelete(workspace, await stores.workspaces.stateIsProcessed(workspace.id))
+        // It tells of itself, before it is gone.
+        return { write: () => removeWorkspace(stores, workspace), events: [] }
+      }
+    default:
+      return action satisfies never
+  }
+}
+
+async function taggingAs(
+  { tags }: UsedStores,
+  workspaces: readonly SituatedWorkspace[],
+  plan: (present: readonly TagBinding[]) => HeldPlan,
+): Promise<Judge> {
+  const present = await tags.bindingsOf(workspaces.map(bearerOf))
+  return async (workspace) => {
+    const before = present.get(workspace.id) ?? []
+    const planned = plan(before)
+    refusePlan(planned)
+    const change = changesBetween(before, planned.bindings)
+    if (change.put.length === 0 && change.remove.length === 0) return undefined
+    return { tags: { bearer: bearerOf(workspace), change }, events: tagChanges(workspace, change) }
+  }
+}
+
+async function moving(
+  stores: UsedStores,
+  caller: Caller,
+  projectId: string,
+  workspaces: readonly SituatedWorkspace[],
+  now: Instant,
+): Promise<Judge> {
+  const { project } = await authorizeProject(stores, caller, projectId, "canMoveWorkspaces")
+  const refusals = new Map<string, EngineError>()
+  for (const source of new Set(workspaces.map((workspace) => workspace.projectId)))
+    await authorizeProject(stores, caller, source, "canMoveWorkspaces").catch((error: unknown) => {
+      if (!isEngineError(error, "not-found")) throw error
+      refusals.set(source, error)
+    })
+  return async (workspace) => {
+    if (workspace.projectId === project.id) return undefined
+    const refusal = refusals.get(workspace.projectId)
+    if (refusal !== undefined) throw refusal
+    return {
+      write: () => stores.workspaces.save(workspace, { ...workspace, projectId: project.id, updatedAt: now }),
+      events: [{ kind: "workspace.moved", workspace, changed: ["project"] }],
+    }
+  }
+}

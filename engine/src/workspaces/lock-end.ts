@@ -1,0 +1,63 @@
+// How a lock ends by itself. Whoever reads a workspace after that instant, by the clock of its server as with leases, never sees
+// the lock: the store refuses to show it, it is ended, with all that an end brings, in a transaction of its own, and the work
+// begins again. So all agree from the same instant on, whether a job has come by or not.
+import { EngineError } from "../core/errors.ts"
+import type { WorkspaceId } from "../core/ids.ts"
+import type { Storage } from "../core/storage.ts"
+import type { Clock, Instant } from "../core/time.ts"
+import type { Stores } from "../stores.ts"
+import { discardAndPromote } from "./state-settlement.ts"
+
+type UsedStores = Pick<Stores, "events" | "workspaces" | "stateVersions">
+
+/** Thrown by a store that finds locks whose time is over. Where it gets out, clients are asked to come again. */
+export class LockRanOut extends EngineError {
+  readonly workspaceIds: readonly WorkspaceId[]
+
+  constructor(workspaceIds: readonly WorkspaceId[]) {
+    super("busy", "Locks are running out faster than they can be ended. Please try again.", { retryAfterMs: 1_000 })
+    this.workspaceIds = workspaceIds
+  }
+}
+
+/** Each of them finds locks that ran out while the one before was at work. */
+const attemptsMaximum = 10
+const locksPerTransaction = 100
+
+/** Ends the locks that any work of this storage comes upon, through one of its kind that does so in nobody's name. */
+export function endingLocks<S extends UsedStores>(storage: Storage<S>, clock: Clock, ending: Storage<S>): Storage<S> {
+  const endFound = async (found: LockRanOut): Promise<void> => {
+    for (let first = 0; first < found.workspaceIds.length; first += locksPerTransaction) {
+      const some = found.workspaceIds.slice(first, first + locksPerTransaction)
+      await ending.transact(async (stores) => {
+        for (const id of some) await endLock(stores, id, clock.now())
+      })
+    }
+  }
+  const retrying = async <T>(begin: () => Promise<T>, found: unknown): Promise<T> => {
+    let last = found
+    for (let attempt = 1; last instanceof LockRanOut && attempt < attemptsMaximum; attempt += 1) {
+      await endFound(last)
+      try {
+        return await begin()
+      } catch (error) {
+        last = error
+      }
+    }
+    throw last
+  }
+  return {
+    read: (work) => storage.read(work).catch((error: unknown) => retrying(() => storage.read(work), error)),
+    transact: (work) => storage.transact(work).catch((error: unknown) => retrying(() => storage.transact(work), error)),
+  }
+}
+
+/** What an end without asking brings (architecture 0.17). False when the lock has been ended, or extended, meanwhile. */
+export async function endLock(stores: UsedStores, id: WorkspaceId, now: Instant): Promise<boolean> {
+  const workspace = await stores.workspaces.findRanOut(id, now)
+  if (workspace === undefined) return false
+  await discardAndPromote(stores, workspace)
+  await stores.workspaces.saveLock(id, { lock: { held: false }, lockNumber: workspace.lockNumber })
+  await stores.events.append({ kind: "workspace.lock-expired", workspace, changed: ["locked"] })
+  return true
+}
