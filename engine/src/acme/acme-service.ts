@@ -6,6 +6,7 @@ import type { Authority } from "../pki/authority.ts"
 import type { PkiStores } from "../pki/authority-service.ts"
 import { refreshCrlsJob } from "../pki/crl/refresh-crls.ts"
 import { recordRevocation } from "../pki/revoke/record-revocation.ts"
+import { type RateLimits, rateLimitsFor } from "../pki/settings/acme-settings.ts"
 import { isSamePublicKey, readPublicKey } from "../x509/public-key.ts"
 import { readJwk } from "../x509/jwk.ts"
 import type { SerialNumber } from "../x509/serial-number.ts"
@@ -41,7 +42,7 @@ import {
   type ChallengeType,
 } from "./order.ts"
 import { AcmeProblem, malformed, nothingThere, unauthorized } from "./problem.ts"
-import { type RateLimits, refuseFailuresBeyond, refuseOrdersBeyond, registerWithin } from "./rate-limits.ts"
+import { refuseFailuresBeyond, refuseOrdersBeyond, registerWithin } from "./rate-limits.ts"
 import { readCertificateId, renewalWindow } from "./renewal-info.ts"
 
 import { DirectoryService } from "./directory-service.ts"
@@ -126,7 +127,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       }
       const now = this.context.runtime.clock.now()
       const id = newId("acct", this.context.runtime.random)
-      await registerWithin(settings.acme, stores, { id, mountId: mount.id, address: input.address, now })
+      await registerWithin(this.#limitsOf(authority), stores, { id, mountId: mount.id, address: input.address, now })
       const account: AcmeAccount = {
         id,
         mountId: mount.id,
@@ -211,11 +212,11 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const now = this.context.runtime.clock.now()
       if (input.replaces !== null)
         await this.#refuseReplacement(authority, stores, account, distinct, input.replaces, now)
-      const { acme } = authority.settings
+      const limits = this.#limitsOf(authority)
       const proved = distinct.map(provedBy)
       // Who renews in time, as renewal information says, uses nothing up: each certificate is replaced once.
       if (input.replaces === null)
-        await refuseOrdersBeyond(acme, stores, {
+        await refuseOrdersBeyond(limits, stores, {
           mountId: account.mountId,
           accountId: account.id,
           identifiers: proved,
@@ -223,7 +224,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
         })
       const authorizations: Authorization[] = []
       for (const identifier of proved)
-        authorizations.push((await this.#authorizationFor(acme, stores, account, identifier, now)).authorization)
+        authorizations.push((await this.#authorizationFor(limits, stores, account, identifier, now)).authorization)
       const order: AcmeOrder = {
         id: newOrderedId("order", this.context.runtime.random, now),
         mountId: authority.mount.id,
@@ -310,7 +311,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       this.refuseUnissuable(authority, { identifiers: [identifier], notBefore: null, notAfter: null, profile: null })
       const now = this.context.runtime.clock.now()
       const { authorization, created } = await this.#authorizationFor(
-        authority.settings.acme,
+        this.#limitsOf(authority),
         stores,
         account,
         provedBy(identifier),
@@ -426,6 +427,10 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const isDue = revocation !== undefined || issuer?.revokedAt !== null
       return renewalWindow(record, { serialNumber, now, isDue, signal })
     })
+  }
+
+  #limitsOf({ settings }: Authority): RateLimits {
+    return rateLimitsFor(settings.acme, this.path)
   }
 
   /** Valid ones are used again by the account that proved them, unless they end too soon for an order. */

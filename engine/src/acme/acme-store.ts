@@ -102,6 +102,15 @@ export interface AcmeOrderStore {
   failAll(accountId: AcmeAccountId, error: Problem): Promise<void>
   /** How many open ones came to nothing with an authorization, and not before it with another. */
   endedWith(id: AuthorizationId, now: Instant): Promise<number>
+  /**
+   * Ends open ones whose time ran out between two instants, the first one excluded, at most `limit`; `newly` are those that had
+   * not come to nothing before, with an authorization.
+   */
+  endExpired(
+    mountId: MountId,
+    time: { readonly after: Instant; readonly until: Instant },
+    limit: number,
+  ): Promise<{ readonly ended: number; readonly newly: number }>
   /** Who asked for a certificate. */
   ofCertificate(mountId: MountId, serialNumber: SerialNumber): Promise<AcmeOrder | undefined>
   /** Those that ended before an instant; the answer is how many, at most `limit`. */

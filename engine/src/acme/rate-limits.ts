@@ -2,7 +2,7 @@
 // that every server on a store counts alike and none forgets.
 import { dayMs, hourMs, type Instant } from "../core/time.ts"
 import type { MountId } from "../pki/mount.ts"
-import type { AcmeSettings } from "../pki/settings/acme-settings.ts"
+import type { RateLimits } from "../pki/settings/acme-settings.ts"
 import type { AcmeAccountId } from "./account.ts"
 import type { Identifier, ProvedIdentifier } from "./identifier.ts"
 import { AcmeProblem } from "./problem.ts"
@@ -33,8 +33,7 @@ export interface Registration {
   readonly at: Instant
 }
 
-type Limit = "ordersPerAccount" | "ordersPerName" | "accountsPerAddress" | "failedValidations"
-export type RateLimits = Pick<AcmeSettings, Limit>
+type Limit = keyof RateLimits
 
 /** What each says where it is reached, and over which time it counts. */
 const limits: Readonly<

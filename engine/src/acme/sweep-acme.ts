@@ -1,7 +1,8 @@
 import type { Held } from "../core/leases.ts"
-import { minuteMs } from "../core/time.ts"
+import { dayMs, type Instant, minuteMs } from "../core/time.ts"
 import { nextTurn } from "../core/timers.ts"
 import { registrationsCountMs } from "./rate-limits.ts"
+import type { MountId } from "../pki/mount.ts"
 import type { PkiContext } from "../pki/authority-service.ts"
 
 /** The name of the job. */
@@ -11,6 +12,43 @@ export const sweepAcmeJob = { name: "acme", everyMs: 5 * minuteMs, timeoutMs: 5 
 const rowsPerWrite = 500
 /** In one run of the job; the rest waits for the next. */
 const writesMaximum = 2_000
+
+/** For how long orders that nobody has ended are looked for after their time, by a server that has not looked yet. */
+const lookBackMs = dayMs
+
+/** Until when this process has ended orders, of each mount; of one that it has not seen, from a day ago. */
+export class ExpiredOrders {
+  readonly #context: Pick<PkiContext, "storage" | "runtime" | "mountDirectory" | "authorityActivity">
+  readonly #until = new Map<MountId, Instant>()
+
+  constructor(context: Pick<PkiContext, "storage" | "runtime" | "mountDirectory" | "authorityActivity">) {
+    this.#context = context
+  }
+
+  /** Each is counted once, by the server that ends it. */
+  async end({ signal }: Pick<Held, "signal">): Promise<void> {
+    const { storage, runtime, mountDirectory, authorityActivity } = this.#context
+    const until = runtime.clock.now()
+    const { mounts } = await mountDirectory.current()
+    const known = new Set(mounts.map(({ id }) => id))
+    for (const id of this.#until.keys()) if (!known.has(id)) this.#until.delete(id)
+    for (const { id } of mounts) {
+      const time = { after: this.#until.get(id) ?? until - lookBackMs, until }
+      let isDone = false
+      for (let writes = 0; writes < writesMaximum && !isDone; writes += 1) {
+        signal.throwIfAborted()
+        const { ended, newly } = await storage.transact(({ acmeOrders }) =>
+          acmeOrders.endExpired(id, time, rowsPerWrite),
+        )
+        authorityActivity.acme.orders.invalid += newly
+        isDone = ended < rowsPerWrite
+        if (!isDone) await nextTurn()
+      }
+      // What is left over is found again: its time ran out after the same instant.
+      if (isDone) this.#until.set(id, until)
+    }
+  }
+}
 
 /** Takes away nonces, bindings and registrations whose time is over, and which nobody could use or count any more. */
 export async function sweepAcme(

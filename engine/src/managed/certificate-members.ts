@@ -1,16 +1,15 @@
 // What is asked of a certificate, as it is declared: the members of the certificate API's requests in the words of programs.
-import * as z from "zod"
 import { type Fault, invalid, isEngineError } from "../core/errors.ts"
 import { parseDuration, parseInstant } from "../core/time.ts"
 import type { Values } from "./managed-kind.ts"
 import { declaredFaults, durationFaults, instantFaults, mountMemberFaults, sameMountPath } from "./pki-words.ts"
 import { sameDuration, sameInstant, sameSet, sameText, type SameValue } from "./same-value.ts"
-import { shapeFaults } from "./spec-shape.ts"
+import * as shapes from "./spec-shape.ts"
 
-export const text = z.string().optional()
-export const texts = z.array(z.string().min(1)).optional()
-export const flag = z.boolean().optional()
-export const integer = z.int().optional()
+export const text = shapes.text().optional()
+export const texts = shapes.list(shapes.text().filled()).optional()
+export const flag = shapes.flag().optional()
+export const integer = shapes.integer().optional()
 
 /** When it begins and ends. */
 export const validityMembers = { ttl: text, notBefore: text, notAfter: text }
@@ -120,13 +119,13 @@ const blankless = (value: unknown): string => (typeof value === "string" ? value
 
 /** What is wrong with a spec before anything is asked: its shape, and then what `rules` refuse of members that are known. */
 export function requestFaults<Spec extends object>(
-  shape: z.ZodObject,
+  shape: shapes.SpecShape,
   spec: Values,
   open: ReadonlySet<string>,
   rules: (known: Partial<Spec>, unsaid: ReadonlySet<string>) => readonly Fault[],
 ): readonly Fault[] {
   const faults = [
-    ...shapeFaults(shape, spec, open),
+    ...shapes.faultsOf(shape, spec, open),
     ...durations.flatMap((member) => durationFaults(member, spec[member])),
     ...instants.flatMap((member) => instantFaults(member, spec[member])),
   ]
@@ -142,7 +141,7 @@ export function requestFaults<Spec extends object>(
 }
 
 /** What a rule of the engine refuses, in declared words. */
-export function refusedBy(shape: z.ZodObject, rule: () => void): readonly Fault[] {
+export function refusedBy(shape: shapes.SpecShape, rule: () => void): readonly Fault[] {
   try {
     rule()
     return []
@@ -153,7 +152,7 @@ export function refusedBy(shape: z.ZodObject, rule: () => void): readonly Fault[
 }
 
 /** What the engine refuses of a request. */
-export async function declaredRefusals<T>(shape: z.ZodObject, work: () => Promise<T>): Promise<T> {
+export async function declaredRefusals<T>(shape: shapes.SpecShape, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
@@ -162,8 +161,8 @@ export async function declaredRefusals<T>(shape: z.ZodObject, work: () => Promis
   }
 }
 
-const inDeclaredWords = (shape: z.ZodObject, faults: readonly Fault[]): readonly Fault[] =>
+const inDeclaredWords = (shape: shapes.SpecShape, faults: readonly Fault[]): readonly Fault[] =>
   declaredFaults(faults, (field) => {
     const member = membersOfFields.get(field) ?? field
-    return member in shape.shape ? member : undefined
+    return member in shape.members ? member : undefined
   })

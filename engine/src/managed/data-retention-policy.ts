@@ -1,18 +1,20 @@
-import * as z from "zod"
 import { type Fault, isEngineError } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
 import { retentionFaults } from "../workspaces/retention-policy.ts"
 import type { Changes, ManagedKind, Values } from "./managed-kind.ts"
 import { differing } from "./same-value.ts"
-import { shapeFaults } from "./spec-shape.ts"
+import * as shapes from "./spec-shape.ts"
 
-const shape = z.strictObject({ workspaceId: z.string().min(1), deleteOlderThanDays: z.number().nullable().optional() })
+const shape = shapes.members({
+  workspaceId: shapes.text().filled(),
+  deleteOlderThanDays: shapes.number().nullable().optional(),
+})
 
 /**
  * How long the data of old states and configurations of a workspace is kept (specification 4.11); for ever without a number of
  * days. The self-hosted edition has such policies.
  */
-export type DataRetentionPolicySpec = Readonly<z.infer<typeof shape>>
+export type DataRetentionPolicySpec = Readonly<shapes.Of<typeof shape>>
 
 export interface ObservedDataRetentionPolicy {
   readonly workspaceId: string
@@ -21,7 +23,7 @@ export interface ObservedDataRetentionPolicy {
 
 /** The id is that of the workspace. */
 export const dataRetentionPolicyKind: ManagedKind<DataRetentionPolicySpec, ObservedDataRetentionPolicy> = {
-  members: Object.keys(shape.shape),
+  members: Object.keys(shape.members),
   faults,
   changes,
   observe,
@@ -33,7 +35,7 @@ export const dataRetentionPolicyKind: ManagedKind<DataRetentionPolicySpec, Obser
 }
 
 function faults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
-  const misshapen = shapeFaults(shape, spec, open)
+  const misshapen = shapes.faultsOf(shape, spec, open)
   const { deleteOlderThanDays: days } = spec as Partial<DataRetentionPolicySpec>
   if (typeof days !== "number") return misshapen
   const ruled = retentionFaults("workspace", { kind: "delete-older", days })

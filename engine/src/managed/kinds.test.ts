@@ -28,6 +28,11 @@ describe("a workspace", () => {
     { spec: { engineVersion: "the new one" }, at: "engineVersion", why: "a version in words" },
     { spec: { workingDirectory: "/etc" }, at: "workingDirectory", why: "an absolute directory" },
     { spec: { triggerPatterns: ["a"], triggerPrefixes: ["b"] }, at: "triggerPatterns", why: "patterns and prefixes" },
+    {
+      spec: { globalRemoteState: true, projectRemoteState: true },
+      at: "projectRemoteState",
+      why: "two kinds of sharing",
+    },
     { spec: { vcsRepo: { identifier: "api" } }, at: "vcsRepo.identifier", why: "a repository without its owner" },
     {
       spec: { vcsRepo: { identifier: "a/b", oauthTokenId: "ot-1", githubAppInstallationId: "ghain-1" } },
@@ -83,6 +88,7 @@ describe("a workspace", () => {
     inheritsProjectAutoDestroy: false,
     fileTriggersEnabled: true,
     globalRemoteState: false,
+    projectRemoteState: true,
     queueAllRuns: false,
     speculativeEnabled: true,
     structuredRunOutputEnabled: true,
@@ -113,6 +119,7 @@ describe("a workspace", () => {
     },
     { spec: { triggerPatterns: ["b", "a"] }, changed: ["triggerPatterns"], why: "patterns have an order" },
     { spec: {}, dropped: ["autoApply"], changed: ["autoApply"], why: "declared no longer, it goes back" },
+    { spec: {}, dropped: ["projectRemoteState"], changed: ["projectRemoteState"], why: "nobody else reads the state" },
     { spec: {}, dropped: ["vcsRepo"], changed: ["vcsRepo"], why: "a repository goes with its declaration" },
     { spec: {}, dropped: ["executionMode"], changed: ["settingOverwrites"], why: "the mode is inherited again" },
     { spec: {}, dropped: ["engineVersion", "projectId"], changed: [], why: "these stay where they are" },

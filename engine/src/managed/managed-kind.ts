@@ -2,6 +2,7 @@
 // Kubernetes operator). Specs and observations are plain JSON in the same words, so that what was found can be put beside
 // what was asked for member by member. A member that a spec leaves out is not managed: whatever it is, it stays.
 import type { Fault } from "../core/errors.ts"
+import type { Writer } from "../core/owner.ts"
 import type { Instant } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
 
@@ -17,8 +18,14 @@ export interface Changes {
   readonly removeFirst?: boolean
 }
 
+/** As whom tags and bindings are written (`Writer`); a kind that has none does not ask. */
+export interface Declarant extends Writer {
+  /** The spec's bindings are those that it has always had, and not all there shall be: what nobody holds stays beside them. */
+  readonly leavesOthers?: boolean
+}
+
 /** Who declares, so that a creation whose answer was lost is known again. */
-export interface Origin {
+export interface Origin extends Writer {
   /** The same at every try, and no one else's. At most `originMaximum` characters. */
   readonly marker: string
   /** Takes over what is there under the same name, whoever made it. */
@@ -29,7 +36,7 @@ export interface Origin {
 }
 
 /** What whoever asks knows already. */
-export interface Known<Observed> {
+export interface Known<Observed> extends Writer {
   /** What was observed before, with what is told only once; no member where nothing was. */
   readonly before: Partial<Observed>
   readonly now: Instant
@@ -62,7 +69,14 @@ export interface ManagedKind<Spec extends object, Observed extends object> {
   /** Throws `PartlyCreated` when it exists but is not as the spec wants it; an update finishes it. */
   create(engine: Engine, spec: Spec, origin: Origin): Promise<Created<Observed>>
   /** Sends what differs and nothing else; dropped members go back to what a new one has. */
-  update(engine: Engine, id: string, spec: Spec, observed: Observed, dropped?: readonly string[]): Promise<Observed>
+  update(
+    engine: Engine,
+    id: string,
+    spec: Spec,
+    observed: Observed,
+    dropped?: readonly string[],
+    declarant?: Declarant,
+  ): Promise<Observed>
   /** What is gone already is done. */
   remove(engine: Engine, id: string, spec: Partial<Spec>, removal: Removal, known: Known<Observed>): Promise<void>
 }

@@ -1,4 +1,3 @@
-import * as z from "zod"
 import { type Fault, invalid, isEngineError } from "../core/errors.ts"
 import { formatDuration, parseDuration } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
@@ -15,32 +14,33 @@ import type { Changes, Created, ManagedKind, Values } from "./managed-kind.ts"
 import { integer } from "./certificate-members.ts"
 import { declaredFaults, durationFaults, mountMemberFaults, sameMountPath } from "./pki-words.ts"
 import { differing, sameDuration, sameSet, type SameValue } from "./same-value.ts"
-import { shapeFaults } from "./spec-shape.ts"
+import * as shapes from "./spec-shape.ts"
 
-const texts = z.array(z.string().min(1)).optional()
+const texts = shapes.list(shapes.text().filled()).optional()
 
-const shape = z.strictObject({
-  mount: z.string(),
-  enabled: z.boolean().optional(),
+const shape = shapes.members({
+  mount: shapes.text(),
+  enabled: shapes.flag().optional(),
   allowedIssuers: texts,
   allowedRoles: texts,
-  allowRoleExtKeyUsage: z.boolean().optional(),
-  defaultDirectoryPolicy: z.string().optional(),
-  dnsResolver: z.string().optional(),
-  eabPolicy: z.enum(eabPolicies).optional(),
-  maxTtl: z.string().optional(),
+  allowRoleExtKeyUsage: shapes.flag().optional(),
+  defaultDirectoryPolicy: shapes.text().optional(),
+  dnsResolver: shapes.text().optional(),
+  eabPolicy: shapes.oneOf(eabPolicies).optional(),
+  maxTtl: shapes.text().optional(),
   challengePermittedIpRanges: texts,
   caaIdentities: texts,
-  termsOfService: z.string().optional(),
-  website: z.string().optional(),
+  termsOfService: shapes.text().optional(),
+  website: shapes.text().optional(),
   ordersPerAccount: integer,
   ordersPerName: integer,
   accountsPerAddress: integer,
   failedValidations: integer,
+  directoryLimits: texts,
 })
 
 /** How a mount serves ACME (specification 2.4). `maxTtl` is text such as `720h`; `0s` is 90 days. */
-export type PkiAcmeConfigSpec = Readonly<z.infer<typeof shape>>
+export type PkiAcmeConfigSpec = Readonly<shapes.Of<typeof shape>>
 
 /** Every setting as it is in force. */
 export type ObservedPkiAcmeConfig = Readonly<{
@@ -49,7 +49,7 @@ export type ObservedPkiAcmeConfig = Readonly<{
 
 /** Every mount has these settings: they are changed, and in the end go back. Its id is `MOUNT/config/acme`. */
 export const pkiAcmeConfigKind: ManagedKind<PkiAcmeConfigSpec, ObservedPkiAcmeConfig> = {
-  members: Object.keys(shape.shape),
+  members: Object.keys(shape.members),
   faults: pkiAcmeConfigFaults,
   changes,
   observe: (engine, id) => found(engine, mountIn(id)),
@@ -60,11 +60,11 @@ export const pkiAcmeConfigKind: ManagedKind<PkiAcmeConfigSpec, ObservedPkiAcmeCo
 
 const memberOf = (inside: string): string | undefined => {
   const member = inside.replace(/Ms$/, "")
-  return member in shape.shape ? member : undefined
+  return member in shape.members ? member : undefined
 }
 
 function pkiAcmeConfigFaults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
-  const faults = [...shapeFaults(shape, spec, open), ...durationFaults("maxTtl", spec["maxTtl"])]
+  const faults = [...shapes.faultsOf(shape, spec, open), ...durationFaults("maxTtl", spec["maxTtl"])]
   const unsaid = new Set([...open, ...faults.map(({ field }) => String(field?.[0]))])
   // A member of the wrong type is refused already, and no rule can read it.
   const known = Object.fromEntries(
@@ -124,6 +124,7 @@ export const observedPkiAcmeConfig = (mount: string, settings: AcmeSettings): Ob
   ordersPerName: settings.ordersPerName,
   accountsPerAddress: settings.accountsPerAddress,
   failedValidations: settings.failedValidations,
+  directoryLimits: [...settings.directoryLimits],
 })
 
 const { mount: _none, ...defaults } = observedPkiAcmeConfig("", defaultAcmeSettings)

@@ -1,4 +1,3 @@
-import * as z from "zod"
 import { type AccountBindings, bindingTtlMaximumMs } from "../acme/account-bindings.ts"
 import { type Fault, invalid, isEngineError } from "../core/errors.ts"
 import { dayMs, formatInstant, parseDuration } from "../core/time.ts"
@@ -7,21 +6,21 @@ import { mountPathOf } from "../pki/mount.ts"
 import type { Changes, Created, Known, ManagedKind, Values } from "./managed-kind.ts"
 import { durationFaults, mountMemberFaults, sameMountPath } from "./pki-words.ts"
 import { differing, sameDuration } from "./same-value.ts"
-import { shapeFaults } from "./spec-shape.ts"
+import * as shapes from "./spec-shape.ts"
 
-const shape = z.strictObject({
-  mount: z.string(),
-  issuerRef: z.string().min(1).optional(),
-  role: z.string().min(1).optional(),
-  externalPolicy: z.string().optional(),
-  ttl: z.string().optional(),
+const shape = shapes.members({
+  mount: shapes.text(),
+  issuerRef: shapes.text().filled().optional(),
+  role: shapes.text().filled().optional(),
+  externalPolicy: shapes.text().optional(),
+  ttl: shapes.text().optional(),
 })
 
 /**
  * What lets one client register one account in one directory (specification 4.2): the mount's own where nothing else is said.
  * An empty `externalPolicy` is the service's own choice. Without `ttl`, or with `0s`, it waits for ever.
  */
-export type PkiAcmeEabSpec = Readonly<z.infer<typeof shape>>
+export type PkiAcmeEabSpec = Readonly<shapes.Of<typeof shape>>
 
 export interface ObservedPkiAcmeEab {
   readonly mount: string
@@ -43,7 +42,7 @@ export interface ObservedPkiAcmeEab {
 
 /** One that has been used has done what it was for, and stays. Its id is `MOUNT/eab/KEY_ID`. */
 export const pkiAcmeEabKind: ManagedKind<PkiAcmeEabSpec, ObservedPkiAcmeEab> = {
-  members: Object.keys(shape.shape),
+  members: Object.keys(shape.members),
   faults: pkiAcmeEabFaults,
   changes,
   observe,
@@ -53,7 +52,7 @@ export const pkiAcmeEabKind: ManagedKind<PkiAcmeEabSpec, ObservedPkiAcmeEab> = {
 }
 
 function pkiAcmeEabFaults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
-  const faults = [...shapeFaults(shape, spec, open), ...durationFaults("ttl", spec["ttl"])]
+  const faults = [...shapes.faultsOf(shape, spec, open), ...durationFaults("ttl", spec["ttl"])]
   const unsaid = new Set([...open, ...faults.map(({ field }) => String(field?.[0]))])
   const { mount, role, externalPolicy, ttl } = Object.fromEntries(
     Object.entries(spec).filter(([name]) => !unsaid.has(name)),

@@ -1,4 +1,3 @@
-import * as z from "zod"
 import type { IssueInput, IssuedCertificate } from "../pki/certificates/certificates.ts"
 import {
   flag,
@@ -12,6 +11,7 @@ import {
 } from "./certificate-members.ts"
 import { issuanceKind, issuanceMembers, leavings, type ObservedIssuance, type ObservedKey } from "./pki-issuance.ts"
 import { judgeIssue } from "./request-rules.ts"
+import * as shapes from "./spec-shape.ts"
 
 const requestMembers = {
   ...nameMembers,
@@ -19,21 +19,21 @@ const requestMembers = {
   userIds: texts,
   certMetadata: text,
   removeRootsFromChain: flag,
-  keyType: z.enum(["rsa", "ec", "ed25519"]).optional(),
+  keyType: shapes.oneOf(["rsa", "ec", "ed25519"]).optional(),
   keyBits: integer,
 }
 
-const shape = z.strictObject({
+const shape = shapes.members({
   ...issuanceMembers,
   ...requestMembers,
-  role: z.string().min(1),
-  issuerRef: z.string().min(1).optional(),
-  privateKeyFormat: z.enum(["der", "pkcs8"]).optional(),
-  onDestroy: z.enum(leavings).optional(),
+  role: shapes.text().filled(),
+  issuerRef: shapes.text().filled().optional(),
+  privateKeyFormat: shapes.oneOf(["der", "pkcs8"]).optional(),
+  onDestroy: shapes.oneOf(leavings).optional(),
 })
 
 /** A certificate with a key of its own, issued under a role (specification 4.4). */
-export type PkiCertificateSpec = Readonly<z.infer<typeof shape>>
+export type PkiCertificateSpec = Readonly<shapes.Of<typeof shape>>
 
 export type ObservedPkiCertificate = ObservedIssuance & ObservedKey
 

@@ -1,26 +1,26 @@
-import * as z from "zod"
 import type { SignIntermediateInput } from "../pki/certificates/certificates.ts"
 import { authorityMembers, flag, refusedBy, requestOf } from "./certificate-members.ts"
 import { issuanceKind, issuanceMembers, type ObservedIssuance } from "./pki-issuance.ts"
 import { judgeIntermediate } from "./request-rules.ts"
+import * as shapes from "./spec-shape.ts"
 
 const requestMembers = {
   ...authorityMembers,
-  csr: z.string().min(1),
+  csr: shapes.text().filled(),
   useCsrValues: flag,
   enforceLeafNotAfterBehavior: flag,
   removeRootsFromChain: flag,
 }
 
-const shape = z.strictObject({
+const shape = shapes.members({
   ...issuanceMembers,
   ...requestMembers,
-  issuerRef: z.string().min(1).optional(),
-  onDestroy: z.enum(["retain", "revoke"]).optional(),
+  issuerRef: shapes.text().filled().optional(),
+  onDestroy: shapes.oneOf(["retain", "revoke"]).optional(),
 })
 
 /** The certificate of an authority whose key is elsewhere, by its request for it (specification 4.8). */
-export type PkiIntermediateSpec = Readonly<z.infer<typeof shape>>
+export type PkiIntermediateSpec = Readonly<shapes.Of<typeof shape>>
 
 const inputOf = (spec: Partial<PkiIntermediateSpec>): SignIntermediateInput =>
   requestOf(spec, Object.keys(requestMembers))

@@ -1,6 +1,5 @@
 // What the kinds that issue have in common. A certificate cannot be changed: whatever is asked otherwise, and whatever is due,
 // is another certificate, which is there before the old one goes.
-import * as z from "zod"
 import { type Fault, invalid, isEngineError, unavailable } from "../core/errors.ts"
 import { formatInstant, parseDuration, parseInstant } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
@@ -16,14 +15,15 @@ import { declaredRefusals, requestFaults, requestRules, text } from "./certifica
 import type { Changes, Created, Known, ManagedKind, Origin, Values } from "./managed-kind.ts"
 import { declaredInstant } from "./pki-words.ts"
 import { differing } from "./same-value.ts"
+import * as shapes from "./spec-shape.ts"
 
 /** What is done with a certificate that nobody declares any more, or that another one has taken the place of. */
 export const leavings = ["retain", "revoke", "revokeWithKey"] as const
 export type Leaving = (typeof leavings)[number]
 
 export const issuanceMembers = {
-  mount: z.string(),
-  format: z.enum(["pem", "der", "pem_bundle"]).optional(),
+  mount: shapes.text(),
+  format: shapes.oneOf(["pem", "der", "pem_bundle"]).optional(),
   renewBefore: text,
 }
 
@@ -60,7 +60,7 @@ export interface ObservedKey {
 }
 
 interface Issuing<Spec extends IssuanceSpec, Observed extends ObservedIssuance> {
-  readonly shape: z.ZodObject
+  readonly shape: shapes.SpecShape
   readonly rules: (known: Partial<Spec>, unsaid: ReadonlySet<string>) => readonly Fault[]
   /** `metadata` is base64, where the program has none of its own. */
   readonly issue: (pki: Pki, spec: Spec, metadata: string | undefined) => Promise<IssuedCertificate>
@@ -99,7 +99,7 @@ export function issuanceKind<Spec extends IssuanceSpec, Observed extends Observe
       onDestroy: spec.onDestroy ?? "retain",
     }) as unknown as Observed
 
-  const members = Object.keys(shape.shape)
+  const members = Object.keys(shape.members)
   return {
     members,
     identity: members.filter((name) => !lifeMembers.includes(name)),

@@ -7,7 +7,7 @@ import { issuerFaults, issuerShape, type PkiIssuerSpec } from "./pki-issuer-spec
 
 /** The id of an intermediate is `MOUNT/KEY`, by the id of its key, which it has before anybody signs it; else `MOUNT/ISSUER`. */
 export const pkiIssuerKind: ManagedKind<PkiIssuerSpec, ObservedPkiAuthority> = {
-  members: Object.keys(issuerShape.shape),
+  members: Object.keys(issuerShape.members),
   faults: issuerFaults,
   changes: issuerChanges,
   observe: observeIssuer,

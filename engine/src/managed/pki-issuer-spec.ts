@@ -1,5 +1,4 @@
 // What is declared of an authority whose key is in a mount, and what of it can be judged before anything is asked.
-import * as z from "zod"
 import type { Fault } from "../core/errors.ts"
 import type { AuthorityUrls } from "../pki/issuers/issuer.ts"
 import { urlFaults } from "../pki/issuers/authority-urls.ts"
@@ -22,24 +21,25 @@ import {
 import type { Values } from "./managed-kind.ts"
 import { mountMemberFaults } from "./pki-words.ts"
 import { judgeAuthority } from "./request-rules.ts"
+import * as shapes from "./spec-shape.ts"
 
-const keyMembers = { keyType: z.enum(["rsa", "ec", "ed25519"]).optional(), keyBits: integer }
+const keyMembers = { keyType: shapes.oneOf(["rsa", "ec", "ed25519"]).optional(), keyBits: integer }
 
 /** Of those that are made in the mount. */
-const madeMembers = { ...authorityMembers, ...keyMembers, keyName: z.string().min(1).optional() }
+const madeMembers = { ...authorityMembers, ...keyMembers, keyName: shapes.text().filled().optional() }
 
 /** Of intermediates. */
 const signedMembers = {
-  parentMount: z.string().optional(),
-  parentIssuerRef: z.string().min(1).optional(),
-  signedCertificate: z.string().min(1).optional(),
+  parentMount: shapes.text().optional(),
+  parentIssuerRef: shapes.text().filled().optional(),
+  signedCertificate: shapes.text().filled().optional(),
   addBasicConstraints: flag,
 }
 
 /** What can be set at any time. */
 const settingMembers = {
-  leafNotAfterBehavior: z.enum(leafNotAfterBehaviors).optional(),
-  usage: z.array(z.enum(["read-only", "issuing-certificates", "crl-signing", "ocsp-signing"])).optional(),
+  leafNotAfterBehavior: shapes.oneOf(leafNotAfterBehaviors).optional(),
+  usage: shapes.list(shapes.oneOf(["read-only", "issuing-certificates", "crl-signing", "ocsp-signing"])).optional(),
   manualChain: texts,
   revocationSignatureAlgorithm: text,
   issuingCertificates: texts,
@@ -49,13 +49,13 @@ const settingMembers = {
   enableTemplating: flag,
 }
 
-const shape = z.strictObject({
-  mount: z.string(),
-  name: z.string(),
-  kind: z.enum(["root", "intermediate", "imported"]),
+const shape = shapes.members({
+  mount: shapes.text(),
+  name: shapes.text(),
+  kind: shapes.oneOf(["root", "intermediate", "imported"]),
   ...madeMembers,
   ...signedMembers,
-  bundle: z.string().min(1).optional(),
+  bundle: shapes.text().filled().optional(),
   ...settingMembers,
   isDefault: flag,
 })
@@ -64,7 +64,7 @@ const shape = z.strictObject({
  * An authority whose key is in a mount: a root, an intermediate that another issuer of the engine signs, or somebody elsewhere,
  * and one that is brought along (pki-facts 2.1 to 2.4).
  */
-export type PkiIssuerSpec = Readonly<z.infer<typeof shape>>
+export type PkiIssuerSpec = Readonly<shapes.Of<typeof shape>>
 
 export const issuerShape = shape
 export const settingNames: readonly string[] = Object.keys(settingMembers)

@@ -37,6 +37,8 @@ describe("a mount", () => {
     { spec: { allowedResponseHeaders: ["a b"] }, at: "allowedResponseHeaders", why: "a header with a space" },
     { spec: { auditNonHmacRequestKeys: [""] }, at: "auditNonHmacRequestKeys", why: "a blank key" },
     { spec: { description: "a\nb" }, at: "description", why: "a description of two lines" },
+    { spec: { clusterPath: "http://ca.test/v1/pki" }, at: "clusterPath", why: "an address that is not https" },
+    { spec: { clusterAiaPath: "ca.test" }, at: "clusterAiaPath", why: "a name for an address" },
     { spec: { type: "pki" }, at: "type", why: "a member there is not" },
   ])("is refused with $why", ({ spec, at }) => {
     expect(pathsOf(pkiMountKind.faults({ path: "pki", ...spec }))).toEqual([at])
@@ -53,6 +55,10 @@ describe("a mount", () => {
   test("is refused in words of the program", () => {
     const faults = pkiMountKind.faults({ path: "pki", maxLeaseTtl: "1h", defaultLeaseTtl: "2h" })
     expect(detailsOf(faults)).toEqual(["defaultLeaseTtl must not be longer than the maximum of 3600 seconds"])
+    expect(detailsOf(pkiMountKind.faults({ path: "pki", clusterPath: "pki", clusterAiaPath: "pki" }))).toEqual([
+      "clusterPath must be an https URL",
+      "clusterAiaPath must be an http or https URL",
+    ])
   })
 
   const observed: ObservedPkiMount = {
@@ -77,9 +83,18 @@ describe("a mount", () => {
     { spec: { defaultLeaseTtl: "1h" }, changed: ["defaultLeaseTtl"] },
     { spec: {}, dropped: ["maxLeaseTtl", "description"], changed: ["maxLeaseTtl"] },
     { spec: { path: "other" }, changed: ["path"], replaced: ["path"] },
+    { spec: { clusterPath: "" }, changed: [] },
+    { spec: { clusterPath: "https://ca.test/v1/pki/" }, changed: ["clusterPath"] },
   ])("with $spec, and without $dropped, differs in $changed", ({ spec, dropped = [], changed, replaced = [] }) => {
     const found = pkiMountKind.changes({ path: "pki", ...spec }, observed, dropped)
     expect([found.changed.toSorted(), found.mustReplace]).toEqual([changed.toSorted(), replaced])
+  })
+
+  test("has the address that it had, with a slash or without", () => {
+    const reached = { ...observed, clusterPath: "https://ca.test/v1/pki", clusterAiaPath: "" }
+    const spec = { path: "pki", clusterPath: "https://ca.test/v1/pki/" }
+    expect(pkiMountKind.changes(spec, reached).changed).toEqual([])
+    expect(pkiMountKind.changes({ path: "pki" }, reached, ["clusterPath"]).changed).toEqual(["clusterPath"])
   })
 
   test("makes way first for one above or below it", () => {

@@ -1,67 +1,90 @@
-import * as z from "zod"
-import { conflict, type Fault, isEngineError, unprocessable } from "../core/errors.ts"
+import { conflict, type Fault, invalid, isEngineError, unprocessable } from "../core/errors.ts"
 import { parseDuration } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
 import { initialMountConfig, type MountConfig, mountFaults, mountPathOf, type MountPatch } from "../pki/mount.ts"
 import type { MountView } from "../pki/mounts.ts"
-import type { Changes, Created, ManagedKind, Origin, Removal, Values } from "./managed-kind.ts"
+import { clusterFaults } from "../pki/settings/cluster-settings.ts"
+import { type ClusterSettings, defaultMountSettings } from "../pki/settings/mount-settings.ts"
+import {
+  type Changes,
+  type Created,
+  type ManagedKind,
+  type Origin,
+  PartlyCreated,
+  type Removal,
+  type Values,
+} from "./managed-kind.ts"
 import { declaredDuration, declaredFaults, durationFaults, mountMemberFaults, sameMountPath } from "./pki-words.ts"
 import { differing, sameDuration, sameSet, sameText, type SameValue } from "./same-value.ts"
-import { shapeFaults } from "./spec-shape.ts"
+import * as shapes from "./spec-shape.ts"
 
-const names = z.array(z.string()).optional()
+const names = shapes.list(shapes.text()).optional()
 
-const shape = z.strictObject({
-  path: z.string(),
-  description: z.string().optional(),
-  defaultLeaseTtl: z.string().nullable().optional(),
-  maxLeaseTtl: z.string().nullable().optional(),
-  forceNoCache: z.boolean().optional(),
-  listingVisibility: z.enum(["hidden", "unauth"]).optional(),
+const shape = shapes.members({
+  path: shapes.text(),
+  description: shapes.text().optional(),
+  defaultLeaseTtl: shapes.text().nullable().optional(),
+  maxLeaseTtl: shapes.text().nullable().optional(),
+  forceNoCache: shapes.flag().optional(),
+  listingVisibility: shapes.oneOf(["hidden", "unauth"]).optional(),
   allowedResponseHeaders: names,
   passthroughRequestHeaders: names,
   auditNonHmacRequestKeys: names,
   auditNonHmacResponseKeys: names,
+  clusterPath: shapes.text().optional(),
+  clusterAiaPath: shapes.text().optional(),
 })
 
-/** A place for certificate authorities, and how long what they issue may live. Durations are text; null is the system's. */
-export type PkiMountSpec = Readonly<z.infer<typeof shape>>
+/**
+ * A place for certificate authorities, how long what they issue may live, and where it is reached (`config/cluster`). Durations
+ * are text; null is the system's.
+ */
+export type PkiMountSpec = Readonly<shapes.Of<typeof shape>>
 
 /** Every setting as it is in force, and what nobody sets. Its id is its path. */
 export interface ObservedPkiMount extends Readonly<{
-  [Name in keyof PkiMountSpec]-?: Exclude<PkiMountSpec[Name], undefined>
+  [Name in Exclude<keyof PkiMountSpec, ClusterMember>]-?: Exclude<PkiMountSpec[Name], undefined>
 }> {
+  /** Only where the spec says where it is reached: it takes a request of its own, and a right. */
+  readonly clusterPath?: string
+  readonly clusterAiaPath?: string
   /** Names the mount where policies and logs must not follow its path. */
   readonly accessor: string
   readonly uuid: string
 }
 
 export const pkiMountKind: ManagedKind<PkiMountSpec, ObservedPkiMount> = {
-  members: Object.keys(shape.shape),
+  members: Object.keys(shape.members),
   faults: pkiMountFaults,
   changes,
-  observe: (engine, id) => found(engine, id),
+  observe: found,
   create,
   update,
   remove,
 }
 
+/** Addresses of the mount, by their names in the engine. */
+const clusterFields = { clusterPath: "path", clusterAiaPath: "aiaPath" } as const
+const clusterMembers = ["clusterPath", "clusterAiaPath"] as const
+type ClusterMember = (typeof clusterMembers)[number]
+type Addresses = Pick<PkiMountSpec, ClusterMember>
+
 const memberOf = (inside: string): string | undefined => {
   const member = inside.replace(/Ms$/, "")
-  return member in shape.shape ? member : undefined
+  return member in shape.members ? member : undefined
 }
 
 function pkiMountFaults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
   const faults = [
-    ...shapeFaults(shape, spec, open),
+    ...shapes.faultsOf(shape, spec, open),
     ...durationFaults("defaultLeaseTtl", spec["defaultLeaseTtl"]),
     ...durationFaults("maxLeaseTtl", spec["maxLeaseTtl"]),
   ]
   const unsaid = new Set([...open, ...faults.map(({ field }) => String(field?.[0]))])
   // A member of the wrong type is refused already, and no rule can read it.
   const known = Object.fromEntries(Object.entries(spec).filter(([name]) => !unsaid.has(name))) as Partial<PkiMountSpec>
-  const { path, description = "", ...settings } = known
-  const config: MountConfig = { ...initialMountConfig, ...configOf(settings) }
+  const { path, description = "" } = known
+  const config: MountConfig = { ...initialMountConfig, ...configOf(known) }
   // No default is too long for a maximum that is not known yet.
   const bounded = unsaid.has("maxLeaseTtl") ? { ...config, maxLeaseTtlMs: config.defaultLeaseTtlMs } : config
   return [
@@ -70,14 +93,24 @@ function pkiMountFaults(spec: Values, open: ReadonlySet<string> = new Set()): re
     ...declaredFaults(mountFaults({ description, config: bounded }), memberOf).filter(
       ({ field }) => !unsaid.has(String(field?.[0])),
     ),
+    ...addressFaults(known),
   ]
 }
 
+const addressFaults = ({ clusterPath = "", clusterAiaPath = "" }: Addresses): readonly Fault[] =>
+  declaredFaults(clusterFaults({ path: clusterPath, aiaPath: clusterAiaPath }), (inside) =>
+    clusterMembers.find((member) => clusterFields[member] === inside),
+  )
+
 function configOf({
+  path: _path,
+  description: _description,
+  clusterPath: _clusterPath,
+  clusterAiaPath: _clusterAiaPath,
   defaultLeaseTtl,
   maxLeaseTtl,
   ...others
-}: Partial<Omit<PkiMountSpec, "path" | "description">>): Partial<MountConfig> {
+}: Partial<PkiMountSpec>): Partial<MountConfig> {
   const given = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined))
   return {
     ...given,
@@ -88,6 +121,11 @@ function configOf({
 
 const lifetimeOf = (text: string | null): number | null => (text === null ? null : (parseDuration(text) ?? null))
 
+/** A slash at its end says nothing. */
+const sameAddress: SameValue = (a, b) => sameText(withoutLastSlashes(a), withoutLastSlashes(b))
+
+const withoutLastSlashes = (value: unknown): unknown => (typeof value === "string" ? value.replace(/\/+$/, "") : value)
+
 const rules: Readonly<Partial<Record<keyof PkiMountSpec, SameValue>>> = {
   path: sameMountPath,
   description: sameText,
@@ -97,6 +135,8 @@ const rules: Readonly<Partial<Record<keyof PkiMountSpec, SameValue>>> = {
   passthroughRequestHeaders: sameSet,
   auditNonHmacRequestKeys: sameSet,
   auditNonHmacResponseKeys: sameSet,
+  clusterPath: sameAddress,
+  clusterAiaPath: sameAddress,
 }
 
 /** What a new mount has where nothing is said. */
@@ -110,6 +150,8 @@ const defaults: Omit<PkiMountSpec, "path"> = {
   passthroughRequestHeaders: [],
   auditNonHmacRequestKeys: [],
   auditNonHmacResponseKeys: [],
+  clusterPath: "",
+  clusterAiaPath: "",
 }
 
 const withDefaults = (spec: PkiMountSpec, dropped: readonly string[]): PkiMountSpec => ({
@@ -127,24 +169,55 @@ function changes(spec: PkiMountSpec, observed: ObservedPkiMount, dropped: readon
 }
 
 async function create(engine: Engine, spec: PkiMountSpec, { adopt }: Origin): Promise<Created<ObservedPkiMount>> {
-  const { path, description, ...settings } = spec
+  refuseAddresses(spec)
+  const { path, description } = spec
   try {
-    const config = configOf(settings)
+    const config = configOf(spec)
     const view = await engine.mounts.create({ path, config, ...(description === undefined ? {} : { description }) })
-    return { id: view.path, observed: observedOf(view), adopted: false }
+    return { id: view.path, observed: await addressed(engine, view, spec), adopted: false }
   } catch (error) {
     if (!isEngineError(error, "conflict") && !isEngineError(error, "unavailable")) throw error
     const id = mountPathOf(path)
-    const observed = await found(engine, id)
+    const observed = await found(engine, id, spec)
     // In the way is one above it or below it, which nobody can take over as this one.
     if (observed === undefined)
       throw isEngineError(error, "conflict") ? unprocessable(`${error.message}, and mounts do not nest`) : error
-    // An empty mount as declared is nobody's: it may be what a lost answer left behind.
-    if (changes(spec, observed).changed.length === 0 && (await contentsOf(engine, id)).length === 0)
-      return { id, observed, adopted: false }
+    // An empty mount as declared is nobody's: it may be what a lost answer left behind, before it had its addresses.
+    const { changed } = changes(spec, observed)
+    if (
+      changed.every((member) => isAddress(member) && observed[member] === "") &&
+      (await contentsOf(engine, id)).length === 0
+    )
+      return { id, observed: await update(engine, id, spec, observed), adopted: false }
     if (!adopt) throw error
     return { id, observed: await update(engine, id, spec, observed), adopted: true }
   }
+}
+
+/** A new mount gets its addresses by a request of its own. */
+async function addressed(engine: Engine, view: MountView, spec: PkiMountSpec): Promise<ObservedPkiMount> {
+  if (!hasAddresses(spec)) return observedOf(view)
+  try {
+    const { value } = await engine.pki(view.path).settings.changeCluster(clusterOf(spec))
+    return observedOf(view, value)
+  } catch (error) {
+    throw new PartlyCreated(view.path, observedOf(view, defaultMountSettings.cluster), error)
+  }
+}
+
+const isAddress = (member: string): member is ClusterMember => (clusterMembers as readonly string[]).includes(member)
+
+const hasAddresses = (spec: Addresses): boolean => clusterMembers.some((member) => spec[member] !== undefined)
+
+const clusterOf = (spec: Addresses): Partial<ClusterSettings> =>
+  Object.fromEntries(
+    clusterMembers.flatMap((member) => (spec[member] === undefined ? [] : [[clusterFields[member], spec[member]]])),
+  )
+
+/** What only became known since it was checked. */
+function refuseAddresses(spec: Addresses): void {
+  const faults = addressFaults(spec)
+  if (faults.length > 0) throw invalid(faults)
 }
 
 async function update(
@@ -154,14 +227,21 @@ async function update(
   observed: ObservedPkiMount,
   dropped: readonly string[] = [],
 ): Promise<ObservedPkiMount> {
+  refuseAddresses(spec)
   const wanted = withDefaults(spec, dropped)
   const { changed } = changes(spec, observed, dropped)
   if (changed.length === 0) return observed
-  const { description, ...settings } = Object.fromEntries(
+  const sent = Object.fromEntries(
     changed.map((name) => [name, wanted[name as keyof PkiMountSpec]]),
   ) as Partial<PkiMountSpec>
-  const patch: MountPatch = { config: configOf(settings), ...(description === undefined ? {} : { description }) }
-  return observedOf(await engine.mounts.tune(id, patch))
+  const { description } = sent
+  const patch: MountPatch = { config: configOf(sent), ...(description === undefined ? {} : { description }) }
+  const view = changed.every(isAddress) ? await engine.mounts.get(id) : await engine.mounts.tune(id, patch)
+  const { clusterPath: path = "", clusterAiaPath: aiaPath = "" } = observed
+  const cluster = hasAddresses(sent)
+    ? (await engine.pki(id).settings.changeCluster(clusterOf(sent))).value
+    : { path, aiaPath }
+  return observedOf(view, hasAddresses(spec) ? cluster : undefined)
 }
 
 async function remove(engine: Engine, id: string, _spec: Partial<PkiMountSpec>, removal: Removal): Promise<void> {
@@ -187,16 +267,23 @@ async function contentsOf(engine: Engine, path: string): Promise<readonly string
   return counts.filter(([, items]) => items.length > 0).map(([kind]) => kind)
 }
 
-async function found(engine: Engine, path: string): Promise<ObservedPkiMount | undefined> {
+async function found(engine: Engine, path: string, spec: Addresses): Promise<ObservedPkiMount | undefined> {
   try {
-    return observedOf(await engine.mounts.get(path))
+    const [view, cluster] = await Promise.all([
+      engine.mounts.get(path),
+      hasAddresses(spec) ? engine.pki(path).settings.cluster() : undefined,
+    ])
+    return observedOf(view, cluster)
   } catch (error) {
     if (isEngineError(error, "not-found")) return undefined
     throw error
   }
 }
 
-const observedOf = ({ path, description, config, accessor, uuid }: MountView): ObservedPkiMount => ({
+const observedOf = (
+  { path, description, config, accessor, uuid }: MountView,
+  cluster?: ClusterSettings,
+): ObservedPkiMount => ({
   path,
   description,
   defaultLeaseTtl: declaredDuration(config.defaultLeaseTtlMs),
@@ -207,6 +294,7 @@ const observedOf = ({ path, description, config, accessor, uuid }: MountView): O
   passthroughRequestHeaders: [...config.passthroughRequestHeaders],
   auditNonHmacRequestKeys: [...config.auditNonHmacRequestKeys],
   auditNonHmacResponseKeys: [...config.auditNonHmacResponseKeys],
+  ...(cluster === undefined ? {} : { clusterPath: cluster.path, clusterAiaPath: cluster.aiaPath }),
   accessor,
   uuid,
 })

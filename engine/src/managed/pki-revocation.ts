@@ -1,4 +1,3 @@
-import * as z from "zod"
 import { type Fault, invalid, isEngineError, unprocessable } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
 import { mountPathOf } from "../pki/mount.ts"
@@ -10,20 +9,21 @@ import type { Changes, Created, Known, ManagedKind, Values } from "./managed-kin
 import { certificatePlaceOf, isThere } from "./pki-issuance.ts"
 import { declaredInstant, sameMountPath } from "./pki-words.ts"
 import { differing, sameJson, type SameValue } from "./same-value.ts"
+import * as shapes from "./spec-shape.ts"
 
-const shape = z.strictObject({
-  mount: z.string(),
-  serialNumber: z.string().min(1).optional(),
-  certificate: z.string().min(1).optional(),
-  reason: z.string().min(1).optional(),
-  privateKey: z.string().min(1).optional(),
+const shape = shapes.members({
+  mount: shapes.text(),
+  serialNumber: shapes.text().filled().optional(),
+  certificate: shapes.text().filled().optional(),
+  reason: shapes.text().filled().optional(),
+  privateKey: shapes.text().filled().optional(),
 })
 
 /**
  * That a certificate is revoked, which nothing takes back (specification 4.12). `privateKey`, the certificate's own, is for
  * whoever has no other right to revoke it.
  */
-export type PkiRevocationSpec = Readonly<z.infer<typeof shape>>
+export type PkiRevocationSpec = Readonly<shapes.Of<typeof shape>>
 
 export interface ObservedPkiRevocation {
   readonly mount: string
@@ -39,7 +39,7 @@ export interface ObservedPkiRevocation {
 
 /** Its id is `MOUNT/SERIAL`. */
 export const pkiRevocationKind: ManagedKind<PkiRevocationSpec, ObservedPkiRevocation> = {
-  members: Object.keys(shape.shape),
+  members: Object.keys(shape.members),
   faults,
   changes,
   observe,

@@ -1,4 +1,3 @@
-import * as z from "zod"
 import { conflict, type Fault, invalid, isEngineError } from "../core/errors.ts"
 import { formatDuration, parseDuration, parseInstant } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
@@ -22,23 +21,23 @@ import {
   sameMountPath,
 } from "./pki-words.ts"
 import { differing, sameDuration, sameInstant, sameJson, sameSet, type SameValue } from "./same-value.ts"
-import { shapeFaults } from "./spec-shape.ts"
+import * as shapes from "./spec-shape.ts"
 
-const texts = z.array(z.string().min(1)).optional()
-const flag = z.boolean().optional()
-const instant = z.string().nullable().optional()
-const policy = z.strictObject({ oid: z.string(), notice: z.string().optional(), cps: z.string().optional() })
+const texts = shapes.list(shapes.text().filled()).optional()
+const flag = shapes.flag().optional()
+const instant = shapes.text().nullable().optional()
+const policy = shapes.members({ oid: shapes.text(), notice: shapes.text().optional(), cps: shapes.text().optional() })
 
-const shape = z.strictObject({
-  mount: z.string(),
-  name: z.string(),
-  ttl: z.string().optional(),
-  maxTtl: z.string().optional(),
-  notBeforeDuration: z.string().optional(),
+const shape = shapes.members({
+  mount: shapes.text(),
+  name: shapes.text(),
+  ttl: shapes.text().optional(),
+  maxTtl: shapes.text().optional(),
+  notBeforeDuration: shapes.text().optional(),
   notBefore: instant,
-  notBeforeBound: z.string().optional(),
+  notBeforeBound: shapes.text().optional(),
   notAfter: instant,
-  notAfterBound: z.string().optional(),
+  notAfterBound: shapes.text().optional(),
   allowLocalhost: flag,
   allowedDomains: texts,
   allowedDomainsTemplate: flag,
@@ -63,17 +62,17 @@ const shape = z.strictObject({
   keyUsages: texts,
   extKeyUsages: texts,
   extKeyUsageOids: texts,
-  keyType: z.enum(["rsa", "ec", "ed25519", "any"]).optional(),
-  keyBits: z.int().optional(),
-  signatureBits: z.int().optional(),
+  keyType: shapes.oneOf(["rsa", "ec", "ed25519", "any"]).optional(),
+  keyBits: shapes.integer().optional(),
+  signatureBits: shapes.integer().optional(),
   usePss: flag,
   useCsrCommonName: flag,
   useCsrSans: flag,
-  serialNumberSource: z.enum(["json", "json-csr"]).optional(),
+  serialNumberSource: shapes.oneOf(["json", "json-csr"]).optional(),
   requireCn: flag,
-  cnValidations: z
-    .array(z.enum(["email", "hostname", "disabled"]))
-    .min(1)
+  cnValidations: shapes
+    .list(shapes.oneOf(["email", "hostname", "disabled"]))
+    .filled()
     .optional(),
   organizationalUnits: texts,
   organizations: texts,
@@ -82,22 +81,22 @@ const shape = z.strictObject({
   provinces: texts,
   streetAddresses: texts,
   postalCodes: texts,
-  policyIdentifiers: z.array(z.union([z.string(), policy])).optional(),
+  policyIdentifiers: shapes.list(shapes.textOr(policy)).optional(),
   basicConstraintsValidForNonCa: flag,
-  issuerRef: z.string().min(1).optional(),
+  issuerRef: shapes.text().filled().optional(),
   generateLease: flag,
   noStore: flag,
   noStoreMetadata: flag,
 })
 
 /** What is declared of a role (specification 2.1). Durations are text such as `720h`, instants ISO 8601. */
-export type PkiRoleSpec = Readonly<z.infer<typeof shape>>
+export type PkiRoleSpec = Readonly<shapes.Of<typeof shape>>
 
 /** Every rule as it is in force. */
 export type ObservedPkiRole = Readonly<{ [Name in keyof PkiRoleSpec]-?: Exclude<PkiRoleSpec[Name], undefined> }>
 
 export const pkiRoleKind: ManagedKind<PkiRoleSpec, ObservedPkiRole> = {
-  members: Object.keys(shape.shape),
+  members: Object.keys(shape.members),
   faults: pkiRoleFaults,
   changes,
   observe: (engine, id) => found(engine, placeOf(id)),
@@ -108,7 +107,7 @@ export const pkiRoleKind: ManagedKind<PkiRoleSpec, ObservedPkiRole> = {
 
 type Member = Exclude<keyof PkiRoleSpec, "mount" | "name">
 
-const members = Object.keys(shape.shape).filter((name): name is Member => name !== "mount" && name !== "name")
+const members = Object.keys(shape.members).filter((name): name is Member => name !== "mount" && name !== "name")
 const durations: ReadonlySet<string> = new Set(["ttl", "maxTtl", "notBeforeDuration"])
 const instants: ReadonlySet<string> = new Set(["notBefore", "notAfter"])
 const bounds: ReadonlySet<string> = new Set(["notBeforeBound", "notAfterBound"])
@@ -163,7 +162,7 @@ function declaredValue(member: Member, value: Role[keyof Role]): unknown {
 
 function pkiRoleFaults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
   const faults = [
-    ...shapeFaults(shape, spec, open),
+    ...shapes.faultsOf(shape, spec, open),
     ...[...durations].flatMap((member) => durationFaults(member, spec[member])),
     ...[...instants].flatMap((member) => instantFaults(member, spec[member])),
   ]

@@ -1,4 +1,3 @@
-import * as z from "zod"
 import type { Fault } from "../core/errors.ts"
 import type { SignInput, SignVerbatimInput } from "../pki/certificates/certificates.ts"
 import {
@@ -13,10 +12,11 @@ import {
 } from "./certificate-members.ts"
 import { issuanceKind, issuanceMembers, type ObservedIssuance } from "./pki-issuance.ts"
 import { judgeSign, judgeVerbatim } from "./request-rules.ts"
+import * as shapes from "./spec-shape.ts"
 
 const bothMembers = {
   ...validityMembers,
-  csr: z.string().min(1),
+  csr: shapes.text().filled(),
   userIds: texts,
   certMetadata: text,
   removeRootsFromChain: flag,
@@ -30,19 +30,19 @@ const verbatimMembers = {
   enforceLeafNotAfterBehavior: flag,
 }
 
-const shape = z.strictObject({
+const shape = shapes.members({
   ...issuanceMembers,
   ...bothMembers,
   ...nameMembers,
   ...verbatimMembers,
-  role: z.string().min(1).optional(),
-  issuerRef: z.string().min(1).optional(),
+  role: shapes.text().filled().optional(),
+  issuerRef: shapes.text().filled().optional(),
   verbatim: flag,
-  onDestroy: z.enum(["retain", "revoke"]).optional(),
+  onDestroy: shapes.oneOf(["retain", "revoke"]).optional(),
 })
 
 /** A certificate for a key that somebody else has, by their request for it (specification 4.6, and verbatim 4.11). */
-export type PkiSignedCertificateSpec = Readonly<z.infer<typeof shape>>
+export type PkiSignedCertificateSpec = Readonly<shapes.Of<typeof shape>>
 
 const signInputOf = (spec: Partial<PkiSignedCertificateSpec>): SignInput =>
   requestOf(spec, Object.keys({ ...bothMembers, ...nameMembers }))

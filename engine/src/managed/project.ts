@@ -1,5 +1,5 @@
-import * as z from "zod"
 import { type Fault, isEngineError } from "../core/errors.ts"
+import type { Writer } from "../core/owner.ts"
 import { firstPage } from "../core/page.ts"
 import type { Engine } from "../engine.ts"
 import {
@@ -9,24 +9,24 @@ import {
   type ProjectPatch,
 } from "../organizations/project.ts"
 import type { ProjectView } from "../organizations/projects.ts"
-import { isFlat } from "../tags/tag-binding.ts"
-import type { Changes, Created, ManagedKind, Origin, Values } from "./managed-kind.ts"
+import { concerning, foldedKeys, replacement, valuesOf } from "./held-tags.ts"
+import type { Changes, Created, Declarant, ManagedKind, Origin, Values } from "./managed-kind.ts"
 import { differing, sameDuration, type SameValue, sameText } from "./same-value.ts"
-import { shapeFaults } from "./spec-shape.ts"
+import * as shapes from "./spec-shape.ts"
 import { bindingsFaults } from "./workspace.ts"
 
-const shape = z.strictObject({
-  organization: z.string().min(1),
-  name: z.string(),
-  description: z.string().optional(),
-  autoDestroyActivityDuration: z.string().nullable().optional(),
-  defaultExecutionMode: z.enum(["remote", "local", "agent"]).nullable().optional(),
-  defaultAgentPoolId: z.string().nullable().optional(),
-  tagBindings: z.record(z.string(), z.string()).optional(),
+const shape = shapes.members({
+  organization: shapes.text().filled(),
+  name: shapes.text(),
+  description: shapes.text().optional(),
+  autoDestroyActivityDuration: shapes.text().nullable().optional(),
+  defaultExecutionMode: shapes.oneOf(["remote", "local", "agent"]).nullable().optional(),
+  defaultAgentPoolId: shapes.text().nullable().optional(),
+  tagBindings: shapes.texts().optional(),
 })
 
 /** A group of workspaces in an organization, and what they inherit. Null inherits from the organization. */
-export type ProjectSpec = Readonly<z.infer<typeof shape>>
+export type ProjectSpec = Readonly<shapes.Of<typeof shape>>
 
 export interface ObservedProject {
   readonly organization: string
@@ -41,7 +41,7 @@ export interface ObservedProject {
 }
 
 export const projectKind: ManagedKind<ProjectSpec, ObservedProject> = {
-  members: Object.keys(shape.shape),
+  members: Object.keys(shape.members),
   faults,
   changes,
   observe,
@@ -57,7 +57,7 @@ export const projectKind: ManagedKind<ProjectSpec, ObservedProject> = {
 }
 
 function faults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
-  const misshapen = shapeFaults(shape, spec, open)
+  const misshapen = shapes.faultsOf(shape, spec, open)
   const wrong = new Set([...open, ...misshapen.map(({ field }) => String(field?.[0]))])
   const readable = Object.fromEntries(Object.entries(spec).filter(([name]) => !wrong.has(name))) as Partial<ProjectSpec>
   const { name, description = "", autoDestroyActivityDuration: duration, defaultExecutionMode: mode } = readable
@@ -98,30 +98,35 @@ function changes(spec: ProjectSpec, observed: ObservedProject, dropped: readonly
   return { changed, mustReplace: changed.filter((name) => name === "organization") }
 }
 
-async function observe(engine: Engine, id: string, spec: Partial<ProjectSpec>): Promise<ObservedProject | undefined> {
+async function observe(
+  engine: Engine,
+  id: string,
+  spec: Partial<ProjectSpec>,
+  writer: Writer,
+): Promise<ObservedProject | undefined> {
   const view = await found(engine, id)
   if (view === undefined) return undefined
   if (spec.tagBindings === undefined) return observedOf(view)
-  const bindings = (await engine.tags.projectBindings(id)).filter((binding) => !isFlat(binding))
-  return observedOf(view, Object.fromEntries(bindings.map(({ key, value }) => [key, value])))
+  const bindings = await engine.tags.projectBindings(id, { owners: true })
+  return observedOf(view, valuesOf(concerning(bindings, foldedKeys(Object.keys(spec.tagBindings)), writer)))
 }
 
-async function create(engine: Engine, spec: ProjectSpec, { adopt }: Origin): Promise<Created<ObservedProject>> {
+async function create(engine: Engine, spec: ProjectSpec, { adopt, owner }: Origin): Promise<Created<ObservedProject>> {
   const { organization, name } = spec
   try {
-    const view = await engine.projects.create(organization, { ...patchOf(spec), name })
+    const view = await engine.projects.create(organization, { ...patchOf(spec), name }, { owner })
     return { id: view.id, observed: observedOf(view, spec.tagBindings), adopted: false }
   } catch (error) {
     if (!isEngineError(error, "invalid") && !isEngineError(error, "unavailable")) throw error
     const view = await named(engine, organization, name)
     if (view === undefined) throw error
     const { id } = view
-    const observed = (await observe(engine, id, { tagBindings: {} })) ?? observedOf(view)
+    const observed = (await observe(engine, id, { tagBindings: {} }, {})) ?? observedOf(view)
     // An empty project as declared is nobody's: it may be what a lost answer left behind.
     if (view.counts.workspaces === 0 && changes(spec, observed, Object.keys(defaults)).changed.length === 0)
       return { id, observed: observedOf(view, spec.tagBindings), adopted: false }
     if (!adopt) throw error
-    return { id, observed: await update(engine, id, spec, observed), adopted: true }
+    return { id, observed: await update(engine, id, spec, observed, [], { owner }), adopted: true }
   }
 }
 
@@ -131,6 +136,7 @@ async function update(
   spec: ProjectSpec,
   observed: ObservedProject,
   dropped: readonly string[] = [],
+  declarant: Declarant = {},
 ): Promise<ObservedProject> {
   const wanted = withDefaults(spec, dropped)
   const { changed } = changes(spec, observed, dropped)
@@ -138,7 +144,14 @@ async function update(
   // A pool and its mode are one setting.
   if (changed.includes("defaultAgentPoolId") && wanted.defaultAgentPoolId && wanted.defaultExecutionMode)
     sent["defaultExecutionMode"] = wanted.defaultExecutionMode
-  const view = await engine.projects.update(id, patchOf(sent))
+  const { owner } = declarant
+  if (owner !== undefined && changed.includes("tagBindings")) {
+    const present = await engine.tags.projectBindings(id, { owners: true })
+    const { taken, bindings } = replacement(present, wanted.tagBindings ?? {}, observed.tagBindings ?? {}, declarant)
+    if (taken.length > 0) await engine.tags.bindProject(id, taken, { owner })
+    sent["tagBindings"] = bindings
+  }
+  const view = await engine.projects.update(id, patchOf(sent), { owner })
   return observedOf(view, spec.tagBindings)
 }
 

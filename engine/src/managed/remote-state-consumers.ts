@@ -1,19 +1,18 @@
-import * as z from "zod"
 import { type Fault, isEngineError } from "../core/errors.ts"
 import { maximumPageSize } from "../core/page.ts"
 import type { Engine } from "../engine.ts"
 import type { Changes, ManagedKind, Values } from "./managed-kind.ts"
 import { differing, sameSet } from "./same-value.ts"
-import { shapeFaults } from "./spec-shape.ts"
+import * as shapes from "./spec-shape.ts"
 
-const shape = z.strictObject({
-  workspaceId: z.string().min(1),
-  consumerIds: z.array(z.string().min(1)),
-  mode: z.enum(["additive", "exclusive"]).optional(),
+const shape = shapes.members({
+  workspaceId: shapes.text().filled(),
+  consumerIds: shapes.list(shapes.text().filled()),
+  mode: shapes.oneOf(["additive", "exclusive"]).optional(),
 })
 
 /** Who may read the state of a workspace: `exclusive` are all, `additive` (the default) are among them (specification 4.9). */
-export type RemoteStateConsumersSpec = Readonly<z.infer<typeof shape>>
+export type RemoteStateConsumersSpec = Readonly<shapes.Of<typeof shape>>
 
 export interface ObservedRemoteStateConsumers {
   readonly workspaceId: string
@@ -24,7 +23,7 @@ export interface ObservedRemoteStateConsumers {
 
 /** The id is that of the workspace. */
 export const remoteStateConsumersKind: ManagedKind<RemoteStateConsumersSpec, ObservedRemoteStateConsumers> = {
-  members: Object.keys(shape.shape),
+  members: Object.keys(shape.members),
   faults,
   changes,
   observe,
@@ -41,7 +40,7 @@ export const remoteStateConsumersKind: ManagedKind<RemoteStateConsumersSpec, Obs
 }
 
 function faults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
-  const misshapen = shapeFaults(shape, spec, open)
+  const misshapen = shapes.faultsOf(shape, spec, open)
   if (open.has("consumerIds") || misshapen.some(({ field }) => field?.[0] === "consumerIds")) return misshapen
   const { consumerIds, workspaceId } = spec as RemoteStateConsumersSpec
   return [

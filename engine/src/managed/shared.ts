@@ -2,6 +2,7 @@
 export {
   type Changes,
   type Created,
+  type Declarant,
   type Known,
   type ManagedKind,
   type Origin,
@@ -10,4 +11,5 @@ export {
   type Removal,
   type Values,
 } from "./managed-kind.ts"
+export { ownerMaximum } from "../core/owner.ts"
 export { systemRuntime } from "../core/runtime.ts"

@@ -1,19 +1,18 @@
-import * as z from "zod"
 import { isEngineError } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
 import type { Changes, ManagedKind } from "./managed-kind.ts"
 import { differing } from "./same-value.ts"
-import { shapeFaults } from "./spec-shape.ts"
+import * as shapes from "./spec-shape.ts"
 
-const shape = z.strictObject({ workspaceId: z.string().min(1), sshKeyId: z.string().min(1) })
+const shape = shapes.members({ workspaceId: shapes.text().filled(), sshKeyId: shapes.text().filled() })
 
 /** The SSH key that a workspace fetches modules with (specification 4.8). */
-export type SshKeyAssignmentSpec = Readonly<z.infer<typeof shape>>
+export type SshKeyAssignmentSpec = Readonly<shapes.Of<typeof shape>>
 
 /** The id is that of the workspace. */
 export const sshKeyAssignmentKind: ManagedKind<SshKeyAssignmentSpec, SshKeyAssignmentSpec> = {
-  members: Object.keys(shape.shape),
-  faults: (spec, open = new Set()) => shapeFaults(shape, spec, open),
+  members: Object.keys(shape.members),
+  faults: (spec, open = new Set()) => shapes.faultsOf(shape, spec, open),
   changes,
   observe,
   create: async (engine, spec) => ({ id: spec.workspaceId, observed: await assign(engine, spec), adopted: false }),

@@ -1,5 +1,5 @@
-import * as z from "zod"
 import { conflict, type Fault, isEngineError, unprocessable } from "../core/errors.ts"
+import type { Writer } from "../core/owner.ts"
 import { maximumPageSize, type Page, type PageRequest } from "../core/page.ts"
 import type { Engine } from "../engine.ts"
 import { flatTagFaults, foldTag } from "../tags/tag.ts"
@@ -7,6 +7,7 @@ import type { TagView } from "../tags/tags.ts"
 import {
   type Changes,
   type Created,
+  type Declarant,
   type ManagedKind,
   type Origin,
   PartlyCreated,
@@ -14,16 +15,16 @@ import {
   type Values,
 } from "./managed-kind.ts"
 import { differing, sameSet, sameText } from "./same-value.ts"
-import { shapeFaults } from "./spec-shape.ts"
+import * as shapes from "./spec-shape.ts"
 
-const shape = z.strictObject({
-  organization: z.string().min(1),
-  name: z.string(),
-  workspaceIds: z.array(z.string().min(1)).optional(),
+const shape = shapes.members({
+  organization: shapes.text().filled(),
+  name: shapes.text(),
+  workspaceIds: shapes.list(shapes.text().filled()).optional(),
 })
 
 /** A flat tag of an organization, and workspaces that carry it; others may carry it as well. */
-export type TagSpec = Readonly<z.infer<typeof shape>>
+export type TagSpec = Readonly<shapes.Of<typeof shape>>
 
 export interface ObservedTag {
   readonly organization: string
@@ -33,7 +34,7 @@ export interface ObservedTag {
 }
 
 export const tagKind: ManagedKind<TagSpec, ObservedTag> = {
-  members: Object.keys(shape.shape),
+  members: Object.keys(shape.members),
   faults,
   changes,
   observe,
@@ -43,7 +44,7 @@ export const tagKind: ManagedKind<TagSpec, ObservedTag> = {
 }
 
 function faults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
-  const misshapen = shapeFaults(shape, spec, open)
+  const misshapen = shapes.faultsOf(shape, spec, open)
   if (open.has("name") || misshapen.some(({ field }) => field?.[0] === "name")) return misshapen
   return [
     ...misshapen,
@@ -68,7 +69,7 @@ async function observe(engine: Engine, id: string, spec: Partial<TagSpec>): Prom
   return { organization, name: tag.name, workspaceIds: workspaceIds.filter((one) => carrying.has(one)) }
 }
 
-async function create(engine: Engine, spec: TagSpec, { adopt }: Origin): Promise<Created<ObservedTag>> {
+async function create(engine: Engine, spec: TagSpec, { adopt, owner }: Origin): Promise<Created<ObservedTag>> {
   const { organization, name, workspaceIds = [] } = spec
   const present = await tagNamed(engine, organization, name)
   const others = present === undefined ? 0 : await othersOn(engine, organization, present, workspaceIds)
@@ -78,7 +79,7 @@ async function create(engine: Engine, spec: TagSpec, { adopt }: Origin): Promise
   const tag = present ?? (await created(engine, organization, name))
   if (workspaceIds.length > 0) {
     try {
-      await engine.tags.apply(tag.id, workspaceIds)
+      await engine.tags.apply(tag.id, workspaceIds, { owner })
     } catch (error) {
       throw new PartlyCreated(tag.id, { organization, name: tag.name, workspaceIds: [] }, error)
     }
@@ -110,31 +111,38 @@ async function update(
   spec: TagSpec,
   observed: ObservedTag,
   dropped: readonly string[] = [],
+  { owner }: Declarant = {},
 ): Promise<ObservedTag> {
   const workspaceIds = spec.workspaceIds ?? (dropped.includes("workspaceIds") ? [] : observed.workspaceIds)
   const added = workspaceIds.filter((one) => !observed.workspaceIds.includes(one))
-  if (added.length > 0) await engine.tags.apply(id, added)
+  if (added.length > 0) await engine.tags.apply(id, added, { owner })
   for (const workspaceId of observed.workspaceIds.filter((one) => !workspaceIds.includes(one)))
-    await takeFrom(engine, workspaceId, id)
+    await takeFrom(engine, workspaceId, id, { owner })
   return { ...observed, workspaceIds }
 }
 
-async function takeFrom(engine: Engine, workspaceId: string, id: string): Promise<void> {
+async function takeFrom(engine: Engine, workspaceId: string, id: string, writer: Writer): Promise<void> {
   try {
-    await engine.tags.remove(workspaceId, [{ id }])
+    await engine.tags.remove(workspaceId, [{ id }], writer)
   } catch (error) {
     // The workspace is gone, and what it carried with it.
     if (!isEngineError(error, "not-found")) throw error
   }
 }
 
-async function remove(engine: Engine, id: string, spec: Partial<TagSpec>, removal: Removal): Promise<void> {
+async function remove(
+  engine: Engine,
+  id: string,
+  spec: Partial<TagSpec>,
+  removal: Removal,
+  { owner }: Writer,
+): Promise<void> {
   const { organization = "", name = "", workspaceIds = [] } = spec
   const tag = await tagNamed(engine, organization, name)
   if (tag === undefined || tag.id !== id) return
   const others = removal === "safe" ? await othersOn(engine, organization, tag, workspaceIds) : 0
   if (others > 0) throw conflict(`tag "${tag.name}" is carried by ${others} resources that are not declared with it`)
-  await engine.tags.delete(organization, [id])
+  await engine.tags.delete(organization, [id], removal === "safe" ? { owner } : {})
 }
 
 async function tagNamed(engine: Engine, organization: string, name: string): Promise<TagView | undefined> {

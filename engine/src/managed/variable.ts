@@ -1,4 +1,3 @@
-import * as z from "zod"
 import { type EngineError, type Fault, forbidden, invalid, isEngineError } from "../core/errors.ts"
 import { hourMs, type Instant } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
@@ -11,20 +10,20 @@ import {
 } from "../workspaces/variable.ts"
 import type { Changes, Created, Known, ManagedKind, Origin, Values } from "./managed-kind.ts"
 import { differing, sameText, type SameValue } from "./same-value.ts"
-import { shapeFaults } from "./spec-shape.ts"
+import * as shapes from "./spec-shape.ts"
 
-const shape = z.strictObject({
-  workspaceId: z.string().min(1),
-  key: z.string(),
-  category: z.enum(variableCategories),
-  value: z.string().optional(),
-  description: z.string().nullable().optional(),
-  hcl: z.boolean().optional(),
-  sensitive: z.boolean().optional(),
+const shape = shapes.members({
+  workspaceId: shapes.text().filled(),
+  key: shapes.text(),
+  category: shapes.oneOf(variableCategories),
+  value: shapes.text().optional(),
+  description: shapes.text().nullable().optional(),
+  hcl: shapes.flag().optional(),
+  sensitive: shapes.flag().optional(),
 })
 
 /** A variable of a workspace (workspace facts 1.10). Nobody reads the value of a sensitive one again. */
-export type VariableSpec = Readonly<z.infer<typeof shape>>
+export type VariableSpec = Readonly<shapes.Of<typeof shape>>
 
 export interface ObservedVariable {
   readonly workspaceId: string
@@ -41,7 +40,7 @@ export interface ObservedVariable {
 
 /** Its id is `WORKSPACE_ID/VARIABLE_ID`. */
 export const variableKind: ManagedKind<VariableSpec, ObservedVariable> = {
-  members: Object.keys(shape.shape),
+  members: Object.keys(shape.members),
   faults,
   changes,
   observe,
@@ -51,7 +50,7 @@ export const variableKind: ManagedKind<VariableSpec, ObservedVariable> = {
 }
 
 function faults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
-  const misshapen = shapeFaults(shape, spec, open)
+  const misshapen = shapes.faultsOf(shape, spec, open)
   const unsaid = new Set([...open, ...misshapen.map(({ field }) => String(field?.[0]))])
   const readable = Object.fromEntries(Object.entries(spec).filter(([name]) => !unsaid.has(name)))
   // What is not known, or refused already, is taken to be as it has to be.

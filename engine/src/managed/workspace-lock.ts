@@ -1,21 +1,20 @@
-import * as z from "zod"
 import { isEngineError } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
 import type { Lock } from "../workspaces/workspace.ts"
 import type { Changes, Created, ManagedKind } from "./managed-kind.ts"
 import { differing, sameText } from "./same-value.ts"
-import { shapeFaults } from "./spec-shape.ts"
+import * as shapes from "./spec-shape.ts"
 
-const shape = z.strictObject({
-  workspaceId: z.string().min(1),
-  reason: z.string().max(10_000).optional(),
-  forceUnlock: z.boolean().optional(),
+const shape = shapes.members({
+  workspaceId: shapes.text().filled(),
+  reason: shapes.text().max(10_000).optional(),
+  forceUnlock: shapes.flag().optional(),
 })
 
 /**
  * That a workspace is locked (specification 4.7). The token's owner holds the lock; `forceUnlock` ends it whoever does.
  */
-export type WorkspaceLockSpec = Readonly<z.infer<typeof shape>>
+export type WorkspaceLockSpec = Readonly<shapes.Of<typeof shape>>
 
 export interface ObservedWorkspaceLock {
   readonly workspaceId: string
@@ -25,8 +24,8 @@ export interface ObservedWorkspaceLock {
 
 /** The id is that of the workspace. */
 export const workspaceLockKind: ManagedKind<WorkspaceLockSpec, ObservedWorkspaceLock> = {
-  members: Object.keys(shape.shape),
-  faults: (spec, open = new Set()) => shapeFaults(shape, spec, open),
+  members: Object.keys(shape.members),
+  faults: (spec, open = new Set()) => shapes.faultsOf(shape, spec, open),
   changes,
   observe,
   create,

@@ -1,43 +1,47 @@
-import * as z from "zod"
 import { type Fault, isEngineError } from "../core/errors.ts"
-import { maximumPageSize } from "../core/page.ts"
+import type { Writer } from "../core/owner.ts"
 import type { Engine } from "../engine.ts"
 import { flatTagFaults, foldTag } from "../tags/tag.ts"
+import { isFlat } from "../tags/tag-binding.ts"
+import { concerning, foldedKeys, type ShownBinding, shownOn } from "./held-tags.ts"
 import type { Changes, Created, ManagedKind, Values } from "./managed-kind.ts"
 import { differing, sameTags } from "./same-value.ts"
-import { shapeFaults } from "./spec-shape.ts"
+import * as shapes from "./spec-shape.ts"
 
-const shape = z.strictObject({
-  workspaceId: z.string().min(1),
-  tags: z.array(z.string()),
-  mode: z.enum(["additive", "exclusive"]).optional(),
+const shape = shapes.members({
+  workspaceId: shapes.text().filled(),
+  tags: shapes.list(shapes.text()),
+  mode: shapes.oneOf(["additive", "exclusive"]).optional(),
 })
 
-/** Flat tags of a workspace: `exclusive` are all it has, `additive` (the default) are among them. */
-export type WorkspaceTagsSpec = Readonly<z.infer<typeof shape>>
+/**
+ * Flat tags of a workspace: `exclusive` are all it has but for those that other owners hold, `additive` (the default) are among
+ * them.
+ */
+export type WorkspaceTagsSpec = Readonly<shapes.Of<typeof shape>>
 
 export interface ObservedWorkspaceTags {
   readonly workspaceId: string
-  /** All there are, or with `additive` those of the spec that are there. */
+  /** All there are but for those that others hold, or with `additive` those of the spec that are there. */
   readonly tags: readonly string[]
   readonly mode: "additive" | "exclusive"
 }
 
 /** The id is that of the workspace. */
 export const workspaceTagsKind: ManagedKind<WorkspaceTagsSpec, ObservedWorkspaceTags> = {
-  members: Object.keys(shape.shape),
+  members: Object.keys(shape.members),
   faults,
   changes,
   observe,
-  create: async (engine, spec): Promise<Created<ObservedWorkspaceTags>> => {
-    const id = spec.workspaceId
-    const present = await namesOf(engine, id)
-    return { id, observed: await bring(engine, spec, present, []), adopted: false }
-  },
-  update: async (engine, id, spec, observed) => bring(engine, spec, await namesOf(engine, id), observed.tags),
-  remove: async (engine, id, { tags = [] }) => {
+  create: async (engine, spec, { owner }): Promise<Created<ObservedWorkspaceTags>> => ({
+    id: spec.workspaceId,
+    observed: await bring(engine, spec, [], { owner }),
+    adopted: false,
+  }),
+  update: (engine, _id, spec, observed, _dropped, { owner } = {}) => bring(engine, spec, observed.tags, { owner }),
+  remove: async (engine, id, { tags = [] }, _removal, { owner }) => {
     try {
-      await removeTags(engine, id, tags)
+      await removeTags(engine, id, tags, { owner })
     } catch (error) {
       // With the workspace its tags are gone.
       if (!isEngineError(error, "not-found")) throw error
@@ -46,7 +50,7 @@ export const workspaceTagsKind: ManagedKind<WorkspaceTagsSpec, ObservedWorkspace
 }
 
 function faults(spec: Values, open: ReadonlySet<string> = new Set()): readonly Fault[] {
-  const misshapen = shapeFaults(shape, spec, open)
+  const misshapen = shapes.faultsOf(shape, spec, open)
   if (open.has("tags") || misshapen.some(({ field }) => field?.[0] === "tags")) return misshapen
   const { tags } = spec as WorkspaceTagsSpec
   const folded = tags.map(foldTag)
@@ -72,41 +76,46 @@ async function observe(
   engine: Engine,
   id: string,
   { tags = [], ...spec }: Partial<WorkspaceTagsSpec>,
+  writer: Writer,
 ): Promise<ObservedWorkspaceTags | undefined> {
   try {
-    return observedWorkspaceTags({ workspaceId: id, tags, mode: modeOf(spec) }, await namesOf(engine, id))
+    const present = await shownOn(engine, id)
+    return observedWorkspaceTags({ workspaceId: id, tags, mode: modeOf(spec) }, flatOf(present, tags, writer))
   } catch (error) {
     if (isEngineError(error, "not-found")) return undefined
     throw error
   }
 }
 
-/** One request for what is new and one for what goes; `before` are those that this declaration had brought. */
+/** `before` are those that this declaration had brought. */
 async function bring(
   engine: Engine,
   spec: WorkspaceTagsSpec,
-  present: readonly string[],
   before: readonly string[],
+  writer: Writer,
 ): Promise<ObservedWorkspaceTags> {
-  const wanted = new Set(spec.tags.map(foldTag))
-  const there = new Set(present.map(foldTag))
-  const added = spec.tags.filter((tag) => !there.has(foldTag(tag)))
-  const gone = (spec.mode === "exclusive" ? present : before).filter((tag) => !wanted.has(foldTag(tag)))
-  if (added.length > 0) {
+  const { workspaceId, tags } = spec
+  const wanted = foldedKeys(tags)
+  const present = spec.mode === "exclusive" ? flatOf(await shownOn(engine, workspaceId), tags, writer) : before
+  // Those that are there too: then they are this owner's as well.
+  if (tags.length > 0) {
     await engine.tags.add(
-      spec.workspaceId,
-      added.map((name) => ({ name })),
+      workspaceId,
+      tags.map((name) => ({ name })),
+      writer,
     )
   }
-  await removeTags(engine, spec.workspaceId, gone)
-  return { workspaceId: spec.workspaceId, tags: spec.tags, mode: modeOf(spec) }
+  const gone = present.filter((tag) => !wanted.has(foldTag(tag)))
+  await removeTags(engine, workspaceId, gone, writer)
+  return { workspaceId, tags, mode: modeOf(spec) }
 }
 
-async function removeTags(engine: Engine, workspaceId: string, tags: readonly string[]): Promise<void> {
+async function removeTags(engine: Engine, workspaceId: string, tags: readonly string[], writer: Writer): Promise<void> {
   if (tags.length === 0) return
   await engine.tags.remove(
     workspaceId,
     tags.map((name) => ({ name })),
+    writer,
   )
 }
 
@@ -119,15 +128,6 @@ export function observedWorkspaceTags(spec: WorkspaceTagsSpec, present: readonly
   return { workspaceId: spec.workspaceId, tags: [...ours, ...others], mode: modeOf(spec) }
 }
 
-/** More than any workspace carries. */
-const pagesMaximum = 100
-
-async function namesOf(engine: Engine, workspaceId: string): Promise<readonly string[]> {
-  const names: string[] = []
-  for (let number = 1; number <= pagesMaximum; number += 1) {
-    const { items, totalCount } = await engine.tags.ofWorkspace(workspaceId, { number, size: maximumPageSize })
-    names.push(...items.map(({ name }) => name))
-    if (names.length >= totalCount || items.length === 0) break
-  }
-  return names
-}
+/** Names of the flat tags that a declaration of these is about. */
+const flatOf = (bindings: readonly ShownBinding[], tags: readonly string[], writer: Writer): readonly string[] =>
+  concerning(bindings.filter(isFlat), foldedKeys(tags), writer).map(({ key }) => key)

@@ -1,6 +1,6 @@
-import * as z from "zod"
 import { type EngineError, type Fault, forbidden, invalid, isEngineError } from "../core/errors.ts"
 import { formatInstant, parseInstant } from "../core/time.ts"
+import type { Writer } from "../core/owner.ts"
 import type { Engine } from "../engine.ts"
 import { topPlan } from "../organizations/organization.ts"
 import { bindingFaults, isFlat } from "../tags/tag-binding.ts"
@@ -9,9 +9,11 @@ import { settingFaults } from "../workspaces/settings.ts"
 import type { VcsRepoInput, WorkspaceInput } from "../workspaces/workspace-input.ts"
 import type { WorkspaceRef } from "../workspaces/workspace.ts"
 import type { WorkspaceView } from "../workspaces/workspace-view.ts"
+import { concerning, foldedKeys, replacementOn, shownOn, valuesOf } from "./held-tags.ts"
 import {
   type Changes,
   type Created,
+  type Declarant,
   type ManagedKind,
   type Origin,
   PartlyCreated,
@@ -19,50 +21,51 @@ import {
   type Values,
 } from "./managed-kind.ts"
 import { differing, sameDuration, sameInstant, sameJson, sameText, type SameValue } from "./same-value.ts"
-import { shapeFaults } from "./spec-shape.ts"
+import * as shapes from "./spec-shape.ts"
 
-const shape = z.strictObject({
-  organization: z.string().min(1),
-  name: z.string(),
-  projectId: z.string().min(1).optional(),
-  description: z.string().nullable().optional(),
-  executionMode: z.enum(["remote", "local", "agent"]).optional(),
-  agentPoolId: z.string().nullable().optional(),
-  settingOverwrites: z
-    .strictObject({ executionMode: z.boolean().optional(), agentPool: z.boolean().optional() })
+const shape = shapes.members({
+  organization: shapes.text().filled(),
+  name: shapes.text(),
+  projectId: shapes.text().filled().optional(),
+  description: shapes.text().nullable().optional(),
+  executionMode: shapes.oneOf(["remote", "local", "agent"]).optional(),
+  agentPoolId: shapes.text().nullable().optional(),
+  settingOverwrites: shapes
+    .members({ executionMode: shapes.flag().optional(), agentPool: shapes.flag().optional() })
     .optional(),
-  allowDestroyPlan: z.boolean().optional(),
-  assessmentsEnabled: z.boolean().optional(),
-  autoApply: z.boolean().optional(),
-  autoApplyRunTrigger: z.boolean().optional(),
-  autoDestroyAt: z.string().nullable().optional(),
-  autoDestroyActivityDuration: z.string().nullable().optional(),
-  inheritsProjectAutoDestroy: z.boolean().optional(),
-  fileTriggersEnabled: z.boolean().optional(),
-  globalRemoteState: z.boolean().optional(),
-  queueAllRuns: z.boolean().optional(),
-  speculativeEnabled: z.boolean().optional(),
-  structuredRunOutputEnabled: z.boolean().optional(),
-  engineVersion: z.string().optional(),
-  triggerPatterns: z.array(z.string()).optional(),
-  triggerPrefixes: z.array(z.string()).optional(),
-  vcsRepo: z
-    .strictObject({
-      identifier: z.string(),
-      oauthTokenId: z.string().optional(),
-      githubAppInstallationId: z.string().optional(),
-      branch: z.string().optional(),
-      ingressSubmodules: z.boolean().optional(),
-      tagsRegex: z.string().optional(),
+  allowDestroyPlan: shapes.flag().optional(),
+  assessmentsEnabled: shapes.flag().optional(),
+  autoApply: shapes.flag().optional(),
+  autoApplyRunTrigger: shapes.flag().optional(),
+  autoDestroyAt: shapes.text().nullable().optional(),
+  autoDestroyActivityDuration: shapes.text().nullable().optional(),
+  inheritsProjectAutoDestroy: shapes.flag().optional(),
+  fileTriggersEnabled: shapes.flag().optional(),
+  globalRemoteState: shapes.flag().optional(),
+  projectRemoteState: shapes.flag().optional(),
+  queueAllRuns: shapes.flag().optional(),
+  speculativeEnabled: shapes.flag().optional(),
+  structuredRunOutputEnabled: shapes.flag().optional(),
+  engineVersion: shapes.text().optional(),
+  triggerPatterns: shapes.list(shapes.text()).optional(),
+  triggerPrefixes: shapes.list(shapes.text()).optional(),
+  vcsRepo: shapes
+    .members({
+      identifier: shapes.text(),
+      oauthTokenId: shapes.text().optional(),
+      githubAppInstallationId: shapes.text().optional(),
+      branch: shapes.text().optional(),
+      ingressSubmodules: shapes.flag().optional(),
+      tagsRegex: shapes.text().optional(),
     })
     .nullable()
     .optional(),
-  workingDirectory: z.string().nullable().optional(),
-  tagBindings: z.record(z.string(), z.string()).optional(),
+  workingDirectory: shapes.text().nullable().optional(),
+  tagBindings: shapes.texts().optional(),
 })
 
 /** What is declared of a workspace (specification 4.2 and 4.3). Instants are ISO 8601, durations `14d` or `24h`. */
-export type WorkspaceSpec = Readonly<z.infer<typeof shape>>
+export type WorkspaceSpec = Readonly<shapes.Of<typeof shape>>
 
 /** Every setting as it is in force, and what nobody sets. */
 export interface ObservedWorkspace extends Readonly<{
@@ -74,7 +77,7 @@ export interface ObservedWorkspace extends Readonly<{
 }
 
 export const workspaceKind: ManagedKind<WorkspaceSpec, ObservedWorkspace> = {
-  members: Object.keys(shape.shape),
+  members: Object.keys(shape.members),
   faults: workspaceFaults,
   changes,
   observe,
@@ -89,7 +92,7 @@ function workspaceFaults(spec: Values, open: ReadonlySet<string> = new Set()): r
     ...(isOperations === undefined
       ? []
       : [{ field: ["operations"], detail: `operations is not known; say executionMode "remote" or "local"` }]),
-    ...shapeFaults(shape, known, open),
+    ...shapes.faultsOf(shape, known, open),
   ]
   const wrong = new Set(misshapen.map(({ field }) => String(field?.[0])))
   // A member of the wrong type is refused already, and no rule can read it.
@@ -193,6 +196,7 @@ const defaults: Partial<WorkspaceSpec> = {
   autoDestroyActivityDuration: null,
   inheritsProjectAutoDestroy: true,
   fileTriggersEnabled: true,
+  projectRemoteState: false,
   queueAllRuns: false,
   speculativeEnabled: true,
   structuredRunOutputEnabled: true,
@@ -236,24 +240,33 @@ async function observe(
   engine: Engine,
   id: string,
   spec: Partial<WorkspaceSpec>,
+  writer: Writer = {},
 ): Promise<ObservedWorkspace | undefined> {
+  const { tagBindings } = spec
   const [view, bindings] = await Promise.all([
     found(engine, { id }),
-    spec.tagBindings === undefined ? undefined : bindingsOf(engine, id),
+    tagBindings === undefined ? undefined : bindingsOf(engine, id, tagBindings, writer),
   ])
   return view && observedWorkspace(view, bindings)
 }
 
 /** None of one that is gone. */
-async function bindingsOf(engine: Engine, id: string): Promise<Readonly<Record<string, string>>> {
-  const bindings = await unlessGone(engine.tags.bindings(id))
-  return Object.fromEntries((bindings ?? []).filter((one) => !isFlat(one)).map(({ key, value }) => [key, value]))
+async function bindingsOf(
+  engine: Engine,
+  id: string,
+  declared: Readonly<Record<string, string>>,
+  writer: Writer,
+): Promise<Readonly<Record<string, string>>> {
+  const bindings = await unlessGone(shownOn(engine, id))
+  return valuesOf(concerning(bindings ?? [], foldedKeys(Object.keys(declared)), writer))
 }
 
 async function create(engine: Engine, spec: WorkspaceSpec, origin: Origin): Promise<Created<ObservedWorkspace>> {
   const { organization, name } = spec
+  const { owner } = origin
   try {
-    const view = await engine.workspaces.create(organization, { ...inputOf(spec), sourceName: origin.marker })
+    const input = { ...inputOf(spec), sourceName: origin.marker }
+    const view = await engine.workspaces.create(organization, input, { owner })
     const observed = observedWorkspace(view, spec.tagBindings)
     if (wasIgnored(spec, view)) throw new PartlyCreated(view.id, observed, assessmentsRefused())
     return { id: view.id, observed, adopted: false }
@@ -262,8 +275,8 @@ async function create(engine: Engine, spec: WorkspaceSpec, origin: Origin): Prom
     const view = await found(engine, { organization, name })
     const isOurs = view?.sourceName === origin.marker
     if (view === undefined || !(isOurs || origin.adopt)) throw error
-    const observed = (await observe(engine, view.id, spec)) ?? observedWorkspace(view)
-    return { id: view.id, observed: await update(engine, view.id, spec, observed), adopted: !isOurs }
+    const observed = (await observe(engine, view.id, spec, { owner })) ?? observedWorkspace(view)
+    return { id: view.id, observed: await update(engine, view.id, spec, observed, [], { owner }), adopted: !isOurs }
   }
 }
 
@@ -280,6 +293,7 @@ async function update(
   spec: WorkspaceSpec,
   observed: ObservedWorkspace,
   dropped: readonly string[] = [],
+  declarant: Declarant = {},
 ): Promise<ObservedWorkspace> {
   const wanted = withDefaults(spec, dropped)
   const { changed } = changes(spec, observed, dropped)
@@ -290,7 +304,15 @@ async function update(
   if (changed.includes("agentPoolId") && spec.executionMode !== undefined) sent["executionMode"] = spec.executionMode
   if (changed.includes("vcsRepo") && wanted.vcsRepo)
     sent["vcsRepo"] = changedRepo(wanted.vcsRepo as VcsRepoInput, observed.vcsRepo as VcsRepoInput | null)
-  const view = await engine.workspaces.update({ id }, inputOf(sent))
+  if (changed.includes("tagBindings"))
+    sent["tagBindings"] = await replacementOn(
+      engine,
+      id,
+      wanted.tagBindings ?? {},
+      observed.tagBindings ?? {},
+      declarant,
+    )
+  const view = await engine.workspaces.update({ id }, inputOf(sent), { owner: declarant.owner })
   if (wasIgnored(wanted, view)) throw assessmentsRefused()
   return observedWorkspace(view, spec.tagBindings)
 }
@@ -358,6 +380,7 @@ export function observedWorkspace(
     inheritsProjectAutoDestroy: view.inheritsProjectAutoDestroy,
     fileTriggersEnabled: view.fileTriggersEnabled,
     globalRemoteState: view.globalRemoteState,
+    projectRemoteState: view.projectRemoteState,
     queueAllRuns: view.queueAllRuns,
     speculativeEnabled: view.speculativeEnabled,
     structuredRunOutputEnabled: view.structuredRunOutputEnabled,

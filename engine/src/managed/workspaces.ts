@@ -4,6 +4,7 @@ export {
   type DataRetentionPolicySpec,
   type ObservedDataRetentionPolicy,
 } from "./data-retention-policy.ts"
+export { concerning, foldedKeys } from "./held-tags.ts"
 export { type ObservedProject, projectKind, type ProjectSpec } from "./project.ts"
 export {
   type ObservedRemoteStateConsumers,

@@ -9,6 +9,7 @@ import {
   defaultAcmeSettings,
   parseDirectoryPolicy,
   parseResolver,
+  rateLimitsFor,
 } from "./acme-settings.ts"
 import { dayMs, hourMs } from "../../core/time.ts"
 
@@ -66,12 +67,69 @@ describe("settings of ACME", () => {
       { ordersPerAccount: -1, ordersPerName: 1_000_001, failedValidations: -1 },
       ["ordersPerAccount", "ordersPerName", "failedValidations"],
     ],
+    [
+      "with limits of directories",
+      {
+        directoryLimits: [
+          "acme failed_validations=0",
+          "issuer/*/roles/web/acme orders_per_account=1 orders_per_name=1000000",
+        ],
+      },
+      [],
+    ],
+    ...[
+      "roles/web/acme",
+      "roles/web orders_per_account=1",
+      "/roles/web/acme orders_per_account=1",
+      "roles//acme orders_per_account=1",
+      "roles/web/acme orders=1",
+      "roles/web/acme orders_per_account=-1",
+      "roles/web/acme orders_per_account=1000001",
+      "roles/web/acme orders_per_account=1 orders_per_account=2",
+      "roles/web/acme orders_per_account=1 and more",
+      "",
+    ].map((text): [string, Partial<AcmeSettings>, string[]] => [
+      `with ${JSON.stringify(text)} as limits of a directory`,
+      { directoryLimits: [text] },
+      ["directoryLimits"],
+    ]),
+    [
+      "with limits of one directory in two places",
+      { directoryLimits: ["acme orders_per_name=1", "acme  failed_validations=1"] },
+      ["directoryLimits"],
+    ],
+    [
+      "with limits of too many directories",
+      { directoryLimits: Array.from({ length: 101 }, (_, at) => `roles/${at}/acme orders_per_name=1`) },
+      ["directoryLimits"],
+    ],
     ["with identities", { caaIdentities: ["ca.example"] }, []],
     ["with what is no identity", { caaIdentities: ["ca example"] }, ["caaIdentities"]],
     ["with terms that are no URL", { termsOfService: "read them", website: "ftp://x" }, ["termsOfService", "website"]],
   ])("%s", (_how, changes, fields) => {
     const faults = acmeSettingsFaults({ ...defaultAcmeSettings, ...changes }, around)
     expect(faults.map(({ field }) => field?.[0])).toEqual(fields)
+  })
+
+  test.each([
+    ["acme", {}],
+    ["roles/web/acme", { ordersPerName: 1 }],
+    ["roles/mail/acme", { ordersPerName: 2, failedValidations: 0 }],
+    ["issuer/int/acme", {}],
+    ["issuer/int/roles/web/acme", { accountsPerAddress: 3 }],
+    ["issuer/int/roles/mail/acme", { accountsPerAddress: 4 }],
+    ["issuer/root/roles/web/acme", { accountsPerAddress: 5 }],
+    ["issuer/root/roles/mail/acme", {}],
+  ])("the limits of %s are the mount's but for %j", (path, changes) => {
+    const directoryLimits = [
+      "roles/*/acme orders_per_name=2 failed_validations=0",
+      "roles/web/acme orders_per_name=1",
+      "issuer/int/roles/*/acme accounts_per_address=4",
+      "issuer/*/roles/web/acme accounts_per_address=5",
+      "issuer/int/roles/web/acme accounts_per_address=3",
+    ]
+    const settings = { ...defaultAcmeSettings, directoryLimits }
+    expect(rateLimitsFor(settings, path)).toEqual({ ...settings, ...changes })
   })
 
   test("[P-2.4-r5] a directory policy is one of four", () => {

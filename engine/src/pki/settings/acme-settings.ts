@@ -1,4 +1,5 @@
 // How a mount serves ACME (specification 2.4). What is beyond the specification says so.
+import { derived } from "../../core/derived.ts"
 import type { Fault } from "../../core/errors.ts"
 import { hourMs } from "../../core/time.ts"
 import { parseIpAddress, parseIpRange } from "../names/ip-address.ts"
@@ -38,6 +39,11 @@ export interface AcmeSettings {
   readonly accountsPerAddress: number
   /** By one account, for one name, within an hour. */
   readonly failedValidations: number
+  /**
+   * Other numbers for some directories, as they were written: `roles/web/acme orders_per_account=100 orders_per_name=5`, where
+   * `*` stands for any one part of the path. `rateLimitsFor` reads them.
+   */
+  readonly directoryLimits: readonly string[]
 }
 
 export const defaultAcmeSettings: AcmeSettings = {
@@ -58,6 +64,7 @@ export const defaultAcmeSettings: AcmeSettings = {
   ordersPerName: 100,
   accountsPerAddress: 500,
   failedValidations: 60,
+  directoryLimits: [],
 }
 
 /** What a write answers (specification 4.2). */
@@ -139,6 +146,8 @@ export function acmeSettingsFaults(settings: AcmeSettings, around: AcmeSurroundi
   for (const [field, name] of Object.entries(rateNames) as [RateField, string][])
     if (settings[field] < 0 || settings[field] > rateMaximum)
       refuse(field, `"${name}" must be from 0, for any number, to ${rateMaximum}`)
+  for (const problem of directoryLimitsProblems(settings.directoryLimits))
+    refuse("directoryLimits", `"directory_limits" ${problem}`)
   for (const field of ["termsOfService", "website"] as const)
     if (settings[field] !== "" && URL.parse(settings[field])?.protocol.startsWith("http") !== true)
       refuse(field, `"${field === "website" ? "website" : "terms_of_service"}" must be an http or https URL`)
@@ -153,6 +162,63 @@ const rateNames = {
   failedValidations: "failed_validations",
 } as const
 type RateField = keyof typeof rateNames
+export type RateLimits = Pick<AcmeSettings, RateField>
+
+interface DirectoryLimits {
+  /** Of the path, `*` for any. */
+  readonly parts: readonly string[]
+  readonly limits: Partial<RateLimits>
+}
+
+const directoryLimitsMaximum = 100
+
+/** The mount's, but for what is said of the directory itself: by the entry with the fewest `*`, of several such by the first. */
+export function rateLimitsFor(settings: RateLimits & Pick<AcmeSettings, "directoryLimits">, path: string): RateLimits {
+  if (settings.directoryLimits.length === 0) return settings
+  const parts = path.split("/")
+  const [closest] = readDirectoryLimits(settings)
+    .filter(
+      (entry) =>
+        entry.parts.length === parts.length && entry.parts.every((part, at) => part === "*" || part === parts[at]),
+    )
+    .toSorted((one, other) => wildcardsIn(one) - wildcardsIn(other))
+  return closest === undefined ? settings : { ...settings, ...closest.limits }
+}
+
+const readDirectoryLimits = derived(
+  ({ directoryLimits }: Pick<AcmeSettings, "directoryLimits">): readonly DirectoryLimits[] =>
+    directoryLimits.flatMap((text) => parseDirectoryLimits(text) ?? []),
+)
+
+const wildcardsIn = ({ parts }: DirectoryLimits): number => parts.filter((part) => part === "*").length
+
+function parseDirectoryLimits(text: string): DirectoryLimits | undefined {
+  const [path = "", ...words] = text.trim().split(/\s+/)
+  const parts = path.split("/")
+  if (parts.at(-1) !== "acme" || parts.includes("") || words.length === 0) return undefined
+  const limits: { -readonly [Field in RateField]?: number } = {}
+  for (const word of words) {
+    const [, name, number] = /^(\w+)=(\d{1,7})$/.exec(word) ?? []
+    const [field] = (Object.keys(rateNames) as RateField[]).filter((one) => rateNames[one] === name)
+    if (field === undefined || Object.hasOwn(limits, field) || Number(number) > rateMaximum) return undefined
+    limits[field] = Number(number)
+  }
+  return { parts, limits }
+}
+
+function directoryLimitsProblems(texts: readonly string[]): readonly string[] {
+  if (texts.length > directoryLimitsMaximum) return [`must not have more than ${directoryLimitsMaximum} entries`]
+  const unread = texts.filter((text) => parseDirectoryLimits(text) === undefined)
+  const paths = texts.map((text) => text.trim().split(/\s+/)[0] ?? "")
+  const twice = new Set(paths.filter((path, at) => paths.indexOf(path) !== at))
+  return [
+    ...unread.map(
+      (text) =>
+        `has ${JSON.stringify(text)}, which is not the path of a directory and its limits, such as "roles/web/acme orders_per_account=100", each from 0 to ${rateMaximum}`,
+    ),
+    ...Array.from(twice, (path) => `has limits of ${path} more than once`),
+  ]
+}
 
 function listProblems(names: readonly string[], exists: (name: string) => boolean, what: string): readonly string[] {
   if (names.length === 0) return [`must not be empty; "*" allows every ${what}`]

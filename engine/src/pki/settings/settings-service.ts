@@ -1,10 +1,11 @@
-import { type Fault, refuseFaults } from "../../core/errors.ts"
+import { refuseFaults } from "../../core/errors.ts"
 import { type Authority, findIssuer, issuerOf, keyOf } from "../authority.ts"
 import { AuthorityService } from "../authority-service.ts"
-import { filledUrls, isAbsoluteUrl, urlFaults } from "../issuers/authority-urls.ts"
+import { filledUrls, urlFaults } from "../issuers/authority-urls.ts"
 import { type AuthorityUrls, defaultIssuerSettings } from "../issuers/issuer.ts"
 import { defaultReference } from "../names/reference-name.ts"
 import { type AcmeSettings, acmeSettingsFaults, type WrittenAcmeSettings } from "./acme-settings.ts"
+import { clusterFaults, withoutSlashes } from "./cluster-settings.ts"
 import type { ClusterSettings, IssuersSettings, KeysSettings, MountSettings } from "./mount-settings.ts"
 import type { IssuersSettingsPatch, KeysSettingsPatch, Saved, Settings } from "./settings.ts"
 
@@ -65,8 +66,7 @@ export class SettingsService extends AuthorityService implements Settings {
   async changeCluster(patch: Partial<ClusterSettings>): Promise<Saved<ClusterSettings>> {
     this.authorize(writing, "config/cluster")
     return this.#change("cluster", ({ settings }) => {
-      const { path, aiaPath } = { ...settings.cluster, ...patch }
-      const value = { path: withoutSlash(path), aiaPath: withoutSlash(aiaPath) }
+      const value = withoutSlashes({ ...settings.cluster, ...patch })
       refuseFaults(clusterFaults(value))
       return { value, warnings: templateWarnings({ ...settings, cluster: value }) }
     })
@@ -138,17 +138,6 @@ const noStoreWarnings = ({ allowedRoles }: AcmeSettings, roles: Authority["roles
   allowedRoles
     .filter((name) => roles.get(name)?.noStore === true)
     .map((name) => `the role ${name} in allowed_roles cannot be used with ACME, because its no_store is true`)
-
-const withoutSlash = (url: string): string => url.replace(/\/+$/, "")
-
-function clusterFaults({ path, aiaPath }: ClusterSettings): Fault[] {
-  const faults: Fault[] = []
-  if (path !== "" && !(isAbsoluteUrl(path) && /^https:/i.test(path)))
-    faults.push({ field: ["path"], detail: `"path" must be an https URL` })
-  if (aiaPath !== "" && !(isAbsoluteUrl(aiaPath) && /^https?:/i.test(aiaPath)))
-    faults.push({ field: ["aiaPath"], detail: `"aia_path" must be an http or https URL` })
-  return faults
-}
 
 /** Told when templates are set, or what fills them in is taken away, and not only when the next certificate lacks a URL. */
 const templateWarnings = (settings: Pick<MountSettings, "urls" | "cluster">): readonly string[] =>

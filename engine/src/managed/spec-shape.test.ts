@@ -1,0 +1,86 @@
+import { describe, expect, expectTypeOf, test } from "vitest"
+import * as shapes from "./spec-shape.ts"
+
+const shape = shapes.members({
+  name: shapes.text().filled(),
+  reason: shapes.text().max(3).optional(),
+  mode: shapes.oneOf(["remote", "local", "agent"]).optional(),
+  only: shapes.oneOf(["one"]).optional(),
+  isLocked: shapes.flag().optional(),
+  count: shapes.integer().optional(),
+  days: shapes.number().nullable().optional(),
+  patterns: shapes.list(shapes.text().filled()).optional(),
+  checks: shapes
+    .list(shapes.oneOf(["a", "b"]))
+    .filled()
+    .optional(),
+  bindings: shapes.texts().optional(),
+  repository: shapes.members({ identifier: shapes.text(), branch: shapes.text().optional() }).nullable().optional(),
+  policies: shapes.list(shapes.textOr(shapes.members({ oid: shapes.text() }))).optional(),
+})
+
+const detailsOf = (spec: object, open: readonly string[] = []) =>
+  shapes.faultsOf(shape, { name: "api", ...spec }, new Set(open)).map(({ detail }) => detail)
+
+describe("the shape of a spec", () => {
+  test.each<{ spec: object; detail: string }>([
+    { spec: { name: undefined }, detail: "name is required" },
+    { spec: { name: 7 }, detail: "name must be text" },
+    { spec: { name: null }, detail: "name must be text" },
+    { spec: { name: "" }, detail: "name must not be empty" },
+    { spec: { reason: "long" }, detail: "reason must have at most 3 characters" },
+    { spec: { mode: "cloud" }, detail: 'mode must be "remote", "local" or "agent"' },
+    { spec: { only: "two" }, detail: 'only must be "one"' },
+    { spec: { isLocked: "true" }, detail: "isLocked must be true or false" },
+    { spec: { count: 1.5 }, detail: "count must be a whole number" },
+    { spec: { count: "1" }, detail: "count must be a whole number" },
+    { spec: { days: Number.NaN }, detail: "days must be a number" },
+    { spec: { patterns: "a" }, detail: "patterns must be a list" },
+    { spec: { patterns: ["a", ""] }, detail: "patterns.1 must not be empty" },
+    { spec: { patterns: [undefined] }, detail: "patterns.0 is required" },
+    { spec: { checks: [] }, detail: "checks must not be empty" },
+    { spec: { checks: ["c"] }, detail: 'checks.0 must be "a" or "b"' },
+    { spec: { bindings: ["a"] }, detail: "bindings must be an object of texts" },
+    { spec: { bindings: { env: 1 } }, detail: "bindings.env must be text" },
+    { spec: { repository: "a/b" }, detail: "repository must be an object" },
+    { spec: { repository: {} }, detail: "repository.identifier is required" },
+    { spec: { repository: { identifier: "a/b", Branch: "x" } }, detail: "Branch is not known; say branch" },
+    { spec: { policies: [{ oid: 1 }] }, detail: "policies.0.oid must be text" },
+    { spec: { policies: [1] }, detail: "policies.0 must be text or an object" },
+    { spec: { "is-locked": true }, detail: "is-locked is not known; say isLocked" },
+  ])("refuses $spec: $detail", ({ spec, detail }) => expect(detailsOf(spec)).toEqual([detail]))
+
+  test("takes nothing from a prototype", () => {
+    expect(shapes.faultsOf(shape, Object.create({ name: "api" }) as shapes.Of<typeof shape>, new Set())).toHaveLength(1)
+  })
+
+  test("tells every fault at once, each on its field", () => {
+    const faults = shapes.faultsOf(shape, { name: 1, repository: { identifier: 2 } }, new Set())
+    expect(faults.map(({ field }) => field)).toEqual([["name"], ["repository", "identifier"]])
+  })
+
+  test("lists what is known where nothing like it is", () => {
+    expect(detailsOf({ colour: "red" })).toEqual([
+      expect.stringMatching(/^colour is not known; known are name, reason,/),
+    ])
+  })
+
+  test("does not miss what is not known yet", () => {
+    expect(detailsOf({ name: undefined }, ["name"])).toEqual([])
+  })
+
+  test.each([
+    { spec: {} },
+    { spec: { days: null, repository: null, bindings: {}, patterns: [] } },
+    { spec: { count: 0, days: 0.5, isLocked: false, policies: ["1.2", { oid: "1.3" }] } },
+  ])("takes $spec", ({ spec }) => expect(detailsOf(spec)).toEqual([]))
+
+  test("has the type of what passes", () => {
+    expectTypeOf<shapes.Of<typeof shape>>().toExtend<{
+      name: string
+      mode?: "remote" | "local" | "agent" | undefined
+      days?: number | null | undefined
+      policies?: (string | { oid: string })[] | undefined
+    }>()
+  })
+})
