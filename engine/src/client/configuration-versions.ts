@@ -34,6 +34,12 @@ export function remoteConfigurationVersions(calls: Calls, { download }: Transpor
       }),
     download: async (id) => download(path`/configuration-versions/${id}/download`),
     archive: async (id) => done({ method: "POST", path: path`/configuration-versions/${id}/actions/archive` }),
+    softDeleteBackingData: async (id) =>
+      done({ method: "POST", path: path`/configuration-versions/${id}/actions/soft_delete_backing_data` }),
+    restoreBackingData: async (id) =>
+      done({ method: "POST", path: path`/configuration-versions/${id}/actions/restore_backing_data` }),
+    permanentlyDeleteBackingData: async (id) =>
+      done({ method: "POST", path: path`/configuration-versions/${id}/actions/permanently_delete_backing_data` }),
     delete: async (id) => done({ method: "DELETE", path: path`/configuration-versions/${id}` }),
     ingressAttributes: async (id) =>
       one(decodeIngressAttributes, {

@@ -1,12 +1,21 @@
 // The engine's one way to dial an address that somebody else chose. A name is resolved once; the connection goes to the very
 // addresses that were looked at, so that a name which answers differently the second time gains nothing; and every
 // redirect starts from the beginning.
+import type { LookupFunction } from "node:net"
 import type { PeerCertificate } from "node:tls"
 import type { Agent, Dispatcher } from "undici"
-import { type Fetch, FetchFailure, type FetchFailureKind, type OutgoingRequest, type Trust } from "../core/fetch.ts"
+import {
+  type Fetch,
+  FetchFailure,
+  type FetchFailureKind,
+  type OutgoingAnswer,
+  type OutgoingRequest,
+  type Trust,
+} from "../core/fetch.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { PermittedAddresses } from "./address-guard.ts"
 import { guardedLookup, type GuardedLookupOptions, literalRefusal } from "./guarded-lookup.ts"
+import { type Destroyable, getOnce } from "./single-get.ts"
 
 export interface GuardedFetchOptions extends GuardedLookupOptions {
   readonly digest: Runtime["digest"]
@@ -19,15 +28,18 @@ export interface GuardedFetch extends AsyncDisposable {
 /** Each with its own trust, identity and kept connections; more mounts than that with services of their own dial anew. */
 const agentsMaximum = 32
 const keptConnectionMs = 30_000
+const droppedBytesMaximum = 16_384
 
 export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const agents = new Map<string, Agent>()
+  const lookup = guardedLookup(options)
+  const single = new Set<Destroyable>()
 
   async function agentFor({ trust, identity }: OutgoingRequest): Promise<Agent> {
     // Loaded with the first request: most engines that are opened for a while ask nobody.
     const undici = await import("undici")
     const key = options.digest(JSON.stringify([trust, identity]))
-    const agent = agents.get(key) ?? new undici.Agent(agentOptions(options, trust, identity))
+    const agent = agents.get(key) ?? new undici.Agent(agentOptions(lookup, trust, identity))
     agents.delete(key)
     agents.set(key, agent)
     if (agents.size > agentsMaximum) {
@@ -45,7 +57,13 @@ export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
     async fetch(request) {
       const signal = AbortSignal.timeout(request.timeoutMs)
       try {
-        return await follow(request, await agentFor(request), options.permitted, signal)
+        return await follow(request, {
+          agent: () => agentFor(request),
+          single,
+          lookup,
+          permitted: options.permitted,
+          signal,
+        })
       } catch (error) {
         if (error instanceof FetchFailure) throw error
         if (signal.aborted)
@@ -54,24 +72,28 @@ export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
       }
     },
     async [Symbol.asyncDispose]() {
+      for (const one of single) one.destroy()
       await Promise.all([...agents.values()].map((agent) => agent.destroy()))
       agents.clear()
     },
   }
 }
 
-type Answer = Awaited<ReturnType<Fetch>>
+/** What all questions of one request go by. */
+interface Way {
+  readonly agent: () => Promise<Agent>
+  /** Under way outside of any agent. */
+  readonly single: Set<Destroyable>
+  readonly lookup: LookupFunction
+  readonly permitted: PermittedAddresses
+  readonly signal: AbortSignal
+}
 
-async function follow(
-  request: OutgoingRequest,
-  agent: Agent,
-  permitted: PermittedAddresses,
-  signal: AbortSignal,
-): Promise<Answer> {
+async function follow(request: OutgoingRequest, way: Way): Promise<OutgoingAnswer> {
   const { redirectsMaximum } = request
   let url = urlOf(request.url)
   for (let redirects = 0; ; redirects += 1) {
-    const answer = await ask(request, url, agent, permitted, signal)
+    const answer = await ask(request, url, way)
     const { location } = answer.headers
     if (redirectsMaximum === undefined || request.method !== "GET") return answer
     if (!redirectStatuses.has(answer.status) || location === undefined) return answer
@@ -91,29 +113,34 @@ function urlOf(text: string, base?: URL): URL {
 }
 
 async function ask(
-  { method, headers, body, answerBytesMaximum, ports, closes }: OutgoingRequest,
+  { method, headers: given, body, answerBytesMaximum, dropsBody, ports, closes }: OutgoingRequest,
   url: URL,
-  agent: Agent,
-  permitted: PermittedAddresses,
-  signal: AbortSignal,
-): Promise<Answer> {
+  { agent, single, lookup, permitted, signal }: Way,
+): Promise<OutgoingAnswer> {
   const refusal = literalRefusal(url, permitted)
   if (refusal !== undefined) throw refusal
   if (ports !== undefined && !ports.includes(portOf(url)))
     throw new FetchFailure("redirects", `${url.origin} is on a port that this server may not connect to.`)
-  const answer = await agent.request({
+  const headers = { "user-agent": "chancery", ...given }
+  if (closes === true && method === "GET" && url.protocol === "http:")
+    return getOnce({ url, headers, lookup, answerBytesMaximum, signal, underWay: single })
+  const answer = await (
+    await agent()
+  ).request({
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
     method,
     signal,
-    headers: { "user-agent": "chancery", ...headers },
+    headers,
     body: body ?? null,
     reset: closes === true,
   })
+  // A short one is taken off the connection, which then serves again; of a long one the connection is closed.
+  if (dropsBody === true) void answer.body.dump({ limit: droppedBytesMaximum }).catch(() => {})
   return {
     status: answer.statusCode,
     headers: firstOfEach(answer.headers),
-    body: await read(answer.body, answerBytesMaximum, url.origin),
+    body: dropsBody === true ? new Uint8Array() : await read(answer.body, answerBytesMaximum, url.origin),
   }
 }
 
@@ -130,7 +157,7 @@ async function read(body: Dispatcher.ResponseData["body"], maximum: number, orig
 }
 
 function agentOptions(
-  options: GuardedFetchOptions,
+  lookup: LookupFunction,
   trust: Trust | undefined,
   identity: OutgoingRequest["identity"],
 ): Agent.Options {
@@ -139,7 +166,7 @@ function agentOptions(
     keepAliveTimeout: keptConnectionMs,
     keepAliveMaxTimeout: keptConnectionMs,
     connect: {
-      lookup: guardedLookup(options),
+      lookup,
       ...trustOptions(trust),
       ...(identity === undefined ? {} : { cert: identity.certificates, key: identity.privateKey }),
     },

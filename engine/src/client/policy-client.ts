@@ -1,7 +1,6 @@
 import { unavailable } from "../core/errors.ts"
 import { type Fetch, FetchFailure, type OutgoingAnswer } from "../core/fetch.ts"
 import type { PolicyClient } from "../pki/external-policy/policy-client.ts"
-import { decodePolicyAnswer, encodePolicyQuestion } from "../wire/pki/policy-webhook.ts"
 
 /** A certificate, and some sentences. */
 const answerBytesMaximum = 1024 * 1024
@@ -10,6 +9,8 @@ const answerBytesMaximum = 1024 * 1024
 export const webhookPolicyClient =
   (fetch: Fetch): PolicyClient =>
   async ({ url, timeoutMs, trust, identity }, question) => {
+    // Loaded with the first question, before anybody is asked, as what dials is: most engines that are opened ask nobody.
+    const { decodePolicyAnswer, encodePolicyQuestion } = await import("../wire/pki/policy-webhook.ts")
     const answer = await answered(
       fetch({
         method: "POST",

@@ -4,9 +4,11 @@ import type { Engine } from "../engine.ts"
 import { remoteAcmeManagement } from "./acme-management.ts"
 import { remoteAgentPools } from "./agent-pools.ts"
 import { remoteAssessments } from "./assessments.ts"
+import { remoteBulkActions } from "./bulk-actions.ts"
 import { callsOver } from "./calls.ts"
 import { remoteConfigurationVersions } from "./configuration-versions.ts"
 import { remoteDiscovery } from "./discovery.ts"
+import { remoteEvents } from "./events.ts"
 import { remoteLeases } from "./leases.ts"
 import { remoteMounts } from "./mounts.ts"
 import { remoteOrganizationMemberships } from "./organization-memberships.ts"
@@ -31,6 +33,7 @@ import { createTransport, type TransportOptions } from "./transport.ts"
 import { remoteUsers } from "./users.ts"
 import { remoteVariables } from "./variables.ts"
 import { remoteVcsConnections } from "./vcs-connections.ts"
+import { remoteWebhooks } from "./webhooks.ts"
 import { remoteWorkspaces } from "./workspaces.ts"
 
 /** `url` is the server's address, with or without the version prefix. Nothing is sent before the first call. */
@@ -50,11 +53,14 @@ export function openRemote(url: string, options: TransportOptions): Engine {
     tokens: remoteTokens(calls),
     siteSettings: remoteSiteSettings(calls),
     workspaces: remoteWorkspaces(calls),
+    bulkActions: remoteBulkActions(transport),
     stateVersions: remoteStateVersions(calls, transport),
-    runs: remoteRuns(calls),
+    runs: remoteRuns(calls, transport),
     configurationVersions: remoteConfigurationVersions(calls, transport),
     runClaims: remoteRunClaims(calls, transport),
     variables: remoteVariables(calls),
+    events: remoteEvents(transport),
+    webhooks: remoteWebhooks(calls),
     assessments: remoteAssessments(calls),
     vcsConnections: remoteVcsConnections(calls),
     tags: remoteTags(calls),

@@ -1,6 +1,7 @@
 import { decodeOne } from "../wire/jsonapi/answer.ts"
 import { encodeRunStep } from "../wire/jsonapi/run.ts"
 import { decodeClaim, decodeExecutionVariable, decodeLogSize, encodeClaimInput } from "../wire/jsonapi/run-claim.ts"
+import { decodeStateVersionView, encodeStateVersionInput } from "../wire/jsonapi/state-version.ts"
 import type { ClaimTarget, RunClaims } from "../workspaces/run-claims.ts"
 import { type Calls, queryOf } from "./calls.ts"
 import { path, type Transport } from "./transport.ts"
@@ -8,7 +9,7 @@ import { workspaceId } from "./workspaces.ts"
 
 const mediaType = "application/octet-stream"
 
-export function remoteRunClaims(calls: Calls, { send, download }: Transport): RunClaims {
+export function remoteRunClaims(calls: Calls, { send, download, downloadStream }: Transport): RunClaims {
   const { one, all, done } = calls
 
   async function whereOf(target: ClaimTarget): Promise<string> {
@@ -53,6 +54,14 @@ export function remoteRunClaims(calls: Calls, { send, download }: Transport): Ru
         octets: { mediaType, body: bytes },
       }),
     document: async (id, document) => download(path`/run-claims/${id}/documents/${document}`),
+    configuration: async (id) => download(path`/run-claims/${id}/configuration`),
+    state: async (id) => downloadStream(path`/run-claims/${id}/state`),
+    createState: async (id, input) =>
+      one(decodeStateVersionView, {
+        method: "POST",
+        path: path`/run-claims/${id}/state-versions`,
+        document: encodeStateVersionInput(input),
+      }),
     variables: async (id) => all(decodeExecutionVariable, { method: "GET", path: path`/run-claims/${id}/variables` }),
   }
 }

@@ -1,5 +1,6 @@
 import { readResource } from "../wire/jsonapi/answer.ts"
 import {
+  decodeRunCapacity,
   decodeRunView,
   encodeOrganizationRunQuery,
   encodeRunInput,
@@ -10,10 +11,10 @@ import {
 import type { RunView } from "../workspaces/run.ts"
 import type { Runs } from "../workspaces/runs.ts"
 import type { Calls } from "./calls.ts"
-import { path } from "./transport.ts"
+import { path, type Transport } from "./transport.ts"
 import { workspaceId } from "./workspaces.ts"
 
-export function remoteRuns(calls: Calls): Runs {
+export function remoteRuns(calls: Calls, { download }: Transport): Runs {
   const { one, page, done } = calls
   const get = async (id: string): Promise<RunView> => one(decodeRunView, { method: "GET", path: path`/runs/${id}` })
   const act = async (id: string, action: string): Promise<void> =>
@@ -32,10 +33,18 @@ export function remoteRuns(calls: Calls): Runs {
     get,
     getByPlan: async (planId) => get(await one(runOf("plans"), { method: "GET", path: path`/plans/${planId}` })),
     getByApply: async (applyId) => get(await one(runOf("applies"), { method: "GET", path: path`/applies/${applyId}` })),
+    async planJson(planId) {
+      const json = await download(path`/plans/${planId}/json-output`)
+      return json.length === 0 ? undefined : json
+    },
     list: async (ref, query, request) =>
       page(decodeRunView, path`/workspaces/${await workspaceId(calls, ref)}/runs`, request, encodeRunQuery(query)),
     listForOrganization: async (organization, query, request) =>
       page(decodeRunView, path`/organizations/${organization}/runs`, request, encodeOrganizationRunQuery(query)),
+    queue: async (organization, request) =>
+      page(decodeRunView, path`/organizations/${organization}/runs/queue`, request),
+    capacity: async (organization) =>
+      one(decodeRunCapacity, { method: "GET", path: path`/organizations/${organization}/capacity` }),
     apply: (id) => act(id, "apply"),
     discard: (id) => act(id, "discard"),
     cancel: (id) => act(id, "cancel"),

@@ -2,7 +2,8 @@ import type { Tags } from "../tags/tags.ts"
 import { encodeIdentifiers } from "../wire/jsonapi/document.ts"
 import { decodeTag, encodeTagFilter, encodeTagReferences } from "../wire/jsonapi/tag.ts"
 import { decodeEffectiveTagBinding, decodeTagBinding, encodeTagBindings } from "../wire/jsonapi/tag-binding.ts"
-import type { Calls } from "./calls.ts"
+import { encodeShowing, encodeWriter } from "../wire/jsonapi/writer.ts"
+import { type Calls, queryOf } from "./calls.ts"
 import { path } from "./transport.ts"
 
 export const remoteTags = ({ all, page, done }: Calls): Tags => ({
@@ -14,51 +15,63 @@ export const remoteTags = ({ all, page, done }: Calls): Tags => ({
       path: path`/organizations/${organization}/tags`,
       document: encodeTagReferences(names.map((name) => ({ name }))),
     }),
-  delete: async (organization, ids) =>
+  delete: async (organization, ids, writer) =>
     done({
       method: "DELETE",
       path: path`/organizations/${organization}/tags`,
-      document: encodeIdentifiers("tags", ids),
+      document: encodeWriter(encodeIdentifiers("tags", ids), writer),
     }),
-  apply: async (tagId, workspaceIds) =>
+  apply: async (tagId, workspaceIds, writer) =>
     done({
       method: "POST",
       path: path`/tags/${tagId}/relationships/workspaces`,
-      document: encodeIdentifiers("workspaces", workspaceIds),
+      document: encodeWriter(encodeIdentifiers("workspaces", workspaceIds), writer),
     }),
 
   ofWorkspace: async (workspaceId, request, { search } = {}) =>
     page(decodeTag, path`/workspaces/${workspaceId}/relationships/tags`, request, [["name", search]]),
-  add: async (workspaceId, tags) =>
+  add: async (workspaceId, tags, writer) =>
     done({
       method: "POST",
       path: path`/workspaces/${workspaceId}/relationships/tags`,
-      document: encodeTagReferences(tags),
+      document: encodeWriter(encodeTagReferences(tags), writer),
     }),
-  remove: async (workspaceId, tags) =>
+  remove: async (workspaceId, tags, writer) =>
     done({
       method: "DELETE",
       path: path`/workspaces/${workspaceId}/relationships/tags`,
-      document: encodeTagReferences(tags),
+      document: encodeWriter(encodeTagReferences(tags), writer),
     }),
 
-  bindings: async (workspaceId) =>
-    all(decodeTagBinding, { method: "GET", path: path`/workspaces/${workspaceId}/tag-bindings` }),
-  effectiveBindings: async (workspaceId) =>
-    all(decodeEffectiveTagBinding, { method: "GET", path: path`/workspaces/${workspaceId}/effective-tag-bindings` }),
-  bind: async (workspaceId, bindings) =>
+  bindings: async (workspaceId, showing) =>
+    all(decodeTagBinding, {
+      method: "GET",
+      path: path`/workspaces/${workspaceId}/tag-bindings`,
+      query: queryOf(encodeShowing(showing)),
+    }),
+  effectiveBindings: async (workspaceId, showing) =>
+    all(decodeEffectiveTagBinding, {
+      method: "GET",
+      path: path`/workspaces/${workspaceId}/effective-tag-bindings`,
+      query: queryOf(encodeShowing(showing)),
+    }),
+  bind: async (workspaceId, bindings, writer) =>
     all(decodeTagBinding, {
       method: "PATCH",
       path: path`/workspaces/${workspaceId}/tag-bindings`,
-      document: encodeTagBindings(bindings),
+      document: encodeWriter(encodeTagBindings(bindings), writer),
     }),
 
-  projectBindings: async (projectId) =>
-    all(decodeTagBinding, { method: "GET", path: path`/projects/${projectId}/tag-bindings` }),
-  bindProject: async (projectId, bindings) =>
+  projectBindings: async (projectId, showing) =>
+    all(decodeTagBinding, {
+      method: "GET",
+      path: path`/projects/${projectId}/tag-bindings`,
+      query: queryOf(encodeShowing(showing)),
+    }),
+  bindProject: async (projectId, bindings, writer) =>
     all(decodeTagBinding, {
       method: "PATCH",
       path: path`/projects/${projectId}/tag-bindings`,
-      document: encodeTagBindings(bindings),
+      document: encodeWriter(encodeTagBindings(bindings), writer),
     }),
 })

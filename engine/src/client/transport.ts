@@ -40,6 +40,8 @@ export interface TransportOptions {
   readonly addresses?: PermittedAddresses
   /** When requests may be sent; at once when left out. */
   readonly pace?: Pace
+  /** What each request is called in the server's logs and in the events of what it changes; the server names it when left out. */
+  readonly nameRequest?: () => string
   readonly connectTimeoutMs?: number
   /** From the request to the first byte of the answer, and between two pieces of its body. */
   readonly answerTimeoutMs?: number
@@ -72,6 +74,10 @@ export interface OutgoingRequest {
   /** For fields of which the domain's name and the wire's do not follow from each other, as the API's errors have them. */
   readonly names?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
+  /** For how long nothing may come of an answer that has begun, where that is longer than usual. */
+  readonly quietMs?: number
+  /** Beside those that every request has, or in their place. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** One way to ask: the API of workspaces, unless it is called for certificates. */
@@ -89,6 +95,8 @@ export interface Transport extends Asking, AsyncDisposable {
   readonly pki: Asking
   /** The answer's body as it comes, however long it is. */
   readonly downloadStream: (path: string) => Promise<AsyncIterable<Uint8Array>>
+  /** The same of any request; whoever stops reading ends it. */
+  readonly stream: (request: OutgoingRequest) => Promise<AsyncIterable<Uint8Array>>
   /** Sends a body of any length, once, to an address that is its own credential; `path` is from the root. */
   readonly upload: (path: string, query: URLSearchParams, content: AsyncIterable<Uint8Array>) => Promise<void>
   /** A header of the answer to GET; undefined where it has none. */
@@ -119,12 +127,12 @@ interface RefusedAnswer {
 
 const workspaceApi: Api = {
   prefix: "/api/v2",
-  headers: ({ document, octets }, token) => ({
+  headers: ({ document, octets, headers }, token) => ({
     accept: mediaType,
     authorization: `Bearer ${token}`,
-    ...(octets === undefined ? {} : { "content-type": octets.mediaType }),
     ...(document === undefined ? {} : { "content-type": mediaType }),
     ...(octets === undefined ? {} : { "content-type": octets.mediaType }),
+    ...headers,
   }),
   refusal: ({ status, document, retryAfterMs }, names) => decodeError(status, document, { retryAfterMs, names }),
 }
@@ -200,8 +208,13 @@ export function createTransport(url: string, options: TransportOptions): Transpo
         path: `${base.pathname.replace(/\/$/, "")}${api.prefix}${request.path}${search}`,
         method,
         signal,
-        headers: { "user-agent": "chancery", ...api.headers(request, options.token) },
+        headers: {
+          "user-agent": "chancery",
+          ...(options.nameRequest === undefined ? {} : { "x-request-id": options.nameRequest() }),
+          ...api.headers(request, options.token),
+        },
         body: bodyOf(request),
+        ...(request.quietMs === undefined ? {} : { bodyTimeout: request.quietMs }),
       }),
     )
     if (answer.statusCode >= 200 && answer.statusCode <= 299) return answer
@@ -250,14 +263,17 @@ export function createTransport(url: string, options: TransportOptions): Transpo
     exchange: async (path, octets) => (await patiently(api, { method: "POST", path, octets }, once)).bytes,
   })
 
+  const stream = async (request: OutgoingRequest): Promise<AsyncIterable<Uint8Array>> => {
+    const { body } = await patiently(workspaceApi, request, begun)
+    return coming(base, body)
+  }
+
   return {
     ...asking(workspaceApi),
     pki: asking(pkiApi),
     header: async (path, name) => single((await patiently(workspaceApi, { method: "GET", path }, once)).headers[name]),
-    async downloadStream(path) {
-      const { body } = await patiently(workspaceApi, { method: "GET", path }, begun)
-      return coming(base, body)
-    },
+    downloadStream: (path) => stream({ method: "GET", path }),
+    stream,
     async upload(path, query, content) {
       const octets = { mediaType: "application/octet-stream", body: content }
       await once(openAddresses, { method: "PUT", path, query, octets }, ending)

@@ -6,6 +6,7 @@ import {
   encodeAppInstallationInput,
   encodeOauthClientInput,
   encodeOauthClientPatch,
+  encodeOauthTokenPatch,
 } from "../wire/jsonapi/vcs-connection.ts"
 import type { Calls } from "./calls.ts"
 import { path } from "./transport.ts"
@@ -30,6 +31,12 @@ export const remoteVcsConnections = ({ one, page, done }: Calls): VcsConnections
   getToken: async (id) => one(decodeOauthTokenView, { method: "GET", path: path`/oauth-tokens/${id}` }),
   listTokens: async (organization, request) =>
     page(decodeOauthTokenView, path`/organizations/${organization}/oauth-tokens`, request),
+  updateToken: async (id, patch) =>
+    one(decodeOauthTokenView, {
+      method: "PATCH",
+      path: path`/oauth-tokens/${id}`,
+      document: encodeOauthTokenPatch(patch),
+    }),
   deleteToken: async (id) => done({ method: "DELETE", path: path`/oauth-tokens/${id}` }),
   createInstallation: async (organization, input) =>
     one(decodeAppInstallationView, {

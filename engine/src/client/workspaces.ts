@@ -1,8 +1,9 @@
 import { encodeIdentifiers } from "../wire/jsonapi/document.ts"
 import { encodeSshKeyAssignment } from "../wire/jsonapi/ssh-key.ts"
-import { decodeWorkspace, encodeLock } from "../wire/jsonapi/workspace.ts"
+import { decodeWorkspace, encodeLock, encodeLockExtension } from "../wire/jsonapi/workspace.ts"
 import { encodeWorkspaceInput } from "../wire/jsonapi/workspace-input.ts"
 import { encodeWorkspaceQuery } from "../wire/jsonapi/workspace-query.ts"
+import { encodeWriter } from "../wire/jsonapi/writer.ts"
 import type { WorkspaceRef } from "../workspaces/workspace.ts"
 import type { WorkspaceView } from "../workspaces/workspace-view.ts"
 import type { Workspaces } from "../workspaces/workspaces.ts"
@@ -19,17 +20,21 @@ export function remoteWorkspaces(calls: Calls): Workspaces {
     })
 
   return {
-    create: async (organization, input) =>
+    create: async (organization, input, writer) =>
       one(decodeWorkspace, {
         method: "POST",
         path: path`/organizations/${organization}/workspaces`,
-        document: encodeWorkspaceInput(input),
+        document: encodeWriter(encodeWorkspaceInput(input), writer),
       }),
     list: async (organization, query, request) =>
       page(decodeWorkspace, path`/organizations/${organization}/workspaces`, request, encodeWorkspaceQuery(query)),
     get: async (ref) => one(decodeWorkspace, { method: "GET", path: workspacePath(ref) }),
-    update: async (ref, changes) =>
-      one(decodeWorkspace, { method: "PATCH", path: workspacePath(ref), document: encodeWorkspaceInput(changes) }),
+    update: async (ref, changes, writer) =>
+      one(decodeWorkspace, {
+        method: "PATCH",
+        path: workspacePath(ref),
+        document: encodeWriter(encodeWorkspaceInput(changes), writer),
+      }),
     safeDelete: async (ref) => done({ method: "POST", path: `${workspacePath(ref)}/actions/safe-delete` }),
     forceDelete: async (ref) => done({ method: "DELETE", path: workspacePath(ref) }),
     assignSshKey: async (ref, sshKeyId) =>
@@ -39,6 +44,7 @@ export function remoteWorkspaces(calls: Calls): Workspaces {
         document: encodeSshKeyAssignment(sshKeyId),
       }),
     lock: (ref, input) => act(ref, "lock", encodeLock(input)),
+    extendLock: (ref, input = {}) => act(ref, "extend-lock", encodeLockExtension(input)),
     unlock: (ref) => act(ref, "unlock"),
     forceUnlock: (ref) => act(ref, "force-unlock"),
     moveToProject: async (projectId, workspaceIds) =>

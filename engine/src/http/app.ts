@@ -95,7 +95,9 @@ const answer = (context: Context<Served>, route: Route, options: AppOptions): Pr
     const caller = await callerOf(context, engine, trail)
     recordRequest(trail, context.req.raw, context.env, caller)
     if (caller.kind === "service") throw unauthenticated()
-    return route.handle(Object.assign(requestOf(context, options), { engine: engine.as(caller, trail) }))
+    return route.handle(
+      Object.assign(requestOf(context, options), { engine: engine.as(caller, trail, context.env.requestId) }),
+    )
   })
 }
 
@@ -125,7 +127,7 @@ async function settle(
   try {
     const answer = await work()
     trail?.response({ status: answer.status })
-    return response(answer)
+    return answer.download === undefined ? response(answer) : downloaded(answer, answer.download, options, exchange)
   } catch (error) {
     const refusal = failed(error, options, exchange, pointers)
     trail?.response({ status: refusal.status, ...(isEngineError(error) ? { errors: [error.message] } : {}) })
@@ -163,6 +165,33 @@ function response({ status, document, text, stream, headers }: ApiResponse): Res
   })
 }
 
+/** Straight to the socket where there is one: web streams take longer for each piece than all there is to do with it. */
+function downloaded(
+  { status, headers }: ApiResponse,
+  download: AsyncIterable<Uint8Array>,
+  options: AppOptions,
+  exchange: Exchange,
+): Response {
+  const content = watched(download, options, exchange)
+  exchange.send?.(content)
+  const body = exchange.send === undefined ? ReadableStream.from(content) : null
+  return new Response(body, { status, ...(headers && { headers }) })
+}
+
+/** The head of the answer says that all is well, and can be gone when something is not. */
+async function* watched(
+  content: AsyncIterable<Uint8Array>,
+  { runtime }: AppOptions,
+  { requestId }: Exchange,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* content
+  } catch (error) {
+    if (!isEngineError(error)) runtime.log.error("answer cut short", { requestId, error })
+    throw error
+  }
+}
+
 function requestOf(context: Context<Served>, options: AppOptions): Omit<ApiRequest, "engine"> {
   const raw = context.req.raw
   if (context.req.url.includes("%00")) refuseUnstorable(context.req.param(), queryOf(context.req.url))
@@ -181,7 +210,7 @@ function requestOf(context: Context<Served>, options: AppOptions): Omit<ApiReque
     },
     snapshotIntervalSeconds: options.snapshotIntervalSeconds ?? defaultSnapshotIntervalSeconds,
     bytes: () => boundedBytes(context.req.raw, options.bodyLimitBytes ?? defaultBodyLimitBytes),
-    stream: () => bodyStream(context.req.raw),
+    stream: () => context.env.body?.() ?? bodyStream(raw),
     body: () => jsonBody(context, options.bodyLimitBytes ?? defaultBodyLimitBytes),
   }
 }

@@ -77,7 +77,8 @@ test("answers of responders, builds of lists, orders and validations are counted
   Object.assign(activity.crlBuilds.complete, { doneCount: 2, failureCount: 1, durationMs: 500, lastDurationMs: 200 })
   recordOrder(activity.acme, "valid", 1_500)
   recordOrder(activity.acme, "invalid", 9_000)
-  recordValidation(activity.acme, "dns-01", "retried", 250)
+  recordValidation(activity.acme, "dns-01", "retried", 29_000)
+  recordValidation(activity.acme, "dns-01", "valid", 31_000)
   const told = (await samplesOf(registry)).filter((line) => !line.startsWith("chancery_pki") && !line.endsWith(" 0"))
   expect(told).toEqual([
     'chancery_ocsp_answers_total{status="good"} 5',
@@ -88,9 +89,22 @@ test("answers of responders, builds of lists, orders and validations are counted
     'chancery_crl_build_duration_seconds_total{kind="complete"} 0.5',
     'chancery_acme_orders_total{status="valid"} 1',
     'chancery_acme_orders_total{status="invalid"} 1',
-    "chancery_acme_order_duration_seconds_total 1.5",
+    'chancery_acme_order_duration_seconds_bucket{le="2.5"} 1',
+    'chancery_acme_order_duration_seconds_bucket{le="5"} 1',
+    'chancery_acme_order_duration_seconds_bucket{le="10"} 1',
+    'chancery_acme_order_duration_seconds_bucket{le="30"} 1',
+    'chancery_acme_order_duration_seconds_bucket{le="60"} 1',
+    'chancery_acme_order_duration_seconds_bucket{le="300"} 1',
+    'chancery_acme_order_duration_seconds_bucket{le="3600"} 1',
+    'chancery_acme_order_duration_seconds_bucket{le="+Inf"} 1',
+    "chancery_acme_order_duration_seconds_sum 1.5",
+    "chancery_acme_order_duration_seconds_count 1",
+    'chancery_acme_validations_total{type="dns-01",result="valid"} 1',
     'chancery_acme_validations_total{type="dns-01",result="retried"} 1',
-    'chancery_acme_validation_duration_seconds_total{type="dns-01"} 0.25',
+    'chancery_acme_validation_duration_seconds_bucket{type="dns-01",le="30"} 1',
+    'chancery_acme_validation_duration_seconds_bucket{type="dns-01",le="+Inf"} 2',
+    'chancery_acme_validation_duration_seconds_sum{type="dns-01"} 60',
+    'chancery_acme_validation_duration_seconds_count{type="dns-01"} 2',
     'chancery_crl_last_build_duration_seconds{kind="complete"} 0.2',
   ])
 })

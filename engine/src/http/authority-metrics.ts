@@ -1,6 +1,7 @@
 // What there is to watch of certificate authorities. Labels come from what administrators have named, never from certificates,
 // and there is a most of each (`authority-figures.ts`).
 import { Counter, Gauge, type Registry } from "prom-client"
+import { CountedHistogram } from "./counted-histogram.ts"
 import { acmeOrderOutcomes, validatedTypes, validationResults } from "../core/acme-activity.ts"
 import { type AuthorityActivity, ocspOutcomes } from "../core/authority-activity.ts"
 import { secondMs } from "../core/time.ts"
@@ -154,15 +155,17 @@ function registerActivity(registry: Registry, activity: AuthorityActivity): void
   )
   counter(
     "chancery_acme_orders_total",
-    "ACME orders on this server, by status: made, valid, and invalid: not signed, or with a name that was not proved or given up.",
+    "ACME orders on this server, by status: made, valid, and invalid: not signed, with a name that was not proved or given up, or not finalized in time.",
     ["status"],
     () => acmeOrderOutcomes.map((status) => [{ status }, activity.acme.orders[status]]),
   )
-  counter(
-    "chancery_acme_order_duration_seconds_total",
-    "Time from new order to certificate of those that are valid.",
-    [],
-    () => [[{}, activity.acme.orderDurationMs / secondMs]],
+  registry.registerMetric(
+    new CountedHistogram({
+      name: "chancery_acme_order_duration_seconds",
+      help: "Time from new order to certificate of those that are valid.",
+      labelNames: [],
+      samples: () => [[{}, activity.acme.orderDurations]],
+    }),
   )
   counter(
     "chancery_acme_validations_total",
@@ -173,11 +176,13 @@ function registerActivity(registry: Registry, activity: AuthorityActivity): void
         validationResults.map((result) => [{ type, result }, activity.acme.validations[type].results[result]] as const),
       ),
   )
-  counter(
-    "chancery_acme_validation_duration_seconds_total",
-    "Time that this server has spent on them, by type.",
-    ["type"],
-    () => validatedTypes.map((type) => [{ type }, activity.acme.validations[type].durationMs / secondMs]),
+  registry.registerMetric(
+    new CountedHistogram({
+      name: "chancery_acme_validation_duration_seconds",
+      help: "How long this server has taken for them, by type.",
+      labelNames: ["type"],
+      samples: () => validatedTypes.map((type) => [{ type }, activity.acme.validations[type].durations]),
+    }),
   )
   registry.registerMetric(
     new Gauge({

@@ -1,5 +1,7 @@
 // The bytes of a request's body, up to a bound.
+import type { IncomingMessage } from "node:http"
 import { EngineError, badRequest } from "../core/errors.ts"
+import { giveBack } from "../core/pieces.ts"
 
 /** Counts what arrives: a declared length can lie. */
 export async function boundedBytes(request: Request, limitBytes: number): Promise<Uint8Array> {
@@ -25,7 +27,7 @@ export async function boundedBytes(request: Request, limitBytes: number): Promis
   }
 }
 
-/** All of a stream, up to a bound; what is larger is refused with these words. */
+/** All of a stream, each piece of which is gone with the next, up to a bound; what is larger is refused with these words. */
 export async function gathered(
   stream: AsyncIterable<Uint8Array>,
   limitBytes: number,
@@ -36,7 +38,7 @@ export async function gathered(
   for await (const chunk of stream) {
     total += chunk.length
     if (total > limitBytes) throw tooLarge()
-    chunks.push(chunk)
+    chunks.push(new Uint8Array(chunk))
   }
   return Buffer.concat(chunks)
 }
@@ -56,6 +58,22 @@ export async function* bodyStream({ body }: Request): AsyncGenerator<Uint8Array>
   } finally {
     // Its sender is told by the answer; what else it sends is not worth reading.
     if (!isRead) await reader.cancel().catch(() => {})
+  }
+}
+
+/** The same from a socket, without the web streams around it. */
+export async function* socketBody(incoming: IncomingMessage): AsyncGenerator<Uint8Array> {
+  // Where it is left early, the answer still needs the socket.
+  const pieces = incoming.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array>
+  try {
+    for (;;) {
+      const { done, value } = await pieces.next().catch(bodyCutShort)
+      if (done === true) return
+      yield value
+      giveBack(value)
+    }
+  } finally {
+    await pieces.return?.()
   }
 }
 

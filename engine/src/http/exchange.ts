@@ -6,11 +6,14 @@ export interface Connection {
   readonly remoteAddress: string | undefined
   /** Adds a header to the answer, whoever makes it. Cheaper than opening the headers of a finished `Response`. */
   setHeader(name: string, value: string): void
+  /** What `Exchange.body` and `Exchange.send` are; where there is no socket they are not there. */
+  readonly body?: () => AsyncIterable<Uint8Array>
+  readonly send?: (content: AsyncIterable<Uint8Array>) => void
 }
 
 export interface Exchange {
   readonly requestId: string
-  /** Undefined on a unix socket, and where there is no socket. */
+  /** The client's, where a proxy that is trusted says it; undefined on a unix socket, and where there is no socket. */
   readonly remoteAddress?: string | undefined
   /** The pattern of the route that answers, such as `/api/v2/workspaces/:id`; the app sets it. Bounds the metrics' labels. */
   route: string | undefined
@@ -18,6 +21,10 @@ export interface Exchange {
   secretPath?: boolean
   /** The request showed a token that is good. */
   authenticated?: boolean
+  /** The body as it comes from the socket, a piece of which is there until the next one is asked for. */
+  readonly body?: (() => AsyncIterable<Uint8Array>) | undefined
+  /** Takes the content of the answer, which has no body of its own then. Its pieces are given away: each goes once it is sent. */
+  readonly send?: ((content: AsyncIterable<Uint8Array>) => void) | undefined
 }
 
 export interface App {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { Runtime } from "../core/runtime.ts"
 import { silentLog, systemRuntime } from "../core/runtime.ts"
+import { parseTrustedProxies } from "./client-address.ts"
 import type { App } from "./exchange.ts"
 import { createFront } from "./front.ts"
 import type { FrontOptions } from "./front.ts"
@@ -102,6 +103,29 @@ describe("around every request", () => {
     await send("/uploads/secret")
     expect(lines[0]?.fields).toMatchObject({ route: "/uploads/:signature", status: 204 })
     expect(JSON.stringify(lines)).not.toContain("secret")
+  })
+
+  test("what a trusted proxy says of a client's address is logged, handed on and limited by", async () => {
+    const addresses: unknown[] = []
+    const trusted = parseTrustedProxies("192.0.2.7/32")
+    const { send, lines } = fixture(
+      (request, exchange) => {
+        addresses.push(exchange?.remoteAddress)
+        return ok(request, exchange)
+      },
+      { rateLimiter: rateLimiter(1), proxies: trusted && { trusted, header: "x-forwarded-for" } },
+    )
+    const from = (...hops: string[]) => send("/things/1", { headers: { "x-forwarded-for": hops.join(", ") } })
+    const statuses = []
+    for (const hops of [["198.51.100.1"], ["198.51.100.2"], ["203.0.113.9", "198.51.100.1"]])
+      statuses.push((await from(...hops)).response.status)
+    expect(statuses).toEqual([200, 200, 429])
+    expect(addresses).toEqual(["198.51.100.1", "198.51.100.2"])
+    expect(lines.map(({ fields }) => fields?.["remoteAddress"])).toEqual([
+      "198.51.100.1",
+      "198.51.100.2",
+      "198.51.100.1",
+    ])
   })
 
   test("the access log can be off", async () => {

@@ -3,6 +3,7 @@
 import { isEngineError } from "../core/errors.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { serviceTokenIn, tokenIn } from "./authenticate.ts"
+import { clientAddressOf, type ProxyHeader, type TrustedProxies } from "./client-address.ts"
 import { isPkiPath, pathOf } from "./exchange.ts"
 import type { App, Connection, Exchange, Serve } from "./exchange.ts"
 import type { Metrics } from "./metrics.ts"
@@ -16,6 +17,8 @@ export interface FrontOptions {
   readonly metrics: Metrics
   readonly rateLimiter: RateLimiter | undefined
   readonly accessLog: "off" | "debug" | "info"
+  /** Whose word counts for where a request came from; nobody's unless given. */
+  readonly proxies?: { readonly trusted: TrustedProxies; readonly header: ProxyHeader } | undefined
   /** Resolves when the store answers; rejects with the reason why it does not. */
   readonly ready: () => Promise<void>
   readonly draining: () => boolean
@@ -24,15 +27,19 @@ export interface FrontOptions {
 }
 
 export function createFront(options: FrontOptions): Serve {
-  const { metrics, runtime, accessLog, stopwatch } = options
+  const { metrics, runtime, accessLog, stopwatch, proxies } = options
 
   return async (request, connection) => {
     const began = stopwatch()
     metrics.begin()
+    const peer = connection.remoteAddress
+    const remoteAddress = proxies === undefined ? peer : clientAddressOf(peer, request.headers, proxies)
     const exchange: Exchange = {
       requestId: requestIdOf(request.headers.get("x-request-id"), runtime.random),
-      remoteAddress: connection.remoteAddress,
+      remoteAddress,
       route: undefined,
+      body: connection.body,
+      send: connection.send,
     }
     connection.setHeader("x-request-id", exchange.requestId)
     const path = pathOf(request.url)
@@ -58,7 +65,7 @@ export function createFront(options: FrontOptions): Serve {
         route: exchange.route,
         status: response.status,
         durationMs: Math.round(durationMs * 1000) / 1000,
-        remoteAddress: connection.remoteAddress,
+        remoteAddress,
       })
     }
     return response
@@ -81,7 +88,7 @@ async function answer(
   const { rateLimiter, runtime } = options
   const credential = rateLimiter === undefined ? undefined : credentialOf(request, path, runtime)
   if (rateLimiter !== undefined) {
-    const address = connection.remoteAddress ?? "local"
+    const address = exchange.remoteAddress ?? "local"
     const allowance = rateLimiter.charge({ credential, address, now: runtime.clock.now() })
     announce(allowance, connection)
     if (!allowance.allowed) {

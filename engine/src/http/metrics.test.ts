@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
 import type { JobActivity } from "../core/job-activity.ts"
 import { newTidyActivity } from "../core/tidy-activity.ts"
+import { newWebhookActivity } from "../events/webhook-activity.ts"
 import { createMetrics } from "./metrics.ts"
 
 test("jobs are counted by name and outcome, and one that never succeeded claims no time of success", async () => {
@@ -53,4 +54,19 @@ test("what was tidied is counted by kind", async () => {
     'chancery_tidy_removed_total{kind="issuers"} 0',
     'chancery_tidy_removed_total{kind="leases"} 0',
   ])
+})
+
+test("deliveries to webhooks are counted by outcome, and so is what was given up", async () => {
+  const webhooks = { ...newWebhookActivity(), deliveredCount: 7, failedCount: 3, deadCount: 2 }
+  const metrics = createMetrics({ webhooks })
+  const samples = async () =>
+    (await metrics.expose()).text.split("\n").filter((line) => line.startsWith("chancery_webhook"))
+  expect(await samples()).toEqual([
+    'chancery_webhook_deliveries_total{outcome="delivered"} 7',
+    'chancery_webhook_deliveries_total{outcome="failed"} 3',
+    "chancery_webhook_dead_letters_total 2",
+    "chancery_webhooks_disabled_total 0",
+  ])
+  webhooks.disabledCount += 1
+  expect((await samples()).at(-1)).toBe("chancery_webhooks_disabled_total 1")
 })

@@ -2,6 +2,8 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom
 import type { JobActivities } from "../core/job-activity.ts"
 import type { StorageActivity } from "../core/storage-activity.ts"
 import type { TidyActivity } from "../core/tidy-activity.ts"
+import type { FeedActivity } from "../events/events.ts"
+import type { WebhookActivity } from "../events/webhook-activity.ts"
 
 export interface Metrics {
   readonly registry: Registry
@@ -17,9 +19,11 @@ export interface Measured {
   readonly storage?: StorageActivity
   readonly jobs?: JobActivities
   readonly tidy?: TidyActivity
+  readonly feed?: FeedActivity
+  readonly webhooks?: WebhookActivity
 }
 
-export function createMetrics({ storage, jobs, tidy }: Measured = {}): Metrics {
+export function createMetrics({ storage, jobs, tidy, feed, webhooks }: Measured = {}): Metrics {
   const registry = new Registry()
   const durations = new Histogram({
     name: "chancery_http_request_duration_seconds",
@@ -42,6 +46,8 @@ export function createMetrics({ storage, jobs, tidy }: Measured = {}): Metrics {
   if (storage !== undefined) registerStorage(registry, storage)
   if (jobs !== undefined) registerJobs(registry, jobs)
   if (tidy !== undefined) registerTidy(registry, tidy)
+  if (feed !== undefined) registerFeed(registry, feed)
+  if (webhooks !== undefined) registerWebhooks(registry, webhooks)
   // Looking a label set up costs more than the observation itself, so each is looked up once.
   const observers = new Map<string, Histogram.Internal<"method" | "route" | "status">>()
 
@@ -66,6 +72,75 @@ export function createMetrics({ storage, jobs, tidy }: Measured = {}): Metrics {
     },
   }
 }
+
+/** Each of these is counted where it happens. */
+const feedCounters = [
+  ["chancery_events_read_total", "Events read for those who follow, each once for its organization.", "readCount"],
+  ["chancery_events_delivered_total", "Events handed to those who wanted and may see them.", "deliveredCount"],
+  ["chancery_event_followers_dropped_total", "Followers ended because they took too little.", "droppedCount"],
+] as const
+
+function registerFeed(registry: Registry, feed: FeedActivity): void {
+  registry.registerMetric(
+    new Gauge({
+      name: "chancery_event_followers",
+      help: "Those who follow events now.",
+      registers: [],
+      collect() {
+        this.set(feed.followerCount)
+      },
+    }),
+  )
+  for (const [name, help, count] of feedCounters)
+    registry.registerMetric(
+      new Counter({
+        name,
+        help,
+        registers: [],
+        collect() {
+          this.reset()
+          this.inc(feed[count])
+        },
+      }),
+    )
+}
+
+function registerWebhooks(registry: Registry, webhooks: WebhookActivity): void {
+  registry.registerMetric(
+    new Counter({
+      name: "chancery_webhook_deliveries_total",
+      help: "Attempts to deliver an event to a webhook, by outcome (delivered, failed).",
+      labelNames: ["outcome"],
+      registers: [],
+      collect() {
+        this.reset()
+        this.inc({ outcome: "delivered" }, webhooks.deliveredCount)
+        this.inc({ outcome: "failed" }, webhooks.failedCount)
+      },
+    }),
+  )
+  for (const [name, help, count] of webhookCounters)
+    registry.registerMetric(
+      new Counter({
+        name,
+        help,
+        registers: [],
+        collect() {
+          this.reset()
+          this.inc(webhooks[count])
+        },
+      }),
+    )
+}
+
+const webhookCounters = [
+  ["chancery_webhook_dead_letters_total", "Events given up after the last attempt to deliver them.", "deadCount"],
+  [
+    "chancery_webhooks_disabled_total",
+    "Webhooks disabled because too many events in a row were given up.",
+    "disabledCount",
+  ],
+] as const
 
 const storageKinds = ["read", "write"] as const
 

@@ -28,9 +28,16 @@ async function listening(serve: Serve, options: NodeServerOptions = {}) {
 }
 
 /** Writes raw bytes and returns everything that comes back until the connection ends. */
-const converse = (port: number, text: string): Promise<string> =>
+const converse = (
+  port: number,
+  text: string,
+  later?: { readonly text: string; readonly afterMs: number },
+): Promise<string> =>
   new Promise((resolve, reject) => {
-    const socket = connect(port, "127.0.0.1", () => socket.write(text))
+    const socket = connect(port, "127.0.0.1", () => {
+      socket.write(text)
+      if (later !== undefined) setTimeout(() => socket.write(later.text), later.afterMs)
+    })
     let answer = ""
     socket.setEncoding("utf8")
     socket.on("data", (chunk) => (answer += chunk))
@@ -53,6 +60,80 @@ test("an answer carries the app's headers and the connection's", async () => {
     headers["content-length"],
     await body.text(),
   ]).toEqual([201, "application/vnd.api+json", "abc", "2", "{}"])
+})
+
+/** Pieces that the socket takes one after another, since together they are more than it holds. */
+const pieces = Array.from({ length: 64 }, (_, index) => Buffer.alloc(256 * 1024, index))
+
+test("content goes out as the socket takes it, and the memory of each piece goes with it", async () => {
+  const given: Uint8Array[] = []
+  const { url } = await listening(async (_request, { send }) => {
+    send?.(
+      (async function* () {
+        for (const piece of pieces) {
+          given.push(Uint8Array.from(piece))
+          yield given.at(-1) as Uint8Array
+        }
+      })(),
+    )
+    return new Response(null, { headers: { "content-type": "text/plain" } })
+  })
+  const { headers, body } = await request(url)
+  expect(headers["content-type"]).toBe("text/plain")
+  expect(Buffer.concat(pieces).equals(Buffer.from(await body.arrayBuffer()))).toBe(true)
+  expect(given.map(({ length }) => length)).toEqual(pieces.map(() => 0))
+  const head = await request(url, { method: "HEAD" })
+  expect([head.statusCode, await head.body.text(), given.length]).toEqual([200, "", pieces.length])
+})
+
+test("content that fails half-way is cut off, and content that nobody takes any more is left", async () => {
+  const left = Promise.withResolvers<void>()
+  async function* failing() {
+    yield Buffer.alloc(100_000)
+    throw new Error("it is gone")
+  }
+  async function* endless() {
+    try {
+      for (;;) yield Buffer.alloc(100_000)
+    } finally {
+      left.resolve()
+    }
+  }
+  const { url } = await listening(async (incoming, { send }) => {
+    send?.(incoming.url.endsWith("/endless") ? endless() : failing())
+    return new Response(null)
+  })
+  const failed = await request(`${url}/failing`)
+  await expect(failed.body.arrayBuffer()).rejects.toThrow(/terminated|closed|other side/)
+  const going = await request(`${url}/endless`)
+  going.body.once("error", () => {}).destroy()
+  await left.promise
+})
+
+test("a body comes as the socket has it, each piece until the next, and is refused when it ends too early", async () => {
+  const told: unknown[] = []
+  const { url, port } = await listening(async (incoming, { body }) => {
+    let length = 0
+    let last: Uint8Array | undefined
+    let goneCount = 0
+    try {
+      for await (const piece of body?.() ?? []) {
+        if (last?.length === 0) goneCount += 1
+        length += piece.length
+        last = piece
+      }
+      told.push(length, goneCount > 0)
+    } catch (error) {
+      told.push(String(error))
+    }
+    return new Response(incoming.method)
+  })
+  const { body } = await request(url, { method: "PUT", body: Buffer.concat(pieces) })
+  expect([await body.text(), told.splice(0)]).toEqual(["PUT", [Buffer.concat(pieces).length, true]])
+  const socket = connect(port, "127.0.0.1", () => {
+    socket.write("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf", () => socket.destroy())
+  })
+  await expect.poll(() => told).toEqual([expect.stringContaining("The body ended before it was complete")])
 })
 
 test("closing lets a slow request finish, ends its connection, and closes idle ones at once", async () => {
@@ -125,6 +206,18 @@ test.each([
 test("a request that does not arrive in time is ended", async () => {
   const { port } = await listening(ok, { headersTimeoutMs: 100, requestTimeoutMs: 100, timeoutCheckMs: 50 })
   expect(await converse(port, "GET / HTTP/1.1\r\nHost: a\r\n")).toMatch(/^HTTP\/1.1 408 /)
+})
+
+test("where uploads may take long, the body of any other request may not", async () => {
+  const { port } = await listening(async (request) => new Response(await request.text()), {
+    requestTimeoutMs: 100,
+    uploads: { matches: (path) => path === "/upload", bodyLimitBytes: 1_000, requestTimeoutMs: 60_000 },
+  })
+  const head = (path: string) => `POST ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 5\r\n\r\n`
+  expect(await converse(port, `${head("/other")}he`)).toMatch(/^HTTP\/1.1 408 /)
+  expect(await converse(port, `${head("/upload")}he`, { text: "llo", afterMs: 300 })).toMatch(
+    /^HTTP\/1.1 200 [^]*hello$/,
+  )
 })
 
 test("a client that asks first is not told to send a body over the limit", async () => {

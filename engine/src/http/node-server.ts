@@ -5,7 +5,10 @@ import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "nod
 import { createServer as createHttpsServer } from "node:https"
 import { connect, type Socket } from "node:net"
 import { getRequestListener } from "@hono/node-server"
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
 import { setTimeout as sleep } from "node:timers/promises"
+import { giveBack } from "../core/pieces.ts"
+import { socketBody } from "./body.ts"
 import type { Serve } from "./exchange.ts"
 import { nameListMethod, type ParserError, readListAnew } from "./list-method.ts"
 import type { ListenAddress } from "./listen-address.ts"
@@ -76,10 +79,14 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
   const listener = getRequestListener(
     (request, bindings) => {
       const { incoming, outgoing } = bindings as { incoming: IncomingMessage; outgoing: ServerResponse }
-      return serve(request, {
+      let content: AsyncIterable<Uint8Array> | undefined
+      const answer = serve(request, {
         remoteAddress: incoming.socket.remoteAddress,
         setHeader: (name, value) => void outgoing.setHeader(name, value),
+        body: () => socketBody(incoming),
+        send: (given) => void (content = given),
       })
+      return answer.then((response) => (content === undefined ? response : sendContent(outgoing, response, content)))
     },
     { errorHandler: () => refusal("/", 400, "bad request", "The request line or the Host header cannot be read.") },
   )
@@ -92,11 +99,20 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
     incoming.once("close", () => clearTimeout(timer))
   }
 
+  /** Most bodies are there with their heads: at the end of this turn only the others get a timer. */
+  const arriving: IncomingMessage[] = []
+  const endUnlessWhole = (incoming: IncomingMessage): void => {
+    if (arriving.push(incoming) > 1) return
+    setImmediate(() => {
+      for (const one of arriving.splice(0)) if (!one.complete && !one.destroyed) endLate(one)
+    })
+  }
+
   const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     inFlight.add(outgoing)
     outgoing.once("close", () => inFlight.delete(outgoing))
     nameListMethod(incoming)
-    if (uploads !== undefined && hasBody(incoming) && !isUpload(incoming)) endLate(incoming)
+    if (uploads !== undefined && hasBody(incoming) && !isUpload(incoming)) endUnlessWhole(incoming)
     if (closing !== undefined) outgoing.shouldKeepAlive = false
     void listener(incoming, outgoing)
   }
@@ -143,6 +159,38 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
     close: (graceMs) => (closing ??= drain(graceMs)),
   }
 }
+
+/** The head of an answer and its content, no more of which is taken than the socket takes. */
+async function sendContent(
+  outgoing: ServerResponse,
+  response: Response,
+  content: AsyncIterable<Uint8Array>,
+): Promise<Response> {
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers))
+  try {
+    if (outgoing.req.method !== "HEAD")
+      for await (const piece of content) {
+        if (outgoing.destroyed) break
+        if (!outgoing.write(piece, () => giveBack(piece))) await drained(outgoing)
+      }
+    outgoing.end()
+  } catch {
+    // The head is gone, so that nothing but the missing rest can tell that it has failed.
+    outgoing.destroy()
+  }
+  return RESPONSE_ALREADY_SENT
+}
+
+/** Or closed. */
+const drained = (outgoing: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    const settle = () => {
+      outgoing.off("drain", settle).off("close", settle)
+      resolve()
+    }
+    outgoing.on("drain", settle).on("close", settle)
+    if (outgoing.destroyed) settle()
+  })
 
 /** `close` ends the handshakes under way: the server's own way to close idle connections does not know them yet. */
 function createSecureServer(settings: ServerOptions, source: SecureContextSource): { server: Server; close(): void } {

@@ -16,7 +16,10 @@ export interface ApiRequest {
   body(): Promise<unknown>
   /** The raw body whole; refuses one beyond the bound of JSON bodies. */
   bytes(): Promise<Uint8Array>
-  /** The raw body as it comes, for uploads; whoever takes it bounds it. Refuses one that ends before it should. */
+  /**
+   * The raw body as it comes, for uploads; whoever takes it bounds it. A piece is to be used only until the next one is asked for.
+   * Refuses one that ends before it should.
+   */
   stream(): AsyncIterable<Uint8Array>
 }
 
@@ -28,6 +31,8 @@ export interface ApiResponse {
   readonly text?: string
   /** Anything else, with its content type in `headers`. */
   readonly stream?: AsyncIterable<Uint8Array>
+  /** The same of what may be very long. Its pieces are given away, so that nobody else may have them: each goes once it is sent. */
+  readonly download?: AsyncIterable<Uint8Array>
   readonly headers?: Readonly<Record<string, string>>
 }
 

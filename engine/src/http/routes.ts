@@ -1,7 +1,9 @@
 import type { Route } from "./route.ts"
 import { agentPoolRoutes } from "./routes/agent-pools.ts"
 import { assessmentRoutes } from "./routes/assessments.ts"
+import { bulkActionRoutes } from "./routes/bulk-actions.ts"
 import { configurationVersionRoutes } from "./routes/configuration-versions.ts"
+import { eventRoutes } from "./routes/events.ts"
 import { organizationMembershipRoutes } from "./routes/organization-memberships.ts"
 import { organizationRoutes } from "./routes/organizations.ts"
 import { projectRoutes } from "./routes/projects.ts"
@@ -9,6 +11,7 @@ import { remoteStateConsumerRoutes } from "./routes/remote-state-consumers.ts"
 import { retentionPolicyRoutes } from "./routes/retention-policies.ts"
 import { siteSettingsRoutes } from "./routes/site-settings.ts"
 import { runRoutes } from "./routes/runs.ts"
+import { webhookRoutes } from "./routes/webhooks.ts"
 import { sshKeyRoutes } from "./routes/ssh-keys.ts"
 import { runClaimRoutes } from "./routes/run-claims.ts"
 import { stateVersionRoutes } from "./routes/state-versions.ts"
@@ -32,14 +35,17 @@ export const apiRoutes: readonly Route[] = [
   ...tokenRoutes,
   ...siteSettingsRoutes,
   ...workspaceRoutes,
+  ...bulkActionRoutes,
   ...runClaimRoutes,
   ...stateVersionRoutes,
   ...tagRoutes,
   ...sshKeyRoutes,
+  ...webhookRoutes,
   ...agentPoolRoutes,
   ...runRoutes,
   ...configurationVersionRoutes,
   ...variableRoutes,
+  ...eventRoutes,
   ...assessmentRoutes,
   ...vcsConnectionRoutes,
   ...remoteStateConsumerRoutes,

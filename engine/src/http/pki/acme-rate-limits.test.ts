@@ -98,6 +98,32 @@ describe("a limit that is reached is told with the time when it ends, and ends t
   }, 60_000)
 })
 
+test("a directory may have limits of its own, in the place of the mount's", async () => {
+  const directory_limits = [
+    "roles/*/acme orders_per_account=2 accounts_per_address=1",
+    "roles/big/acme orders_per_account=0",
+  ]
+  const world = await newAcmeWorld({ settings: { orders_per_account: 1, directory_limits } })
+  await world.pki("POST", "/pki/roles/big", { body: { allow_any_name: true } })
+  await world.pki("POST", "/pki/roles/small", { body: { allow_any_name: true } })
+  const [ofMount, ofRole, ofBig] = await Promise.all(
+    ["acme", "roles/small/acme", "roles/big/acme"].map((path) =>
+      AcmeTestClient.registered(world, `${acmeCluster}/${path}`),
+    ),
+  )
+  const until429 = async (client: AcmeTestClient | undefined, tries: number) => {
+    for (let made = 0; made < tries; made += 1)
+      if (client === undefined || (await order(client, `n${made}.example.com`)).status !== 201) return made
+    return "never"
+  }
+  expect([await until429(ofMount, 4), await until429(ofRole, 4), await until429(ofBig, 4)]).toEqual([1, 2, "never"])
+  expect((await world.pki("GET", "/pki/config/acme")).body.data).toMatchObject({ directory_limits })
+  const refused = await world.pki("POST", "/pki/config/acme", {
+    body: { directory_limits: ["roles/web orders_per_account=1"] },
+  })
+  expect([refused.status, refused.body.errors]).toEqual([400, [expect.stringContaining('"directory_limits" has')]])
+})
+
 test("who renews by renewal information is not held up", async () => {
   const { world, responder } = await newProvingWorld({ settings: { orders_per_account: 1, orders_per_name: 1 } })
   const client = await AcmeTestClient.registered(world, base)

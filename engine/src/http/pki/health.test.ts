@@ -77,7 +77,13 @@ describe("the server", () => {
     ["?sealedcode=599", 599],
   ])("whose store does not answer is not well: %j %i", async (query, status) => {
     await using world = await openWorld()
-    const engine = Object.create(world.engine, { ready: { value: () => Promise.reject(new Error("gone")) } })
+    const engine = new Proxy(world.engine, {
+      get(target, name) {
+        if (name === "ready") return () => Promise.reject(new Error("gone"))
+        const member: unknown = Reflect.get(target, name, target)
+        return typeof member === "function" ? member.bind(target) : member
+      },
+    })
     const app = createApp({ engine, runtime: systemRuntime() })
     expect((await app.fetch(new Request(`http://chancery.test/v1/sys/health${query}`))).status).toBe(status)
   })

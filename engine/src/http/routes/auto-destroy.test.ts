@@ -43,7 +43,7 @@ async function dueWorld(input: WorkspaceInput = {}, kind = sqliteFile) {
     /** What the job does when its turn comes, on a server of its own. */
     async look(): Promise<void> {
       await using database = await openDatabase(place.url)
-      const storage = storesOver(database, keySealer(parseKeyRing(keyText), runtime.random))
+      const storage = storesOver(database, keySealer(parseKeyRing(keyText), runtime.random), runtime.clock)
       await destroyWhenDue({ storage, runtime }, { signal: AbortSignal.timeout(20_000) })
     },
     runs: async () => (await world.request("GET", `/workspaces/${id}/runs`)).body.data,

@@ -1,8 +1,10 @@
-import { describe, expect, test } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
+import { dayMs, minuteMs } from "../../core/time.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
-import { document } from "../../testing/people.ts"
-import { populatedWorld } from "../../testing/populated-world.ts"
+import { manualTimers } from "../../testing/manual-timers.ts"
+import { document, made } from "../../testing/people.ts"
+import { type PopulatedWorld, populatedWorld } from "../../testing/populated-world.ts"
 import { tarball, type TarFiles } from "../../testing/tar-archive.ts"
 import type { RequestOptions } from "../../testing/world.ts"
 
@@ -10,7 +12,8 @@ const octets = { "content-type": "application/octet-stream" }
 
 async function configurationWorld(url = "sqlite::memory:") {
   const clock = manualClock()
-  const world = await populatedWorld({ url, runtime: { ...systemRuntime(), clock } })
+  const timers = manualTimers(clock)
+  const world = await populatedWorld({ url, runtime: { ...systemRuntime(), clock }, timers })
   const id = await world.workspace("web")
   const { request } = world
   const addresses = new Map<string, string>()
@@ -18,6 +21,7 @@ async function configurationWorld(url = "sqlite::memory:") {
   return Object.assign(world, {
     id,
     clock,
+    timers,
     shown,
     /** To the address that the version names, as clients send it. */
     async upload(version: string, body: Uint8Array<ArrayBuffer>, options: RequestOptions = {}) {
@@ -95,6 +99,102 @@ describe("a configuration version", () => {
     expect((await world.shown(old)).attributes.status).toBe("archived")
     expect((await world.get(`/configuration-versions/${old}/download`)).status).toBe(404)
     expect((await world.get(`/configuration-versions/${current}/download`)).status).toBe(200)
+  })
+
+  describe("gives up its archive, once nothing needs it", () => {
+    const act = (world: { readonly request: PopulatedWorld["request"] }, id: string, action: string) =>
+      world.request("POST", `/configuration-versions/${id}/actions/${action}_backing_data`)
+
+    async function twoVersions(attributes: Readonly<Record<string, unknown>> = { "auto-queue-runs": false }) {
+      const world = await configurationWorld()
+      const [old, current] = [await world.create(attributes), await world.create({ "auto-queue-runs": false })]
+      for (const id of [old, current]) await world.upload(id, tarball({ "main.tf": id }))
+      const statusOf = async (id: string) => (await world.shown(id)).attributes.status as string
+      const downloaded = async (id: string) => (await world.get(`/configuration-versions/${id}/download`)).status
+      return Object.assign(world, { old, newest: current, statusOf, downloaded })
+    }
+
+    test("softly at first, and back, and for ever", async () => {
+      await using world = await twoVersions()
+      const { old } = world
+      expect((await act(world, old, "soft_delete")).status).toBe(204)
+      expect([await world.statusOf(old), await world.downloaded(old)]).toEqual(["backing_data_soft_deleted", 404])
+      expect((await act(world, old, "restore")).status).toBe(204)
+      expect([await world.statusOf(old), await world.downloaded(old)]).toEqual(["uploaded", 200])
+      await act(world, old, "soft_delete")
+      expect((await act(world, old, "permanently_delete")).status).toBe(204)
+      expect([await world.statusOf(old), await world.downloaded(old)]).toEqual([
+        "backing_data_permanently_deleted",
+        404,
+      ])
+      const relationships = {
+        workspace: { data: { type: "workspaces", id: world.id } },
+        "configuration-version": { data: { type: "configuration-versions", id: old } },
+      }
+      const run = await world.request("POST", "/runs", { body: { data: { type: "runs", relationships } } })
+      expect([run.status, run.body.errors[0].detail]).toEqual([422, "configuration-version has lost its data"])
+      const again = await world.upload(old, tarball({ "main.tf": old }))
+      expect(again.status).toBe(409)
+    })
+
+    test.each<{ what: string; before?: readonly string[]; action: string; on?: "newest"; queued?: true }>([
+      { what: "of the current one", action: "soft_delete", on: "newest" },
+      { what: "of a run that has not ended", action: "soft_delete", queued: true },
+      { what: "that is there", action: "restore" },
+      { what: "that is there", action: "permanently_delete" },
+      { what: "that is softly deleted", before: ["soft_delete"], action: "soft_delete" },
+      { what: "that is gone", before: ["soft_delete", "permanently_delete"], action: "restore" },
+      { what: "that is gone", before: ["soft_delete", "permanently_delete"], action: "permanently_delete" },
+    ])("but refuses to $action one $what", async ({ before = [], action, on = "old" as const, queued = false }) => {
+      await using world = await twoVersions({ "auto-queue-runs": queued })
+      const id = world[on]
+      for (const step of before) expect((await act(world, id, step)).status).toBe(204)
+      const status = await world.statusOf(id)
+      const { status: answered, body } = await act(world, id, action)
+      expect([answered, body.errors[0].detail]).toEqual([409, "transition not allowed"])
+      expect(await world.statusOf(id)).toBe(status)
+    })
+
+    test("by those who administer the workspace, in the self-hosted edition", async () => {
+      await using world = await twoVersions()
+      const statusFor = async (token: string) =>
+        (
+          await world.request("POST", `/configuration-versions/${world.old}/actions/soft_delete_backing_data`, {
+            token,
+          })
+        ).status
+      expect(await statusFor(await world.token({ on: { [world.id]: "write" } }))).toBe(404)
+      expect(await statusFor(await world.token({ on: { [world.id]: "admin" } }))).toBe(204)
+      await using hosted = await populatedWorld({ edition: "hosted" })
+      const id = await hosted.workspace("web")
+      const body = document("configuration-versions", {})
+      const version = (await hosted.request("POST", `/workspaces/${id}/configuration-versions`, { body })).body.data.id
+      expect((await act(hosted, version, "soft_delete")).status).toBe(404)
+    })
+
+    test.each<{ what: string; days: number | null; status: string }>([
+      { what: "as its retention policy says", days: 10, status: "backing_data_permanently_deleted" },
+      { what: "not before its retention policy says", days: 30, status: "uploaded" },
+      { what: "not without a policy", days: null, status: "uploaded" },
+    ])("by itself: $what", async ({ days, status }) => {
+      await using world = await twoVersions()
+      const waiting = await world.create()
+      await world.upload(waiting, tarball({ "main.tf": waiting }))
+      const last = await world.create({ "auto-queue-runs": false })
+      await world.upload(last, tarball({ "main.tf": last }))
+      if (days !== null) {
+        const body = document("data-retention-policy-delete-olders", { "delete-older-than-n-days": days })
+        const path = `/workspaces/${world.id}/relationships/data-retention-policy`
+        await made(world, "POST", path, body)
+      }
+      world.clock.advance(11 * dayMs)
+      await world.timers.advance(10 * minuteMs, () => world.engine.ready())
+      const statuses = () => Promise.all([world.old, world.newest, waiting, last].map(world.statusOf))
+      // What a run waits with, and what is current, is kept for as long as that is so.
+      const expected = [status, status, "uploaded", "uploaded"]
+      await vi.waitFor(async () => expect(await statuses()).toEqual(expected), { timeout: 10_000 })
+      expect(await world.downloaded(last)).toBe(200)
+    })
   })
 
   test("that is deleted is forgotten by its workspace and its runs", async () => {

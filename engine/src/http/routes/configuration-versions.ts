@@ -7,7 +7,7 @@ import {
 import { encodePage } from "../../wire/jsonapi/links.ts"
 import { decodePage } from "../../wire/jsonapi/query.ts"
 import { notFound } from "../../core/errors.ts"
-import type { ConfigurationUploads } from "../../workspaces/configuration-versions.ts"
+import type { ConfigurationUploads, ConfigurationVersions } from "../../workspaces/configuration-versions.ts"
 import { type ApiRequest, baseOf, created, noContent, ok, type OpenRoute, param, type Route } from "../route.ts"
 
 const workspaceOf = (request: ApiRequest) => ({ id: param(request, "workspace_id") })
@@ -25,6 +25,18 @@ async function download({ engine }: ApiRequest, id: string) {
 async function* piece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
+
+const backingDataRoute = (
+  action: string,
+  change: (versions: ConfigurationVersions, id: string) => Promise<void>,
+): Route => ({
+  method: "POST",
+  path: `/configuration-versions/:configuration_version_id/actions/${action}`,
+  handle: async (request) => {
+    await change(request.engine.configurationVersions, idOf(request))
+    return noContent
+  },
+})
 
 export const configurationVersionRoutes: readonly Route[] = [
   {
@@ -99,6 +111,9 @@ export const configurationVersionRoutes: readonly Route[] = [
       return { status: 202 }
     },
   },
+  backingDataRoute("soft_delete_backing_data", (versions, id) => versions.softDeleteBackingData(id)),
+  backingDataRoute("restore_backing_data", (versions, id) => versions.restoreBackingData(id)),
+  backingDataRoute("permanently_delete_backing_data", (versions, id) => versions.permanentlyDeleteBackingData(id)),
   {
     method: "DELETE",
     path: "/configuration-versions/:configuration_version_id",

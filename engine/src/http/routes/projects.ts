@@ -12,6 +12,7 @@ import { decodeInclude } from "../../wire/jsonapi/include.ts"
 import { linked } from "../../wire/jsonapi/document.ts"
 import { encodeOrganization } from "../../wire/jsonapi/organization.ts"
 import { encodeIdentifiedBindings } from "../../wire/jsonapi/tag-binding.ts"
+import { decodeWriter } from "../../wire/jsonapi/writer.ts"
 import type { ProjectView } from "../../organizations/projects.ts"
 import type { TagBindingView } from "../../tags/tags.ts"
 import { readable } from "../included.ts"
@@ -66,8 +67,11 @@ export const projectRoutes: readonly Route[] = [
     path: "/organizations/:organization_name/projects",
     pointers,
     handle: async (request) => {
-      const input = decodeProjectInput(await request.body())
-      return created({ data: encodeProject(await request.engine.projects.create(organizationOf(request), input)) })
+      const body = await request.body()
+      const input = decodeProjectInput(body)
+      const writer = decodeWriter(request.headers, body)
+      const project = await request.engine.projects.create(organizationOf(request), input, writer)
+      return created({ data: encodeProject(project) })
     },
   },
   {
@@ -84,8 +88,10 @@ export const projectRoutes: readonly Route[] = [
     path: "/projects/:project_id",
     pointers,
     handle: async (request) => {
-      const patch = decodeProjectPatch(await request.body())
-      return ok({ data: encodeProject(await request.engine.projects.update(idOf(request), patch)) })
+      const body = await request.body()
+      const patch = decodeProjectPatch(body)
+      const writer = decodeWriter(request.headers, body)
+      return ok({ data: encodeProject(await request.engine.projects.update(idOf(request), patch, writer)) })
     },
   },
   {

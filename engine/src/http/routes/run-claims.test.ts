@@ -9,6 +9,8 @@ import { databaseKinds } from "../../storage/temporary-database.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { document, made, one } from "../../testing/people.ts"
 import { populatedWorld } from "../../testing/populated-world.ts"
+import { stateFile, stateVersionDocument } from "../../testing/state-file.ts"
+import { tarball } from "../../testing/tar-archive.ts"
 import { openWorld, type Answer, type RequestOptions, type World } from "../../testing/world.ts"
 import { endRunClaims } from "../../workspaces/end-run-claims.ts"
 
@@ -31,7 +33,7 @@ async function claimWorld() {
     /** What the job does when its turn comes. */
     async endClaims(): Promise<void> {
       await using database = await openDatabase(place.url)
-      const storage = storesOver(database, keySealer(parseKeyRing(keyText), runtime.random))
+      const storage = storesOver(database, keySealer(parseKeyRing(keyText), runtime.random), runtime.clock)
       await endRunClaims({ storage, runtime }, { signal: AbortSignal.timeout(10_000) })
     },
     async [Symbol.asyncDispose]() {
@@ -192,6 +194,39 @@ describe("an executor", () => {
     expect(detailOf(late)).toEqual([409, "The plan has ended, and its log with it."])
   })
 
+  test("renders its plan as JSON for those who administer the workspace, once the plan has ended", async () => {
+    await using world = await claimWorld()
+    const run = await world.queue()
+    const { claim } = await world.claimed()
+    const { plan } = (await world.request("GET", `/runs/${run}`)).body.data.relationships
+    const addresses = [`/plans/${plan.data.id}/json-output`, `/runs/${run}/plan/json-output`]
+    const read = async (token: string) => {
+      const answers = await Promise.all(addresses.map((path) => world.request("GET", path, { token })))
+      expect(new Set(answers.map(({ status }) => status)).size).toBe(1)
+      return { status: answers[0]?.status, body: answers[0]?.body }
+    }
+    const rendered = { format_version: "1.2", resource_changes: [] }
+    await world.report(claim, { status: "planning" })
+    const path = `/run-claims/${claim}/documents/json-output`
+    await world.request("PUT", path, { body: Buffer.from(JSON.stringify(rendered)) })
+    expect(await read(world.rootToken)).toEqual({ status: 204, body: undefined })
+    await world.report(claim, { status: "planned" })
+    expect(await read(world.rootToken)).toEqual({ status: 200, body: rendered })
+    const organizationToken = (await world.engine.tokens.createForOrganization("acme", {})).secret
+    const statusFor = async (level: "read" | "plan" | "write" | "admin") =>
+      (await read(await world.token({ on: { [world.id]: level } }))).status
+    expect(await statusFor("admin")).toBe(200)
+    for (const level of ["read", "plan", "write"] as const) expect(await statusFor(level)).toBe(404)
+    expect((await read(organizationToken)).status).toBe(404)
+    // A plan that failed, or whose executor renders none, has none.
+    await world.request("POST", `/runs/${run}/actions/discard`)
+    const bare = await world.queue()
+    const again = await world.claimed()
+    await world.report(again.claim, { status: "planning" })
+    await world.report(again.claim, { status: "errored" })
+    expect((await world.request("GET", `/runs/${bare}/plan/json-output`)).status).toBe(404)
+  })
+
   test("cannot give back what it has begun", async () => {
     await using world = await claimWorld()
     const run = await world.queue()
@@ -318,6 +353,168 @@ describe("who may claim", () => {
     expect((await claim(second.attributes.token)).status).toBe(204)
     await world.request("DELETE", `/agent-pools/${pool}`)
     expect((await claim(second.attributes.token)).status).toBe(401)
+  })
+})
+
+describe("the state and the configuration of a run are for its executor alone", () => {
+  const configuration = tarball({ "main.tf": "# nothing" })
+  const before = stateFile({ serial: 1 })
+  const after = stateFile({ serial: 2, outputs: { done: { value: true, type: "bool" } } })
+
+  /** An agent of a pool with a claim on a run of a workspace that has a state and a configuration. */
+  async function workingAgent() {
+    const world = await claimWorld()
+    const [edge, core] = [await newAgent(world, "edge"), await newAgent(world, "core")]
+    const input = { executionMode: "agent", agentPoolId: edge.pool, workingDirectory: "stacks/web" } as const
+    const workspace = await world.workspace("inside", input)
+    const path = `/workspaces/${workspace}`
+    await world.request("POST", `${path}/actions/lock`)
+    const current = await made(world, "POST", `${path}/state-versions`, stateVersionDocument(before, { inline: true }))
+    await world.request("POST", `${path}/actions/unlock`)
+    const uploaded = document("configuration-versions", { "auto-queue-runs": false })
+    const version = await made(world, "POST", `${path}/configuration-versions`, uploaded)
+    await made(world, "PUT", `/configuration-versions/${version.id}/upload`, configuration)
+    const run = await world.queue({ "auto-apply": true }, workspace)
+    const { claim, body } = await world.claimed(`/agent-pools/${edge.pool}`, {}, { token: edge.token })
+    const report = async (status: string) => {
+      const answer = await world.report(claim, { status }, { token: edge.token })
+      expect(answer.status).toBe(200)
+    }
+    /** What each of the three is answered. */
+    const ask = async (token: string | null) => {
+      const read = (name: string) => world.request("GET", `/run-claims/${claim}/${name}`, { token })
+      const state = await read("state")
+      const archive = await read("configuration")
+      const sent = stateVersionDocument(after, { inline: true })
+      const made = await world.request("POST", `/run-claims/${claim}/state-versions`, { token, body: sent })
+      return { state, archive, made, statuses: [state.status, archive.status, made.status] }
+    }
+    return Object.assign(world, {
+      edge,
+      core,
+      workspace,
+      current,
+      version,
+      run,
+      claimId: claim,
+      claimBody: body,
+      reaches: report,
+      ask,
+    })
+  }
+  type Stage = Awaited<ReturnType<typeof workingAgent>>
+
+  test("an agent reads both, and saves what it has applied in the name of the run", async () => {
+    await using world = await workingAgent()
+    const { token } = world.edge
+    expect(world.claimBody.data.attributes).toMatchObject({
+      "workspace-name": "inside",
+      "organization-name": "acme",
+      "working-directory": "stacks/web",
+      "terraform-version": expect.any(String),
+    })
+    const planning = await world.ask(token)
+    expect(planning.statuses).toEqual([200, 200, 409])
+    expect(Buffer.from(planning.state.bytes).toString()).toBe(before.text)
+    expect(Buffer.from(planning.archive.bytes)).toEqual(Buffer.from(configuration))
+    expect(detailOf(planning.made)).toEqual([409, "The run is plan_queued; only a run that is applying makes states."])
+    for (const status of ["planning", "planned", "applying"]) await world.reaches(status)
+    const announced = await world.request("POST", `/run-claims/${world.claimId}/state-versions`, {
+      token,
+      body: stateVersionDocument(after, {}),
+    })
+    expect(announced.body.data).toMatchObject({
+      attributes: { status: "pending" },
+      relationships: { run: { data: { id: world.run } }, "created-by": { data: { type: "runs", id: world.run } } },
+    })
+    const upload = announced.body.data.attributes["hosted-state-upload-url"]
+    expect((await world.request("PUT", upload, { token: null, body: Buffer.from(after.text) })).status).toBe(204)
+    await world.reaches("applied")
+    const current = await world.request("GET", `/workspaces/${world.workspace}/current-state-version`)
+    expect(current.body.data).toMatchObject({ id: announced.body.data.id, attributes: { serial: 2 } })
+  })
+
+  test.each<{ who: string; token: (world: Stage) => string | null | Promise<string>; statuses: readonly number[] }>([
+    { who: "the agent", token: ({ edge }) => edge.token, statuses: [200, 200, 201] },
+    { who: "an agent of another pool", token: ({ core }) => core.token, statuses: [404, 404, 404] },
+    { who: "the site administrator", token: ({ rootToken }) => rootToken, statuses: [404, 404, 404] },
+    {
+      who: "an administrator of the workspace",
+      token: (world) => world.token({ on: { [world.workspace]: "admin" } }),
+      statuses: [404, 404, 404],
+    },
+    { who: "nobody", token: () => null, statuses: [401, 401, 401] },
+  ])("$who is answered $statuses while the run applies", async ({ token, statuses }) => {
+    await using world = await workingAgent()
+    for (const status of ["planning", "planned", "applying"]) await world.reaches(status)
+    expect((await world.ask(await token(world))).statuses).toEqual(statuses)
+  })
+
+  test.each<{ when: string; acts: (world: Stage) => Promise<unknown>; statuses: readonly number[] }>([
+    { when: "its plan has begun", acts: (world) => world.reaches("planning"), statuses: [200, 200, 409] },
+    { when: "the run has failed", acts: (world) => world.reaches("errored"), statuses: [409, 409, 409] },
+    {
+      when: "the run is canceled",
+      acts: (world) => world.request("POST", `/runs/${world.run}/actions/cancel`),
+      statuses: [409, 409, 409],
+    },
+    {
+      when: "it has given the run back",
+      acts: (world) => world.request("DELETE", `/run-claims/${world.claimId}`, { token: world.edge.token }),
+      statuses: [404, 404, 404],
+    },
+    {
+      when: "it was silent for too long",
+      acts: async (world) => world.clock.advance(61 * secondMs),
+      statuses: [409, 409, 409],
+    },
+    {
+      when: "the workspace has left its pool",
+      acts: (world) => {
+        const attributes = { "execution-mode": "agent", "agent-pool-id": world.core.pool }
+        return world.request("PATCH", `/workspaces/${world.workspace}`, { body: document("workspaces", attributes) })
+      },
+      statuses: [404, 404, 404],
+    },
+    {
+      when: "its token was revoked",
+      acts: async (world) => {
+        const [token] = (await world.request("GET", `/agent-pools/${world.edge.pool}/authentication-tokens`)).body.data
+        return world.request("DELETE", `/authentication-tokens/${token.id}`)
+      },
+      statuses: [401, 401, 401],
+    },
+  ])("the agent is answered $statuses once $when", async ({ acts, statuses }) => {
+    await using world = await workingAgent()
+    await acts(world)
+    expect((await world.ask(world.edge.token)).statuses).toEqual(statuses)
+  })
+
+  test("nothing of them is open to an agent anywhere else", async () => {
+    await using world = await workingAgent()
+    const { token } = world.edge
+    const reads = [
+      `/workspaces/${world.workspace}/current-state-version`,
+      `/workspaces/${world.workspace}/state-versions`,
+      `/state-versions/${world.current.id}`,
+      `/state-versions/${world.current.id}/download`,
+      `/configuration-versions/${world.version.id}`,
+      `/configuration-versions/${world.version.id}/download`,
+      `/runs/${world.run}/configuration-version/download`,
+      `/runs/${world.run}/plan/json-output`,
+    ]
+    for (const path of reads) expect([path, (await world.request("GET", path, { token })).status]).toEqual([path, 404])
+    const body = stateVersionDocument(after, { inline: true })
+    const created = await world.request("POST", `/workspaces/${world.workspace}/state-versions`, { token, body })
+    expect(created.status).toBe(404)
+  })
+
+  test("where there is no state and no configuration, neither is found", async () => {
+    await using world = await claimWorld()
+    await world.queue()
+    const { claim } = await world.claimed()
+    for (const name of ["state", "configuration"])
+      expect((await world.request("GET", `/run-claims/${claim}/${name}`)).status).toBe(404)
   })
 })
 

@@ -9,10 +9,11 @@ import {
   encodeExecutionVariable,
   encodeLogSize,
 } from "../../wire/jsonapi/run-claim.ts"
+import { decodeStateVersion, encodeStateVersion } from "../../wire/jsonapi/state-version.ts"
 import { documentMaximum, documentTooLarge, logPieceMaximum, pieceTooLarge } from "../../workspaces/run-claim-rules.ts"
 import type { ClaimTarget } from "../../workspaces/run-claims.ts"
 import { gathered, once } from "../body.ts"
-import { type ApiRequest, type ApiResponse, created, noContent, ok, param, type Route } from "../route.ts"
+import { type ApiRequest, type ApiResponse, baseOf, created, noContent, ok, param, type Route } from "../route.ts"
 
 const idOf = (request: ApiRequest) => param(request, "claim_id")
 const pointers = attributePointers()
@@ -22,6 +23,12 @@ async function claim(request: ApiRequest, target: ClaimTarget): Promise<ApiRespo
   const claimed = await request.engine.runClaims.claim(target, input)
   return claimed === undefined ? noContent : created(encodeClaim(claimed))
 }
+
+const octetsOf = (stream: AsyncIterable<Uint8Array>): ApiResponse => ({
+  status: 200,
+  stream,
+  headers: { "content-type": "application/octet-stream", "cache-control": "no-store" },
+})
 
 /** Where a piece of a log begins; the beginning is never meant by silence. */
 function offsetOf({ query }: ApiRequest): number {
@@ -113,9 +120,27 @@ export const runClaimRoutes: readonly Route[] = [
     path: "/run-claims/:claim_id/documents/:document",
     handle: async (request) => {
       const document = decodeRunDocument(param(request, "document"))
-      const bytes = await request.engine.runClaims.document(idOf(request), document)
-      const headers = { "content-type": "application/octet-stream", "cache-control": "no-store" }
-      return { status: 200, stream: once(bytes), headers }
+      return octetsOf(once(await request.engine.runClaims.document(idOf(request), document)))
+    },
+  },
+  {
+    method: "GET",
+    path: "/run-claims/:claim_id/configuration",
+    handle: async (request) => octetsOf(once(await request.engine.runClaims.configuration(idOf(request)))),
+  },
+  {
+    method: "GET",
+    path: "/run-claims/:claim_id/state",
+    handle: async (request) => octetsOf(await request.engine.runClaims.state(idOf(request))),
+  },
+  {
+    method: "POST",
+    path: "/run-claims/:claim_id/state-versions",
+    pointers: attributePointers(["run"]),
+    handle: async (request) => {
+      const input = decodeStateVersion(await request.body())
+      const version = await request.engine.runClaims.createState(idOf(request), input)
+      return created({ data: encodeStateVersion(version, baseOf(request)) })
     },
   },
   {

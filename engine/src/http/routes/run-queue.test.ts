@@ -305,3 +305,56 @@ describe("lists of runs", () => {
     expect((await world.request("GET", "/organizations/nowhere/runs")).status).toBe(404)
   })
 })
+
+describe("the queue of an organization", () => {
+  const queueOf = async (world: Awaited<ReturnType<typeof queueWorld>>, token = world.rootToken) => {
+    const { status, body } = await world.request("GET", "/organizations/acme/runs/queue", { token })
+    const capacity = await world.request("GET", "/organizations/acme/capacity", { token })
+    expect([status, capacity.status]).toEqual([200, 200])
+    expect(capacity.body.data).toMatchObject({ id: "acme", type: "organization-capacity" })
+    return {
+      runs: body.data.map(
+        ({ id, attributes }: { readonly id: string; readonly attributes: Record<string, unknown> }) => [
+          id,
+          attributes["position-in-queue"],
+        ],
+      ),
+      capacity: capacity.body.data.attributes,
+    }
+  }
+
+  test("has what is at work or waits for an executor, the longest waiting first", async () => {
+    await using world = await queueWorld()
+    expect(await queueOf(world)).toEqual({ runs: [], capacity: { pending: 0, running: 0 } })
+    const others = [await world.workspace("second"), await world.workspace("third"), await world.workspace("fourth")]
+    const [atWork, waits, forWord, ended] = [
+      await world.queue(),
+      await world.queue({}, others[0]),
+      await world.queue({}, others[1]),
+      await world.queue({}, others[2]),
+    ]
+    await world.step(atWork, { status: "planning" })
+    for (const status of ["planning", "planned"]) await world.step(forWord, { status })
+    await world.step(ended, { status: "errored" })
+    expect(await queueOf(world)).toEqual({
+      runs: [
+        [atWork, 0],
+        [waits, 1],
+      ],
+      capacity: { pending: 1, running: 1 },
+    })
+    // Once somebody has said the word it waits again.
+    await world.request("POST", `/runs/${forWord}/actions/apply`)
+    expect((await queueOf(world)).capacity).toEqual({ pending: 2, running: 1 })
+    expect((await world.request("GET", `/runs/${waits}`)).body.data.attributes).not.toHaveProperty("position-in-queue")
+  })
+
+  test("shows everybody the runs of the workspaces that they see", async () => {
+    await using world = await queueWorld()
+    const other = await world.workspace("other")
+    await world.queue()
+    const seen = await world.queue({}, other)
+    const token = await world.token({ on: { [other]: "read" } })
+    expect(await queueOf(world, token)).toEqual({ runs: [[seen, 0]], capacity: { pending: 1, running: 0 } })
+  })
+})

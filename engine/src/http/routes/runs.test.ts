@@ -133,6 +133,29 @@ describe("a run", () => {
     expect([status, attributes.status]).toEqual(becomes === 409 ? [409, at.at(-1) ?? "pending"] : [202, becomes])
   })
 
+  test.each<{ how: string; attributes: Record<string, unknown>; confirm: readonly [string, object?] | undefined }>([
+    { how: "with the word for it", attributes: {}, confirm: ["apply"] },
+    { how: "by whoever moves it along", attributes: {}, confirm: ["transition", { status: "confirmed" }] },
+    { how: "by itself", attributes: { "auto-apply": true }, confirm: undefined },
+  ])("names who has confirmed it: $how", async ({ attributes, confirm }) => {
+    await using world = await runWorld()
+    const run = await world.queue(attributes)
+    expect((await world.run(run)).relationships["confirmed-by"]).toEqual({ data: null })
+    await world.walk(run, ...inNoTime("planning", "planned"))
+    const { id: teamId } = await world.engine.teams.create("acme", { name: "writers" })
+    await world.engine.teamWorkspaces.create({ teamId, workspaceId: world.id, access: "write" })
+    const { secret: token } = await world.engine.tokens.createForTeam(teamId, {})
+    if (confirm !== undefined) {
+      const [action, body] = confirm
+      await world.request("POST", `/runs/${run}/actions/${action}`, { token, ...(body && { body }) })
+    }
+    const shown = await world.run(run)
+    expect(shown.attributes.status).toBe("confirmed")
+    expect(shown.relationships["confirmed-by"].data).toEqual(
+      confirm === undefined ? null : { type: "teams", id: teamId },
+    )
+  })
+
   test("that only plans is never applied, takes no lock and is never the current run", async () => {
     await using world = await runWorld()
     const run = await world.queue({ "plan-only": true })

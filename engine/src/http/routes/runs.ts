@@ -10,6 +10,7 @@ import {
   encodeApply,
   encodePlan,
   encodeRun,
+  encodeRunCapacity,
   runPointers as pointers,
 } from "../../wire/jsonapi/run.ts"
 import type { RunView } from "../../workspaces/run.ts"
@@ -17,7 +18,17 @@ import type { RunLogs } from "../../workspaces/run-logs.ts"
 import type { Runs } from "../../workspaces/runs.ts"
 import { besideRuns, runParts } from "../included.ts"
 import { once } from "../body.ts"
-import { type ApiRequest, type ApiResponse, baseOf, created, ok, type OpenRoute, param, type Route } from "../route.ts"
+import {
+  type ApiRequest,
+  type ApiResponse,
+  baseOf,
+  created,
+  noContent,
+  ok,
+  type OpenRoute,
+  param,
+  type Route,
+} from "../route.ts"
 
 const idOf = (request: ApiRequest) => param(request, "run_id")
 
@@ -37,6 +48,14 @@ const logAddress = (request: ApiRequest, id: string): string =>
   `${baseOf(request)}/logs/${id}/${request.engine.runLogs.grant(id)}`
 const planOf = (request: ApiRequest, run: RunView) => encodePlan(run, logAddress(request, run.planId))
 const applyOf = (request: ApiRequest, run: RunView) => encodeApply(run, logAddress(request, run.applyId))
+
+/** The document itself, where the public API sends its clients to another address for it. */
+async function planJson({ engine }: ApiRequest, planId: string): Promise<ApiResponse> {
+  const json = await engine.runs.planJson(planId)
+  if (json === undefined) return noContent
+  const headers = { "content-type": "application/json", "cache-control": "no-store" }
+  return { status: 200, stream: once(json), headers }
+}
 
 export const runRoutes: readonly Route[] = [
   {
@@ -86,6 +105,23 @@ export const runRoutes: readonly Route[] = [
       return ok(encodePage(page, encodeRun, url, included))
     },
   },
+  {
+    method: "GET",
+    path: "/organizations/:organization_name/runs/queue",
+    handle: async (request) => {
+      const { engine, query, url } = request
+      const page = await engine.runs.queue(param(request, "organization_name"), decodePage(query))
+      return ok(encodePage(page, encodeRun, url))
+    },
+  },
+  {
+    method: "GET",
+    path: "/organizations/:organization_name/capacity",
+    handle: async (request) => {
+      const organization = param(request, "organization_name")
+      return ok({ data: encodeRunCapacity(organization, await request.engine.runs.capacity(organization)) })
+    },
+  },
   action("apply", (runs, id) => runs.apply(id)),
   action("discard", (runs, id) => runs.discard(id)),
   action("cancel", (runs, id) => runs.cancel(id)),
@@ -114,6 +150,16 @@ export const runRoutes: readonly Route[] = [
     path: "/plans/:plan_id",
     handle: async (request) =>
       ok({ data: planOf(request, await request.engine.runs.getByPlan(param(request, "plan_id"))) }),
+  },
+  {
+    method: "GET",
+    path: "/plans/:plan_id/json-output",
+    handle: (request) => planJson(request, param(request, "plan_id")),
+  },
+  {
+    method: "GET",
+    path: "/runs/:run_id/plan/json-output",
+    handle: async (request) => planJson(request, (await request.engine.runs.get(idOf(request))).planId),
   },
   {
     method: "GET",

@@ -14,7 +14,7 @@ import {
 import { decodeWorkspaceSubject } from "../../wire/jsonapi/workspace-subject.ts"
 import { encodeWorkspaceResource } from "../../wire/jsonapi/workspace-resource.ts"
 import { type StateDocument, stateDocuments, type StateVersionView } from "../../workspaces/state-version.ts"
-import type { StateTransfers, StateVersions } from "../../workspaces/state-versions.ts"
+import type { DocumentContent, StateTransfers, StateVersions } from "../../workspaces/state-versions.ts"
 import type { WorkspaceRef } from "../../workspaces/workspace.ts"
 import { besideStateVersions, stateVersionParts } from "../included.ts"
 import {
@@ -56,10 +56,14 @@ async function list(request: ApiRequest, workspace: WorkspaceRef) {
 const snapshotHeaders = ({ snapshotIntervalSeconds: seconds }: ApiRequest): Readonly<Record<string, string>> =>
   seconds === 0 ? {} : { "x-terraform-snapshot-interval": String(seconds) }
 
-const bytesOf = (stream: AsyncIterable<Uint8Array>): ApiResponse => ({
+const bytesOf = (download: DocumentContent): ApiResponse => ({
   status: 200,
-  stream,
-  headers: { "content-type": "application/json", "cache-control": "no-store" },
+  download,
+  headers: {
+    "content-type": "application/json",
+    "cache-control": "no-store",
+    ...(download.sizeBytes !== undefined && { "content-length": String(download.sizeBytes) }),
+  },
 })
 
 const downloadRoute = (name: StateDocument): Route => ({

@@ -5,6 +5,8 @@ import { decodeIdentifiers } from "../../wire/jsonapi/relationship.ts"
 import { decodePage } from "../../wire/jsonapi/query.ts"
 import { decodeNewTags, decodeTagFilter, decodeTagReferences, encodeTag } from "../../wire/jsonapi/tag.ts"
 import { decodeTagBindings, encodeEffectiveTagBinding, encodeTagBinding } from "../../wire/jsonapi/tag-binding.ts"
+import { decodeShowing, decodeWriter } from "../../wire/jsonapi/writer.ts"
+import type { TagBindingView } from "../../tags/tags.ts"
 import { type ApiRequest, created, type Method, noContent, ok, param, type Route } from "../route.ts"
 
 const organization = (request: ApiRequest) => param(request, "organization_name")
@@ -36,7 +38,9 @@ export const tagRoutes: readonly Route[] = [
     method: "DELETE",
     path: "/organizations/:organization_name/tags",
     handle: async (request) => {
-      await request.engine.tags.delete(organization(request), decodeIdentifiers(await request.body(), "tags"))
+      const body = await request.body()
+      const ids = decodeIdentifiers(body, "tags")
+      await request.engine.tags.delete(organization(request), ids, decodeWriter(request.headers, body))
       return noContent
     },
   },
@@ -45,7 +49,9 @@ export const tagRoutes: readonly Route[] = [
     path: "/tags/:tag_id/relationships/workspaces",
     pointers: listPointers,
     handle: async (request) => {
-      await request.engine.tags.apply(param(request, "tag_id"), decodeIdentifiers(await request.body(), "workspaces"))
+      const body = await request.body()
+      const ids = decodeIdentifiers(body, "workspaces")
+      await request.engine.tags.apply(param(request, "tag_id"), ids, decodeWriter(request.headers, body))
       return noContent
     },
   },
@@ -65,7 +71,9 @@ export const tagRoutes: readonly Route[] = [
     path: "/workspaces/:workspace_id/relationships/tags",
     pointers: listPointers,
     handle: async (request) => {
-      await request.engine.tags.add(workspace(request), decodeTagReferences(await request.body()))
+      const body = await request.body()
+      const tags = decodeTagReferences(body)
+      await request.engine.tags.add(workspace(request), tags, decodeWriter(request.headers, body))
       return noContent
     },
   },
@@ -74,21 +82,23 @@ export const tagRoutes: readonly Route[] = [
     path: "/workspaces/:workspace_id/relationships/tags",
     pointers: listPointers,
     handle: async (request) => {
-      await request.engine.tags.remove(workspace(request), decodeTagReferences(await request.body()))
+      const body = await request.body()
+      const tags = decodeTagReferences(body)
+      await request.engine.tags.remove(workspace(request), tags, decodeWriter(request.headers, body))
       return noContent
     },
   },
   {
     method: "GET",
     path: "/workspaces/:workspace_id/tag-bindings",
-    handle: async (request) => ok(bindingList(await request.engine.tags.bindings(workspace(request)))),
+    handle: async (request) =>
+      ok(bindingList(await request.engine.tags.bindings(workspace(request), decodeShowing(request.query)))),
   },
   {
     method: "PATCH",
     path: "/workspaces/:workspace_id/tag-bindings",
     pointers: listPointers,
-    handle: async (request) =>
-      ok(bindingList(await request.engine.tags.bind(workspace(request), decodeTagBindings(await request.body())))),
+    handle: async (request) => ok(bindingList(await bound(request))),
   },
   bindingRelationship("POST"),
   bindingRelationship("PATCH"),
@@ -96,21 +106,22 @@ export const tagRoutes: readonly Route[] = [
     method: "GET",
     path: "/workspaces/:workspace_id/effective-tag-bindings",
     handle: async (request) => {
-      const bindings = await request.engine.tags.effectiveBindings(workspace(request))
+      const bindings = await request.engine.tags.effectiveBindings(workspace(request), decodeShowing(request.query))
       return ok({ data: bindings.map(encodeEffectiveTagBinding) })
     },
   },
   {
     method: "GET",
     path: "/projects/:project_id/tag-bindings",
-    handle: async (request) => ok(bindingList(await request.engine.tags.projectBindings(project(request)))),
+    handle: async (request) =>
+      ok(bindingList(await request.engine.tags.projectBindings(project(request), decodeShowing(request.query)))),
   },
   {
     // Nothing lies above a project that it could inherit from.
     method: "GET",
     path: "/projects/:project_id/effective-tag-bindings",
     handle: async (request) => {
-      const bindings = await request.engine.tags.projectBindings(project(request))
+      const bindings = await request.engine.tags.projectBindings(project(request), decodeShowing(request.query))
       return ok({ data: bindings.map((binding) => encodeEffectiveTagBinding({ ...binding, inheritedFrom: null })) })
     },
   },
@@ -118,8 +129,11 @@ export const tagRoutes: readonly Route[] = [
     method: "PATCH",
     path: "/projects/:project_id/tag-bindings",
     pointers: listPointers,
-    handle: async (request) =>
-      ok(bindingList(await request.engine.tags.bindProject(project(request), decodeTagBindings(await request.body())))),
+    handle: async (request) => {
+      const body = await request.body()
+      const writer = decodeWriter(request.headers, body)
+      return ok(bindingList(await request.engine.tags.bindProject(project(request), decodeTagBindings(body), writer)))
+    },
   },
 ]
 
@@ -130,12 +144,18 @@ function bindingRelationship(method: Method): Route {
     path: "/workspaces/:workspace_id/relationships/tag-bindings",
     pointers: listPointers,
     handle: async (request) => {
-      await request.engine.tags.bind(workspace(request), decodeTagBindings(await request.body()))
+      await bound(request)
       return noContent
     },
   }
 }
 
-const bindingList = (bindings: readonly Parameters<typeof encodeTagBinding>[0][]) => ({
+async function bound(request: ApiRequest): Promise<readonly TagBindingView[]> {
+  const body = await request.body()
+  const bindings = decodeTagBindings(body)
+  return request.engine.tags.bind(workspace(request), bindings, decodeWriter(request.headers, body))
+}
+
+const bindingList = (bindings: readonly TagBindingView[]) => ({
   data: bindings.map(encodeTagBinding),
 })

@@ -89,6 +89,30 @@ describe("an OAuth client", () => {
     expect((await world.request("GET", `/oauth-clients/${id}`)).body).toEqual(body)
   })
 
+  test("has a token that takes a key for cloning, and shows only that there is one", async () => {
+    await using world = await vcsWorld()
+    const id = (await world.client()).body.data.relationships["oauth-tokens"].data[0].id as string
+    const patch = (attributes: Record<string, unknown>, token = world.rootToken) =>
+      world.request("PATCH", `/oauth-tokens/${id}`, { token, body: { data: { type: "oauth-tokens", attributes } } })
+    const has = async () => (await world.request("GET", `/oauth-tokens/${id}`)).body.data.attributes["has-ssh-key"]
+    expect(await has()).toBe(false)
+    const key = "-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0\n-----END OPENSSH PRIVATE KEY-----\n"
+    const made = await patch({ "ssh-key": key })
+    expect([made.status, made.body.data.attributes["has-ssh-key"], await has()]).toEqual([200, true, true])
+    expect(JSON.stringify(made.body)).not.toContain("c2VjcmV0")
+    for (const wrong of ["no key", "ssh-ed25519 AAAA"]) {
+      const refused = await patch({ "ssh-key": wrong })
+      expect([refused.status, pointersOf(refused.body)]).toEqual([422, ["/data/attributes/ssh-key"]])
+      expect(JSON.stringify(refused.body)).not.toContain(wrong)
+    }
+    expect((await patch({})).status).toBe(200)
+    expect(await has()).toBe(true)
+    const manager = await world.token({ organization: { manageWorkspaces: true } })
+    expect((await patch({ "ssh-key": null }, manager)).status).toBe(404)
+    expect((await patch({ "ssh-key": "" })).status).toBe(200)
+    expect(await has()).toBe(false)
+  })
+
   test("is refused with every fault at once", async () => {
     await using world = await vcsWorld()
     const { status, body } = await world.client({ "service-provider": "cvs", name: 3 })

@@ -5,6 +5,7 @@ import {
   decodeAppInstallation,
   decodeOauthClient,
   decodeOauthClientPatch,
+  decodeOauthTokenPatch,
   encodeAppInstallation,
   encodeOauthClient,
   encodeOauthToken,
@@ -77,6 +78,16 @@ export const vcsConnectionRoutes: readonly Route[] = [
     path: "/oauth-tokens/:oauth_token_id",
     handle: async (request) =>
       ok({ data: encodeOauthToken(await request.engine.vcsConnections.getToken(param(request, "oauth_token_id"))) }),
+  },
+  {
+    method: "PATCH",
+    path: "/oauth-tokens/:oauth_token_id",
+    pointers,
+    handle: async (request) => {
+      const patch = decodeOauthTokenPatch(await request.body())
+      const token = await request.engine.vcsConnections.updateToken(param(request, "oauth_token_id"), patch)
+      return ok({ data: encodeOauthToken(token) })
+    },
   },
   {
     method: "DELETE",

@@ -1,10 +1,11 @@
 import { derived } from "../../core/derived.ts"
 import { encodePage } from "../../wire/jsonapi/links.ts"
 import { decodePage } from "../../wire/jsonapi/query.ts"
-import { decodeLock, encodeWorkspace } from "../../wire/jsonapi/workspace.ts"
+import { decodeLock, decodeLockExtension, encodeWorkspace } from "../../wire/jsonapi/workspace.ts"
 import { decodeWorkspaceInput, workspacePointers as pointers } from "../../wire/jsonapi/workspace-input.ts"
 import { decodeWorkspaceQuery } from "../../wire/jsonapi/workspace-query.ts"
 import { decodeWorkspaceInclude, encodeInclusions, encodeWorkspaceWith } from "../../wire/jsonapi/workspace-include.ts"
+import { decodeWriter } from "../../wire/jsonapi/writer.ts"
 import type { WorkspaceRef } from "../../workspaces/workspace.ts"
 import type { WorkspaceView } from "../../workspaces/workspace-view.ts"
 import { type ApiRequest, baseOf, created, noContent, ok, param, type Route } from "../route.ts"
@@ -48,8 +49,10 @@ export const workspaceRoutes: readonly Route[] = [
     path: "/organizations/:organization_name/workspaces",
     pointers,
     handle: async (request) => {
-      const input = decodeWorkspaceInput(await request.body())
-      return created(document(await request.engine.workspaces.create(organizationOf(request), input)))
+      const body = await request.body()
+      const input = decodeWorkspaceInput(body)
+      const writer = decodeWriter(request.headers, body)
+      return created(document(await request.engine.workspaces.create(organizationOf(request), input, writer)))
     },
   },
   {
@@ -82,8 +85,10 @@ export const workspaceRoutes: readonly Route[] = [
       path,
       pointers,
       handle: async (request) => {
-        const changes = decodeWorkspaceInput(await request.body())
-        return ok(document(await request.engine.workspaces.update(refOf(request), changes)))
+        const body = await request.body()
+        const changes = decodeWorkspaceInput(body)
+        const writer = decodeWriter(request.headers, body)
+        return ok(document(await request.engine.workspaces.update(refOf(request), changes, writer)))
       },
     },
     {
@@ -110,6 +115,15 @@ export const workspaceRoutes: readonly Route[] = [
     handle: async (request) => {
       const input = decodeLock(await request.body())
       return ok(document(await request.engine.workspaces.lock(byId(request), input)))
+    },
+  },
+  {
+    method: "POST",
+    path: "/workspaces/:workspace_id/actions/extend-lock",
+    pointers,
+    handle: async (request) => {
+      const input = decodeLockExtension(await request.body())
+      return ok(document(await request.engine.workspaces.extendLock(byId(request), input)))
     },
   },
   {

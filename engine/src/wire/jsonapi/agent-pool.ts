@@ -14,7 +14,7 @@ export const encodeAgentPool = (pool: AgentPoolView): Resource => ({
     name: pool.name,
     "created-at": formatInstant(pool.createdAt),
     "organization-scoped": true,
-    // No agent can connect: runs are records (workspace-facts 1.10).
+    // Agents are known by their claims of runs alone, and those stand beside the runs.
     "agent-count": 0,
   },
   relationships: {

@@ -1,13 +1,21 @@
 // EngineError → JSON:API error document and back. `status` must be a string: Go clients fail to decode a number
 // (workspace-facts 1.2). The record type makes a forgotten code a compile error.
-import { EngineError, type EngineErrorCode, type Fault, type FieldPath } from "../../core/errors.ts"
+import {
+  EngineError,
+  type EngineErrorCode,
+  type ErrorFacts,
+  type Fault,
+  type FieldPath,
+  unavailable,
+} from "../../core/errors.ts"
 import { camelCased, dashed } from "./member-name.ts"
 
 export interface ErrorObject {
   readonly status: string
   readonly title: string
   readonly detail: string
-  readonly source?: { readonly pointer: string } | { readonly parameter: string }
+  readonly source?: { readonly pointer: string } | { readonly parameter: string } | { readonly header: string }
+  readonly meta?: ErrorFacts
 }
 
 export interface ErrorDocument {
@@ -20,6 +28,7 @@ const statuses: Record<EngineErrorCode, { readonly status: number; readonly titl
   forbidden: { status: 403, title: "forbidden" },
   "not-found": { status: 404, title: "not found" },
   conflict: { status: 409, title: "conflict" },
+  gone: { status: 410, title: "gone" },
   "precondition-failed": { status: 412, title: "precondition failed" },
   "too-large": { status: 413, title: "payload too large" },
   "unsupported-media-type": { status: 415, title: "unsupported media type" },
@@ -41,11 +50,41 @@ export const statusOf = (code: EngineErrorCode): number => statuses[code].status
 export function encodeError(error: EngineError, pointers: Pointers = attributePointers()): ErrorDocument {
   const { status, title } = statuses[error.code]
   const common = { status: String(status), title }
-  if (error.faults.length === 0) return { errors: [{ ...common, detail: shortened(error.message) }] }
+  if (error.faults.length === 0) return { errors: [{ ...common, detail: shortened(error.message), ...metaOf(error) }] }
   return {
     errors: error.faults.map((fault) => ({ ...common, detail: shortened(fault.detail), ...sourceOf(fault, pointers) })),
   }
 }
+
+/** Of one among many, where others went well; its `code` says more than a status. */
+export interface Refusal {
+  readonly code: EngineErrorCode
+  readonly detail: string
+  readonly facts?: ErrorFacts
+}
+
+export const encodeRefusal = ({ code, detail, facts }: Refusal): ErrorObject & { readonly code: EngineErrorCode } => ({
+  status: String(statuses[code].status),
+  code,
+  title: statuses[code].title,
+  detail: shortened(detail),
+  ...metaOf({ facts }),
+})
+
+/** The other direction of `encodeRefusal`. */
+export function decodeRefusal(members: unknown): Refusal {
+  const { code, detail, meta } = (members ?? {}) as Readonly<Record<string, unknown>>
+  if (typeof code !== "string" || !Object.hasOwn(statuses, code) || typeof detail !== "string")
+    throw unavailable("The server's answer cannot be read: a refusal has no code or no detail.")
+  const facts = factsOf(meta)
+  return { code: code as EngineErrorCode, detail, ...(facts === undefined ? {} : { facts }) }
+}
+
+const metaOf = ({ facts }: Pick<EngineError, "facts">): Pick<ErrorObject, "meta"> =>
+  facts === undefined ? {} : { meta: renamed(facts, dashed) }
+
+const renamed = (facts: ErrorFacts, rename: (name: string) => string): ErrorFacts =>
+  Object.fromEntries(Object.entries(facts).map(([name, value]) => [rename(name), value]))
 
 const detailMaximum = 1_000
 
@@ -55,6 +94,7 @@ const shortened = (detail: string): string =>
 
 function sourceOf(fault: Fault, pointers: Pointers): Pick<ErrorObject, "source"> {
   if (fault.parameter !== undefined) return { source: { parameter: fault.parameter } }
+  if (fault.header !== undefined) return { source: { header: fault.header } }
   if (fault.pointer !== undefined) return { source: { pointer: fault.pointer } }
   if (fault.field !== undefined) return { source: { pointer: pointers(fault.field) } }
   return {}
@@ -105,6 +145,7 @@ const codesByStatus = new Map<number, EngineErrorCode>([
   [403, "forbidden"],
   [404, "not-found"],
   [409, "conflict"],
+  [410, "gone"],
   [412, "precondition-failed"],
   [413, "too-large"],
   [415, "unsupported-media-type"],
@@ -131,7 +172,24 @@ export function decodeError(
   const isInvalid = status === 422 && objects.some((object) => object.title === statuses.invalid.title)
   const isPending = status === 503 && detail.includes("still pending")
   const code = isInvalid ? "invalid" : isPending ? "pending" : (codesByStatus.get(status) ?? "unavailable")
-  return new EngineError(code, detail, { faults, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) })
+  const facts = objects.map(({ meta }) => factsOf(meta)).find((found) => found !== undefined)
+  return new EngineError(code, detail, {
+    faults,
+    ...(facts === undefined ? {} : { facts }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  })
+}
+
+/** Undefined unless it is of the shape that facts have: whoever answered may not be ours. */
+function factsOf(meta: unknown): ErrorFacts | undefined {
+  if (typeof meta !== "object" || meta === null || Array.isArray(meta)) return undefined
+  return Object.values(meta).every(isFact) ? renamed(meta as ErrorFacts, camelCased) : undefined
+}
+
+function isFact(value: unknown): value is ErrorFacts[string] {
+  if (value === null || typeof value === "string") return true
+  const { type, id } = (typeof value === "object" ? value : {}) as { readonly type?: unknown; readonly id?: unknown }
+  return typeof type === "string" && typeof id === "string"
 }
 
 function errorObjects(document: unknown): ErrorObject[] {
@@ -142,6 +200,7 @@ function errorObjects(document: unknown): ErrorObject[] {
 function faultOf({ detail, source }: ErrorObject, names: Readonly<Record<string, string>>): Fault {
   if (source === undefined) return { detail }
   if ("parameter" in source) return { detail, parameter: source.parameter }
+  if ("header" in source) return { detail, header: source.header }
   const field = fieldAt(source.pointer)
   if (field === undefined) return { detail, pointer: source.pointer }
   const [first, ...rest] = field
@@ -149,13 +208,14 @@ function faultOf({ detail, source }: ErrorObject, names: Readonly<Record<string,
   return { detail, field: own === undefined ? field : [own, ...rest] }
 }
 
-/** The field that `attributePointers` or `listPointers` made this pointer of; undefined for any other pointer. */
+/** The field that `attributePointers` or `listPointers` made this pointer of, or the owner; undefined for any other pointer. */
 export function fieldAt(pointer: string): FieldPath | undefined {
   const list = /^\/data(?:\/(\d+)(?:\/attributes)?(\/.+)?)?$/.exec(pointer)
   if (list !== null) return ["data", ...numbers(list[1]), ...path(list[2])]
   // Of one resource, `id` and `type` stand beside the attributes.
   const attribute = /^\/data(?:\/attributes)?(\/id|\/type|(?<=\/attributes)\/.+)$/.exec(pointer)
   if (attribute !== null) return path(attribute[1])
+  if (pointer === "/meta/owner") return ["owner"]
   const related = /^\/data\/relationships\/([^/]+)\/data(?:\/(\d+))?(?:\/attributes)?(\/.+)?$/.exec(pointer)
   if (related !== null) return [camelCased(related[1] ?? ""), ...numbers(related[2]), ...path(related[3])]
   return undefined

@@ -253,6 +253,16 @@ const answers: Readonly<Record<string, Codec>> = {
     decodeTag,
   ),
   "tag binding": codec(record({ id, key: text, value: text, createdAt: instant }), encodeTagBinding, decodeTagBinding),
+  "held tag binding": codec(
+    record({ id, key: text, value: text, createdAt: instant, owners: array(text) }),
+    encodeTagBinding,
+    decodeTagBinding,
+  ),
+  "held effective tag binding": codec(
+    record({ key: text, value: text, inheritedFrom: orNull(id), owners: array(text) }),
+    encodeEffectiveTagBinding,
+    decodeEffectiveTagBinding,
+  ),
   "effective tag binding": codec(
     record({ key: text, value: text, inheritedFrom: orNull(id) }),
     encodeEffectiveTagBinding,
@@ -272,6 +282,7 @@ const answers: Readonly<Record<string, Codec>> = {
       hasChanges: boolean(),
       createdAt: instant,
       createdBy: orNull(actor),
+      confirmedBy: orNull(actor),
       statusTimestamps: some(
         Object.fromEntries(runStatuses.map((status) => [status, instant])) as Record<RunStatus, Arbitrary<number>>,
       ),

@@ -54,6 +54,10 @@ export const encodeClaim = (
       name: claim.name,
       "claimed-at": formatInstant(claim.claimedAt),
       "expires-at": formatInstant(claim.expiresAt),
+      "workspace-name": claim.workspace.name,
+      "organization-name": claim.workspace.organizationName,
+      "working-directory": claim.workspace.workingDirectory,
+      "terraform-version": claim.workspace.engineVersion,
     },
     relationships: { run: toOne("runs", claim.run.id), workspace: toOne("workspaces", claim.run.workspaceId) },
     links: { self: `/api/v2/run-claims/${claim.id}` },
@@ -70,6 +74,12 @@ export const decodeClaim: Decode<RunClaimView> = (resource, included) => {
     claimedAt: own.instant("claimedAt"),
     expiresAt: own.instant("expiresAt"),
     run: decodeRunView(included.get(`runs/${related.one("run")}`)),
+    workspace: {
+      name: own.text("workspaceName"),
+      organizationName: own.text("organizationName"),
+      workingDirectory: own.textOrNull("workingDirectory"),
+      engineVersion: own.text("terraformVersion"),
+    },
   }
 }
 

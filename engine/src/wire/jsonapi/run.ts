@@ -5,6 +5,7 @@ import { badRequest } from "../../core/errors.ts"
 import { formatInstant, type Instant } from "../../core/time.ts"
 import {
   type ResourceChanges,
+  type RunCapacity,
   type RunInput,
   type RunOperation,
   runOperations,
@@ -221,6 +222,7 @@ export function encodeRun(run: RunView): Resource {
       variables: run.variables,
       "plan-changes": run.planCounts,
       "apply-changes": run.applyCounts,
+      ...(run.positionInQueue === undefined ? {} : { "position-in-queue": run.positionInQueue }),
       executor: run.executor && { name: run.executor.name, "expires-at": formatInstant(run.executor.expiresAt) },
       actions: {
         "is-cancelable": isCancelable(status),
@@ -239,11 +241,25 @@ export function encodeRun(run: RunView): Resource {
       workspace: toOne("workspaces", run.workspaceId),
       "configuration-version": toOne("configuration-versions", run.configurationVersionId),
       "created-by": run.createdBy === null ? { data: null } : toOne(run.createdBy.kind, run.createdBy.id),
+      "confirmed-by": run.confirmedBy === null ? { data: null } : toOne(run.confirmedBy.kind, run.confirmedBy.id),
       plan: { ...toOne("plans", run.planId), links: { related: `${path}/plan` } },
       apply: { ...toOne("applies", run.applyId), links: { related: `${path}/apply` } },
     },
     links: { self: path },
   }
+}
+
+/** As clients read it that tell people how many runs theirs waits for. */
+export const encodeRunCapacity = (organization: string, { pending, running }: RunCapacity): Resource => ({
+  id: organization,
+  type: "organization-capacity",
+  attributes: { pending, running },
+})
+
+/** The other direction of `encodeRunCapacity`. */
+export function decodeRunCapacity(resource: unknown): RunCapacity {
+  const { attributes: own } = readResource(resource, "organization-capacity")
+  return { pending: own.number("pending"), running: own.number("running") }
 }
 
 /** `logReadUrl`: only those who ask for the plan itself are given the address of its log. */
@@ -317,11 +333,13 @@ export function decodeRunView(resource: unknown): RunView {
     executor: decodeExecutor(own.membersOrNull("executor")),
     createdAt: own.instant("createdAt"),
     createdBy: decodeActor(related.identifierOrNull("createdBy")),
+    confirmedBy: decodeActor(related.identifierOrNull("confirmedBy")),
     statusTimestamps: decodeTimestamps(own.members("statusTimestamps")),
     configurationVersionId: related.oneOrNull("configurationVersion") as ConfigurationVersionId | null,
     planId: related.one("plan"),
     applyId: related.one("apply"),
     permissions: own.members("permissions").flags(["canApply", "canCancel", "canDiscard", "canForceCancel"]),
+    ...(own.has("positionInQueue") ? { positionInQueue: own.number("positionInQueue") } : {}),
   }
 }
 

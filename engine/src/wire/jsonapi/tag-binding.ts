@@ -4,18 +4,18 @@ import { formatInstant } from "../../core/time.ts"
 import type { Binding, EffectiveTagBinding } from "../../tags/tag-binding.ts"
 import type { TagBindingView } from "../../tags/tags.ts"
 import type { ProjectId } from "../../core/ids.ts"
-import { readResource } from "./answer.ts"
+import { type MembersReader, readResource } from "./answer.ts"
 import { decodeList, type Resource } from "./document.ts"
 
-export const encodeTagBinding = ({ id, key, value, createdAt }: TagBindingView): Resource => ({
+export const encodeTagBinding = ({ id, key, value, createdAt, owners }: TagBindingView): Resource => ({
   id,
   type: "tag-bindings",
-  attributes: { key, value, "created-at": formatInstant(createdAt) },
+  attributes: { key, value, "created-at": formatInstant(createdAt), ...(owners && { owners }) },
 })
 
-export const encodeEffectiveTagBinding = ({ key, value, inheritedFrom }: EffectiveTagBinding) => ({
+export const encodeEffectiveTagBinding = ({ key, value, inheritedFrom, owners }: EffectiveTagBinding) => ({
   type: "effective-tag-bindings",
-  attributes: { key, value },
+  attributes: { key, value, ...(owners && { owners }) },
   ...(inheritedFrom === null ? {} : { links: { "inherited-from": `/api/v2/projects/${inheritedFrom}` } }),
 })
 
@@ -24,7 +24,10 @@ export const encodeIdentifiedBindings = (
   bindings: readonly (Pick<TagBindingView, "id"> & EffectiveTagBinding)[],
 ): Resource[] => [
   ...new Map(
-    bindings.map((binding) => [binding.id, { id: binding.id, ...encodeEffectiveTagBinding(binding) }]),
+    bindings.map(({ id, key, value, inheritedFrom }) => [
+      id,
+      { id, ...encodeEffectiveTagBinding({ key, value, inheritedFrom }) },
+    ]),
   ).values(),
 ]
 
@@ -42,7 +45,13 @@ export const decodeTagBindings = (body: unknown): readonly Binding[] =>
 /** The other direction of `encodeTagBinding`. */
 export function decodeTagBinding(resource: unknown): TagBindingView {
   const { id, attributes: own } = readResource(resource, "tag-bindings")
-  return { id, key: own.text("key"), value: own.text("value"), createdAt: own.instant("createdAt") }
+  return {
+    id,
+    key: own.text("key"),
+    value: own.text("value"),
+    createdAt: own.instant("createdAt"),
+    ...shownOwners(own),
+  }
 }
 
 /** The other direction of `encodeEffectiveTagBinding`. */
@@ -53,8 +62,12 @@ export function decodeEffectiveTagBinding(resource: unknown): EffectiveTagBindin
     key: own.text("key"),
     value: own.text("value"),
     inheritedFrom: project === undefined ? null : (project as ProjectId),
+    ...shownOwners(own),
   }
 }
+
+const shownOwners = (own: MembersReader): { readonly owners?: readonly string[] } =>
+  own.has("owners") ? { owners: own.texts("owners") } : {}
 
 /** The other direction of `decodeTagBindings`. */
 export const encodeTagBindings = (bindings: readonly Binding[]) => ({

@@ -6,6 +6,7 @@ import {
   type OauthClientInput,
   type OauthClientPatch,
   type OauthClientView,
+  type OauthTokenPatch,
   type OauthTokenView,
   type ServiceProvider,
   serviceProviders,
@@ -90,11 +91,23 @@ export const encodeOauthToken = (token: OauthTokenView): Resource => ({
   attributes: {
     "created-at": formatInstant(token.createdAt),
     "service-provider-user": token.serviceProviderUser,
-    "has-ssh-key": false,
+    "has-ssh-key": token.hasSshKey,
   },
   relationships: { "oauth-client": toOne("oauth-clients", token.oauthClientId) },
   links: { self: `/api/v2/oauth-tokens/${token.id}` },
 })
+
+const tokenPatchSchema = z.object({ attributes: z.object({ "ssh-key": z.string().nullish() }).prefault({}) })
+
+/** Clients send empty text to take it away. */
+export function decodeOauthTokenPatch(body: unknown): OauthTokenPatch {
+  const { "ssh-key": sshKey } = decodeDocument(body, tokenPatchSchema, { types: ["oauth-tokens"] }).attributes
+  return given({ sshKey: sshKey === "" ? null : sshKey })
+}
+
+/** The other direction of `decodeOauthTokenPatch`. */
+export const encodeOauthTokenPatch = (patch: OauthTokenPatch): RequestDocument =>
+  encodeDocument("oauth-tokens", dashedMembers(patch))
 
 const installationSchema = z.object({
   attributes: z.object({ name: z.string(), "installation-id": z.int() }),
@@ -143,6 +156,7 @@ export function decodeOauthTokenView(resource: unknown): OauthTokenView {
     id,
     oauthClientId: related.one("oauthClient"),
     serviceProviderUser: own.textOrNull("serviceProviderUser"),
+    hasSshKey: own.flag("hasSshKey"),
     createdAt: own.instant("createdAt"),
   }
 }

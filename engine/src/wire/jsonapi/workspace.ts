@@ -1,7 +1,8 @@
 // The workspace document (specification 2.3 to 2.5), with the members existing clients also read (workspace-facts 1.5).
 import { z } from "zod"
 import type { ConfigurationVersionId, ProjectId, RunId, StateVersionId, WorkspaceId } from "../../core/ids.ts"
-import { formatInstant, type Instant } from "../../core/time.ts"
+import { formatInstant, type Instant, parseDuration, secondMs } from "../../core/time.ts"
+import type { LockExtension, LockInput } from "../../workspaces/lock.ts"
 import { type WorkspacePermissions, workspacePermissionNames } from "../../workspaces/permissions.ts"
 import { executionModes } from "../../organizations/organization.ts"
 import type { Actor, Lock } from "../../workspaces/workspace.ts"
@@ -54,6 +55,9 @@ export function encodeWorkspace(workspace: WorkspaceView): Resource {
       locked: lock.held,
       "locked-reason": lock.held ? lock.reason : null,
       "locked-at": lock.held ? formatInstant(lock.since) : null,
+      ...(lock.held && lock.end !== undefined
+        ? { "locked-until": formatInstant(lock.end.at), "lock-ttl": lock.end.ttlMs / secondMs }
+        : {}),
       "oauth-client-name": workspace.oauthClientName,
       operations: workspace.executionMode !== "local",
       permissions: encodePermissions(permissions),
@@ -204,6 +208,9 @@ function decodeLockOf(own: MembersReader, by: Actor | null): Lock {
     by,
     reason: own.text("lockedReason"),
     since: own.instant("lockedAt"),
+    ...(own.has("lockedUntil")
+      ? { end: { at: own.instant("lockedUntil"), ttlMs: own.number("lockTtl") * secondMs } }
+      : {}),
   }
 }
 
@@ -225,7 +232,12 @@ function decodeRetention(
   return { id: policy.id, kind: policy.type === retentionTypes["dont-delete"] ? "dont-delete" : "delete-older" }
 }
 
-export const encodeLock = (input: { readonly reason: string }) => ({ reason: input.reason })
+export const encodeLock = ({ reason, ttlMs }: LockInput) => ({ reason, ...encodeTtl(ttlMs) })
+export const encodeLockExtension = ({ ttlMs }: LockExtension) => encodeTtl(ttlMs)
+
+/** What is no number would be written as null, which means a lock without an end; 0 is refused as it would be. */
+const encodeTtl = (ttlMs: number | undefined): { readonly ttl?: number } =>
+  ttlMs === undefined ? {} : { ttl: Number.isFinite(ttlMs) ? ttlMs / secondMs : 0 }
 
 const optionalInstant = (instant: Instant | null) => (instant === null ? null : formatInstant(instant))
 const related = (id: string | null, type: string) => ({ related: id === null ? null : `/api/v2/${type}/${id}` })
@@ -245,12 +257,35 @@ const encodeVcsRepo = (repo: VcsRepoView) => ({
   "webhook-url": "",
 })
 
-const reasonSchema = z.object({ reason: z.string().nullish() })
-const lockSchema = z.object({ data: z.object({ attributes: reasonSchema.nullish() }).nullish(), ...reasonSchema.shape })
+/** Seconds, or a duration such as `15m`. */
+const ttlSchema = z
+  .union([z.number(), z.string()])
+  .transform((ttl, context) => {
+    const ttlMs = typeof ttl === "number" ? ttl * secondMs : parseDuration(ttl)
+    if (ttlMs !== undefined) return ttlMs
+    context.addIssue('must be a number of seconds or a duration such as "90s" or "15m"')
+    return z.NEVER
+  })
+  .nullish()
+export const lockShape = { reason: z.string().nullish(), ttl: ttlSchema }
+const lockSchema = z.object({ data: z.object({ attributes: z.object(lockShape).nullish() }).nullish(), ...lockShape })
 
-/** A bare `{ reason }` and a JSON:API document are both in use (workspace-facts 2.3); no body means an empty reason. */
-export function decodeLock(body: unknown): { readonly reason: string } {
+/**
+ * A bare `{ reason, ttl }` and a JSON:API document are both in use (workspace-facts 2.3); no body means an empty reason, and a
+ * lock without an end.
+ */
+export function decodeLock(body: unknown): LockInput {
   if (body === undefined) return { reason: "" }
-  const { data, reason } = decodeBody(body, lockSchema)
-  return { reason: data?.attributes?.reason ?? reason ?? "" }
+  const { data, reason, ttl } = decodeBody(body, lockSchema)
+  return { reason: data?.attributes?.reason ?? reason ?? "", ...ttlOf(data?.attributes?.ttl ?? ttl) }
 }
+
+/** Documents as for `decodeLock`; no body, and no `ttl`, means as long again as before. */
+export function decodeLockExtension(body: unknown): LockExtension {
+  if (body === undefined) return {}
+  const { data, ttl } = decodeBody(body, lockSchema)
+  return ttlOf(data?.attributes?.ttl ?? ttl)
+}
+
+export const ttlOf = (ttlMs: number | null | undefined): { readonly ttlMs?: number } =>
+  ttlMs === null || ttlMs === undefined ? {} : { ttlMs }

@@ -65,6 +65,7 @@ export const acmeParameters = parameters({
   ordersPerName: integer,
   accountsPerAddress: integer,
   failedValidations: integer,
+  directoryLimits: texts,
 })
 
 const issuersAnswer = parameters({ default: nameOrNone, defaultFollowsLatestIssuer: flag })

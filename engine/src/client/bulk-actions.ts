@@ -1,0 +1,56 @@
+import { unavailable } from "../core/errors.ts"
+import {
+  decodeBulkHead,
+  decodeBulkLine,
+  encodeBulkRequest,
+  keyHeader,
+  linesMediaType,
+} from "../wire/jsonapi/bulk-action.ts"
+import { encodeWorkspaceQuery } from "../wire/jsonapi/workspace-query.ts"
+import { encodeWriter } from "../wire/jsonapi/writer.ts"
+import type { BulkActions, BulkResult } from "../workspaces/bulk-action.ts"
+import { queryOf } from "./calls.ts"
+import { path, type Transport } from "./transport.ts"
+
+export const remoteBulkActions = ({ stream }: Transport): BulkActions => ({
+  async run(organization, request) {
+    const { idempotencyKey: key } = request
+    const body = await stream({
+      method: "POST",
+      path: path`/organizations/${organization}/workspaces/actions/bulk`,
+      query: queryOf(encodeWorkspaceQuery(request.query ?? {})),
+      document: encodeWriter(encodeBulkRequest(request), request),
+      headers: { accept: linesMediaType, ...(key === undefined ? {} : { [keyHeader]: key }) },
+    })
+    const lines = linesOf(body)
+    const head = await lines.next()
+    if (head.done === true) throw cutOff()
+    return { ...decodeBulkHead(head.value), results: resultsIn(lines) }
+  },
+})
+
+async function* resultsIn(lines: AsyncIterable<string>): AsyncGenerator<readonly BulkResult[]> {
+  for await (const line of lines) {
+    const results = decodeBulkLine(line)
+    if (results === undefined) return
+    yield results
+  }
+  throw cutOff()
+}
+
+const cutOff = () => unavailable("The server's answer ended before everything was told; more may have been done.")
+
+/** A part of the largest request is far below this. */
+const longestLine = 16 * 1024 * 1024
+
+async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let text = ""
+  for await (const piece of body) {
+    text += decoder.decode(piece, { stream: true })
+    if (text.length > longestLine) throw unavailable("The server's answer cannot be read: a line is too long.")
+    const lines = text.split("\n")
+    text = lines.pop() ?? ""
+    yield* lines
+  }
+}

@@ -1,0 +1,81 @@
+// Events over HTTP. A stream that ends is taken up again where it ended, for as long as the server can be expected back.
+import { setTimeout as sleep } from "node:timers/promises"
+import { type EngineError, isEngineError, unavailable } from "../core/errors.ts"
+import type { Events, EventQuery, EventView } from "../events/events.ts"
+import { decodeEvent, decodeEventPage, encodeEventQuery, eventStreamType } from "../wire/jsonapi/event.ts"
+import { type StreamBlock, streamBlocks } from "../wire/server-sent-events.ts"
+import { queryOf } from "./calls.ts"
+import { path, type Transport } from "./transport.ts"
+
+/** Before the first try to take a stream up again; each doubles the pause. */
+const firstPauseMs = 500
+const longestPauseMs = 30_000
+/** Three heartbeats of the server's. */
+const quietMs = 45_000
+/** Tries in a row that came to nothing. */
+const attemptsMaximum = 20
+
+export function remoteEvents({ send, stream }: Transport): Events {
+  const begin = (organization: string, query: EventQuery, signal: AbortSignal | undefined) =>
+    stream({
+      method: "GET",
+      path: path`/organizations/${organization}/events`,
+      headers: { accept: eventStreamType },
+      quietMs,
+      query: queryOf(encodeEventQuery(query)),
+      ...(signal === undefined ? {} : { signal }),
+    })
+
+  return {
+    async list(organization, query, limit) {
+      const size = limit === undefined ? [] : [["page[size]", String(limit)] as const]
+      const parameters = queryOf([...encodeEventQuery(query), ...size])
+      return decodeEventPage(
+        await send({ method: "GET", path: path`/organizations/${organization}/events`, query: parameters }),
+      )
+    },
+    async follow(organization, query, { signal } = {}) {
+      const first = await begin(organization, query, signal)
+      return followed(first, query, (again) => begin(organization, again, signal), signal)
+    },
+  }
+}
+
+async function* followed(
+  first: AsyncIterable<Uint8Array>,
+  query: EventQuery,
+  begin: (query: EventQuery) => Promise<AsyncIterable<Uint8Array>>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<EventView, void, undefined> {
+  let coming: AsyncIterable<Uint8Array> | undefined = first
+  let since = query.since
+  const isAborted = () => signal?.aborted === true
+  for (let failures = 0; !isAborted();) {
+    try {
+      coming ??= await begin({ ...query, ...(since === undefined ? {} : { since }) })
+      for await (const { id, data } of streamBlocks(coming)) {
+        failures = 0
+        if (id !== undefined) since = id
+        if (data !== undefined) yield decodeEvent(documentOf({ id, data }))
+      }
+    } catch (error) {
+      if (isAborted()) return
+      if (!isEngineError(error) || !mayComeBack(error)) throw error
+      failures += 1
+      if (failures >= attemptsMaximum) throw error
+    }
+    coming = undefined
+    await sleep(Math.min(longestPauseMs, firstPauseMs * 2 ** failures), undefined, signal && { signal }).catch(() => {})
+  }
+}
+
+const mayComeBack = ({ code }: EngineError): boolean =>
+  code === "unavailable" || code === "busy" || code === "rate-limited" || code === "out-of-service"
+
+function documentOf({ data = "" }: StreamBlock): unknown {
+  try {
+    return JSON.parse(data)
+  } catch (error) {
+    throw unavailable("The server's answer cannot be read: an event is not JSON.", error)
+  }
+}

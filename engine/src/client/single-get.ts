@@ -1,0 +1,81 @@
+// One question over a connection of its own, which ends with it. What is kept ready for the next one, to an address that nobody
+// asks for again, costs several times what the question does.
+import type { ClientRequest, IncomingMessage } from "node:http"
+import type { LookupFunction } from "node:net"
+import { FetchFailure, type OutgoingAnswer } from "../core/fetch.ts"
+
+export interface Destroyable {
+  destroy(): void
+}
+
+export interface SingleGet {
+  /** Of http. */
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly lookup: LookupFunction
+  readonly answerBytesMaximum: number
+  /** Ends it, wherever it is. */
+  readonly signal: AbortSignal
+  /** Has it for as long as it lasts. */
+  readonly underWay: Set<Destroyable>
+}
+
+/** Rejects with a `FetchFailure`, what `lookup` says, what the socket or the reader of HTTP says, or the signal's reason. */
+export async function getOnce(get: SingleGet): Promise<OutgoingAnswer> {
+  const { url, headers, lookup, answerBytesMaximum, signal, underWay } = get
+  // Loaded with the first question: most engines that are opened for a while ask none.
+  const { request } = await import("node:http")
+  signal.throwIfAborted()
+  const { hostname, port, host, pathname, search } = url
+  const asked = request({
+    hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
+    port: port === "" ? 80 : Number(port),
+    path: `${pathname}${search}`,
+    method: "GET",
+    agent: false,
+    lookup,
+    setHost: false,
+    headers: { host, connection: "close", ...headers },
+  })
+  const stop = () => void asked.destroy(signal.reason as Error)
+  signal.addEventListener("abort", stop, { once: true })
+  underWay.add(asked)
+  try {
+    return await answerTo(asked, answerBytesMaximum, url.origin)
+  } finally {
+    signal.removeEventListener("abort", stop)
+    underWay.delete(asked)
+    asked.destroy()
+  }
+}
+
+function answerTo(asked: ClientRequest, maximum: number, origin: string): Promise<OutgoingAnswer> {
+  return new Promise((resolve, reject) => {
+    asked.once("response", (answer) => {
+      const pieces: Uint8Array[] = []
+      let length = 0
+      answer.on("data", (piece: Uint8Array) => {
+        length += piece.byteLength
+        if (length > maximum) reject(new FetchFailure("too-large", `${origin} answered more than ${maximum} bytes.`))
+        else pieces.push(piece)
+      })
+      answer.once("error", reject)
+      answer.once("end", () =>
+        resolve({ status: answer.statusCode ?? 0, headers: firstOfEach(answer), body: Buffer.concat(pieces) }),
+      )
+    })
+    asked.on("error", reject)
+    // Also after an answer that goes over to another protocol, of which nothing else is heard.
+    asked.once("close", () => reject(Object.assign(new Error("the connection was closed"), { code: "ECONNRESET" })))
+    asked.end()
+  })
+}
+
+function firstOfEach({ rawHeaders }: IncomingMessage): Record<string, string> {
+  const first = new Map<string, string>()
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase() ?? ""
+    if (!first.has(name)) first.set(name, rawHeaders[index + 1] ?? "")
+  }
+  return Object.fromEntries(first)
+}

@@ -1,0 +1,95 @@
+import { badRequest } from "../../core/errors.ts"
+import type { EventQuery, EventView, FeedItem } from "../../events/events.ts"
+import {
+  decodeEventQuery,
+  encodeEventPage,
+  encodeFeedItem,
+  eventStreamType,
+  streamBeginning,
+} from "../../wire/jsonapi/event.ts"
+import { decodePage } from "../../wire/jsonapi/query.ts"
+import { type ApiRequest, type ApiResponse, ok, param, type Route } from "../route.ts"
+
+/** What happens in an organization: as it comes, or page by page. */
+export const eventRoutes: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/organizations/:organization_name/events",
+    handle: async (request) => {
+      const organization = param(request, "organization_name")
+      const query = decodeEventQuery(request.query)
+      if (!wantsStream(request)) {
+        const { number, size } = decodePage(request.query)
+        if (number !== 1)
+          throw badRequest("The page is not valid.", [
+            { detail: "Events have no page numbers; go on with since", parameter: "page[number]" },
+          ])
+        return ok(encodeEventPage(await request.engine.events.list(organization, query, size), request.url))
+      }
+      return streamed(await request.engine.eventStreams.open(organization, continued(request, query)))
+    },
+  },
+]
+
+const wantsStream = ({ headers }: ApiRequest): boolean =>
+  (headers.get("accept") ?? "")
+    .split(",")
+    .some((type) => type.trim().split(";")[0]?.trim().toLowerCase() === eventStreamType)
+
+/** A client that comes again says in a header where it was, and repeats the address it began with. */
+function continued({ headers }: ApiRequest, query: EventQuery): EventQuery {
+  const last = headers.get("last-event-id") ?? ""
+  return last === "" ? query : { ...query, since: last }
+}
+
+const streamed = (items: AsyncIterable<FeedItem>): ApiResponse => ({
+  status: 200,
+  stream: bytesOf(items),
+  headers: {
+    "content-type": eventStreamType,
+    "cache-control": "no-store",
+    // A proxy that gathers answers would hold events back.
+    "x-accel-buffering": "no",
+  },
+})
+
+const text = new TextEncoder()
+/** An event that goes to many is written once. */
+const written = new WeakMap<EventView, Uint8Array>()
+
+function bytesFor(item: FeedItem): Uint8Array {
+  if (!("event" in item)) return text.encode(encodeFeedItem(item))
+  const known = written.get(item.event)
+  if (known !== undefined) return known
+  const bytes = text.encode(encodeFeedItem(item))
+  written.set(item.event, bytes)
+  return bytes
+}
+
+/** An error cannot be told any more: the stream ends, and whoever comes again hears it. */
+function bytesOf(items: AsyncIterable<FeedItem>): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]() {
+      const source = items[Symbol.asyncIterator]()
+      let begun = false
+      return {
+        async next() {
+          if (!begun) {
+            begun = true
+            return { done: false, value: text.encode(streamBeginning) }
+          }
+          try {
+            const { done, value } = await source.next()
+            return done === true ? { done, value: undefined } : { done: false, value: bytesFor(value) }
+          } catch {
+            return { done: true, value: undefined }
+          }
+        },
+        async return() {
+          await source.return?.()
+          return { done: true, value: undefined }
+        },
+      }
+    },
+  }
+}

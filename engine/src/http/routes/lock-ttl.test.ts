@@ -1,0 +1,224 @@
+// Locks that end by themselves, on two servers with one store: docs/locks.md.
+import { describe, expect, test } from "vitest"
+import { systemRuntime } from "../../core/runtime.ts"
+import { minuteMs, secondMs } from "../../core/time.ts"
+import { openDatabase } from "../../storage/database.ts"
+import { keySealer, newKeyText, parseKeyRing } from "../../storage/key-sealing.ts"
+import { storesOver } from "../../storage/stores.ts"
+import { databaseKinds } from "../../storage/temporary-database.ts"
+import { manualClock } from "../../testing/manual-clock.ts"
+import { made, newMember, newTeam } from "../../testing/people.ts"
+import { populatedWorld } from "../../testing/populated-world.ts"
+import { stateFile, stateVersionDocument } from "../../testing/state-file.ts"
+import { openWorld } from "../../testing/world.ts"
+import { endLocks } from "../../workspaces/end-locks.ts"
+
+type Kind = (typeof databaseKinds)[number]
+const kinds = databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory")
+
+async function lockWorld(kind = kinds[0] as Kind) {
+  const clock = manualClock()
+  const logged: string[] = []
+  const log = { debug() {}, error() {}, warn() {}, info: (name: string) => void logged.push(name) }
+  const runtime = { ...systemRuntime(log), clock }
+  const keyText = newKeyText(runtime.random)
+  const place = await kind.place()
+  const options = { url: place.url, runtime, sealKeys: { text: keyText }, jobs: false }
+  const world = await populatedWorld(options)
+  const replica = await openWorld(options)
+  const holder = await newMember(world, "acme", "holder")
+  const other = await newMember(world, "acme", "other")
+  await newTeam(world, "acme", "managers", { access: { "manage-workspaces": true }, members: [holder, other] })
+  const id = await world.workspace("web")
+  return Object.assign(world, {
+    id,
+    clock,
+    holder,
+    other,
+    replica,
+    logged,
+    act: (action: string, body?: unknown, { token } = holder, on: Pick<typeof world, "request"> = world) =>
+      on.request("POST", `/workspaces/${id}/actions/${action}`, { token, body }),
+    shown: async (on: Pick<typeof world, "request"> = world) =>
+      (await on.request("GET", `/workspaces/${id}`)).body.data,
+    save: (serial: number, attributes: object = {}) =>
+      world.request("POST", `/workspaces/${id}/state-versions`, {
+        token: holder.token,
+        body: stateVersionDocument(stateFile({ serial }), { intermediate: true, ...attributes }),
+      }),
+    /** What the job does when its turn comes, on a server of its own. */
+    async look(): Promise<void> {
+      await using database = await openDatabase(place.url)
+      const storage = storesOver(database, keySealer(parseKeyRing(keyText), runtime.random), clock)
+      await endLocks({ storage, runtime }, { signal: AbortSignal.timeout(20_000) })
+    },
+    async [Symbol.asyncDispose]() {
+      await replica[Symbol.asyncDispose]()
+      await world.engine[Symbol.asyncDispose]()
+      await place[Symbol.asyncDispose]()
+    },
+  })
+}
+
+describe.each(kinds)("a lock with a ttl, on $name", (kind) => {
+  test("is there until its last millisecond, and then for nobody, on no server", async () => {
+    await using world = await lockWorld(kind)
+    const { clock, replica } = world
+    expect((await world.act("lock", { reason: "deploy", ttl: "15m" })).status).toBe(200)
+    clock.advance(15 * minuteMs - 1)
+    for (const on of [world, replica])
+      expect((await world.shown(on)).attributes).toMatchObject({
+        locked: true,
+        "locked-until": "2026-01-01T00:15:00.000Z",
+        "lock-ttl": 900,
+      })
+    clock.advance(1)
+    for (const on of [replica, world]) {
+      const { attributes, relationships } = await world.shown(on)
+      expect(attributes).toMatchObject({ locked: false, "locked-reason": null, "locked-at": null })
+      expect(attributes).not.toHaveProperty("locked-until")
+      expect(relationships["locked-by"].data).toBeNull()
+    }
+    expect((await world.act("unlock")).body.errors[0].detail).toContain("already unlocked")
+  })
+
+  test("is somebody else's to take in the instant in which it ends, once", async () => {
+    await using world = await lockWorld(kind)
+    await world.act("lock", { ttl: 60 })
+    world.clock.advance(minuteMs)
+    const answers = await Promise.all(
+      Array.from({ length: 16 }, (_, index) =>
+        world.act("lock", { reason: "next" }, world.other, index % 2 === 0 ? world : world.replica),
+      ),
+    )
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+    expect(statuses.filter((status) => status === 409)).toHaveLength(15)
+    for (const [action, status] of [
+      ["extend-lock", 409],
+      ["unlock", 409],
+    ] as const)
+      expect((await world.act(action)).status).toBe(status)
+    expect((await world.shown()).attributes).toMatchObject({ locked: true, "locked-reason": "next" })
+  })
+
+  test("leaves the last whole state behind, and none that was on its way", async () => {
+    await using world = await lockWorld(kind)
+    await world.act("lock", { ttl: 60 })
+    const whole = await world.save(1, { inline: true })
+    const onItsWay = await world.save(2)
+    expect([whole.status, onItsWay.status]).toEqual([201, 201])
+    world.clock.advance(minuteMs)
+    const { relationships } = await world.shown(world.replica)
+    expect(relationships["current-state-version"].data.id).toBe(whole.body.data.id)
+    const { attributes } = await made(world, "GET", `/state-versions/${onItsWay.body.data.id}`)
+    expect(attributes.status).toBe("discarded")
+    expect((await world.save(3, { inline: true })).status).toBe(409)
+  })
+
+  test("is ended by the job once, whom nobody has come before", async () => {
+    await using world = await lockWorld(kind)
+    await world.act("lock", { ttl: 60 })
+    await world.look()
+    expect(world.logged.filter((name) => name === "lock-ran-out")).toEqual([])
+    world.clock.advance(minuteMs)
+    await Promise.all([world.look(), world.look()])
+    await world.look()
+    expect(world.logged.filter((name) => name === "lock-ran-out")).toHaveLength(1)
+    expect((await world.shown()).attributes.locked).toBe(false)
+  })
+})
+
+describe("many locks that end in one instant", () => {
+  test("are gone from a list", async () => {
+    await using world = await lockWorld()
+    const ids = await Promise.all(Array.from({ length: 120 }, (_, index) => world.workspace(`many-${index}`)))
+    for (const id of ids) await made(world, "POST", `/workspaces/${id}/actions/lock`, { ttl: 10 })
+    world.clock.advance(10 * secondMs)
+    const { body } = await world.request("GET", "/organizations/acme/workspaces?page[size]=100")
+    expect(body.data).toHaveLength(100)
+    expect(body.data.filter(({ attributes }: { attributes: { locked: boolean } }) => attributes.locked)).toEqual([])
+  })
+})
+
+describe("the holder", () => {
+  test("keeps a lock for as long as it is heard of", async () => {
+    await using world = await lockWorld()
+    await world.act("lock", { reason: "long work", ttl: "60s" })
+    for (let beat = 0; beat < 5; beat += 1) {
+      world.clock.advance(59 * secondMs)
+      expect((await world.act("extend-lock")).status).toBe(200)
+    }
+    expect((await world.shown()).attributes).toMatchObject({ locked: true, "locked-reason": "long work" })
+    const longer = await world.act("extend-lock", { data: { attributes: { ttl: "1h" } } })
+    expect(longer.body.data.attributes).toMatchObject({ "lock-ttl": 3_600 })
+    world.clock.advance(59 * minuteMs)
+    expect((await world.shown()).attributes.locked).toBe(true)
+    expect((await world.act("unlock")).status).toBe(200)
+  })
+
+  test("is named to whoever comes second, with its reason and its time", async () => {
+    await using world = await lockWorld()
+    await world.act("lock", { reason: "deploy 7", ttl: 90 })
+    world.clock.advance(30 * secondMs + 1)
+    for (const action of ["lock", "extend-lock", "unlock"]) {
+      const { status, headers, body } = await world.act(action, undefined, world.other)
+      expect([status, headers.get("retry-after")]).toEqual([409, "60"])
+      expect(body.errors).toEqual([
+        {
+          status: "409",
+          title: "conflict",
+          detail: expect.stringContaining(`locked by User ${world.holder.id}`),
+          meta: {
+            "locked-by": { type: "users", id: world.holder.id },
+            "locked-reason": "deploy 7",
+            "locked-at": "2026-01-01T00:00:00.000Z",
+            "locked-until": "2026-01-01T00:01:30.000Z",
+          },
+        },
+      ])
+    }
+  })
+
+  test("of a lock without an end is named without a time to come again at", async () => {
+    await using world = await lockWorld()
+    await world.act("lock", { reason: "for good" })
+    const { headers, body } = await world.act("lock", undefined, world.other)
+    expect(headers.has("retry-after")).toBe(false)
+    expect(body.errors[0].meta).toMatchObject({ "locked-reason": "for good", "locked-until": null })
+    expect((await world.shown()).attributes).not.toHaveProperty("locked-until")
+    world.clock.advance(365 * 24 * 60 * minuteMs)
+    expect((await world.shown()).attributes.locked).toBe(true)
+  })
+})
+
+describe("a ttl", () => {
+  test.each([
+    { ttl: 1, lasts: 1 },
+    { ttl: "90s", lasts: 90 },
+    { ttl: "1h30m", lasts: 5_400 },
+    { ttl: "30d", lasts: 2_592_000 },
+    { ttl: null, lasts: undefined },
+  ])("of $ttl lasts $lasts seconds", async ({ ttl, lasts }) => {
+    await using world = await lockWorld()
+    for (const body of [{ ttl }, { data: { type: "workspaces", attributes: { ttl } } }]) {
+      expect((await world.act("lock", body)).body.data.attributes["lock-ttl"]).toBe(lasts)
+      await world.act("unlock")
+    }
+  })
+
+  test.each([
+    { ttl: 0, pointer: "/data/attributes/ttl" },
+    { ttl: 1.5, pointer: "/data/attributes/ttl" },
+    { ttl: "31d", pointer: "/data/attributes/ttl" },
+    { ttl: "90", pointer: "/ttl" },
+    { ttl: "soon", pointer: "/ttl" },
+    { ttl: true, pointer: "/ttl" },
+    { ttl: [60], pointer: "/ttl" },
+  ])("of $ttl is refused with 422 and locks nothing", async ({ ttl, pointer }) => {
+    await using world = await lockWorld()
+    const { status, body } = await world.act("lock", { ttl })
+    expect([status, body.errors.map((error: { source: unknown }) => error.source)]).toEqual([422, [{ pointer }]])
+    expect((await world.shown()).attributes.locked).toBe(false)
+  })
+})
