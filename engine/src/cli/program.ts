@@ -5,6 +5,7 @@ import { CommandError, type ExitCode, exitCodeOf, exitCodes } from "./exit-code.
 import { acmeCommand } from "./acme.ts"
 import { auditCommand } from "./audit.ts"
 import { backupCommand } from "./backup.ts"
+import { addCompletion, asksForCompletion, completionCommand } from "./completion.ts"
 import { devCommand } from "./dev.ts"
 import { mountCommand } from "./mount.ts"
 import { operatorCommands } from "./operator.ts"
@@ -15,6 +16,7 @@ import { sealCommand } from "./seal.ts"
 import { serveCommand } from "./serve.ts"
 import type { Terminal } from "./terminal.ts"
 import { tokenCommand } from "./token.ts"
+import { workspaceCommand } from "./workspace.ts"
 
 export function createProgram(terminal: Terminal, further: readonly Command[] = []): Command {
   const program = new Command("chancery")
@@ -26,11 +28,13 @@ export function createProgram(terminal: Terminal, further: readonly Command[] = 
     .addCommand(tokenCommand(terminal))
     .addCommand(mountCommand(terminal))
     .addCommand(acmeCommand(terminal))
+    .addCommand(workspaceCommand(terminal))
     .addCommand(policyCommand(terminal))
     .addCommand(backupCommand(terminal))
     .addCommand(restoreCommand(terminal))
     .addCommand(sealCommand(terminal))
     .addCommand(auditCommand(terminal))
+    .addCommand(completionCommand())
   for (const command of further) program.addCommand(command)
   for (const command of [program, ...descendants(program)]) {
     command.exitOverride().configureOutput({
@@ -52,7 +56,9 @@ const descendants = (command: Command): Command[] => command.commands.flatMap((c
 /** Runs one command line; whatever goes wrong becomes a sentence and an exit code. */
 export async function run(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
   try {
-    await createProgram(terminal, await operatorCommands(words, terminal)).parseAsync([...words], { from: "user" })
+    const program = createProgram(terminal, await operatorCommands(words, terminal))
+    if (asksForCompletion(words)) await addCompletion(program)
+    await program.parseAsync([...words], { from: "user" })
     return exitCodes.success
   } catch (error) {
     // Commander has said it already.

@@ -44,6 +44,7 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
       listen: settings.listen,
       ...(tls && { tls: { source: tls.source, ...(tlsListen && { listen: tlsListen }) } }),
       accessLog: settings.accessLog,
+      proxies: { trusted: settings.trustedProxies, header: settings.proxyHeader },
     })
     await using engine = await openUnsealed(settings, listeners(followed), stopped)
     if (engine === undefined) return

@@ -3,9 +3,10 @@
 import { z } from "zod"
 import { parsePermittedAddresses } from "../client/address-guard.ts"
 import type { Edition } from "../core/edition.ts"
+import { parseTrustedProxies, proxyHeaders } from "../http/client-address.ts"
 import { type ListenAddress, parseListenAddress } from "../http/listen-address.ts"
 import { parseByteSize } from "./byte-size.ts"
-import { parseDuration } from "../core/time.ts"
+import { dayMs, hourMs, parseDuration } from "../core/time.ts"
 import { parseManagedTls } from "./managed-tls.ts"
 import { logLevels } from "./log.ts"
 import { parseRsaKeyStock } from "./rsa-key-stock.ts"
@@ -119,6 +120,22 @@ export const settings = {
     default: "30",
     devDefault: "off",
   }),
+  trustedProxies: setting({
+    placeholder: "<addresses>",
+    summary:
+      "Proxies whose word counts for the address that a request came from, in limits, the audit log and the access log.",
+    expects:
+      "private, loopback, unix for whoever connects by a unix socket, and ranges such as 192.0.2.1/32, separated by commas, or none",
+    schema: parsed(parseTrustedProxies),
+    default: "none",
+  }),
+  proxyHeader: setting({
+    placeholder: "<header>",
+    summary: "The header that trusted proxies add to; a client's own may be in the other.",
+    expects: `one of ${proxyHeaders.join(", ")}`,
+    schema: z.enum(proxyHeaders),
+    default: "x-forwarded-for",
+  }),
   bodyLimit: setting({
     placeholder: "<size>",
     summary: "The longest request body that is read.",
@@ -139,6 +156,20 @@ export const settings = {
     expects: "a duration from 1s to 1h in whole seconds, such as 60s, or off",
     schema: parsed(parseSnapshotInterval),
     default: "60s",
+  }),
+  events: setting({
+    placeholder: "<on|off>",
+    summary: "Whether changes of workspaces are told in the feed of their organization.",
+    expects: "on or off",
+    schema: z.enum(["on", "off"]),
+    default: "on",
+  }),
+  eventRetention: setting({
+    placeholder: "<duration>",
+    summary: "How long the feed keeps what it has told.",
+    expects: "a duration from 1h to 365d, such as 7d",
+    schema: parsed((duration) => within(parseDuration(duration), hourMs, 365 * dayMs)),
+    default: "7d",
   }),
   logLevel: setting({
     placeholder: "<level>",
@@ -190,7 +221,8 @@ export const settings = {
   }),
   outgoingRanges: setting({
     placeholder: "<ranges>",
-    summary: "Where hosts that users name, such as external policy services, may be besides public addresses.",
+    summary:
+      "Where hosts that users name, external policy services and receivers of webhooks, may be besides public addresses.",
     expects: "private, loopback, link-local and ranges such as 192.0.2.0/24, separated by commas, or none",
     schema: parsed(parsePermittedAddresses),
     default: "private",

@@ -36,6 +36,7 @@ export async function openStore(
       runtime,
       edition: settings.edition,
       stateLimitBytes: settings.stateLimit,
+      events: { on: settings.events === "on", retentionMs: settings.eventRetention },
       sealKeys: sealKeySourcesOf(settings),
       jobs: server,
       outgoing: settings.outgoingRanges,

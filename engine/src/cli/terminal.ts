@@ -8,6 +8,8 @@ export interface Terminal {
   say(text: string): void
   /** All of standard input. */
   input(): Promise<string>
+  /** Where a person looks on, and lines can be drawn anew; nowhere in a script. */
+  readonly screen?: NodeJS.WriteStream
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
@@ -22,5 +24,6 @@ export const processTerminal: Terminal = {
   out: (line) => void process.stdout.write(`${line}\n`),
   say: (line) => void process.stderr.write(`${line}\n`),
   input: () => text(process.stdin),
+  ...(process.stderr.isTTY ? { screen: process.stderr } : {}),
   environment: process.env,
 }

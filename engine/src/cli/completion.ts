@@ -1,0 +1,24 @@
+// What a shell needs to finish words. The script that it loads asks back, by `chancery complete -- WORDS`, at every Tab.
+import { Argument, Command } from "commander"
+
+const shells = ["bash", "zsh", "fish", "powershell"]
+
+export const completionCommand = (): Command =>
+  new Command("completion")
+    .description("Print a script for a shell, which then completes commands and options.")
+    .addArgument(new Argument("<shell>").choices(shells))
+    .addHelpText("after", '\nFor example, in ~/.bashrc: eval "$(chancery completion bash)"')
+    .action(async (shell: string) => {
+      // Not before somebody asks: every other command starts without it.
+      const { script } = await import("@bomb.sh/tab")
+      script(shell, "chancery", "chancery")
+    })
+
+export const asksForCompletion = (words: readonly string[]): boolean => words[0] === "complete" && words[1] === "--"
+
+/** Adds the command by which the script asks; what it answers goes to standard output. */
+export async function addCompletion(program: Command): Promise<Command> {
+  const { default: tab } = await import("@bomb.sh/tab/commander")
+  tab(program)
+  return program
+}

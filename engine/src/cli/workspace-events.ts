@@ -1,0 +1,100 @@
+// What happens to workspaces: what there is in the feed, and with `--follow` what comes.
+import { Command } from "commander"
+import { isEngineError } from "../core/errors.ts"
+import { formatInstant } from "../core/time.ts"
+import type { Engine } from "../engine.ts"
+import type { EventQuery, EventView } from "../events/events.ts"
+import { CommandError, exitCodes } from "./exit-code.ts"
+import type { Terminal } from "./terminal.ts"
+import { withCallerEngine } from "./with-caller-engine.ts"
+import { type Common, names, organizationOf, prepared } from "./workspace-selection.ts"
+
+interface EventOptions extends Common {
+  readonly follow?: true
+  readonly since?: string
+  readonly kinds?: readonly string[]
+  readonly workspaces?: readonly string[]
+  readonly tags?: readonly string[]
+}
+
+export function eventsCommand(terminal: Terminal): Command {
+  const command = prepared(new Command("events"))
+    .description("Tell what happened to workspaces, oldest first: one line each, or one JSON document on each line.")
+    .option("--follow", "go on with what happens from now on, until interrupted")
+    .option("--since <place>", "an RFC 3339 time, or the id of an event: what came after it")
+    .option("--kinds <names>", "such as workspace.locked or workspace.*, separated by commas", names)
+    .option("--workspaces <names>", "names or ids", names)
+    .option("--tags <names>", "of workspaces with one of these flat tags or keys", names)
+  return command.action((options: EventOptions) =>
+    withCallerEngine(command, terminal, async (engine) => {
+      const organization = await organizationOf(engine, terminal, options)
+      const tell = (event: EventView) =>
+        terminal.out(options.json === true ? JSON.stringify(shown(event)) : lineOf(event))
+      try {
+        if (options.follow === true) await follow(engine, organization, queryOf(options), tell)
+        else await tellAll(engine, organization, queryOf(options), tell)
+      } catch (error) {
+        if (!isEngineError(error, "gone")) throw error
+        throw new CommandError(
+          exitCodes.failure,
+          "What came after that place is not kept any more; leave --since out.",
+          {
+            cause: error,
+          },
+        )
+      }
+    }),
+  )
+}
+
+async function tellAll(
+  engine: Engine,
+  organization: string,
+  query: EventQuery,
+  tell: (event: EventView) => void,
+): Promise<void> {
+  let since = query.since
+  for (;;) {
+    const page = await engine.events.list(organization, { ...query, ...(since === undefined ? {} : { since }) })
+    page.items.forEach(tell)
+    if (!page.more) return
+    since = page.cursor
+  }
+}
+
+async function follow(
+  engine: Engine,
+  organization: string,
+  query: EventQuery,
+  tell: (event: EventView) => void,
+): Promise<void> {
+  const ending = new AbortController()
+  const end = () => ending.abort()
+  process.once("SIGINT", end).once("SIGTERM", end)
+  try {
+    for await (const event of await engine.events.follow(organization, query, { signal: ending.signal })) tell(event)
+  } catch (error) {
+    if (!ending.signal.aborted) throw error
+  } finally {
+    process.off("SIGINT", end).off("SIGTERM", end)
+  }
+}
+
+const queryOf = ({ since, kinds, workspaces, tags }: EventOptions): EventQuery => ({
+  ...(since === undefined ? {} : { since }),
+  ...(kinds === undefined ? {} : { kinds }),
+  ...(workspaces === undefined ? {} : { workspaces }),
+  ...(tags === undefined ? {} : { tags }),
+})
+
+function lineOf({ at, kind, workspace, changed, subject, actor }: EventView): string {
+  const about = [
+    workspace?.name,
+    subject === null ? undefined : [subject.type, subject.id, subject.status].filter(Boolean).join(" "),
+    changed.length === 0 ? undefined : `(${changed.join(", ")})`,
+    actor === null ? undefined : `by ${actor.type}/${actor.id}`,
+  ]
+  return [formatInstant(at), kind, ...about.filter((part) => part !== undefined)].join("  ")
+}
+
+const shown = ({ at, ...event }: EventView) => ({ ...event, at: formatInstant(at) })

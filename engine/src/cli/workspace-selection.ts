@@ -1,0 +1,103 @@
+// Which workspaces a command means: one by its name or id, or all that the filters of a list let through.
+import { Command, InvalidArgumentError } from "commander"
+import { formatDuration, minuteMs, parseDuration } from "../core/time.ts"
+import type { Engine } from "../engine.ts"
+import type { Binding } from "../tags/tag-binding.ts"
+import type { WorkspaceQuery } from "../workspaces/query.ts"
+import type { WorkspaceRef } from "../workspaces/workspace.ts"
+import { usageError } from "./exit-code.ts"
+import type { Terminal } from "./terminal.ts"
+import { addCallerOptions } from "./with-caller-engine.ts"
+
+const organizationVariable = "CHANCERY_ORGANIZATION"
+const workspaceId = /^ws-[A-Za-z0-9]{16}$/
+
+export interface Common {
+  readonly organization?: string
+  readonly json?: true
+}
+
+/** What every command of this family takes. */
+export const prepared = (command: Command): Command =>
+  addCallerOptions(
+    command.option(
+      "--organization <name>",
+      `whose workspaces (environment ${organizationVariable}); may be left out where there is one alone`,
+    ),
+  ).option("--json", "print it as JSON")
+
+export const ofWorkspace = (name: string, description: string): Command =>
+  prepared(new Command(name).description(description).argument("<workspace>", "its name, or its id (ws-…)"))
+
+export interface Filters extends Common {
+  readonly search?: string
+  readonly wildcardName?: string
+  readonly tags?: readonly string[]
+  readonly excludeTags?: readonly string[]
+  readonly tagged?: readonly Binding[]
+  readonly project?: string
+  readonly runStatus?: readonly string[]
+}
+
+export const filtered = (command: Command): Command =>
+  command
+    .option("--search <text>", "part of the name")
+    .option("--wildcard-name <pattern>", "*-end, start-* or *-part-*")
+    .option("--tags <names>", "those with every one of these tags, separated by commas", names)
+    .option("--exclude-tags <names>", "those with none of these tags", names)
+    .option("--tagged <key=value...>", "those with these bindings, their project's included", bindings)
+    .option("--project <id>", "those of one project (prj-…)")
+    .option("--run-status <names>", "those whose current run has one of these statuses", names)
+
+/** The filters alone: without any of them there is no member. */
+export function queryOf({
+  search,
+  wildcardName,
+  tags,
+  excludeTags,
+  tagged,
+  project,
+  runStatus,
+}: Filters): WorkspaceQuery {
+  return {
+    ...(search === undefined ? {} : { name: search }),
+    ...(wildcardName === undefined ? {} : { wildcardName }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(excludeTags === undefined ? {} : { excludeTags }),
+    ...(tagged === undefined ? {} : { tagged }),
+    ...(project === undefined ? {} : { projectId: project }),
+    ...(runStatus === undefined ? {} : { currentRunStatus: runStatus }),
+  }
+}
+
+/** An id is taken as one; whoever has named a workspace so finds it by its id. */
+export async function refOf(engine: Engine, terminal: Terminal, name: string, options: Common): Promise<WorkspaceRef> {
+  if (workspaceId.test(name)) return { id: name }
+  return { organization: await organizationOf(engine, terminal, options), name }
+}
+
+export async function organizationOf(engine: Engine, terminal: Terminal, { organization }: Common): Promise<string> {
+  const given = organization ?? (terminal.environment[organizationVariable] || undefined)
+  if (given !== undefined) return given
+  const { items } = await engine.organizations.list(undefined, { number: 1, size: 2 })
+  if (items.length === 1 && items[0] !== undefined) return items[0].name
+  throw usageError(
+    `Which organization? Give --organization or set ${organizationVariable}: there is ${items.length === 0 ? "none that you see" : "more than one"}.`,
+  )
+}
+
+export const names = (text: string): readonly string[] => text.split(",").map((name) => name.trim())
+
+/** Of one word after the other. */
+export function bindings(word: string, before: readonly Binding[] = []): readonly Binding[] {
+  const equals = word.indexOf("=")
+  if (equals < 1) throw new InvalidArgumentError("It must be key=value.")
+  return [...before, { key: word.slice(0, equals), value: word.slice(equals + 1) }]
+}
+
+export function duration(text: string): number {
+  const ms = parseDuration(text)
+  if (ms === undefined)
+    throw new InvalidArgumentError(`It must be a duration, such as ${formatDuration(15 * minuteMs)}.`)
+  return ms
+}
