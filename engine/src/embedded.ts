@@ -4,22 +4,33 @@ import { saltedHash } from "./audit/salted-hash.ts"
 import type { PermittedAddresses } from "./client/address-guard.ts"
 import { guardedFetch } from "./client/guarded-fetch.ts"
 import { webhookPolicyClient } from "./client/policy-client.ts"
+import { webhookClient } from "./client/webhook-client.ts"
 import { type AuthorityActivity, noAuthorityActivity } from "./core/authority-activity.ts"
 import { type Audit, type AuditTrail, noAudit } from "./core/audit.ts"
 import { availableParallelism } from "node:os"
 import type { Caller } from "./core/caller.ts"
 import { ownDiscovery } from "./core/discovery.ts"
 import type { Edition } from "./core/edition.ts"
-import { newId } from "./core/ids.ts"
+import { newId, type OrganizationId } from "./core/ids.ts"
 import type { Generations } from "./core/generations.ts"
 import type { JobActivities } from "./core/job-activity.ts"
 import type { Exclusively } from "./core/leases.ts"
 import { type Runtime, systemRuntime } from "./core/runtime.ts"
 import type { Storage } from "./core/storage.ts"
 import type { StorageActivity } from "./core/storage-activity.ts"
+import { dayMs, secondMs } from "./core/time.ts"
 import { newTidyActivity, type TidyActivity } from "./core/tidy-activity.ts"
 import { systemTimers, type Timers } from "./core/timers.ts"
 import type { ServedEngine, ServingEngine } from "./engine.ts"
+import type { EventOrigin } from "./events/event.ts"
+import { EventFeed } from "./events/event-feed.ts"
+import { EventService } from "./events/event-service.ts"
+import { type FeedActivity, noFeedActivity } from "./events/events.ts"
+import { originOf } from "./events/origin.ts"
+import { sweepEvents, sweepEventsJob } from "./events/sweep-events.ts"
+import { newWebhookActivity, type WebhookActivity } from "./events/webhook-activity.ts"
+import { WebhookDelivery, webhooksJob } from "./events/webhook-delivery.ts"
+import { WebhookService } from "./events/webhook-service.ts"
 import { exclusively } from "./jobs/exclusively.ts"
 import type { Job } from "./jobs/job.ts"
 import { startJobs } from "./jobs/runner.ts"
@@ -66,20 +77,21 @@ import type { Directory } from "./acme/directory.ts"
 import { ManagedAccountService, ManagedOrderService } from "./acme/managed-accounts.ts"
 import type { AcmeManagement } from "./acme/management.ts"
 import { RenewalSignalService } from "./acme/renewal-signals.ts"
-import { sweepAcme, sweepAcmeJob } from "./acme/sweep-acme.ts"
+import { ExpiredOrders, sweepAcme, sweepAcmeJob } from "./acme/sweep-acme.ts"
 import { finalizationQueue } from "./acme/finalization-queue.ts"
 import { validationQueue } from "./acme/validation-queue.ts"
 import { acmeNetwork } from "./client/acme-network.ts"
 import { currentGenerations } from "./storage/current-generations.ts"
 import { openDatabase } from "./storage/database.ts"
 import { followSealKeys } from "./storage/follow-seal-keys.ts"
-import { hmacSigner } from "./storage/hmac-signer.ts"
+import { hmacHex, hmacSigner } from "./storage/hmac-signer.ts"
 import { leasesOver } from "./storage/leases.ts"
 import { defaultSealKeySources, findSealKeys, type SealKeySources } from "./storage/seal-keys.ts"
 import { siteSecret } from "./storage/site-secret.ts"
 import { sealedConfigurationArchive } from "./storage/configuration-archive.ts"
 import { sealedRunArchive } from "./storage/run-archive.ts"
 import { sealedStateArchive } from "./storage/state-archive.ts"
+import { StateContents } from "./storage/state-contents.ts"
 import { storesOver } from "./storage/stores.ts"
 import type { Stores } from "./stores.ts"
 import { AssessmentService } from "./workspaces/assessment-service.ts"
@@ -89,8 +101,11 @@ import {
   ConfigurationVersionService,
 } from "./workspaces/configuration-version-service.ts"
 import type { ConfigurationUploads } from "./workspaces/configuration-versions.ts"
+import { BulkActionService } from "./workspaces/bulk-service.ts"
 import { destroyWhenDue, destroyWhenDueJob } from "./workspaces/destroy-when-due.ts"
+import { endLocks, endLocksJob } from "./workspaces/end-locks.ts"
 import { endRunClaims, endRunClaimsJob } from "./workspaces/end-run-claims.ts"
+import { forgetBulkActions, forgetBulkActionsJob } from "./workspaces/forget-bulk-actions.ts"
 import { type ClaimTools, RunClaimService } from "./workspaces/run-claim-service.ts"
 import { RunLogService } from "./workspaces/run-logs.ts"
 import { RunService } from "./workspaces/run-service.ts"
@@ -120,6 +135,8 @@ export interface EmbeddedOptions {
   readonly rsaKeyStock?: ReadonlyMap<number, number>
   /** Whether this engine does the work that needs no request (CRLs, tidying, moving a log) when its turn comes; true when left out. */
   readonly jobs?: boolean
+  /** How many reads of the store run beside each other; 4 of SQLite and 10 of PostgreSQL when left out. */
+  readonly connections?: number
   /** By which jobs and patience are timed; those of the process when left out. */
   readonly timers?: Timers
   /** Where every use of an authority's key and every request to a server of this engine is recorded; nowhere when left out. */
@@ -135,6 +152,14 @@ export interface EmbeddedOptions {
   readonly acme?: AcmeOptions
   /** The largest state that is taken; 1 GiB when left out. */
   readonly stateLimitBytes?: number
+  readonly events?: EventOptions
+}
+
+export interface EventOptions {
+  /** Whether changes are told in the feed; true when left out. */
+  readonly on?: boolean
+  /** How long events are kept; 7 days when left out. */
+  readonly retentionMs?: number
 }
 
 export interface AcmeOptions {
@@ -153,7 +178,8 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
   const { random, log } = runtime
   const timers = options.timers ?? systemTimers
   await using opening = new AsyncDisposableStack()
-  const database = opening.use(await openDatabase(url, { ...runtime, logThread: options.jobs !== false }))
+  const { connections } = options
+  const database = opening.use(await openDatabase(url, { ...runtime, connections, logThread: options.jobs !== false }))
   await database.migrate()
   const sealKeys = options.sealKeys ?? defaultSealKeySources(url, random)
   const found = await findSealKeys(database, sealKeys, random)
@@ -161,10 +187,24 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     log.warn("seal-key-created", { file: found.createdFile, advice: "keep a copy elsewhere: nothing opens without it" })
   }
   const { sealer } = opening.use(followSealKeys(database, sealKeys, found, { random, log, timers }))
-  const storage = storesOver(database, sealer)
+  const { events = {} } = options
+  /** Those who look for events by themselves, once they are there. */
+  const alsoWoken: (() => void)[] = []
+  const feed =
+    events.on === false
+      ? undefined
+      : {
+          committed: (ids: ReadonlySet<OrganizationId>) => {
+            eventFeed?.wake(ids)
+            for (const wake of alsoWoken) wake()
+          },
+        }
+  const storage = storesOver(database, sealer, runtime.clock, feed)
+  const eventFeed = feed && new EventFeed({ storage, runtime, timers, pollMs: pollMs[database.dialect] })
+  if (eventFeed !== undefined) opening.defer(() => eventFeed.end())
   const generations = currentGenerations(database)
   const stateTools: StateTools = {
-    archive: sealedStateArchive(sealer),
+    archive: sealedStateArchive(sealer, opening.use(new StateContents(timers))),
     edition: options.edition ?? "self-hosted",
     limitBytes: options.stateLimitBytes ?? defaultStateLimitBytes,
     wakeReading: () => jobs.wake(readStatesJob.name),
@@ -213,12 +253,25 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
   const authorityActivity = noAuthorityActivity()
   const context: Context = {
     storage,
+    storageOf: (origin) => storesOver(database, sealer, runtime.clock, feed, origin),
+    eventFeed,
+    eventRetentionMs: events.retentionMs ?? 7 * dayMs,
+    webhookActivity: newWebhookActivity(),
     storageActivity: database.activity,
     audit: audit ?? noAudit,
     runtime,
     stateTools,
-    configurationTools: { archive: sealedConfigurationArchive(sealer), signer: stateTools.signer },
-    claimTools: { archive: sealedRunArchive(sealer), timers },
+    configurationTools: {
+      edition: stateTools.edition,
+      archive: sealedConfigurationArchive(sealer),
+      signer: stateTools.signer,
+    },
+    claimTools: {
+      archive: sealedRunArchive(sealer),
+      configurations: sealedConfigurationArchive(sealer),
+      states: stateTools,
+      timers,
+    },
     generations,
     mountDirectory,
     authorities,
@@ -249,6 +302,13 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
       queues: () => acmeQueues,
     },
   }
+  const webhookDelivery = new WebhookDelivery({
+    ...context,
+    timers,
+    client: webhookClient(outgoing.fetch, runtime.clock, hmacHex),
+    activity: context.webhookActivity,
+  })
+  alsoWoken.push(() => webhookDelivery.wake())
   const acmeQueues =
     options.jobs === false
       ? undefined
@@ -260,7 +320,13 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     await Promise.all([acmeQueues?.validations.stop(), acmeQueues?.finalizations.stop()])
   })
   const jobs = startJobs(
-    options.jobs === false ? [] : jobsOver(context, new TidyWorker({ ...context, timers }, context.tidyActivity)),
+    options.jobs === false
+      ? []
+      : jobsOver(context, {
+          tidying: new TidyWorker({ ...context, timers }, context.tidyActivity),
+          expiredOrders: new ExpiredOrders(context),
+          webhookDelivery,
+        }),
     {
       exclusively: context.exclusively,
       runtime,
@@ -277,8 +343,17 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
   return new EmbeddedEngine(context, root, authenticate, jobs.activities, () => closing.disposeAsync())
 }
 
+/** Where other servers write, they are not heard; a file of SQLite is seldom written by another process. */
+const pollMs = { sqlite: secondMs, postgres: 100 } as const
+
 interface Context {
   readonly storage: Storage<Stores>
+  /** What is changed through it is ascribed to that origin. */
+  readonly storageOf: (origin: EventOrigin) => Storage<Stores>
+  /** None where there is no feed. */
+  readonly eventFeed: EventFeed | undefined
+  readonly eventRetentionMs: number
+  readonly webhookActivity: WebhookActivity
   readonly generations: Generations
   readonly storageActivity: StorageActivity
   readonly audit: Audit
@@ -306,7 +381,14 @@ interface Context {
   readonly acmeTools: AcmeTools
 }
 
-const jobsOver = (context: Context, tidying: TidyWorker): readonly Job[] => [
+/** Those whose work outlasts a run. */
+interface Workers {
+  readonly tidying: TidyWorker
+  readonly expiredOrders: ExpiredOrders
+  readonly webhookDelivery: WebhookDelivery
+}
+
+const jobsOver = (context: Context, { tidying, expiredOrders, webhookDelivery }: Workers): readonly Job[] => [
   {
     ...refreshCrlsJob,
     async run(held) {
@@ -327,9 +409,19 @@ const jobsOver = (context: Context, tidying: TidyWorker): readonly Job[] => [
   { ...tidyJob, run: (held) => tidying.run(held) },
   { ...endLeasesJob, run: (held) => endLeases(context, held) },
   { ...destroyWhenDueJob, run: (held) => destroyWhenDue(context, held) },
+  { ...forgetBulkActionsJob, run: (held) => forgetBulkActions(context, held) },
+  { ...endLocksJob, run: (held) => endLocks(context, held) },
   { ...endRunClaimsJob, run: (held) => endRunClaims(context, held) },
-  { ...sweepAcmeJob, run: (held) => sweepAcme(context, held) },
+  {
+    ...sweepAcmeJob,
+    async run(held) {
+      await expiredOrders.end(held)
+      await sweepAcme(context, held)
+    },
+  },
   { ...readStatesJob, run: (held) => readStates(context, held) },
+  { ...webhooksJob, run: (held) => webhookDelivery.run(held) },
+  { ...sweepEventsJob, run: (held) => sweepEvents(context, held) },
   { ...stateUpkeepJob, run: (held) => keepStates(context, held) },
 ]
 
@@ -338,43 +430,45 @@ class CallerEngine implements ServingEngine {
   protected readonly context: Context
   readonly caller: Caller
   protected readonly trail: AuditTrail
+  readonly #storage: Storage<Stores>
 
-  constructor(context: Context, caller: Caller, trail: AuditTrail = context.audit.trail({})) {
+  constructor(context: Context, caller: Caller, trail: AuditTrail = context.audit.trail({}), requestId?: string) {
     this.context = context
     this.caller = caller
     this.trail = trail
+    this.#storage = context.storageOf(originOf(caller, requestId))
   }
 
   get organizations() {
-    return new OrganizationService(this.context.storage, this.context.runtime, this.caller)
+    return new OrganizationService(this.#storage, this.context.runtime, this.caller)
   }
 
   get organizationMemberships() {
-    return new OrganizationMembershipService(this.context.storage, this.context.runtime, this.caller)
+    return new OrganizationMembershipService(this.#storage, this.context.runtime, this.caller)
   }
 
   get projects() {
-    return new ProjectService(this.context.storage, this.context.runtime, projectBindings, this.caller)
+    return new ProjectService(this.#storage, this.context.runtime, projectBindings, this.caller)
   }
 
   get users() {
-    return new UserService(this.context.storage, this.context.runtime, this.caller)
+    return new UserService(this.#storage, this.context.runtime, this.caller)
   }
 
   get teams() {
-    return new TeamService(this.context.storage, this.context.runtime, this.caller)
+    return new TeamService(this.#storage, this.context.runtime, this.caller)
   }
 
   get teamProjects() {
-    return new TeamProjectService(this.context.storage, this.context.runtime, this.caller)
+    return new TeamProjectService(this.#storage, this.context.runtime, this.caller)
   }
 
   get teamWorkspaces() {
-    return new TeamWorkspaceService(this.context.storage, this.context.runtime, this.caller)
+    return new TeamWorkspaceService(this.#storage, this.context.runtime, this.caller)
   }
 
   get tokens() {
-    return new TokenService(this.context.storage, this.context.runtime, this.caller)
+    return new TokenService(this.#storage, this.context.runtime, this.caller)
   }
 
   get discovery() {
@@ -382,68 +476,89 @@ class CallerEngine implements ServingEngine {
   }
 
   get siteSettings() {
-    return new SiteSettingsService(this.context.storage, this.caller)
+    return new SiteSettingsService(this.#storage, this.caller)
   }
 
   get workspaces() {
-    const { storage, runtime, edition } = this.context
-    return new WorkspaceService(storage, runtime, edition, this.caller)
+    const { runtime, edition } = this.context
+    return new WorkspaceService(this.#storage, runtime, edition, this.caller)
+  }
+
+  get bulkActions() {
+    return new BulkActionService(this.#storage, this.context.runtime, this.caller)
   }
 
   get stateVersions() {
-    const { storage, runtime, stateTools } = this.context
-    return new StateVersionService(storage, runtime, stateTools, this.caller)
+    const { runtime, stateTools } = this.context
+    return new StateVersionService(this.#storage, runtime, stateTools, this.caller)
   }
 
   get runs() {
-    return new RunService(this.context.storage, this.context.runtime, this.caller)
+    const { runtime, claimTools } = this.context
+    return new RunService(this.#storage, runtime, claimTools.archive, this.caller)
   }
 
   get runLogs() {
-    return new RunLogService(this.context.storage, this.context.runtime, this.context.stateTools.signer)
+    return new RunLogService(this.#storage, this.context.runtime, this.context.stateTools.signer)
   }
 
   get runClaims() {
-    const { storage, runtime, claimTools } = this.context
-    return new RunClaimService(storage, runtime, claimTools, this.caller)
+    const { runtime, claimTools } = this.context
+    return new RunClaimService(this.#storage, runtime, claimTools, this.caller)
   }
 
   get configurationVersions() {
-    const { storage, runtime, configurationTools } = this.context
-    return new ConfigurationVersionService(storage, runtime, configurationTools, this.caller)
+    const { runtime, configurationTools } = this.context
+    return new ConfigurationVersionService(this.#storage, runtime, configurationTools, this.caller)
   }
 
   get variables() {
-    return new VariableService(this.context.storage, this.context.runtime, this.caller)
+    return new VariableService(this.#storage, this.context.runtime, this.caller)
+  }
+
+  get events() {
+    return this.#eventService()
+  }
+
+  get eventStreams() {
+    return this.#eventService().streams
+  }
+
+  #eventService() {
+    return new EventService(this.#storage, this.context.runtime, this.context.eventFeed, this.caller)
+  }
+
+  get webhooks() {
+    return new WebhookService(this.#storage, this.context, this.caller)
   }
 
   get assessments() {
-    return new AssessmentService(this.context.storage, this.context.runtime, this.caller)
+    return new AssessmentService(this.#storage, this.context.runtime, this.caller)
   }
 
   get vcsConnections() {
-    return new VcsConnectionService(this.context.storage, this.context.runtime, this.caller)
+    return new VcsConnectionService(this.#storage, this.context.runtime, this.caller)
   }
 
   get tags() {
-    return new TagService(this.context.storage, this.context.runtime, this.caller)
+    return new TagService(this.#storage, this.context.runtime, this.caller)
   }
 
   get sshKeys() {
-    return new SshKeyService(this.context.storage, this.context.runtime, this.caller)
+    return new SshKeyService(this.#storage, this.context.runtime, this.caller)
   }
 
   get agentPools() {
-    return new AgentPoolService(this.context.storage, this.context.runtime, this.caller)
+    return new AgentPoolService(this.#storage, this.context.runtime, this.caller)
   }
 
   get retentionPolicies() {
-    const { storage, runtime, edition } = this.context
-    return new RetentionPolicyService(storage, runtime, edition, this.caller)
+    const { runtime, edition } = this.context
+    return new RetentionPolicyService(this.#storage, runtime, edition, this.caller)
   }
 
   get remoteStateConsumers() {
-    return new RemoteStateConsumerService(this.context.storage, this.context.edition, this.caller)
+    return new RemoteStateConsumerService(this.#storage, this.context.edition, this.caller)
   }
 
   pki(mountPath: string) {
@@ -521,8 +636,8 @@ class EmbeddedEngine extends CallerEngine implements ServedEngine {
     this.#close = close
   }
 
-  as(caller: Caller, trail?: AuditTrail): ServingEngine {
-    return new CallerEngine(this.context, caller, trail)
+  as(caller: Caller, trail?: AuditTrail, requestId?: string): ServingEngine {
+    return new CallerEngine(this.context, caller, trail, requestId)
   }
 
   get audit(): Audit {
@@ -543,6 +658,18 @@ class EmbeddedEngine extends CallerEngine implements ServedEngine {
 
   mountTable(): Promise<MountTable> {
     return this.context.mountDirectory.current()
+  }
+
+  get feedActivity(): FeedActivity {
+    return this.context.eventFeed?.activity ?? noFeedActivity
+  }
+
+  get webhookActivity(): WebhookActivity {
+    return this.context.webhookActivity
+  }
+
+  endEventStreams(): void {
+    this.context.eventFeed?.end()
   }
 
   get tidyActivity(): TidyActivity {

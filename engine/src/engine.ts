@@ -11,6 +11,9 @@ import type { Discovery } from "./core/discovery.ts"
 import type { StorageActivity } from "./core/storage-activity.ts"
 import type { TidyActivity } from "./core/tidy-activity.ts"
 import type { Caller } from "./core/caller.ts"
+import type { Events, EventStreams, FeedActivity } from "./events/events.ts"
+import type { Webhooks } from "./events/webhook.ts"
+import type { WebhookActivity } from "./events/webhook-activity.ts"
 import type { AgentPools } from "./organizations/agent-pool.ts"
 import type { OrganizationMemberships } from "./organizations/organization-memberships.ts"
 import type { Organizations } from "./organizations/organizations.ts"
@@ -31,6 +34,7 @@ import type { Mounts } from "./pki/mounts.ts"
 import type { Pki, ServedPki } from "./pki/pki.ts"
 import type { VisibleMounts } from "./pki/visible-mounts.ts"
 import type { Assessments } from "./workspaces/assessments.ts"
+import type { BulkActions } from "./workspaces/bulk-action.ts"
 import type { ConfigurationUploads, ConfigurationVersions } from "./workspaces/configuration-versions.ts"
 import type { WorkspaceInclusions } from "./workspaces/inclusions.ts"
 import type { RunClaims } from "./workspaces/run-claims.ts"
@@ -73,11 +77,14 @@ export interface Engine extends AsyncDisposable {
   readonly tokens: Tokens
   readonly siteSettings: SiteSettingsFamily
   readonly workspaces: Workspaces
+  readonly bulkActions: BulkActions
   readonly stateVersions: StateVersions
   readonly runs: Runs
   readonly runClaims: RunClaims
   readonly configurationVersions: ConfigurationVersions
   readonly variables: Variables
+  readonly events: Events
+  readonly webhooks: Webhooks
   readonly assessments: Assessments
   readonly vcsConnections: VcsConnections
   readonly tags: Tags
@@ -103,6 +110,7 @@ export interface ServingEngine extends Engine {
   /** One directory of the mount, for whoever proves to hold a key; nothing hangs on the caller. */
   acmeDirectory(mountPath: string, directory: Directory): AcmeServer
   readonly inclusions: WorkspaceInclusions
+  readonly eventStreams: EventStreams
   /** For those who hold the address of a log. */
   readonly runLogs: RunLogs
 }
@@ -120,8 +128,8 @@ export interface ServedEngine extends ServingEngine {
    * of the kind `service` has rights on certificates only.
    */
   authenticate(token: string): Promise<Caller>
-  /** The same engine, acting for a caller; what it does with keys is recorded in the trail of the request. */
-  as(caller: Caller, trail?: AuditTrail): ServingEngine
+  /** The same engine, acting for a caller; what it does with keys is recorded in the trail of the request, whose id events name. */
+  as(caller: Caller, trail?: AuditTrail, requestId?: string): ServingEngine
   readonly audit: Audit
   /** Which mounts there are at this moment, for whoever has to find one on the way to asking who asks. */
   mountTable(): Promise<MountTable>
@@ -132,6 +140,10 @@ export interface ServedEngine extends ServingEngine {
   /** The same for the work that needs no request. */
   readonly jobActivities: JobActivities
   readonly tidyActivity: TidyActivity
+  readonly feedActivity: FeedActivity
+  readonly webhookActivity: WebhookActivity
+  /** Asks whoever follows events to go on elsewhere: the server that they are connected to stops. */
+  endEventStreams(): void
   /** And for what authorities sign of their own. */
   readonly authorityActivity: AuthorityActivity
   /** What there is to watch of authorities; of a moment ago at most. Never throws. */

@@ -4,8 +4,17 @@ export type { Discovery } from "./core/discovery.ts"
 export type { Engine } from "./engine.ts"
 export { parsePermittedAddresses, type PermittedAddresses } from "./client/address-guard.ts"
 export type { Pace } from "./client/transport.ts"
-export { EngineError, type EngineErrorCode, type Fault, type FieldPath, isEngineError } from "./core/errors.ts"
+export {
+  EngineError,
+  type EngineErrorCode,
+  type ErrorFacts,
+  type Fault,
+  type FieldPath,
+  isEngineError,
+} from "./core/errors.ts"
 export type { Edition } from "./core/edition.ts"
+export { type EventKind, eventKinds, type EventSubject, type EventTag } from "./events/event.ts"
+export type { EventPage, EventQuery, Events, EventView } from "./events/events.ts"
 export { type OrganizationAccess, type OrganizationPermission, organizationPermissions } from "./core/caller.ts"
 export { defaultPageSize, firstPage, maximumPageSize, type Page, type PageRequest } from "./core/page.ts"
 export type { Log, Runtime } from "./core/runtime.ts"
@@ -20,6 +29,14 @@ export type { ExecutionMode, OrganizationInput, OrganizationPatch, Plan } from "
 export type { Organizations, OrganizationView } from "./organizations/organizations.ts"
 export type { ProjectAccessLevel } from "./organizations/project-permissions.ts"
 export type { ProjectInput, ProjectPatch } from "./organizations/project.ts"
+export type {
+  CreatedWebhook,
+  DeadLetterView,
+  WebhookInput,
+  WebhookPatch,
+  Webhooks,
+  WebhookView,
+} from "./events/webhook.ts"
 export type { ProjectFilter, Projects, ProjectView } from "./organizations/projects.ts"
 export type { SiteSettings, SiteSettingsFamily } from "./organizations/site-settings.ts"
 export type { SshKeyInput, SshKeys, SshKeyView } from "./organizations/ssh-key.ts"
@@ -62,6 +79,14 @@ export type { TagBindingView, TagFilter, TagReference, Tags, TagView } from "./t
 export type { AssessmentInput, AssessmentView } from "./workspaces/assessment.ts"
 export type { Assessments } from "./workspaces/assessments.ts"
 export type {
+  BulkAction,
+  BulkActions,
+  BulkRefusal,
+  BulkRequest,
+  BulkResult,
+  BulkRun,
+} from "./workspaces/bulk-action.ts"
+export type {
   ConfigurationVersionInput,
   ConfigurationVersionView,
   IngressAttributes,
@@ -69,6 +94,7 @@ export type {
   Readme,
 } from "./workspaces/configuration-version.ts"
 export type { ConfigurationVersions } from "./workspaces/configuration-versions.ts"
+export type { LockExtension, LockInput } from "./workspaces/lock.ts"
 export type { CustomAccess, WorkspaceAccessLevel, WorkspacePermissions } from "./workspaces/permissions.ts"
 export type { WorkspaceQuery, WorkspaceSortKey } from "./workspaces/query.ts"
 export type { RemoteStateConsumers } from "./workspaces/remote-state-consumers.ts"
@@ -100,6 +126,6 @@ export type {
 export type { VariableInput, VariablePatch, VariableView } from "./workspaces/variable.ts"
 export type { Variables } from "./workspaces/variables.ts"
 export type { TagBindingInput, TagInput, VcsRepoInput, WorkspaceInput } from "./workspaces/workspace-input.ts"
-export type { Actor, Lock, WorkspaceRef } from "./workspaces/workspace.ts"
+export type { Actor, Lock, LockEnd, WorkspaceRef } from "./workspaces/workspace.ts"
 export type { VcsRepoView, WorkspaceView } from "./workspaces/workspace-view.ts"
 export type { Workspaces } from "./workspaces/workspaces.ts"

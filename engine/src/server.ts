@@ -6,7 +6,7 @@ import type { ServedEngine } from "./engine.ts"
 import { createApp } from "./http/app.ts"
 import { type App, isUploadPath, type Serve } from "./http/exchange.ts"
 import { registerAuthorities, type WatchedAuthorities } from "./http/authority-metrics.ts"
-import { createFront } from "./http/front.ts"
+import { createFront, type FrontOptions } from "./http/front.ts"
 import { type ListenAddress, urlOf } from "./http/listen-address.ts"
 import { createMetrics, type Measured } from "./http/metrics.ts"
 import { createNodeServer, type NodeServer } from "./http/node-server.ts"
@@ -29,6 +29,8 @@ export interface ServerOptions {
   readonly publicUrl?: URL
   /** Requests a second per token, or per address without one; no limit unless given. */
   readonly rateLimit?: number
+  /** Who may say, and where, from which address a request came; nobody unless given. */
+  readonly proxies?: FrontOptions["proxies"]
   readonly bodyLimitBytes?: number
   /** Clients are asked to save their state this often during a long apply; 60 unless given, 0 for never. */
   readonly snapshotIntervalSeconds?: number
@@ -60,10 +62,20 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     storage: engine.storageActivity,
     jobs: engine.jobActivities,
     tidy: engine.tidyActivity,
+    feed: engine.feedActivity,
+    webhooks: engine.webhookActivity,
   }
   const authorities = { activity: engine.authorityActivity, figures: () => engine.authorityFigures() }
   const uploadLimitBytes = engine.stateTransfers.limitBytes
-  return serveApp(app, { ...options, runtime, ready: () => engine.ready(), measured, authorities, uploadLimitBytes })
+  return serveApp(app, {
+    ...options,
+    runtime,
+    ready: () => engine.ready(),
+    measured,
+    authorities,
+    uploadLimitBytes,
+    endStreams: () => engine.endEventStreams(),
+  })
 }
 
 /** Stands in while the store is sealed: answers that it is, and is not ready. */
@@ -82,6 +94,8 @@ export async function serveApp(
     readonly authorities?: WatchedAuthorities
     /** Of what is sent to an upload address. */
     readonly uploadLimitBytes?: number
+    /** Ends answers that go on for as long as their clients like. */
+    readonly endStreams?: () => void
   },
 ): Promise<RunningServer> {
   const { runtime } = options
@@ -94,6 +108,7 @@ export async function serveApp(
     metrics,
     rateLimiter: options.rateLimit === undefined ? undefined : rateLimiter(options.rateLimit),
     accessLog: options.accessLog ?? "off",
+    proxies: options.proxies,
     ready: () => answeringInTime(options.ready()),
     draining: () => draining,
     stopwatch: () => performance.now(),
@@ -105,7 +120,10 @@ export async function serveApp(
     draining = true
     const { shutdownDelayMs = 0, shutdownGraceMs = 30_000 } = options
     if (shutdownDelayMs > 0) await sleep(shutdownDelayMs)
-    const ended = await Promise.all(listeners.map(({ server }) => server.close(shutdownGraceMs)))
+    const closing = listeners.map(({ server }) => server.close(shutdownGraceMs))
+    // They would never end by themselves; whoever follows comes again, to another server or the next of this one.
+    options.endStreams?.()
+    const ended = await Promise.all(closing)
     return { cut: ended.reduce((sum, { cut }) => sum + cut, 0) }
   }
 

@@ -2,6 +2,8 @@
 import type { AcmeAccountStore, AcmeAuthorizationStore, AcmeNonceStore, AcmeOrderStore } from "./acme/acme-store.ts"
 import type { AcmeInventoryStore, RenewalSignalStore } from "./acme/management-store.ts"
 import type { AcmeRateStore } from "./acme/rate-limits.ts"
+import type { EventStore } from "./events/event.ts"
+import type { WebhookStore } from "./events/webhook.ts"
 import type { IdentityStore } from "./organizations/identity-store.ts"
 import type { OrganizationMembershipStore } from "./organizations/organization-membership-store.ts"
 import type { OrganizationStore } from "./organizations/organization-store.ts"
@@ -31,6 +33,7 @@ import type { VcsConnectionStore } from "./organizations/vcs-connection-store.ts
 import type { AgentPoolStore } from "./workspaces/agent-pool-store.ts"
 import type { AccessStore } from "./workspaces/access-store.ts"
 import type { AssessmentStore } from "./workspaces/assessment-store.ts"
+import type { BulkStore } from "./workspaces/bulk-store.ts"
 import type { ConfigurationVersionStore } from "./workspaces/configuration-version-store.ts"
 import type { RunRecordStore } from "./workspaces/run-record-store.ts"
 import type { RunStore } from "./workspaces/run-store.ts"
@@ -44,6 +47,8 @@ import type { TeamWorkspaceStore } from "./workspaces/team-workspace.ts"
 import type { WorkspaceStore } from "./workspaces/workspace-store.ts"
 
 export interface Stores {
+  readonly events: EventStore
+  readonly webhooks: WebhookStore
   readonly identity: IdentityStore
   readonly settings: SettingsStore
   readonly organizations: OrganizationStore
@@ -56,6 +61,7 @@ export interface Stores {
   readonly tokens: TokenStore
   readonly access: AccessStore
   readonly workspaces: WorkspaceStore
+  readonly bulkActions: BulkStore
   readonly stateVersions: StateVersionStore
   readonly stateDocuments: StateDocumentStore
   readonly workspaceResources: WorkspaceResourceStore

@@ -45,6 +45,7 @@ export interface WorldOptions {
   readonly auditOpenReads?: boolean
   readonly outgoing?: EmbeddedOptions["outgoing"]
   readonly acme?: EmbeddedOptions["acme"]
+  readonly events?: EmbeddedOptions["events"]
   /** False where nothing may change but by a request. */
   readonly jobs?: boolean
   readonly timers?: EmbeddedOptions["timers"]
@@ -69,6 +70,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       : { auditLog: { file: options.auditFile, recordsOpenReads: options.auditOpenReads ?? false } }),
     ...(options.outgoing === undefined ? {} : { outgoing: options.outgoing }),
     ...(options.acme === undefined ? {} : { acme: options.acme }),
+    ...(options.events === undefined ? {} : { events: options.events }),
     ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
     ...(options.timers === undefined ? {} : { timers: options.timers }),
     ...(options.stateLimitBytes === undefined ? {} : { stateLimitBytes: options.stateLimitBytes }),
@@ -116,7 +118,7 @@ const typeOf = (body: unknown, type: string): Record<string, string> =>
 function parsed(headers: Headers, bytes: Uint8Array): unknown {
   if (bytes.length === 0) return undefined
   const text = new TextDecoder().decode(bytes)
-  return headers.get("content-type")?.includes("json") === true ? JSON.parse(text) : text
+  return /[/+]json\b/.test(headers.get("content-type") ?? "") ? JSON.parse(text) : text
 }
 
 async function tokenOf({ caller, tokens }: ServedEngine): Promise<string> {
