@@ -9,7 +9,7 @@ type Texts = pulumi.Input<pulumi.Input<string>[]>
 export interface AcmeConfigArgs extends LifeArgs {
   /** Path of the mount. `chancery:pkiMount`, else `pki`, when left out. */
   mount?: pulumi.Input<string>
-  /** The mount has to have a cluster path, and to let `Location`, `Replay-Nonce` and `Link` through. */
+  /** The mount has to have a `clusterPath`, and to let `Location`, `Replay-Nonce` and `Link` through. */
   enabled?: pulumi.Input<boolean>
   /** Ids or names that directories may name; `["*"]`, all of them, when left out. */
   allowedIssuers?: Texts
@@ -32,14 +32,16 @@ export interface AcmeConfigArgs extends LifeArgs {
   /** The address of what every new account has to agree to. */
   termsOfService?: pulumi.Input<string>
   website?: pulumi.Input<string>
-  /** New orders of one account within 3 hours; any number when left out or 0, like the next two. */
+  /** New orders of one account within 3 hours; 3,000 when left out, any number when 0, like the others. */
   ordersPerAccount?: pulumi.Input<number>
-  /** New orders that have one name, of all accounts, within 7 days. */
+  /** New orders that have one name, of all accounts, within 7 days; 100 when left out. */
   ordersPerName?: pulumi.Input<number>
-  /** Accounts that are made from one address within 3 hours. */
+  /** Accounts that are made from one address within 3 hours; 500 when left out. */
   accountsPerAddress?: pulumi.Input<number>
-  /** Failures of one account to prove one name within an hour; 60 when left out, any number when 0. */
+  /** Failures of one account to prove one name within an hour; 60 when left out. */
   failedValidations?: pulumi.Input<number>
+  /** Other numbers for some directories, such as `roles/web/acme orders_per_account=100`; `*` is any one part of a path. */
+  directoryLimits?: Texts
 }
 
 /** What a state has of it: every setting as it is in force. */
@@ -63,6 +65,7 @@ const outputs = [
   "ordersPerName",
   "accountsPerAddress",
   "failedValidations",
+  "directoryLimits",
 ] as const satisfies readonly (keyof AcmeConfigState)[]
 
 /** How a mount serves ACME (specification 2.4). In the end it serves none. Its id is `MOUNT/config/acme`. */

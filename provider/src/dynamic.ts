@@ -7,7 +7,7 @@ import { within } from "./deadline.ts"
 import { explain, nextRun, type Phase } from "./explain.ts"
 import { type Lifecycle, type Open, timeoutMs, Unfinished } from "./lifecycle.ts"
 import type { KindName } from "./kinds.ts"
-import { wholeMarker } from "./marker.ts"
+import { ownerOf, wholeMarker } from "./marker.ts"
 import type { Session } from "./session.ts"
 import { stateIn, writtenState } from "./state-layout.ts"
 
@@ -78,9 +78,10 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
         const marked = { ...news, __marker: wholeMarker(marker, session.project, news) }
         const keptOuts = (state: Values) => outsOf({ ...state, __marker: marker })
         const lifecycle = await load()
+        const owner = ownerOf(marker, session.project)
         try {
           const { id, state } = await session.use((engine) =>
-            timed("create", news, () => lifecycle.create(engine, marked, recorded)),
+            timed("create", news, () => lifecycle.create(engine, marked, recorded, owner)),
           )
           recorded.add(id)
           return { id, outs: keptOuts(state) }
@@ -105,7 +106,7 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
           within(
             operationMs,
             `reading the ${kindName}`,
-            () => lifecycle.read(engine, id, stateOf(props), defaults),
+            () => lifecycle.read(engine, id, stateOf(props), defaults, ownerOf(props["__marker"], session.project)),
             session.signal,
           ),
         )
@@ -119,9 +120,10 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
     update: (id, olds, news) =>
       said("update", async () => {
         const wanted = declared(news)
+        const owner = ownerOf(wanted["__marker"], session.project)
         const lifecycle = await load()
         const state = await session.use((engine) =>
-          timed("update", wanted, () => lifecycle.update(engine, id, stateOf(olds), wanted)),
+          timed("update", wanted, () => lifecycle.update(engine, id, stateOf(olds), wanted, owner)),
         )
         return { outs: outsOf(state) }
       }),
@@ -130,8 +132,9 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
       said("delete", async () => {
         const { defaults } = await session.configured
         const lifecycle = await load()
+        const owner = ownerOf(props["__marker"], session.project)
         await session.use((engine) =>
-          timed("delete", props, () => lifecycle.delete(engine, id, stateOf(props), defaults)),
+          timed("delete", props, () => lifecycle.delete(engine, id, stateOf(props), defaults, owner)),
         )
       }),
   }

@@ -50,7 +50,7 @@ export function createEngines(signal: AbortSignal, open: Open = openByName, warn
       // The work that needs no request is that of the server, if there is one, beside this short-lived process.
       ...(isRemote
         ? { signal, attempts: maxRetries + 1, patienceMs, answerTimeoutMs: requestTimeoutMs }
-        : { jobs: false }),
+        : { jobs: false, ...(isInFile(url) ? { connections: 1 } : {}) }),
     })
     const limiter = createLimiter({
       perSecond: isRemote ? configuration.requestsPerSecond : undefined,
@@ -82,6 +82,9 @@ export function createEngines(signal: AbortSignal, open: Open = openByName, warn
     },
   }
 }
+
+/** Its reads are done at once, one after the other, and each connection remembers pages and statements of its own. */
+const isInFile = (url: string): boolean => /^sqlite:/i.test(url)
 
 const certificatesIn = (file: string): Promise<string> =>
   readFile(file, "utf8").catch((cause: unknown) => {

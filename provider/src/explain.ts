@@ -52,6 +52,7 @@ const statuses: Readonly<Record<string, number>> = {
   forbidden: 403,
   "not-found": 404,
   conflict: 409,
+  gone: 410,
   "precondition-failed": 412,
   "too-large": 413,
   invalid: 422,

@@ -5,7 +5,13 @@
 // that the program declares (the rest may change as it likes), `__marker`, who declares, and `adopted`. `__defaulted` says that
 // its bindings are those of the configuration, and not all that it has.
 import type { Engine, Runtime } from "@chancery/engine"
-import { type Known, type ManagedKind, PartlyCreated, type Values } from "@chancery/engine/managed/shared"
+import {
+  type Declarant,
+  type Known,
+  type ManagedKind,
+  PartlyCreated,
+  type Values,
+} from "@chancery/engine/managed/shared"
 import { durationMs, isTimeout } from "./deadline.ts"
 import { isInSight, seesAll, type Sight, unseen } from "./sight.ts"
 
@@ -68,16 +74,17 @@ export interface Lifecycle {
     defaults: Defaults,
   ): { readonly inputs: Values; readonly failures: readonly Failure[] }
   diff(olds: Values, news: Values, open: Open): Difference
-  /** `recorded` are ids that states have. */
-  create(engine: Engine, news: Values, recorded?: ReadonlySet<string>): Promise<Kept>
+  /** `recorded` are ids that states have. Tags are written as the owner, here and below. */
+  create(engine: Engine, news: Values, recorded?: ReadonlySet<string>, owner?: string): Promise<Kept>
   /** Undefined when it is gone. */
   read(
     engine: Engine,
     id: string,
     olds: Values,
     defaults?: Pick<Defaults, "organization">,
+    owner?: string,
   ): Promise<{ readonly state: Values; readonly inputs: Values } | undefined>
-  update(engine: Engine, id: string, olds: Values, news: Values): Promise<Values>
+  update(engine: Engine, id: string, olds: Values, news: Values, owner?: string): Promise<Values>
   /**
    * One that is there already, as if it had been taken over as a program would declare it: `known`, the members that `always`
    * names, and whatever else is not as a new one has it. Undefined when it is gone.
@@ -93,6 +100,7 @@ export interface Lifecycle {
     id: string,
     olds: Values,
     defaults: Pick<Defaults, "deletionPolicy" | "organization">,
+    owner?: string,
   ): Promise<void>
 }
 
@@ -133,9 +141,10 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
 ): Lifecycle {
   const { kind, unkept = [], bindingsMember = "" } = declared
 
-  const knownOf = (olds: Values): Known<Observed> => ({
+  const knownOf = (olds: Values, owner?: string): Known<Observed> => ({
     before: observedIn(olds) as Partial<Observed>,
     now: clock.now(),
+    owner,
   })
 
   const stateOf = (spec: Values, observed: Observed, life: Values, adopted: boolean): Values => {
@@ -163,16 +172,13 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
     ) as Observed
   }
 
-  /** All that there shall be, where those that are declared are not all; undefined where they are. */
-  async function withOthersBindings(
-    engine: Engine,
-    id: string,
-    olds: Values,
-    news: Values,
-  ): Promise<Values | undefined> {
+  /** Bindings that are declared are not all there shall be. */
+  const leavesOthers = (olds: Values, news: Values): boolean =>
+    (news[bindingsMember] === undefined ? olds : news)["__defaulted"] === true
+
+  /** All that there shall be, where those that are declared are not all. */
+  async function withOthersBindings(engine: Engine, id: string, olds: Values, news: Values): Promise<Values> {
     const [before, after] = [olds, news].map((values) => values[bindingsMember] as Values | undefined)
-    const isWhole = after === undefined ? olds["__defaulted"] !== true : news["__defaulted"] !== true
-    if (isWhole) return undefined
     const found = await kind.observe(engine, id, { [bindingsMember]: {} } as Partial<Spec>, knownOf({}))
     const present = Object.entries(((found as Values | undefined)?.[bindingsMember] as Values | undefined) ?? {})
     const others = present.filter(([key]) => before?.[key] === undefined)
@@ -221,7 +227,7 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
       }
     },
 
-    async create(engine, news, recorded = new Set()) {
+    async create(engine, news, recorded = new Set(), owner) {
       const { spec, life } = split(news, nothingOpen)
       const { __marker: marker } = life
       const origin = {
@@ -229,6 +235,7 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
         adopt: life["adopt"] === true,
         now: clock.now(),
         recorded,
+        owner,
       }
       try {
         const { id, observed, adopted } = await kind.create(engine, spec as Spec, origin)
@@ -240,10 +247,10 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
       }
     },
 
-    async read(engine, id, olds, defaults = {}) {
+    async read(engine, id, olds, defaults = {}, owner) {
       const managed = managedIn(olds)
       const spec = pick(olds, managed)
-      const found = await kind.observe(engine, id, spec as Partial<Spec>, knownOf(olds))
+      const found = await kind.observe(engine, id, spec as Partial<Spec>, knownOf(olds, owner))
       const observed = found && (olds["__defaulted"] === true ? ownBindingsOf(found, spec) : found)
       if (observed === undefined) {
         if (!(await wouldBeSeen(engine, olds, defaults))) throw unseen(id, placeOf(olds, defaults))
@@ -254,19 +261,23 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
       return { state, inputs: { ...pick(state, managed), ...life } }
     },
 
-    async update(engine, id, olds, news) {
+    async update(engine, id, olds, news, owner) {
       const { spec, life } = split(news, nothingOpen)
       const dropped = droppedFrom(olds, news)
       const before = observedIn(olds) as Observed
       const { changed } = kind.changes(spec as Spec, before, dropped)
       if (changed.length === 0) return stateOf(spec, before, life, olds["adopted"] === true)
-      const whole = changed.includes(bindingsMember) ? await withOthersBindings(engine, id, olds, news) : undefined
+      const addsOnly = changed.includes(bindingsMember) && leavesOthers(olds, news)
+      // An owner replaces its own alone.
+      const declarant: Declarant = { owner, leavesOthers: addsOnly && owner !== undefined }
+      const whole = addsOnly && owner === undefined ? await withOthersBindings(engine, id, olds, news) : undefined
       const observed = await kind.update(
         engine,
         id,
         { ...spec, ...whole } as Spec,
         before,
         whole === undefined ? dropped : dropped.filter((name) => name !== bindingsMember),
+        declarant,
       )
       return stateOf(
         spec,
@@ -286,7 +297,7 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
       return { state: stateOf(spec, observed, {}, true), inputs: spec }
     },
 
-    async delete(engine, id, olds, defaults) {
+    async delete(engine, id, olds, defaults, owner) {
       const chosen = olds["deletionPolicy"] as DeletionPolicy | undefined
       const otherwise = olds["adopted"] === true ? "retain" : defaults.deletionPolicy
       const policy = declared.endsByItself === true ? "safe" : (chosen ?? otherwise)
@@ -298,7 +309,7 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
         (await kind.observe(engine, id, spec, knownOf(olds))) === undefined
       )
         throw unseen(id, placeOf(olds, defaults))
-      await kind.remove(engine, id, spec, policy, knownOf(olds))
+      await kind.remove(engine, id, spec, policy, knownOf(olds, owner))
     },
   }
 }

@@ -1,6 +1,6 @@
 import { assert, constantFrom, option, property, stringMatching } from "fast-check"
 import { describe, expect, test } from "vitest"
-import { wholeMarker, writtenMarker } from "./marker.ts"
+import { ownerOf, wholeMarker, writtenMarker } from "./marker.ts"
 
 const here = { organization: "organization", stack: "prod" }
 
@@ -32,5 +32,23 @@ describe("who declares a resource", () => {
 
   test("is cut where a workspace has no room for more", () => {
     expect(wholeMarker("prod", "site", { name: "n".repeat(300) })).toHaveLength(255)
+  })
+})
+
+describe("who holds the tags of a stack", () => {
+  test.each<{ written: unknown; project: string; owner: string | undefined }>([
+    { written: "prod", project: "site", owner: "pulumi:site/prod" },
+    { written: "prod:api", project: "site", owner: "pulumi:site/prod" },
+    { written: "acme/prod:api", project: "site", owner: "pulumi:site/prod" },
+    { written: "prod", project: "", owner: undefined },
+    { written: undefined, project: "site", owner: undefined },
+  ])("is $owner for $written in the project $project", ({ written, project, owner }) =>
+    expect(ownerOf(written, project)).toBe(owner),
+  )
+
+  test("is told from other stacks by names of any length", () => {
+    const owner = ownerOf("s".repeat(100), `${"p".repeat(60)}${"q".repeat(40)}`)
+    expect(owner).toBe(`pulumi:${"q".repeat(20)}/${"s".repeat(100)}`)
+    expect(owner).toHaveLength(128)
   })
 })

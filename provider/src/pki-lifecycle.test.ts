@@ -4,7 +4,7 @@ import { openWorld, type World } from "@chancery/engine/testing"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { explain } from "./explain.ts"
 import { lifecycles } from "./kinds.ts"
-import type { Defaults } from "./lifecycle.ts"
+import { type Defaults, Unfinished } from "./lifecycle.ts"
 
 const { pkiMount, pkiRole } = lifecycles
 const nothing = new Set<string>()
@@ -82,6 +82,68 @@ describe("a mount", () => {
     expect(await pkiMount.create(losing(), news)).toMatchObject({ id: "team/pki", state: { adopted: false } })
     expect(await pkiMount.create(engine, news)).toMatchObject({ id: "team/pki", state: { adopted: false } })
     expect(await mountPaths()).toEqual(["team/pki"])
+  })
+
+  describe("that says where it is reached", () => {
+    const reached = { ...news, clusterPath: "https://ca.test/v1/team/pki" }
+    const clusterNow = () => engine.pki("team/pki").settings.cluster()
+
+    test("is reached there, until it says so no more", async () => {
+      const { id, state } = await pkiMount.create(engine, { ...reached, clusterPath: `${reached.clusterPath}/` })
+      expect(await clusterNow()).toEqual({ path: reached.clusterPath, aiaPath: "" })
+      expect(pkiMount.diff(state, reached, nothing).changed).toEqual([])
+      expect(await pkiMount.read(engine, id, state)).toMatchObject({ state, inputs: news })
+      const both = { ...reached, clusterAiaPath: "http://ca.test/v1/team/pki" }
+      const moved = await pkiMount.update(engine, id, state, both)
+      expect(await clusterNow()).toEqual({ path: reached.clusterPath, aiaPath: both.clusterAiaPath })
+      const silent = await pkiMount.update(engine, id, moved, { ...news, clusterAiaPath: both.clusterAiaPath })
+      expect(await clusterNow()).toEqual({ path: "", aiaPath: both.clusterAiaPath })
+      expect(await pkiMount.update(engine, id, silent, news)).not.toHaveProperty("clusterAiaPath")
+      expect(await clusterNow()).toEqual({ path: "", aiaPath: "" })
+    })
+
+    test("serves ACME in the same program", async () => {
+      const headers = ["Location", "Replay-Nonce", "Link", "Last-Modified"]
+      await pkiMount.create(engine, { ...reached, allowedResponseHeaders: headers })
+      const { acmeConfig } = lifecycles
+      expect(await acmeConfig.create(engine, { mount: "team/pki", enabled: true })).toMatchObject({
+        state: { enabled: true },
+      })
+    })
+
+    test("is known again where the process ended before it was told so", async () => {
+      await pkiMount.create(engine, news)
+      expect(await pkiMount.create(engine, reached)).toMatchObject({ state: { adopted: false } })
+      expect(await clusterNow()).toMatchObject({ path: reached.clusterPath })
+    })
+
+    test("is not taken for what a lost answer left behind where it is reached elsewhere", async () => {
+      await pkiMount.create(engine, { ...reached, clusterPath: "https://other.test/v1/team/pki" })
+      await expect(pkiMount.create(engine, reached)).rejects.toMatchObject({ code: "conflict" })
+    })
+
+    test("is not made with an address that is none", async () => {
+      const wrong = { ...reached, clusterPath: "http://ca.test" }
+      await expect(pkiMount.create(engine, wrong)).rejects.toMatchObject({ code: "invalid" })
+      expect(await mountPaths()).toEqual([])
+    })
+
+    test("is finished by the next update where the address was refused for now", async () => {
+      const deaf = new Proxy(engine, {
+        get: (target, name) =>
+          name === "pki"
+            ? (path: string) => ({
+                ...families(path),
+                settings: { changeCluster: () => Promise.reject(lost) },
+              })
+            : Reflect.get(target, name, target),
+      })
+      const unfinished = await pkiMount.create(deaf, reached).catch((error: unknown) => error)
+      expect(unfinished).toBeInstanceOf(Unfinished)
+      const { id, state } = (unfinished as Unfinished).kept
+      await pkiMount.update(engine, id, state, reached)
+      expect(await clusterNow()).toMatchObject({ path: reached.clusterPath })
+    })
   })
 
   test("that somebody uses is taken over on request only, and left there at the end", async () => {

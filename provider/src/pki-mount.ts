@@ -21,6 +21,10 @@ export interface PkiMountArgs extends LifeArgs {
   /** Members of requests that the audit log has in plain text. */
   auditNonHmacRequestKeys?: pulumi.Input<pulumi.Input<string>[]>
   auditNonHmacResponseKeys?: pulumi.Input<pulumi.Input<string>[]>
+  /** The https address of the mount, such as `https://ca.example.com/v1/pki`. ACME needs it, and `{{cluster_path}}` stands for it. */
+  clusterPath?: pulumi.Input<string>
+  /** The same for certificates and revocation lists, often plain http: `{{cluster_aia_path}}`. */
+  clusterAiaPath?: pulumi.Input<string>
   /** Takes over a mount that is there already; it is left there at the end, unless `deletionPolicy` says more. */
   adopt?: pulumi.Input<boolean>
 }
@@ -39,6 +43,8 @@ const outputs = [
   "passthroughRequestHeaders",
   "auditNonHmacRequestKeys",
   "auditNonHmacResponseKeys",
+  "clusterPath",
+  "clusterAiaPath",
   "accessor",
   "uuid",
   "adopted",

@@ -15,7 +15,7 @@ export interface ProjectArgs extends LifeArgs {
   defaultExecutionMode?: pulumi.Input<"remote" | "local" | "agent" | null>
   /** With `defaultExecutionMode: "agent"` only. */
   defaultAgentPoolId?: pulumi.Input<string | null>
-  /** All key-value tags it has, at most ten; its workspaces inherit them. */
+  /** All key-value tags it has, at most ten, but for those that other owners hold; its workspaces inherit them. */
   tagBindings?: pulumi.Input<Readonly<Record<string, pulumi.Input<string>>>>
   /** Takes over a project of this name that is there already; it is left there at the end, unless `deletionPolicy` says more. */
   adopt?: pulumi.Input<boolean>

@@ -33,6 +33,7 @@ export const stateLayouts: Readonly<Partial<Record<KindName, StateLayout>>> = {
       fileTriggersEnabled: true,
       globalRemoteState: false,
       inheritsProjectAutoDestroy: true,
+      projectRemoteState: false,
       queueAllRuns: false,
       settingOverwrites: { agentPool: false, executionMode: false },
       speculativeEnabled: true,

@@ -8,7 +8,10 @@ export interface TagBindingsArgs extends LifeArgs {
   workspaceId: pulumi.Input<string>
   /** At most ten on a workspace, each with a value; a tag without one is a flat tag (`WorkspaceTags`). */
   bindings: pulumi.Input<Readonly<Record<string, pulumi.Input<string>>>>
-  /** `additive` (when left out): these and any others. `exclusive`: these and no others. */
+  /**
+   * `additive` (when left out): these and any others. `exclusive`: these, those that other owners hold (docs/tag-owners.md), and
+   * no others.
+   */
   mode?: pulumi.Input<"additive" | "exclusive">
 }
 

@@ -8,7 +8,10 @@ export interface WorkspaceTagsArgs extends LifeArgs {
   workspaceId: pulumi.Input<string>
   /** Flat tags; their order and the case of their letters say nothing. */
   tags: pulumi.Input<pulumi.Input<string>[]>
-  /** `additive` (when left out): these and any others. `exclusive`: these and no others. */
+  /**
+   * `additive` (when left out): these and any others. `exclusive`: these, those that other owners hold (docs/tag-owners.md), and
+   * no others.
+   */
   mode?: pulumi.Input<"additive" | "exclusive">
 }
 

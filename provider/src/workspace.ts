@@ -48,6 +48,8 @@ export interface WorkspaceArgs extends LifeArgs {
   fileTriggersEnabled?: pulumi.Input<boolean>
   /** The default differs by edition. */
   globalRemoteState?: pulumi.Input<boolean>
+  /** Whether the other workspaces of the project may read the state; excludes `globalRemoteState`. */
+  projectRemoteState?: pulumi.Input<boolean>
   queueAllRuns?: pulumi.Input<boolean>
   /** True when left out. */
   speculativeEnabled?: pulumi.Input<boolean>
@@ -63,7 +65,7 @@ export interface WorkspaceArgs extends LifeArgs {
   /** Relative, inside the repository. */
   workingDirectory?: pulumi.Input<string | null>
   /**
-   * All key-value tags it has, at most ten; with `chancery:defaultTagBindings`. Leave it out where `TagBindings` declares them: those of
+   * All key-value tags it has, at most ten, but for those that other owners hold (docs/tag-owners.md); with `chancery:defaultTagBindings`. Leave it out where `TagBindings` declares them: those of
    * the configuration then stand beside them.
    */
   tagBindings?: pulumi.Input<Readonly<Record<string, pulumi.Input<string>>>>
@@ -94,6 +96,7 @@ const outputs = [
   "inheritsProjectAutoDestroy",
   "fileTriggersEnabled",
   "globalRemoteState",
+  "projectRemoteState",
   "queueAllRuns",
   "speculativeEnabled",
   "structuredRunOutputEnabled",
