@@ -100,6 +100,7 @@ async function settle(
         signal: new AbortController().signal,
         now: Date.now(),
         quiet: false,
+        turn: 0,
         status: own,
         saveStatus: async () => {},
         record: async () => {},

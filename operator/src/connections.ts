@@ -45,10 +45,10 @@ async function reconcile(
 type Question = "token" | "organization" | "version"
 
 /** Where nothing is new one request is enough: the questions take turns. */
-function questionsOf({ quiet, now }: Visit, organization: string | undefined): ReadonlySet<Question> {
+function questionsOf({ quiet, turn }: Visit, organization: string | undefined): ReadonlySet<Question> {
   const all: readonly Question[] =
     organization === undefined ? ["token", "version"] : ["organization", "token", "version"]
-  return new Set(quiet ? all.slice(Math.floor(now / pollMs) % all.length).slice(0, 1) : all)
+  return new Set(quiet ? all.slice(turn % all.length).slice(0, 1) : all)
 }
 
 /** A token that does not expire any more says so by a member that is there. */

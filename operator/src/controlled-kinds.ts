@@ -97,6 +97,7 @@ export const controlledKinds: readonly ControlledKind[] = [
       { resource: secrets, keys: variableSecretsOf },
       { resource: configMaps, keys: variableConfigMapsOf },
     ],
+    engineIds: "workspaceId",
     reconciler: (parts) => reconcileWorkspaces({ ...parts, workspaces: parts.storeOf(workspace) }),
     figures: workspaceFigures,
   },

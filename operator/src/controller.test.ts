@@ -392,8 +392,10 @@ test("what must outlive a crash is written in the middle of a look, unless someb
 test("a look says whether anything is new since the last one found all well", async () => {
   const it = open()
   const quiet: boolean[] = []
+  const turns: number[] = []
   it.answerWith(async (_object, visit) => {
     quiet.push(visit.quiet)
+    if (visit.quiet) turns.push(visit.turn)
     return ready
   })
   it.put(it.object())
@@ -403,6 +405,7 @@ test("a look says whether anything is new since the last one found all well", as
   it.put({ ...seen, metadata: { ...seen.metadata, annotations } })
   await it.pass(700_000)
   expect(quiet).toEqual([false, true, false, true])
+  expect(turns).toEqual([0, 1])
   await it.end()
 })
 
@@ -421,6 +424,29 @@ test("an attempt that is half a minute away is announced, and one at a given tim
   await it.pass(0)
   expect(it.looks).toHaveLength(looks + 1)
   expect(it.writes.at(-1)?.nextAttemptTime).toBe("2030-01-01T00:00:00Z")
+  await it.end()
+})
+
+test("a look that never ends is given up, writes nothing any more, and is followed by another", async () => {
+  const it = open()
+  const hanging: { signal?: AbortSignal; go?: () => void } = {}
+  let answers = 0
+  it.answerWith(async (_object, { signal, saveStatus }) => {
+    if ((answers += 1) > 1) return ready
+    hanging.signal = signal
+    await new Promise<void>((resolve) => void (hanging.go = resolve))
+    await saveStatus({ colour: "late" })
+    return ready
+  })
+  it.put(it.object())
+  await it.pass(299_000)
+  expect([answers, hanging.signal?.aborted, it.writes.length]).toEqual([1, false, 0])
+  await it.pass(5_000)
+  expect([answers, hanging.signal?.aborted]).toEqual([2, true])
+  hanging.go?.()
+  await it.pass(1_000)
+  expect(it.writes.map(({ colour }) => colour)).not.toContain("late")
+  expect(it.writes.length).toBeGreaterThan(0)
   await it.end()
 })
 

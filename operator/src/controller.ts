@@ -44,6 +44,8 @@ const drainMs = 25_000
 /** Polls of objects that were made together drift apart. */
 const pollJitter = 0.1
 const pausedPollMs = 3_600_000
+/** A look that takes longer waits for something that never comes; another one may fare better. */
+const lookMaximumMs = 300_000
 /** Sooner attempts are not announced: each would be a write. */
 const announcedFromMs = 30_000
 /** What was changed while it was looked at is about to come back; if it does not, it is looked at all the same. */
@@ -66,6 +68,8 @@ export class Controller {
   /** Those that wait for the watch to show an own write. */
   readonly #behind = new Set<ObjectKey>()
   readonly #begunAt = new Map<ObjectKey, number>()
+  /** How many quiet looks each has had. */
+  readonly #turns = new Map<ObjectKey, number>()
 
   constructor(options: ControllerOptions) {
     const { runtime, resource, metrics, workers = 16 } = options
@@ -127,6 +131,7 @@ export class Controller {
     if (object === undefined) {
       this.#queue.forget(key)
       this.#writes.forget(key)
+      this.#turns.delete(key)
       return
     }
     if (shard !== undefined && !belongsTo(shard, object)) return
@@ -139,11 +144,22 @@ export class Controller {
     const begunAt = runtime.stopwatch()
     this.#begunAt.set(key, begunAt)
     let result: ReconcileResult = "error"
+    const overdue = new AbortController()
+    const { promise: never, reject } = Promise.withResolvers<never>()
+    const cancel = runtime.timers.after(lookMaximumMs, () => {
+      // It writes nothing any more, should it ever go on.
+      overdue.abort()
+      reject(new LookOverdue())
+    })
     try {
-      result = await this.#look({ key, object, signal })
+      result = await Promise.race([
+        this.#look({ key, object, signal: AbortSignal.any([signal, overdue.signal]) }),
+        never,
+      ])
     } catch (error) {
       result = this.#failed(key, error)
     } finally {
+      cancel()
       this.#metrics.ended(result, runtime.stopwatch() - begunAt)
       this.#begunAt.delete(key)
     }
@@ -235,10 +251,14 @@ export class Controller {
 
   #visitOf(look: Look): Visit {
     const { runtime, recorder } = this.#options
+    const quiet = isQuiet(look.object)
+    const turn = this.#turns.get(look.key) ?? 0
+    if (quiet) this.#turns.set(look.key, turn + 1)
     return {
       signal: look.signal,
       now: runtime.clock.now(),
-      quiet: isQuiet(look.object),
+      quiet,
+      turn,
       get status() {
         return ownStatusOf(look.object)
       },
@@ -327,7 +347,13 @@ const isFault = (error: unknown): boolean =>
 const timeoutCodes: readonly unknown[] = ["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]
 
 const isTimeout = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && timeoutCodes.includes(error.code)
+  error instanceof LookOverdue || (error instanceof Error && "code" in error && timeoutCodes.includes(error.code))
+
+class LookOverdue extends Error {
+  constructor() {
+    super(`The look at the object took longer than ${lookMaximumMs / 1_000} s, and was given up.`)
+  }
+}
 
 const statusOf = (object: KubernetesObject): FramedStatus => object["status"] ?? {}
 

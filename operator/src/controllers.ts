@@ -4,6 +4,7 @@ import type { EngineOptions, Engine, PermittedAddresses } from "@chancery/engine
 import type { Changed, Cluster, Following } from "./cluster.ts"
 import { Controller } from "./controller.ts"
 import { type EmbeddedEngine, EngineConnections } from "./engine-connections.ts"
+import { EngineFeeds } from "./engine-feeds.ts"
 import type { EventRecorder } from "./event-recorder.ts"
 import { clusterConnection } from "./kinds/cluster-connection.ts"
 import type { ConnectionRef } from "./kinds/connection-spec.ts"
@@ -35,6 +36,8 @@ export interface ControlledKind {
   /** Whosesoever they are, each followed by itself: after a change of one, those that name it are looked at again. */
   readonly names?: readonly Naming[]
   readonly reconciler: (parts: Parts) => Reconciler
+  /** The name of its index by which events of an engine find objects: the ids of workspaces. */
+  readonly engineIds?: string
   readonly figures?: readonly Figure[]
 }
 
@@ -65,8 +68,11 @@ export interface Parts {
   readonly cluster: Cluster
   readonly runtime: OperatorRuntime
   readonly engines: EngineConnections
+  readonly feeds: Pick<EngineFeeds, "need" | "taken">
   /** The operator's own namespace. */
   readonly namespace: string
+  /** What the cluster is called, where several keep objects of one engine. */
+  readonly clusterName: string
   readonly recorder: Pick<EventRecorder, "record">
   /** Objects of a kind, or of what some kind refers to. */
   readonly storeOf: (resource: Resource) => ObjectStore
@@ -81,6 +87,7 @@ export interface ControllersOptions {
   readonly kinds: readonly ControlledKind[]
   readonly runtime: OperatorRuntime
   readonly namespace: string
+  readonly clusterName: string
   readonly recorder: Pick<EventRecorder, "record">
   readonly metrics: Pick<OperatorMetrics, "controller" | "figure">
   readonly addresses: PermittedAddresses
@@ -99,7 +106,7 @@ export interface Controllers {
 
 /** Begins to follow all objects, so that whoever leads next knows everything at once. */
 export function openControllers(options: ControllersOptions): Controllers {
-  const { cluster, kinds, runtime, namespace, recorder, metrics, shard, embedded } = options
+  const { cluster, kinds, runtime, namespace, clusterName, recorder, metrics, shard, embedded } = options
   const stores = new Map<string, ObjectStore>()
   const storeOf = (resource: Resource): ObjectStore => {
     const store = stores.get(nameOf(resource))
@@ -114,6 +121,24 @@ export function openControllers(options: ControllersOptions): Controllers {
   for (const name of others.keys()) if (!stores.has(name)) stores.set(name, new ObjectStore())
 
   const controllers = new Map<string, Controller>()
+  // No other replica's requests are called so, nor those of this one before it was started again.
+  const ownRequests = `chancery-operator-${Math.floor(runtime.random() * 2 ** 48).toString(36)}-`
+  let requestCount = 0
+  const feeds = new EngineFeeds({
+    runtime,
+    ownRequests,
+    changed(workspaceId) {
+      let isMinded = false
+      for (const { kind, engineIds } of kinds) {
+        if (engineIds === undefined) continue
+        for (const one of storeOf(kind).by(engineIds, workspaceId).map(keyOf)) {
+          isMinded = true
+          controllers.get(nameOf(kind))?.touch(one, "retry")
+        }
+      }
+      return isMinded
+    },
+  })
   const engines = new EngineConnections({
     cluster,
     runtime,
@@ -123,6 +148,7 @@ export function openControllers(options: ControllersOptions): Controllers {
     namespaces: storeOf(namespaces),
     addresses: options.addresses,
     open: options.open,
+    nameRequest: () => `${ownRequests}${(requestCount += 1)}`,
     ...(embedded === undefined ? {} : { embedded }),
     secretChanged: (kind, key) => controllers.get(nameOf(connectionKinds[kind]))?.touch(key),
   })
@@ -143,7 +169,7 @@ export function openControllers(options: ControllersOptions): Controllers {
     if (found === undefined) throw new Error(`nobody names ${nameOf(resource)}`)
     return found
   }
-  const parts: Parts = { cluster, runtime, engines, namespace, recorder, storeOf, named, writes }
+  const parts: Parts = { cluster, runtime, engines, feeds, namespace, clusterName, recorder, storeOf, named, writes }
   for (const { kind, reconciler, figures = [] } of kinds) {
     for (const { name, help, of } of figures) metrics.figure(name, help, () => valuesOf(storeOf(kind), of, shard))
     controllers.set(
@@ -221,6 +247,7 @@ export function openControllers(options: ControllersOptions): Controllers {
     async stop() {
       await Promise.all(followings.map((following) => following.stop()))
       await Promise.all([...namings.values()].map((each) => each.stop()))
+      feeds.stop()
       await engines.stop()
     },
   }

@@ -43,6 +43,7 @@ export interface EngineConnectionsOptions {
   /** Where engines of namespaced connections may be, besides public addresses. */
   readonly addresses: PermittedAddresses
   readonly open: (url: string, options: EngineOptions) => Promise<Engine>
+  readonly nameRequest: () => string
   readonly embedded?: EmbeddedEngine
   /** A Secret that a connection names has changed. */
   readonly secretChanged: (kind: ConnectionRef["kind"], key: ObjectKey) => void
@@ -149,12 +150,13 @@ export class EngineConnections {
   }
 
   async #open({ url, anywhere, ...access }: Access, pace: RequestPace): Promise<Engine> {
-    const { open, addresses } = this.#options
+    const { open, addresses, nameRequest } = this.#options
     try {
       return await open(url, {
         ...access,
         ...(anywhere ? {} : { addresses }),
         pace,
+        nameRequest,
         // The queue repeats what failed, for all objects fairly; the engine's client need not.
         attempts: 1,
         connectTimeoutMs,

@@ -61,6 +61,7 @@ async function setting(mount: string, { address = `https://ca.example.com/v1/${m
     signal: new AbortController().signal,
     now: 0,
     quiet: false,
+    turn: 0,
     status: {},
     saveStatus: async () => {},
     record: async () => {},
@@ -156,7 +157,7 @@ test("looking again where all was well asks for the authority and for ACME in tu
   const { status = {} } = await look(object)
   expect(status).toMatchObject({ caSerial: expect.any(String) as string, acmeDirectory: expect.any(String) as string })
   asked.splice(0)
-  for (const now of [0, 600_000]) expect((await look(object, { quiet: true, now, status })).status).toEqual(status)
+  for (const turn of [0, 1]) expect((await look(object, { quiet: true, turn, status })).status).toEqual(status)
   expect(asked).toEqual(["authority", "acme"])
   const { acme: _, ...without } = object["spec"] as Record<string, unknown>
   const left = await look({ ...object, spec: without }, { status })

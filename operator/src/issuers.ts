@@ -49,7 +49,7 @@ async function reconcile(options: IssuersOptions, object: KubernetesObject, visi
   const spec = parsedSpec(options.kind === "Issuer" ? issuer : clusterIssuer, object)
   const { engine } = await options.engines.connect(spec.connectionRef, object.metadata.namespace, visit.signal)
   // Nothing is new, so one of the two is enough: they take turns.
-  const isAcmesTurn = spec.acme !== undefined && (lacksToken(options, object, spec) || isOdd(visit.now))
+  const isAcmesTurn = spec.acme !== undefined && (lacksToken(options, object, spec) || visit.turn % 2 === 1)
   const { acmeDirectory, ...authority } = visit.status as IssuerStatus
   const known = visit.quiet && isAcmesTurn ? authority : await authorityIn(options, { object, spec, engine })
   const offered =
@@ -80,8 +80,6 @@ async function reconcile(options: IssuersOptions, object: KubernetesObject, visi
 interface IssuerStatus extends OwnStatus {
   readonly acmeDirectory?: string
 }
-
-const isOdd = (now: number): boolean => Math.floor(now / pollMs) % 2 === 1
 
 function lacksToken(
   { storeOf, namespace: own }: IssuersOptions,

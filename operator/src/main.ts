@@ -8,11 +8,14 @@ import { KubeConfig } from "@kubernetes/client-node"
 import { runOperator } from "./operator.ts"
 import { systemRuntime } from "./runtime.ts"
 import { parseShard } from "./shard.ts"
+import { isClusterName } from "./workspace/tag-owner.ts"
 
 const usage = `chancery-operator
 
   --kubeconfig FILE   access to the cluster; unless given, that of the pod, else KUBECONFIG, else ~/.kube/config
   --namespace NAME    the operator's own namespace; unless given, the pod's
+  --cluster-name NAME what this cluster is called, where several keep workspaces of one engine: tags are held in its
+                      name (default: default)
   --identity NAME     of this replica, and of no other (default: the host's name)
   --listen HOST:PORT  where /healthz, /readyz and /metrics are (default: 0.0.0.0:8080)
   --shard INDEX/COUNT looks after one part of the objects only
@@ -55,6 +58,7 @@ function settings() {
     options: {
       kubeconfig: text,
       namespace: text,
+      "cluster-name": text,
       identity: text,
       listen: text,
       shard: text,
@@ -71,6 +75,9 @@ function settings() {
   const [, host, port] = /^(?:\[([^\]]+)\]|[^:]+):(\d{1,5})$/.exec(listen) ?? []
   if (port === undefined || Number(port) > 65_535) throw new Error("--listen must be HOST:PORT")
   if (namespace === undefined || namespace === "") throw new Error("--namespace must be given outside of a pod")
+  const clusterName = values["cluster-name"]
+  if (clusterName !== undefined && !isClusterName(clusterName))
+    throw new Error("--cluster-name must be small letters, digits, hyphens and dots, at most 63 of them")
   const shard = values.shard === undefined ? undefined : parseShard(values.shard)
   if (values.shard !== undefined && shard === undefined) throw new Error("--shard must be INDEX/COUNT, such as 0/4")
   const watched = values["watch-namespaces"]?.split(",")
@@ -89,6 +96,7 @@ function settings() {
     namespace,
     listen: { host: host ?? listen.slice(0, listen.lastIndexOf(":")), port: Number(port) },
     addresses,
+    ...(clusterName === undefined ? {} : { clusterName }),
     ...(watched === undefined ? {} : { watched }),
     ...(values.embedded === undefined ? {} : { embedded: { folder: values.embedded, name, organization } }),
     ...(shard === undefined ? {} : { shard }),

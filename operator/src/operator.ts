@@ -27,6 +27,8 @@ export interface OperatorOptions {
   readonly watched?: readonly string[]
   /** Whether it looks after what is in no namespace too, which it does unless it looks after some namespaces only. */
   readonly clusterWide?: boolean
+  /** What the cluster is called, where several keep objects of one engine (`isClusterName`); `default` unless given. */
+  readonly clusterName?: string
   /** Of this replica, and of no other. */
   readonly identity: string
   readonly listen: { readonly host: string; readonly port: number }
@@ -74,6 +76,7 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     kinds: controlledKinds,
     runtime,
     namespace,
+    clusterName: options.clusterName ?? "default",
     recorder: new EventRecorder({ api, runtime, identity }),
     metrics,
     addresses: options.addresses ?? privateNetworks,

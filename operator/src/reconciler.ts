@@ -13,6 +13,8 @@ export interface Visit {
    * to the engine is enough.
    */
   readonly quiet: boolean
+  /** How many quiet looks came before. By it, and not by the clock, questions take turns: polls keep no exact time. */
+  readonly turn: number
   /** The kind's own members of the status, as they were written last. */
   readonly status: OwnStatus
   /**

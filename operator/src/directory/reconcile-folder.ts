@@ -80,6 +80,7 @@ async function openFolder({ statusFolder, runtime, embedded, told: reporter }: F
     kinds: controlledKinds,
     runtime,
     namespace: ownNamespace,
+    clusterName: "manifests",
     recorder: { record: async (object, happening) => reporter.happened(object, happening) },
     metrics: createMetrics({ name: "manifests", leading: () => true }),
     // Whoever writes manifests here can reach every address without us.

@@ -207,6 +207,7 @@ const shape = z.object({
   structuredRunOutputEnabled: setting("Shows runs in a structured form."),
   assessmentsEnabled: setting("Assesses the health of what was made, where the engine's edition has that."),
   globalRemoteState: setting("Every workspace of the organization may read the state."),
+  projectRemoteState: setting("Every workspace of the project may read the state."),
   remoteStateConsumers: z
     .array(consumer)
     .max(500)
@@ -359,6 +360,12 @@ const spec = ruled(
     fieldPath: ".remoteStateConsumers",
     holds: ({ remoteStateConsumers, globalRemoteState }) =>
       remoteStateConsumers === undefined || globalRemoteState === false,
+  },
+  {
+    rule: "!has(self.globalRemoteState) || !self.globalRemoteState || !has(self.projectRemoteState) || !self.projectRemoteState",
+    message: "globalRemoteState and projectRemoteState exclude each other",
+    fieldPath: ".projectRemoteState",
+    holds: ({ globalRemoteState, projectRemoteState }) => globalRemoteState !== true || projectRemoteState !== true,
   },
   {
     rule: "!has(self.triggerPatterns) || !has(self.triggerPrefixes) || size(self.triggerPatterns) == 0 || size(self.triggerPrefixes) == 0",

@@ -84,9 +84,11 @@ export async function openWorkspaces() {
       storeOf,
       writes,
       named: (resource) => ({ get: (key) => cluster.get(resource, key) }),
+      feeds: { need() {}, taken: () => new Set() },
       engines: {
         connect: async () => ({ engine: proxied, organization: "acme", url: "https://engine.example/api/v2" }),
       },
+      clusterName: "test",
       workspaces: store,
     })
     const saved: OwnStatus[] = []
@@ -96,6 +98,7 @@ export async function openWorkspaces() {
     let againAfterMs: number | undefined
     let told = ""
     let now = start
+    let polls = 0
     let written = spec
     const object = (): KubernetesObject => ({
       metadata: { name, namespace: "team", uid: `uid-of-${name}`, generation: 1 },
@@ -106,6 +109,7 @@ export async function openWorkspaces() {
       signal: new AbortController().signal,
       now,
       quiet,
+      turn: quiet ? (polls += 1) - 1 : polls,
       get status() {
         return status
       },

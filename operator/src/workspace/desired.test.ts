@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { workspace, type WorkspaceObjectSpec } from "../kinds/workspace.ts"
 import { appliedOf, desiredSettings, droppedSettings, fieldOf } from "./desired.ts"
 import { difference, fieldsOf } from "./drift.ts"
-import { aspectOf, intervalMs } from "./polling.ts"
+import { aspectOf, aspectOfEvent, intervalMs } from "./polling.ts"
 
 const spec = (members: Record<string, unknown> = {}): WorkspaceObjectSpec =>
   workspace.spec.parse({ connectionRef: { name: "engine" }, ...members })
@@ -82,7 +82,20 @@ test.each([
     turns: ["workspace", "tagBindings", "remoteStateConsumers", "dataRetentionPolicy", "workspace"],
   },
 ])("with $members polls look at $turns", ({ members, turns }) => {
-  expect(turns.map((_, poll) => aspectOf(spec(members), poll * 600_000 + 5, 600_000))).toEqual(turns)
+  expect(turns.map((_, poll) => aspectOf(spec(members), poll))).toEqual(turns)
+})
+
+test.each([
+  { kind: "workspace.locked", aspect: "workspace" },
+  { kind: "workspace.untagged", aspect: "workspace" },
+  { kind: "workspace.moved", aspect: "workspace" },
+  { kind: "state.finalized", aspect: "workspace" },
+  { kind: "tag-bindings.updated", aspect: "tagBindings" },
+  { kind: "remote-state-consumers.updated", aspect: "remoteStateConsumers" },
+  { kind: "retention-policy.updated", aspect: "dataRetentionPolicy" },
+  { kind: "variable.deleted", aspect: "variables" },
+] as const)("after $kind it looks at $aspect", ({ kind, aspect }) => {
+  expect(aspectOfEvent(kind)).toBe(aspect)
 })
 
 test.each([

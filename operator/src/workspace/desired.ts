@@ -32,6 +32,7 @@ const plain = [
   "structuredRunOutputEnabled",
   "assessmentsEnabled",
   "globalRemoteState",
+  "projectRemoteState",
   "triggerPatterns",
   "triggerPrefixes",
 ] as const satisfies readonly (keyof WorkspaceObjectSpec & keyof WorkspaceSpec)[]

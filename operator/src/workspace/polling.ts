@@ -1,4 +1,5 @@
 // How often a workspace is looked at, and what at: whoever merely looks again asks the engine once. Pure.
+import type { EventKind } from "@chancery/engine"
 import { parseGoDuration } from "../go-duration.ts"
 import type { WorkspaceObjectSpec } from "../kinds/workspace.ts"
 import type { KubernetesObject } from "../kubernetes-object.ts"
@@ -19,12 +20,20 @@ export function intervalMs(
 export type Aspect = "workspace" | "tagBindings" | "remoteStateConsumers" | "dataRetentionPolicy" | "variables"
 
 /** The aspects take turns: each is looked at once in as many polls as there are. */
-export function aspectOf(spec: WorkspaceObjectSpec, now: number, everyMs: number): Aspect {
+export function aspectOf(spec: WorkspaceObjectSpec, turn: number): Aspect {
   const aspects: readonly Aspect[] = [
     "workspace",
     ...(["tagBindings", "remoteStateConsumers", "dataRetentionPolicy", "variables"] as const).filter(
       (field) => spec[field] !== undefined,
     ),
   ]
-  return aspects[Math.floor(now / everyMs) % aspects.length] ?? "workspace"
+  return aspects[turn % aspects.length] ?? "workspace"
+}
+
+/** What tells of what an event was about. Flat tags and the project, whose bindings count too, are told with the workspace. */
+export function aspectOfEvent(kind: EventKind): Aspect {
+  if (kind === "tag-bindings.updated") return "tagBindings"
+  if (kind === "remote-state-consumers.updated") return "remoteStateConsumers"
+  if (kind === "retention-policy.updated") return "dataRetentionPolicy"
+  return kind.startsWith("variable.") ? "variables" : "workspace"
 }

@@ -4,6 +4,9 @@ import {
   dataRetentionPolicyKind,
   observedTagBindings,
   observedWorkspace,
+  concerning,
+  foldedKeys,
+  type ObservedWorkspaceTags,
   observedWorkspaceTags,
   remoteStateConsumersKind,
   tagBindingsKind,
@@ -28,6 +31,8 @@ export interface Subject {
   readonly engine: Engine
   readonly id: string
   readonly spec: WorkspaceObjectSpec
+  /** As whom its tags are written. */
+  readonly owner: string
   readonly desired: DesiredWorkspace
   /** What the spec before this one has brought. */
   readonly applied: Applied
@@ -70,14 +75,21 @@ function leftOver(brought: readonly string[] = [], wanted: readonly string[], pr
   return brought.filter((one) => !kept.has(fold(one)) && there.has(fold(one)))
 }
 
+/** Whether the object holds those that are there, the bindings tell. */
 export async function syncTags(subject: Subject, { tagNames }: WorkspaceView): Promise<readonly Difference[]> {
-  const { engine, id, spec, applied } = subject
+  const { engine, id, spec, owner, applied, now } = subject
   const mode = spec.tagsPolicy === "Exclusive" && spec.tags !== undefined ? "exclusive" : "additive"
   const wanted = { workspaceId: id, tags: spec.tags ?? [], mode } as const
-  const observed = observedWorkspaceTags(wanted, tagNames)
   const gone = leftOver(applied.tags, wanted.tags, tagNames)
-  if (workspaceTagsKind.changes(wanted, observed).changed.length === 0 && gone.length === 0) return []
-  if (!subject.reports) await workspaceTagsKind.update(engine, id, wanted, { ...observed, tags: gone })
+  const isAsWanted = (found: ObservedWorkspaceTags) => workspaceTagsKind.changes(wanted, found).changed.length === 0
+  const all = observedWorkspaceTags(wanted, tagNames)
+  if (isAsWanted(all) && gone.length === 0) return []
+  // Others may hold what there is besides.
+  const found =
+    mode === "exclusive" ? await workspaceTagsKind.observe(engine, id, wanted, { before: {}, now, owner }) : undefined
+  const observed = found ?? all
+  if (isAsWanted(observed) && gone.length === 0) return []
+  if (!subject.reports) await workspaceTagsKind.update(engine, id, wanted, { ...observed, tags: gone }, [], { owner })
   return [difference("tags", wanted.tags, mode === "exclusive" ? observed.tags : [...observed.tags, ...gone])]
 }
 
@@ -87,25 +99,35 @@ export interface SyncedBindings {
 }
 
 export async function syncTagBindings(subject: Subject): Promise<SyncedBindings> {
-  const { engine, id, spec, applied } = subject
-  const effective = await engine.tags.effectiveBindings(id)
-  const present = effective
-    .filter(({ inheritedFrom, value }) => inheritedFrom === null && value !== "")
-    .map(({ key, value }) => [key, value] as const)
+  const { engine, id, spec, owner, applied } = subject
+  const effective = await engine.tags.effectiveBindings(id, { owners: true })
+  const own = effective.filter(({ inheritedFrom }) => inheritedFrom === null)
   const mode = spec.tagsPolicy === "Exclusive" && spec.tagBindings !== undefined ? "exclusive" : "additive"
   const bindings = Object.fromEntries((spec.tagBindings ?? []).map(({ key, value }) => [key, value]))
   const wanted = { workspaceId: id, bindings, mode } as const
+  const present = concerning(own, foldedKeys(Object.keys(bindings)), { owner })
+    .filter(({ value }) => value !== "")
+    .map(({ key, value }) => [key, value] as const)
   const observed = observedTagBindings(wanted, present)
   const keys = present.map(([key]) => key)
   const gone = leftOver(applied.tagBindings, Object.keys(bindings), keys)
   const goneBindings = Object.fromEntries(present.filter(([key]) => gone.some((one) => fold(one) === fold(key))))
-  if (tagBindingsKind.changes(wanted, observed).changed.length === 0 && gone.length === 0)
-    return { differences: [], effective }
+  const isAsWanted = tagBindingsKind.changes(wanted, observed).changed.length === 0 && gone.length === 0
   const shown = mode === "exclusive" ? observed.bindings : { ...observed.bindings, ...goneBindings }
-  const differences = [difference("tagBindings", bindings, shown)]
+  const differences = isAsWanted ? [] : [difference("tagBindings", bindings, shown)]
   if (subject.reports) return { differences, effective }
-  await tagBindingsKind.update(engine, id, wanted, { ...observed, bindings: goneBindings })
-  return { differences, effective: await engine.tags.effectiveBindings(id) }
+  // What is there as it shall be, but not as this object's own, goes with whoever else holds it, and may have gone meanwhile.
+  const held = foldedKeys(own.filter(({ owners = [] }) => owners.includes(owner)).map(({ key }) => key))
+  const unheld = (spec.tags ?? []).filter((name) => !held.has(fold(name)))
+  if (unheld.length > 0)
+    await engine.tags.add(
+      id,
+      unheld.map((name) => ({ name })),
+      { owner },
+    )
+  if (isAsWanted && Object.keys(bindings).every((key) => held.has(fold(key)))) return { differences, effective }
+  await tagBindingsKind.update(engine, id, wanted, { ...observed, bindings: goneBindings }, [], { owner })
+  return { differences, effective: isAsWanted ? effective : await engine.tags.effectiveBindings(id) }
 }
 
 export async function syncConsumers(subject: Subject): Promise<readonly Difference[]> {

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util"
 import { type Engine, isEngineError, type WorkspaceView } from "@chancery/engine"
 import type { Condition } from "../conditions.ts"
 import type { Connected, EngineConnections } from "../engine-connections.ts"
+import type { EngineFeeds } from "../engine-feeds.ts"
 import { workspace, type WorkspaceObjectSpec } from "../kinds/workspace.ts"
 import { keyOf, type KubernetesObject, secondTime } from "../kubernetes-object.ts"
 import type { ObjectStore } from "../object-store.ts"
@@ -14,7 +15,7 @@ import { type Difference, fieldsOf } from "./drift.ts"
 import { establish, find, markerOf, withoutPending } from "./establish.ts"
 import { Lookups } from "./lookups.ts"
 import { outputsCondition, type PublicationParts, publishes, publishOutputs } from "./output-publication.ts"
-import { type Aspect, aspectOf, intervalMs } from "./polling.ts"
+import { type Aspect, aspectOf, aspectOfEvent, intervalMs } from "./polling.ts"
 import {
   type Subject,
   syncConsumers,
@@ -26,6 +27,7 @@ import {
   syncTags,
   unlocked,
 } from "./sync.ts"
+import { tagOwnerOf } from "./tag-owner.ts"
 import { type Named, type WantedVariable, wantedVariables } from "./variable-sources.ts"
 import {
   haveSourcesChanged,
@@ -39,6 +41,9 @@ export interface WorkspacesOptions extends PublicationParts {
   /** Secrets and ConfigMaps that variables are from (`variableSecretsOf`, `variableConfigMapsOf`). */
   readonly named: Named
   readonly engines: Pick<EngineConnections, "connect">
+  readonly feeds: Pick<EngineFeeds, "need" | "taken">
+  /** What the cluster is called, where several keep workspaces of one engine. */
+  readonly clusterName: string
   /** Of Workspace objects, with the index `workspaceId`. */
   readonly workspaces: Pick<ObjectStore, "get" | "by">
 }
@@ -88,6 +93,7 @@ async function reconcile(
   const organization = spec.organization ?? connected.organization
   if (organization === undefined)
     throw stalled("OrganizationMissing", "spec.organization must be given: the connection names no organization.")
+  options.feeds.need(connected, organization)
   try {
     const ids = await lookups.resolve(spec, {
       engine,
@@ -115,12 +121,12 @@ interface Look {
 }
 
 async function look(it: Look): Promise<Outcome> {
-  const { object, visit, spec, connected } = it
+  const { visit, spec, connected } = it
   const { engine } = connected
-  const everyMs = intervalMs(object, spec)
   const { id, variables: known = [] } = visit.status as KnownStatus
-  const due = new Set([aspectOf(spec, visit.now, everyMs)])
+  const due = new Set([aspectOf(spec, visit.turn)])
   if (haveSourcesChanged(it.variables, known)) due.add("variables")
+  if (id !== undefined) for (const kind of it.options.feeds.taken(id)) due.add(aspectOfEvent(kind))
   // Whether there is another state the workspace says.
   if (publishes(it)) due.add("workspace")
   if (id !== undefined && visit.quiet && !due.has("workspace")) {
@@ -182,7 +188,8 @@ async function settle(
   const { engine } = connected
   // One that is being made is made whole.
   const reports = spec.driftPolicy === "Report" && visit.status["createPending"] === undefined
-  const subject: Subject = { engine, id, spec, desired, applied, reports, quiet: visit.quiet, now: visit.now }
+  const owner = tagOwnerOf(object, it.options.clusterName)
+  const subject: Subject = { engine, id, spec, owner, desired, applied, reports, quiet: visit.quiet, now: visit.now }
   const known = { ...withoutPending(visit.status), id }
   try {
     const differences: Difference[] = []
