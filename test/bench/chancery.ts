@@ -32,8 +32,8 @@ export interface RunningChancery extends AsyncDisposable {
   peakMemoryMiB(): number
 }
 
-/** Serves the embedded store of a folder, made on the spot where there is none. */
-export async function startChancery(folder: string): Promise<RunningChancery> {
+/** Serves the embedded store of a folder, made on the spot where there is none; `settings` are further flags. */
+export async function startChancery(folder: string, settings: readonly string[] = []): Promise<RunningChancery> {
   const env = { ...process.env, CHANCERY_DATA: folder }
   const run = (...args: string[]) => execFileSync(process.execPath, [main, ...args], { env, encoding: "utf8" })
   const organization = "bench"
@@ -56,6 +56,7 @@ export async function startChancery(folder: string): Promise<RunningChancery> {
       "warn",
       "--access-log",
       "off",
+      ...settings,
     ],
     { env, stdio: ["ignore", "inherit", "inherit"] },
   )

@@ -181,7 +181,12 @@ test("a server that npm started stops when the shell between them is stopped", a
   const script = `"${process.execPath}" "${main}" dev & wait`
   const shellProcess = spawn("sh", ["-c", script], {
     cwd: folder.path,
-    env: { npm_lifecycle_event: "start", CHANCERY_LISTEN: `127.0.0.1:${port}` },
+    // The next port, where HTTPS would be, may be somebody else's.
+    env: {
+      npm_lifecycle_event: "start",
+      CHANCERY_LISTEN: `127.0.0.1:${port}`,
+      CHANCERY_TLS_LISTEN: "127.0.0.1:0",
+    },
     stdio: ["ignore", "pipe", "ignore"],
   })
   await expect

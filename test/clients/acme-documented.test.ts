@@ -2,14 +2,15 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { X509Certificate } from "node:crypto"
 import { once } from "node:events"
-import { mkdir, readFile, writeFile } from "node:fs/promises"
+import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { createServer } from "node:http"
+import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { connect } from "node:tls"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { codeBlocks } from "../readme/shell-blocks.ts"
-import { caddy, certbot, challengeResponder, dehydrated, lego } from "../toolchain/acme.ts"
+import { apache, apacheModules, caddy, certbot, challengeResponder, dehydrated, lego } from "../toolchain/acme.ts"
 import { publicProgram } from "../toolchain/public-program.ts"
 import { certbotClient } from "./acme-certbot.ts"
 import { dehydratedClient } from "./acme-dehydrated.ts"
@@ -26,6 +27,7 @@ const programs = {
   lego: await publicProgram(lego),
   dehydrated: await publicProgram(dehydrated),
   caddy: await publicProgram(caddy),
+  apache: await publicProgram(apache),
 }
 const paths = Object.values(programs).flatMap((program = "") => (program.includes("/") ? [dirname(program)] : []))
 const written = { directory: "https://ca.example/v1/pki/acme/directory", root: "/etc/ssl/chancery-root.pem" }
@@ -147,7 +149,54 @@ describe.skipIf(responder === "")("docs/acme.md", () => {
       }
     },
   )
+
+  test(
+    "what stands there for Apache has it serve with a certificate of its own once it is reloaded",
+    { concurrent: true, skip: programs.apache === undefined },
+    async ({ expect }) => {
+      const [host, name] = ["127.0.2.5", "apache.example.com"]
+      const { env, adapted } = await machine(host, name)
+      const { httpPort, tlsPort } = stage.responder
+      // Apache serves as nobody where it is started by root, and the folder of the stage is its owner's alone.
+      const folder = await mkdtemp(join(tmpdir(), "chancery-apache-"))
+      const identity = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {}
+      const rootFile = join(folder, "root.pem")
+      await writeFile(rootFile, stage.root)
+      const binding = await stage.newBinding()
+      const said = adapted(await onlyBlock("Apache", "apache"))
+        .replaceAll(stage.rootFile, rootFile)
+        .replace("KID KEY", `${binding.id} ${binding.key}`)
+      const modules = ["mpm_event", "authz_core", "ssl", "md"].map(
+        (module) => `LoadModule ${module}_module ${apacheModules(programs.apache ?? "")}/mod_${module}.so`,
+      )
+      const own = [
+        ...[`ServerRoot ${folder}`, `ServerName ${name}`, `PidFile ${folder}/pid`, `ErrorLog ${folder}/errors`],
+        ...[`DefaultRuntimeDir ${folder}`, `MDStoreDir ${folder}/md`, `MDPortMap http:${httpPort} https:${tlsPort}`],
+        ...[`Listen ${host}:${httpPort}`, `Listen ${host}:${tlsPort}`],
+      ]
+      const site = [`<VirtualHost ${host}:${tlsPort}>`, `ServerName ${name}`, "SSLEngine on", "</VirtualHost>", ""]
+      const file = join(folder, "apache.conf")
+      await writeFile(file, [...modules, ...own, said, ...site].join("\n"))
+      if (process.getuid?.() === 0) await chown(folder, nobody, nobody)
+      const options = { env, cwd: folder, stdio: "ignore", ...identity } as const
+      const child = spawn(programs.apache ?? "", ["-d", folder, "-f", file, "-DFOREGROUND"], options)
+      try {
+        const staged = () => readFile(join(folder, "md/staging", name, "pubcert.pem"), "utf8").catch(() => "")
+        await expect.poll(staged, { timeout: patienceMs }).toContain("BEGIN CERTIFICATE")
+        child.kill("SIGUSR1")
+        const shown = () => certificateShown({ host, port: tlsPort, servername: name, ca: stage.root })
+        await expect.poll(shown, { timeout: patienceMs }).toBe(name)
+      } finally {
+        await end(child)
+        await rm(folder, { recursive: true, force: true })
+      }
+    },
+  )
 })
+
+const nobody = 65_534
+/** mod_md waits for some seconds between its steps. */
+const patienceMs = 60_000
 
 /** The name in the certificate that is shown, if its chain leads to the root. */
 function certificateShown(options: {

@@ -49,6 +49,7 @@ export function acmeCases(engine: () => OpenedEngine): void {
         ordersPerName: 50,
         accountsPerAddress: 10,
         failedValidations: 5,
+        directoryLimits: ["roles/servers/acme orders_per_account=30"],
       }
       expect(await pki.settings.changeAcme({ ...written, ...besides })).toEqual({ value: written, warnings: [] })
       expect(await pki.settings.acme()).toEqual({ ...written, ...besides })

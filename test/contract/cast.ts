@@ -35,7 +35,7 @@ export interface Cast {
 
 let count = 0
 
-export async function newCast({ root, as }: OpenedEngine): Promise<Cast> {
+export async function newCast({ root, as }: Pick<OpenedEngine, "root" | "as">): Promise<Cast> {
   const newName = (prefix: string) => `${prefix}-${(count += 1)}`
   async function newPerson(): Promise<Person> {
     const username = newName("person")

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { accessCases } from "./access-cases.ts"
 import { acmeCases } from "./acme-cases.ts"
 import { certificateCases } from "./certificate-cases.ts"
+import { eventCases } from "./event-cases.ts"
 import { externalCases } from "./external-cases.ts"
 import { identityCases } from "./identity-cases.ts"
 import { issuerCases } from "./issuer-cases.ts"
@@ -48,6 +49,9 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
   })
   describe("variables, connections, keys, pools and assessments:", () => {
     recordCases(engine)
+  })
+  describe("events:", () => {
+    eventCases(engine)
   })
   describe("mounts and what is in them:", () => {
     pkiCases(engine)

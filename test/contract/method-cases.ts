@@ -6,20 +6,28 @@ import { inPieces } from "../../engine/src/workspaces/state-receiving.ts"
 import { type Cast, newCast } from "./cast.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { methodsOf } from "./methods.ts"
-import { newArchive, newAssessment, newConfiguration, newOauthClient, newSshKey, newVariable } from "./new-records.ts"
+import {
+  newArchive,
+  newAssessment,
+  newConfiguration,
+  newOauthClient,
+  newSshKey,
+  newVariable,
+  newWebhook,
+} from "./new-records.ts"
 import { notFound, refused } from "./refusals.ts"
 import { newClaimInput } from "./run-cases.ts"
 import { newRunInput, newStateInput } from "./state-cases.ts"
 
-type Subject = Awaited<ReturnType<typeof newSubject>>
-type Call = (engine: Engine, subject: Subject) => Promise<unknown>
+export type Subject = Awaited<ReturnType<typeof newSubject>>
+export type Call = (engine: Engine, subject: Subject) => Promise<unknown>
 
 const parameters: ReadonlyMap<string, string> = new Map()
 const octets = new Uint8Array([0, 1, 255])
 const listNumbers = { crlNumber: 1, deltaCrlBaseNumber: -1, nextUpdateMs: 3_600_000 }
 
 /** Names of methods, each with a call that the owner of everything in `subject` could make. */
-const calls: Readonly<Record<string, Call>> = {
+export const calls: Readonly<Record<string, Call>> = {
   "discovery.apiVersion": ({ discovery }) => discovery.apiVersion(),
   "organizations.create": ({ organizations }) => organizations.create({ name: "any", email: "any@example.com" }),
   "organizations.list": ({ organizations }) => organizations.list(undefined, page),
@@ -89,10 +97,13 @@ const calls: Readonly<Record<string, Call>> = {
   "workspaces.list": ({ workspaces }, { organization }) => workspaces.list(organization, {}, page),
   "workspaces.get": ({ workspaces }, { workspace }) => workspaces.get(workspace),
   "workspaces.update": ({ workspaces }, { workspace }) => workspaces.update(workspace, {}),
+  "bulkActions.run": ({ bulkActions }, { organization }) =>
+    bulkActions.run(organization, { action: { kind: "unlock" }, all: true, dryRun: true }),
   "workspaces.safeDelete": ({ workspaces }, { workspace }) => workspaces.safeDelete(workspace),
   "workspaces.forceDelete": ({ workspaces }, { workspace }) => workspaces.forceDelete(workspace),
   "workspaces.assignSshKey": ({ workspaces }, { workspace }) => workspaces.assignSshKey(workspace, null),
   "workspaces.lock": ({ workspaces }, { workspace }) => workspaces.lock(workspace, { reason: "" }),
+  "workspaces.extendLock": ({ workspaces }, { workspace }) => workspaces.extendLock(workspace, { ttlMs: 1_000 }),
   "workspaces.unlock": ({ workspaces }, { workspace }) => workspaces.unlock(workspace),
   "workspaces.forceUnlock": ({ workspaces }, { workspace }) => workspaces.forceUnlock(workspace),
   "workspaces.moveToProject": ({ workspaces }, { projectId, workspaceId }) =>
@@ -120,8 +131,11 @@ const calls: Readonly<Record<string, Call>> = {
   "runs.get": ({ runs }, { runId }) => runs.get(runId),
   "runs.getByPlan": ({ runs }, { planId }) => runs.getByPlan(planId),
   "runs.getByApply": ({ runs }, { applyId }) => runs.getByApply(applyId),
+  "runs.planJson": ({ runs }, { planId }) => runs.planJson(planId),
   "runs.list": ({ runs }, { workspace }) => runs.list(workspace, {}, page),
   "runs.listForOrganization": ({ runs }, { organization }) => runs.listForOrganization(organization, {}, page),
+  "runs.queue": ({ runs }, { organization }) => runs.queue(organization, page),
+  "runs.capacity": ({ runs }, { organization }) => runs.capacity(organization),
   "runs.apply": ({ runs }, { runId }) => runs.apply(runId),
   "runs.discard": ({ runs }, { runId }) => runs.discard(runId),
   "runs.cancel": ({ runs }, { runId }) => runs.cancel(runId),
@@ -137,6 +151,9 @@ const calls: Readonly<Record<string, Call>> = {
   "runClaims.saveDocument": ({ runClaims }, { claimId }) => runClaims.saveDocument(claimId, "plan-file", octets),
   "runClaims.document": ({ runClaims }, { claimId }) => runClaims.document(claimId, "plan-file"),
   "runClaims.variables": ({ runClaims }, { claimId }) => runClaims.variables(claimId),
+  "runClaims.configuration": ({ runClaims }, { claimId }) => runClaims.configuration(claimId),
+  "runClaims.state": ({ runClaims }, { claimId }) => runClaims.state(claimId),
+  "runClaims.createState": ({ runClaims }, { claimId }) => runClaims.createState(claimId, newStateInput(2)),
   "runs.advance": ({ runs }, { runId }) => runs.advance(runId, { status: "planning", hasChanges: null }),
   "configurationVersions.create": ({ configurationVersions }, { workspace }) =>
     configurationVersions.create(workspace, newConfiguration),
@@ -150,6 +167,12 @@ const calls: Readonly<Record<string, Call>> = {
     configurationVersions.download(configurationId),
   "configurationVersions.archive": ({ configurationVersions }, { configurationId }) =>
     configurationVersions.archive(configurationId),
+  "configurationVersions.softDeleteBackingData": ({ configurationVersions }, { configurationId }) =>
+    configurationVersions.softDeleteBackingData(configurationId),
+  "configurationVersions.restoreBackingData": ({ configurationVersions }, { configurationId }) =>
+    configurationVersions.restoreBackingData(configurationId),
+  "configurationVersions.permanentlyDeleteBackingData": ({ configurationVersions }, { configurationId }) =>
+    configurationVersions.permanentlyDeleteBackingData(configurationId),
   "configurationVersions.delete": ({ configurationVersions }, { configurationId }) =>
     configurationVersions.delete(configurationId),
   "configurationVersions.ingressAttributes": ({ configurationVersions }, { configurationId }) =>
@@ -161,6 +184,8 @@ const calls: Readonly<Record<string, Call>> = {
   "variables.list": ({ variables }, { workspace }) => variables.list(workspace),
   "variables.update": ({ variables }, { workspace, variableId }) => variables.update(workspace, variableId, {}),
   "variables.delete": ({ variables }, { workspace, variableId }) => variables.delete(workspace, variableId),
+  "events.list": ({ events }, { organization }) => events.list(organization, {}),
+  "events.follow": ({ events }, { organization }) => events.follow(organization, {}),
   "assessments.create": ({ assessments }, { workspace }) => assessments.create(workspace, newAssessment),
   "assessments.get": ({ assessments }, { assessmentId }) => assessments.get(assessmentId),
   "assessments.list": ({ assessments }, { workspace }) => assessments.list(workspace, page),
@@ -174,6 +199,7 @@ const calls: Readonly<Record<string, Call>> = {
   "vcsConnections.deleteClient": ({ vcsConnections }, { clientId }) => vcsConnections.deleteClient(clientId),
   "vcsConnections.getToken": ({ vcsConnections }, { oauthTokenId }) => vcsConnections.getToken(oauthTokenId),
   "vcsConnections.listTokens": ({ vcsConnections }, { organization }) => vcsConnections.listTokens(organization, page),
+  "vcsConnections.updateToken": ({ vcsConnections }, { oauthTokenId }) => vcsConnections.updateToken(oauthTokenId, {}),
   "vcsConnections.deleteToken": ({ vcsConnections }, { oauthTokenId }) => vcsConnections.deleteToken(oauthTokenId),
   "vcsConnections.createInstallation": ({ vcsConnections }, { organization }) =>
     vcsConnections.createInstallation(organization, { name: "other", installationId: 2 }),
@@ -207,6 +233,18 @@ const calls: Readonly<Record<string, Call>> = {
   "retentionPolicies.set": ({ retentionPolicies }, { organization: name }) =>
     retentionPolicies.set({ kind: "organization", name }, { kind: "dont-delete" }),
   "retentionPolicies.delete": ({ retentionPolicies }) => retentionPolicies.delete({ kind: "site" }),
+  "webhooks.create": ({ webhooks }, { organization }) =>
+    webhooks.create(organization, { ...newWebhook, name: "other" }),
+  "webhooks.list": ({ webhooks }, { organization }) => webhooks.list(organization, page),
+  "webhooks.get": ({ webhooks }, { organization, webhookId }) => webhooks.get(organization, webhookId),
+  "webhooks.update": ({ webhooks }, { organization, webhookId }) => webhooks.update(organization, webhookId, {}),
+  "webhooks.delete": ({ webhooks }, { organization, webhookId }) => webhooks.delete(organization, webhookId),
+  "webhooks.deadLetters": ({ webhooks }, { organization, webhookId }) =>
+    webhooks.deadLetters(organization, webhookId, page),
+  "webhooks.redeliver": ({ webhooks }, { organization, webhookId }) =>
+    webhooks.redeliver(organization, webhookId, "whd-any"),
+  "webhooks.deleteDeadLetter": ({ webhooks }, { organization, webhookId }) =>
+    webhooks.deleteDeadLetter(organization, webhookId, "whd-any"),
   "sshKeys.create": ({ sshKeys }, { organization }) => sshKeys.create(organization, { ...newSshKey, name: "other" }),
   "sshKeys.list": ({ sshKeys }, { organization }) => sshKeys.list(organization, page),
   "sshKeys.get": ({ sshKeys }, { sshKeyId }) => sshKeys.get(sshKeyId),
@@ -354,7 +392,7 @@ const openToAll = new Set([
 ])
 
 /** One of everything, in one organization. */
-async function newSubject({ root, organization, owner, newMember, newWorkspace, newName }: Cast) {
+export async function newSubject({ root, organization, owner, newMember, newWorkspace, newName }: Cast) {
   const { engine } = owner
   const { id: workspaceId } = await newWorkspace({ tags: [{ name: "net" }] })
   const workspace = { id: workspaceId }
@@ -405,6 +443,7 @@ async function newSubject({ root, organization, owner, newMember, newWorkspace, 
     tagId: (await engine.tags.create(organization, ["net"]))[0]?.id ?? "",
     sshKeyId: (await engine.sshKeys.create(organization, newSshKey)).id,
     agentPoolId: (await engine.agentPools.create(organization, { name: "pool" })).id,
+    webhookId: (await engine.webhooks.create(organization, newWebhook)).id,
   }
 }
 

@@ -12,9 +12,12 @@ const notFamilies = new Set([
   "stateTransfers",
   "tidyActivity",
   "trail",
+  "eventStreams",
+  "feedActivity",
   "inclusions",
   "jobActivities",
   "visibleMounts",
+  "webhookActivity",
 ])
 
 /** What the services of a mount have from what they stand on. */

@@ -47,3 +47,6 @@ export const newConfiguration = {
   },
   readme: "# Network",
 }
+
+/** Disabled: nobody listens. */
+export const newWebhook = { name: "hook", url: "http://127.0.0.1:1/hooks", enabled: false } as const

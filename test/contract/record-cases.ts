@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, test } from "vitest"
 import { firstPage } from "../../engine/src/core/page.ts"
 import { type Cast, newCast } from "./cast.ts"
 import type { OpenedEngine } from "./engines.ts"
-import { newAssessment, newOauthClient, newSshKey, newVariable } from "./new-records.ts"
+import { addDeadLetter } from "../../engine/src/testing/dead-letter.ts"
+import { newAssessment, newOauthClient, newSshKey, newVariable, newWebhook } from "./new-records.ts"
 import { notFound, refused } from "./refusals.ts"
 
 export function recordCases(engine: () => OpenedEngine): void {
@@ -91,6 +92,13 @@ export function recordCases(engine: () => OpenedEngine): void {
     await expect(vcs.updateClient(client.id, { name: "x".repeat(256), token: "" })).rejects.toMatchObject(
       refused("invalid", ["name"], ["oauthTokenString"]),
     )
+    expect(token.hasSshKey).toBe(false)
+    const { value: sshKey } = newSshKey
+    expect(await vcs.updateToken(token.id, { sshKey })).toEqual({ ...token, hasSshKey: true })
+    expect(await vcs.updateToken(token.id, {})).toEqual({ ...token, hasSshKey: true })
+    await expect(vcs.updateToken(token.id, { sshKey: "no key" })).rejects.toMatchObject(refused("invalid", ["sshKey"]))
+    expect(await vcs.getToken(token.id)).toEqual({ ...token, hasSshKey: true })
+    expect(await vcs.updateToken(token.id, { sshKey: null })).toEqual(token)
     await vcs.deleteToken(token.id)
     await vcs.deleteClient(client.id)
     await expect(vcs.getClient(client.id)).rejects.toMatchObject(notFound)
@@ -121,6 +129,82 @@ export function recordCases(engine: () => OpenedEngine): void {
     )
     await sshKeys.delete(made.id)
     await expect(sshKeys.get(made.id)).rejects.toMatchObject(notFound)
+  })
+
+  test("a webhook is made with a secret that is shown once, listed, changed and deleted", async () => {
+    const { webhooks } = cast.owner.engine
+    const { secret, ...made } = await webhooks.create(cast.organization, { ...newWebhook, kinds: ["run.*"] })
+    expect(secret).toMatch(/^whsec_[0-9a-f]{64}$/)
+    expect(made).toEqual({
+      ...newWebhook,
+      id: made.id,
+      kinds: ["run.*"],
+      workspaces: [],
+      tags: [],
+      disabledReason: null,
+      lastDeliveredAt: null,
+      lastError: null,
+      failingSince: null,
+      createdAt: expect.any(Number),
+    })
+    expect(await webhooks.get(cast.organization, made.id)).toEqual(made)
+    expect((await webhooks.list(cast.organization, firstPage)).items).toEqual([made])
+    const patch = {
+      name: "renamed",
+      url: "https://receiver.example",
+      workspaces: ["network"],
+      tags: ["prod"],
+      kinds: [],
+    }
+    const changed = { ...made, ...patch }
+    const own = "a secret of one's own"
+    expect(await webhooks.update(cast.organization, made.id, { ...patch, secret: own })).toEqual(changed)
+    const known = await webhooks.create(cast.organization, { ...newWebhook, secret: own })
+    expect(known.secret).toBeNull()
+    await expect(webhooks.update(cast.organization, known.id, { name: "renamed" })).rejects.toMatchObject(
+      refused("invalid", ["name"]),
+    )
+    const faulty = { name: "", url: "https://user@receiver.example", kinds: ["none"], secret: "short" }
+    await expect(webhooks.create(cast.organization, faulty)).rejects.toMatchObject(
+      refused("invalid", ["name"], ["url"], ["kinds", 0], ["secret"]),
+    )
+    await webhooks.delete(cast.organization, made.id)
+    await expect(webhooks.get(cast.organization, made.id)).rejects.toMatchObject(notFound)
+    await webhooks.delete(cast.organization, known.id)
+  })
+
+  test("a dead letter of a webhook is listed, sent again and thrown away", async () => {
+    const { owner, organization } = cast
+    const { webhooks } = owner.engine
+    const { id } = await webhooks.create(organization, newWebhook)
+    for (const letterId of ["whd-one", "whd-two"]) await addDeadLetter(engine().served, id, `${letterId}-${id}`)
+    const [one, two] = (await webhooks.deadLetters(organization, id, firstPage)).items.toSorted((first, second) =>
+      first.id < second.id ? -1 : 1,
+    )
+    expect(one).toEqual({
+      id: `whd-one-${id}`,
+      eventId: "c0-1",
+      kind: "workspace.locked",
+      document: '{"data":{"type":"events","id":"c0-1"}}',
+      attempts: 8,
+      lastError: "timeout",
+      failedAt: expect.any(Number),
+      redelivering: false,
+    })
+    expect(await webhooks.redeliver(organization, id, one?.id ?? "")).toEqual({ ...one, redelivering: true })
+    await expect
+      .poll(async () => (await webhooks.deadLetters(organization, id, firstPage)).items, { timeout: 10_000 })
+      .toContainEqual(
+        expect.objectContaining({ id: one?.id, redelivering: false, attempts: 9, lastError: "unreachable" }),
+      )
+    await webhooks.deleteDeadLetter(organization, id, two?.id ?? "")
+    expect((await webhooks.deadLetters(organization, id, firstPage)).items.map((letter) => letter.id)).toEqual([
+      one?.id,
+    ])
+    await expect(webhooks.redeliver(organization, id, two?.id ?? "")).rejects.toMatchObject(notFound)
+    await expect(webhooks.deleteDeadLetter(organization, id, two?.id ?? "")).rejects.toMatchObject(notFound)
+    await webhooks.delete(organization, id)
+    await expect(webhooks.deadLetters(organization, id, firstPage)).rejects.toMatchObject(notFound)
   })
 
   test("an agent pool is made, found, named by a workspace, and deleted once nothing names it", async () => {

@@ -1,12 +1,13 @@
 // Runs as those see them who execute them.
 import { beforeAll, describe, expect, test } from "vitest"
 import { firstPage } from "../../engine/src/core/page.ts"
+import { bytesOf } from "../../engine/src/testing/state-file.ts"
 import type { ClaimInput } from "../../engine/src/workspaces/run-claims.ts"
 import { type Cast, newCast } from "./cast.ts"
 import type { OpenedEngine } from "./engines.ts"
-import { newVariable } from "./new-records.ts"
+import { newArchive, newConfiguration, newVariable } from "./new-records.ts"
 import { notFound, refused } from "./refusals.ts"
-import { newRunInput } from "./state-cases.ts"
+import { newRunInput, newStateInput } from "./state-cases.ts"
 
 export const newClaimInput: ClaimInput = { name: "contract", leaseMs: 60_000, waitMs: 0 }
 
@@ -68,7 +69,7 @@ export function runCases(engine: () => OpenedEngine): void {
     })
 
     test("hands in a plan, and whoever applies it gets it octet for octet", async () => {
-      const { runClaims, claim } = await newClaim()
+      const { runClaims, claim, runs, run } = await newClaim()
       const octets = Uint8Array.from({ length: 300 }, (_, index) => index % 256)
       await expect(runClaims.document(claim.id, "plan-file")).rejects.toMatchObject(notFound)
       await runClaims.saveDocument(claim.id, "plan-file", octets)
@@ -77,6 +78,10 @@ export function runCases(engine: () => OpenedEngine): void {
       await expect(runClaims.saveDocument(claim.id, "json-output", line("{"))).rejects.toMatchObject(
         refused("invalid", ["jsonOutput"]),
       )
+      expect(await runs.planJson(run.planId)).toBeUndefined()
+      await runClaims.report(claim.id, { status: "planning", hasChanges: null })
+      await runClaims.report(claim.id, { status: "planned", hasChanges: null })
+      expect(new Uint8Array((await runs.planJson(run.planId)) ?? [])).toEqual(line("{}"))
     })
 
     test("reads the values of variables", async () => {
@@ -84,6 +89,32 @@ export function runCases(engine: () => OpenedEngine): void {
       await cast.owner.engine.variables.create({ id: workspaceId }, { ...newVariable, sensitive: true })
       const { key, value, category, hcl } = newVariable
       expect(await runClaims.variables(claim.id)).toEqual([{ key, value, category, hcl, sensitive: true }])
+    })
+
+    test("reads the configuration and the state, and saves the state it has made", async () => {
+      const { runs, runClaims, workspaces, stateVersions, configurationVersions } = cast.owner.engine
+      const { id } = await cast.newWorkspace()
+      await workspaces.lock({ id }, { reason: "" })
+      const before = newStateInput(1)
+      await stateVersions.create({ id }, before)
+      await workspaces.unlock({ id })
+      const configuration = { ...newConfiguration, ingressAttributes: null, readme: null, autoQueueRuns: false }
+      await configurationVersions.upload((await configurationVersions.create({ id }, configuration)).id, newArchive)
+      const run = await runs.create({ id }, { ...newRunInput(), autoApply: true })
+      const claim = await runClaims.claim({ kind: "workspace", ref: { id } }, newClaimInput)
+      const claimId = claim?.id ?? ""
+      expect(claim?.workspace).toMatchObject({ organizationName: cast.organization, workingDirectory: null })
+      expect(Buffer.from(await runClaims.configuration(claimId))).toEqual(Buffer.from(newArchive))
+      expect(await bytesOf(await runClaims.state(claimId))).toEqual(before.state)
+      const after = newStateInput(2)
+      await expect(runClaims.createState(claimId, after)).rejects.toMatchObject(refused("conflict"))
+      for (const status of ["planning", "planned", "applying"] as const)
+        await runClaims.report(claimId, { status, hasChanges: null })
+      const saved = await runClaims.createState(claimId, after)
+      expect(saved).toMatchObject({ serial: 2, status: "finalized", runId: run.id })
+      expect((await stateVersions.current({ id })).id).toBe(saved.id)
+      await runClaims.report(claimId, { status: "applied", hasChanges: null })
+      await expect(runClaims.state(claimId)).rejects.toMatchObject(refused("conflict"))
     })
 
     test("gives a run back, and the next one gets it", async () => {
@@ -96,6 +127,26 @@ export function runCases(engine: () => OpenedEngine): void {
       await runClaims.report(again?.id ?? "", { status: "planning", hasChanges: null })
       await expect(runClaims.release(again?.id ?? "")).rejects.toMatchObject(refused("conflict"))
       await expect(runClaims.heartbeat(claim.id)).rejects.toMatchObject(notFound)
+    })
+
+    test("finds the queue of an organization, and how much of it is at work", async () => {
+      const { organizations, workspaces, runs, runClaims } = cast.owner.engine
+      const { name } = await organizations.create({ name: cast.newName("queue"), email: "queue@example.com" })
+      const queued: string[] = []
+      for (const each of ["one", "two", "three"]) {
+        const { id } = await workspaces.create(name, { name: each, executionMode: "remote" })
+        queued.push((await runs.create({ id }, newRunInput())).id)
+      }
+      const claim = await runClaims.claim({ kind: "organization", name }, newClaimInput)
+      await runClaims.report(claim?.id ?? "", { status: "planning", hasChanges: null })
+      const second = await runs.queue(name, { number: 2, size: 2 })
+      expect([second.totalCount, second.items.map((run) => [run.id, run.positionInQueue])]).toEqual([
+        3,
+        [[queued[2], 2]],
+      ])
+      expect(await runs.capacity(name)).toEqual({ pending: 2, running: 1 })
+      await runClaims.report(claim?.id ?? "", { status: "planned", hasChanges: true })
+      expect((await runs.queue(name, firstPage)).items.map(({ id }) => id)).toEqual(queued.slice(1))
     })
 
     test("gets nothing where nothing waits, and is refused what makes no sense", async () => {

@@ -82,6 +82,148 @@ export function tagCases(engine: () => OpenedEngine): void {
     })
   })
 
+  describe("owners", () => {
+    const [pulumi, cluster] = [{ owner: "pulumi:site/prod" }, { owner: "kubernetes:acme/default/api" }]
+    const held = (
+      bindings: readonly { readonly key: string; readonly value: string; readonly owners?: readonly string[] }[],
+    ) => bindings.map(({ key, value, owners = ["?"] }) => `${key}=${value}@${owners.join(",")}`).toSorted()
+
+    test("let go of what they hold, and a tag goes with its last", async () => {
+      const { tags } = cast.owner.engine
+      const { id } = await cast.newWorkspace({ tags: [{ name: "nobodys" }] })
+      await tags.add(id, [{ name: "one" }, { name: "both" }], pulumi)
+      await tags.add(id, [{ name: "both" }, { name: "other" }], cluster)
+      const all = async () => held(await tags.bindings(id, { owners: true }))
+      expect(await all()).toEqual([
+        `both=@${cluster.owner},${pulumi.owner}`,
+        "nobodys=@",
+        `one=@${pulumi.owner}`,
+        `other=@${cluster.owner}`,
+      ])
+      await tags.remove(id, [{ name: "one" }, { name: "both" }, { name: "other" }], pulumi)
+      expect(await all()).toEqual([`both=@${cluster.owner}`, "nobodys=@", `other=@${cluster.owner}`])
+      await tags.remove(id, [{ name: "both" }])
+      expect(await all()).toEqual(["nobodys=@", `other=@${cluster.owner}`])
+    })
+
+    test("are shown where they are asked for, and nowhere else", async () => {
+      const { tags, projects } = cast.owner.engine
+      const project = await projects.create(
+        cast.organization,
+        { name: cast.newName("project"), tagBindings: [{ key: "cost", value: "42" }] },
+        cluster,
+      )
+      const { id } = await cast.newWorkspace({ projectId: project.id })
+      expect(held(await tags.bind(id, [{ key: "env", value: "prod" }], pulumi))).toEqual(["env=prod@?"])
+      expect(held(await tags.bindings(id))).toEqual(["env=prod@?"])
+      expect(held(await tags.effectiveBindings(id))).toEqual(["cost=42@?", "env=prod@?"])
+      expect(held(await tags.projectBindings(project.id))).toEqual(["cost=42@?"])
+      expect(held(await tags.bindings(id, { owners: true }))).toEqual([`env=prod@${pulumi.owner}`])
+      expect(held(await tags.effectiveBindings(id, { owners: true }))).toEqual([
+        `cost=42@${cluster.owner}`,
+        `env=prod@${pulumi.owner}`,
+      ])
+      expect(held(await tags.projectBindings(project.id, { owners: true }))).toEqual([`cost=42@${cluster.owner}`])
+    })
+
+    test("replace their own bindings, of workspaces and of projects", async () => {
+      const { tags, workspaces, projects } = cast.owner.engine
+      const [a, b, c] = ["a", "b", "c"].map((key) => ({ key, value: "1" })) as [
+        { key: string; value: string },
+        { key: string; value: string },
+        { key: string; value: string },
+      ]
+      const { id } = await workspaces.create(
+        cast.organization,
+        { name: cast.newName("held"), tagBindings: [a], tags: [{ name: "flat" }] },
+        pulumi,
+      )
+      await workspaces.update({ id }, { tagBindings: [b] }, cluster)
+      await workspaces.update({ id }, { tagBindings: [c] }, pulumi)
+      expect(held(await tags.bindings(id, { owners: true }))).toEqual([
+        `b=1@${cluster.owner}`,
+        `c=1@${pulumi.owner}`,
+        `flat=@${pulumi.owner}`,
+      ])
+      await workspaces.update({ id }, { tagBindings: [a] })
+      expect(held(await tags.bindings(id, { owners: true }))).toEqual(["a=1@", `flat=@${pulumi.owner}`])
+
+      const project = await projects.create(
+        cast.organization,
+        { name: cast.newName("project"), tagBindings: [a] },
+        pulumi,
+      )
+      await projects.update(project.id, { tagBindings: [b] }, cluster)
+      await projects.update(project.id, { tagBindings: [c] }, pulumi)
+      await tags.bindProject(project.id, [b], pulumi)
+      expect(held(await tags.projectBindings(project.id, { owners: true }))).toEqual([
+        `b=1@${cluster.owner},${pulumi.owner}`,
+        `c=1@${pulumi.owner}`,
+      ])
+    })
+
+    test("are refused another value of what others hold", async () => {
+      const { tags, workspaces, projects } = cast.owner.engine
+      const [prod, dev] = [[{ key: "env", value: "prod" }], [{ key: "env", value: "dev" }]]
+      const { id } = await cast.newWorkspace()
+      const project = await projects.create(cast.organization, { name: cast.newName("project") })
+      await tags.bind(id, prod, pulumi)
+      await tags.bindProject(project.id, prod, pulumi)
+      const said = `Tag env=prod is held by ${pulumi.owner}: ${cluster.owner} cannot make it env=dev`
+      const inList = { ...refused("conflict", ["data", 0, "value"]), message: said }
+      const inDocument = { ...refused("conflict", ["tagBindings", 0, "value"]), message: said }
+      await expect(tags.bind(id, dev, cluster)).rejects.toMatchObject(inList)
+      await expect(tags.bindProject(project.id, dev, cluster)).rejects.toMatchObject(inList)
+      await expect(workspaces.update({ id }, { name: "other", tagBindings: dev }, cluster)).rejects.toMatchObject(
+        inDocument,
+      )
+      await expect(projects.update(project.id, { tagBindings: dev }, cluster)).rejects.toMatchObject(inDocument)
+      expect(await tags.bindings(id)).toMatchObject(prod)
+      await tags.bind(id, dev, pulumi)
+      expect(await tags.bindings(id)).toMatchObject(dev)
+    })
+
+    test("delete no tag that others hold", async () => {
+      const { tags } = cast.owner.engine
+      const { id } = await cast.newWorkspace()
+      const name = cast.newName("held")
+      const [tag] = await tags.create(cast.organization, [name])
+      const tagId = tag?.id ?? ""
+      await tags.apply(tagId, [id], pulumi)
+      await expect(tags.delete(cast.organization, [tagId], cluster)).rejects.toMatchObject({
+        ...refused("conflict"),
+        message: `Tag ${name} of ${id} is held by ${pulumi.owner}: ${cluster.owner} cannot delete it`,
+      })
+      await tags.delete(cast.organization, [tagId], pulumi)
+      expect(await tags.bindings(id)).toEqual([])
+    })
+
+    test("have names that can be printed, or nothing is written", async () => {
+      const { tags, workspaces, projects } = cast.owner.engine
+      const { id } = await cast.newWorkspace()
+      const project = await projects.create(cast.organization, { name: cast.newName("project") })
+      const [tag] = await tags.create(cast.organization, [cast.newName("tag")])
+      for (const owner of ["", " ", "x".repeat(129), " a", "a\nb", "é"]) {
+        const writes = [
+          tags.add(id, [{ name: "t" }], { owner }),
+          tags.remove(id, [{ name: "t" }], { owner }),
+          tags.bind(id, [{ key: "k", value: "v" }], { owner }),
+          tags.bindProject(project.id, [{ key: "k", value: "v" }], { owner }),
+          tags.apply(tag?.id ?? "", [id], { owner }),
+          tags.delete(cast.organization, [tag?.id ?? ""], { owner }),
+          workspaces.create(cast.organization, { name: cast.newName("refused") }, { owner }),
+          workspaces.update({ id }, { tagBindings: [{ key: "k", value: "v" }] }, { owner }),
+          projects.create(cast.organization, { name: cast.newName("refused") }, { owner }),
+          projects.update(project.id, { tagBindings: [{ key: "k", value: "v" }] }, { owner }),
+        ]
+        for (const answer of await Promise.allSettled(writes))
+          expect(answer).toMatchObject({ status: "rejected", reason: refused("invalid", ["owner"]) })
+      }
+      expect(await tags.bindings(id)).toEqual([])
+      expect(await tags.projectBindings(project.id)).toEqual([])
+    })
+  })
+
   describe("bindings", () => {
     test("are added and changed, and a flat tag is one with no value", async () => {
       const { tags } = cast.owner.engine

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { firstPage } from "../../engine/src/core/page.ts"
+import type { BulkResult, BulkRun } from "../../engine/src/workspaces/bulk-action.ts"
 import { type Cast, newCast } from "./cast.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { newOauthClient, newSshKey } from "./new-records.ts"
@@ -265,6 +266,45 @@ export function workspaceCases(engine: () => OpenedEngine): void {
       await expect(holder.engine.workspaces.unlock({ id })).rejects.toMatchObject(refused("conflict"))
     })
 
+    test("with a ttl is kept by its holder, told to others with its end, and gone when the time is over", async () => {
+      const { id } = await cast.newWorkspace()
+      const holder = await cast.newMemberOn(id, locking)
+      const other = await cast.newMemberOn(id, locking)
+      const locked = await holder.engine.workspaces.lock({ id }, { reason: "mine", ttlMs: 60_000 })
+      expect(locked.lock).toEqual({
+        held: true,
+        by: { kind: "users", id: holder.id },
+        reason: "mine",
+        since: expect.any(Number),
+        end: { at: expect.any(Number), ttlMs: 60_000 },
+      })
+      expect((await holder.engine.workspaces.get({ id })).lock).toEqual(locked.lock)
+      const toOthers = {
+        ...refused("conflict"),
+        facts: {
+          lockedBy: { type: "users", id: holder.id },
+          lockedReason: "mine",
+          lockedAt: expect.any(String),
+          lockedUntil: expect.any(String),
+        },
+        retryAfterMs: expect.any(Number),
+      }
+      await expect(other.engine.workspaces.lock({ id }, { reason: "" })).rejects.toMatchObject(toOthers)
+      await expect(other.engine.workspaces.extendLock({ id })).rejects.toMatchObject(toOthers)
+      for (const ttlMs of [999, Number.NaN])
+        await expect(holder.engine.workspaces.extendLock({ id }, { ttlMs })).rejects.toMatchObject(
+          refused("invalid", ["ttl"]),
+        )
+      const again = await holder.engine.workspaces.extendLock({ id })
+      expect(again.lock).toMatchObject({ held: true, reason: "mine", end: { ttlMs: 60_000 } })
+      await holder.engine.workspaces.extendLock({ id }, { ttlMs: 1_000 })
+      await expect
+        .poll(async () => (await other.engine.workspaces.get({ id })).lock, { timeout: 10_000, interval: 200 })
+        .toEqual({ held: false })
+      await expect(holder.engine.workspaces.extendLock({ id })).rejects.toMatchObject(refused("conflict"))
+      await other.engine.workspaces.lock({ id }, { reason: "next" })
+    })
+
     test("is broken by an administrator of the workspace", async () => {
       const { id } = await cast.newWorkspace()
       const holder = await cast.newMemberOn(id, locking)
@@ -306,6 +346,105 @@ export function workspaceCases(engine: () => OpenedEngine): void {
         message: expect.stringContaining("still pending"),
       })
       expect((await workspaces.forceUnlock({ id })).lock).toEqual({ held: false })
+    })
+  })
+
+  describe("one action on many", () => {
+    const partsOf = async ({ results }: BulkRun) => {
+      const parts: (readonly BulkResult[])[] = []
+      for await (const part of results) parts.push(part)
+      return parts
+    }
+    const outcomesOf = async (run: BulkRun) =>
+      Object.fromEntries(
+        (await partsOf(run)).flat().map(({ name, outcome, refusal }) => [name, refusal?.code ?? outcome]),
+      )
+
+    test("is done to what the filter finds, told for each, and not done again by its key", async () => {
+      const { owner, newName } = cast
+      const organization = newName("bulk")
+      await owner.engine.organizations.create({ name: organization, email: "bulk@example.com" })
+      const { workspaces, bulkActions, tags } = owner.engine
+      const [a, b] = [
+        await workspaces.create(organization, { name: "a", tags: [{ name: "net" }] }),
+        await workspaces.create(organization, { name: "b", tags: [{ name: "net" }] }),
+      ]
+      await workspaces.create(organization, { name: "c" })
+      await workspaces.lock({ id: b.id }, { reason: "mine", ttlMs: 60_000 })
+      const request = {
+        action: { kind: "lock", reason: "freeze", ttlMs: 60_000 },
+        query: { tags: ["net"], sort: { key: "name", descending: true } },
+        idempotencyKey: "freeze",
+      } as const
+      const dry = await bulkActions.run(organization, { ...request, dryRun: true })
+      expect([dry.totalCount, await outcomesOf(dry)]).toEqual([2, { b: "conflict", a: "done" }])
+      expect((await workspaces.get({ id: a.id })).lock.held).toBe(false)
+      const first = await bulkActions.run(organization, request)
+      const parts = await partsOf(first)
+      expect(parts.flat()).toEqual([
+        {
+          workspaceId: b.id,
+          name: "b",
+          outcome: "refused",
+          refusal: {
+            code: "conflict",
+            detail: expect.stringContaining('for the reason "mine"'),
+            facts: {
+              lockedBy: { type: "users", id: owner.id },
+              lockedReason: "mine",
+              lockedAt: expect.any(String),
+              lockedUntil: expect.any(String),
+            },
+          },
+        },
+        { workspaceId: a.id, name: "a", outcome: "done" },
+      ])
+      expect((await workspaces.get({ id: a.id })).lock).toMatchObject({ held: true, reason: "freeze" })
+      await workspaces.unlock({ id: a.id })
+      const again = await bulkActions.run(organization, request)
+      expect([again.id, await partsOf(again)]).toEqual([first.id, parts])
+      expect((await workspaces.get({ id: a.id })).lock.held).toBe(false)
+      await expect(
+        bulkActions.run(organization, { ...request, action: { ...request.action, reason: "other" } }),
+      ).rejects.toMatchObject(refused("unprocessable"))
+
+      const tag = { action: { kind: "tag", tags: ["blue"] }, all: true, owner: "ops" } as const
+      expect(await outcomesOf(await bulkActions.run(organization, tag))).toEqual({ a: "done", b: "done", c: "done" })
+      expect(await outcomesOf(await bulkActions.run(organization, tag))).toEqual({
+        a: "unchanged",
+        b: "unchanged",
+        c: "unchanged",
+      })
+      const [blue] = await tags.bindings(a.id, { owners: true })
+      expect(blue).toMatchObject({ key: "blue", owners: ["ops"] })
+      const bindings = [{ key: "env", value: "prod" }]
+      const bound = await bulkActions.run(organization, { action: { kind: "bind", bindings }, query: { name: "c" } })
+      expect(await outcomesOf(bound)).toEqual({ c: "done" })
+      const tagged = { tagged: [{ key: "env", value: "prod" }] }
+      const deleted = await bulkActions.run(organization, { action: { kind: "safe-delete" }, query: tagged })
+      expect(await outcomesOf(deleted)).toEqual({ c: "done" })
+      const untag = await bulkActions.run(organization, { action: { kind: "untag", tags: ["net"] }, all: true })
+      expect(await outcomesOf(untag)).toEqual({ a: "done", b: "done" })
+    })
+
+    test("is refused whole for what is wrong with the request", async () => {
+      const { organization, owner } = cast
+      const { bulkActions } = owner.engine
+      const unlock = { action: { kind: "unlock" } } as const
+      await expect(bulkActions.run(organization, unlock)).rejects.toMatchObject(refused("invalid", ["all"]))
+      await expect(bulkActions.run(organization, { ...unlock, all: true, query: { name: "a" } })).rejects.toMatchObject(
+        refused("invalid", ["all"]),
+      )
+      await expect(
+        bulkActions.run(organization, {
+          action: { kind: "lock", reason: "r".repeat(10_001), ttlMs: 1 },
+          all: true,
+          idempotencyKey: "k",
+        }),
+      ).rejects.toMatchObject(refused("invalid", ["reason"], ["ttl"]))
+      const move = { action: { kind: "move", projectId: "prj-none" }, all: true } as const
+      await expect(bulkActions.run(organization, move)).rejects.toMatchObject(notFound)
+      await expect(bulkActions.run("nobody-has-this", { ...unlock, all: true })).rejects.toMatchObject(notFound)
     })
   })
 

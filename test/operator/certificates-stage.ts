@@ -1,5 +1,6 @@
 // What stories of certificates are played on: a control plane of their own, an engine behind a socket, and one operator with just the
 // rights that `operator/deploy/rbac.yaml` gives. The clock of the two is put forward by the tests. Each file has one stage.
+import { setTimeout as sleep } from "node:timers/promises"
 import { request } from "undici"
 import { afterAll, beforeAll } from "vitest"
 import { systemRuntime as engineRuntime } from "../../engine/src/core/runtime.ts"
@@ -220,4 +221,14 @@ export async function writes(): Promise<number> {
   const metrics = await (await request(`${operatorUrl}/metrics`)).body.text()
   const counts = metrics.matchAll(/rest_client_requests_total\{code="2\d\d",method="(?:POST|PATCH|DELETE)"\} (\d+)/g)
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
+}
+
+/** Once nothing has been written for half a second. */
+export async function writesAtRest(): Promise<number> {
+  for (let before = await writes(); ;) {
+    await sleep(500)
+    const after = await writes()
+    if (after === before) return after
+    before = after
+  }
 }

@@ -23,6 +23,7 @@ import {
   text,
   world,
   writes,
+  writesAtRest,
 } from "./certificates-stage.ts"
 import { kstatus } from "./kstatus.ts"
 
@@ -32,7 +33,8 @@ describe.skipIf(programs === undefined)("certificates in a cluster", () => {
   test("become ready with at most five writes each, and OpenSSL takes what is in the Secret", async () => {
     const { certificate, wait, waitAll, secret, crt: shown, kubectl } = await setUp("first")
     await wait("issuers.chancery.dev", "ca", "Ready")
-    const before = await writes()
+    // The event that tells of it is written after it.
+    const before = await writesAtRest()
     const names = Array.from({ length: 5 }, (_, index) => `web-${index}`)
     await apply(...names.map((name) => certificate(name)))
     await waitAll(crt, names)

@@ -29,19 +29,29 @@ export function startReplica(
 ): Replica {
   const ending = new AbortController()
   const url = Promise.withResolvers<string>()
-  const running = runOperator(
-    {
-      config,
-      namespace,
-      identity,
-      runtime: systemRuntime(silent),
-      listen: { host: "127.0.0.1", port: 0 },
-      listening: url.resolve,
-      addresses: loopback,
-      ...options,
-    },
-    ending.signal,
-  )
+  const run = () =>
+    runOperator(
+      {
+        config,
+        namespace,
+        identity,
+        runtime: systemRuntime(silent),
+        listen: { host: "127.0.0.1", port: 0 },
+        listening: url.resolve,
+        addresses: loopback,
+        ...options,
+      },
+      ending.signal,
+    )
+  async function keepRunning(): Promise<"ended" | "lost"> {
+    for (;;) {
+      const outcome = await run()
+      if (outcome === "ended" || ending.signal.aborted) return outcome
+      // A process that ends so is started again. It is told of, because a server was not answered for ten seconds.
+      console.warn(`the replica ${identity} in ${namespace} lost its lease, and is started again`)
+    }
+  }
+  const running = keepRunning()
   running.catch(url.reject)
   return {
     url: url.promise,

@@ -120,6 +120,11 @@ const cases: readonly Case[] = [
     /remoteStateConsumers need globalRemoteState false/,
   ),
   own(
+    { globalRemoteState: false, projectRemoteState: true },
+    { globalRemoteState: true, projectRemoteState: true },
+    /globalRemoteState and projectRemoteState exclude each other/,
+  ),
+  own(
     { globalRemoteState: false, remoteStateConsumers: [{ workspaceRef: "web" }] },
     { globalRemoteState: false, remoteStateConsumers: [{ name: "a", id: "b" }] },
     /each of remoteStateConsumers needs exactly one of id, name, workspaceRef/,

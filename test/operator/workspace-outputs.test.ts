@@ -26,16 +26,10 @@ describe.skipIf(cluster === undefined)("a Workspace that publishes outputs", () 
   })
   afterAll(() => closing.disposeAsync())
 
-  /** Polled often, as nobody tells of another state. */
   const apply = (name: string, outputs?: object) =>
     actor.apply(workspace, name, {
       connectionRef: { name: "engine" },
-      reconcileInterval: "30s",
       ...(outputs === undefined ? {} : { outputs }),
-    })
-  const look = (name: string) =>
-    actor.patch(workspace, name, {
-      metadata: { annotations: { "chancery.dev/reconcile-requested-at": String(performance.now()) } },
     })
   const textsOf = ({ kind, data = {} }: KubernetesObject & { readonly data?: Record<string, string> }) =>
     kind === "Secret"
@@ -46,7 +40,6 @@ describe.skipIf(cluster === undefined)("a Workspace that publishes outputs", () 
     await apply(name, {})
     const { status } = await actor.until(workspace, name, "OutputsPublished=False StateMissing")
     await putState(engine, String(status["id"]), 1, outputs)
-    await look(name)
     await actor.until(workspace, name, published)
     return String(status["id"])
   }
@@ -63,7 +56,7 @@ describe.skipIf(cluster === undefined)("a Workspace that publishes outputs", () 
       await cluster!.kubectl(["get", "workspaces.chancery.dev,events", "-n", namespace, "-o", "json"]),
     ).not.toContain("s3cret")
     await putState(engine, id, 2, { password: { value: "other", type: "string", sensitive: true } })
-    await look("followed")
+    // Nobody asks for a look: the engine's feed tells.
     await eventually(
       () => contentOf(secrets, "followed-outputs"),
       ({ password }) => password === "other",

@@ -142,7 +142,6 @@ describe.skipIf(cluster === undefined)("a Workspace with variables", () => {
     const theirs = { description: "", category: "env", hcl: false, sensitive: false } as const
     await engine.engine.variables.create(ref, { ...theirs, key: "THEIRS", value: "t" })
     await engine.engine.variables.update(ref, a!.id, { value: "edited" })
-    await ask("drifting")
     await eventuallyTold("drifting", ["env THEIRS t", "terraform a 1"])
     const { status: after } = await until("drifting", ready)
     expect(after["variables"]).toEqual([{ category: "terraform", key: "a" }])

@@ -83,6 +83,7 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     plain("fileTriggersEnabled", false, true),
     plain("structuredRunOutputEnabled", false, true),
     plain("globalRemoteState", true, false),
+    plain("projectRemoteState", true, false),
     plain("triggerPatterns", ["a/**"], ["a/**", "b/**"]),
     plain("triggerPrefixes", ["a"], []),
   ])("has the $field that its object says, and the next one", async ({ field, first, second, seen, values }) => {

@@ -9,6 +9,16 @@ const newPool = (unique: string) => document("agent-pools", { name: `${unique}-p
 const keyOf = async ({ root, organization, unique }: Subject): Promise<string> =>
   (await root("POST", `/organizations/${organization}/ssh-keys`, newKey(unique))).body.data.id
 const aboutKey: Prepare = async (subject) => ({ params: { ssh_key_id: await keyOf(subject) } })
+// Disabled: nobody listens.
+const newWebhook = (unique: string) =>
+  document("webhooks", { name: `${unique}-hook`, url: "https://receiver.example", enabled: false })
+const webhookOf = async ({ root, organization, unique }: Subject): Promise<string> =>
+  (await root("POST", `/organizations/${organization}/webhooks`, newWebhook(unique))).body.data.id
+const aboutWebhook: Prepare = async (subject) => ({ params: { webhook_id: await webhookOf(subject) } })
+const aboutDeadLetter: Prepare = async (subject) => {
+  const webhookId = await webhookOf(subject)
+  return { params: { webhook_id: webhookId, dead_letter_id: await subject.newDeadLetter(webhookId) } }
+}
 export const aboutPool: Prepare = async ({ root, organization, unique }) => {
   const made = await root("POST", `/organizations/${organization}/agent-pools`, newPool(unique))
   return { params: { agent_pool_id: made.body.data.id } }
@@ -29,6 +39,8 @@ const ofOrganization = afterSetting(
 const ofSite = afterSetting(() => "/admin/data-retention-policy-settings")
 
 export const assignedRequests: Readonly<Record<string, Prepare>> = {
+  "GET /organizations/:organization_name/events": nothing,
+
   "POST /organizations/:organization_name/ssh-keys": ({ unique }) => ({ body: newKey(unique) }),
   "GET /organizations/:organization_name/ssh-keys": nothing,
   "GET /ssh-keys/:ssh_key_id": aboutKey,
@@ -40,6 +52,19 @@ export const assignedRequests: Readonly<Record<string, Prepare>> = {
   "PATCH /workspaces/:workspace_id/relationships/ssh-key": async (subject) => ({
     body: document("workspaces", { id: await keyOf(subject) }),
   }),
+
+  "POST /organizations/:organization_name/webhooks": ({ unique }) => ({ body: newWebhook(unique) }),
+  "GET /organizations/:organization_name/webhooks": nothing,
+  "GET /organizations/:organization_name/webhooks/:webhook_id": aboutWebhook,
+  "PATCH /organizations/:organization_name/webhooks/:webhook_id": async (subject, caller) => ({
+    ...(await aboutWebhook(subject, caller)),
+    body: document("webhooks", { name: `${subject.unique}-renamed` }),
+  }),
+  "DELETE /organizations/:organization_name/webhooks/:webhook_id": aboutWebhook,
+  "GET /organizations/:organization_name/webhooks/:webhook_id/dead-letters": aboutWebhook,
+  "POST /organizations/:organization_name/webhooks/:webhook_id/dead-letters/:dead_letter_id/actions/redeliver":
+    aboutDeadLetter,
+  "DELETE /organizations/:organization_name/webhooks/:webhook_id/dead-letters/:dead_letter_id": aboutDeadLetter,
 
   "POST /organizations/:organization_name/agent-pools": ({ unique }) => ({ body: newPool(unique) }),
   "GET /organizations/:organization_name/agent-pools": nothing,

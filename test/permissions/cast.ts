@@ -1,4 +1,5 @@
 // Everyone the permission matrix asks on behalf of, around one organization, made over HTTP as an administrator would.
+import { addDeadLetter } from "../../engine/src/testing/dead-letter.ts"
 import {
   type Answer,
   openWorld,
@@ -34,6 +35,8 @@ export interface Subject {
   root(method: string, path: string, body?: unknown): Promise<Answer>
   /** As anyone, who may well be refused. */
   as(caller: CallerName, method: string, path: string, body?: unknown): Promise<Answer>
+  /** Makes one of the webhook; the answer is its id. */
+  newDeadLetter(webhookId: string): Promise<string>
   /** Another workspace with the same access. */
   newWorkspace(name: string): Promise<{ readonly id: string }>
   /** Another organization of the same people, for what would disturb the one that all cells share. */
@@ -133,6 +136,11 @@ export async function openCast(options: WorldOptions = {}): Promise<Cast> {
         workspaceName,
         projectId,
         unique,
+        async newDeadLetter(webhookId) {
+          const id = `whd-${unique}-${webhookId}`
+          await addDeadLetter(world.engine, webhookId, id)
+          return id
+        },
         newWorkspace,
         users: users as Subject["users"],
         root,

@@ -226,6 +226,10 @@ function vcsConnections(): Readonly<Record<string, Prepare>> {
     "DELETE /oauth-clients/:client_id": aboutClient,
     "GET /organizations/:organization_name/oauth-tokens": nothing,
     "GET /oauth-tokens/:oauth_token_id": aboutOauthToken,
+    "PATCH /oauth-tokens/:oauth_token_id": async (subject, caller) => ({
+      ...(await aboutOauthToken(subject, caller)),
+      body: document("oauth-tokens", {}),
+    }),
     "DELETE /oauth-tokens/:oauth_token_id": aboutOauthToken,
     "POST /organizations/:organization_name/github-app/installations": (subject) => ({ body: installation(subject) }),
     "GET /organizations/:organization_name/github-app/installations": nothing,

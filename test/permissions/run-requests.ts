@@ -2,10 +2,16 @@ import { tarball } from "../../engine/src/testing/tar-archive.ts"
 import { aboutPool } from "./assigned-requests.ts"
 import { type CallerName, document, type Subject } from "./cast.ts"
 import { nothing, type Prepare, type PreparedRequest } from "./prepared-request.ts"
+import { newState, saveState } from "./state-requests.ts"
 
-const runOf = ({ workspaceId }: Subject) =>
-  document("runs", { message: "matrix" }, { workspace: { data: { type: "workspaces", id: workspaceId } } })
-const newRun = async (subject: Subject) => (await subject.root("POST", "/runs", runOf(subject))).body.data
+const runOf = ({ workspaceId }: Subject, attributes: Readonly<Record<string, unknown>> = {}) =>
+  document(
+    "runs",
+    { message: "matrix", ...attributes },
+    { workspace: { data: { type: "workspaces", id: workspaceId } } },
+  )
+const newRun = async (subject: Subject, attributes: Readonly<Record<string, unknown>> = {}) =>
+  (await subject.root("POST", "/runs", runOf(subject, attributes))).body.data
 const step = (status: string) => document("runs", { status })
 /** A run that has got as far as `statuses` say. */
 const aboutRun =
@@ -16,18 +22,30 @@ const aboutRun =
     return { params: { run_id: id } }
   }
 
-const configuration = document("configuration-versions", {
-  readme: "# Matrix",
-  "ingress-attributes": { branch: "main" },
-})
-const newConfiguration = async ({ root, workspaceId }: Subject): Promise<string> =>
-  (await root("POST", `/workspaces/${workspaceId}/configuration-versions`, configuration)).body.data.id
+const configuration = (attributes: object = {}) =>
+  document("configuration-versions", {
+    readme: "# Matrix",
+    "ingress-attributes": { branch: "main" },
+    ...attributes,
+  })
+const newConfiguration = async ({ root, workspaceId }: Subject, attributes: object = {}): Promise<string> =>
+  (await root("POST", `/workspaces/${workspaceId}/configuration-versions`, configuration(attributes))).body.data.id
 const archive = tarball({ "main.tf": "" })
-const uploadedConfiguration = async (subject: Subject): Promise<string> => {
-  const id = await newConfiguration(subject)
+const uploadedConfiguration = async (subject: Subject, attributes: object = {}): Promise<string> => {
+  const id = await newConfiguration(subject, attributes)
   await subject.root("PUT", `/configuration-versions/${id}/upload`, archive)
   return id
 }
+/** Current no more, and no run's, after this was done to it. */
+const aboutEarlierConfiguration =
+  (...actions: readonly string[]): Prepare =>
+  async (subject) => {
+    const id = await uploadedConfiguration(subject, { "auto-queue-runs": false })
+    await uploadedConfiguration(subject, { "auto-queue-runs": false })
+    for (const action of actions)
+      await subject.root("POST", `/configuration-versions/${id}/actions/${action}_backing_data`)
+    return { params: { configuration_version_id: id } }
+  }
 const aboutConfiguration: Prepare = async (subject) => ({
   params: { configuration_version_id: await newConfiguration(subject) },
 })
@@ -39,8 +57,12 @@ const aboutAssessment: Prepare = async ({ root, workspaceId }) => {
 }
 
 /** A claim belongs to whoever made it: to the caller where they may, else to the administrator. */
-async function newClaim(subject: Subject, caller: CallerName): Promise<{ readonly id: string; readonly by: Ask }> {
-  await newRun(subject)
+async function newClaim(
+  subject: Subject,
+  caller: CallerName,
+  run: Readonly<Record<string, unknown>> = {},
+): Promise<{ readonly id: string; readonly by: Ask }> {
+  await newRun(subject, run)
   const path = `/workspaces/${subject.workspaceId}/run-claims`
   const own = await subject.as(caller, "POST", path)
   const by: Ask = own.status === 201 ? (...request) => subject.as(caller, ...request) : subject.root
@@ -53,6 +75,15 @@ const aboutClaim =
     ...more,
     params: { claim_id: (await newClaim(subject, caller)).id, ...more.params },
   })
+/** With what its executor rendered of the plan. */
+async function plannedRun(subject: Subject) {
+  const run = await newRun(subject)
+  const claim = (await subject.root("POST", `/workspaces/${subject.workspaceId}/run-claims`)).body.data.id
+  await subject.root("PUT", `/run-claims/${claim}/documents/json-output`, Buffer.from("{}"))
+  for (const status of ["planning", "planned"])
+    await subject.root("POST", `/run-claims/${claim}/actions/report`, step(status))
+  return run
+}
 const someOctets = Buffer.from("octets")
 
 export const runRequests: Readonly<Record<string, Prepare>> = {
@@ -60,6 +91,8 @@ export const runRequests: Readonly<Record<string, Prepare>> = {
   "GET /runs/:run_id": aboutRun(),
   "GET /workspaces/:workspace_id/runs": nothing,
   "GET /organizations/:organization_name/runs": nothing,
+  "GET /organizations/:organization_name/runs/queue": nothing,
+  "GET /organizations/:organization_name/capacity": nothing,
   "POST /runs/:run_id/actions/apply": aboutRun("planning", "planned"),
   "POST /runs/:run_id/actions/discard": aboutRun("planning", "planned"),
   "POST /runs/:run_id/actions/cancel": aboutRun("planning"),
@@ -90,16 +123,34 @@ export const runRequests: Readonly<Record<string, Prepare>> = {
     return { params: { claim_id: id, document: "plan-file" } }
   },
   "GET /run-claims/:claim_id/variables": aboutClaim(),
+  "GET /run-claims/:claim_id/configuration": async (subject, caller) => {
+    await uploadedConfiguration(subject, { "auto-queue-runs": false })
+    return aboutClaim()(subject, caller)
+  },
+  "GET /run-claims/:claim_id/state": async (subject, caller) => {
+    await saveState(subject)
+    return aboutClaim()(subject, caller)
+  },
+  "POST /run-claims/:claim_id/state-versions": async (subject, caller) => {
+    const { id, by } = await newClaim(subject, caller, { "auto-apply": true })
+    for (const status of ["planning", "planned", "applying"])
+      await by("POST", `/run-claims/${id}/actions/report`, step(status))
+    return { params: { claim_id: id }, body: newState(1) }
+  },
   "GET /runs/:run_id/plan": aboutRun(),
   "GET /runs/:run_id/apply": aboutRun(),
   "GET /plans/:plan_id": async (subject) => ({
     params: { plan_id: (await newRun(subject)).relationships.plan.data.id },
   }),
+  "GET /plans/:plan_id/json-output": async (subject) => ({
+    params: { plan_id: (await plannedRun(subject)).relationships.plan.data.id },
+  }),
+  "GET /runs/:run_id/plan/json-output": async (subject) => ({ params: { run_id: (await plannedRun(subject)).id } }),
   "GET /applies/:apply_id": async (subject) => ({
     params: { apply_id: (await newRun(subject)).relationships.apply.data.id },
   }),
 
-  "POST /workspaces/:workspace_id/configuration-versions": () => ({ body: configuration }),
+  "POST /workspaces/:workspace_id/configuration-versions": () => ({ body: configuration() }),
   "GET /workspaces/:workspace_id/configuration-versions": nothing,
   "GET /workspaces/:workspace_id/readme": async (subject) => {
     await newConfiguration(subject)
@@ -128,6 +179,12 @@ export const runRequests: Readonly<Record<string, Prepare>> = {
     await newConfiguration(subject)
     return { params: { configuration_version_id: before } }
   },
+  "POST /configuration-versions/:configuration_version_id/actions/soft_delete_backing_data":
+    aboutEarlierConfiguration(),
+  "POST /configuration-versions/:configuration_version_id/actions/restore_backing_data":
+    aboutEarlierConfiguration("soft_delete"),
+  "POST /configuration-versions/:configuration_version_id/actions/permanently_delete_backing_data":
+    aboutEarlierConfiguration("soft_delete"),
   "DELETE /configuration-versions/:configuration_version_id": aboutConfiguration,
 
   "POST /workspaces/:workspace_id/assessment-results": () => ({ body: assessment }),

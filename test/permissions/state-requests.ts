@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { document, type Subject } from "./cast.ts"
 import { nothing, type Prepare } from "./prepared-request.ts"
 
-const newState = (serial: number, resources: readonly unknown[] = []) => {
+export const newState = (serial: number, resources: readonly unknown[] = []) => {
   const state = JSON.stringify({
     version: 4,
     terraform_version: "1.11.4",

@@ -33,7 +33,14 @@ export const workspaceRequests: Readonly<Record<string, Prepare>> = {
   "PATCH /organizations/:organization_name/workspaces/:name": changed,
   "DELETE /organizations/:organization_name/workspaces/:name": nothing,
   "POST /organizations/:organization_name/workspaces/:name/actions/safe-delete": nothing,
+  "POST /organizations/:organization_name/workspaces/actions/bulk": ({ unique }) => ({
+    body: document("bulk-actions", { action: "tag", tags: [unique], all: true, "dry-run": true }),
+  }),
   "POST /workspaces/:workspace_id/actions/lock": () => ({ body: { reason: "matrix" } }),
+  "POST /workspaces/:workspace_id/actions/extend-lock": async (subject, caller) => {
+    await locked(subject, caller)
+    return { body: { ttl: "15m" } }
+  },
   "POST /workspaces/:workspace_id/actions/unlock": locked,
   "POST /workspaces/:workspace_id/actions/force-unlock": async ({ root, workspaceId }) => {
     await root("POST", `/workspaces/${workspaceId}/actions/lock`)

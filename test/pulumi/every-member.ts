@@ -163,6 +163,7 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
         inheritsProjectAutoDestroy: is(false),
         fileTriggersEnabled: is(false),
         globalRemoteState: stays(true),
+        projectRemoteState: is(true),
         queueAllRuns: is(true),
         speculativeEnabled: is(false),
         structuredRunOutputEnabled: is(false),
@@ -243,6 +244,8 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
         passthroughRequestHeaders: is(["X-Trace"]),
         auditNonHmacRequestKeys: is(["common_name"]),
         auditNonHmacResponseKeys: is(["serial_number"]),
+        clusterPath: is("https://ca.example.com/v1/team/pki"),
+        clusterAiaPath: is("http://ca.example.com/v1/team/pki"),
       },
     },
     pkiRole: {
@@ -326,6 +329,7 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
         ordersPerName: 50,
         accountsPerAddress: 10,
         failedValidations: 5,
+        directoryLimits: ["roles/servers/acme orders_per_account=30"],
       }),
     },
     acmeEab: {

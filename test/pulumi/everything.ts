@@ -36,6 +36,7 @@ export const everyName = [
 ] as const
 
 type Word = "first" | "second"
+const addressOf = (word: Word) => `https://${word}.example.com/v1/pki`
 type SshKeyIds = Readonly<Record<Word, string>>
 
 /** What a program declares: everything, and everything a little different. */
@@ -62,7 +63,7 @@ export function everything(sshKeyIds: SshKeyIds): readonly [() => Promise<void>,
     new DataRetentionPolicy("retention", { workspaceId, deleteOlderThanDays: isSecond ? 60 : 30 })
     new Variable("region", { workspaceId, key: "region", category: "terraform", value: word })
     new Variable("password", { workspaceId, key: "PASSWORD", category: "env", value: `${word} word`, sensitive: true })
-    const { path } = new PkiMount("pki", { description: word })
+    const { path } = new PkiMount("pki", { description: word, clusterPath: addressOf(word) })
     new PkiRole("role", { mount: path, allowedDomains: [`${word}.example.com`] })
   }
   return [program(false), program(true)]
@@ -81,7 +82,13 @@ export async function inventory(engine: ServedEngine): Promise<Record<string, un
   const bound = async (id: string) =>
     (await engine.tags.bindings(id)).map(({ key, value }) => (value === "" ? key : `${key}=${value}`)).toSorted()
   const projects = (await engine.projects.list("acme", {}, first)).items.filter(({ name }) => name === "payments")
-  const mounts = (await engine.mounts.list()).map(({ path, description }) => [path, description])
+  const mounts = await Promise.all(
+    (await engine.mounts.list()).map(async ({ path, description }) => [
+      path,
+      description,
+      (await engine.pki(path).settings.cluster()).path,
+    ]),
+  )
   return {
     workspaces: workspaces.map(({ name }) => name).toSorted(),
     projects: projects.map(({ description }) => description),
@@ -114,7 +121,7 @@ export function declaredBy(word: Word): Record<string, unknown> {
   return {
     workspaces: ["api", "web"],
     projects: [word],
-    mounts: [["pki", word]],
+    mounts: [["pki", word, addressOf(word)]],
     tags: ["both", word, "shared"].toSorted(),
     roles: [["role", [`${word}.example.com`]]],
     api: { autoApply: isSecond, lock: word, sshKey: true },

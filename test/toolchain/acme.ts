@@ -35,6 +35,19 @@ export const caddy: PublicProgram = {
     }),
 }
 
+/** Another, with mod_md. */
+export const apache: PublicProgram = {
+  advice:
+    "Apache was not found, so the suite that has it get its certificate does not run. `npm run toolchain` installs it where it " +
+    "can; else put `apache2` on the PATH (Debian's package is apache2-bin).",
+  find: () => firstThat(/Apache\/2\.4/, ["-v"], [...candidates("apache", "apache2"), join(systemPrograms, "apache2")]),
+  install: () => install("apache", ["apache2-bin"], async () => ["usr/sbin/apache2"]),
+}
+/** Not on everybody's PATH. */
+const systemPrograms = "/usr/sbin"
+export const apacheModules = (program: string): string =>
+  join(program.startsWith(cacheFolder("apache")) ? join(cacheFolder("apache"), "root") : "/", "usr/lib/apache2/modules")
+
 /** Answers DNS, HTTP and TLS as tests tell it to; in the package of the ACME server Pebble. */
 export const challengeResponder: PublicProgram = {
   advice:

@@ -1,6 +1,6 @@
 // Finds the real programs that tests talk to, or installs them, and prints which were chosen. Fails when one is missing
 // in the end.
-import { caddy, certbot, challengeResponder, dehydrated, lego, newerCertbot } from "./acme.ts"
+import { apache, caddy, certbot, challengeResponder, dehydrated, lego, newerCertbot } from "./acme.ts"
 import {
   acmeGoFolder,
   buildGoProgram,
@@ -39,6 +39,7 @@ const tools: readonly Tool[] = [
   { name: "lego", ...lego },
   { name: "dehydrated", ...dehydrated },
   { name: "Caddy", ...caddy },
+  { name: "Apache", ...apache },
   goProgram("ACME code of Caddy and cert-manager", acmeGoFolder),
   { name: "pebble-challtestsrv", ...challengeResponder },
   goProgram("zlint", zlintFolder),

@@ -1,0 +1,52 @@
+// The script for bash, loaded into a real bash, which then asks the command at each Tab.
+import { execFile } from "node:child_process"
+import { chmod, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { expect, test } from "vitest"
+import { main, run, temporaryFolder } from "./chancery.ts"
+
+const tab = "\t"
+
+/** What bash-completion brings; words here have neither = nor : in them. */
+const framework = `_get_comp_words_by_ref() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur="\${COMP_WORDS[COMP_CWORD]}"; prev=""; }`
+
+async function offered(folder: string, ...words: readonly string[]): Promise<readonly string[]> {
+  const script = `
+    ${framework}
+    compopt() { :; }
+    eval "$(chancery completion bash)"
+    COMP_WORDS=(chancery ${words.map((word) => `'${word}'`).join(" ")}) COMP_CWORD=${words.length}
+    __chancery_complete
+    printf '%s\\n' "\${COMPREPLY[@]}"`
+  const { stdout } = await promisify(execFile)("bash", ["-c", script], {
+    env: { ...process.env, PATH: `${folder}:${process.env["PATH"]}` },
+  })
+  return stdout.split("\n").flatMap((line) => line.split(tab)[0]?.trim() || [])
+}
+
+test("bash completes commands, subcommands and options", async () => {
+  await using folder = await temporaryFolder()
+  const command = join(folder.path, "chancery")
+  await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`)
+  await chmod(command, 0o755)
+  expect(await offered(folder.path, "worksp")).toEqual(["workspace"])
+  expect(await offered(folder.path, "workspace", "")).toEqual(
+    expect.arrayContaining(["list", "show", "lock", "extend-lock", "unlock", "tag"]),
+  )
+  expect(await offered(folder.path, "workspace", "unlock", "--fo")).toEqual(["--force"])
+  expect(await offered(folder.path, "audit", "ha")).toEqual(["hash"])
+})
+
+test.each(["zsh", "fish", "powershell"])("a script for %s is printed, and nothing else", async (shell) => {
+  const { code, out, said } = await run(["completion", shell])
+  expect([code, said]).toEqual([0, ""])
+  expect(out).toMatch(/chancery complete|complete --/)
+})
+
+test("a shell that is not known is refused", async () => {
+  expect(await run(["completion", "tcsh"])).toMatchObject({
+    code: 64,
+    said: expect.stringContaining("Allowed choices"),
+  })
+})

@@ -1,0 +1,185 @@
+// What happens is told to those who may know, in order, once, and from where they left off.
+import { beforeAll, describe, expect, test } from "vitest"
+import type { Engine } from "../../engine/src/engine.ts"
+import type { EventQuery, EventView } from "../../engine/src/events/events.ts"
+import { type Cast, newCast } from "./cast.ts"
+import type { OpenedEngine } from "./engines.ts"
+import { notFound, refused } from "./refusals.ts"
+
+export function eventCases(engine: () => OpenedEngine): void {
+  let cast: Cast
+  beforeAll(async () => {
+    cast = await newCast(engine())
+  })
+
+  /** All there are, in pages. */
+  async function told(of: Engine, query: EventQuery, pageSize = 3): Promise<readonly EventView[]> {
+    const found: EventView[] = []
+    for (let since = query.since; ;) {
+      const page = await of.events.list(
+        cast.organization,
+        { ...query, ...(since === undefined ? {} : { since }) },
+        pageSize,
+      )
+      found.push(...page.items)
+      since = page.cursor
+      if (!page.more) return found
+    }
+  }
+
+  /** So many as they come; the test waits for what does not. */
+  async function taken(events: AsyncIterable<EventView>, count: number): Promise<readonly EventView[]> {
+    const found: EventView[] = []
+    for await (const event of events) {
+      found.push(event)
+      if (found.length === count) break
+    }
+    return found
+  }
+
+  const kinds = (events: readonly EventView[]) => events.map(({ kind }) => kind)
+
+  test("the life of a workspace is told whole and in order, with names and no values", async () => {
+    const { engine: own, id: ownerId } = cast.owner
+    const { id, name } = await cast.newWorkspace({ tags: [{ name: "net" }] })
+    await own.workspaces.update({ id }, { description: "changed", autoApply: true })
+    await own.workspaces.lock({ id }, { reason: "work" })
+    await own.workspaces.unlock({ id })
+    await own.tags.remove(id, [{ name: "net" }])
+    await own.workspaces.safeDelete({ id })
+    const events = await told(own, { workspaces: [id] })
+    expect(kinds(events)).toEqual([
+      "workspace.created",
+      "workspace.updated",
+      "workspace.locked",
+      "workspace.unlocked",
+      "workspace.untagged",
+      "workspace.deleted",
+    ])
+    expect(events[0]).toMatchObject({
+      organizationName: cast.organization,
+      workspace: { id, name },
+      tags: [{ key: "net", value: "" }],
+      subject: null,
+      actor: { type: "users", id: ownerId },
+    })
+    expect(events[1]?.changed.toSorted()).toEqual(["autoApply", "description"])
+    expect(events[5]?.tags).toEqual([])
+  })
+
+  describe("a filter", () => {
+    test.each([
+      { by: "kind", query: { kinds: ["workspace.locked"] }, expected: ["workspace.locked"] },
+      { by: "all kinds of a thing", query: { kinds: ["variable.*"] }, expected: ["variable.created"] },
+      { by: "tag, in any case", query: { tags: ["EDGE"] }, expected: ["workspace.created", "workspace.locked"] },
+    ])("by $by lets through what fits", async ({ query, expected }) => {
+      const { engine: own } = cast.owner
+      const before = (await own.events.list(cast.organization, { since: new Date(Date.now() + 60_000).toISOString() }))
+        .cursor
+      const { id } = await cast.newWorkspace({ tags: [{ name: "edge" }] })
+      const other = await cast.newWorkspace()
+      await own.workspaces.lock({ id }, { reason: "" })
+      const variable = {
+        key: "region",
+        value: "eu",
+        description: "",
+        category: "terraform",
+        hcl: false,
+        sensitive: false,
+      } as const
+      await own.variables.create({ id: other.id }, variable)
+      expect(kinds(await told(own, { ...query, since: before }))).toEqual(expected)
+    })
+
+    test("that names no kind there is, and a beginning that is none, are refused", async () => {
+      const { events } = cast.owner.engine
+      const parameter = (name: string) => ({
+        ...refused("bad-request"),
+        faults: [expect.objectContaining({ parameter: name })],
+      })
+      await expect(events.list(cast.organization, { kinds: ["workspace.lokced"] })).rejects.toMatchObject(
+        parameter("filter[kind]"),
+      )
+      await expect(events.follow(cast.organization, { since: "yesterday" })).rejects.toMatchObject(parameter("since"))
+    })
+  })
+
+  test("a place beyond everything that was told is not kept, and it is said where to go on", async () => {
+    const { events } = cast.owner.engine
+    await expect(events.follow(cast.organization, { since: "czzzzzz-zzzzzz" })).rejects.toMatchObject({
+      code: "gone",
+      facts: { oldest: expect.any(String) },
+    })
+  })
+
+  test("whoever follows gets what comes, and from where they left off what has come meanwhile", async () => {
+    const { engine: own } = cast.owner
+    const { id } = await cast.newWorkspace()
+    const query = { workspaces: [id] }
+    const following = await own.events.follow(cast.organization, query)
+    const first = taken(following, 2)
+    await own.workspaces.lock({ id }, { reason: "" })
+    await own.workspaces.unlock({ id })
+    const seen = await first
+    expect(kinds(seen)).toEqual(["workspace.locked", "workspace.unlocked"])
+    await own.workspaces.update({ id }, { description: "meanwhile" })
+    const again = await own.events.follow(cast.organization, { ...query, since: seen[0]?.id ?? "" })
+    expect(kinds(await taken(again, 2))).toEqual(["workspace.unlocked", "workspace.updated"])
+  })
+
+  test("a signal ends the following", async () => {
+    const stopping = new AbortController()
+    const following = await cast.owner.engine.events.follow(cast.organization, {}, { signal: stopping.signal })
+    const rest = taken(following, 1_000_000)
+    stopping.abort()
+    expect((await rest).length).toBeLessThan(1_000)
+  })
+
+  describe("whoever has a team's access to one workspace", () => {
+    test("is told of that one, until its deletion, and of no other", async () => {
+      const { engine: own } = cast.owner
+      const { id } = await cast.newWorkspace()
+      const member = await cast.newMemberOn(id, { access: "read" })
+      const other = await cast.newWorkspace()
+      const since = (await told(own, { workspaces: [id] })).at(-1)?.id ?? ""
+      const following = await member.engine.events.follow(cast.organization, { since })
+      const seen = taken(following, 3)
+      await own.workspaces.lock({ id: other.id }, { reason: "" })
+      await own.workspaces.lock({ id }, { reason: "" })
+      await own.workspaces.unlock({ id })
+      // Time for the two to arrive: of what is gone, only its end is told.
+      await expect.poll(async () => kinds(await told(member.engine, { workspaces: [id], since }))).toHaveLength(2)
+      await new Promise((resolve) => void setTimeout(resolve, 1_500))
+      await own.workspaces.forceDelete({ id })
+      expect(kinds(await seen)).toEqual(["workspace.locked", "workspace.unlocked", "workspace.deleted"])
+      expect(kinds(await told(member.engine, { workspaces: [other.id] }))).toEqual([])
+    })
+
+    test("hears no more of it once the access is taken away", async () => {
+      const { engine: own } = cast.owner
+      const { id } = await cast.newWorkspace()
+      const member = await cast.newMemberOn(id, { access: "read" })
+      const [access] = (await own.teamWorkspaces.list(id, { number: 1, size: 1 })).items
+      await own.workspaces.lock({ id }, { reason: "" })
+      expect(kinds(await told(member.engine, { workspaces: [id], kinds: ["workspace.locked"] }))).toHaveLength(1)
+      await own.teamWorkspaces.delete(access?.id ?? "")
+      expect(await told(member.engine, { workspaces: [id] })).toEqual([])
+    })
+  })
+
+  test("a token that is revoked ends what follows with it", async () => {
+    const person = await cast.newMember({ readWorkspaces: true })
+    const following = await person.engine.events.follow(cast.organization, {})
+    const rest = taken(following, 1_000_000)
+    const [token] = (await person.engine.tokens.listForUser(person.id, { number: 1, size: 1 })).items
+    await cast.owner.engine.workspaces.create(cast.organization, { name: cast.newName("told") })
+    await person.engine.tokens.delete(token?.id ?? "")
+    await expect(rest).rejects.toMatchObject(refused("unauthenticated"))
+  })
+
+  test("strangers are told nothing", async () => {
+    const { events } = cast.stranger.engine
+    await expect(events.list(cast.organization, {})).rejects.toMatchObject(notFound)
+    await expect(events.follow(cast.organization, {})).rejects.toMatchObject(notFound)
+  })
+}

@@ -1,0 +1,59 @@
+// Pulumi starts a process for each instance of the provider, and somebody waits for each command: what only few of them need is
+// loaded when it is needed.
+import { execFile } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
+import { promisify } from "node:util"
+import { afterAll, beforeAll, expect, test } from "vitest"
+
+const root = join(import.meta.dirname, "../..")
+const sourceOf = (path: string): string => pathToFileURL(join(root, path)).href
+
+let folder = ""
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "chancery-loading-"))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** Packages that a process of its own has loaded when it has run this. */
+async function packagesAfter(work: string): Promise<readonly string[]> {
+  const program = `
+    import { registerHooks } from "node:module"
+    const packages = new Set()
+    registerHooks({
+      load(url, context, next) {
+        const [, name] = /.*\\/node_modules\\/((?:@[^/]+\\/)?[^/]+)\\//.exec(url) ?? []
+        if (name !== undefined) packages.add(name)
+        return next(url, context)
+      },
+    })
+    ${work}
+    process.stdout.write(JSON.stringify([...packages].toSorted()))`
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], {
+    cwd: root,
+  })
+  return JSON.parse(stdout) as string[]
+}
+
+test("the kinds that programs declare need no package", async () => {
+  expect(
+    await packagesAfter(`
+      const { workspaceKind } = await import("${sourceOf("engine/src/managed/workspaces.ts")}")
+      workspaceKind.faults({ organization: "acme", name: "api" })
+      const { pkiIssuerKind } = await import("${sourceOf("engine/src/managed/certificates.ts")}")
+      pkiIssuerKind.faults({ mount: "pki", name: "root", kind: "root", commonName: "Root" })`),
+  ).toEqual([])
+})
+
+test("an embedded engine that is asked for workspaces only speaks SQL", async () => {
+  expect(
+    await packagesAfter(`
+      const { openEngine } = await import("${sourceOf("engine/src/index.ts")}")
+      const engine = await openEngine("sqlite:${join(folder, "engine.db")}", { jobs: false })
+      await engine.organizations.create({ name: "acme", email: "acme@example.com" })
+      await engine.workspaces.create("acme", { name: "api" })
+      await engine[Symbol.asyncDispose]()`),
+  ).toEqual(["kysely"])
+})

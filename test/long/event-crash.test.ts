@@ -1,0 +1,150 @@
+// Kills the real server (SIGKILL) at random moments while many writers write, and holds the feed against what there is: each change
+// that was acknowledged has its event, each event its change, in the order of the changes; and who follows through all of it has heard
+// every event once.
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { expect, test } from "vitest"
+import type { Engine } from "../../engine/src/engine.ts"
+import type { EventView } from "../../engine/src/events/events.ts"
+import { openEngine } from "../../engine/src/open.ts"
+import { CrashingServer, randomIntegers } from "./crashing-server.ts"
+
+const kills = process.env["CHANCERY_SHORT"] === undefined ? 100 : 8
+const writerCount = 8
+const longestRunMs = 300
+const seed = Number(process.env["CHANCERY_SEED"] ?? Date.now() % 1_000_000)
+const organization = "default"
+
+test(`${kills} kills under ${writerCount} writers lose no event and invent none (seed ${seed})`, async () => {
+  const random = randomIntegers(seed)
+  const folder = await mkdtemp(join(tmpdir(), "chancery-events-"))
+  const server = await CrashingServer.prepare(folder)
+  const stopping = new AbortController()
+  try {
+    const token = await server.rootToken()
+    await server.start()
+    await using patient = await openEngine(server.url, { token })
+    const heard = listening(patient, stopping.signal)
+    const writers: Writer[] = []
+    let acknowledged = 0
+    for (let round = 0; round < kills; round += 1) {
+      if (round > 0) await server.start()
+      const engine = await openEngine(server.url, { token, patienceMs: 0 })
+      for (let index = writers.length; index < writerCount; index += 1) writers.push(await Writer.create(engine, index))
+      for (const writer of writers) await writer.verify(engine)
+      const stop = new AbortController()
+      const writing = writers.map((writer) => writer.write(engine, stop.signal))
+      await sleep(random(longestRunMs))
+      await server.kill()
+      stop.abort()
+      acknowledged += (await Promise.all(writing)).reduce((sum, count) => sum + count, 0)
+      await engine[Symbol.asyncDispose]()
+    }
+    await server.start()
+    for (const writer of writers) await writer.verify(patient)
+    expect(acknowledged).toBeGreaterThan(kills)
+
+    const told = (await allEvents(patient)).map(({ id }) => id)
+    expect(new Set(told).size).toBe(told.length)
+    const began = told.indexOf((await heard.first) ?? "")
+    await expect.poll(() => heard.ids.length, { timeout: 120_000 }).toBe(told.length - began)
+    expect(heard.ids).toEqual(told.slice(began))
+  } finally {
+    stopping.abort()
+    await server.kill()
+    await rm(folder, { recursive: true, force: true })
+  }
+}, 1_800_000)
+
+/** Follows until the signal comes, whatever becomes of the server. */
+function listening(engine: Engine, signal: AbortSignal) {
+  const ids: string[] = []
+  const first = Promise.withResolvers<string | undefined>()
+  const follow = async () => {
+    for await (const { id } of await engine.events.follow(organization, {}, { signal })) {
+      ids.push(id)
+      first.resolve(id)
+    }
+  }
+  follow().catch((error: unknown) => first.reject(error))
+  return { ids, first: first.promise }
+}
+
+async function allEvents(engine: Engine, workspaceId?: string, after?: string): Promise<readonly EventView[]> {
+  const found: EventView[] = []
+  const query = workspaceId === undefined ? {} : { workspaces: [workspaceId] }
+  for (let since = after; ;) {
+    const page = await engine.events.list(organization, { ...query, ...(since === undefined ? {} : { since }) }, 100)
+    found.push(...page.items)
+    since = page.cursor
+    if (!page.more) return found
+  }
+}
+
+type Step = "workspace.locked" | "workspace.updated" | "workspace.unlocked"
+const steps: readonly Step[] = ["workspace.locked", "workspace.updated", "workspace.unlocked"]
+
+class Writer {
+  readonly #id: string
+  /** The steps that were acknowledged since the last look, and the one whose answer was lost. */
+  #acknowledged: Step[] = []
+  #inFlight: Step | undefined
+  #done = 0
+  #cursor: string
+
+  private constructor(id: string, cursor: string) {
+    this.#id = id
+    this.#cursor = cursor
+  }
+
+  static async create(engine: Engine, index: number): Promise<Writer> {
+    const { id } = await engine.workspaces.create(organization, { name: `writer-${index}`, description: "0" })
+    const [created] = await allEvents(engine, id)
+    expect(created?.kind).toBe("workspace.created")
+    return new Writer(id, created?.id ?? "")
+  }
+
+  /** Locks, changes and unlocks until the server is gone; counts what was acknowledged. */
+  async write(engine: Engine, signal: AbortSignal): Promise<number> {
+    let count = 0
+    while (!signal.aborted) {
+      const step = steps[this.#done % steps.length] as Step
+      this.#inFlight = step
+      try {
+        await this.#take(engine, step)
+      } catch {
+        return count
+      }
+      this.#acknowledged.push(step)
+      this.#inFlight = undefined
+      this.#done += 1
+      count += 1
+    }
+    return count
+  }
+
+  async #take({ workspaces }: Engine, step: Step): Promise<void> {
+    const ref = { id: this.#id }
+    if (step === "workspace.locked") await workspaces.lock(ref, { reason: "" })
+    else if (step === "workspace.unlocked") await workspaces.unlock(ref)
+    else await workspaces.update(ref, { description: String(this.#done) })
+  }
+
+  /** The events since the last look are what was acknowledged, or that and the step in flight; and the workspace agrees with them. */
+  async verify(engine: Engine): Promise<void> {
+    const events = await allEvents(engine, this.#id, this.#cursor)
+    const kinds = events.map(({ kind }) => kind)
+    const lost = this.#inFlight === undefined ? [] : [[...this.#acknowledged, this.#inFlight]]
+    expect([this.#acknowledged, ...lost]).toContainEqual(kinds)
+    if (kinds.length > this.#acknowledged.length) this.#done += 1
+    this.#cursor = events.at(-1)?.id ?? this.#cursor
+    this.#acknowledged = []
+    this.#inFlight = undefined
+    const { lock, description } = await engine.workspaces.get({ id: this.#id })
+    expect(lock.held).toBe(this.#done % steps.length !== 0)
+    const updates = Math.floor((this.#done + 1) / steps.length)
+    expect(description).toBe(updates === 0 ? "0" : String((updates - 1) * steps.length + 1))
+  }
+}

@@ -1,0 +1,40 @@
+// A stack, an object and a script hold tags of one workspace through a hundred updates and removals, three at a time. Told by a
+// seed, which repeats what they want.
+import { beforeAll, expect, test } from "vitest"
+import { seededRandom } from "../../engine/src/testing/seeded-random.ts"
+import { openCluster } from "../operator/cluster.ts"
+import { startControlPlane } from "../operator/control-plane.ts"
+import { administrator, connect, startReplica } from "../operator/stage.ts"
+import { threeOwners } from "../pulumi/tag-owners-story.ts"
+import { buildProvider, openStack } from "../pulumi/stack.ts"
+import { findKubernetes, kubernetesInstallation } from "../toolchain/kubernetes.ts"
+import { sayMissing } from "../toolchain/missing.ts"
+import { pulumiProgram } from "../toolchain/pulumi.ts"
+
+const rounds = process.env["CHANCERY_SHORT"] === "1" ? 3 : 34
+const seed = Number(process.env["CHANCERY_SEED"] ?? Date.now() % 2 ** 32)
+const namespace = "tag-owners"
+const programs = (await findKubernetes()) ?? sayMissing(kubernetesInstallation)
+const pulumi = await pulumiProgram()
+
+beforeAll(buildProvider)
+
+test.skipIf(programs === undefined || pulumi === undefined)(
+  `three owners of one workspace's tags never touch each other's (seed ${seed})`,
+  { timeout: 3_600_000 },
+  async () => {
+    await using plane = await startControlPlane(programs!)
+    const cluster = openCluster(plane)
+    await cluster.installDefinitions()
+    const config = await cluster.operatorAccess(namespace)
+    await using stack = await openStack(pulumi!, "remote")
+    await using administrating = administrator(cluster.adminAccess())
+    const actor = administrating.in(namespace)
+    await using stopping = new AsyncDisposableStack()
+    const replica = startReplica(config, namespace, "one", { watched: [namespace] })
+    stopping.defer(async () => void (await replica.end()))
+    await connect(actor, stack)
+    const story = { stack, actor, namespace, rounds, random: seededRandom(seed) }
+    for await (const { is, shall } of threeOwners(story)) expect(is).toEqual(shall)
+  },
+)
