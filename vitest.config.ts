@@ -33,6 +33,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: "engine",
+          // Files share what they load, a third of what the small ones take; none of them changes what it shares.
+          isolate: false,
           include: ["{engine,provider,operator}/src/**/*.test.ts", "test/**/*.test.ts"],
           // The long ones take minutes and have a configuration of their own.
           exclude: ["**/node_modules/**", "test/long/**", "test/operator/**"],
