@@ -22,4 +22,4 @@ for (const file of testResults.filter(({ status }) => status === "failed")) {
     appendFileSync(list, `${name} > ${fullName}\n${failureMessages.map(shortened).join("\n")}\n`)
 }
 
-console.log(numPassedTests, numFailedTests)
+process.stdout.write(`${numPassedTests} ${numFailedTests}\n`)
