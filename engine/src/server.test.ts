@@ -30,12 +30,14 @@ test("a server on port 0 says where it is, and answers with a request id", async
   expect([statusCode, headers["x-request-id"]]).toEqual([200, "abc"])
 })
 
-test("/readyz says no while the server goes on serving before it stops accepting", async () => {
+test("/readyz says no while the server goes on serving, and sends away who comes, before it stops accepting", async () => {
   const server = await serving(() => new Response("{}"), { shutdownDelayMs: 300 })
   const status = async (path: string) => (await request(`${server.url}${path}`)).statusCode
   expect(await status("/readyz")).toBe(200)
   const closing = server.close()
-  expect([await status("/readyz"), await status("/healthz"), await status("/anything")]).toEqual([503, 200, 200])
+  expect([await status("/readyz"), await status("/healthz")]).toEqual([503, 200])
+  const { statusCode, headers } = await request(`${server.url}/anything`)
+  expect([statusCode, headers.connection]).toEqual([200, "close"])
   expect(await closing).toEqual({ cut: 0 })
   await expect(request(server.url, { dispatcher: new Agent() })).rejects.toThrow("ECONNREFUSED")
 })

@@ -35,7 +35,7 @@ export interface ServerOptions {
   /** Clients are asked to save their state this often during a long apply; 60 unless given, 0 for never. */
   readonly snapshotIntervalSeconds?: number
   readonly accessLog?: "off" | "debug" | "info"
-  /** How long to go on serving after `close`, with `/readyz` answering 503, so that balancers notice. */
+  /** How long to go on serving after `close`, with `/readyz` answering 503 and each answer ending its connection. */
   readonly shutdownDelayMs?: number
   /** How long requests in flight may take once the server has stopped accepting. */
   readonly shutdownGraceMs?: number
@@ -119,6 +119,7 @@ export async function serveApp(
   async function close(): Promise<{ readonly cut: number }> {
     draining = true
     const { shutdownDelayMs = 0, shutdownGraceMs = 30_000 } = options
+    for (const { server } of listeners) server.sendAway()
     if (shutdownDelayMs > 0) await sleep(shutdownDelayMs)
     const closing = listeners.map(({ server }) => server.close(shutdownGraceMs))
     // They would never end by themselves; whoever follows comes again, to another server or the next of this one.

@@ -136,6 +136,34 @@ test("a body comes as the socket has it, each piece until the next, and is refus
   await expect.poll(() => told).toEqual([expect.stringContaining("The body ended before it was complete")])
 })
 
+test("who keeps a connection is sent away with the next answer, and may come again", async () => {
+  const started = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  const { server, url } = await listening(async (incoming) => {
+    if (incoming.url.endsWith("/slow")) {
+      started.resolve()
+      await release.promise
+    }
+    return new Response("done")
+  })
+  const dispatcher = new Agent({ connections: 1 })
+  let connected = 0
+  dispatcher.on("connect", () => (connected += 1))
+  const ask = async (path: string) => {
+    const { headers, body } = await request(`${url}${path}`, { dispatcher })
+    return [headers.connection, await body.text(), connected]
+  }
+  expect(await ask("/")).toEqual(["keep-alive", "done", 1])
+  const slow = ask("/slow")
+  await started.promise
+  server.sendAway()
+  release.resolve()
+  expect(await slow).toEqual(["close", "done", 1])
+  expect(await ask("/")).toEqual(["close", "done", 2])
+  expect(await ask("/")).toEqual(["close", "done", 3])
+  await dispatcher.close()
+})
+
 test("closing lets a slow request finish, ends its connection, and closes idle ones at once", async () => {
   const started = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()

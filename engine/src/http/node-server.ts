@@ -42,6 +42,11 @@ export interface NodeServer {
   /** Port 0 takes a free one; the answer says which. */
   listen(address: ListenAddress): Promise<ListenAddress>
   /**
+   * Goes on accepting and answering, but from here on each answer ends its connection, so that its client comes again by another
+   * one, which a balancer leads elsewhere. Whoever ends a connection between two requests may meet the next one on its way.
+   */
+  sendAway(): void
+  /**
    * Stops accepting, closes idle connections at once, and lets requests in flight finish, each answer ending its connection.
    * Whatever is left after `graceMs` is cut; the answer counts the requests that were.
    */
@@ -74,6 +79,7 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
   server.maxConnections = options.maximumConnections ?? 10_000
 
   const inFlight = new Set<ServerResponse>()
+  let isSendingAway = false
   let closing: Promise<{ cut: number }> | undefined
 
   const listener = getRequestListener(
@@ -113,7 +119,7 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
     outgoing.once("close", () => inFlight.delete(outgoing))
     nameListMethod(incoming)
     if (uploads !== undefined && hasBody(incoming) && !isUpload(incoming)) endUnlessWhole(incoming)
-    if (closing !== undefined) outgoing.shouldKeepAlive = false
+    if (isSendingAway) outgoing.shouldKeepAlive = false
     void listener(incoming, outgoing)
   }
   server.on("request", handle)
@@ -129,9 +135,14 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
     else answerUnreadable(error, socket)
   })
 
-  async function drain(graceMs: number): Promise<{ cut: number }> {
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  function sendAway(): void {
+    isSendingAway = true
     for (const outgoing of inFlight) outgoing.shouldKeepAlive = false
+  }
+
+  async function drain(graceMs: number): Promise<{ cut: number }> {
+    sendAway()
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     server.closeIdleConnections()
     secure?.close()
     const timer = new AbortController()
@@ -156,6 +167,7 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
         })
       })
     },
+    sendAway,
     close: (graceMs) => (closing ??= drain(graceMs)),
   }
 }
