@@ -82,7 +82,7 @@ import { finalizationQueue } from "./acme/finalization-queue.ts"
 import { validationQueue } from "./acme/validation-queue.ts"
 import { acmeNetwork } from "./client/acme-network.ts"
 import { currentGenerations } from "./storage/current-generations.ts"
-import { openDatabase } from "./storage/database.ts"
+import { type Database, openDatabase } from "./storage/database.ts"
 import { followSealKeys } from "./storage/follow-seal-keys.ts"
 import { hmacHex, hmacSigner } from "./storage/hmac-signer.ts"
 import { leasesOver } from "./storage/leases.ts"
@@ -386,6 +386,44 @@ interface Workers {
   readonly tidying: TidyWorker
   readonly expiredOrders: ExpiredOrders
   readonly webhookDelivery: WebhookDelivery
+}
+
+/** When each job is due, for whoever looks at what was done of them. */
+export const jobSchedules: readonly Omit<Job, "run">[] = [
+  refreshCrlsJob,
+  countCertificatesJob,
+  renewRespondersJob,
+  tidyJob,
+  endLeasesJob,
+  destroyWhenDueJob,
+  forgetBulkActionsJob,
+  endLocksJob,
+  endRunClaimsJob,
+  sweepAcmeJob,
+  readStatesJob,
+  webhooksJob,
+  sweepEventsJob,
+  stateUpkeepJob,
+]
+
+/** What there is to watch of authorities, without an engine: nothing is signed, opened or written for it. */
+export function readAuthorityFigures(
+  database: Pick<Database, "read" | "dialect">,
+  runtime: Runtime,
+): Promise<AuthorityFigures> {
+  const refused = (): never => {
+    throw new Error("a look at a store neither seals nor opens nor writes")
+  }
+  const storage = storesOver({ ...database, transact: refused }, { seal: refused, open: refused }, runtime.clock)
+  const mountDirectory = new MountDirectory(storage, { mounts: refused })
+  const board = new FigureBoard({
+    storage,
+    mountDirectory,
+    authorities: new Authorities(),
+    runtime,
+    timers: systemTimers,
+  })
+  return board.read()
 }
 
 const jobsOver = (context: Context, { tidying, expiredOrders, webhookDelivery }: Workers): readonly Job[] => [

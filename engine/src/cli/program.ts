@@ -7,6 +7,7 @@ import { auditCommand } from "./audit.ts"
 import { backupCommand } from "./backup.ts"
 import { addCompletion, asksForCompletion, completionCommand } from "./completion.ts"
 import { devCommand } from "./dev.ts"
+import { doctorCommand } from "./doctor.ts"
 import { mountCommand } from "./mount.ts"
 import { operatorCommands } from "./operator.ts"
 import { organizationCommand } from "./organization.ts"
@@ -34,6 +35,7 @@ export function createProgram(terminal: Terminal, further: readonly Command[] = 
     .addCommand(restoreCommand(terminal))
     .addCommand(sealCommand(terminal))
     .addCommand(auditCommand(terminal))
+    .addCommand(doctorCommand(terminal))
     .addCommand(completionCommand())
   for (const command of further) program.addCommand(command)
   for (const command of [program, ...descendants(program)]) {

@@ -150,7 +150,8 @@ async function makeFolders(folder: string): Promise<void> {
   }
 }
 
-function storeError(url: string, error: unknown): unknown {
+/** What became of opening the store, as a sentence. */
+export function storeError(url: string, error: unknown): unknown {
   if (error instanceof CommandError) return error
   if (error instanceof UnusableAuditLog)
     return configurationError(

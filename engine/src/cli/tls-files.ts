@@ -60,7 +60,8 @@ export function followTlsFiles(files: TlsFiles, log: Log, checkMs = tlsFilesChec
   }
 }
 
-function firstIdentity(files: TlsFiles): HeldIdentity {
+/** Throws a `CommandError` for a pair that cannot be used. */
+export function firstIdentity(files: TlsFiles): HeldIdentity {
   const identity = {
     certificate: readPem(files.certificate, "certificate"),
     privateKey: readPem(files.privateKey, "private key"),

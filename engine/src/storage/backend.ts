@@ -5,6 +5,8 @@ import type { SyncFile } from "./write-ahead-sync.ts"
 import type { DialectName, Session } from "./session.ts"
 
 export const defaultLongestWorkMs = 10_000
+/** Connections that one server keeps to PostgreSQL. */
+export const defaultPoolSize = 10
 
 /** What a dialect must be able to do; `database.ts` builds the rest on it. */
 export interface Backend {

@@ -3,13 +3,12 @@
 import { DatabaseError, Pool, types, type PoolClient } from "pg"
 import { busy } from "../core/errors.ts"
 import { noStorageActivity, type UnitsOfWork } from "../core/storage-activity.ts"
-import { type Backend, type BackendOptions, defaultLongestWorkMs } from "./backend.ts"
+import { type Backend, type BackendOptions, defaultLongestWorkMs, defaultPoolSize } from "./backend.ts"
 import { backOff } from "./backoff.ts"
 import type { Bound } from "./dialect.ts"
 import { ReferenceViolation, UniqueViolation, type Session } from "./session.ts"
 import { UnitOfWork, type Fetch } from "./unit-of-work.ts"
 
-const defaultConnections = 10
 const defaultAttempts = 40
 const connectTimeoutMs = 5_000
 /** Every replica of every release takes this one advisory lock to migrate ("Chancery" in ASCII). */
@@ -18,7 +17,7 @@ const migrationLock = "4857239324860969593"
 export async function openPostgres(url: string, options: BackendOptions): Promise<Backend> {
   const pool = new Pool({
     connectionString: url,
-    max: options.connections ?? defaultConnections,
+    max: options.connections ?? defaultPoolSize,
     connectionTimeoutMillis: connectTimeoutMs,
     application_name: "chancery",
     types: { getTypeParser },

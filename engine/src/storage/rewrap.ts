@@ -51,7 +51,7 @@ export async function rewrap(database: Database, options: RewrapOptions): Promis
 }
 
 /** How many values there are under each key, by its id. */
-export async function sealedValueCounts(database: Database): Promise<ReadonlyMap<string, number>> {
+export async function sealedValueCounts(database: Pick<Database, "read">): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
   const add = (keyId: string, count: number) => counts.set(keyId, (counts.get(keyId) ?? 0) + count)
   await database.read(async (session) => {

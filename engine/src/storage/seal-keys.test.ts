@@ -55,7 +55,7 @@ test("the environment goes before a file, and a file that is named must exist", 
   const { ring } = await findSealKeys(database, { text, file: join(folder, "nowhere") }, random)
   expect(ring.current.id).toBe(parseKeyRing(text).current.id)
   await expect(findSealKeys(database, { file: join(folder, "nowhere") }, random)).rejects.toThrow("is missing")
-  await expect(findSealKeys(database, {}, random)).rejects.toThrow("No seal key was given")
+  await expect(findSealKeys(database, {}, random)).rejects.toThrow("no seal key was given")
 })
 
 test("rotation puts a new key first and keeps the old ones", async () => {

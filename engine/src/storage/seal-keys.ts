@@ -44,6 +44,39 @@ export async function findSealKeys(
   return found
 }
 
+/** What a start would find, without making a key, changing a file or remembering anything. */
+export interface SealKeysAtHand {
+  readonly used: readonly string[]
+  readonly ring: KeyRing | undefined
+  /** Why a start would be refused, or be sealed. */
+  readonly problem: UnusableStore | undefined
+  /** Where the keys come from, or would; undefined where that is no file. */
+  readonly file: string | undefined
+}
+
+/** `session` is undefined where there is no store yet. */
+export async function sealKeysAtHand(
+  session: Session | undefined,
+  { text, file, defaultFile }: SealKeySources,
+): Promise<SealKeysAtHand> {
+  const used = session === undefined ? [] : await usedKeyIds(session)
+  const place = text === undefined ? (file ?? defaultFile) : undefined
+  try {
+    const given = text ?? (place === undefined ? undefined : await readIfPresent(place))
+    if (given === undefined) {
+      const isMade = file === undefined && place !== undefined && used.length === 0
+      return { used, ring: undefined, problem: isMade ? undefined : noKey(place, used), file: place }
+    }
+    const ring = parseKeyRing(given)
+    refuseMissing(used, ring)
+    return { used, ring, problem: undefined, file: place }
+  } catch (error) {
+    const problem =
+      error instanceof UnusableStore ? error : new UnusableStore(`The seal key file ${place} cannot be read.`)
+    return { used, ring: undefined, problem, file: place }
+  }
+}
+
 /** Values are sealed in the store, and no key is there to open them with; one may come. */
 export class SealedStore extends UnusableStore {
   override readonly name = "SealedStore"
@@ -93,32 +126,40 @@ async function load(
   random: RandomSource,
 ): Promise<FoundSealKeys> {
   if (text !== undefined) return { ring: parseKeyRing(text), createdFile: undefined }
-  const sealed = used.length > 0
   if (file !== undefined) {
     const given = await readIfPresent(file)
     if (given !== undefined) return { ring: parseKeyRing(given), createdFile: undefined }
-    const message = `The seal key file ${file} is missing.`
-    throw sealed ? new SealedStore(message) : new UnusableStore(message)
+    throw noKey(file, used)
   }
-  if (defaultFile === undefined) {
-    const message = "No seal key was given: name its file with --seal-key-file, or put it into CHANCERY_SEAL_KEY."
-    throw sealed ? new SealedStore(message) : new UnusableStore(message)
-  }
+  if (defaultFile === undefined) throw noKey(undefined, used)
   const existing = await readIfPresent(defaultFile)
   if (existing !== undefined) {
     await chmod(defaultFile, 0o600)
     return { ring: parseKeyRing(existing), createdFile: undefined }
   }
-  if (sealed) {
-    throw new SealedStore(
-      `The database holds values sealed under key ${used.join(", ")}, but ${defaultFile} is missing. ` +
-        "Put it back; without it those values cannot be opened.",
-    )
-  }
+  if (used.length > 0) throw noKey(defaultFile, used)
   const created = `${fileComment}${newKeyText(random)}\n`
   await mkdir(dirname(defaultFile), { recursive: true, mode: 0o700 })
   await writeDurably(defaultFile, created, 0o600)
   return { ring: parseKeyRing(created), createdFile: defaultFile }
+}
+
+/** Some may come where values are sealed, and the server waits for it. */
+function noKey(file: string | undefined, used: readonly string[]): UnusableStore {
+  const advice = "name its file with --seal-key-file, or put it into CHANCERY_SEAL_KEY."
+  if (used.length === 0) {
+    return new UnusableStore(
+      file === undefined
+        ? `No seal key was given: ${advice}`
+        : `The seal key file ${file} is missing: write the base64 of 32 random bytes into it, or name another with --seal-key-file.`,
+    )
+  }
+  const held = `The database holds values sealed under key ${used.join(", ")}, but`
+  return new SealedStore(
+    file === undefined
+      ? `${held} no seal key was given: ${advice}`
+      : `${held} ${file} is missing: put it back; without it those values cannot be opened.`,
+  )
 }
 
 function refuseMissing(used: readonly string[], ring: KeyRing): void {

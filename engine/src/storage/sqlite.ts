@@ -52,6 +52,19 @@ export async function openSqlite(path: string, options: BackendOptions): Promise
   }
 }
 
+/** Reads beside whoever else has the file open, and changes nothing: a file that is not there is not made. */
+export async function openSqliteReader(
+  path: string,
+  options: BackendOptions,
+): Promise<Pick<Backend, "dialect" | "read"> & AsyncDisposable> {
+  const reader = await openConnection(path, "reader", options)
+  return {
+    dialect: "sqlite",
+    read: (work) => untilReadable(() => snapshot(reader, work), options, noStorageActivity()),
+    [Symbol.asyncDispose]: async () => reader.close(),
+  }
+}
+
 const openFiles = new Map<string, { users: number; readonly store: Promise<SqliteStore> }>()
 
 async function openFile(file: string, options: BackendOptions): Promise<SqliteStore> {
@@ -180,7 +193,7 @@ class SqliteStore implements Backend {
   async #snapshot<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const reader = this.#idle.pop() ?? (await this.#nextReader())
     try {
-      return await this.#untilReadable(() => snapshot(reader, work))
+      return await untilReadable(() => snapshot(reader, work), this.#options, this.activity)
     } finally {
       const next = this.#waiting.shift()
       if (next === undefined) this.#idle.push(reader)
@@ -192,21 +205,7 @@ class SqliteStore implements Backend {
     const glancer = this.#glancer
     if (glancer === undefined) return this.#enqueue(work, true)
     this.#refuseUnusable()
-    return this.#untilReadable(() => glimpse(glancer, work))
-  }
-
-  async #untilReadable<T>(read: () => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await read()
-      } catch (error) {
-        // Another process may be recovering the write-ahead log or leaving it.
-        if (!isBusy(error)) throw error
-        if (attempt >= (this.#options.attempts ?? defaultAttempts)) throw busyDatabase(error)
-        this.activity.retryCount += 1
-        await backOff(attempt, this.#options.random)
-      }
-    }
+    return untilReadable(() => glimpse(glancer, work), this.#options, this.activity)
   }
 
   async #nextReader(): Promise<SqliteConnection> {
@@ -385,6 +384,24 @@ class SqliteStore implements Backend {
     } finally {
       session.settle()
       if (job.readOnly) writer.command("pragma query_only = off")
+    }
+  }
+}
+
+async function untilReadable<T>(
+  read: () => Promise<T>,
+  { attempts = defaultAttempts, random }: BackendOptions,
+  activity: StorageActivity,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await read()
+    } catch (error) {
+      // Another process may be recovering the write-ahead log or leaving it.
+      if (!isBusy(error)) throw error
+      if (attempt >= attempts) throw busyDatabase(error)
+      activity.retryCount += 1
+      await backOff(attempt, random)
     }
   }
 }

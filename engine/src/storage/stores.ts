@@ -247,7 +247,7 @@ export interface FeedOptions {
  * to `origin`.
  */
 export function storesOver(
-  database: Database,
+  database: Pick<Database, "read" | "transact">,
   sealer: Sealer,
   clock: Clock,
   feed?: FeedOptions,
@@ -259,7 +259,7 @@ export function storesOver(
 }
 
 function recordedStores(
-  database: Database,
+  database: Pick<Database, "read" | "transact">,
   sealer: Sealer,
   clock: Clock,
   feed: FeedOptions | undefined,

@@ -73,7 +73,7 @@ export class FigureBoard {
     const { runtime, timers } = this.#context
     const held = this.#held
     if (held !== undefined && Math.abs(runtime.clock.now() - held.at) < heldMs) return held.figures
-    this.#coming ??= this.#read().finally(() => (this.#coming = undefined))
+    this.#coming ??= this.read().finally(() => (this.#coming = undefined))
     let cancel = () => {}
     const late = new Promise<undefined>((resolve) => {
       cancel = timers.after(patienceMs, () => resolve(undefined))
@@ -88,7 +88,8 @@ export class FigureBoard {
     }
   }
 
-  async #read(): Promise<AuthorityFigures> {
+  /** From the store, now; throws where that fails. */
+  async read(): Promise<AuthorityFigures> {
     const { mountDirectory, runtime } = this.#context
     const at = runtime.clock.now()
     const { mounts } = await mountDirectory.current()

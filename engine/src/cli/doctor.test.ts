@@ -1,0 +1,272 @@
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { sql } from "kysely"
+import { describe, expect, onTestFinished, test } from "vitest"
+import { systemRuntime } from "../core/runtime.ts"
+import { dayMs, hourMs, minuteMs } from "../core/time.ts"
+import { jobSchedules, openEmbedded } from "../embedded.ts"
+import { openDatabase } from "../storage/database.ts"
+import { migrations } from "../storage/migrations/index.ts"
+import type { Session } from "../storage/session.ts"
+import { databaseKinds } from "../storage/temporary-database.ts"
+import { run } from "./program.ts"
+
+const keys = [7, 8].map((byte) => Buffer.alloc(32, byte).toString("base64"))
+
+interface Found {
+  readonly check: string
+  readonly level: "ok" | "warn" | "fail"
+  readonly message: string
+  readonly advice: string | null
+}
+
+async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), "chancery-"))
+  onTestFinished(() => rm(path, { recursive: true, force: true }))
+  return path
+}
+
+async function examine(words: readonly string[], environment: Readonly<Record<string, string>>) {
+  const out: string[] = []
+  const said: string[] = []
+  const code = await run(["doctor", ...words], {
+    out: (text) => void out.push(text),
+    say: (text) => void said.push(text),
+    input: async () => "",
+    environment,
+  })
+  return { code, out: out.join("\n"), said: said.join("\n") }
+}
+
+async function findings(environment: Readonly<Record<string, string>>, ...words: string[]) {
+  const { code, out } = await examine(["--json", ...words], environment)
+  return { code, found: (JSON.parse(out) as { findings: readonly Found[] }).findings }
+}
+
+/** Of the PostgreSQL that tests are given, which is fast and forgets; found rightly, and looked at by one test alone. */
+const forgetful = "The database may lose writes that were answered: fsync = off."
+
+/** What is not as it should be; a warning or failure that says nothing about what to do would show as one without advice. */
+const troubles = (found: readonly Found[]) =>
+  found
+    .filter(({ level, message }) => level !== "ok" && message !== forgetful)
+    .map(
+      ({ check, level, message, advice }) => `${level} ${check}: ${message}${advice === null ? " WITHOUT ADVICE" : ""}`,
+    )
+
+test("the jobs that are looked for are those that a server runs", async () => {
+  await using engine = await openEmbedded("sqlite::memory:", { jobs: true })
+  expect(jobSchedules.map(({ name }) => name).toSorted()).toEqual([...engine.jobActivities.keys()].toSorted())
+})
+
+const kinds = databaseKinds.filter(({ name, available }) => available && name !== "SQLite memory")
+
+describe.each(kinds)("on $name", (kind) => {
+  const done = kind.name === "PostgreSQL" ? 1 : 0
+  /** A store with an authority, whose jobs were done just now. */
+  async function healthyStore() {
+    const place = await kind.place()
+    onTestFinished(() => place[Symbol.asyncDispose]())
+    const data = await folder()
+    const environment = {
+      CHANCERY_STORAGE: place.url,
+      CHANCERY_DATA: data,
+      CHANCERY_SEAL_KEY: keys[0] ?? "",
+      CHANCERY_AUDIT_LOG: join(data, "audit.log"),
+    }
+    {
+      await using engine = await openEmbedded(place.url, { sealKeys: { text: keys[0] } })
+      await engine.organizations.create({ name: "acme", email: "a@b.example" })
+      await engine.mounts.create({ path: "pki", config: { maxLeaseTtlMs: 3_650 * dayMs } })
+      await engine.pki("pki").issuers.generateRoot({ commonName: "Root", ttlMs: 400 * dayMs })
+    }
+    const change = async (work: (session: Session) => Promise<unknown>) => {
+      await using database = await openDatabase(place.url)
+      await database.transact(work)
+    }
+    const now = systemRuntime().clock.now()
+    await change(async (session) => {
+      for (const { name } of jobSchedules)
+        await session.run(
+          sql`insert into leases (name, holder, fence, expires_at, done_at) values (${name}, ${"eng-1"}, 1, 0, ${now})
+            on conflict (name) do update set done_at = ${now}, expires_at = 0`,
+        )
+    })
+    return { url: place.url, environment, change, now }
+  }
+
+  test("nothing is wrong with a store in good order, and nothing of it is changed", async () => {
+    const { url, environment } = await healthyStore()
+    const file = url.startsWith("sqlite:") ? url.slice("sqlite:".length) : undefined
+    // What a reader on PostgreSQL may change, PostgreSQL sees to: its transactions are read-only.
+    const content = async () => (file === undefined ? "" : (await readFile(file)).toString("base64"))
+    const before = await content()
+    const { code, found } = await findings(environment)
+    expect(troubles(found)).toEqual([])
+    expect(code).toBe(done)
+    expect(found.filter(({ message }) => message === forgetful)).toHaveLength(done)
+    expect([...new Set(found.map(({ check }) => check))].toSorted()).toEqual(
+      ["authorities", "clock", "configuration", "files", "jobs", "seal", "storage", "webhooks"].toSorted(),
+    )
+    expect((await content()) === before).toBe(true)
+    expect((await examine([], environment)).out).toMatch(/^LEVEL {2}CHECK {10}FINDING\nok {5}configuration {2}All /)
+  })
+
+  test("it looks beside an engine that is open", async () => {
+    const { url, environment } = await healthyStore()
+    await using _ = await openEmbedded(url, { sealKeys: { text: keys[0] }, jobs: true })
+    expect(troubles((await findings(environment)).found)).toEqual([])
+  })
+
+  test("a database of a newer release is a failure, and its tables are not looked at", async () => {
+    const { environment, change } = await healthyStore()
+    await change((session) => session.run(sql`insert into migrations (position, name) values (999, ${"0999-later"})`))
+    const { code, found } = await findings(environment)
+    expect(code).toBe(78)
+    expect(troubles(found)).toEqual([expect.stringMatching(/^fail storage: .*newer release.*"0999-later"/)])
+    expect(found.map(({ check }) => check)).not.toContain("jobs")
+  })
+
+  test("a database of an older release waits for a server", async () => {
+    const { environment, change } = await healthyStore()
+    const last = migrations.at(-1)?.name
+    await change((session) => session.run(sql`delete from migrations where name = ${last}`))
+    const { code, found } = await findings(environment)
+    expect([code, troubles(found)]).toEqual([
+      done,
+      [expect.stringMatching(/^warn storage: The schema is 1 migrations behind this release/)],
+    ])
+  })
+
+  test.each([
+    { why: "another key", key: keys[1], expected: /^fail seal: .*is not among the seal keys given/ },
+    { why: "no key", key: "", expected: /^fail seal: .*(is missing|no seal key was given).*serves nothing/ },
+    { why: "half a key", key: "c2hvcnQ=", expected: /^fail seal: .*32 bytes/ },
+  ])("$why is a failure", async ({ key, expected }) => {
+    const { environment } = await healthyStore()
+    const { code, found } = await findings({ ...environment, CHANCERY_SEAL_KEY: key ?? "" })
+    expect([code, troubles(found)]).toEqual([78, expect.arrayContaining([expect.stringMatching(expected)])])
+  })
+
+  test("secrets under an old key are told", async () => {
+    const { environment } = await healthyStore()
+    const { code, found } = await findings({ ...environment, CHANCERY_SEAL_KEY: `${keys[1]},${keys[0]}` })
+    expect([code, troubles(found)]).toEqual([
+      done,
+      [expect.stringMatching(/^warn seal: \d+ secrets are still sealed under the old key [0-9a-f]{16}\.$/)],
+    ])
+    expect(
+      troubles((await findings({ ...environment, CHANCERY_SEAL_KEY: `${keys[1]},${keys[0]}` }, "--quick")).found),
+    ).toEqual([])
+  })
+
+  test("jobs that nobody does, leases that last too long and clocks that go ahead are told", async () => {
+    const { environment, change, now } = await healthyStore()
+    await change(async (session) => {
+      await session.run(sql`update leases set done_at = ${now - 3 * hourMs} where name = ${"tidy"}`)
+      await session.run(sql`update leases set expires_at = ${now + hourMs} where name = ${"crl"}`)
+      await session.run(sql`update leases set done_at = ${now + hourMs} where name = ${"acme"}`)
+    })
+    expect(troubles((await findings(environment)).found).toSorted()).toEqual([
+      expect.stringMatching(/^warn clock: A server has finished work 60 min in the future/),
+      expect.stringMatching(/^warn jobs: The job tidy has not been done for 3 h/),
+      expect.stringMatching(/^warn jobs: The lease crl is held by eng-1 for another 60 min/),
+    ])
+    await change((session) => session.run(sql`update leases set done_at = ${now - 3 * hourMs}, expires_at = 0`))
+    expect(troubles((await findings(environment)).found)).toEqual([
+      expect.stringMatching(/^warn jobs: No server has done any background work for 3 h/),
+    ])
+  })
+
+  test("webhooks that fail, were disabled or gave events up are told", async () => {
+    const { url, environment, change, now } = await healthyStore()
+    {
+      await using engine = await openEmbedded(url, { sealKeys: { text: keys[0] } })
+      for (const name of ["down", "off", "fine"])
+        await engine.webhooks.create("acme", { name, url: "https://192.0.2.1/hook" })
+    }
+    await change(async (session) => {
+      await session.run(sql`update webhooks set failing_since = ${now - 5 * minuteMs} where name = ${"down"}`)
+      await session.run(sql`update webhooks set enabled = 0, disabled_reason = ${"gone."} where name = ${"off"}`)
+      await session.run(sql`insert into webhook_dead_letters
+        (webhook_id, id, event_id, kind, document, attempts, last_error, failed_at, redelivering)
+        select id, ${"whd-1"}, ${"evt-1"}, ${"workspace.locked"}, ${"{}"}, 3, ${"no"}, ${now}, 0 from webhooks where name = ${"off"}`)
+    })
+    expect(troubles((await findings(environment)).found)).toEqual([
+      "warn webhooks: The webhook down of acme has been failing for 5 min.",
+      "warn webhooks: The webhook off of acme was disabled: gone.",
+      "warn webhooks: The webhook off of acme has 1 events that were given up.",
+    ])
+  })
+})
+
+test("a setting that is wrong is all that is told, and the exit code is 78", async () => {
+  const { code, found } = await findings({ CHANCERY_LISTEN: "nowhere", CHANCERY_STORAGE: "mysql://x" })
+  expect([code, troubles(found)]).toEqual([
+    78,
+    [
+      expect.stringMatching(/^fail configuration: The setting listen cannot be "nowhere"/),
+      expect.stringMatching(/^fail configuration: The setting storage cannot be what is given/),
+    ],
+  ])
+})
+
+test("a store that does not answer is a failure, without the password", async () => {
+  const environment = { CHANCERY_DATA: await folder(), CHANCERY_STORAGE: "postgres://chancery:hunter2@127.0.0.1:1/x" }
+  const { code, out } = await examine([], { ...environment, CHANCERY_SEAL_KEY: keys[0] ?? "" })
+  expect(code).not.toBe(0)
+  expect(out).toMatch(/fail +storage +The store postgres:\/\/chancery@127.0.0.1:1\/x cannot be opened/)
+  expect(out).not.toContain("hunter2")
+})
+
+test("where there is no store yet, nothing is made", async () => {
+  const data = await folder()
+  const { code, found } = await findings({ CHANCERY_DATA: data })
+  expect([code, troubles(found)]).toEqual([0, [expect.stringMatching(/^warn storage: There is no store at/)]])
+  await expect(readFile(join(data, "chancery.db"))).rejects.toThrow("ENOENT")
+  await expect(readFile(join(data, "seal-key"))).rejects.toThrow("ENOENT")
+})
+
+test("files that others may read are told, and a damaged database is a failure", async () => {
+  const data = await folder()
+  const environment = { CHANCERY_DATA: data }
+  {
+    await using _ = await openEmbedded(`sqlite:${join(data, "chancery.db")}`, {})
+  }
+  await chmod(join(data, "seal-key"), 0o604)
+  await chmod(join(data, "chancery.db"), 0o640)
+  const { code, found } = await findings(environment, "--quick")
+  expect([code, troubles(found).filter((line) => line.includes(" files: "))]).toEqual([
+    1,
+    [
+      expect.stringMatching(/^warn files: The database .* has the mode 640/),
+      expect.stringMatching(/^fail files: The seal key file .* has the mode 604/),
+    ],
+  ])
+
+  const file = join(data, "chancery.db")
+  const bytes = await readFile(file)
+  await writeFile(file, Buffer.concat([bytes.subarray(0, 100), Buffer.alloc(bytes.length - 100, 0xa5)]))
+  const damaged = await findings(environment)
+  expect(damaged.code).toBeGreaterThan(0)
+  expect(troubles(damaged.found)).toContainEqual(expect.stringMatching(/^fail storage: .*(malformed|damaged)/))
+})
+
+test.each([
+  { files: ["absent", "absent"], expected: /^fail tls: The TLS certificate .* cannot be read/, code: 78 },
+  {
+    files: ["certificate", "renewed-key"],
+    expected: /^fail tls: The TLS certificate and key cannot be used/,
+    code: 78,
+  },
+])("a TLS pair that cannot be used is a failure: $files", async ({ files: [certificate, key], expected, code }) => {
+  const fixture = (name = "") => new URL(`../../../test/cli/tls/${name}.pem`, import.meta.url).pathname
+  const ended = await findings({
+    CHANCERY_DATA: await folder(),
+    CHANCERY_TLS_CERT: fixture(certificate),
+    CHANCERY_TLS_KEY: fixture(key),
+  })
+  expect(ended.code).toBe(code)
+  expect(troubles(ended.found)).toContainEqual(expect.stringMatching(expected))
+})

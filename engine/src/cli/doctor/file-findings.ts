@@ -1,0 +1,77 @@
+// Who else on the machine may read what is the server's alone.
+import { access, constants, stat } from "node:fs/promises"
+import { dirname } from "node:path"
+import { sqliteFile } from "../../storage/database.ts"
+import { exitCodes } from "../exit-code.ts"
+import type { Settings } from "../settings.ts"
+import { auditFileOf, sealKeySourcesOf, storageUrl } from "../store.ts"
+import { type Finding, fail, ok, warn } from "./finding.ts"
+
+/** `others` is what group and all may not do. */
+interface PrivatePath {
+  readonly path: string
+  readonly what: string
+  readonly others: number
+  readonly mode: string
+  readonly grave: boolean
+}
+
+const nothing = 0o077
+/** A key may be for a group, as certificate managers and Kubernetes hand them out. */
+const nothingForAll = 0o007
+
+export async function fileFindings(settings: Settings): Promise<readonly Finding[]> {
+  return [...(await auditFindings(auditFileOf(settings))), ...(await privacyFindings(settings))]
+}
+
+/** A server that cannot record what it does does not start; the folder of its data it makes by itself. */
+async function auditFindings(path: string | undefined): Promise<readonly Finding[]> {
+  if (path === undefined) {
+    const advice = "Leave --audit-log out, or name a file with it, where it must be known who did what."
+    return [warn("files", "There is no audit log: nobody can tell who did what.", advice)]
+  }
+  const missing = await access(path, constants.W_OK).then(
+    () => undefined,
+    (error: NodeJS.ErrnoException) => error.code,
+  )
+  const place = missing === "ENOENT" ? dirname(path) : path
+  try {
+    await access(place, constants.W_OK)
+    return [ok("files", `The audit log ${path} can be written.`)]
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === "ENOENT") return []
+    const message = `The audit log ${path} cannot be written (${code}), and nothing is done that it does not show.`
+    const advice =
+      "See that its folder belongs to whoever runs the servers, and that the disk is not mounted read-only."
+    return [fail("files", message, advice, exitCodes.configuration)]
+  }
+}
+
+async function privacyFindings(settings: Settings): Promise<readonly Finding[]> {
+  // Where there are no such modes, whoever may read a file is decided elsewhere.
+  if (process.platform === "win32") return []
+  const { text, file, defaultFile } = sealKeySourcesOf(settings)
+  const sealKey = text === undefined ? (file ?? defaultFile) : undefined
+  const paths = [
+    { path: settings.data, what: "data folder", others: nothing, mode: "700", grave: false },
+    { path: sqliteFile(storageUrl(settings)), what: "database", others: nothing, mode: "600", grave: false },
+    { path: auditFileOf(settings), what: "audit log", others: nothing, mode: "600", grave: false },
+    { path: sealKey, what: "seal key file", others: nothingForAll, mode: "600", grave: true },
+    { path: settings.tlsKey, what: "TLS private key", others: nothingForAll, mode: "600", grave: true },
+  ].flatMap(({ path, ...rest }): PrivatePath[] => (path === undefined ? [] : [{ path, ...rest }]))
+  const findings = (await Promise.all(paths.map(finding))).filter((each) => each !== undefined)
+  const troubles = findings.filter(({ level }) => level !== "ok")
+  if (troubles.length > 0) return troubles
+  return findings.length === 0 ? [] : [ok("files", "Nobody else on this machine may read what is the server's alone.")]
+}
+
+/** Undefined where there is nothing: whether that is wrong is another check's to say. */
+async function finding({ path, what, others, mode, grave }: PrivatePath): Promise<Finding | undefined> {
+  const found = await stat(path).catch(() => undefined)
+  if (found === undefined || !(found.isFile() || found.isDirectory())) return undefined
+  if ((found.mode & others) === 0) return ok("files", `The ${what} ${path} is private.`)
+  const shown = (found.mode & 0o777).toString(8)
+  const message = `The ${what} ${path} has the mode ${shown}: others on this machine get at it.`
+  return (grave ? fail : warn)("files", message, `Run: chmod ${mode} ${path}`)
+}

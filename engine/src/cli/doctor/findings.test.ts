@@ -1,0 +1,137 @@
+// What each look makes of figures that no test can arrange for: full disks, clocks that drift, certificates near their end.
+import { describe, expect, test } from "vitest"
+import type { IssuerId } from "../../core/ids.ts"
+import { dayMs, hourMs, minuteMs, secondMs } from "../../core/time.ts"
+import type { ServerFacts } from "../../storage/survey.ts"
+import { authorityFindings } from "./authority-findings.ts"
+import { databaseClockFinding, fileClockFinding } from "./clock-findings.ts"
+import { roughly } from "./finding.ts"
+import { integrityFinding, schemaFinding, serverFindings, spaceFinding } from "./storage-findings.ts"
+
+const now = 1_000 * dayMs
+
+test.each([
+  { database: now, level: "ok", why: "the same" },
+  { database: now + 900, level: "ok", why: "less than a second" },
+  { database: now + 5 * secondMs, level: "warn", message: /5 s behind that of the database/, why: "seconds" },
+  { database: now - 5 * secondMs, level: "warn", message: /5 s ahead of that of the database/, why: "seconds" },
+  { database: now - 10 * minuteMs, level: "fail", message: /10 min ahead/, why: "longer than leases can bear" },
+  { database: now + 4 * secondMs, answerMs: 8_000, level: "ok", why: "no more than the question took" },
+])("a clock that differs by $why is $level", ({ database, answerMs = 0, level, message = /agrees/ }) => {
+  const before = now - answerMs / 2
+  const finding = databaseClockFinding({ before, after: before + answerMs, database })
+  expect(finding).toMatchObject({ level, message: expect.stringMatching(message) as string })
+})
+
+test("files from the future tell of a clock that was set back", () => {
+  expect(fileClockFinding(now, now - hourMs).level).toBe("ok")
+  expect(fileClockFinding(now, now + hourMs)).toMatchObject({
+    level: "warn",
+    message: expect.stringMatching(/60 min in the future/) as string,
+  })
+})
+
+test.each([
+  { freeBytes: 50 * 2 ** 30, level: "ok" },
+  { freeBytes: 2 ** 30, level: "warn" },
+  { freeBytes: 2 ** 27, level: "fail" },
+])("$freeBytes bytes of free disk are $level", ({ freeBytes, level }) => {
+  expect(spaceFinding(freeBytes).level).toBe(level)
+})
+
+test("what SQLite finds is told in its words", () => {
+  expect(integrityFinding([]).level).toBe("ok")
+  expect(integrityFinding(["row 3 missing from index x"])).toMatchObject({
+    level: "fail",
+    message: "The file of the database is damaged: row 3 missing from index x.",
+  })
+})
+
+test.each([
+  { standing: { appliedCount: 9, missing: [], unknown: undefined }, level: "ok" },
+  { standing: { appliedCount: 0, missing: ["1"], unknown: undefined }, level: "warn" },
+  { standing: { appliedCount: 8, missing: ["9"], unknown: undefined }, level: "warn" },
+  { standing: { appliedCount: 9, missing: [], unknown: "9999" }, level: "fail" },
+])("a schema of $standing is $level", ({ standing, level }) => {
+  expect(schemaFinding(standing).level).toBe(level)
+})
+
+const server: ServerFacts = {
+  version: "17.2",
+  now,
+  standby: false,
+  readOnly: false,
+  mayCreate: true,
+  hasTrigrams: true,
+  connectionMaximum: 97,
+  connectionCount: 12,
+  unsafeSettings: [],
+}
+
+test.each<{ facts: Partial<ServerFacts>; levels: readonly string[]; message: RegExp }>([
+  { facts: {}, levels: ["ok", "ok"], message: /12 of 97/ },
+  { facts: { standby: true }, levels: ["ok", "fail", "ok"], message: /standby/ },
+  { facts: { readOnly: true }, levels: ["ok", "fail", "ok"], message: /default_transaction_read_only/ },
+  { facts: { mayCreate: false }, levels: ["ok", "warn", "ok"], message: /may not create tables/ },
+  { facts: { hasTrigrams: false }, levels: ["ok", "fail", "ok"], message: /pg_trgm/ },
+  { facts: { unsafeSettings: ["fsync = off"] }, levels: ["ok", "fail", "ok"], message: /may lose writes.*fsync = off/ },
+  { facts: { connectionCount: 95 }, levels: ["ok", "warn"], message: /95 of 97/ },
+  { facts: { connectionMaximum: 5, connectionCount: 1 }, levels: ["ok", "fail"], message: /1 of 5/ },
+])("a database server with $facts is $levels", ({ facts, levels, message }) => {
+  const findings = serverFindings({ ...server, ...facts })
+  expect(findings.map(({ level }) => level)).toEqual(levels)
+  const told = findings.find(({ level }) => level !== "ok") ?? findings.at(-1)
+  expect(told?.message).toMatch(message)
+})
+
+describe("authorities", () => {
+  const issuer = (name: string, notAfter: number, hasKey = true) =>
+    ({ mount: "pki", issuer: `iss-${name}` as IssuerId, name, notAfter, hasKey }) as const
+  const list = (thisUpdate: number, nextUpdate: number) =>
+    ({ mount: "pki", issuer: "iss-a" as IssuerId, kind: "complete", thisUpdate, nextUpdate, entryCount: 3 }) as const
+  const told = (
+    issuers: readonly ReturnType<typeof issuer>[],
+    lists: readonly ReturnType<typeof list>[] = [],
+    leftOut = 0,
+  ) =>
+    authorityFindings({ issuers, lists, mounts: [], leftOut }, now).map(({ level, message }) => `${level} ${message}`)
+
+  test.each([
+    { issuers: [issuer("a", now + 90 * dayMs)], expected: ["ok 1 issuers and 0 revocation lists are in date."] },
+    { issuers: [issuer("a", now + 10 * dayMs)], expected: ["warn The issuer a of pki expires in 10 days."] },
+    {
+      issuers: [issuer("a", now - dayMs)],
+      expected: [expect.stringMatching(/^fail The issuer a of pki .*expired for 24 h/)],
+    },
+    {
+      issuers: [issuer("a", now - dayMs), issuer("b", now + 90 * dayMs)],
+      expected: [expect.stringMatching(/^warn The issuer a of pki has been expired.*signs nothing any more/)],
+    },
+    { issuers: [issuer("a", now - dayMs, false)], expected: ["ok No mount has an issuer that signs."] },
+  ])("$issuers", ({ issuers, expected }) => {
+    expect(told(issuers)).toEqual(expected)
+  })
+
+  test.each([
+    { crl: list(now - hourMs, now + 71 * hourMs), expected: /^ok / },
+    { crl: list(now - 70 * hourMs, now + 2 * hourMs), expected: /^warn .*counts for 2 h only/ },
+    { crl: list(now - 80 * hourMs, now - 8 * hourMs), expected: /^fail .*out of date for 8 h/ },
+  ])("a list like $crl", ({ crl, expected }) => {
+    expect(told([issuer("a", now + 90 * dayMs)], [crl])).toEqual([expect.stringMatching(expected)])
+  })
+
+  test("what is not looked at is told", () => {
+    expect(told([issuer("a", now + 90 * dayMs)], [], 4)).toEqual([
+      expect.stringMatching(/^warn 4 issuers, lists or mounts/),
+    ])
+  })
+})
+
+test.each([
+  [90 * secondMs, "90 s"],
+  [-5 * minuteMs, "5 min"],
+  [36 * hourMs, "36 h"],
+  [12.9 * dayMs, "12 days"],
+])("%d ms is about %s", (durationMs, text) => {
+  expect(roughly(durationMs)).toBe(text)
+})

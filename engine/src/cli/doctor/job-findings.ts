@@ -1,0 +1,74 @@
+import { type Instant, minuteMs } from "../../core/time.ts"
+import type { Job } from "../../jobs/job.ts"
+import type { LeaseFacts, WebhookFacts } from "../../storage/survey.ts"
+import { type Finding, ok, orOk, roughly, warn } from "./finding.ts"
+
+/** Longer than any lease that a server takes (jobs/exclusively.ts). */
+const longestLeaseMs = 2 * minuteMs
+
+/** Many times as long as the most frequent jobs wait: where none was done in it, no server runs. */
+const idleMs = 5 * minuteMs
+
+export type JobSchedule = Pick<Job, "name" | "everyMs" | "timeoutMs">
+
+export function jobFindings(
+  schedules: readonly JobSchedule[],
+  leases: readonly LeaseFacts[],
+  now: Instant,
+): readonly Finding[] {
+  const byName = new Map(leases.map((lease) => [lease.name, lease]))
+  const troubles = leases
+    .filter(({ expiresAt }) => expiresAt - now > longestLeaseMs)
+    .map(({ name, holder, expiresAt }) =>
+      warn(
+        "jobs",
+        `The lease ${name} is held by ${holder} for another ${roughly(expiresAt - now)}, longer than any server takes one.`,
+        "The clock of that server goes ahead: see to it. The lease runs out by itself.",
+      ),
+    )
+  const done = schedules.map(({ name }) => byName.get(name)?.doneAt ?? 0)
+  const newest = Math.max(0, ...done)
+  if (now - newest > idleMs) {
+    const when = newest === 0 ? "ever" : `for ${roughly(now - newest)}`
+    const message = `No server has done any background work ${when}: revocation lists are not renewed and nothing is swept.`
+    return [...troubles, warn("jobs", message, "Start a server on this store, or see in its log why it does not work.")]
+  }
+  for (const job of schedules) {
+    const { name } = job
+    if (!isOverdue(job, byName.get(name), now)) continue
+    const doneAt = byName.get(name)?.doneAt ?? undefined
+    const since =
+      doneAt === undefined ? "was never brought to a good end" : `has not been done for ${roughly(now - doneAt)}`
+    const advice = `See the servers' logs for job-failed with "job":"${name}".`
+    troubles.push(warn("jobs", `The job ${name} ${since}.`, advice))
+  }
+  return orOk(troubles, "jobs", `All ${schedules.length} background jobs have been done when they were due.`)
+}
+
+/** Its time may be up once, and that of a first failed attempt. */
+function isOverdue({ everyMs, timeoutMs }: JobSchedule, lease: LeaseFacts | undefined, now: Instant): boolean {
+  if (lease === undefined) return true
+  const isRunning = lease.expiresAt > now
+  const patienceMs = 3 * everyMs + minuteMs + (isRunning ? timeoutMs : 0)
+  return now - (lease.doneAt ?? 0) > patienceMs
+}
+
+export function webhookFindings(webhooks: readonly WebhookFacts[], now: Instant): readonly Finding[] {
+  const troubles = webhooks.flatMap(({ organization, name, disabledReason, failingSince, deadLetterCount }) => {
+    const which = `The webhook ${name} of ${organization}`
+    const found: Finding[] = []
+    if (disabledReason !== null) {
+      const advice = "Mend its receiver, then enable it again: it goes on where it stopped (docs/webhooks.md)."
+      found.push(warn("webhooks", `${which} was disabled: ${disabledReason.replace(/\.$/, "")}.`, advice))
+    } else if (failingSince !== null) {
+      const advice = "See to its receiver; it is tried again for hours, then the event is given up."
+      found.push(warn("webhooks", `${which} has been failing for ${roughly(now - failingSince)}.`, advice))
+    }
+    if (deadLetterCount > 0) {
+      const advice = "Have them sent again, or delete them (docs/webhooks.md)."
+      found.push(warn("webhooks", `${which} has ${deadLetterCount} events that were given up.`, advice))
+    }
+    return found
+  })
+  return troubles.length > 0 ? troubles : [ok("webhooks", "No webhook is failing.")]
+}

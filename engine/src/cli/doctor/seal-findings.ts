@@ -1,0 +1,38 @@
+import { type SealKeysAtHand, SealedStore } from "../../storage/seal-keys.ts"
+import { exitCodes } from "../exit-code.ts"
+import { type Finding, fail, ok, warn } from "./finding.ts"
+
+/** `counts` tells how many values are under each key; undefined where they were not counted. */
+export function sealFindings(
+  { ring, problem, file, used }: SealKeysAtHand,
+  counts: ReadonlyMap<string, number> | undefined,
+): readonly Finding[] {
+  if (problem !== undefined) {
+    const meaning = problem instanceof SealedStore ? "A server that starts now serves nothing until it is there." : ""
+    const advice = "Give the keys that this store was sealed with: `chancery seal status` works once they are there."
+    return [fail("seal", [problem.message, meaning].filter(Boolean).join(" "), advice, exitCodes.configuration)]
+  }
+  if (ring === undefined) {
+    return [ok("seal", `There is no seal key yet; the first start makes one in ${file}.`)]
+  }
+  const current = ring.current.id
+  const findings = [
+    ok("seal", `The key ${current} seals, and ${ring.keys.size} in all open; the store asks for ${used.length}.`),
+  ]
+  if (counts === undefined) return findings
+  const lost = [...counts].filter(([id]) => !ring.keys.has(id))
+  for (const [id, count] of lost) {
+    const advice = "Find the key in a backup of the key file, and add it after the current one."
+    findings.push(fail("seal", `${count} secrets are sealed under the key ${id}, which is not at hand.`, advice))
+  }
+  const old = [...counts].filter(([id]) => id !== current && ring.keys.has(id))
+  for (const [id, count] of old) {
+    const advice = "Run: chancery seal rotate --no-new-key"
+    findings.push(warn("seal", `${count} secrets are still sealed under the old key ${id}.`, advice))
+  }
+  if (lost.length === 0 && old.length === 0) {
+    const total = counts.get(current) ?? 0
+    findings.push(ok("seal", `All ${total} secrets are sealed under the current key.`))
+  }
+  return findings
+}

@@ -1,0 +1,99 @@
+import { access, constants, stat, statfs } from "node:fs/promises"
+import { dirname } from "node:path"
+import type { Instant } from "../../core/time.ts"
+import { defaultPoolSize } from "../../storage/backend.ts"
+import type { SchemaStanding, ServerFacts } from "../../storage/survey.ts"
+import { exitCodes } from "../exit-code.ts"
+import { type Finding, fail, ok, warn } from "./finding.ts"
+
+const check = "storage"
+
+export function schemaFinding({ appliedCount, missing, unknown }: SchemaStanding): Finding {
+  if (unknown !== undefined) {
+    const message = `The database was written by a newer release: it has the migration "${unknown}", which this one does not know, and does not start.`
+    return fail(check, message, "Start that release or a later one, or restore a backup.", exitCodes.configuration)
+  }
+  if (missing.length === 0) return ok(check, `The schema is that of this release (${appliedCount} migrations).`)
+  if (appliedCount === 0) return warn(check, "The database is empty.", "Start a server: the first makes the schema.")
+  return warn(
+    check,
+    `The schema is ${missing.length} migrations behind this release; what depends on them is not checked here.`,
+    "Back up, then start a server of this release: it brings the schema up to date.",
+  )
+}
+
+export function integrityFinding(broken: readonly string[]): Finding {
+  if (broken.length === 0) return ok(check, "The file of the database is whole.")
+  const message = `The file of the database is damaged: ${broken.join("; ")}.`
+  return fail(check, message, "Stop the servers, keep the file, restore the last backup, and look at the disk.")
+}
+
+const gibibyte = 2 ** 30
+const leastBytes = gibibyte / 4
+const comfortableBytes = 2 * gibibyte
+
+/** Of the disk that the embedded store is on. */
+export function spaceFinding(freeBytes: number): Finding {
+  const free = `${(freeBytes / gibibyte).toFixed(1)} GiB`
+  const advice = "Make room: a full disk stops every write, and the audit log stops the reads that it records."
+  if (freeBytes < leastBytes) return fail(check, `The disk of the store has only ${free} left.`, advice)
+  if (freeBytes < comfortableBytes) return warn(check, `The disk of the store has ${free} left.`, advice)
+  return ok(check, `The disk of the store has ${free} left.`)
+}
+
+/** Of an embedded store; the newest time of its files comes with them. */
+export async function fileStoreFindings(
+  file: string,
+): Promise<{ readonly findings: readonly Finding[]; readonly latest: Instant }> {
+  const { bavail, bsize } = await statfs(file)
+  const written = await Promise.all([file, `${file}-wal`].map((path) => stat(path).catch(() => undefined)))
+  return {
+    findings: [await writableFinding(file), spaceFinding(bavail * bsize)],
+    latest: Math.max(...written.map((each) => each?.mtimeMs ?? 0)),
+  }
+}
+
+async function writableFinding(file: string): Promise<Finding> {
+  try {
+    // Its log and its lock stand beside it.
+    await access(file, constants.R_OK | constants.W_OK)
+    await access(dirname(file), constants.R_OK | constants.W_OK | constants.X_OK)
+    return ok(check, "The file of the database and its folder can be written.")
+  } catch (error) {
+    const message = `Whoever runs this may not write the database ${file} or its folder (${(error as NodeJS.ErrnoException).code}).`
+    const advice = "Run servers, and this, as the owner of the data folder; see that the disk is not mounted read-only."
+    return fail(check, message, advice, exitCodes.configuration)
+  }
+}
+
+export function serverFindings(facts: ServerFacts): readonly Finding[] {
+  const findings: Finding[] = []
+  if (facts.standby || facts.readOnly) {
+    const message = facts.standby
+      ? "The database server is a standby: nothing can be written there."
+      : "The database lets nobody write (default_transaction_read_only)."
+    findings.push(fail(check, message, "Name the primary with --storage or CHANCERY_STORAGE."))
+  }
+  if (!facts.mayCreate) {
+    const advice = "Grant CREATE on its schema, or make the role the owner of the database."
+    findings.push(warn(check, "The role may not create tables, so that an upgrade cannot change the schema.", advice))
+  }
+  if (!facts.hasTrigrams) {
+    const advice = "Install PostgreSQL's contrib modules, and let an administrator run: create extension pg_trgm"
+    findings.push(fail(check, "The extension pg_trgm is not there, without which names are not found.", advice))
+  }
+  if (facts.unsafeSettings.length > 0) {
+    const message = `The database may lose writes that were answered: ${facts.unsafeSettings.join(", ")}.`
+    findings.push(fail(check, message, "Set them to on, at least for this database."))
+  }
+  findings.push(connectionFinding(facts))
+  return [ok(check, `PostgreSQL ${facts.version} answers.`), ...findings]
+}
+
+function connectionFinding({ connectionCount, connectionMaximum }: ServerFacts): Finding {
+  const shown = `${connectionCount} of ${connectionMaximum} connections are in use; each server keeps up to ${defaultPoolSize}.`
+  const advice = "Raise max_connections (or the limit of the role or the database), or put a connection pooler between."
+  if (connectionMaximum < defaultPoolSize) return fail(check, shown, advice)
+  if (connectionMaximum - connectionCount < defaultPoolSize) return warn(check, shown, advice)
+  return ok(check, shown)
+}
