@@ -1,3 +1,4 @@
+import { sql } from "kysely"
 import type { WorkspaceId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
 import type { BulkResult } from "../workspaces/bulk-action.ts"
@@ -11,7 +12,7 @@ export class BulkRows implements BulkStore {
     this.#session = session
   }
 
-  async find(key: BulkKey, now: Instant): Promise<KeptBulkAction | undefined> {
+  async find(key: BulkKey, now: Instant): Promise<(KeptBulkAction & { readonly partCount: number }) | undefined> {
     const row = await this.#session.first(byKey, { ...scopeOf(key), now })
     if (row === undefined) return undefined
     return {
@@ -21,6 +22,7 @@ export class BulkRows implements BulkStore {
       totalCount: row.total_count,
       createdAt: row.created_at,
       expiresAt: row.expires_at,
+      partCount: row.part_count,
     }
   }
 
@@ -84,6 +86,11 @@ const byKey = statement((db, { organizationId, kind, by, key, now }: Scope & { r
   db
     .selectFrom("bulk_actions")
     .select(["id", "request", "total_count", "created_at", "expires_at"])
+    .select(
+      sql<number>`(select count(*) from bulk_action_parts as p where p.bulk_action_id = bulk_actions.id)`.as(
+        "part_count",
+      ),
+    )
     .where("organization_id", "=", organizationId)
     .where("by_kind", "=", kind)
     .where("by_id", "=", by)

@@ -8,7 +8,13 @@ import type { LockChange } from "../workspaces/lock.ts"
 import { LockRanOut } from "../workspaces/lock-end.ts"
 import type { Actor, Lock, SituatedWorkspace, VcsRepo, Workspace, WorkspaceRef } from "../workspaces/workspace.ts"
 import type { Visibility, WorkspaceQuery } from "../workspaces/query.ts"
-import type { ReferencedIds, ReferenceFacts, WorkspaceRelated, WorkspaceStore } from "../workspaces/workspace-store.ts"
+import type {
+  ReferencedIds,
+  ReferenceFacts,
+  WorkspaceOutline,
+  WorkspaceRelated,
+  WorkspaceStore,
+} from "../workspaces/workspace-store.ts"
 import { derived } from "../core/derived.ts"
 import { among } from "./dialect.ts"
 import { indexName, removeName } from "./name-search.ts"
@@ -65,6 +71,17 @@ export class WorkspaceRows implements WorkspaceStore {
       const row = found.get(id)
       return row === undefined ? [] : [makeSituated(row)]
     })
+  }
+
+  async outlines(ids: readonly WorkspaceId[]): Promise<readonly WorkspaceOutline[]> {
+    if (ids.length === 0) return []
+    const rows = await this.#session.all(outlinesByIds, { ids })
+    return rows.map((row) => ({
+      id: row.id as WorkspaceId,
+      organizationId: row.organization_id as OrganizationId,
+      name: row.name,
+      organization: { allowForceDeleteWorkspaces: row.allow_force_delete_workspaces === 1 },
+    }))
   }
 
   async related(
@@ -317,6 +334,13 @@ const removePolicy = statement((db, { id }: { id: string }) =>
 )
 const byIds = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
   situatedRows(db).where(among(dialect, sql.ref("w.id"), ids)),
+)
+const outlinesByIds = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
+  db
+    .selectFrom("workspaces as w")
+    .innerJoin("organizations as o", "o.id", "w.organization_id")
+    .select(["w.id", "w.organization_id", "w.name", "o.allow_force_delete_workspaces"])
+    .where(among(dialect, sql.ref("w.id"), ids)),
 )
 /** `owner` is the workspace, or the state version that an output belongs to. */
 interface RelatedRow {

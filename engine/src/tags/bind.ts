@@ -1,4 +1,4 @@
-import { newId, type TagId } from "../core/ids.ts"
+import { newId, newOrderedId, type TagId } from "../core/ids.ts"
 import type { RandomSource } from "../core/random.ts"
 import type { Instant } from "../core/time.ts"
 import { foldTag, type Tag } from "./tag.ts"
@@ -43,7 +43,7 @@ export async function bind(
           ? [
               {
                 bearer,
-                id: newId("tb", made.random),
+                id: newOrderedId("tb", made.random, made.now),
                 key,
                 value,
                 tagId: tagIdOf(bearer, key, value),

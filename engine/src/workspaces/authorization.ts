@@ -15,10 +15,10 @@ import {
 } from "./permissions.ts"
 import type { Visibility } from "./query.ts"
 import type { Actor, SituatedWorkspace, WorkspaceRef } from "./workspace.ts"
-import type { WorkspaceStore } from "./workspace-store.ts"
+import type { WorkspaceOutline, WorkspaceStore } from "./workspace-store.ts"
 
-export interface AuthorizedWorkspace {
-  readonly workspace: SituatedWorkspace
+export interface AuthorizedWorkspace<Found extends WorkspaceOutline = SituatedWorkspace> {
+  readonly workspace: Found
   readonly permissions: WorkspacePermissions
 }
 
@@ -44,11 +44,11 @@ export async function authorizeWorkspace(
 }
 
 /** The caller's permissions on each of several workspaces, in their order. */
-export async function withPermissions(
+export async function withPermissions<Found extends WorkspaceOutline>(
   stores: Pick<AuthorizationStores, "access">,
   caller: Caller,
-  workspaces: readonly SituatedWorkspace[],
-): Promise<AuthorizedWorkspace[]> {
+  workspaces: readonly Found[],
+): Promise<AuthorizedWorkspace<Found>[]> {
   const granted = workspaces.filter((workspace) => needsGrants(caller, workspace.organizationId))
   const teams = [...new Set(granted.flatMap((workspace) => teamsOf(caller, workspace.organizationId)))]
   const grants =

@@ -21,6 +21,7 @@ import { promote } from "./state-settlement.ts"
 import { tagChanges } from "./tag-events.ts"
 import { bearerOf } from "./tag-service.ts"
 import type { SituatedWorkspace } from "./workspace.ts"
+import type { WorkspaceOutline } from "./workspace-store.ts"
 
 type UsedStores = Pick<Stores, "events" | "workspaces" | "access" | "projects" | "tags" | "stateVersions">
 
@@ -39,7 +40,8 @@ interface Deed {
   readonly events: readonly Change[]
 }
 /** Undefined where the workspace is as it shall be already; throws what the single action would have been refused with. */
-type Judge = (workspace: SituatedWorkspace) => Promise<Deed | undefined>
+type Judge<Found extends WorkspaceOutline> = (workspace: Found) => Promise<Deed | undefined>
+type TagAction = Extract<BulkAction, { readonly kind: "tag" | "untag" | "bind" }>
 
 const neededFor: Record<BulkAction["kind"], readonly WorkspacePermission[]> = {
   lock: ["canLock"],
@@ -52,29 +54,54 @@ const neededFor: Record<BulkAction["kind"], readonly WorkspacePermission[]> = {
   "safe-delete": ["canDestroy"],
 }
 
+interface PartContext extends BulkContext {
+  readonly dryRun: boolean
+}
+
 export async function doPart(
   stores: UsedStores,
   action: BulkAction,
   ids: readonly WorkspaceId[],
-  context: BulkContext & { readonly dryRun: boolean },
+  context: PartContext,
 ): Promise<readonly BulkResult[]> {
-  const authorized = await withPermissions(stores, context.caller, await stores.workspaces.findMany(ids))
+  switch (action.kind) {
+    case "tag":
+    case "untag":
+    case "bind": {
+      const found = await stores.workspaces.outlines(ids)
+      return judgeAndWrite(stores, action, ids, found, (seen) => taggingAs(stores, action, seen, context), context)
+    }
+    default: {
+      const found = await stores.workspaces.findMany(ids)
+      return judgeAndWrite(stores, action, ids, found, (seen) => judgeOf(stores, action, seen, context), context)
+    }
+  }
+}
+
+async function judgeAndWrite<Found extends WorkspaceOutline>(
+  stores: UsedStores,
+  action: BulkAction,
+  ids: readonly WorkspaceId[],
+  found: readonly Found[],
+  judgeOf: (seen: readonly Found[]) => Promise<Judge<Found>>,
+  context: PartContext,
+): Promise<readonly BulkResult[]> {
+  const authorized = await withPermissions(stores, context.caller, found)
   const seen = new Map(
     authorized
       .filter(({ permissions }) => isVisible(permissions))
       .map(({ workspace, permissions }) => [workspace.id, { workspace, permissions }]),
   )
-  const workspaces = [...seen.values()].map(({ workspace }) => workspace)
-  const judge = await judgeOf(stores, action, workspaces, context)
+  const judge = await judgeOf([...seen.values()].map(({ workspace }) => workspace))
   const deeds: Deed[] = []
   const results: BulkResult[] = []
   for (const workspaceId of ids) {
-    const found = seen.get(workspaceId)
-    if (found === undefined) {
+    const place = seen.get(workspaceId)
+    if (place === undefined) {
       results.push({ workspaceId, name: null, outcome: "refused", refusal: refusalOf(notFound(workspaceId)) })
       continue
     }
-    const { workspace, permissions } = found
+    const { workspace, permissions } = place
     const { name } = workspace
     try {
       for (const permission of neededFor[action.kind]) require(permissions, permission, workspaceId)
@@ -106,10 +133,10 @@ const refusalOf = ({ code, message, facts }: EngineError): BulkRefusal => ({
 
 async function judgeOf(
   stores: UsedStores,
-  action: BulkAction,
+  action: Exclude<BulkAction, TagAction>,
   workspaces: readonly SituatedWorkspace[],
-  { caller, owner, now }: BulkContext,
-): Promise<Judge> {
+  { caller, now }: BulkContext,
+): Promise<Judge<SituatedWorkspace>> {
   const by = actorOf(caller)
   switch (action.kind) {
     case "lock":
@@ -133,12 +160,6 @@ async function judgeOf(
           events: [{ kind: "workspace.unlocked", workspace, changed: ["locked"] }],
         }
       }
-    case "tag":
-      return taggingAs(stores, workspaces, (present) => addFlatAs(owner, present, action.tags, ["tags"]))
-    case "untag":
-      return taggingAs(stores, workspaces, (present) => removeFlatAs(owner, present, action.tags))
-    case "bind":
-      return taggingAs(stores, workspaces, (present) => bindAs(owner, present, action.bindings, ["bindings"]))
     case "move":
       return moving(stores, caller, action.projectId, workspaces, now)
     case "safe-delete":
@@ -154,17 +175,31 @@ async function judgeOf(
 
 async function taggingAs(
   { tags }: UsedStores,
-  workspaces: readonly SituatedWorkspace[],
-  plan: (present: readonly TagBinding[]) => HeldPlan,
-): Promise<Judge> {
+  action: TagAction,
+  workspaces: readonly WorkspaceOutline[],
+  { owner }: BulkContext,
+): Promise<Judge<WorkspaceOutline>> {
   const present = await tags.bindingsOf(workspaces.map(bearerOf))
   return async (workspace) => {
     const before = present.get(workspace.id) ?? []
-    const planned = plan(before)
+    const planned = planOf(action, owner, before)
     refusePlan(planned)
     const change = changesBetween(before, planned.bindings)
     if (change.put.length === 0 && change.remove.length === 0) return undefined
     return { tags: { bearer: bearerOf(workspace), change }, events: tagChanges(workspace, change) }
+  }
+}
+
+function planOf(action: TagAction, owner: string | undefined, present: readonly TagBinding[]): HeldPlan {
+  switch (action.kind) {
+    case "tag":
+      return addFlatAs(owner, present, action.tags, ["tags"])
+    case "untag":
+      return removeFlatAs(owner, present, action.tags)
+    case "bind":
+      return bindAs(owner, present, action.bindings, ["bindings"])
+    default:
+      return action satisfies never
   }
 }
 
@@ -174,7 +209,7 @@ async function moving(
   projectId: string,
   workspaces: readonly SituatedWorkspace[],
   now: Instant,
-): Promise<Judge> {
+): Promise<Judge<SituatedWorkspace>> {
   const { project } = await authorizeProject(stores, caller, projectId, "canMoveWorkspaces")
   const refusals = new Map<string, EngineError>()
   for (const source of new Set(workspaces.map((workspace) => workspace.projectId)))

@@ -27,8 +27,8 @@ export interface BulkPart {
 }
 
 export interface BulkStore {
-  /** Unless its time is over. */
-  find(key: BulkKey, now: Instant): Promise<KeptBulkAction | undefined>
+  /** Unless its time is over; with the number of its parts, which another release may have cut to another size. */
+  find(key: BulkKey, now: Instant): Promise<(KeptBulkAction & { readonly partCount: number }) | undefined>
   /** Takes the place of one whose time is over. */
   insert(kept: KeptBulkAction, parts: readonly (readonly WorkspaceId[])[]): Promise<void>
   part(id: string, position: number): Promise<BulkPart | undefined>
