@@ -21,6 +21,7 @@ import type { RandomSource } from "../core/random.ts"
 import { refuseUnstorableText } from "../core/text.ts"
 import { decodeError } from "../wire/jsonapi/errors.ts"
 import { decodeError as decodePkiError } from "../wire/pki/errors.ts"
+import { retryAfterMs, secondsOf } from "./retry-after.ts"
 import type { PermittedAddresses } from "./address-guard.ts"
 import { guardedLookup, literalRefusal } from "./guarded-lookup.ts"
 
@@ -436,21 +437,14 @@ function refusalOf(api: Api, { statusCode, headers, bytes }: Answered, names: Ou
   return api.refusal({ status: statusCode, document, header, retryAfterMs: askedPauseMs(statusCode, headers) }, names)
 }
 
-/** `Retry-After` in seconds or as a date, which counts from the answer's own; else the seconds until the rate limit ends. */
+/** `Retry-After`, else the seconds until the rate limit ends. */
 function askedPauseMs(status: number, headers: Answered["headers"]): number | undefined {
-  const retryAfter = single(headers["retry-after"])
-  const seconds =
-    secondsOf(retryAfter) ?? (status === 429 ? secondsOf(single(headers["x-ratelimit-reset"])) : undefined)
-  if (seconds !== undefined) return seconds * 1_000
-  const pause = Date.parse(retryAfter ?? "") - Date.parse(single(headers["date"]) ?? "")
-  return Number.isNaN(pause) ? undefined : Math.max(0, pause)
+  const asked = retryAfterMs(single(headers["retry-after"]), single(headers["date"]))
+  const limited = status === 429 ? secondsOf(single(headers["x-ratelimit-reset"])) : undefined
+  return asked ?? (limited === undefined ? undefined : limited * 1_000)
 }
 
 const single = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value)
-
-function secondsOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,9}(\.\d+)?$/.test(text.trim()) ? Number(text) : undefined
-}
 
 function parsed(bytes: Uint8Array, base: URL): unknown {
   try {

@@ -65,6 +65,17 @@ describe("a delivery", () => {
     expect(receiver.seen.slice(before).map(({ path }) => path)).toEqual(["/"])
   })
 
+  test.each([
+    ["120", 120_000],
+    ["Tue, 01 Jan 2030 00:02:00 GMT", 120_000],
+    ["soon", undefined],
+  ])("hears Retry-After: %s", async (retryAfter, retryAfterMs) => {
+    const headers = { "retry-after": retryAfter, date: "Tue, 01 Jan 2030 00:00:00 GMT" }
+    receiver.answerWith((response) => void response.writeHead(503, headers).end())
+    const asked = retryAfterMs === undefined ? {} : { retryAfterMs }
+    expect(await delivered(receiver.url)).toEqual({ delivered: false, error: "status 503", ...asked })
+  })
+
   test("does not wait for what is answered beside the status", async () => {
     receiver.answerWith((response) => void response.writeHead(200).write("a".repeat(100_000)))
     expect(await delivered(receiver.url)).toEqual({ delivered: true })

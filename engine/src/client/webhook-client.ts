@@ -2,11 +2,12 @@ import { type Fetch, FetchFailure } from "../core/fetch.ts"
 import { type Clock, secondMs } from "../core/time.ts"
 import type { WebhookClient } from "../events/webhook-delivery.ts"
 import { outcomeOf } from "../events/webhook-progress.ts"
+import { retryAfterMs } from "./retry-after.ts"
 
 /** For all of one attempt. */
 const timeoutMs = 10 * secondMs
 
-/** `sign`: HMAC-SHA256 under a secret, in hex. Redirects are not followed, and what is answered beside the status is not read. */
+/** `sign`: HMAC-SHA256 under a secret, in hex. Redirects are not followed, and of what is answered only the status and `Retry-After` are read. */
 export const webhookClient = (
   fetch: Fetch,
   clock: Clock,
@@ -19,7 +20,7 @@ export const webhookClient = (
   async deliver({ id, webhookId, url, secret, body }) {
     const seconds = Math.floor(clock.now() / secondMs)
     try {
-      const { status } = await fetch({
+      const { status, headers } = await fetch({
         method: "POST",
         url,
         headers: {
@@ -34,7 +35,7 @@ export const webhookClient = (
         answerBytesMaximum: 0,
         dropsBody: true,
       })
-      return outcomeOf(status)
+      return outcomeOf(status, retryAfterMs(headers["retry-after"], headers["date"]))
     } catch (error) {
       if (error instanceof FetchFailure) return outcomeOf(error.kind)
       throw error

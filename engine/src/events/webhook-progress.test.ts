@@ -104,6 +104,15 @@ describe("after an attempt,", () => {
   })
 })
 
+test.each([
+  { asked: 5 * secondMs, delay: 10 * secondMs, why: "less than it would be waited for anyway" },
+  { asked: 120 * secondMs, delay: 120 * secondMs, why: "more" },
+  { asked: 24 * hourMs, delay: hourMs, why: "more than the longest delay" },
+])("a receiver that asks for $why", ({ asked, delay }) => {
+  const { pending } = stepAfter(webhook, outcomeOf(503, asked), context).webhook
+  expect(pending?.dueAt).toBe(context.now + delay)
+})
+
 test("delays grow to an hour, and chance takes away up to half of one", () => {
   const delays = [1, 2, 3, 4, 5, 6, 7].map((attempts) => retryDelayMs(attempts, 0) / secondMs)
   expect(delays).toEqual([10, 30, 90, 270, 810, 2_430, 3_600])

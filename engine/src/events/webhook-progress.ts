@@ -6,11 +6,15 @@ import type { EventPosition } from "./event.ts"
 import type { Webhook } from "./webhook.ts"
 
 /** `error` is shown: a status or a kind of failure, and nothing of what was answered. */
-export type DeliveryOutcome = { readonly delivered: true } | { readonly delivered: false; readonly error: string }
+export type DeliveryOutcome =
+  | { readonly delivered: true }
+  /** With the time for which the receiver does not want to be asked again, where it has said so. */
+  | { readonly delivered: false; readonly error: string; readonly retryAfterMs?: number }
 
-export const outcomeOf = (answer: number | FetchFailureKind): DeliveryOutcome => {
+export function outcomeOf(answer: number | FetchFailureKind, retryAfterMs?: number): DeliveryOutcome {
   if (typeof answer === "string") return { delivered: false, error: answer }
-  return answer >= 200 && answer <= 299 ? { delivered: true } : { delivered: false, error: `status ${answer}` }
+  if (answer >= 200 && answer <= 299) return { delivered: true }
+  return { delivered: false, error: `status ${answer}`, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
 }
 
 /** How often an event is tried before it is given up: over one to two hours, with the delays below. */
@@ -59,7 +63,9 @@ export function stepAfter(
   const attempts = attemptsAt(webhook, position) + 1
   const failing = { ...webhook, lastError: outcome.error, failingSince: webhook.failingSince ?? now }
   if (attempts < attemptsMaximum) {
-    const pending = { position, attempts, dueAt: now + retryDelayMs(attempts, chance) }
+    // A receiver may put itself off, but not for longer than it would be waited for in the end.
+    const askedMs = Math.min(outcome.retryAfterMs ?? 0, longestDelayMs)
+    const pending = { position, attempts, dueAt: now + Math.max(askedMs, retryDelayMs(attempts, chance)) }
     return { webhook: { ...failing, pending }, disabled: false }
   }
   const deadInARow = webhook.deadInARow + 1
