@@ -12,7 +12,7 @@ import type { Caller } from "./core/caller.ts"
 import { ownDiscovery } from "./core/discovery.ts"
 import type { Edition } from "./core/edition.ts"
 import { newId, type OrganizationId } from "./core/ids.ts"
-import type { Generations } from "./core/generations.ts"
+import type { Arrival, Generations } from "./core/generations.ts"
 import type { JobActivities } from "./core/job-activity.ts"
 import type { Exclusively } from "./core/leases.ts"
 import { type Runtime, systemRuntime } from "./core/runtime.ts"
@@ -694,8 +694,12 @@ class EmbeddedEngine extends CallerEngine implements ServedEngine {
     return this.context.storageActivity
   }
 
-  mountTable(): Promise<MountTable> {
-    return this.context.mountDirectory.current()
+  arrival(): Arrival {
+    return this.context.generations.arrival()
+  }
+
+  mountTable(arrival?: Arrival): Promise<MountTable> {
+    return this.context.mountDirectory.current(arrival)
   }
 
   get feedActivity(): FeedActivity {

@@ -11,6 +11,7 @@ import type { Discovery } from "./core/discovery.ts"
 import type { StorageActivity } from "./core/storage-activity.ts"
 import type { TidyActivity } from "./core/tidy-activity.ts"
 import type { Caller } from "./core/caller.ts"
+import type { Arrival } from "./core/generations.ts"
 import type { Events, EventStreams, FeedActivity } from "./events/events.ts"
 import type { Webhooks } from "./events/webhook.ts"
 import type { WebhookActivity } from "./events/webhook-activity.ts"
@@ -127,12 +128,14 @@ export interface ServedEngine extends ServingEngine {
    * Throws `EngineError("unauthenticated")` unless the token is known, unexpired and has a use left, which this takes. A caller
    * of the kind `service` has rights on certificates only.
    */
-  authenticate(token: string): Promise<Caller>
+  authenticate(token: string, arrival?: Arrival): Promise<Caller>
+  /** For a request that has just come, to be handed to the two that it asks first. */
+  arrival(): Arrival
   /** The same engine, acting for a caller; what it does with keys is recorded in the trail of the request, whose id events name. */
   as(caller: Caller, trail?: AuditTrail, requestId?: string): ServingEngine
   readonly audit: Audit
   /** Which mounts there are at this moment, for whoever has to find one on the way to asking who asks. */
-  mountTable(): Promise<MountTable>
+  mountTable(arrival?: Arrival): Promise<MountTable>
   /** Resolves when the store answers. */
   ready(): Promise<void>
   /** For metrics: the same object at every time, counting on. */

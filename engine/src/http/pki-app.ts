@@ -2,6 +2,7 @@
 // the envelope around what is answered.
 import { anonymous, type Caller } from "../core/caller.ts"
 import { badRequest, EngineError, isEngineError } from "../core/errors.ts"
+import type { Arrival } from "../core/generations.ts"
 import { uuidOf } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { sharedTurn } from "../core/timers.ts"
@@ -47,6 +48,7 @@ interface Visit {
   readonly query: URLSearchParams
   readonly operation: Operation | undefined
   readonly trail: RequestTrail
+  readonly arrival: Arrival
 }
 
 /** One table of endpoints, and what is added to a request for them. */
@@ -68,7 +70,7 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
     const segments = path.slice(prefix.length + 1).split("/")
     if (systemRoots.includes(segments[0] ?? ""))
       return served(visit, { find: findSystemRoute, mount: undefined, segments, complete: (request) => request })
-    const mounts = await engine.mountTable()
+    const mounts = await engine.mountTable(visit.arrival)
     const found = mounts.resolve(segments.map((segment) => decoded(segment) ?? ""))
     if (found === undefined) {
       await callerOf(visit)
@@ -154,9 +156,9 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
     )
   }
 
-  async function callerOf({ request, exchange, trail }: Visit): Promise<Caller> {
+  async function callerOf({ request, exchange, trail, arrival }: Visit): Promise<Caller> {
     try {
-      const caller = await engine.authenticate(serviceToken(request.headers))
+      const caller = await engine.authenticate(serviceToken(request.headers), arrival)
       exchange.authenticated = true
       trail.learn({ caller })
       return caller
@@ -197,7 +199,7 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
     const query = queryOf(url)
     const operation = operationOf(method, query)
     const trail = new RequestTrail(engine.audit, requestId, { method, path, remoteAddress, operation })
-    const visit: Visit = { request, exchange, dialect: dialectOf(headers), query, operation, trail }
+    const visit: Visit = { request, exchange, dialect: dialectOf(headers), query, operation, trail, arrival: engine.arrival() }
     try {
       refuseUnofferedHeaders(headers)
       return await answered(visit, path)

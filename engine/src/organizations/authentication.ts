@@ -3,7 +3,7 @@
 import { type AccessRules, compileAccess, fullAccess, noAccess } from "../core/access.ts"
 import type { Caller } from "../core/caller.ts"
 import { unauthenticated } from "../core/errors.ts"
-import type { Generations } from "../core/generations.ts"
+import type { Arrival } from "../core/generations.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Instant } from "../core/time.ts"
@@ -31,21 +31,22 @@ interface Remembered extends ResolvedToken {
   lastUsedAt: Instant | null
 }
 
-export type Authenticate = (token: string) => Promise<Caller>
+/** Without an arrival the caller is who the token stands for now. */
+export type Authenticate = (token: string, arrival?: Arrival) => Promise<Caller>
 
 export function authentication(
   storage: Storage<{ readonly identity: IdentityStore }>,
-  generations: Generations,
+  generations: Arrival,
   runtime: Runtime,
   uses: TokenUses,
 ): Authenticate {
   const remembered = new Map<string, Remembered>()
 
-  return async (token) => {
+  return async (token, arrival = generations) => {
     const hash = runtime.digest(token)
     const now = runtime.clock.now()
     const known = remembered.get(hash)
-    const stands = known !== undefined && !isExpired(known, now) && known.generation === (await generations.identity())
+    const stands = known !== undefined && !isExpired(known, now) && known.generation === (await arrival.identity())
     const found = stands
       ? known
       : await storage.read(async ({ identity }): Promise<Remembered> => {

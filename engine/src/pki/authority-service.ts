@@ -10,7 +10,7 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
 import type { Authorities, Authority } from "./authority.ts"
-import type { Issuance } from "./certificates/certificate.ts"
+import type { CertificateRecord, Issuance } from "./certificates/certificate.ts"
 import type { CrlPublisher } from "./crl/crl-publisher.ts"
 import type { SigningKeys } from "./keys/signing-keys.ts"
 import type { KeyGenerator } from "../x509/key-generation.ts"
@@ -144,10 +144,10 @@ export abstract class AuthorityService {
       if (certificate === undefined && metadata === undefined && settle === undefined)
         return { store: undefined, value }
       return {
+        certificate,
         store: async (_authority, stores) => {
           const { certificates, certificateLeases } = stores
           await settle?.(stores)
-          if (certificate !== undefined) await certificates.insert(certificate)
           if (metadata !== undefined) await certificates.insertMetadata(metadata)
           if (lease !== undefined) await certificateLeases.insert(lease)
         },
@@ -156,20 +156,57 @@ export abstract class AuthorityService {
     })
   }
 
-  /** The same for whatever else is stored: `store` runs in the transaction, on the mount that `make` was given. */
+  /**
+   * The same for whatever else is stored: `store` runs in the transaction, on the mount that `make` was given. What is held of
+   * the mount is tried without asking whether it still stands: the transaction finds out, and nothing else is told before
+   * somebody has.
+   */
   protected async changed<T>(make: (authority: Authority) => Promise<Change<T>>): Promise<T> {
+    const held = this.#held()
+    const outcome = held && (await this.#tried(held, make))
+    if (outcome !== undefined) return outcome.value
     for (let attempt = 1; attempt <= recordingAttempts; attempt += 1) {
       const authority = await this.current()
-      const { store, value } = await make(authority)
-      if (store === undefined) return value
-      const isStored = await this.context.storage.transact(async (stores) => {
-        if ((await stores.authorities.generation(authority.mount.id)) !== authority.generation) return false
-        await store(authority, stores)
-        return true
-      })
-      if (isStored) return value
+      const change = await make(authority)
+      if (change.store === undefined || (await this.#stored(authority, change))) return change.value
     }
     throw busy("The mount is being changed too often to issue from it; try again.")
+  }
+
+  #held(): Authority | undefined {
+    const { mountDirectory, authorities } = this.context
+    const mount = mountDirectory.held?.find(this.mountPath)
+    return mount && authorities.held(mount)
+  }
+
+  /** Undefined where the mount is another by now. */
+  async #tried<T>(
+    held: Authority,
+    make: (authority: Authority) => Promise<Change<T>>,
+  ): Promise<{ readonly value: T } | undefined> {
+    const stands = async () => (await this.current()) === held
+    let change: Change<T>
+    try {
+      change = await make(held)
+    } catch (error) {
+      // What refuses may be a rule that has been changed.
+      if (await stands()) throw error
+      return undefined
+    }
+    const isGood = change.store === undefined ? await stands() : await this.#stored(held, change)
+    return isGood ? { value: change.value } : undefined
+  }
+
+  #stored<T>(authority: Authority, { certificate, store }: Change<T>): Promise<boolean> {
+    const { generation, mount } = authority
+    return this.context.storage.transact(async (stores) => {
+      const stands =
+        certificate === undefined
+          ? (await stores.authorities.generation(mount.id)) === generation
+          : await stores.certificates.insertUnder(generation, certificate)
+      if (stands) await store?.(authority, stores)
+      return stands
+    })
   }
 }
 
@@ -181,6 +218,8 @@ export interface Made<T> {
 }
 
 export interface Change<T> {
+  /** Stored first, in the query that sees whether the mount is still the same. */
+  readonly certificate?: CertificateRecord | undefined
   /** Undefined where nothing is to be stored. */
   readonly store: ((authority: Authority, stores: PkiStores) => Promise<void>) | undefined
   readonly value: T

@@ -45,9 +45,15 @@ export class Authorities {
 
   /** The newest, if it is known and the mount has not changed since. */
   async newest(generations: Pick<Generations, "authority">, mount: Mount): Promise<Authority | undefined> {
+    const held = this.held(mount)
+    if (held === undefined) return undefined
+    return held.generation === (await generations.authority(mount.id)) ? held : undefined
+  }
+
+  /** As it was when somebody looked last, for whoever finds out otherwise whether it still is. */
+  held(mount: Mount): Authority | undefined {
     const held = this.#held.get(mount.id)
-    const stands = held?.mount === mount && held.generation === (await generations.authority(mount.id))
-    return stands ? held : undefined
+    return held?.mount === mount ? held : undefined
   }
 
   /** As it stands in a snapshot; kept. */

@@ -1,7 +1,7 @@
 // Which mount an address means. Every request asks, so the mounts are kept for as long as their generation stands still
 // (architecture 0.23).
 import { EngineError } from "../core/errors.ts"
-import type { Generations } from "../core/generations.ts"
+import type { Arrival } from "../core/generations.ts"
 import type { Storage } from "../core/storage.ts"
 import { type Mount, mountPathOf, mountSegmentsMaximum } from "./mount.ts"
 import type { MountStore } from "./mount-store.ts"
@@ -23,9 +23,13 @@ export class MountTable {
     this.#byPath = new Map(mounts.map((mount) => [mount.path, mount]))
   }
 
+  find(path: string): Mount | undefined {
+    return this.#byPath.get(mountPathOf(path))
+  }
+
   /** Throws `not-found`. */
   at(path: string): Mount {
-    const mount = this.#byPath.get(mountPathOf(path))
+    const mount = this.find(path)
     if (mount === undefined) throw noMount(path)
     return mount
   }
@@ -48,20 +52,26 @@ export const noMount = (path: string): EngineError =>
 
 export class MountDirectory {
   readonly #storage: Storage<UsedStores>
-  readonly #generations: Pick<Generations, "mounts">
+  readonly #generations: Pick<Arrival, "mounts">
   #known: MountTable | undefined
 
-  constructor(storage: Storage<UsedStores>, generations: Pick<Generations, "mounts">) {
+  constructor(storage: Storage<UsedStores>, generations: Pick<Arrival, "mounts">) {
     this.#storage = storage
     this.#generations = generations
   }
 
-  async current(): Promise<MountTable> {
+  /** With an arrival: as they stood when that request came, or later. */
+  async current(arrival = this.#generations): Promise<MountTable> {
     const known = this.#known
-    if (known !== undefined && known.generation === (await this.#generations.mounts())) return known
+    if (known !== undefined && known.generation === (await arrival.mounts())) return known
     const table = await this.#storage.read((stores) => this.within(stores))
     this.keep(table)
     return table
+  }
+
+  /** As they were when somebody looked last, for whoever finds out otherwise whether they still are. */
+  get held(): MountTable | undefined {
+    return this.#known
   }
 
   /**

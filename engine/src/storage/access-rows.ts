@@ -23,8 +23,7 @@ export class AccessRows implements AccessStore {
       grants.set(workspaceId, [...(grants.get(workspaceId) ?? []), grant])
     }
     const ids = workspaceIds
-    for (const row of await this.#session.all(direct, { ids, teams })) add(row.workspace_id, directGrant(row))
-    for (const row of await this.#session.all(throughProject, { ids, teams })) add(row.workspace_id, projectGrant(row))
+    for (const row of await this.#session.all(grantsOfTeams, { ids, teams })) add(row.workspace_id, grantOf(row))
     return grants
   }
 
@@ -59,6 +58,26 @@ export class AccessRows implements AccessStore {
   }
 }
 
+/** The grants of these teams on one workspace, as an array of JSON in one cell of PostgreSQL's. */
+export const grantsInCell = (workspace: { id: string; projectId: string }, teams: readonly string[]) => sql<
+  readonly GrantRow[]
+>`
+  (select coalesce(json_agg(g), '[]') from (
+    select 0 as of_project, team_id, access, custom from team_workspaces
+      where workspace_id = ${sql.ref(workspace.id)} and team_id = any(${sql.val(teams)})
+    union all select 1, team_id, access, null from team_projects
+      where project_id = ${sql.ref(workspace.projectId)} and team_id = any(${sql.val(teams)})
+  ) as g)`
+
+export interface GrantRow {
+  readonly of_project: number
+  readonly team_id: string
+  readonly access: string
+  readonly custom: string | null
+}
+
+export const grantOf = (row: GrantRow): Grant => (row.of_project === 1 ? projectGrant(row) : directGrant(row))
+
 const projectGrant = (row: { readonly team_id: string; readonly access: string }): Grant => ({
   teamId: row.team_id as TeamId,
   access: workspaceAccessOfProject[row.access as ProjectAccessLevel],
@@ -81,19 +100,11 @@ interface GrantParameters {
   readonly teams: readonly string[]
 }
 
-const direct = statement((db, { ids, teams }: GrantParameters, dialect) =>
-  db
-    .selectFrom("team_workspaces as g")
-    .select(["g.workspace_id", "g.team_id", "g.access", "g.custom"])
-    .where(among(dialect, sql.ref("g.workspace_id"), ids))
-    .where(among(dialect, sql.ref("g.team_id"), teams)),
-)
-
-const throughProject = statement((db, { ids, teams }: GrantParameters, dialect) =>
-  db
-    .selectFrom("workspaces as w")
-    .innerJoin("team_projects as g", "g.project_id", "w.project_id")
-    .select(["w.id as workspace_id", "g.team_id", "g.access"])
-    .where(among(dialect, sql.ref("w.id"), ids))
-    .where(among(dialect, sql.ref("g.team_id"), teams)),
+const grantsOfTeams = statement<GrantParameters, GrantRow & { readonly workspace_id: string }>(
+  (_db, { ids, teams }, dialect) => sql`
+    select g.workspace_id, 0 as of_project, g.team_id, g.access, g.custom from team_workspaces as g
+      where ${among(dialect, sql.ref("g.workspace_id"), ids)} and ${among(dialect, sql.ref("g.team_id"), teams)}
+    union all select w.id, 1, g.team_id, g.access, null from workspaces as w
+      join team_projects as g on g.project_id = w.project_id
+      where ${among(dialect, sql.ref("w.id"), ids)} and ${among(dialect, sql.ref("g.team_id"), teams)}`,
 )

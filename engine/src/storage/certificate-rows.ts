@@ -18,6 +18,7 @@ import type { MountId } from "../pki/mount.ts"
 import { keptSerialNumber, type SerialNumber, serialNumberOctets } from "../x509/serial-number.ts"
 import { backwards, certificateSearch, cursorOf } from "./certificate-search.ts"
 import { among } from "./dialect.ts"
+import { authorityFamily, readGeneration } from "./generations.ts"
 import { type Session, statement, UniqueViolation } from "./session.ts"
 import type { CertificateRow } from "./tables.ts"
 
@@ -29,20 +30,26 @@ export class CertificateRows implements CertificateStore {
   }
 
   async insert(record: CertificateRecord): Promise<void> {
-    const { mountId, names } = record
-    const serialNumber = serialNumberOctets(record.serialNumber)
-    try {
-      await this.#session.run(insertCertificate, { ...record, serialNumber })
-    } catch (error) {
-      if (error instanceof UniqueViolation) throw conflict("A certificate with this serial number is here already.")
-      throw error
-    }
-    if (names.length > 0)
-      await this.#session.run(insertNames, {
-        mountId,
-        serialNumber,
-        names: names.map(backwards),
-      })
+    await refuseTakenSerialNumber(() => this.#insert(record))
+  }
+
+  async insertUnder(generation: number, record: CertificateRecord): Promise<boolean> {
+    const family = authorityFamily(record.mountId)
+    return refuseTakenSerialNumber(async () => {
+      if (this.#session.dialect === "postgres") {
+        const row = await this.#session.first(insertWithNames, { ...rowOf(record), generation, family })
+        return row?.count === 1
+      }
+      if ((await readGeneration(this.#session, family)) !== generation) return false
+      await this.#insert(record)
+      return true
+    })
+  }
+
+  async #insert(record: CertificateRecord): Promise<void> {
+    const row = rowOf(record)
+    await this.#session.run(insertCertificate, row)
+    if (row.names.length > 0) await this.#session.run(insertNames, row)
   }
 
   async insertMetadata(record: CertificateMetadata): Promise<void> {
@@ -171,7 +178,22 @@ const recordOf = (row: Omit<CertificateRow, "number" | "revoked_at">, names: rea
   notAfter: row.not_after,
 })
 
-type InsertedCertificate = InOctets<Omit<CertificateRecord, "names">>
+type InsertedCertificate = InOctets<CertificateRecord>
+
+const rowOf = (record: CertificateRecord): InsertedCertificate => ({
+  ...record,
+  serialNumber: serialNumberOctets(record.serialNumber),
+  names: record.names.map(backwards),
+})
+
+async function refuseTakenSerialNumber<T>(insert: () => Promise<T>): Promise<T> {
+  try {
+    return await insert()
+  } catch (error) {
+    if (error instanceof UniqueViolation) throw conflict("A certificate with this serial number is here already.")
+    throw error
+  }
+}
 
 const insertCertificate = statement((db, record: InsertedCertificate) =>
   db.insertInto("certificates").values({
@@ -199,6 +221,26 @@ const insertNames = statement((_db, { mountId, serialNumber, names }: NamesOfCer
     select c.mount_id, ${value}, c.number from certificates as c, ${listed} as n
     where c.mount_id = ${mountId} and c.serial_number = ${serialNumber}`
 })
+
+/** One query of PostgreSQL, where each is a way to the server and back. */
+const insertWithNames = statement<
+  InsertedCertificate & { readonly generation: number; readonly family: string },
+  { count: number }
+>(
+  (_db, record) => sql`
+    with c as (
+      insert into certificates
+        (mount_id, serial_number, certificate, issuer_id, role, common_name, not_before, not_after)
+      select ${record.mountId}::text, ${record.serialNumber}::bytea, ${record.certificate}::bytea, ${record.issuerId}::text,
+        ${record.role}::text, ${record.commonName}::text, ${record.notBefore}::bigint, ${record.notAfter}::bigint
+      where coalesce((select number from generations where family = ${record.family}), 0) = ${record.generation}
+      returning mount_id, number
+    ), n as (
+      insert into certificate_names (mount_id, name, certificate_number)
+      select c.mount_id, name, c.number from c, unnest(${sql.val(record.names)}::text[]) as name
+    )
+    select count(*) as count from c`,
+)
 
 type InOctets<Record> = Omit<Record, "serialNumber"> & { readonly serialNumber: Uint8Array }
 

@@ -1,30 +1,46 @@
 // Generations as they stand now, for what is cached under them. Every request asks, so requests that are dealt with in one turn
 // of the event loop share the answer: all of them came before it was read, and a commit of this process ends it.
-import type { Generations } from "../core/generations.ts"
+import type { Arrival, Generations } from "../core/generations.ts"
 import type { Database } from "./database.ts"
-import { authorityFamily, identityFamily, mountsFamily, readGeneration, revocationsFamily } from "./generations.ts"
+import { authorityFamily, readFrontGenerations, readGeneration, revocationsFamily } from "./generations.ts"
+import type { Session } from "./session.ts"
+
+type Front = Awaited<ReturnType<typeof readFrontGenerations>>
+
+/** No family is called so. */
+const frontKey = ""
 
 export const currentGenerations = (database: Database): Generations => {
-  const known = new Map<string, Promise<number>>()
+  const known = new Map<string, Promise<unknown>>()
   let knownSince = -1
 
-  const current = (family: string): Promise<number> => {
+  const shared = <T>(key: string, read: (session: Session) => Promise<T>): Promise<T> => {
     const { commitCount } = database.activity
     if (knownSince !== commitCount) {
       known.clear()
       knownSince = commitCount
     }
-    const shared = known.get(family)
-    if (shared !== undefined) return shared
+    const asked = known.get(key) as Promise<T> | undefined
+    if (asked !== undefined) return asked
     if (known.size === 0) setImmediate(() => known.clear())
-    const read = database.glance((session) => readGeneration(session, family))
-    known.set(family, read)
-    return read
+    const answer = database.glance(read)
+    known.set(key, answer)
+    return answer
   }
+  const current = (family: string) => shared(family, (session) => readGeneration(session, family))
+  const front = () => shared(frontKey, readFrontGenerations)
   return {
-    identity: () => current(identityFamily),
-    mounts: () => current(mountsFamily),
+    ...asked(front),
+    arrival() {
+      let seen: Promise<Front> | undefined
+      return asked(() => (seen ??= front()))
+    },
     authority: (mountId) => current(authorityFamily(mountId)),
     revocations: (mountId) => current(revocationsFamily(mountId)),
   }
 }
+
+const asked = (front: () => Promise<Front>): Arrival => ({
+  identity: async () => (await front()).identity,
+  mounts: async () => (await front()).mounts,
+})

@@ -16,7 +16,7 @@ import {
   type StoredEvent,
   type SweptEvents,
 } from "../events/event.ts"
-import { type DialectName, type Session, statement } from "./session.ts"
+import { type DialectName, type Session, statement, type Writing, writing } from "./session.ts"
 
 /** What is the same for all events of a unit of work. */
 export interface EventRecording {
@@ -38,14 +38,25 @@ export class EventRows implements EventStore {
   }
 
   async append(...changes: readonly Change[]): Promise<void> {
+    const rows = this.#rowsOf(changes)
+    const [only] = rows
+    if (only === undefined) return
+    if (rows.length === 1) await this.#session.run(insertOne, only)
+    else await this.#session.run(insertMany, { rows: JSON.stringify(rows) })
+  }
+
+  /** For a statement that more is written in; none where there is no feed. */
+  appending(change: Change): Writing[] {
+    return this.#rowsOf([change]).map((row) => writing(insertOne, row))
+  }
+
+  #rowsOf(changes: readonly Change[]): NewRow[] {
     const { clock, isOn, noted } = this.#recording
-    if (!isOn || changes.length === 0) return
+    if (!isOn || changes.length === 0) return []
     const at = clock.now()
     const rows = changes.map((change) => this.#rowOf(change, at))
     for (const { organizationId } of rows) noted(organizationId)
-    const [only] = rows
-    if (rows.length === 1 && only !== undefined) await this.#session.run(insertOne, only)
-    else await this.#session.run(insertMany, { rows: JSON.stringify(rows) })
+    return rows
   }
 
   #rowOf(change: Change, at: Instant): NewRow {

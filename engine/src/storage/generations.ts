@@ -13,6 +13,15 @@ export async function readGeneration(session: Session, family: string): Promise<
   return (await session.first(read, { family }))?.number ?? 0
 }
 
+/** Those that nearly every request asks for, in one query. */
+export async function readFrontGenerations(
+  session: Session,
+): Promise<{ readonly identity: number; readonly mounts: number }> {
+  const rows = await session.all(readFront, {})
+  const numberOf = (wanted: string) => rows.find(({ family }) => family === wanted)?.number ?? 0
+  return { identity: numberOf(identityFamily), mounts: numberOf(mountsFamily) }
+}
+
 export async function bumpGeneration(session: Session, family: string): Promise<void> {
   await session.run(bump, { family })
 }
@@ -26,6 +35,13 @@ export async function nextGeneration(session: Session, family: string): Promise<
 
 const read = statement<{ family: string }, { number: number }>((db, { family }) =>
   db.selectFrom("generations").select("number").where("family", "=", family),
+)
+
+const readFront = statement<Record<string, never>, { family: string; number: number }>((db) =>
+  db
+    .selectFrom("generations")
+    .select(["family", "number"])
+    .where("family", "in", [sql.lit(identityFamily), sql.lit(mountsFamily)]),
 )
 
 const bump = statement<{ family: string }, unknown>((db, { family }) =>

@@ -18,10 +18,30 @@ export interface Session {
   all<Parameters, Row>(query: Statement<Parameters, Row>, parameters: Parameters): Promise<Row[]>
   first<Row>(query: Compilable<Row>): Promise<Row | undefined>
   first<Parameters, Row>(query: Statement<Parameters, Row>, parameters: Parameters): Promise<Row | undefined>
+  /**
+   * Runs the writings, and answers the query: all of them one statement on PostgreSQL, where each is a way to the server and back.
+   * There none of them sees what another has written, so they change different tables, and the query reads none of these.
+   */
+  allWith<Parameters, Row>(
+    writings: readonly Writing[],
+    query: Statement<Parameters, Row>,
+    parameters: Parameters,
+  ): Promise<Row[]>
   /** Number of rows changed. Unique violations throw `UniqueViolation`, foreign-key ones `ReferenceViolation`. */
   run(query: Compilable<unknown>): Promise<number>
   run<Parameters>(query: Statement<Parameters, unknown>, parameters: Parameters): Promise<number>
 }
+
+/** One statement and what it is run with. */
+export interface Writing {
+  readonly query: Statement<never, unknown>
+  readonly parameters: unknown
+}
+
+export const writing = <Parameters>(query: Statement<Parameters, unknown>, parameters: Parameters): Writing => ({
+  query,
+  parameters,
+})
 
 /** A query compiled once per dialect; `parameters` are looked up by name at each run. */
 export interface Statement<Parameters, Row> {

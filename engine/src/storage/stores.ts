@@ -58,6 +58,9 @@ import { TidyRows } from "./tidy-rows.ts"
 import { WebhookRows } from "./webhook-rows.ts"
 import { WorkspaceRows } from "./workspace-rows.ts"
 
+/** What any of the stores may need. */
+type Held = [session: Session, sealer: Sealer, clock: Clock, recording: EventRecording]
+
 /** The stores of one unit of work; each is made when it is first used. */
 class SessionStores implements Stores {
   readonly #session: Session
@@ -227,10 +230,10 @@ class SessionStores implements Stores {
     return this.#once("renewalSignals", RenewalSignalRows)
   }
 
-  #once<T>(name: keyof Stores, Rows: new (session: Session, sealer: Sealer, clock: Clock) => T): T {
+  #once<T>(name: keyof Stores, Rows: new (...held: Held) => T): T {
     const made = this.#made.get(name) as T | undefined
     if (made !== undefined) return made
-    const rows = new Rows(this.#session, this.#sealer, this.#clock)
+    const rows = new Rows(this.#session, this.#sealer, this.#clock, this.#recording)
     this.#made.set(name, rows)
     return rows
   }

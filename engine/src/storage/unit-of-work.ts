@@ -1,6 +1,6 @@
 import type { Bound } from "./dialect.ts"
-import { bind, coldKysely } from "./dialect.ts"
-import type { Compilable, DialectName, Session, Statement } from "./session.ts"
+import { bind, bindTogether, coldKysely } from "./dialect.ts"
+import type { Compilable, DialectName, Session, Statement, Writing } from "./session.ts"
 
 export type Fetch = "all" | "first" | "run"
 
@@ -29,6 +29,17 @@ export abstract class UnitOfWork implements Session {
     return this.#answer("first", query, parameters) as Promise<Row | undefined>
   }
 
+  async allWith<Parameters, Row>(
+    writings: readonly Writing[],
+    query: Statement<Parameters, Row>,
+    parameters: Parameters,
+  ): Promise<Row[]> {
+    if (this.dialect === "postgres")
+      return this.#executed("all", () => bindTogether(writings, { query, parameters })) as Promise<Row[]>
+    for (const one of writings) await this.run(one.query, one.parameters)
+    return this.all(query, parameters)
+  }
+
   run(query: Compilable<unknown> | Statement<never, unknown>, parameters?: unknown): Promise<number> {
     return this.#answer("run", query, parameters) as Promise<number>
   }
@@ -47,6 +58,10 @@ export abstract class UnitOfWork implements Session {
 
   // Not async: on SQLite the answer is there already, and each needless promise costs a tenth of the query.
   #answer(fetch: Fetch, query: Compilable<unknown> | Statement<never, unknown>, parameters: unknown): Promise<unknown> {
+    return this.#executed(fetch, () => bind(this.dialect, query, parameters))
+  }
+
+  #executed(fetch: Fetch, bound: () => Bound): Promise<unknown> {
     if (this.#settled) return Promise.reject(new Error("the unit of work is over; its stores cannot be used any more"))
     if (this.#failure !== undefined) {
       return Promise.reject(
@@ -54,7 +69,7 @@ export abstract class UnitOfWork implements Session {
       )
     }
     try {
-      const answer = this.execute(fetch, bind(this.dialect, query, parameters))
+      const answer = this.execute(fetch, bound())
       return answer instanceof Promise ? answer.catch((error: unknown) => this.#fail(error)) : Promise.resolve(answer)
     } catch (error) {
       return this.#fail(error)

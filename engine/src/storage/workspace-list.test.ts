@@ -9,13 +9,19 @@ import type { Visibility, WorkspaceQuery } from "../workspaces/query.ts"
 import { createWorkspace } from "../workspaces/settings.ts"
 import { listWorkspaceIds } from "./workspace-list.ts"
 import type { Session } from "./session.ts"
+import { ownOrigin } from "../events/event.ts"
 import { databaseKinds, temporaryDatabase, type TemporaryDatabase } from "./temporary-database.ts"
 import { keySealer, newKeyText, parseKeyRing } from "./key-sealing.ts"
 import { WorkspaceRows } from "./workspace-rows.ts"
 
 const rowsOver = (session: Session) => {
   const random = seededRandom(1)
-  return new WorkspaceRows(session, keySealer(parseKeyRing(newKeyText(random)), random), manualClock())
+  return new WorkspaceRows(session, keySealer(parseKeyRing(newKeyText(random)), random), manualClock(), {
+    clock: manualClock(),
+    isOn: false,
+    origin: ownOrigin,
+    noted() {},
+  })
 }
 
 // A model in plain values answers every query a second time; the two must agree, page by page.

@@ -2,9 +2,10 @@
 // (tags, state versions, runs, variables …) passes through here first.
 import { type Caller, membershipIn } from "../core/caller.ts"
 import { notFound } from "../core/errors.ts"
-import type { OrganizationId } from "../core/ids.ts"
+import type { OrganizationId, TeamId } from "../core/ids.ts"
 import type { AccessStore } from "./access-store.ts"
 import {
+  type Grant,
   isVisible,
   needsGrants,
   organizationWideAccess,
@@ -34,14 +35,37 @@ export async function authorizeWorkspace(
   ref: WorkspaceRef,
   ...needed: readonly WorkspacePermission[]
 ): Promise<AuthorizedWorkspace> {
-  const workspace = await stores.workspaces.find(ref)
-  if (workspace === undefined) throw notFound("id" in ref ? ref.id : `${ref.organization}/${ref.name}`)
-  const [authorized] = await withPermissions(stores, caller, [workspace])
-  const { permissions } = authorized as AuthorizedWorkspace
+  const teams = teamsThatCount(caller)
+  const found =
+    teams.length === 0
+      ? withoutGrants(await stores.workspaces.find(ref))
+      : await stores.workspaces.findGranted(ref, teams)
+  if (found === undefined) throw notFound("id" in ref ? ref.id : `${ref.organization}/${ref.name}`)
+  const { workspace } = found
+  const permissions = permissionsOn(caller, workspace, found.grants)
   if (!isVisible(permissions)) throw notFound(workspace.id)
   for (const permission of needed) require(permissions, permission, workspace.id)
   return { workspace, permissions }
 }
+
+/** Those whose grants decide what the caller may do, wherever that is: a team has grants in its own organization alone. */
+function teamsThatCount(caller: Caller): readonly TeamId[] {
+  if (caller.kind === "team") return needsGrants(caller, caller.organizationId) ? [caller.teamId] : []
+  if (caller.kind !== "user" || caller.memberships.size === 0) return []
+  return [...caller.memberships].flatMap(([id, { teams }]) => (needsGrants(caller, id) ? teams : []))
+}
+
+const withoutGrants = (workspace: SituatedWorkspace | undefined) => workspace && { workspace, grants: [] }
+
+const permissionsOn = (caller: Caller, workspace: SituatedWorkspace, grants: readonly Grant[]): WorkspacePermissions =>
+  workspacePermissions(
+    caller,
+    {
+      id: workspace.organizationId,
+      allowForceDeleteWorkspaces: workspace.organization.allowForceDeleteWorkspaces,
+    },
+    grants,
+  )
 
 /** The caller's permissions on each of several workspaces, in their order. */
 export async function withPermissions<Found extends WorkspaceOutline>(
@@ -58,13 +82,10 @@ export async function withPermissions<Found extends WorkspaceOutline>(
           granted.map(({ id }) => id),
           teams,
         )
-  return workspaces.map((workspace) => {
-    const organization = {
-      id: workspace.organizationId,
-      allowForceDeleteWorkspaces: workspace.organization.allowForceDeleteWorkspaces,
-    }
-    return { workspace, permissions: workspacePermissions(caller, organization, grants?.get(workspace.id) ?? []) }
-  })
+  return workspaces.map((workspace) => ({
+    workspace,
+    permissions: permissionsOn(caller, workspace, grants?.get(workspace.id) ?? []),
+  }))
 }
 
 export const teamsOf = (caller: Caller, organizationId: OrganizationId) =>

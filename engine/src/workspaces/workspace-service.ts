@@ -309,19 +309,15 @@ async function planTags(
 }
 
 async function changeLock(
-  stores: Pick<Stores, "events" | "workspaces">,
+  { workspaces }: Pick<Stores, "workspaces">,
   { workspace, permissions }: AuthorizedWorkspace,
   change: LockChange,
   kind: EventKind,
   edition: Edition,
 ): Promise<WorkspaceView> {
-  await stores.workspaces.saveLock(workspace.id, change)
-  await stores.events.append({
-    kind,
-    workspace,
-    changed: [kind === "workspace.lock-extended" ? "lockedUntil" : "locked"],
-  })
-  return viewOf(stores, { workspace: { ...workspace, ...change }, permissions }, edition)
+  const changed = [kind === "workspace.lock-extended" ? "lockedUntil" : "locked"]
+  const related = await workspaces.changeLock(workspace, change, kind, changed)
+  return viewWorkspace({ ...workspace, ...change }, permissions, related, edition)
 }
 
 /** Everything the caller is shown of a workspace. */

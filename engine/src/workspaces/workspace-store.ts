@@ -1,7 +1,9 @@
-import type { OrganizationId, WorkspaceId } from "../core/ids.ts"
+import type { OrganizationId, TeamId, WorkspaceId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Instant } from "../core/time.ts"
+import type { EventKind } from "../events/event.ts"
 import type { LockChange } from "./lock.ts"
+import type { Grant } from "./permissions.ts"
 import type { Visibility, WorkspaceQuery } from "./query.ts"
 import type { SituatedWorkspace, Workspace, WorkspaceRef } from "./workspace.ts"
 
@@ -31,9 +33,16 @@ export interface WorkspaceOutline extends Pick<Workspace, "id" | "organizationId
   readonly organization: Pick<SituatedWorkspace["organization"], "allowForceDeleteWorkspaces">
 }
 
+export interface GrantedWorkspace {
+  readonly workspace: SituatedWorkspace
+  readonly grants: readonly Grant[]
+}
+
 /** Whatever finds a workspace throws `LockRanOut` instead of showing a lock whose time is over (`lock-end.ts`). */
 export interface WorkspaceStore {
   find(ref: WorkspaceRef): Promise<SituatedWorkspace | undefined>
+  /** With what was given to these teams on it, directly and through its project. */
+  findGranted(ref: WorkspaceRef, teams: readonly TeamId[]): Promise<GrantedWorkspace | undefined>
   findMany(ids: readonly WorkspaceId[]): Promise<readonly SituatedWorkspace[]>
   /** In no order; shows no lock, so that none has run out. */
   outlines(ids: readonly WorkspaceId[]): Promise<readonly WorkspaceOutline[]>
@@ -59,5 +68,12 @@ export interface WorkspaceStore {
   save(before: Workspace, after: Workspace): Promise<void>
   /** The lock alone: the hot path touches no index. */
   saveLock(id: WorkspaceId, change: LockChange): Promise<void>
+  /** The same, told as an event of this kind; the answer is what hangs on the workspace. */
+  changeLock(
+    workspace: SituatedWorkspace,
+    change: LockChange,
+    kind: EventKind,
+    changed: readonly string[],
+  ): Promise<WorkspaceRelated>
   remove(id: WorkspaceId): Promise<void>
 }

@@ -103,6 +103,8 @@ export interface EndedCertificate extends CertificateCursor {
 export interface CertificateStore {
   /** Throws `EngineError("conflict")` where the mount has a certificate with this serial number. */
   insert(certificate: CertificateRecord): Promise<void>
+  /** The same, as long as the authority of its mount has this generation; false where it has another. */
+  insertUnder(generation: number, certificate: CertificateRecord): Promise<boolean>
   insertMetadata(metadata: CertificateMetadata): Promise<void>
   find(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateRecord | undefined>
   /** Undefined where nothing is on record, null where no issuer of the mount is. */

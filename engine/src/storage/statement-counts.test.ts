@@ -1,0 +1,122 @@
+// What PostgreSQL is asked for the two things that are done most, besides the beginning and the end of a transaction. A request
+// is alone here: of those that come together, many share the first query.
+import { Client } from "pg"
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest"
+import { document, made, newOrganization, newTeam, newUser, one } from "../testing/people.ts"
+import { openWorld, type World } from "../testing/world.ts"
+import { databaseKinds } from "./temporary-database.ts"
+
+const postgres = databaseKinds.find(({ name }) => name === "PostgreSQL")!
+
+afterEach(() => vi.restoreAllMocks())
+
+/** The statements that a piece of work sends to a server, in their order. */
+async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
+  const sent: string[] = []
+  const query = Client.prototype.query as (this: Client, ...given: unknown[]) => unknown
+  vi.spyOn(Client.prototype, "query").mockImplementation(function recorded(this: Client, ...given: unknown[]) {
+    const [asked] = given as [string | { readonly text: string }]
+    sent.push(typeof asked === "string" ? asked : asked.text)
+    return query.apply(this, given) as never
+  })
+  await work()
+  return sent
+}
+
+const isFrame = (text: string): boolean => /^(begin|commit)\b/i.test(text)
+
+describe.runIf(postgres.available)("PostgreSQL is asked", () => {
+  const closing = new AsyncDisposableStack()
+  let world: World
+  let replica: World
+  let workspace: string
+  let member: string
+
+  beforeAll(async () => {
+    const { url } = closing.use(await postgres.place())
+    const timers = { jobs: false } as const
+    world = closing.use(await openWorld({ url, ...timers }))
+    replica = closing.use(await openWorld({ url, ...timers }))
+    await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
+    await world.engine.pki("pki").issuers.generateRoot({ commonName: "Root", keyType: "ec", ttlMs: 2_000_000_000 })
+    const role = { allow_any_name: true, key_type: "ec", ttl: "1h" }
+    await world.pki("POST", "/pki/roles/web", { body: role })
+    await newOrganization(world, "acme")
+    workspace = (await made(world, "POST", "/organizations/acme/workspaces", document("workspaces", { name: "net" }))).id
+    const ada = await newUser(world, "ada")
+    const team = await newTeam(world, "acme", "platform", { members: [ada] })
+    const grant = document(
+      "team-workspaces",
+      { access: "admin" },
+      { team: one("teams", team), workspace: one("workspaces", workspace) },
+    )
+    await made(world, "POST", "/team-workspaces", grant)
+    member = ada.token
+  })
+  afterAll(() => closing.disposeAsync())
+
+  const issue = async (by = world) => {
+    const body = { common_name: "www.example.com", alt_names: "api.example.com,web.example.com" }
+    const answer = await by.pki("POST", "/pki/issue/web", { token: world.rootToken, body })
+    expect(answer.status).toBe(200)
+    return answer.body.data.serial_number as string
+  }
+
+  test("two statements for a certificate that is stored with its names", async () => {
+    await issue()
+    let serial = ""
+    const sent = await statementsOf(async () => (serial = await issue()))
+    expect(sent.filter(isFrame)).toHaveLength(2)
+    expect(sent.filter((text) => !isFrame(text))).toEqual([
+      expect.stringContaining("from \"generations\""),
+      expect.stringContaining("insert into certificates"),
+    ])
+    const read = await world.pki("GET", `/pki/cert/${serial}`)
+    expect(read.status).toBe(200)
+  })
+
+  for (const [who, path] of [
+    ["an administrator", ""],
+    ["a member of a team that was let in", "member"],
+  ])
+    test(`three statements for a lock of ${who}`, async () => {
+      const token = path === "" ? world.rootToken : member
+      const act = async (deed: string) => {
+        const answer = await world.request("POST", `/workspaces/${workspace}/actions/${deed}`, { token, body: {} })
+        expect(answer.status).toBe(200)
+        expect(answer.body.data.attributes.locked).toBe(deed === "lock")
+      }
+      await act("lock")
+      await act("unlock")
+      const sent = await statementsOf(() => act("lock"))
+      expect(sent.filter(isFrame)).toHaveLength(2)
+      expect(sent.filter((text) => !isFrame(text))).toHaveLength(3)
+      const seen = await world.request("GET", `/workspaces/${workspace}`)
+      expect(seen.body.data.attributes.locked).toBe(true)
+      const { body } = await world.request("GET", "/organizations/acme/events?filter[kind]=workspace.locked&page[size]=100")
+      expect(body.data).toHaveLength(path === "" ? 2 : 4)
+      await act("unlock")
+    })
+
+  test("once more where another replica has changed the role, which counts at once", async () => {
+    await issue(replica)
+    const narrower = { allowed_domains: "other.example", allow_any_name: false, key_type: "ec", ttl: "1h" }
+    expect((await world.pki("POST", "/pki/roles/web", { body: narrower })).status).toBe(200)
+    const body = { common_name: "www.example.com" }
+    const refused = await replica.pki("POST", "/pki/issue/web", { token: world.rootToken, body })
+    expect(refused.status).toBe(400)
+    const wider = { allow_any_name: true, key_type: "ec", ttl: "1h" }
+    expect((await world.pki("POST", "/pki/roles/web", { body: wider })).status).toBe(200)
+    // What refuses here is what this replica holds: it finds out that another rule stands by now.
+    await issue(replica)
+  })
+
+  test("for nothing that a revoked token asks of any replica", async () => {
+    const { secret } = await world.engine.serviceTokens.create({ policies: ["root"] })
+    const issueBy = (token: string) =>
+      replica.pki("POST", "/pki/issue/web", { token, body: { common_name: "www.example.com" } })
+    expect((await issueBy(secret)).status).toBe(200)
+    expect((await world.pki("POST", "/auth/token/revoke", { body: { token: secret } })).status).toBe(204)
+    expect((await issueBy(secret)).status).toBe(403)
+  })
+})
