@@ -199,7 +199,15 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
     const query = queryOf(url)
     const operation = operationOf(method, query)
     const trail = new RequestTrail(engine.audit, requestId, { method, path, remoteAddress, operation })
-    const visit: Visit = { request, exchange, dialect: dialectOf(headers), query, operation, trail, arrival: engine.arrival() }
+    const visit: Visit = {
+      request,
+      exchange,
+      dialect: dialectOf(headers),
+      query,
+      operation,
+      trail,
+      arrival: engine.arrival(),
+    }
     try {
       refuseUnofferedHeaders(headers)
       return await answered(visit, path)

@@ -12,7 +12,14 @@ import {
   type RawBuilder,
 } from "kysely"
 import { refuseUnstorableText } from "../core/text.ts"
-import { Placeholder, placeholders, type Compilable, type DialectName, type Statement, type Writing } from "./session.ts"
+import {
+  Placeholder,
+  placeholders,
+  type Compilable,
+  type DialectName,
+  type Statement,
+  type Writing,
+} from "./session.ts"
 import type { Tables } from "./tables.ts"
 
 /** Builds and compiles only: the driver behind it answers nothing. */

@@ -1,10 +1,11 @@
 // PostgreSQL, or a database that speaks its protocol. Transactions are serializable and run again when the server says
-// so; reads are one repeatable-read snapshot. Statements are prepared once per connection, under a stable name.
+// so; reads are one repeatable-read snapshot. Under load many works share a transaction (`commit-queue.ts`). Statements are prepared once per connection, under a stable name.
 import { DatabaseError, Pool, types, type PoolClient } from "pg"
 import { busy } from "../core/errors.ts"
 import { noStorageActivity, type UnitsOfWork } from "../core/storage-activity.ts"
 import { type Backend, type BackendOptions, defaultLongestWorkMs, defaultPoolSize } from "./backend.ts"
 import { backOff } from "./backoff.ts"
+import { type Commits, CommitQueue, type QueuedWork } from "./commit-queue.ts"
 import type { Bound } from "./dialect.ts"
 import { ReferenceViolation, UniqueViolation, type Session } from "./session.ts"
 import { UnitOfWork, type Fetch } from "./unit-of-work.ts"
@@ -35,13 +36,15 @@ const getTypeParser: typeof types.getTypeParser = (oid: number, format?: "text" 
 // The declaration knows a closed list of types; a server may have more.
 const typeParserOf: (oid: number, format?: "text" | "binary") => (value: string) => unknown = types.getTypeParser
 
-class PostgresStore implements Backend {
+class PostgresStore implements Backend, Commits {
   readonly dialect = "postgres"
   readonly activity = noStorageActivity()
   readonly #pool: Pool
   readonly #options: BackendOptions
   /** Set per transaction, because connection poolers refuse such settings at the start of a connection. */
   readonly #limits: string
+  readonly #begin: string
+  readonly #queue: CommitQueue
   readonly #running = new Set<Promise<unknown>>()
   #closed: Promise<void> | undefined
 
@@ -50,6 +53,9 @@ class PostgresStore implements Backend {
     this.#options = options
     const limitMs = options.longestWorkMs ?? defaultLongestWorkMs
     this.#limits = `set local statement_timeout = ${limitMs}; set local idle_in_transaction_session_timeout = ${limitMs}`
+    this.#begin = `begin isolation level serializable; ${this.#limits}`
+    // The other half is for reads.
+    this.#queue = new CommitQueue(this, Math.ceil((options.connections ?? defaultPoolSize) / 2))
   }
 
   read<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -58,7 +64,7 @@ class PostgresStore implements Backend {
 
   // One query needs no transaction of its own making.
   async glance<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    if (this.#closed !== undefined) throw new Error("the database is closed")
+    if (this.#closed !== undefined) throw closedError()
     const client = await this.#connect(this.activity.read)
     const session = new PostgresSession(client)
     let broken = false
@@ -74,7 +80,8 @@ class PostgresStore implements Backend {
   }
 
   transact<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#tracked(`begin isolation level serializable; ${this.#limits}`, this.activity.write, work)
+    if (this.#closed !== undefined) return Promise.reject(closedError())
+    return this.#followed(this.#queued(work))
   }
 
   // Read committed: a snapshot taken while waiting for the lock would not show what its last holder did.
@@ -94,13 +101,72 @@ class PostgresStore implements Backend {
   }
 
   async #tracked<T>(begin: string, units: UnitsOfWork, work: (session: Session) => Promise<T>): Promise<T> {
-    if (this.#closed !== undefined) throw new Error("the database is closed")
-    const outcome = this.#retrying(begin, units, work)
+    if (this.#closed !== undefined) throw closedError()
+    return this.#followed(this.#retrying(begin, units, work))
+  }
+
+  async #followed<T>(outcome: Promise<T>): Promise<T> {
     this.#running.add(outcome)
     try {
       return await outcome
     } finally {
       this.#running.delete(outcome)
+    }
+  }
+
+  #queued<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    const began = this.#options.stopwatch()
+    const { write } = this.activity
+    write.waitingCount += 1
+    let isFirst = true
+    const started = (session: Session) => {
+      if (isFirst) {
+        isFirst = false
+        write.waitingCount -= 1
+        write.waitedMs += this.#options.stopwatch() - began
+      }
+      return work(session)
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    this.#queue.add({
+      work: started,
+      resolve,
+      reject(error) {
+        if (isFirst) write.waitingCount -= 1
+        isFirst = false
+        reject(error)
+      },
+    })
+    return promise as Promise<T>
+  }
+
+  async alone({ work, resolve, reject }: QueuedWork): Promise<void> {
+    await this.#retrying(this.#begin, this.activity.write, work).then(resolve, reject)
+  }
+
+  async together(works: readonly QueuedWork[]): Promise<readonly QueuedWork[]> {
+    let client: PoolClient
+    try {
+      client = await this.#connect(this.activity.write)
+    } catch (error) {
+      for (const { reject } of works) reject(error)
+      return []
+    }
+    let broken = false
+    const shared: Shared = { told: [], spoiler: undefined }
+    try {
+      await client.query(this.#begin)
+      for (const one of works) await share(client, one, shared)
+      await client.query("commit")
+      this.activity.commitCount += 1
+      for (const tell of shared.told) tell()
+      return []
+    } catch (error) {
+      broken = isConnectionFailure(error) || !(await rolledBack(client))
+      this.activity.retryCount += 1
+      return spoiled(error, works, shared.spoiler)
+    } finally {
+      client.release(broken)
     }
   }
 
@@ -140,7 +206,7 @@ class PostgresStore implements Backend {
       const cause = session.failure?.error ?? error
       broken = isConnectionFailure(cause) || !(await rolledBack(client))
       if (isConnectionFailure(cause)) throw unreachableDatabase(cause)
-      if (sqlState(cause) === queryCanceled) throw busy("The database did not answer in time.", cause)
+      if (sqlState(cause) === queryCanceled) throw unanswered(cause)
       if (runAgainCodes.has(sqlState(cause))) return { kind: "run-again", cause }
       throw error
     } finally {
@@ -163,8 +229,51 @@ class PostgresStore implements Backend {
   }
 }
 
+/** A transaction of several works. */
+interface Shared {
+  /** What each of them hears once it is committed, failures as well: they may rest on what another has written. */
+  readonly told: (() => void)[]
+  /** The one that was at work when it failed. */
+  spoiler: QueuedWork | undefined
+}
+
+/** Does one of several works; throws what spoils the transaction for all of them. */
+async function share(client: PoolClient, one: QueuedWork, shared: Shared): Promise<void> {
+  shared.spoiler = one
+  const session = new PostgresSession(client)
+  const ended = async () => {
+    session.settle()
+    await session.finished()
+  }
+  try {
+    const value = await one.work(session)
+    await ended()
+    if (session.failure !== undefined) throw session.failure.error
+    shared.told.push(() => one.resolve(value))
+  } catch (error) {
+    await ended()
+    if (session.failure !== undefined) throw session.failure.error
+    if (session.hasWritten) throw error
+    shared.told.push(() => one.reject(error))
+  }
+  shared.spoiler = undefined
+}
+
+/** Who has heard nothing yet. Whoever made the server wait for too long would do so again. */
+function spoiled(error: unknown, works: readonly QueuedWork[], spoiler: QueuedWork | undefined): readonly QueuedWork[] {
+  if (isConnectionFailure(error)) {
+    for (const { reject } of works) reject(unreachableDatabase(error))
+    return []
+  }
+  if (spoiler === undefined || sqlState(error) !== queryCanceled) return works
+  spoiler.reject(unanswered(error))
+  return works.filter((one) => one !== spoiler)
+}
+
 class PostgresSession extends UnitOfWork {
   readonly #client: PoolClient
+  /** Something that only a rollback undoes. */
+  hasWritten = false
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(client: PoolClient) {
@@ -181,6 +290,7 @@ class PostgresSession extends UnitOfWork {
   protected override execute(fetch: Fetch, bound: Bound): Promise<unknown> {
     const answer = this.#last.then(() => {
       if (this.failure !== undefined) throw new Error("an earlier query of the unit of work failed")
+      this.hasWritten ||= !bound.text.startsWith("select ")
       return this.#query(fetch, bound)
     })
     this.#last = answer.catch(() => {})
@@ -254,3 +364,5 @@ function isConnectionFailure(error: unknown): boolean {
 }
 
 const unreachableDatabase = (cause: unknown) => busy("The database cannot be reached.", cause)
+const unanswered = (cause: unknown) => busy("The database did not answer in time.", cause)
+const closedError = () => new Error("the database is closed")

@@ -42,7 +42,8 @@ describe.runIf(postgres.available)("PostgreSQL is asked", () => {
     const role = { allow_any_name: true, key_type: "ec", ttl: "1h" }
     await world.pki("POST", "/pki/roles/web", { body: role })
     await newOrganization(world, "acme")
-    workspace = (await made(world, "POST", "/organizations/acme/workspaces", document("workspaces", { name: "net" }))).id
+    workspace = (await made(world, "POST", "/organizations/acme/workspaces", document("workspaces", { name: "net" })))
+      .id
     const ada = await newUser(world, "ada")
     const team = await newTeam(world, "acme", "platform", { members: [ada] })
     const grant = document(
@@ -68,7 +69,7 @@ describe.runIf(postgres.available)("PostgreSQL is asked", () => {
     const sent = await statementsOf(async () => (serial = await issue()))
     expect(sent.filter(isFrame)).toHaveLength(2)
     expect(sent.filter((text) => !isFrame(text))).toEqual([
-      expect.stringContaining("from \"generations\""),
+      expect.stringContaining('from "generations"'),
       expect.stringContaining("insert into certificates"),
     ])
     const read = await world.pki("GET", `/pki/cert/${serial}`)
@@ -93,7 +94,10 @@ describe.runIf(postgres.available)("PostgreSQL is asked", () => {
       expect(sent.filter((text) => !isFrame(text))).toHaveLength(3)
       const seen = await world.request("GET", `/workspaces/${workspace}`)
       expect(seen.body.data.attributes.locked).toBe(true)
-      const { body } = await world.request("GET", "/organizations/acme/events?filter[kind]=workspace.locked&page[size]=100")
+      const { body } = await world.request(
+        "GET",
+        "/organizations/acme/events?filter[kind]=workspace.locked&page[size]=100",
+      )
       expect(body.data).toHaveLength(path === "" ? 2 : 4)
       await act("unlock")
     })

@@ -57,7 +57,7 @@ function teamsThatCount(caller: Caller): readonly TeamId[] {
 
 const withoutGrants = (workspace: SituatedWorkspace | undefined) => workspace && { workspace, grants: [] }
 
-const permissionsOn = (caller: Caller, workspace: SituatedWorkspace, grants: readonly Grant[]): WorkspacePermissions =>
+const permissionsOn = (caller: Caller, workspace: WorkspaceOutline, grants: readonly Grant[]): WorkspacePermissions =>
   workspacePermissions(
     caller,
     {
