@@ -10,6 +10,11 @@ export function giveBack({ buffer, byteLength }: Uint8Array): void {
     buffer.transfer(0)
 }
 
+/** The same for a piece that is alone in memory which may be longer than it, unless that is short enough to be the pool of Node. */
+export function giveBackAll({ buffer }: Uint8Array): void {
+  if (buffer.byteLength >= 2 * Buffer.poolSize && buffer instanceof ArrayBuffer) buffer.transfer(0)
+}
+
 /** The same pieces, each to be used only until the next one is asked for. */
 export async function* oneAtATime(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) {

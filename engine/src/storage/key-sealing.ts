@@ -4,6 +4,7 @@
 // The first key of the ring seals; every key of it opens, so that keys rotate without a stop.
 import { createCipheriv, createDecipheriv, hash } from "node:crypto"
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib"
+import { giveBack } from "../core/pieces.ts"
 import type { RandomSource } from "../core/random.ts"
 import type { Sealer } from "../core/sealing.ts"
 import { UnusableStore } from "./unusable-store.ts"
@@ -116,7 +117,10 @@ function seal(key: SealKey, path: string, plain: Uint8Array, random: RandomSourc
   const nonce = random.bytes(nonceBytes)
   const cipher = createCipheriv("aes-256-gcm", key.secret, nonce)
   cipher.setAAD(Buffer.concat([header, Buffer.from(path)]))
-  return Buffer.concat([header, nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+  const encrypted = cipher.update(plain)
+  const sealed = Buffer.concat([header, nonce, encrypted, cipher.final(), cipher.getAuthTag()])
+  giveBack(encrypted)
+  return sealed
 }
 
 function open(ring: KeyRing, path: string, sealed: Uint8Array): Uint8Array {

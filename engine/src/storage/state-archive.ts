@@ -1,7 +1,12 @@
 import { createHash } from "node:crypto"
-import { pipeline } from "node:stream/promises"
-import { promisify } from "node:util"
-import { createZstdDecompress, zstdCompress, zstdCompressSync, zstdDecompressSync } from "node:zlib"
+import {
+  createZstdCompress,
+  createZstdDecompress,
+  type ZstdDecompress,
+  zstdCompressSync,
+  zstdDecompressSync,
+} from "node:zlib"
+import { giveBack, giveBackAll } from "../core/pieces.ts"
 import type { Sealer } from "../core/sealing.ts"
 import {
   type ChunkSource,
@@ -33,8 +38,8 @@ const pathOf = ({ id, versionId, document }: DocumentPlace, index: number, isLas
  * takes half of the time that one long frame takes and no more room.
  */
 const blockBytes = 512 * 1024
-/** Most blocks need no more than one buffer for what becomes of them. */
-const compressedPieceBytes = 128 * 1024
+/** What a block becomes at most: one buffer holds it, of which only what is written takes memory. */
+const compressedBlockBytes = blockBytes + blockBytes / 256 + 64
 
 /** Each piece costs as much on its way as the bytes in it. */
 const openedPieceBytes = 128 * 1024
@@ -44,32 +49,41 @@ async function* sealStream(
   place: DocumentPlace,
   plain: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  let [pieces, length, index] = [[] as Uint8Array[], 0, 0]
-  for await (const piece of compressedBlocks(plain)) {
-    pieces.push(piece)
-    length += piece.length
-    // What is left for the last chunk is never nothing.
-    while (length > chunkBytes) {
-      const whole = Buffer.concat(pieces)
-      yield sealer.seal(pathOf(place, index, false), whole.subarray(0, chunkBytes))
-      pieces = [whole.subarray(chunkBytes)]
-      length -= chunkBytes
-      index += 1
-    }
+  const chunk = Buffer.allocUnsafeSlow(chunkBytes)
+  let [length, index] = [0, 0]
+  for await (const block of compressedBlocks(plain)) {
+    for (const piece of block)
+      for (let at = 0; at < piece.length;) {
+        // What is left for the last chunk is never nothing.
+        if (length === chunkBytes) {
+          yield sealer.seal(pathOf(place, index, false), chunk)
+          length = 0
+          index += 1
+        }
+        const part = piece.subarray(at, at + chunkBytes - length)
+        chunk.set(part, length)
+        length += part.length
+        at += part.length
+      }
+    for (const piece of block) giveBackAll(piece)
   }
-  yield sealer.seal(pathOf(place, index, true), Buffer.concat(pieces))
+  yield sealer.seal(pathOf(place, index, true), chunk.subarray(0, length))
 }
 
+/** What became of a block, in pieces that may lie in the same memory: it is given back once all of them were used. */
+type CompressedBlock = readonly Uint8Array[]
+
 /** Told how much there is, it takes no more memory than that needs, and neither does whoever opens it. */
-const compressBlock = (block: Uint8Array): Promise<Uint8Array> =>
-  compress(block, { chunkSize: compressedPieceBytes, pledgedSrcSize: block.length })
+async function compressBlock(block: Uint8Array): Promise<CompressedBlock> {
+  const compress = createZstdCompress({ chunkSize: compressedBlockBytes, pledgedSrcSize: block.length })
+  compress.end(block)
+  return compress.toArray()
+}
 
-const compress = promisify(zstdCompress)
-
-async function* compressedBlocks(plain: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* compressedBlocks(plain: AsyncIterable<Uint8Array>): AsyncGenerator<CompressedBlock> {
   let [filling, other] = [Buffer.allocUnsafeSlow(blockBytes), Buffer.allocUnsafeSlow(blockBytes)]
   let length = 0
-  let working: Promise<Uint8Array> | undefined
+  let working: Promise<CompressedBlock> | undefined
   const begin = (block: Uint8Array) => {
     working = compressBlock(block)
     // Whoever waits for it is told; where the source has failed, nobody waits.
@@ -95,8 +109,12 @@ async function* compressedBlocks(plain: AsyncIterable<Uint8Array>): AsyncGenerat
 
 /** Compressed. */
 async function* openedChunks(sealer: Sealer, stored: StoredDocument, chunk: ChunkSource): AsyncGenerator<Uint8Array> {
-  for (let index = 0; index < stored.chunkCount; index += 1)
-    yield sealer.open(storedPath(stored, index), await chunk(index))
+  for (let index = 0; index < stored.chunkCount; index += 1) {
+    const sealed = await chunk(index)
+    const opened = sealer.open(storedPath(stored, index), sealed)
+    giveBack(sealed)
+    yield opened
+  }
 }
 
 async function* openStream(sealer: Sealer, stored: StoredDocument, chunk: ChunkSource): AsyncGenerator<Uint8Array> {
@@ -106,11 +124,34 @@ async function* openStream(sealer: Sealer, stored: StoredDocument, chunk: ChunkS
     return
   }
   const decompress = createZstdDecompress({ chunkSize: openedPieceBytes })
-  const fed = pipeline(opened, decompress)
-  fed.catch(() => {})
+  void feed(decompress, opened)
   yield* decompress as AsyncIterable<Uint8Array>
-  await fed
 }
+
+/** Whatever fails is told to whoever reads. */
+async function feed(decompress: ZstdDecompress, opened: AsyncIterable<Uint8Array>): Promise<void> {
+  try {
+    for await (const compressed of opened) {
+      await taken(decompress, compressed)
+      giveBack(compressed)
+    }
+    decompress.end()
+  } catch (error) {
+    decompress.destroy(error as Error)
+  }
+}
+
+/** Fails too where nobody reads on. */
+const taken = (decompress: ZstdDecompress, compressed: Uint8Array): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const closed = () => reject(new Error("The document is not read any more."))
+    decompress.once("close", closed)
+    decompress.write(compressed, (error) => {
+      decompress.off("close", closed)
+      if (error) reject(error)
+      else resolve()
+    })
+  })
 
 function storedPath({ id, versionId, document, chunkCount }: StoredDocument, index: number): string {
   if (id === null) return chunkPath(sealPaths.stateDocument(versionId, document), index, chunkCount)

@@ -39,7 +39,10 @@ let reading: ReturnType<typeof beginState> | undefined
 parentPort?.on("message", (piece: ContentsPiece) => {
   reading ??= beginState()
   if (piece !== "end") {
-    reading.write(piece, () => answer("taken"))
+    reading.write(piece, () => {
+      giveBack(piece)
+      answer("taken")
+    })
     return
   }
   reading.end()

@@ -108,6 +108,12 @@ export class StateContents implements Disposable {
 function ask(thread: Thread, piece: ContentsPiece): Promise<ContentsAnswer> {
   if (thread.failure !== undefined) throw thread.failure
   thread.answer = Promise.withResolvers()
-  thread.worker.postMessage(piece)
+  thread.worker.postMessage(piece, givenAway(piece))
   return thread.answer.promise
+}
+
+/** A piece that is alone in its memory goes with it, and the rest is copied. */
+function givenAway(piece: ContentsPiece): ArrayBuffer[] {
+  if (piece === "end" || piece.byteLength !== piece.buffer.byteLength) return []
+  return piece.buffer instanceof ArrayBuffer ? [piece.buffer] : []
 }
