@@ -1,0 +1,117 @@
+// The systemd unit: understood by systemd, as narrow as it was meant, and speaking of settings, exit codes and folders that there are.
+import { execFile } from "node:child_process"
+import { chmod, copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { describe, expect, test } from "vitest"
+import { exitCodes } from "../../engine/src/cli/exit-code.ts"
+import { environmentNameOf, settingNames, settings } from "../../engine/src/cli/settings.ts"
+import { parseDuration } from "../../engine/src/core/time.ts"
+import { sayLoudly } from "../toolchain/missing.ts"
+import { run, temporaryFolder } from "./chancery.ts"
+
+const execute = promisify(execFile)
+const folder = fileURLToPath(new URL("../../engine/deploy/systemd", import.meta.url))
+const unitFile = join(folder, "chancery.service")
+const dropIns = (await readdir(`${unitFile}.d`)).map((name) => join(`${unitFile}.d`, name))
+
+const answers = await execute("systemd-analyze", ["--version"]).then(
+  () => true,
+  () => false,
+)
+if (!answers)
+  sayLoudly("There is no systemd-analyze (Debian's package systemd), so that systemd is not asked about its unit.")
+
+/** Every value of each directive, in order. */
+async function directivesIn(file: string): Promise<ReadonlyMap<string, readonly string[]>> {
+  const directives = new Map<string, string[]>()
+  for (const line of (await readFile(file, "utf8")).split("\n")) {
+    const [, name = "", value = ""] = /^([A-Za-z]+)=(.*)$/.exec(line) ?? []
+    if (name !== "") directives.set(name, [...(directives.get(name) ?? []), value])
+  }
+  return directives
+}
+
+async function only(name: string): Promise<string> {
+  const values = (await directivesIn(unitFile)).get(name) ?? []
+  expect([name, values.length]).toEqual([name, 1])
+  return values[0] ?? ""
+}
+
+test("begins a command that there is, with settings that there are", async () => {
+  const [program, ...words] = (await only("ExecStart")).split(" ")
+  expect(program).toBe("/usr/local/bin/chancery")
+  expect(await run([...words, "--help"])).toMatchObject({ code: 0, said: "" })
+  const known = settingNames.map(environmentNameOf)
+  for (const file of [unitFile, ...dropIns])
+    for (const assignment of (await directivesIn(file)).get("Environment") ?? []) {
+      const [name = ""] = assignment.split("=")
+      expect(["NODE_ENV", ...known]).toContain(name)
+    }
+})
+
+test("keeps what it writes in folders that systemd makes", async () => {
+  const unit = await directivesIn(unitFile)
+  const made = [`/var/lib/${await only("StateDirectory")}`, `/var/log/${await only("LogsDirectory")}`]
+  const paths = (unit.get("Environment") ?? []).flatMap((assignment) => assignment.split("=/")[1] ?? [])
+  expect(paths).toHaveLength(2)
+  for (const path of paths)
+    expect(made.some((folder) => `/${path}` === folder || `/${path}`.startsWith(`${folder}/`))).toBe(true)
+  expect(unit.get("ProtectSystem")).toEqual(["strict"])
+})
+
+test("is begun again after failures, but not with settings that cannot be right, and has time to end", async () => {
+  expect(await only("Restart")).toBe("on-failure")
+  expect(await only("RestartPreventExitStatus")).toBe(String(exitCodes.configuration))
+  const { shutdownDelay, shutdownGrace } = settings
+  const endingMs = [shutdownDelay, shutdownGrace].reduce((sum, each) => sum + (parseDuration(each.default) ?? NaN), 0)
+  expect(Number(await only("TimeoutStopSec")) * 1000).toBeGreaterThanOrEqual(endingMs + 10_000)
+})
+
+describe.skipIf(!answers)("systemd", () => {
+  test.each([["alone"], ["with postgres.conf"], ["with port-443.conf"]])("understands the unit %s", async (which) => {
+    await using place = await temporaryFolder()
+    const unit = join(place.path, "chancery.service")
+    // Neither the command nor its user is installed on the machine that asks.
+    const text = await readFile(unitFile, "utf8")
+    const program = join(place.path, "chancery")
+    await writeFile(program, "#!/bin/sh\n")
+    await chmod(program, 0o755)
+    await writeFile(
+      unit,
+      text.replace("/usr/local/bin/chancery", program).replace(/^(User|Group)=chancery$/gm, "$1=root"),
+    )
+    const dropIn = dropIns.find((file) => which.endsWith(file.split("/").at(-1) ?? ""))
+    expect(dropIn === undefined).toBe(which === "alone")
+    if (dropIn !== undefined) {
+      await mkdir(`${unit}.d`)
+      await copyFile(dropIn, join(`${unit}.d`, "drop-in.conf"))
+    }
+    const { stderr } = await execute("systemd-analyze", ["verify", "--man=no", unit])
+    expect(stderr.split("\n").filter((line) => line.includes(place.path) || line.includes("chancery"))).toEqual([])
+  })
+
+  test("sees what does not fit", async () => {
+    await using place = await temporaryFolder()
+    const unit = join(place.path, "chancery.service")
+    await writeFile(unit, "[Service]\nExecStart=/bin/true\nProtectSytem=strict\n")
+    const { stderr } = await execute("systemd-analyze", ["verify", "--man=no", unit])
+    expect(stderr).toContain("ProtectSytem")
+  })
+
+  test("finds little that the unit leaves open", async () => {
+    await using place = await temporaryFolder()
+    const unit = join(place.path, "chancery.service")
+    await copyFile(unitFile, unit)
+    const asked = (threshold: number) =>
+      execute("systemd-analyze", ["security", "--offline=true", `--threshold=${threshold}`, "--no-pager", unit])
+    expect((await asked(20)).stdout).toMatch(/Overall exposure level for chancery\.service: 1\.\d OK/)
+    await expect(asked(1)).rejects.toThrow()
+  })
+
+  test("makes the user", async () => {
+    const { stdout, stderr } = await execute("systemd-sysusers", ["--dry-run", join(folder, "chancery.sysusers")])
+    expect(`${stdout}${stderr}`).toMatch(/[Cc]reat.*chancery/)
+  })
+})
