@@ -107,7 +107,7 @@ describe.skipIf(!answers)("systemd", () => {
     const asked = (threshold: number) =>
       execute("systemd-analyze", ["security", "--offline=true", `--threshold=${threshold}`, "--no-pager", unit])
     expect((await asked(20)).stdout).toMatch(/Overall exposure level for chancery\.service: 1\.\d OK/)
-    await expect(asked(1)).rejects.toThrow()
+    await expect(asked(1)).rejects.toThrow("--threshold=1 ")
   })
 
   test("makes the user", async () => {

@@ -1,4 +1,4 @@
-// What the operator is installed with: the chart as the real Helm renders it, and the kustomize base.
+// What the operator and the server are installed with: the charts as the real Helm renders them, and the kustomize base.
 import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -9,6 +9,7 @@ const run = promisify(execFile)
 
 export const deployFolder = join(import.meta.dirname, "../../operator/deploy")
 export const chartFolder = join(deployFolder, "chart")
+export const serverChartFolder = join(import.meta.dirname, "../../engine/deploy/chart")
 
 /** An object of Kubernetes as YAML has it. */
 export interface Manifest {
@@ -30,20 +31,22 @@ export interface Release {
 }
 
 export interface Helm {
+  readonly program: string
   /** Fails with what Helm says where it refuses. */
   template(release?: Release): Promise<string>
-  lint(): Promise<string>
+  lint(values?: Release["values"]): Promise<string>
 }
 
 /** Undefined, and said loudly, where there is none and none can be built. */
-export async function findHelm(): Promise<Helm | undefined> {
+export async function findHelm(chart = chartFolder): Promise<Helm | undefined> {
   const program = await goProgram(helmFolder)
   if (program === undefined) return undefined
   const helm = async (...args: string[]) => (await run(program, args, { maxBuffer: 16 * 1024 * 1024 })).stdout
   return {
+    program,
     template: ({ name = "chancery-operator", namespace = "chancery", values = [] } = {}) =>
-      helm("template", name, chartFolder, "--namespace", namespace, ...values.flatMap((value) => ["--set", value])),
-    lint: () => helm("lint", "--strict", chartFolder),
+      helm("template", name, chart, "--namespace", namespace, ...values.flatMap((value) => ["--set", value])),
+    lint: (values = []) => helm("lint", "--strict", chart, ...values.flatMap((value) => ["--set", value])),
   }
 }
 

@@ -1,0 +1,55 @@
+{{- define "chancery.name" -}}
+{{- default .Release.Name .Values.fullnameOverride | trunc 52 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "chancery.selectorLabels" -}}
+app.kubernetes.io/name: chancery
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "chancery.labels" -}}
+{{ include "chancery.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "chancery.image" -}}
+{{- with .Values.image -}}
+{{- if .digest -}}{{ .repository }}@{{ .digest }}{{- else -}}{{ .repository }}:{{ default $.Chart.AppVersion .tag }}{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "chancery.scheme" -}}
+{{- if .Values.tls.existingSecret -}}HTTPS{{- else -}}HTTP{{- end -}}
+{{- end -}}
+
+{{- /* What the server reads as its configuration file: no secret is in it. */ -}}
+{{- define "chancery.configuration" -}}
+{{- $settings := dict
+  "listen" "0.0.0.0:8420"
+  "data" "/tmp/chancery"
+  "sealKeyFile" (printf "/etc/chancery/seal/%s" .Values.sealKey.key)
+  "shutdownDelay" (printf "%ds" (int .Values.shutdown.delaySeconds))
+  "shutdownGrace" (printf "%ds" (int .Values.shutdown.graceSeconds)) -}}
+{{- if not .Values.audit.enabled }}
+{{- $_ := set $settings "auditLog" "off" }}
+{{- end }}
+{{- with .Values.publicUrl }}
+{{- $_ := set $settings "publicUrl" . }}
+{{- end }}
+{{- if .Values.tls.existingSecret }}
+{{- $_ := set $settings "tlsCert" "/etc/chancery/tls/tls.crt" }}
+{{- $_ := set $settings "tlsKey" "/etc/chancery/tls/tls.key" }}
+{{- end }}
+{{- range $name, $value := .Values.settings }}
+{{- if hasKey $settings $name }}
+{{- fail (printf "settings.%s: the chart sets it itself; its other values say how" $name) }}
+{{- end }}
+{{- $_ := set $settings $name (toString $value) }}
+{{- end }}
+{{- toPrettyJson $settings -}}
+{{- end -}}
