@@ -15,6 +15,7 @@ import { policyCommand } from "./policy.ts"
 import { restoreCommand } from "./restore.ts"
 import { sealCommand } from "./seal.ts"
 import { serveCommand } from "./serve.ts"
+import { storageCommand } from "./storage.ts"
 import type { Terminal } from "./terminal.ts"
 import { tokenCommand } from "./token.ts"
 import { workspaceCommand } from "./workspace.ts"
@@ -33,6 +34,7 @@ export function createProgram(terminal: Terminal, further: readonly Command[] = 
     .addCommand(policyCommand(terminal))
     .addCommand(backupCommand(terminal))
     .addCommand(restoreCommand(terminal))
+    .addCommand(storageCommand(terminal))
     .addCommand(sealCommand(terminal))
     .addCommand(auditCommand(terminal))
     .addCommand(doctorCommand(terminal))

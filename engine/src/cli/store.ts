@@ -113,8 +113,11 @@ async function refuseUnreadable({ sealKeyFile }: Settings, server: boolean): Pro
   }
 }
 
+/** Of the embedded store, in the data folder. */
+export const databaseFileName = "chancery.db"
+
 export const storageUrl = (settings: Pick<Settings, "storage" | "data">): string =>
-  settings.storage ?? `sqlite:${join(settings.data, "chancery.db")}`
+  settings.storage ?? `sqlite:${join(settings.data, databaseFileName)}`
 
 /** The URL as it may be shown: without its password. */
 export function describeStorage(url: string): string {
@@ -150,7 +153,7 @@ async function makeFolders(folder: string): Promise<void> {
   }
 }
 
-/** What became of opening the store, as a sentence. */
+/** What is said of a store that does not open, and with which exit code. */
 export function storeError(url: string, error: unknown): unknown {
   if (error instanceof CommandError) return error
   if (error instanceof UnusableAuditLog)
@@ -172,7 +175,7 @@ export function storeError(url: string, error: unknown): unknown {
   )
 }
 
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
   return (error instanceof Error ? error.message : String(error)).replace(/\.$/, "")
 }

@@ -31,7 +31,21 @@ export async function appliedMigrations(session: Session): Promise<readonly stri
 
 export function refuseNewer(applied: readonly string[], migrations: readonly Migration[]): void {
   const unknown = applied.find((name, index) => migrations[index]?.name !== name)
-  if (unknown !== undefined) throw new NewerDatabase(unknown)
+  if (unknown === undefined) return
+  throw applied.includes(unfinishedCopy) ? new UnfinishedCopy() : new NewerDatabase(unknown)
+}
+
+/** Stands in a store for as long as another is copied into it, as a migration that no release knows: none serves it. */
+export const unfinishedCopy = "unfinished-copy"
+
+class UnfinishedCopy extends UnusableStore {
+  override readonly name = "UnfinishedCopy"
+
+  constructor() {
+    super(
+      "It is a copy that was not finished. `chancery storage copy` with the same stores goes on with it; or remove it.",
+    )
+  }
 }
 
 export class NewerDatabase extends UnusableStore {

@@ -51,6 +51,14 @@ export async function createNameSearch(session: Session): Promise<void> {
   for (const text of schema[session.dialect]) await session.run(sql.raw(text))
 }
 
+/** Row numbers of SQLite and what is derived from them, which a copy of a store does not take along but makes anew. */
+export const nameNumbers = {
+  table: "workspaces",
+  column: "number",
+  derived: "workspace_names",
+  derive: "insert into workspace_names (rowid, name_folded) select number, name_folded from workspaces",
+} as const
+
 /** The most that are asked for: rarer ones do not make the search noticeably sharper. */
 const maximumTrigrams = 24
 
