@@ -81,6 +81,7 @@ import { ExpiredOrders, sweepAcme, sweepAcmeJob } from "./acme/sweep-acme.ts"
 import { finalizationQueue } from "./acme/finalization-queue.ts"
 import { validationQueue } from "./acme/validation-queue.ts"
 import { acmeNetwork } from "./client/acme-network.ts"
+import type { PostgresLimits } from "./storage/backend.ts"
 import { currentGenerations } from "./storage/current-generations.ts"
 import { type Database, openDatabase } from "./storage/database.ts"
 import { followSealKeys } from "./storage/follow-seal-keys.ts"
@@ -136,7 +137,9 @@ export interface EmbeddedOptions {
   /** Whether this engine does the work that needs no request (CRLs, tidying, moving a log) when its turn comes; true when left out. */
   readonly jobs?: boolean
   /** How many reads of the store run beside each other; 4 of SQLite and 10 of PostgreSQL when left out. */
-  readonly connections?: number
+  readonly connections?: number | undefined
+  /** How long a database of PostgreSQL may take over what; see there for what counts when they are left out. */
+  readonly storageLimits?: PostgresLimits
   /** By which jobs and patience are timed; those of the process when left out. */
   readonly timers?: Timers
   /** Where every use of an authority's key and every request to a server of this engine is recorded; nowhere when left out. */
@@ -178,8 +181,10 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
   const { random, log } = runtime
   const timers = options.timers ?? systemTimers
   await using opening = new AsyncDisposableStack()
-  const { connections } = options
-  const database = opening.use(await openDatabase(url, { ...runtime, connections, logThread: options.jobs !== false }))
+  const { connections, storageLimits: limits } = options
+  const database = opening.use(
+    await openDatabase(url, { ...runtime, connections, limits, logThread: options.jobs !== false }),
+  )
   await database.migrate()
   const sealKeys = options.sealKeys ?? defaultSealKeySources(url, random)
   const found = await findSealKeys(database, sealKeys, random)

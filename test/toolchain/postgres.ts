@@ -2,7 +2,7 @@
 // on a throw-away folder, else a container where a Docker engine answers.
 import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
-import { chown, mkdtemp, readdir, rm } from "node:fs/promises"
+import { chown, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { promisify } from "node:util"
@@ -46,30 +46,92 @@ export async function findPostgresBinaries(): Promise<string | undefined> {
   return folders.find((folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "pg_ctl")))
 }
 
+/** A server of a test's own, which may do to it whatever happens to servers. */
+export interface OwnPostgres extends PostgresServer {
+  readonly dataFolder: string
+  /** `fast` ends sessions in order, `immediate` is a crash that leaves the log to recover from. */
+  halt(mode: "fast" | "immediate"): Promise<void>
+  start(): Promise<void>
+  /** Of every process of the server, the first one before those that it makes. */
+  signal(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): Promise<void>
+  /** Makes the primary of a standby. */
+  promote(): Promise<void>
+}
+
 async function startLocally(binaries: string): Promise<PostgresServer> {
+  const { url, stop } = await startOwnPostgres(binaries)
+  return { url, stop }
+}
+
+/** Without `copyOf` a new one; with it a standby that follows that server. */
+export async function startOwnPostgres(
+  binaries: string,
+  { copyOf }: { readonly copyOf?: OwnPostgres } = {},
+): Promise<OwnPostgres> {
   const folder = await mkdtemp(join(tmpdir(), "chancery-postgres-"))
   const identity = await unprivileged()
   if (identity !== undefined) await chown(folder, identity.uid, identity.gid)
   const options = { ...identity, cwd: folder }
   const data = join(folder, "data")
   const user = "chancery"
-  await run(
-    join(binaries, "initdb"),
-    ["--pgdata", data, "--username", user, "--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--no-sync"],
-    options,
-  )
+  if (copyOf === undefined) {
+    const locale = ["--encoding", "UTF8", "--locale", "C"]
+    await run(
+      join(binaries, "initdb"),
+      ["--pgdata", data, "--username", user, "--auth", "trust", ...locale, "--no-sync"],
+      options,
+    )
+  } else {
+    await run(
+      join(binaries, "pg_basebackup"),
+      ["--pgdata", data, "--dbname", copyOf.url, "--write-recovery-conf", "--checkpoint", "fast", "--no-sync"],
+      options,
+    )
+  }
   // Only a socket in a private folder: no port to choose, nobody else can connect. The data is thrown away, so nothing is synced.
   const settings = { listen_addresses: "", unix_socket_directories: folder, fsync: "off", max_connections: "200" }
   const flags = Object.entries(settings).map(([name, value]) => `-c ${name}='${value}'`)
   const control = (...args: string[]) => run(join(binaries, "pg_ctl"), ["--pgdata", data, "--wait", ...args], options)
-  await control("start", "--log", join(folder, "log"), "--options", flags.join(" "))
+  const start = async () => {
+    await control("start", "--log", join(folder, "log"), "--options", flags.join(" "))
+  }
+  await start()
   return {
     url: `postgres://${user}@localhost/postgres?host=${encodeURIComponent(folder)}`,
+    dataFolder: data,
+    async halt(mode) {
+      await control("stop", "--mode", mode)
+    },
+    start,
+    async signal(signal) {
+      const [first = ""] = (await readFile(join(data, "postmaster.pid"), "utf8")).split("\n")
+      // Asked before a SIGKILL makes orphans of them.
+      const before = await childrenOf(Number(first))
+      send(Number(first), signal)
+      for (const pid of new Set([...before, ...(await childrenOf(Number(first)))])) send(pid, signal)
+    },
+    async promote() {
+      await control("promote")
+    },
     async stop() {
       await control("stop", "--mode", "immediate")
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+function send(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false
+    throw error
+  }
+}
+
+async function childrenOf(pid: number): Promise<readonly number[]> {
+  const { stdout } = await run("ps", ["--ppid", String(pid), "-o", "pid="]).catch(() => ({ stdout: "" }))
+  return stdout.split("\n").map(Number).filter(Boolean)
 }
 
 /** PostgreSQL refuses to run as root; any other user will do. */

@@ -18,6 +18,11 @@ import type { Terminal } from "./terminal.ts"
 export const storeSettingNames: readonly SettingName[] = [
   "data",
   "storage",
+  "storageConnections",
+  "storageConnectTimeout",
+  "storageStatementTimeout",
+  "storageLockTimeout",
+  "storageIdleTimeout",
   "sealKeyFile",
   "sealKey",
   "auditLog",

@@ -70,6 +70,42 @@ export const settings = {
     defaultNote: "sqlite:chancery.db in the data folder",
     unquotable: true,
   }),
+  storageConnections: setting({
+    placeholder: "<number>",
+    summary: "How many connections each server keeps to PostgreSQL at most, or to the embedded store for reads.",
+    expects: "a whole number from 1 to 1000",
+    schema: parsed(parseConnections),
+    defaultNote: "10 to PostgreSQL, 4 to the embedded store",
+  }),
+  storageConnectTimeout: setting({
+    placeholder: "<duration>",
+    summary: "How long a request waits for a connection to PostgreSQL, new or free again, before it gets 503.",
+    expects: "a duration from 100ms to 1m, such as 5s",
+    schema: parsed((duration) => within(parseDuration(duration), 100, 60_000)),
+    default: "5s",
+  }),
+  storageStatementTimeout: setting({
+    placeholder: "<duration>",
+    summary:
+      "How long one statement may take PostgreSQL, and all attempts of one change together, before the request gets 503.",
+    expects: "a duration from 100ms to 10m, such as 10s",
+    schema: parsed((duration) => within(parseDuration(duration), 100, 600_000)),
+    default: "10s",
+  }),
+  storageLockTimeout: setting({
+    placeholder: "<duration>",
+    summary: "How long a statement waits for a lock of PostgreSQL before the request gets 503.",
+    expects: "a duration from 100ms to 10m, such as 5s",
+    schema: parsed((duration) => within(parseDuration(duration), 100, 600_000)),
+    default: "5s",
+  }),
+  storageIdleTimeout: setting({
+    placeholder: "<duration>",
+    summary: "After how long PostgreSQL ends a transaction whose server asks nothing more of it.",
+    expects: "a duration from 1s to 10m, such as 10s",
+    schema: parsed((duration) => within(parseDuration(duration), 1_000, 600_000)),
+    default: "10s",
+  }),
   sealKeyFile: setting({
     placeholder: "<file>",
     summary: "File with the key that seals secrets in the store.",
@@ -305,6 +341,10 @@ function parseSnapshotInterval(text: string): number | "off" | undefined {
 function parseRateLimit(text: string): number | "off" | undefined {
   if (text === "off") return "off"
   return /^\d{1,7}$/.test(text) ? within(Number(text), 1, 1_000_000) : undefined
+}
+
+function parseConnections(text: string): number | undefined {
+  return /^\d{1,4}$/.test(text) ? within(Number(text), 1, 1_000) : undefined
 }
 
 function parsePort(text: string): number | undefined {

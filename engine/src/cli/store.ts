@@ -5,6 +5,7 @@ import { UnusableAuditLog } from "../audit/audit-log.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { isEngineError } from "../core/errors.ts"
 import { openEmbedded } from "../embedded.ts"
+import type { PostgresLimits } from "../storage/backend.ts"
 import { type Database, openDatabase, sqliteFile } from "../storage/database.ts"
 import type { KeyRing } from "../storage/key-sealing.ts"
 import { findSealKeys, type SealKeySources } from "../storage/seal-keys.ts"
@@ -38,6 +39,8 @@ export async function openStore(
       stateLimitBytes: settings.stateLimit,
       events: { on: settings.events === "on", retentionMs: settings.eventRetention },
       sealKeys: sealKeySourcesOf(settings),
+      connections: settings.storageConnections,
+      storageLimits: storageLimitsOf(settings),
       jobs: server,
       outgoing: settings.outgoingRanges,
       acme: {
@@ -64,7 +67,10 @@ export async function openDatabaseOf(
   const url = storageUrl(settings)
   try {
     await using opening = new AsyncDisposableStack()
-    const database = opening.use(await openDatabase(url, runtime))
+    const limits = storageLimitsOf(settings)
+    const database = opening.use(
+      await openDatabase(url, { ...runtime, connections: settings.storageConnections, limits }),
+    )
     await database.migrate()
     const { ring } = await findSealKeys(database, sealKeySourcesOf(settings), runtime.random)
     opening.move()
@@ -73,6 +79,13 @@ export async function openDatabaseOf(
     throw storeError(url, error)
   }
 }
+
+const storageLimitsOf = (settings: Settings): PostgresLimits => ({
+  connectTimeoutMs: settings.storageConnectTimeout,
+  statementTimeoutMs: settings.storageStatementTimeout,
+  lockTimeoutMs: settings.storageLockTimeout,
+  idleTimeoutMs: settings.storageIdleTimeout,
+})
 
 export const sealKeySourcesOf = (settings: Settings): SealKeySources => ({
   text: settings.sealKey,

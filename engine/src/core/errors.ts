@@ -77,6 +77,13 @@ export const pending = (detail: string, retryAfterMs = 1_000) => new EngineError
 export const busy = (detail: string, cause?: unknown) => new EngineError("busy", detail, { retryAfterMs: 1_000, cause })
 export const outOfService = (detail: string, cause?: unknown) => new EngineError("out-of-service", detail, { cause })
 export const unavailable = (detail: string, cause?: unknown) => new EngineError("unavailable", detail, { cause })
+/** The store was lost while it committed a change, and nobody can tell whether it did. */
+export const undecided = (cause: unknown) =>
+  new EngineError(
+    "unavailable",
+    "The database was lost while it committed; the change may or may not have been made. See before you ask again.",
+    { retryAfterMs: 1_000, cause },
+  )
 
 /** Every fault of one document at once. */
 export const invalid = (faults: readonly Fault[]) =>

@@ -38,4 +38,17 @@ export interface BackendOptions {
   readonly attempts?: number | undefined
   /** How long a work may go without settling before it is given up: it holds the writer, or a connection and locks. */
   readonly longestWorkMs?: number | undefined
+  readonly limits?: PostgresLimits | undefined
+}
+
+/** Of PostgreSQL alone; in milliseconds. */
+export interface PostgresLimits {
+  /** Until a connection is there, be it a new one or one that is free again; 5 seconds when left out. */
+  readonly connectTimeoutMs?: number | undefined
+  /** Of one statement, and of the whole of what one unit of work tries again; 10 seconds when left out. */
+  readonly statementTimeoutMs?: number | undefined
+  /** Of the wait for a lock of the database; 5 seconds when left out. */
+  readonly lockTimeoutMs?: number | undefined
+  /** After which a transaction is ended whose server asks nothing more; 10 seconds when left out. */
+  readonly idleTimeoutMs?: number | undefined
 }

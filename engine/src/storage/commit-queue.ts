@@ -38,6 +38,16 @@ export class CommitQueue {
     if (this.#committers < this.#committersMaximum) void this.#drain()
   }
 
+  /** Whether it has not been taken yet, and now never is. */
+  withdraw(work: QueuedWork): boolean {
+    const place = this.#waiting.indexOf(work)
+    if (place === -1) return false
+    this.#waiting.splice(place, 1)
+    // One of those that are taken one by one stands before all others.
+    if (place < this.#alone) this.#alone -= 1
+    return true
+  }
+
   async #drain(): Promise<void> {
     this.#committers += 1
     // At the end of this turn, so that all its requests may share.

@@ -462,6 +462,126 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
     expect(await value(database, "a")).toBe("2")
   })
 
+  test.each([
+    { state: "08006", why: "the connection fails" },
+    { state: "25P04", why: "the transaction was ended by a limit" },
+    { state: "40003", why: "nobody knows what became of the statement" },
+    { state: "53100", why: "the disk is full" },
+    { state: "53200", why: "there is no memory" },
+    { state: "53300", why: "there are too many connections" },
+    { state: "55P03", why: "a lock was not to be had" },
+    { state: "57014", why: "the statement took too long" },
+    { state: "57P01", why: "the server shuts down" },
+    { state: "57P02", why: "another session crashed" },
+    { state: "57P03", why: "the server starts" },
+    { state: "58030", why: "the disk fails" },
+    { state: "25006", why: "the server takes no writes" },
+  ])("where $why ($state), one is asked to come again, and nothing is changed", async ({ state }) => {
+    await using temporary = await temporaryDatabase(kind)
+    const { database } = temporary
+    const failing = database.transact(async (session) => {
+      await session.run(setSetting, { name: "a", value: "1" })
+      await session.run(raise(state))
+    })
+    await expect(failing).rejects.toMatchObject({ code: "busy", retryAfterMs: 1_000 })
+    expect(await value(database, "a")).toBeUndefined()
+  })
+
+  test("a fault that does not pass is told as it is", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    for (const state of ["42703", "22012", "XX000"]) {
+      const failing = temporary.database.transact((session) => session.run(raise(state)))
+      await expect(failing).rejects.toMatchObject({ name: "error", code: state })
+    }
+  })
+
+  /** What the server does with the commit itself. */
+  async function atCommit(database: Database, body: string): Promise<void> {
+    await database.transact(async (session) => {
+      await session.run(sql.raw(`create function at_commit() returns trigger language plpgsql as '${body}'`))
+      await session.run(sql`create constraint trigger at_commit after insert on settings deferrable initially deferred
+        for each row execute function at_commit()`)
+    })
+  }
+
+  test("a commit that nobody answered is told as neither done nor undone", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const { database } = temporary
+    await atCommit(database, "begin perform pg_terminate_backend(pg_backend_pid()); return new; end")
+    const failing = database.transact((session) => session.run(setSetting, { name: "a", value: "1" }))
+    await expect(failing).rejects.toMatchObject({ code: "unavailable", retryAfterMs: 1_000 })
+    expect(await value(database, "a")).toBeUndefined()
+  })
+
+  test("a commit that the server refused has changed nothing, and is tried again where that may help", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const { database } = temporary
+    await database.transact((session) => session.run(sql`create sequence tries`))
+    // A sequence goes on although its transaction does not.
+    await atCommit(
+      database,
+      `begin
+         if new.value = ''full'' then raise exception ''x'' using errcode = ''53100''; end if;
+         if nextval(''tries'') < 3 then raise exception ''x'' using errcode = ''40001''; end if;
+         return new;
+       end`,
+    )
+    const set = (name: string, value: string) =>
+      database.transact((session) => session.run(setSetting, { name, value }))
+    await expect(set("a", "full")).rejects.toMatchObject({ code: "busy" })
+    expect(await set("b", "1")).toBe(1)
+    expect(database.activity.retryCount).toBe(2)
+    expect([await value(database, "a"), await value(database, "b")]).toEqual([undefined, "1"])
+  })
+
+  test("a statement that was prepared before a migration goes on after it", async () => {
+    await using temporary = await temporaryDatabase(kind, { connections: 1 })
+    const { database } = temporary
+    await database.transact((session) => session.run(setSetting, { name: "a", value: "1" }))
+    const glanced = () => database.glance((session) => session.first(findSetting, { name: "a" }))
+    for (const type of ["varchar(50)", "varchar(60)", "varchar(70)"]) {
+      expect(await value(database, "a")).toBe("1")
+      expect(await glanced()).toEqual({ value: "1" })
+      await using other = await openDatabase(temporary.url)
+      await other.transact((session) => session.run(sql.raw(`alter table settings alter column value type ${type}`)))
+      expect(type === "varchar(60)" ? (await glanced())?.value : await value(database, "a")).toBe("1")
+    }
+  })
+
+  test("who waits too long for a lock is asked to come again", async () => {
+    await using temporary = await temporaryDatabase(kind, { limits: { lockTimeoutMs: 100 } })
+    const { database } = temporary
+    const locked = Promise.withResolvers<void>()
+    const refused = Promise.withResolvers<void>()
+    const holding = database.transact(async (session) => {
+      await session.run(bump, { family: "identity" })
+      locked.resolve()
+      await refused.promise
+    })
+    await locked.promise
+    const waiting = database.transact((session) => session.run(bump, { family: "identity" }))
+    await expect(waiting).rejects.toMatchObject({ code: "busy", cause: { code: "55P03" } })
+    refused.resolve()
+    await holding
+  })
+
+  test("who waits too long for a connection is asked to come again", async () => {
+    await using temporary = await temporaryDatabase(kind, { connections: 1, limits: { connectTimeoutMs: 100 } })
+    const { database } = temporary
+    const refused = Promise.withResolvers<void>()
+    const begun = Promise.withResolvers<void>()
+    const holding = database.transact(async () => {
+      begun.resolve()
+      await refused.promise
+    })
+    await begun.promise
+    for (const wait of [database.read, database.transact, database.glance])
+      await expect(wait(async () => 1)).rejects.toMatchObject({ code: "busy", message: /was free within 100 ms/ })
+    refused.resolve()
+    await holding
+    expect(await database.read(async () => 1)).toBe(1)
+  })
+
   test("contention that outlasts the attempts is busy", async () => {
     await using temporary = await temporaryDatabase(kind, { attempts: 2 })
     const { database } = temporary
@@ -478,6 +598,9 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
     expect(isEngineError(await contended.catch((error: unknown) => error), "busy")).toBe(true)
   })
 })
+
+const raise = (state: string) =>
+  sql.raw(`do $$ begin raise exception 'what a test wants' using errcode = '${state}'; end $$`)
 
 const organization = (id: string, name: string, now: number) => ({
   id,

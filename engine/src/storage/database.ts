@@ -1,8 +1,8 @@
 import { systemRuntime, type Log } from "../core/runtime.ts"
 import type { RandomSource } from "../core/random.ts"
-import { isEngineError } from "../core/errors.ts"
+import { type EngineErrorCode, isEngineError } from "../core/errors.ts"
 import type { StorageActivity, UnitsOfWork } from "../core/storage-activity.ts"
-import type { Backend } from "./backend.ts"
+import type { Backend, PostgresLimits } from "./backend.ts"
 import { migrate, type Migration } from "./migrate.ts"
 import { migrations } from "./migrations/index.ts"
 import type { DialectName, Session } from "./session.ts"
@@ -32,6 +32,7 @@ export interface DatabaseOptions {
   readonly connections?: number | undefined
   readonly attempts?: number
   readonly longestWorkMs?: number
+  readonly limits?: PostgresLimits | undefined
   readonly sync?: SyncFile
   readonly logThread?: boolean
   /** Of tests; a release has its own. */
@@ -47,6 +48,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     connections: options.connections,
     attempts: options.attempts,
     longestWorkMs: options.longestWorkMs,
+    limits: options.limits,
     sync: options.sync,
     logThread: options.logThread,
     stopwatch: () => performance.now(),
@@ -68,12 +70,15 @@ function counted<T>({ settled }: UnitsOfWork, answer: Promise<T>): Promise<T> {
   answer.then(
     () => (settled.done += 1),
     (error: unknown) => {
-      if (isEngineError(error)) settled[error.code === "busy" ? "busy" : "refused"] += 1
+      if (isEngineError(error)) settled[passing.has(error.code) ? "busy" : "refused"] += 1
       else settled.failed += 1
     },
   )
   return answer
 }
+
+/** Told with 503 and a time to ask again. */
+const passing: ReadonlySet<EngineErrorCode> = new Set(["busy", "unavailable"])
 
 /** The file of a `sqlite:` URL; undefined for memory and for other stores. */
 export function sqliteFile(url: string): string | undefined {

@@ -1,33 +1,71 @@
 // PostgreSQL, or a database that speaks its protocol. Transactions are serializable and run again when the server says
-// so; reads are one repeatable-read snapshot. Under load many works share a transaction (`commit-queue.ts`). Statements are prepared once per connection, under a stable name.
-import { DatabaseError, Pool, types, type PoolClient } from "pg"
-import { busy } from "../core/errors.ts"
+// so; reads are one repeatable-read snapshot. Under load many works share a transaction (`commit-queue.ts`). Statements are
+// prepared once per connection, under a stable name.
+import { type ClientBase, DatabaseError, Pool, types, type PoolClient, type QueryConfig } from "pg"
+import { busy, undecided } from "../core/errors.ts"
 import { noStorageActivity, type UnitsOfWork } from "../core/storage-activity.ts"
 import { type Backend, type BackendOptions, defaultLongestWorkMs, defaultPoolSize } from "./backend.ts"
 import { backOff } from "./backoff.ts"
 import { type Commits, CommitQueue, type QueuedWork } from "./commit-queue.ts"
 import type { Bound } from "./dialect.ts"
+import { faultOf, isCertainlyRolledBack, isReadOnly, isRefusal } from "./postgres-errors.ts"
 import { ReferenceViolation, UniqueViolation, type Session } from "./session.ts"
 import { UnitOfWork, type Fetch } from "./unit-of-work.ts"
 
 const defaultAttempts = 40
-const connectTimeoutMs = 5_000
+const glanceAttempts = 3
+const defaultConnectTimeoutMs = 5_000
+const defaultLockTimeoutMs = 5_000
+/** A server that is there ends a statement itself; one that has said nothing for so much longer is not there. */
+const silenceMs = 2_000
+/** A migration may have to rewrite what is large. */
+const longestMigrationMs = 3_600_000
+/** The same for a server that holds the lock to migrate and does nothing: it was stopped, or its machine is gone. */
+const idleMigrationMs = 60_000
 /** Every replica of every release takes this one advisory lock to migrate ("Chancery" in ASCII). */
 const migrationLock = "4857239324860969593"
 
 export async function openPostgres(url: string, options: BackendOptions): Promise<Backend> {
+  const limits = limitsOf(options)
   const pool = new Pool({
     connectionString: url,
     max: options.connections ?? defaultPoolSize,
-    connectionTimeoutMillis: connectTimeoutMs,
+    connectionTimeoutMillis: limits.connectTimeoutMs,
+    // What lies between may forget a connection that is silent; the kernel finds out while it is idle.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     application_name: "chancery",
     types: { getTypeParser },
+    // Waited for, whatever its declaration says.
+    onConnect: (client) => refuseStandby(client, limits.connectTimeoutMs) as unknown as void,
   })
   // A connection that dies is replaced at the next use. Without a listener its error would end the process: the pool
   // listens while a connection is idle, we while it is in use.
   pool.on("error", (error) => options.log.warn("database-connection-lost", { message: error.message }))
   pool.on("connect", (client) => client.on("error", () => {}))
-  return new PostgresStore(pool, options)
+  return new PostgresStore(pool, options, limits)
+}
+
+/** Whoever reads there does not see what it has just written; an address that leads to one is about to lead elsewhere. */
+async function refuseStandby(client: ClientBase, patienceMs: number): Promise<void> {
+  const { rows } = await ask(client, { text: "select pg_is_in_recovery() as standby" }, patienceMs)
+  if ((rows[0] as { readonly standby: boolean } | undefined)?.standby) throw new Error("the server is a standby")
+}
+
+interface Limits {
+  readonly connectTimeoutMs: number
+  readonly statementTimeoutMs: number
+  readonly lockTimeoutMs: number
+  readonly idleTimeoutMs: number
+}
+
+function limitsOf({ limits = {}, longestWorkMs = defaultLongestWorkMs }: BackendOptions): Limits {
+  return {
+    connectTimeoutMs: limits.connectTimeoutMs ?? defaultConnectTimeoutMs,
+    statementTimeoutMs: limits.statementTimeoutMs ?? longestWorkMs,
+    lockTimeoutMs: limits.lockTimeoutMs ?? defaultLockTimeoutMs,
+    idleTimeoutMs: limits.idleTimeoutMs ?? longestWorkMs,
+  }
 }
 
 const int8 = 20
@@ -36,46 +74,103 @@ const getTypeParser: typeof types.getTypeParser = (oid: number, format?: "text" 
 // The declaration knows a closed list of types; a server may have more.
 const typeParserOf: (oid: number, format?: "text" | "binary") => (value: string) => unknown = types.getTypeParser
 
+/** How a unit of work is run. */
+interface Manner {
+  readonly begin: string
+  readonly units: UnitsOfWork
+  /** Of one answer; what is not there by then will not come. */
+  readonly patienceMs: number
+  readonly writes: boolean
+}
+
+type Phase = "beginning" | "working" | "committing"
+
+type Outcome<T> = { readonly kind: "done"; readonly value: T } | { readonly kind: "run-again"; readonly cause: unknown }
+
 class PostgresStore implements Backend, Commits {
   readonly dialect = "postgres"
   readonly activity = noStorageActivity()
   readonly #pool: Pool
   readonly #options: BackendOptions
-  /** Set per transaction, because connection poolers refuse such settings at the start of a connection. */
-  readonly #limits: string
-  readonly #begin: string
+  readonly #limits: Limits
+  readonly #reading: Manner
+  readonly #writing: Manner
+  readonly #migrating: Manner
   readonly #queue: CommitQueue
   readonly #running = new Set<Promise<unknown>>()
+  /** Ends a connection where it is, which one whose server is silent never does by itself. */
+  readonly #open = new Set<PoolClient>()
+  /** Connections made in an earlier age are not used any more: a server that was lost takes all of them with it. */
+  #age = 0
+  readonly #ages = new WeakMap<PoolClient, number>()
+  #hasConnected = false
   #closed: Promise<void> | undefined
 
-  constructor(pool: Pool, options: BackendOptions) {
+  constructor(pool: Pool, options: BackendOptions, limits: Limits) {
     this.#pool = pool
     this.#options = options
-    const limitMs = options.longestWorkMs ?? defaultLongestWorkMs
-    this.#limits = `set local statement_timeout = ${limitMs}; set local idle_in_transaction_session_timeout = ${limitMs}`
-    this.#begin = `begin isolation level serializable; ${this.#limits}`
+    this.#limits = limits
+    const { statementTimeoutMs, lockTimeoutMs, idleTimeoutMs } = limits
+    // Set per transaction, because connection poolers refuse such settings at the start of a connection.
+    const set = [
+      `set local statement_timeout = ${statementTimeoutMs}`,
+      `set local lock_timeout = ${lockTimeoutMs}`,
+      `set local idle_in_transaction_session_timeout = ${idleTimeoutMs}`,
+    ].join("; ")
+    const patienceMs = statementTimeoutMs + silenceMs
+    this.#reading = {
+      begin: `begin isolation level repeatable read read only; ${set}`,
+      units: this.activity.read,
+      patienceMs,
+      writes: false,
+    }
+    this.#writing = {
+      begin: `begin isolation level serializable; ${set}`,
+      units: this.activity.write,
+      patienceMs,
+      writes: true,
+    }
+    this.#migrating = {
+      // Read committed: a snapshot taken while waiting for the lock would not show what its last holder did. Only the wait for
+      // this lock is long: one for a table would make all that come after it wait as well.
+      begin:
+        `begin isolation level read committed; set local lock_timeout = 0; set local statement_timeout = 0; ` +
+        `set local idle_in_transaction_session_timeout = ${idleMigrationMs}; ` +
+        `select pg_advisory_xact_lock(${migrationLock}); set local lock_timeout = ${lockTimeoutMs}`,
+      units: this.activity.write,
+      patienceMs: longestMigrationMs,
+      writes: true,
+    }
     // The other half is for reads.
     this.#queue = new CommitQueue(this, Math.ceil((options.connections ?? defaultPoolSize) / 2))
+    pool.on("connect", (client) => {
+      this.#open.add(client)
+      this.#ages.set(client, this.#age)
+    })
+    pool.on("remove", (client) => this.#open.delete(client))
   }
 
   read<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#tracked(`begin isolation level repeatable read read only; ${this.#limits}`, this.activity.read, work)
+    return this.#tracked(this.#reading, work)
   }
 
   // One query needs no transaction of its own making.
   async glance<T>(work: (session: Session) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) throw closedError()
-    const client = await this.#connect(this.activity.read)
-    const session = new PostgresSession(client)
-    let broken = false
-    try {
-      return await work(session)
-    } catch (error) {
-      broken = isConnectionFailure(session.failure?.error ?? error)
-      throw broken ? unreachableDatabase(error) : error
-    } finally {
-      session.settle()
-      client.release(broken)
+    for (let attempt = 1; ; attempt += 1) {
+      const client = await this.#connect(this.activity.read)
+      const session = new PostgresSession(client, this.#reading.patienceMs)
+      let usable = true
+      try {
+        return await work(session)
+      } catch (error) {
+        const met = this.#met(session.failure?.error ?? error, client, this.#reading)
+        usable = met.usable
+        if (met.runsAgain !== true || attempt >= glanceAttempts) throw met.told ?? error
+      } finally {
+        session.settle()
+        this.#release(client, usable)
+      }
     }
   }
 
@@ -84,10 +179,8 @@ class PostgresStore implements Backend, Commits {
     return this.#followed(this.#queued(work))
   }
 
-  // Read committed: a snapshot taken while waiting for the lock would not show what its last holder did.
   exclusively<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    const begin = `begin isolation level read committed; select pg_advisory_xact_lock(${migrationLock})`
-    return this.#tracked(begin, this.activity.write, work)
+    return this.#tracked(this.#migrating, work)
   }
 
   close(): Promise<void> {
@@ -97,12 +190,19 @@ class PostgresStore implements Backend, Commits {
   // A pool that ends forgets whoever still waits for one of its connections.
   async #finish(): Promise<void> {
     await Promise.allSettled(this.#running)
-    await this.#pool.end()
+    const impatience = setTimeout(() => {
+      for (const client of this.#open) cut(client)
+    }, silenceMs)
+    try {
+      await this.#pool.end()
+    } finally {
+      clearTimeout(impatience)
+    }
   }
 
-  async #tracked<T>(begin: string, units: UnitsOfWork, work: (session: Session) => Promise<T>): Promise<T> {
+  async #tracked<T>(manner: Manner, work: (session: Session) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) throw closedError()
-    return this.#followed(this.#retrying(begin, units, work))
+    return this.#followed(this.#retrying(manner, work))
   }
 
   async #followed<T>(outcome: Promise<T>): Promise<T> {
@@ -118,30 +218,34 @@ class PostgresStore implements Backend, Commits {
     const began = this.#options.stopwatch()
     const { write } = this.activity
     write.waitingCount += 1
-    let isFirst = true
-    const started = (session: Session) => {
-      if (isFirst) {
-        isFirst = false
-        write.waitingCount -= 1
-        write.waitedMs += this.#options.stopwatch() - began
-      }
-      return work(session)
+    let isWaiting = true
+    const waited = () => {
+      clearTimeout(impatience)
+      if (isWaiting) write.waitingCount -= 1
+      isWaiting = false
     }
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-    this.#queue.add({
-      work: started,
+    const queued: QueuedWork = {
+      work: (session) => {
+        if (isWaiting) write.waitedMs += this.#options.stopwatch() - began
+        waited()
+        return work(session)
+      },
       resolve,
       reject(error) {
-        if (isFirst) write.waitingCount -= 1
-        isFirst = false
+        waited()
         reject(error)
       },
-    })
+    }
+    const impatience = setTimeout(() => {
+      if (this.#queue.withdraw(queued)) queued.reject(this.#exhausted())
+    }, this.#limits.connectTimeoutMs)
+    this.#queue.add(queued)
     return promise as Promise<T>
   }
 
   async alone({ work, resolve, reject }: QueuedWork): Promise<void> {
-    await this.#retrying(this.#begin, this.activity.write, work).then(resolve, reject)
+    await this.#retrying(this.#writing, work).then(resolve, reject)
   }
 
   async together(works: readonly QueuedWork[]): Promise<readonly QueuedWork[]> {
@@ -152,80 +256,143 @@ class PostgresStore implements Backend, Commits {
       for (const { reject } of works) reject(error)
       return []
     }
-    let broken = false
+    const { begin, patienceMs } = this.#writing
+    let usable = true
+    let phase: Phase = "beginning"
     const shared: Shared = { told: [], spoiler: undefined }
     try {
-      await client.query(this.#begin)
-      for (const one of works) await share(client, one, shared)
-      await client.query("commit")
+      await ask(client, { text: begin }, patienceMs)
+      phase = "working"
+      for (const one of works) await share(client, one, patienceMs, shared)
+      phase = "committing"
+      await commit(client, patienceMs)
       this.activity.commitCount += 1
       for (const tell of shared.told) tell()
       return []
     } catch (error) {
-      broken = isConnectionFailure(error) || !(await rolledBack(client))
+      const met = this.#met(error, client, this.#writing, phase)
+      usable = met.usable && (await rolledBack(client))
       this.activity.retryCount += 1
-      return spoiled(error, works, shared.spoiler)
+      if (phase === "committing" && !isCertainlyRolledBack(error)) {
+        for (const { reject } of works) reject(undecided(error))
+        return []
+      }
+      // Whoever made the server wait for too long would do so again; what ails the server ails all of them.
+      const blamed = met.told === undefined ? [] : met.usable && shared.spoiler !== undefined ? [shared.spoiler] : works
+      for (const { reject } of blamed) reject(met.told)
+      return works.filter((one) => !blamed.includes(one))
     } finally {
-      client.release(broken)
+      this.#release(client, usable)
     }
   }
 
-  async #retrying<T>(begin: string, units: UnitsOfWork, work: (session: Session) => Promise<T>): Promise<T> {
+  async #retrying<T>(manner: Manner, work: (session: Session) => Promise<T>): Promise<T> {
+    const { attempts = defaultAttempts, random, stopwatch } = this.#options
+    const began = stopwatch()
     for (let attempt = 1; ; attempt += 1) {
-      const outcome = await this.#once(begin, units, work)
+      const outcome = await this.#once(manner, work)
       if (outcome.kind === "done") return outcome.value
-      if (attempt >= (this.#options.attempts ?? defaultAttempts)) {
+      if (attempt >= attempts || stopwatch() - began >= manner.patienceMs) {
         throw busy("The change could not be made beside concurrent ones in time.", outcome.cause)
       }
       this.activity.retryCount += 1
-      await backOff(attempt, this.#options.random)
+      await backOff(attempt, random)
     }
   }
 
-  async #once<T>(
-    begin: string,
-    units: UnitsOfWork,
-    work: (session: Session) => Promise<T>,
-  ): Promise<{ readonly kind: "done"; readonly value: T } | { readonly kind: "run-again"; readonly cause: unknown }> {
-    const client = await this.#connect(units)
-    const session = new PostgresSession(client)
-    let broken = false
+  async #once<T>(manner: Manner, work: (session: Session) => Promise<T>): Promise<Outcome<T>> {
+    const client = await this.#connect(manner.units)
+    const session = new PostgresSession(client, manner.patienceMs)
+    let usable = true
+    let phase: Phase = "beginning"
     try {
-      await client.query(begin)
+      await ask(client, { text: manner.begin }, manner.patienceMs)
+      phase = "working"
       const value = await work(session)
       session.settle()
       await session.finished()
       if (session.failure !== undefined) throw session.failure.error
-      await client.query("commit")
-      if (units === this.activity.write) this.activity.commitCount += 1
+      phase = "committing"
+      await commit(client, manner.patienceMs)
+      if (manner.writes) this.activity.commitCount += 1
       return { kind: "done", value }
     } catch (error) {
       session.settle()
       await session.finished()
       // The work may have wrapped the error: the session knows what the server said.
       const cause = session.failure?.error ?? error
-      broken = isConnectionFailure(cause) || !(await rolledBack(client))
-      if (isConnectionFailure(cause)) throw unreachableDatabase(cause)
-      if (sqlState(cause) === queryCanceled) throw unanswered(cause)
-      if (runAgainCodes.has(sqlState(cause))) return { kind: "run-again", cause }
+      const met = this.#met(cause, client, manner, phase)
+      usable = met.usable && (await rolledBack(client))
+      if (phase === "committing" && manner.writes && !isCertainlyRolledBack(cause)) throw undecided(cause)
+      if (met.told !== undefined) throw met.told
+      if (met.runsAgain) return { kind: "run-again", cause }
       throw error
     } finally {
-      client.release(broken)
+      this.#release(client, usable)
     }
   }
 
+  /** What follows from an error: for the connection, and for whoever asked. */
+  #met(
+    error: unknown,
+    client: PoolClient,
+    { writes }: Manner,
+    phase: Phase = "working",
+  ): { readonly usable: boolean; readonly told?: Error; readonly runsAgain?: true } {
+    if (writes && isReadOnly(error, { beginning: phase === "beginning" })) {
+      this.#outlive(client)
+      return { usable: false, told: busy("The database takes no writes at present.", error) }
+    }
+    switch (faultOf(error)) {
+      case "run-again":
+        return { usable: true, runsAgain: true }
+      case "stale-statement":
+        return { usable: false, runsAgain: true }
+      case "server-lost":
+        this.#outlive(client)
+        return { usable: false, told: unreachableDatabase(error) }
+      case "connection-ended":
+        return { usable: false, told: unreachableDatabase(error) }
+      case "overloaded":
+        return { usable: true, told: busy("The database could not do it in time, or has no room for it.", error) }
+      default:
+        return { usable: true }
+    }
+  }
+
+  /** Nothing that is as old as this connection is used again. Those that others use end with their work. */
+  #outlive(client: PoolClient): void {
+    this.#age = Math.max(this.#age, (this.#ages.get(client) ?? 0) + 1)
+  }
+
+  #release(client: PoolClient, usable: boolean): void {
+    if (!usable) cut(client)
+    client.release(!usable)
+  }
+
   async #connect(units: UnitsOfWork): Promise<PoolClient> {
-    const began = this.#options.stopwatch()
+    const { stopwatch } = this.#options
+    const began = stopwatch()
     units.waitingCount += 1
     try {
-      return await this.#pool.connect()
+      for (;;) {
+        const client = await this.#pool.connect()
+        this.#hasConnected = true
+        if ((this.#ages.get(client) ?? 0) >= this.#age) return client
+        this.#release(client, false)
+      }
     } catch (error) {
-      if (isRefusal(error)) throw error
-      throw unreachableDatabase(error)
+      // A server that has let us in before, and now does not, is being changed over.
+      if (isRefusal(error) && !this.#hasConnected) throw error
+      throw isExhausted(error) ? this.#exhausted(error) : unreachableDatabase(error)
     } finally {
       units.waitingCount -= 1
-      units.waitedMs += this.#options.stopwatch() - began
+      units.waitedMs += stopwatch() - began
     }
+  }
+
+  #exhausted(cause?: unknown) {
+    return busy(`No connection to the database was free within ${this.#limits.connectTimeoutMs} ms.`, cause)
   }
 }
 
@@ -238,9 +405,9 @@ interface Shared {
 }
 
 /** Does one of several works; throws what spoils the transaction for all of them. */
-async function share(client: PoolClient, one: QueuedWork, shared: Shared): Promise<void> {
+async function share(client: PoolClient, one: QueuedWork, patienceMs: number, shared: Shared): Promise<void> {
   shared.spoiler = one
-  const session = new PostgresSession(client)
+  const session = new PostgresSession(client, patienceMs)
   const ended = async () => {
     session.settle()
     await session.finished()
@@ -259,26 +426,24 @@ async function share(client: PoolClient, one: QueuedWork, shared: Shared): Promi
   shared.spoiler = undefined
 }
 
-/** Who has heard nothing yet. Whoever made the server wait for too long would do so again. */
-function spoiled(error: unknown, works: readonly QueuedWork[], spoiler: QueuedWork | undefined): readonly QueuedWork[] {
-  if (isConnectionFailure(error)) {
-    for (const { reject } of works) reject(unreachableDatabase(error))
-    return []
-  }
-  if (spoiler === undefined || sqlState(error) !== queryCanceled) return works
-  spoiler.reject(unanswered(error))
-  return works.filter((one) => one !== spoiler)
-}
+/** At once: to say good-bye to a server that does not listen takes for ever. */
+const cut = (client: PoolClient): void => void client.connection.stream.destroy()
+
+/** One statement, or several without parameters. */
+const ask = (client: ClientBase, query: QueryConfig, patienceMs: number) =>
+  client.query({ ...query, query_timeout: patienceMs } as QueryConfig)
 
 class PostgresSession extends UnitOfWork {
   readonly #client: PoolClient
+  readonly #patienceMs: number
   /** Something that only a rollback undoes. */
   hasWritten = false
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(client: PoolClient) {
+  constructor(client: PoolClient, patienceMs: number) {
     super("postgres")
     this.#client = client
+    this.#patienceMs = patienceMs
   }
 
   /** Queries that the work began and did not wait for. */
@@ -300,7 +465,8 @@ class PostgresSession extends UnitOfWork {
   async #query(fetch: Fetch, { text, values, prepared }: Bound): Promise<unknown> {
     const name = prepared ? preparedName(text) : undefined
     try {
-      const { rows, rowCount } = await this.#client.query({ ...(name && { name }), text, values: [...values] })
+      const query = { ...(name && { name }), text, values: [...values] }
+      const { rows, rowCount } = await ask(this.#client, query, this.#patienceMs)
       if (fetch === "all") return rows
       return fetch === "first" ? rows[0] : (rowCount ?? 0)
     } catch (error) {
@@ -320,9 +486,15 @@ function preparedName(text: string): string {
   return name
 }
 
+async function commit(client: PoolClient, patienceMs: number): Promise<void> {
+  const { command } = await ask(client, { text: "commit" }, patienceMs)
+  // So the server answers where there is nothing left to commit.
+  if (command !== "COMMIT") throw new Error(`the commit was answered with ${command}`)
+}
+
 async function rolledBack(client: PoolClient): Promise<boolean> {
   try {
-    await client.query("rollback")
+    await ask(client, { text: "rollback" }, silenceMs)
     return true
   } catch {
     return false
@@ -331,17 +503,12 @@ async function rolledBack(client: PoolClient): Promise<boolean> {
 
 const uniqueViolation = "23505"
 const foreignKeyViolation = "23503"
-const serializationFailure = "40001"
-const deadlockDetected = "40P01"
-const queryCanceled = "57014"
-const runAgainCodes = new Set([serializationFailure, deadlockDetected])
-
-const sqlState = (error: unknown): string => (error instanceof DatabaseError ? (error.code ?? "") : "")
 
 function translated(error: unknown): unknown {
-  switch (sqlState(error)) {
+  if (!(error instanceof DatabaseError)) return error
+  switch (error.code) {
     case uniqueViolation:
-      return new UniqueViolation((error as DatabaseError).constraint ?? "", { cause: error })
+      return new UniqueViolation(error.constraint ?? "", { cause: error })
     case foreignKeyViolation:
       return new ReferenceViolation({ cause: error })
     default:
@@ -349,20 +516,9 @@ function translated(error: unknown): unknown {
   }
 }
 
-/** The server said no for good: wrong password, no such database, no permission. */
-const isRefusal = (error: unknown): boolean => /^(28|3D|42)/.test(sqlState(error))
-
-const socketCodes = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOENT", "EHOSTUNREACH"])
-
-/** Class 08, 57P01…57P03 and 25P03: the connection or the server went away (PostgreSQL, appendix A). */
-function isConnectionFailure(error: unknown): boolean {
-  if (error instanceof DatabaseError) return /^(08|57P0[1-3]|25P03)/.test(error.code ?? "")
-  if (!(error instanceof Error)) return false
-  return "code" in error
-    ? socketCodes.has(String(error.code))
-    : /^Connection terminated|not queryable/.test(error.message)
-}
+/** The pool's own words: it has no code for it. */
+const isExhausted = (error: unknown): boolean =>
+  error instanceof Error && error.message === "timeout exceeded when trying to connect"
 
 const unreachableDatabase = (cause: unknown) => busy("The database cannot be reached.", cause)
-const unanswered = (cause: unknown) => busy("The database did not answer in time.", cause)
 const closedError = () => new Error("the database is closed")

@@ -97,7 +97,8 @@ export async function createTemplate(server: string): Promise<{ readonly name: s
   return template
 }
 
-async function command(url: string, text: string): Promise<void> {
+/** Of PostgreSQL, on a connection of its own. */
+export async function command(url: string, text: string): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {

@@ -50,6 +50,8 @@ export interface WorldOptions {
   readonly jobs?: boolean
   readonly timers?: EmbeddedOptions["timers"]
   readonly stateLimitBytes?: number
+  readonly connections?: number
+  readonly storageLimits?: EmbeddedOptions["storageLimits"]
   readonly snapshotIntervalSeconds?: number
 }
 
@@ -73,6 +75,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     ...(options.events === undefined ? {} : { events: options.events }),
     ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
     ...(options.timers === undefined ? {} : { timers: options.timers }),
+    ...(options.connections === undefined ? {} : { connections: options.connections }),
+    ...(options.storageLimits === undefined ? {} : { storageLimits: options.storageLimits }),
     ...(options.stateLimitBytes === undefined ? {} : { stateLimitBytes: options.stateLimitBytes }),
   })
   const { snapshotIntervalSeconds } = options

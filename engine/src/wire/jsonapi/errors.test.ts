@@ -11,7 +11,15 @@ import {
   tuple,
 } from "fast-check"
 import { describe, expect, test } from "vitest"
-import { conflict, EngineError, type EngineErrorCode, type FieldPath, invalid, notFound } from "../../core/errors.ts"
+import {
+  conflict,
+  EngineError,
+  type EngineErrorCode,
+  type FieldPath,
+  invalid,
+  notFound,
+  undecided,
+} from "../../core/errors.ts"
 import {
   attributePointers,
   decodeError,
@@ -151,6 +159,16 @@ describe("an error over the wire", () => {
     const error = new EngineError("pending", "The latest state version is still pending")
     expect(decodeError(503, encodeError(error)).code).toBe("pending")
     expect(decodeError(503, encodeError(new EngineError("busy", "busy"))).code).toBe("busy")
+  })
+
+  test("tells what may have been done from what has not", () => {
+    const document = encodeError(undecided(new Error("the connection was cut")))
+    expect(document.errors[0]).toMatchObject({ status: "503", meta: { outcome: "unknown" } })
+    expect(decodeError(503, document, { retryAfterMs: 1_000 })).toMatchObject({
+      code: "unavailable",
+      retryAfterMs: 1_000,
+      facts: { outcome: "unknown" },
+    })
   })
 
   test("survives a body that is no error document", () => {

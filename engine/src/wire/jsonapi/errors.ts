@@ -37,7 +37,7 @@ const statuses: Record<EngineErrorCode, { readonly status: number; readonly titl
   "rate-limited": { status: 429, title: "Too many requests" },
   internal: { status: 500, title: "internal error" },
   "out-of-service": { status: 503, title: "service unavailable" },
-  unavailable: { status: 502, title: "bad gateway" },
+  unavailable: { status: 503, title: "service unavailable" },
   pending: { status: 503, title: "service unavailable" },
   busy: { status: 503, title: "service unavailable" },
 }
@@ -50,11 +50,15 @@ export const statusOf = (code: EngineErrorCode): number => statuses[code].status
 export function encodeError(error: EngineError, pointers: Pointers = attributePointers()): ErrorDocument {
   const { status, title } = statuses[error.code]
   const common = { status: String(status), title }
-  if (error.faults.length === 0) return { errors: [{ ...common, detail: shortened(error.message), ...metaOf(error) }] }
+  if (error.faults.length === 0)
+    return { errors: [{ ...common, detail: shortened(error.message), ...metaOf({ facts: factsIn(error) }) }] }
   return {
     errors: error.faults.map((fault) => ({ ...common, detail: shortened(fault.detail), ...sourceOf(fault, pointers) })),
   }
 }
+
+const factsIn = ({ code, facts }: EngineError): ErrorFacts | undefined =>
+  code === "unavailable" ? { ...facts, ...outcomeUnknown } : facts
 
 /** Of one among many, where others went well; its `code` says more than a status. */
 export interface Refusal {
@@ -79,6 +83,9 @@ export function decodeRefusal(members: unknown): Refusal {
   const facts = factsOf(meta)
   return { code: code as EngineErrorCode, detail, ...(facts === undefined ? {} : { facts }) }
 }
+
+/** Tells what may have happened from what has not, both of which are to be asked for again later. */
+const outcomeUnknown = { outcome: "unknown" } as const
 
 const metaOf = ({ facts }: Pick<EngineError, "facts">): Pick<ErrorObject, "meta"> =>
   facts === undefined ? {} : { meta: renamed(facts, dashed) }
@@ -171,8 +178,9 @@ export function decodeError(
   const faults = objects.filter((object) => object.source !== undefined).map((object) => faultOf(object, names))
   const isInvalid = status === 422 && objects.some((object) => object.title === statuses.invalid.title)
   const isPending = status === 503 && detail.includes("still pending")
-  const code = isInvalid ? "invalid" : isPending ? "pending" : (codesByStatus.get(status) ?? "unavailable")
   const facts = objects.map(({ meta }) => factsOf(meta)).find((found) => found !== undefined)
+  const known = facts?.["outcome"] === outcomeUnknown.outcome ? undefined : codesByStatus.get(status)
+  const code = isInvalid ? "invalid" : isPending ? "pending" : (known ?? "unavailable")
   return new EngineError(code, detail, {
     faults,
     ...(facts === undefined ? {} : { facts }),

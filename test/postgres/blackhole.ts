@@ -1,0 +1,38 @@
+// A road to a server on a socket that can lose what is sent, as a network does when a machine behind it dies: connections stand,
+// new ones come about, and nothing arrives.
+import { createServer, type Socket, connect } from "node:net"
+import type { AddressInfo } from "node:net"
+
+export interface Road extends AsyncDisposable {
+  readonly port: number
+  /** From now on, or no longer; what was lost stays lost. */
+  lose(isLost: boolean): void
+}
+
+export async function roadTo(socketPath: string): Promise<Road> {
+  let isLost = false
+  const open = new Set<Socket>()
+  const server = createServer((near) => {
+    const far = connect(socketPath)
+    for (const socket of [near, far]) {
+      open.add(socket)
+      socket.on("error", () => socket.destroy())
+      socket.on("close", () => open.delete(socket))
+    }
+    join(near, far)
+    join(far, near)
+  })
+  const join = (from: Socket, to: Socket): void => {
+    from.on("data", (bytes) => void (isLost || to.write(bytes)))
+    from.on("end", () => void (isLost || to.end()))
+  }
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    lose: (lost) => void (isLost = lost),
+    async [Symbol.asyncDispose]() {
+      for (const socket of open) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

@@ -1,0 +1,216 @@
+// What happens to a server of PostgreSQL, done to one of its own while requests come in: each is answered, by what it asked for or by
+// 503 with a time to ask again; what was acknowledged stays, and what was refused for certain has not been made.
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { command } from "../../engine/src/storage/temporary-database.ts"
+import { openWorld, type World } from "../../engine/src/testing/world.ts"
+import { sayMissing } from "../toolchain/missing.ts"
+import {
+  findPostgresBinaries,
+  type OwnPostgres,
+  postgresInstallation,
+  startOwnPostgres,
+} from "../toolchain/postgres.ts"
+import { type Road, roadTo } from "./blackhole.ts"
+
+const binaries = await findPostgresBinaries()
+if (binaries === undefined) sayMissing(postgresInstallation)
+
+const storageLimits = { connectTimeoutMs: 1_000, statementTimeoutMs: 1_000, lockTimeoutMs: 500, idleTimeoutMs: 1_000 }
+
+/** What is done, and undone; requests go on all the while. */
+interface Trouble {
+  readonly name: string
+  readonly begin: (server: OwnPostgres, road: Road) => Promise<unknown>
+  readonly end: (server: OwnPostgres, road: Road) => Promise<unknown>
+  /** How many requests must have met it at least. */
+  readonly felt: 0 | 1
+  /** Longer than a server waits for an answer, where it would wait for ever. */
+  readonly lastsMs?: number
+}
+
+const troubles: readonly Trouble[] = [
+  { name: "restarted", begin: (server) => server.halt("fast"), end: (server) => server.start(), felt: 1 },
+  { name: "crashed and recovered", begin: (server) => server.halt("immediate"), end: startAgain, felt: 1 },
+  { name: "killed", begin: (server) => server.signal("SIGKILL"), end: startAgain, felt: 1 },
+  {
+    name: "stopped in its tracks",
+    begin: (server) => server.signal("SIGSTOP"),
+    end: (server) => server.signal("SIGCONT"),
+    felt: 1,
+    lastsMs: 4_000,
+  },
+  {
+    name: "behind a network that loses everything",
+    begin: async (_, road) => road.lose(true),
+    end: async (_, road) => road.lose(false),
+    felt: 1,
+    lastsMs: 4_000,
+  },
+  {
+    name: "without the sessions it had",
+    begin: (server) => asked(server, "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'app'"),
+    end: async () => {},
+    felt: 0,
+  },
+  {
+    name: "closed for writes",
+    begin: (server) => asked(server, "alter system set default_transaction_read_only = on", "select pg_reload_conf()"),
+    end: (server) => asked(server, "alter system reset default_transaction_read_only", "select pg_reload_conf()"),
+    felt: 1,
+  },
+  {
+    name: "a standby, and then the primary again",
+    async begin(server) {
+      await server.halt("fast")
+      await writeFile(join(server.dataFolder, "standby.signal"), "")
+      await server.start()
+    },
+    end: (server) => server.promote(),
+    felt: 1,
+  },
+  {
+    name: "out of connections",
+    begin: (server) =>
+      asked(
+        server,
+        "alter role app connection limit 0",
+        "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'app'",
+      ),
+    end: (server) => asked(server, "alter role app connection limit -1"),
+    felt: 1,
+  },
+  {
+    name: "of another mind about who may come in",
+    begin: (server) =>
+      asked(
+        server,
+        "alter role app nologin",
+        "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'app'",
+      ),
+    end: (server) => asked(server, "alter role app login"),
+    felt: 1,
+  },
+]
+
+describe.runIf(binaries !== undefined)("while PostgreSQL is", () => {
+  const opened = new AsyncDisposableStack()
+  let server: OwnPostgres
+  let road: Road
+  let world: World
+
+  beforeAll(async () => {
+    server = await startOwnPostgres(binaries ?? "")
+    opened.defer(() => server.stop())
+    await asked(server, "create role app login superuser", "create database app owner app")
+    // The limit of a role does not bind who may do everything, and only such a one makes extensions without being asked.
+    const folder = new URL(server.url).searchParams.get("host") ?? ""
+    road = opened.use(await roadTo(join(folder, ".s.PGSQL.5432")))
+    const url = `postgres://app@127.0.0.1:${road.port}/app`
+    await openWorld({ url, jobs: false }).then((first) => first[Symbol.asyncDispose]())
+    await asked(server, "alter role app nosuperuser")
+    world = opened.use(await openWorld({ url, jobs: false, storageLimits, connections: 5 }))
+    await world.request("POST", "/organizations", {
+      body: { data: { type: "organizations", attributes: { name: "acme", email: "ops@acme.example" } } },
+    })
+  })
+  afterAll(() => opened.disposeAsync())
+
+  test.each(troubles)("$name, whoever asks gets an answer or is asked to come again", async (trouble) => {
+    const load = startLoad(world, trouble.name.replaceAll(/\W+/g, "-"))
+    await load.untilAcknowledged(10)
+    await trouble.begin(server, road)
+    await sleep(trouble.lastsMs ?? 1_000)
+    await trouble.end(server, road)
+    await load.untilAcknowledged(10)
+    const seen = await load.end()
+
+    expect(seen.odd).toEqual([])
+    expect(seen.refused.length + seen.uncertain.length).toBeGreaterThanOrEqual(trouble.felt)
+    const there = await namesOf(world)
+    expect(seen.acknowledged.filter((name) => !there.has(name))).toEqual([])
+    expect(seen.refused.filter((name) => there.has(name))).toEqual([])
+  })
+
+  test("gone, a server closes all the same", async () => {
+    const other = await openWorld({ url: `postgres://app@127.0.0.1:${road.port}/app`, jobs: false, storageLimits })
+    const looked = await other.request("GET", "/organizations/acme/workspaces")
+    road.lose(true)
+    await expect(other[Symbol.asyncDispose]()).resolves.toBeUndefined()
+    road.lose(false)
+    expect(looked.status).toBe(200)
+  })
+})
+
+interface Seen {
+  readonly acknowledged: string[]
+  /** Told that nothing was made. */
+  readonly refused: string[]
+  /** Told that nobody knows. */
+  readonly uncertain: string[]
+  /** What should not be told at all. */
+  readonly odd: unknown[]
+}
+
+/** A few clients that make workspaces and look at them, one request after another. */
+function startLoad(world: World, prefix: string) {
+  const seen: Seen = { acknowledged: [], refused: [], uncertain: [], odd: [] }
+  const ending = new AbortController()
+  async function client(number: number): Promise<void> {
+    for (let count = 0; !ending.signal.aborted; count += 1) {
+      const name = `${prefix}-${number}-${count}`
+      const body = { data: { type: "workspaces", attributes: { name } } }
+      const made = await world.request("POST", "/organizations/acme/workspaces", { body })
+      const [error] = made.body?.errors ?? []
+      const comesAgain = made.status === 503 && made.headers.get("retry-after") !== null
+      if (made.status === 201) seen.acknowledged.push(name)
+      else if (!comesAgain) seen.odd.push([made.status, error])
+      else if (error.meta?.outcome === "unknown") seen.uncertain.push(name)
+      else seen.refused.push(name)
+      const looked = await world.request("GET", `/organizations/acme/workspaces/${name}`)
+      const fits = made.status === 201 ? [200, 503] : [200, 404, 503]
+      if (!fits.includes(looked.status) || (looked.status === 503 && looked.headers.get("retry-after") === null))
+        seen.odd.push([looked.status, looked.body])
+    }
+  }
+  const clients = Array.from({ length: 8 }, (_, number) => client(number))
+  return {
+    async untilAcknowledged(count: number): Promise<void> {
+      const enough = seen.acknowledged.length + count
+      while (seen.acknowledged.length < enough) await sleep(20)
+    },
+    async end(): Promise<Seen> {
+      ending.abort()
+      await Promise.all(clients)
+      return seen
+    },
+  }
+}
+
+async function namesOf(world: World): Promise<ReadonlySet<string>> {
+  const names = new Set<string>()
+  for (let page: number | null = 1; page !== null;) {
+    const { body } = await world.request("GET", `/organizations/acme/workspaces?page[size]=100&page[number]=${page}`)
+    for (const { attributes } of body.data) names.add(attributes.name)
+    page = body.meta.pagination["next-page"]
+  }
+  return names
+}
+
+/** A server that was killed leaves processes that take a moment to notice. */
+async function startAgain(server: OwnPostgres): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await server.start()
+    } catch (error) {
+      if (attempt === 50) throw error
+      await sleep(100)
+    }
+  }
+}
+
+async function asked({ url }: OwnPostgres, ...statements: readonly string[]): Promise<void> {
+  for (const text of statements) await command(url, text)
+}
