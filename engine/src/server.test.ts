@@ -31,7 +31,7 @@ test("a server on port 0 says where it is, and answers with a request id", async
 })
 
 test("/readyz says no while the server goes on serving, and sends away who comes, before it stops accepting", async () => {
-  const server = await serving(() => new Response("{}"), { shutdownDelayMs: 300 })
+  const server = await serving(() => new Response("{}"), { shutdownDelayMs: 1_500 })
   const status = async (path: string) => (await request(`${server.url}${path}`)).statusCode
   expect(await status("/readyz")).toBe(200)
   const closing = server.close()

@@ -11,7 +11,7 @@ import { expect, test } from "vitest"
 import { CrashingServer, randomIntegers } from "./crashing-server.ts"
 
 const kills = process.env["CHANCERY_SHORT"] === "1" ? 15 : 100
-const workspaceCount = 1_100
+const workspaceCount = 2_300
 const seed = Number(process.env["CHANCERY_SEED"] ?? Date.now() % 1_000_000)
 
 interface Answer {
