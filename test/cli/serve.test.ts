@@ -131,13 +131,13 @@ test("HTTP that is none does not stop the server", async () => {
   expect((await request(`${served.url}/healthz`)).statusCode).toBe(200)
 })
 
-test("a taken port is one sentence and exit code 69", async () => {
+test("a taken port is one sentence and exit code 75", async () => {
   await using folder = await temporaryFolder()
   await using served = await serve(["serve", "--data", folder.path])
   const { host } = new URL(served.url)
   const second = await run(["serve", "--data", folder.path, "--listen", host])
   expect(second).toEqual({
-    code: 69,
+    code: 75,
     out: "",
     said: `chancery: ${host} is already in use; stop what listens there, or listen elsewhere with --listen.\n`,
   })
@@ -178,8 +178,8 @@ test.each([
   {
     why: "a database server that does not answer",
     words: ["serve", "--storage", "postgres://chancery:hunter2@127.0.0.1:1/chancery"],
-    code: 69,
-    said: /^chancery: The store postgres:\/\/chancery@127.0.0.1:1\/chancery cannot be opened \(.*ECONNREFUSED.*\n$/,
+    code: 75,
+    said: /^chancery: The store postgres:\/\/chancery@127.0.0.1:1\/chancery does not answer \(.*ECONNREFUSED.*\n$/,
   },
   { why: "an unknown command", words: ["frobnicate"], code: 64, said: /^error: unknown command 'frobnicate'\n$/ },
   { why: "an unknown flag", words: ["serve", "--fast"], code: 64, said: /^error: unknown option '--fast'\n$/ },

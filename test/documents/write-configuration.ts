@@ -30,14 +30,14 @@ and what it must be.
 ${settingNames.map(section).join("\n")}
 ## Exit codes
 
-| Code | Meaning                                    |
-| ---- | ------------------------------------------ |
-| 0    | done                                       |
-| 1    | failed                                     |
-| 64   | the command line is wrong                  |
-| 69   | the address or the store cannot be reached |
-| 75   | the store is busy; try again               |
-| 78   | a setting is wrong                         |
+| Code | Meaning                                                       |
+| ---- | ------------------------------------------------------------- |
+| 0    | done                                                          |
+| 1    | failed                                                        |
+| 64   | the command line is wrong                                     |
+| 69   | the server that a command works on does not answer            |
+| 75   | the store does not answer, or the address is taken; try again |
+| 78   | a setting is wrong, or what it names cannot be used           |
 `
 
 function section(name: SettingName): string {

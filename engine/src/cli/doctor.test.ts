@@ -215,8 +215,8 @@ test("a setting that is wrong is all that is told, and the exit code is 78", asy
 test("a store that does not answer is a failure, without the password", async () => {
   const environment = { CHANCERY_DATA: await folder(), CHANCERY_STORAGE: "postgres://chancery:hunter2@127.0.0.1:1/x" }
   const { code, out } = await examine([], { ...environment, CHANCERY_SEAL_KEY: keys[0] ?? "" })
-  expect(code).not.toBe(0)
-  expect(out).toMatch(/fail +storage +The store postgres:\/\/chancery@127.0.0.1:1\/x cannot be opened/)
+  expect(code).toBe(75)
+  expect(out).toMatch(/fail +storage +The store postgres:\/\/chancery@127.0.0.1:1\/x does not answer/)
   expect(out).not.toContain("hunter2")
 })
 

@@ -9,7 +9,9 @@ export async function listening<Options>(
   try {
     return await start(options)
   } catch (error) {
-    if (error instanceof ListenError) throw new CommandError(exitCodes.unavailable, error.message, { cause: error })
-    throw error
+    if (!(error instanceof ListenError)) throw error
+    // Whoever has the address may be about to leave it, as a server that is being replaced.
+    const code = error.code === "EADDRINUSE" ? exitCodes.busy : exitCodes.configuration
+    throw new CommandError(code, error.message, { cause: error })
   }
 }

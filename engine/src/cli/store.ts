@@ -11,7 +11,7 @@ import type { KeyRing } from "../storage/key-sealing.ts"
 import { findSealKeys, type SealKeySources } from "../storage/seal-keys.ts"
 import { UnusableStore } from "../storage/unusable-store.ts"
 import type { ServedEngine } from "../engine.ts"
-import { CommandError, configurationError, exitCodeOf, exitCodes } from "./exit-code.ts"
+import { CommandError, configurationError, exitCodes } from "./exit-code.ts"
 import type { Settings } from "./settings.ts"
 
 /**
@@ -177,13 +177,15 @@ export function storeError(url: string, error: unknown): unknown {
     const message = `The store ${describeStorage(url)} cannot be opened. ${error.message}`
     return new CommandError(exitCodes.configuration, message, { cause: error })
   }
-  // A store that is reached but does not answer in time is busy; one that is not reached is unavailable.
-  const cause = isEngineError(error, "busy") ? error.cause : error
-  const code = exitCodeOf(cause)
-  if (isEngineError(error) && code !== exitCodes.unavailable) return error
+  if (isEngineError(error) && error.code !== "busy") return error
+  // Whoever starts servers may try again by itself what passes; a server that says no for good waits for a person.
+  if (isEngineError(error)) {
+    const message = `The store ${describeStorage(url)} does not answer (${reasonOf(error.cause ?? error)}); see that it runs, can be reached from here, and is what --storage or CHANCERY_STORAGE names.`
+    return new CommandError(exitCodes.busy, message, { cause: error })
+  }
   return new CommandError(
-    code === exitCodes.failure ? exitCodes.configuration : code,
-    `The store ${describeStorage(url)} cannot be opened (${reasonOf(cause)}); see that it is there and that --storage or CHANCERY_STORAGE names it.`,
+    exitCodes.configuration,
+    `The store ${describeStorage(url)} cannot be opened (${reasonOf(error)}); see that it is there and that --storage or CHANCERY_STORAGE names it.`,
     { cause: error },
   )
 }

@@ -71,9 +71,8 @@ export async function sealKeysAtHand(
     refuseMissing(used, ring)
     return { used, ring, problem: undefined, file: place }
   } catch (error) {
-    const problem =
-      error instanceof UnusableStore ? error : new UnusableStore(`The seal key file ${place} cannot be read.`)
-    return { used, ring: undefined, problem, file: place }
+    if (!(error instanceof UnusableStore)) throw error
+    return { used, ring: undefined, problem: error, file: place }
   }
 }
 
@@ -201,7 +200,10 @@ async function readIfPresent(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8")
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined
-    throw error
+    const { code } = error as NodeJS.ErrnoException
+    if (code === "ENOENT") return undefined
+    throw new UnusableStore(
+      `The seal key file ${file} cannot be read (${code}); see that it is a file that whoever runs this may read.`,
+    )
   }
 }

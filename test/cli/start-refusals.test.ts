@@ -1,0 +1,310 @@
+// What keeps a server from starting: one sentence that says what is wrong and how to mend it, an exit code that tells whether to try
+// again (75) or to wait for a person (78), and no server in the end. The real command, on both stores.
+import { mkdir, readFile, writeFile } from "node:fs/promises"
+import { createServer, type Socket } from "node:net"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { describe, expect, onTestFinished, test } from "vitest"
+import { openEngine } from "../../engine/src/index.ts"
+import { openDatabase } from "../../engine/src/storage/database.ts"
+import { migrations } from "../../engine/src/storage/migrations/index.ts"
+import { databaseKinds } from "../../engine/src/storage/temporary-database.ts"
+import { freePort, run, temporaryFolder } from "./chancery.ts"
+
+const [key, otherKey] = [7, 8].map((byte) => Buffer.alloc(32, byte).toString("base64"))
+const fixture = (name: string) => fileURLToPath(new URL(`tls/${name}.pem`, import.meta.url))
+
+interface Refusal {
+  readonly why: string
+  readonly environment: Readonly<Record<string, string>>
+  readonly code: 75 | 78
+  readonly says: RegExp
+}
+
+/** What `chancery serve` does that is no such refusal, in words; nothing where all is as it should be. */
+async function differences({ environment, code, says }: Omit<Refusal, "why">): Promise<readonly string[]> {
+  await using folder = await temporaryFolder()
+  const own = { CHANCERY_LISTEN: `127.0.0.1:${await freePort()}`, CHANCERY_DATA: join(folder.path, "data") }
+  const ended = await run(["serve"], { folder: folder.path, environment: { ...own, ...environment } })
+  const found: string[] = []
+  // No word of Node's, and nothing of the log.
+  if (!/^chancery: [A-Z0-9][^\n]*[^.\n]\.\n$/.test(ended.said)) found.push(`not one sentence: ${ended.said}`)
+  if (!says.test(ended.said)) found.push(`not ${says.source}: ${ended.said}`)
+  if (ended.said.includes("hunter2")) found.push("tells the password")
+  if (ended.code !== code) found.push(`exit code ${ended.code}`)
+  if (ended.out !== "") found.push(`on standard output: ${ended.out}`)
+  return found
+}
+
+test.each<Refusal>([
+  {
+    why: "a store of a kind that there is not",
+    environment: { CHANCERY_STORAGE: "mysql://chancery:hunter2@db/chancery" },
+    code: 78,
+    says: /setting storage cannot be what is given \(from CHANCERY_STORAGE\); it must be sqlite:PATH or postgres:/,
+  },
+  {
+    why: "a store without a path",
+    environment: { CHANCERY_STORAGE: "sqlite:" },
+    code: 78,
+    says: /setting storage cannot be what is given/,
+  },
+  {
+    why: "a store in a folder that cannot be",
+    environment: { CHANCERY_STORAGE: "sqlite:/dev/null/chancery.db" },
+    code: 78,
+    says: /store sqlite:\/dev\/null\/chancery.db cannot be opened .* see that it is there/,
+  },
+  {
+    why: "a seal key that is too short",
+    environment: { CHANCERY_SEAL_KEY: "c2hvcnQ=" },
+    code: 78,
+    says: /base64 of 32/,
+  },
+  {
+    why: "a key and a key file",
+    environment: { CHANCERY_SEAL_KEY: key ?? "", CHANCERY_SEAL_KEY_FILE: "somewhere" },
+    code: 78,
+    says: /Both CHANCERY_SEAL_KEY and a seal key file are set; leave one of them out/,
+  },
+  {
+    why: "a seal key file that is not there, for a new store",
+    environment: { CHANCERY_SEAL_KEY_FILE: "/nowhere/seal-key" },
+    code: 78,
+    says: /seal key file \/nowhere\/seal-key is missing: write the base64 of 32 random bytes/,
+  },
+  {
+    why: "a seal key file that holds none",
+    environment: { CHANCERY_SEAL_KEY_FILE: "/dev/null" },
+    code: 78,
+    says: /No seal key was given: it is the base64 of 32 random bytes/,
+  },
+  {
+    why: "a seal key file that is a folder",
+    environment: { CHANCERY_SEAL_KEY_FILE: "/tmp" },
+    code: 78,
+    says: /seal key file \/tmp cannot be read \(EISDIR\); see that it is a file/,
+  },
+  {
+    why: "a database server at a name that there is not",
+    environment: {
+      CHANCERY_STORAGE: "postgres://chancery:hunter2@nowhere.invalid/chancery",
+      CHANCERY_SEAL_KEY: key ?? "",
+    },
+    code: 75,
+    says: /store postgres:\/\/chancery@nowhere.invalid\/chancery does not answer \(.*(ENOTFOUND|EAI_AGAIN).*\); see that it runs/,
+  },
+  {
+    why: "a database server at a port where there is none",
+    environment: { CHANCERY_STORAGE: "postgres://chancery:hunter2@127.0.0.1:1/chancery", CHANCERY_SEAL_KEY: key ?? "" },
+    code: 75,
+    says: /does not answer \(connect ECONNREFUSED 127.0.0.1:1\); see that it runs/,
+  },
+  {
+    why: "an address that this machine does not have",
+    environment: { CHANCERY_LISTEN: "192.0.2.1:8420", CHANCERY_SEAL_KEY: key ?? "" },
+    code: 78,
+    says: /Cannot listen on 192.0.2.1:8420: .*; name another address with --listen/,
+  },
+  {
+    why: "a TLS certificate of another key",
+    environment: { CHANCERY_TLS_CERT: fixture("certificate"), CHANCERY_TLS_KEY: fixture("renewed-key") },
+    code: 78,
+    says: /TLS certificate and key cannot be used \(.*\); see that they are whole and belong together/,
+  },
+  {
+    why: "a TLS certificate without a key",
+    environment: { CHANCERY_TLS_CERT: fixture("certificate") },
+    code: 78,
+    says: /set --tls-key or CHANCERY_TLS_KEY too/,
+  },
+  {
+    why: "an audit log that cannot be written",
+    environment: { CHANCERY_AUDIT_LOG: "/dev/null/audit.log", CHANCERY_SEAL_KEY: key ?? "" },
+    code: 78,
+    says: /audit log \/dev\/null\/audit.log cannot be opened .* See that its folder is there/,
+  },
+])("$why", async (refusal) => {
+  expect(await differences(refusal)).toEqual([])
+})
+
+test("an address that somebody has, who may leave it", async () => {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as { port: number }
+  expect(
+    await differences({
+      environment: { CHANCERY_LISTEN: `127.0.0.1:${port}`, CHANCERY_SEAL_KEY: key ?? "" },
+      code: 75,
+      says: /is already in use; stop what listens there, or listen elsewhere with --listen/,
+    }),
+  ).toEqual([])
+})
+
+test("a file that is no database, which stays as it is", async () => {
+  await using folder = await temporaryFolder()
+  const file = join(folder.path, "notes.txt")
+  await writeFile(file, "not a database, but somebody's notes of many a year\n".repeat(100))
+  const before = await readFile(file, "utf8")
+  expect(
+    await differences({
+      environment: { CHANCERY_STORAGE: `sqlite:${file}`, CHANCERY_SEAL_KEY: key ?? "" },
+      code: 78,
+      says: /notes.txt cannot be opened \(file is not a database\)/,
+    }),
+  ).toEqual([])
+  expect(await readFile(file, "utf8")).toBe(before)
+})
+
+test("a folder where the database should be", async () => {
+  await using folder = await temporaryFolder()
+  await mkdir(join(folder.path, "chancery.db"))
+  expect(
+    await differences({
+      environment: { CHANCERY_STORAGE: `sqlite:${folder.path}/chancery.db`, CHANCERY_SEAL_KEY: key ?? "" },
+      code: 78,
+      says: /cannot be opened \(EISDIR/,
+    }),
+  ).toEqual([])
+})
+
+const kinds = databaseKinds.filter(({ name, available }) => available && name !== "SQLite memory")
+
+describe.each(kinds)("on $name", (kind) => {
+  /** A store that was sealed under the key. */
+  async function sealedStore(): Promise<string> {
+    const place = await kind.place()
+    onTestFinished(() => place[Symbol.asyncDispose]())
+    await using _ = await openEngine(place.url, { sealKeys: { text: key } })
+    return place.url
+  }
+
+  test("a store that was written by a newer release", async () => {
+    const url = await sealedStore()
+    {
+      const later = { name: "0999-later", up: async () => {} }
+      await using database = await openDatabase(url, { migrations: [...migrations, later] })
+      await database.migrate()
+    }
+    expect(
+      await differences({
+        environment: { CHANCERY_STORAGE: url, CHANCERY_SEAL_KEY: key ?? "" },
+        code: 78,
+        says: /written by a newer release of Chancery .*"0999-later".* or restore a backup/,
+      }),
+    ).toEqual([])
+  })
+
+  test.each([
+    {
+      why: "another key than the one that sealed",
+      sealKey: otherKey,
+      says: /sealed under key [0-9a-f]{16}, which is not among the seal keys given\. Add it/,
+    },
+    { why: "a key that is none", sealKey: "hunter2", says: /base64 of 32/ },
+  ])("$why", async ({ sealKey, says }) => {
+    const url = await sealedStore()
+    expect(
+      await differences({ environment: { CHANCERY_STORAGE: url, CHANCERY_SEAL_KEY: sealKey ?? "" }, code: 78, says }),
+    ).toEqual([])
+  })
+})
+
+const postgres = databaseKinds.find(({ name }) => name === "PostgreSQL")
+
+describe.runIf(postgres?.available)("a real PostgreSQL", () => {
+  const refusals: readonly {
+    readonly why: string
+    readonly change: (url: URL) => void
+    readonly sealKey?: string
+    readonly says: RegExp
+  }[] = [
+    {
+      why: "without that database",
+      change: (url) => (url.pathname = "/nowhere"),
+      says: /cannot be opened \(database "nowhere" does not exist\)/,
+    },
+    {
+      why: "without that role",
+      change: (url) => (url.username = "nobody_at_all"),
+      says: /cannot be opened \(role "nobody_at_all" does not exist\)/,
+    },
+    {
+      why: "without a seal key, which other servers would not have",
+      change: () => {},
+      sealKey: "",
+      says: /No seal key was given: name its file with --seal-key-file/,
+    },
+  ]
+  test.each(refusals)("$why", async ({ change, sealKey = key, says }) => {
+    const place = await postgres?.place()
+    if (place === undefined) throw new Error("no PostgreSQL")
+    onTestFinished(() => place[Symbol.asyncDispose]())
+    const url = new URL(place.url)
+    change(url)
+    expect(
+      await differences({
+        environment: { CHANCERY_STORAGE: url.href, CHANCERY_SEAL_KEY: sealKey ?? "" },
+        code: 78,
+        says,
+      }),
+    ).toEqual([])
+  })
+})
+
+describe("a database server that says no, or nothing", () => {
+  /** What PostgreSQL answers to a start (its protocol, "ErrorResponse"). */
+  function errorResponse(sqlState: string, message: string): Buffer {
+    const fields = Buffer.from(`SFATAL\0VFATAL\0C${sqlState}\0M${message}\0\0`)
+    const head = Buffer.alloc(5)
+    head.write("E")
+    head.writeInt32BE(4 + fields.length, 1)
+    return Buffer.concat([head, fields])
+  }
+
+  test.each([
+    {
+      why: "to the password",
+      answer: errorResponse("28P01", 'password authentication failed for user "chancery"'),
+      code: 78,
+      says: /cannot be opened \(password authentication failed for user "chancery"\)/,
+    },
+    {
+      why: "while it starts",
+      answer: errorResponse("57P03", "the database system is starting up"),
+      code: 75,
+      says: /does not answer \(the database system is starting up\)/,
+    },
+    {
+      why: "because it is full",
+      answer: errorResponse("53300", "sorry, too many clients already"),
+      code: 75,
+      says: /does not answer \(sorry, too many clients already\)/,
+    },
+    {
+      why: "in another language",
+      answer: Buffer.from("HTTP/1.1 400 Bad Request\r\n\r\n"),
+      code: 75,
+      says: /does not answer \(.*\); see that it runs/,
+    },
+    { why: "at all", answer: undefined, code: 75, says: /does not answer \(.*timeout.*\); see that it runs/ },
+  ] as const)("$why", async ({ answer, code, says }) => {
+    const sockets = new Set<Socket>()
+    const server = createServer((socket) => {
+      sockets.add(socket)
+      socket.on("error", () => {})
+      if (answer !== undefined) socket.once("data", () => socket.end(answer))
+    })
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    })
+    const { port } = server.address() as { port: number }
+    const url = `postgres://chancery:hunter2@127.0.0.1:${port}/chancery`
+    expect(
+      await differences({ environment: { CHANCERY_STORAGE: url, CHANCERY_SEAL_KEY: key ?? "" }, code, says }),
+    ).toEqual([])
+  })
+})
