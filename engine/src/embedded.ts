@@ -1,5 +1,6 @@
 // The composition root: the only file that sees storage, services and jobs together.
 import { auditLog } from "./audit/audit-log.ts"
+import type { AuditTarget } from "./audit/audit-target.ts"
 import { saltedHash } from "./audit/salted-hash.ts"
 import type { PermittedAddresses } from "./client/address-guard.ts"
 import { guardedFetch } from "./client/guarded-fetch.ts"
@@ -144,7 +145,9 @@ export interface EmbeddedOptions {
   readonly timers?: Timers
   /** Where every use of an authority's key and every request to a server of this engine is recorded; nowhere when left out. */
   readonly auditLog?: {
-    readonly file: string
+    readonly target: AuditTarget
+    /** Trusted for a syslog receiver besides those that Node trusts, PEM. */
+    readonly authorities?: string | undefined
     /** Only when there is something to record. */
     readonly opensLate?: boolean
     /** Also requests that anybody may make without a token: certificates, CRLs, OCSP. */
@@ -219,14 +222,16 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
   const audit =
     options.auditLog &&
     auditLog({
-      path: options.auditLog.file,
+      target: options.auditLog.target,
+      authorities: options.auditLog.authorities,
       hash: saltedHash(await siteSecret(database, "audit-salt", sealer, random)),
       runtime,
       timers,
       recordsOpenReads: options.auditLog.recordsOpenReads ?? false,
     })
   if (audit !== undefined) opening.defer(() => audit.close())
-  if (options.auditLog?.opensLate !== true) audit?.open()
+  // A file can be opened with its first entry; that one would not wait until a receiver is reached.
+  if (options.auditLog?.opensLate !== true || options.auditLog.target.kind === "syslog") await audit?.open()
   const uses = tokenUses(storage, runtime)
   opening.defer(() => uses.settled())
   const rsaKeys = opening.use(

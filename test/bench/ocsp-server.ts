@@ -16,7 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), "chancery-bench-"))
 const runtime = systemRuntime()
 const engine = await openEmbedded(`sqlite:${join(folder, "chancery.db")}`, {
   runtime,
-  auditLog: { file: join(folder, "audit.log") },
+  auditLog: { target: { kind: "file", path: join(folder, "audit.log") } },
 })
 const app = createApp({ engine, runtime })
 

@@ -109,7 +109,7 @@ test(`${kills} kills under ${clientCount} clients lose no certificate, revocatio
 
 async function prepare(folder: string, mounts: readonly string[]): Promise<void> {
   // What happens here is on record as well.
-  const auditLog = { file: join(folder, "audit.log") }
+  const auditLog = { target: { kind: "file" as const, path: join(folder, "audit.log") } }
   await using engine = await openEmbedded(`sqlite:${join(folder, "chancery.db")}`, { auditLog })
   for (const path of ["pki", ...mounts]) await engine.mounts.create({ path })
   const { issuers, roles } = engine.pki("pki")

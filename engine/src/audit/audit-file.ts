@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from "node:timers/promises"
 import { promisify } from "node:util"
 import { secondMs, type Clock } from "../core/time.ts"
 import type { Timers } from "../core/timers.ts"
+import type { AuditSink } from "./audit-sink.ts"
 
 /** The calls that fail when a disk does; tests let them. */
 export interface FileCalls {
@@ -13,14 +14,34 @@ export interface FileCalls {
   sync(descriptor: number): Promise<void>
 }
 
+/** A fifth of a second in all. */
+const fullPipeAttempts = 100
+const fullPipeWaitMs = 2
+
 const systemCalls: FileCalls = {
-  write: (descriptor, bytes) =>
+  write: patiently((descriptor, bytes) =>
     typeof bytes === "string" ? writeSync(descriptor, bytes) : writeSync(descriptor, bytes),
+  ),
   sync: promisify(fdatasync),
 }
 
+/** A pipe that is full does not block: whoever reads it is given a moment, in which nothing else is done. */
+function patiently(write: FileCalls["write"]): FileCalls["write"] {
+  return (descriptor, bytes) => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return write(descriptor, bytes)
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EAGAIN" || attempt >= fullPipeAttempts) throw error
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, fullPipeWaitMs)
+      }
+    }
+  }
+}
+
 export interface AuditFileOptions {
-  readonly path: string
+  /** Standard output where there is none. */
+  readonly path: string | undefined
   readonly clock: Clock
   readonly timers: Timers
   readonly onFailure: (error: unknown) => void
@@ -34,7 +55,7 @@ const appendedMaximum = 1 << 16
 /** How often to see whether the file was moved away. */
 const lookEveryMs = secondMs
 
-export class AuditFile {
+export class AuditFile implements AuditSink {
   readonly #options: AuditFileOptions
   readonly #calls: FileCalls
   #open: OpenFile | undefined
@@ -106,7 +127,7 @@ export class AuditFile {
     // A failure is told by `onFailure`; nobody is left who could do anything about it.
     await this.synced().catch(() => {})
     this.leave()
-    for (const file of this.#left.splice(0)) closeSync(file.descriptor)
+    for (const file of this.#left.splice(0)) closeFile(file)
   }
 
   #writeNow(lines: string): void {
@@ -159,7 +180,7 @@ export class AuditFile {
       this.#fail(error)
       throw error
     } finally {
-      for (const file of this.#left.splice(0, leftCount)) closeSync(file.descriptor)
+      for (const file of this.#left.splice(0, leftCount)) closeFile(file)
     }
     this.#leaveIfMoved()
   }
@@ -190,7 +211,11 @@ interface OpenFile {
   torn: boolean
 }
 
-function openFile(path: string): OpenFile {
+/** Not by a name such as /dev/stdout, which leads nowhere where it is a socket. */
+const standardOutput = 1
+
+function openFile(path: string | undefined): OpenFile {
+  if (path === undefined) return { descriptor: standardOutput, regular: false, device: 0, inode: 0, torn: false }
   const descriptor = openSync(path, "a+", 0o600)
   try {
     const status = fstatSync(descriptor)
@@ -203,6 +228,10 @@ function openFile(path: string): OpenFile {
     closeSync(descriptor)
     throw error
   }
+}
+
+function closeFile({ descriptor }: OpenFile): void {
+  if (descriptor !== standardOutput) closeSync(descriptor)
 }
 
 const lineEnd = 0x0a
@@ -238,8 +267,8 @@ function writeWhole(file: OpenFile, lines: string, calls: FileCalls): void {
   file.torn = false
 }
 
-function hasName({ regular, device, inode }: OpenFile, path: string): boolean {
-  if (!regular) return true
+function hasName({ regular, device, inode }: OpenFile, path: string | undefined): boolean {
+  if (!regular || path === undefined) return true
   const named = statSync(path, { throwIfNoEntry: false })
   return named !== undefined && named.dev === device && named.ino === inode
 }

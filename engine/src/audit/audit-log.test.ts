@@ -34,7 +34,13 @@ async function openLog(calls?: FileCalls) {
     clock,
     log: { ...silentLog, error: (event: string, fields?: object) => void logged.push({ event, ...fields }) },
   }
-  const log = auditLog({ path, hash: saltedHash(salt), runtime, timers: systemTimers, ...(calls && { calls }) })
+  const log = auditLog({
+    target: { kind: "file", path },
+    hash: saltedHash(salt),
+    runtime,
+    timers: systemTimers,
+    ...(calls && { calls }),
+  })
   onTestFinished(async () => {
     await log.close()
     await rm(folder, { recursive: true, force: true })

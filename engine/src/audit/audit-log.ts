@@ -7,17 +7,22 @@ import type { Log, Runtime } from "../core/runtime.ts"
 import { type Clock, formatInstant, type Instant, secondMs } from "../core/time.ts"
 import type { Timers } from "../core/timers.ts"
 import { AuditFile, type FileCalls } from "./audit-file.ts"
+import type { AuditSink } from "./audit-sink.ts"
+import { type AuditTarget, formatAuditTarget } from "./audit-target.ts"
 import { hashedData, hashPrefix } from "./hashed-data.ts"
 import type { SaltedHash } from "./salted-hash.ts"
+import { SyslogSink } from "./syslog-sink.ts"
 
 export interface AuditLog extends Audit {
   /** At once, so that it is known whether it can be. Throws `UnusableAuditLog` where it cannot. */
-  open(): void
+  open(): Promise<void>
   close(): Promise<void>
 }
 
 export interface AuditLogOptions {
-  readonly path: string
+  readonly target: AuditTarget
+  /** Trusted for a syslog receiver besides those that Node trusts, PEM. */
+  readonly authorities?: string | undefined
   readonly hash: SaltedHash
   readonly runtime: Pick<Runtime, "clock" | "log">
   readonly timers: Timers
@@ -25,21 +30,20 @@ export interface AuditLogOptions {
   readonly calls?: FileCalls
 }
 
-/** The file is opened with its first entry. */
+/** It is opened with its first entry. */
 export function auditLog(options: AuditLogOptions): AuditLog {
-  const { path, hash, runtime, timers, recordsOpenReads = false, calls } = options
-  const { clock, log } = runtime
-  const onFailure = loggedNowAndThen(clock, log, path)
-  const file = new AuditFile({ path, clock, timers, onFailure, ...(calls === undefined ? {} : { calls }) })
+  const { target, hash, runtime, recordsOpenReads = false } = options
+  const { clock } = runtime
+  const file = sinkOf(options)
   return {
     recordsOpenReads,
     trail: (origin) => new Trail(file, hash, clock, origin),
     hash: (text) => hashPrefix + hash(text),
-    open() {
+    async open() {
       try {
-        file.open()
+        await file.open()
       } catch (error) {
-        throw new UnusableAuditLog(path, error)
+        throw new UnusableAuditLog(target, error)
       }
     },
     reopen: () => file.leave(),
@@ -47,17 +51,31 @@ export function auditLog(options: AuditLogOptions): AuditLog {
   }
 }
 
+function sinkOf({ target, authorities, runtime: { clock, log }, timers, calls }: AuditLogOptions): AuditSink {
+  const onFailure = loggedNowAndThen(clock, log, formatAuditTarget(target))
+  if (target.kind === "syslog") return new SyslogSink({ address: target, authorities, clock, timers, onFailure })
+  const path = target.kind === "file" ? target.path : undefined
+  return new AuditFile({ path, clock, timers, onFailure, ...(calls === undefined ? {} : { calls }) })
+}
+
 export class UnusableAuditLog extends Error {
-  constructor(path: string, cause: unknown) {
-    super(`The audit log ${path} cannot be opened (${cause instanceof Error ? cause.message : String(cause)}).`, {
-      cause,
-    })
+  /** Whether it may be there in a while. */
+  readonly isRemote: boolean
+
+  constructor(target: AuditTarget, cause: unknown) {
+    super(
+      `The audit log ${formatAuditTarget(target)} cannot be opened (${cause instanceof Error ? cause.message : String(cause)}).`,
+      {
+        cause,
+      },
+    )
     this.name = "UnusableAuditLog"
+    this.isRemote = target.kind === "syslog"
   }
 }
 
 class Trail implements AuditTrail {
-  readonly #file: AuditFile
+  readonly #file: AuditSink
   readonly #hash: SaltedHash
   readonly #clock: Clock
   readonly #origin: AuditOrigin
@@ -65,7 +83,7 @@ class Trail implements AuditTrail {
   #failureCount: number | undefined
   #requested = false
 
-  constructor(file: AuditFile, hash: SaltedHash, clock: Clock, origin: AuditOrigin) {
+  constructor(file: AuditSink, hash: SaltedHash, clock: Clock, origin: AuditOrigin) {
     this.#file = file
     this.#hash = hash
     this.#clock = clock

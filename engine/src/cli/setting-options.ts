@@ -26,6 +26,7 @@ export const storeSettingNames: readonly SettingName[] = [
   "sealKeyFile",
   "sealKey",
   "auditLog",
+  "auditLogCa",
   "logLevel",
 ]
 

@@ -1,6 +1,7 @@
 // Every setting of the command line, once: flags, environment, file, help, documentation and checks are read from this table.
 // One name gives all: `publicUrl` is `--public-url`, `CHANCERY_PUBLIC_URL` and the member `publicUrl` of the file.
 import { z } from "zod"
+import { parseAuditTarget } from "../audit/audit-target.ts"
 import { parsePermittedAddresses } from "../client/address-guard.ts"
 import type { Edition } from "../core/edition.ts"
 import { parseTrustedProxies, proxyHeaders } from "../http/client-address.ts"
@@ -121,11 +122,19 @@ export const settings = {
     secret: true,
   }),
   auditLog: setting({
-    placeholder: "<file>",
-    summary: "File that every request and every use of an authority's key is recorded in.",
-    expects: "the path of a file, or off",
-    schema: text,
+    placeholder: "<target>",
+    summary: "Where every request and every use of an authority's key is recorded.",
+    expects:
+      "the path of a file, stdout, syslog+tls://HOST:PORT, syslog+tcp://HOST:PORT, syslog+udp://HOST:PORT, syslog+unix:PATH, or off",
+    schema: parsed((target) => (target === "off" ? target : parseAuditTarget(target))),
     defaultNote: "audit.log in the data folder",
+  }),
+  auditLogCa: setting({
+    placeholder: "<file>",
+    summary: "Certificates, PEM, that the receiver of an audit log over syslog+tls may be certified by.",
+    expects: "the path of a file",
+    schema: text,
+    defaultNote: "those that Node trusts",
   }),
   auditOpenReads: setting({
     placeholder: "<on|off>",

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs"
-import { access, constants, mkdir, stat } from "node:fs/promises"
+import { access, constants, mkdir, readFile, stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import { UnusableAuditLog } from "../audit/audit-log.ts"
+import type { AuditTarget } from "../audit/audit-target.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { isEngineError } from "../core/errors.ts"
 import { openEmbedded } from "../embedded.ts"
@@ -24,11 +25,13 @@ export async function openStore(
   { server }: { readonly server: boolean },
 ): Promise<ServedEngine> {
   await refuseUnreadable(settings, server)
-  const auditFile = auditFileOf(settings)
-  const auditLog =
-    auditFile === undefined
-      ? undefined
-      : { file: auditFile, opensLate: !server, recordsOpenReads: settings.auditOpenReads === "on" }
+  const target = auditTargetOf(settings)
+  const auditLog = target && {
+    target,
+    authorities: await auditAuthorities(settings),
+    opensLate: !server,
+    recordsOpenReads: settings.auditOpenReads === "on",
+  }
   if (settings.storage === undefined || (server && auditLog !== undefined && settings.auditLog === undefined))
     await makeDataFolder(settings.data)
   const url = storageUrl(settings)
@@ -98,8 +101,17 @@ const defaultSealKeyFile = (settings: Settings): string | undefined =>
   sqliteFile(storageUrl(settings)) === undefined ? undefined : join(settings.data, "seal-key")
 
 /** Undefined where nothing is recorded. */
-export const auditFileOf = ({ auditLog, data }: Settings): string | undefined =>
-  auditLog === "off" ? undefined : (auditLog ?? join(data, "audit.log"))
+export const auditTargetOf = ({ auditLog, data }: Settings): AuditTarget | undefined =>
+  auditLog === "off" ? undefined : (auditLog ?? { kind: "file", path: join(data, "audit.log") })
+
+async function auditAuthorities({ auditLogCa }: Settings): Promise<string | undefined> {
+  if (auditLogCa === undefined) return undefined
+  const text = await readFile(auditLogCa, "utf8").catch(() => undefined)
+  if (text?.includes("-----BEGIN CERTIFICATE-----") === true) return text
+  throw configurationError(
+    `The certificates for the audit log ${auditLogCa} cannot be read, or are no PEM; see that --audit-log-ca or CHANCERY_AUDIT_LOG_CA names them.`,
+  )
+}
 
 /** For commands that work on the key file itself. */
 export function sealKeyFileOf(settings: Settings): string {
@@ -169,10 +181,16 @@ async function makeFolders(folder: string): Promise<void> {
 /** What is said of a store that does not open, and with which exit code. */
 export function storeError(url: string, error: unknown): unknown {
   if (error instanceof CommandError) return error
-  if (error instanceof UnusableAuditLog)
-    return configurationError(
-      `${error.message} See that its folder is there and can be written, and that --audit-log or CHANCERY_AUDIT_LOG names it.`,
+  if (error instanceof UnusableAuditLog) {
+    const advice = error.isRemote
+      ? "the receiver runs and can be reached from here"
+      : "its folder is there and can be written"
+    return new CommandError(
+      error.isRemote ? exitCodes.busy : exitCodes.configuration,
+      `${error.message} See that ${advice}, and that --audit-log or CHANCERY_AUDIT_LOG names it.`,
+      { cause: error },
     )
+  }
   if (error instanceof UnusableStore) {
     const message = `The store ${describeStorage(url)} cannot be opened. ${error.message}`
     return new CommandError(exitCodes.configuration, message, { cause: error })

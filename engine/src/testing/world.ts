@@ -69,7 +69,12 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     ...(options.keyGenerator === undefined ? {} : { keyGenerator: options.keyGenerator }),
     ...(options.auditFile === undefined
       ? {}
-      : { auditLog: { file: options.auditFile, recordsOpenReads: options.auditOpenReads ?? false } }),
+      : {
+          auditLog: {
+            target: { kind: "file", path: options.auditFile } as const,
+            recordsOpenReads: options.auditOpenReads ?? false,
+          },
+        }),
     ...(options.outgoing === undefined ? {} : { outgoing: options.outgoing }),
     ...(options.acme === undefined ? {} : { acme: options.acme }),
     ...(options.events === undefined ? {} : { events: options.events }),

@@ -1,10 +1,11 @@
 // Who else on the machine may read what is the server's alone.
 import { access, constants, stat } from "node:fs/promises"
 import { dirname } from "node:path"
+import { type AuditTarget, formatAuditTarget } from "../../audit/audit-target.ts"
 import { sqliteFile } from "../../storage/database.ts"
 import { exitCodes } from "../exit-code.ts"
 import type { Settings } from "../settings.ts"
-import { auditFileOf, sealKeySourcesOf, storageUrl } from "../store.ts"
+import { auditTargetOf, sealKeySourcesOf, storageUrl } from "../store.ts"
 import { type Finding, fail, ok, warn } from "./finding.ts"
 
 /** `others` is what group and all may not do. */
@@ -21,15 +22,24 @@ const nothing = 0o077
 const nothingForAll = 0o007
 
 export async function fileFindings(settings: Settings): Promise<readonly Finding[]> {
-  return [...(await auditFindings(auditFileOf(settings))), ...(await privacyFindings(settings))]
+  return [...(await auditFindings(auditTargetOf(settings))), ...(await privacyFindings(settings))]
 }
 
 /** A server that cannot record what it does does not start; the folder of its data it makes by itself. */
-async function auditFindings(path: string | undefined): Promise<readonly Finding[]> {
-  if (path === undefined) {
+async function auditFindings(target: AuditTarget | undefined): Promise<readonly Finding[]> {
+  if (target === undefined) {
     const advice = "Leave --audit-log out, or name a file with it, where it must be known who did what."
     return [warn("files", "There is no audit log: nobody can tell who did what.", advice)]
   }
+  if (target.kind !== "file") {
+    return [
+      ok(
+        "files",
+        `The audit log goes to ${formatAuditTarget(target)}; a server that does not reach it does not start.`,
+      ),
+    ]
+  }
+  const { path } = target
   const missing = await access(path, constants.W_OK).then(
     () => undefined,
     (error: NodeJS.ErrnoException) => error.code,
@@ -53,10 +63,17 @@ async function privacyFindings(settings: Settings): Promise<readonly Finding[]> 
   if (process.platform === "win32") return []
   const { text, file, defaultFile } = sealKeySourcesOf(settings)
   const sealKey = text === undefined ? (file ?? defaultFile) : undefined
+  const auditTarget = auditTargetOf(settings)
   const paths = [
     { path: settings.data, what: "data folder", others: nothing, mode: "700", grave: false },
     { path: sqliteFile(storageUrl(settings)), what: "database", others: nothing, mode: "600", grave: false },
-    { path: auditFileOf(settings), what: "audit log", others: nothing, mode: "600", grave: false },
+    {
+      path: auditTarget?.kind === "file" ? auditTarget.path : undefined,
+      what: "audit log",
+      others: nothing,
+      mode: "600",
+      grave: false,
+    },
     { path: sealKey, what: "seal key file", others: nothingForAll, mode: "600", grave: true },
     { path: settings.tlsKey, what: "TLS private key", others: nothingForAll, mode: "600", grave: true },
   ].flatMap(({ path, ...rest }): PrivatePath[] => (path === undefined ? [] : [{ path, ...rest }]))

@@ -1,0 +1,228 @@
+// The audit log as syslog messages (RFC 5424): over TCP and TLS each with its length before it (RFC 6587 3.4.1, RFC 5425 4.3), over
+// UDP one in a datagram (RFC 5426). Nobody acknowledges syslog: what is synced is in the hands of this machine's network stack. A
+// connection that is known to be broken takes no line, and is dialled again.
+import { createSocket } from "node:dgram"
+import { connect as connectPlain, type Socket } from "node:net"
+import { hostname } from "node:os"
+import { setImmediate as nextTurn } from "node:timers/promises"
+import { connect as connectSecurely } from "node:tls"
+import { type Clock, formatInstant, secondMs } from "../core/time.ts"
+import type { Timers } from "../core/timers.ts"
+import type { AuditSink } from "./audit-sink.ts"
+import type { SyslogAddress } from "./audit-target.ts"
+
+export interface SyslogSinkOptions {
+  readonly address: SyslogAddress
+  /** Trusted besides those that Node trusts, PEM; for TLS. */
+  readonly authorities?: string | undefined
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly onFailure: (error: unknown) => void
+}
+
+/** Facility 13 (log audit), severity 6 (informational). */
+const priority = 13 * 8 + 6
+const connectTimeoutMs = 5 * secondMs
+const redialMs = secondMs
+/** A receiver that takes nothing for so long that this much waits is as good as gone. */
+const waitingMaximumBytes = 4 * 2 ** 20
+
+/** A way to the receiver that is open. */
+interface Wire {
+  /** Calls back once the network stack has taken it. */
+  send(message: Buffer, taken: (error?: Error | null) => void): void
+  readonly waitingBytes: () => number
+  /** After what was sent. */
+  end(): Promise<void>
+  destroy(): void
+}
+
+export class SyslogSink implements AuditSink {
+  readonly #options: SyslogSinkOptions
+  readonly #header: string
+  #wire: Wire | undefined
+  #dialling: Promise<void> | undefined
+  #cancelRedial: (() => void) | undefined
+  /** Settles with the last message that was sent. */
+  #last: Promise<void> = Promise.resolve()
+  #failureCount = 0
+  #closed = false
+
+  constructor(options: SyslogSinkOptions) {
+    this.#options = options
+    const host =
+      hostname()
+        .replace(/[^\x21-\x7e]/g, "-")
+        .slice(0, 255) || "-"
+    this.#header = `${host} chancery ${process.pid} audit -`
+  }
+
+  get failureCount(): number {
+    return this.#failureCount
+  }
+
+  async open(): Promise<void> {
+    if (this.#wire === undefined) await (this.#dialling ??= this.#dial())
+  }
+
+  write(lines: string): void {
+    const wire = this.#wire
+    if (wire === undefined) {
+      this.#redialSoon(0)
+      const error = new Error("there is no connection to the syslog receiver")
+      this.#fail(error)
+      throw error
+    }
+    if (wire.waitingBytes() > waitingMaximumBytes) {
+      const error = new Error("the syslog receiver takes no more messages")
+      this.#lose(wire, error)
+      throw error
+    }
+    for (const line of lines.split("\n")) if (line !== "") this.#send(wire, line)
+  }
+
+  async written(lines: string): Promise<void> {
+    this.write(lines)
+    await this.#last
+  }
+
+  append(lines: string): void {
+    try {
+      this.write(lines)
+    } catch {
+      // Counted: whoever depends on these lines sees at the next sync that something was lost.
+    }
+  }
+
+  synced(): Promise<void> {
+    return this.#last
+  }
+
+  leave(): void {}
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#cancelRedial?.()
+    await this.#dialling?.catch(() => {})
+    await this.#last.catch(() => {})
+    await this.#wire?.end()
+    this.#wire = undefined
+  }
+
+  #send(wire: Wire, line: string): void {
+    const time = formatInstant(this.#options.clock.now())
+    const message = Buffer.from(`<${priority}>1 ${time} ${this.#header} ${line}`)
+    const before = this.#last
+    const taken = new Promise<void>((resolve, reject) => {
+      wire.send(message, (error) => {
+        if (error === undefined || error === null) return resolve()
+        this.#lose(wire, error)
+        reject(error)
+      })
+    })
+    this.#last = before.catch(() => {}).then(() => taken)
+    // Whoever waits for it hears of it.
+    this.#last.catch(() => {})
+  }
+
+  async #dial(): Promise<void> {
+    try {
+      const wire = await openWire(this.#options, (error) => this.#lose(wire, error))
+      if (this.#closed) wire.destroy()
+      else this.#wire = wire
+    } finally {
+      this.#dialling = undefined
+    }
+  }
+
+  /** What is on its way may be lost. */
+  #lose(wire: Wire, error: unknown): void {
+    if (this.#wire !== wire) return
+    this.#wire = undefined
+    wire.destroy()
+    if (this.#closed) return
+    this.#fail(error)
+    this.#redialSoon(0)
+  }
+
+  #redialSoon(delayMs: number): void {
+    if (this.#closed || this.#wire !== undefined || this.#dialling !== undefined || this.#cancelRedial !== undefined)
+      return
+    this.#cancelRedial = this.#options.timers.after(delayMs, () => {
+      this.#cancelRedial = undefined
+      this.#dialling = this.#dial().catch(() => this.#redialSoon(redialMs))
+    })
+  }
+
+  #fail(error: unknown): void {
+    this.#failureCount += 1
+    this.#options.onFailure(error)
+  }
+}
+
+const openWire = (options: SyslogSinkOptions, onLoss: (error: unknown) => void): Promise<Wire> =>
+  options.address.transport === "udp" ? openDatagrams(options.address, onLoss) : openStream(options, onLoss)
+
+async function openDatagrams(
+  { host, port }: { readonly host: string; readonly port: number },
+  onLoss: (error: unknown) => void,
+): Promise<Wire> {
+  const socket = createSocket(host.includes(":") ? "udp6" : "udp4")
+  await new Promise<void>((resolve, reject) => {
+    socket.once("error", reject)
+    socket.connect(port, host, () => {
+      socket.off("error", reject)
+      resolve()
+    })
+  })
+  // A receiver on a machine that is there, and which is not, is told by its machine.
+  socket.on("error", onLoss)
+  socket.unref()
+  return {
+    send: (message, taken) => socket.send(message, taken),
+    waitingBytes: () => socket.getSendQueueSize(),
+    async end() {
+      await nextTurn()
+      socket.close()
+    },
+    destroy: () => void socket.close(),
+  }
+}
+
+async function openStream(
+  { address, authorities, timers }: SyslogSinkOptions,
+  onLoss: (error: unknown) => void,
+): Promise<Wire> {
+  const socket = dialled(address, authorities)
+  const ready = address.transport === "tls" ? "secureConnect" : "connect"
+  await new Promise<void>((resolve, reject) => {
+    const cancel = timers.after(connectTimeoutMs, () =>
+      socket.destroy(new Error(`the syslog receiver did not answer within ${connectTimeoutMs / secondMs} seconds`)),
+    )
+    socket.once("error", reject)
+    socket.once(ready, () => {
+      cancel()
+      socket.off("error", reject)
+      resolve()
+    })
+  })
+  socket.setKeepAlive(true, 30 * secondMs)
+  socket.on("error", onLoss)
+  socket.on("close", () => onLoss(new Error("the syslog receiver has closed the connection")))
+  // Whatever it says, syslog goes one way; unread, its end would not be seen.
+  socket.resume()
+  socket.unref()
+  return {
+    send: (message, taken) => void socket.write(Buffer.concat([Buffer.from(`${message.length} `), message]), taken),
+    waitingBytes: () => socket.writableLength,
+    end: () => new Promise((resolve) => socket.end(() => resolve(void socket.destroy()))),
+    destroy: () => void socket.destroy(),
+  }
+}
+
+function dialled(address: Exclude<SyslogAddress, { transport: "udp" }>, authorities: string | undefined): Socket {
+  if (address.transport === "unix") return connectPlain({ path: address.path })
+  const { host, port } = address
+  if (address.transport === "tcp") return connectPlain({ host, port })
+  return connectSecurely({ host, port, minVersion: "TLSv1.2", ...(authorities !== undefined && { ca: authorities }) })
+}
