@@ -129,7 +129,8 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
     const settings = settingsOf(manifests)
     expect(settings.listen).toEqual({ host: "0.0.0.0", port: 8420 })
     const { sealKeyFile, tlsCert, tlsKey, data, auditLog } = settings
-    const files = [sealKeyFile, tlsCert, tlsKey, data, auditLog].filter((file) => file !== undefined && file !== "off")
+    const recorded = auditLog === "off" || auditLog?.kind !== "file" ? undefined : auditLog.path
+    const files = [sealKeyFile, tlsCert, tlsKey, data, recorded].filter((file) => file !== undefined)
     expect(files.length).toBeGreaterThan(1)
     const isMounted = (file = "") => volumeMounts.some(({ mountPath }) => file.startsWith(`${mountPath}/`))
     expect(files.filter((file) => !isMounted(file))).toEqual([])
