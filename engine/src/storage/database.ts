@@ -59,10 +59,21 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     read: (work) => counted(backend.activity.read, backend.read(work)),
     glance: (work) => backend.glance(work),
     transact: (work) => counted(backend.activity.write, backend.transact(work)),
-    migrate: () => backend.exclusively((session) => migrate(session, options.migrations ?? migrations)),
+    migrate: () => migrateStepwise(backend, options.migrations ?? migrations),
     close: () => backend.close(),
     [Symbol.asyncDispose]: () => backend.close(),
   }
+}
+
+async function migrateStepwise(backend: Backend, known: readonly Migration[]): Promise<readonly string[]> {
+  const applied: string[] = []
+  // Each step applies one at least, or is the last.
+  for (let count = 0; count <= known.length; count += 1) {
+    const step = await backend.exclusively((session) => migrate(session, known))
+    if (step.length === 0) return applied
+    applied.push(...step)
+  }
+  return applied
 }
 
 // Beside the answer and not around it: the caller waits for no further promise.

@@ -1,5 +1,6 @@
 // Migrations are numbered, forward-only and named in one static array. The caller holds the database exclusively, so
-// that of two replicas that start together one applies them and the other finds them applied.
+// that of two replicas that start together one applies them and the other finds them applied. Where servers of the release before
+// may be at work meanwhile, each is committed by itself: what it locks is free again before the next one begins.
 import { sql } from "kysely"
 import type { Session } from "./session.ts"
 import { UnusableStore } from "./unusable-store.ts"
@@ -9,19 +10,23 @@ export interface Migration {
   up(session: Session): Promise<void>
 }
 
-/** Applies what is missing and names it. Throws `NewerDatabase` when the database is ahead of this code. */
+/**
+ * Applies what is missing, or of a database that others use the next that is missing, and names it: nothing where nothing is.
+ * Throws `NewerDatabase` when the database is ahead of this code.
+ */
 export async function migrate(session: Session, migrations: readonly Migration[]): Promise<readonly string[]> {
   await session.run(sql.raw(createTable[session.dialect]))
   const applied = await appliedMigrations(session)
   refuseNewer(applied, migrations)
-  const missing = migrations.slice(applied.length)
-  for (const [index, migration] of missing.entries()) {
+  const isShared = session.dialect === "postgres" && applied.length > 0
+  const next = migrations.slice(applied.length, isShared ? applied.length + 1 : undefined)
+  for (const [index, migration] of next.entries()) {
     await migration.up(session)
     await session.run(
       sql`insert into migrations (position, name) values (${applied.length + index + 1}, ${migration.name})`,
     )
   }
-  return missing.map(({ name }) => name)
+  return next.map(({ name }) => name)
 }
 
 export async function appliedMigrations(session: Session): Promise<readonly string[]> {

@@ -11,6 +11,8 @@ export type PostgresFault =
   | "server-lost"
   /** This one connection was ended, by a limit that it ran into. */
   | "connection-ended"
+  /** Somebody holds a lock, and goes on holding it. */
+  | "locked"
   /** The server lives and cannot do it now: a limit, a full disk, too little memory. */
   | "overloaded"
   | "other"
@@ -36,7 +38,7 @@ const faults: Readonly<Record<string, PostgresFault>> = {
   "57P05": "connection-ended", // idle_session_timeout
   "25P03": "connection-ended", // idle_in_transaction_session_timeout
   "25P04": "connection-ended", // transaction_timeout
-  "55P03": "overloaded", // lock_not_available, after lock_timeout
+  "55P03": "locked", // lock_not_available, after lock_timeout
   "57014": "overloaded", // query_canceled, after statement_timeout
   "53": "overloaded", // insufficient resources: 53100 disk_full, 53200 out_of_memory, 53300 too_many_connections
   "58000": "overloaded", // system_error

@@ -81,6 +81,8 @@ interface Manner {
   /** Of one answer; what is not there by then will not come. */
   readonly patienceMs: number
   readonly writes: boolean
+  /** Goes on until it gets what somebody else has locked. */
+  readonly awaitsLocks: boolean
 }
 
 type Phase = "beginning" | "working" | "committing"
@@ -123,12 +125,14 @@ class PostgresStore implements Backend, Commits {
       units: this.activity.read,
       patienceMs,
       writes: false,
+      awaitsLocks: false,
     }
     this.#writing = {
       begin: `begin isolation level serializable; ${set}`,
       units: this.activity.write,
       patienceMs,
       writes: true,
+      awaitsLocks: false,
     }
     this.#migrating = {
       // Read committed: a snapshot taken while waiting for the lock would not show what its last holder did. Only the wait for
@@ -140,6 +144,7 @@ class PostgresStore implements Backend, Commits {
       units: this.activity.write,
       patienceMs: longestMigrationMs,
       writes: true,
+      awaitsLocks: true,
     }
     // The other half is for reads.
     this.#queue = new CommitQueue(this, Math.ceil((options.connections ?? defaultPoolSize) / 2))
@@ -336,7 +341,7 @@ class PostgresStore implements Backend, Commits {
   #met(
     error: unknown,
     client: PoolClient,
-    { writes }: Manner,
+    { writes, awaitsLocks }: Manner,
     phase: Phase = "working",
   ): { readonly usable: boolean; readonly told?: Error; readonly runsAgain?: true } {
     if (writes && isReadOnly(error, { beginning: phase === "beginning" })) {
@@ -353,6 +358,9 @@ class PostgresStore implements Backend, Commits {
         return { usable: false, told: unreachableDatabase(error) }
       case "connection-ended":
         return { usable: false, told: unreachableDatabase(error) }
+      case "locked":
+        // Let those go first who came meanwhile, and then ask again.
+        return awaitsLocks ? { usable: true, runsAgain: true } : { usable: true, told: lockedOut(error) }
       case "overloaded":
         return { usable: true, told: busy("The database could not do it in time, or has no room for it.", error) }
       default:
@@ -521,4 +529,5 @@ const isExhausted = (error: unknown): boolean =>
   error instanceof Error && error.message === "timeout exceeded when trying to connect"
 
 const unreachableDatabase = (cause: unknown) => busy("The database cannot be reached.", cause)
+const lockedOut = (cause: unknown) => busy("Others hold what the change needs to lock.", cause)
 const closedError = () => new Error("the database is closed")
