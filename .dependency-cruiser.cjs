@@ -28,7 +28,9 @@ module.exports = {
         "Rules and services are plain functions over values and ports; how they are stored, sent or run is not theirs.",
       severity: "error",
       from: { path: `^engine/src/(${domain}|managed|engine\\.ts|stores\\.ts)` },
-      to: { path: "^engine/src/((storage|wire|http|client|cli|jobs|testing)/|(embedded|open|index|server)\\.ts)" },
+      to: {
+        path: "^engine/src/((storage|wire|http|client|cli|jobs|telemetry|testing)/|(embedded|open|index|server)\\.ts)",
+      },
     },
     {
       name: "domain-uses-no-platform",
@@ -100,6 +102,23 @@ module.exports = {
       severity: "error",
       from: { pathNot: "^(engine/src/(client|core/runtime\\.ts)|operator/src/api-client\\.ts$)" },
       to: { path: npm("undici") },
+    },
+    {
+      name: "opentelemetry-only-where-it-is-spoken",
+      comment:
+        "Everybody else tells core/tracing.ts what happens: the library is large, and loaded only where somebody listens.",
+      severity: "error",
+      from: { pathNot: "^engine/src/telemetry/(otlp|otlp-tracer|family-producer)\\.ts$" },
+      to: { path: npm("@opentelemetry/[^/]+") },
+    },
+    {
+      name: "telemetry-listens",
+      comment: "It wraps ports; what is done behind them is other people's business.",
+      severity: "error",
+      from: { path: "^engine/src/telemetry/" },
+      to: {
+        path: "^engine/src/((storage|wire|http|client|cli|jobs|testing)/|(embedded|open|index|server)\\.ts)",
+      },
     },
     {
       name: "zod-only-at-the-edge",

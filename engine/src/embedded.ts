@@ -96,6 +96,9 @@ import { sealedStateArchive } from "./storage/state-archive.ts"
 import { StateContents } from "./storage/state-contents.ts"
 import { storesOver } from "./storage/stores.ts"
 import type { Stores } from "./stores.ts"
+import { tracedEngine } from "./telemetry/traced-engine.ts"
+import { tracedKeyGenerator, tracedSealer, tracedSigningKeys } from "./telemetry/traced-keys.ts"
+import { tracedAcmeNetwork, tracedFetch } from "./telemetry/traced-network.ts"
 import { AssessmentService } from "./workspaces/assessment-service.ts"
 import {
   type ConfigurationTools,
@@ -181,7 +184,7 @@ export interface AcmeOptions {
 /** Opens the store, brings it up to date and makes sure that the user `root` exists; acts as that user. */
 export async function openEmbedded(url: string, options: EmbeddedOptions = {}): Promise<ServedEngine> {
   const runtime = options.runtime ?? systemRuntime()
-  const { random, log } = runtime
+  const { random, log, tracer } = runtime
   const timers = options.timers ?? systemTimers
   await using opening = new AsyncDisposableStack()
   const { connections, storageLimits: limits } = options
@@ -194,7 +197,8 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
   if (found.createdFile !== undefined) {
     log.warn("seal-key-created", { file: found.createdFile, advice: "keep a copy elsewhere: nothing opens without it" })
   }
-  const { sealer } = opening.use(followSealKeys(database, sealKeys, found, { random, log, timers }))
+  const { sealer: ownSealer } = opening.use(followSealKeys(database, sealKeys, found, { random, log, timers }))
+  const sealer = tracer === undefined ? ownSealer : tracedSealer(ownSealer, tracer)
   const { events = {} } = options
   /** Those who look for events by themselves, once they are there. */
   const alsoWoken: (() => void)[] = []
@@ -245,7 +249,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     guardedFetch({ permitted: options.outgoing ?? { kinds: ["private"], ranges: [] }, digest: runtime.digest }),
   )
   const { acme = {} } = options
-  const network = opening.use(
+  const ownNetwork = opening.use(
     acmeNetwork({
       permitted: acme.permitted ?? { kinds: [], ranges: [] },
       httpPort: acme.httpPort ?? 80,
@@ -253,11 +257,16 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
       digest: runtime.digest,
     }),
   )
+  const network = tracer === undefined ? ownNetwork : tracedAcmeNetwork(ownNetwork, tracer)
   const stopping = new AbortController()
   const stopped = stopping.signal
   const holder = newId("eng", random)
   const exclusive = exclusively({ leases: leasesOver(database), holder, runtime, timers, stopped })
-  const signingKeys = storedSigningKeys(storage)
+  const storedKeys = storedSigningKeys(storage)
+  const signingKeys = tracer === undefined ? storedKeys : tracedSigningKeys(storedKeys, tracer)
+  const ownGenerator = options.keyGenerator ?? keyGenerator(rsaKeys)
+  const fetchFrom = (name: string, propagates: boolean) =>
+    tracer === undefined ? outgoing.fetch : tracedFetch(outgoing.fetch, tracer, { name, propagates })
   const mountDirectory = new MountDirectory(storage, generations)
   const authorities = new Authorities()
   const authorityActivity = noAuthorityActivity()
@@ -286,8 +295,8 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     mountDirectory,
     authorities,
     signingKeys,
-    keyGenerator: options.keyGenerator ?? keyGenerator(rsaKeys),
-    policyClient: webhookPolicyClient(outgoing.fetch),
+    keyGenerator: tracer === undefined ? ownGenerator : tracedKeyGenerator(ownGenerator, tracer),
+    policyClient: webhookPolicyClient(fetchFrom("policy service", true)),
     policyServiceActivity: new PolicyServiceActivity(),
     crlPublisher: new CrlPublisher({
       storage,
@@ -315,7 +324,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
   const webhookDelivery = new WebhookDelivery({
     ...context,
     timers,
-    client: webhookClient(outgoing.fetch, runtime.clock, hmacHex),
+    client: webhookClient(fetchFrom("webhook", false), runtime.clock, hmacHex),
     activity: context.webhookActivity,
   })
   alsoWoken.push(() => webhookDelivery.wake())
@@ -685,7 +694,9 @@ class EmbeddedEngine extends CallerEngine implements ServedEngine {
   }
 
   as(caller: Caller, trail?: AuditTrail, requestId?: string): ServingEngine {
-    return new CallerEngine(this.context, caller, trail, requestId)
+    const engine = new CallerEngine(this.context, caller, trail, requestId)
+    const { tracer } = this.context.runtime
+    return tracer === undefined ? engine : tracedEngine(engine, tracer)
   }
 
   get audit(): Audit {

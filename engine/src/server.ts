@@ -1,5 +1,6 @@
 // An engine behind a socket: the app, everything around it, and an orderly end. The package's "./server".
 import { setTimeout as sleep } from "node:timers/promises"
+import type { MetricFamily } from "./core/metric-family.ts"
 import type { Runtime } from "./core/runtime.ts"
 import { systemRuntime } from "./core/runtime.ts"
 import type { ServedEngine } from "./engine.ts"
@@ -45,6 +46,8 @@ export interface RunningServer {
   /** Of plain HTTP where both are served. */
   readonly url: string
   readonly httpsUrl: string | undefined
+  /** What `/metrics` tells at this moment. */
+  metrics(): Promise<readonly MetricFamily[]>
   /** Resolves when the last connection of every listener has ended; counts the requests that had to be cut. */
   close(): Promise<{ readonly cut: number }>
 }
@@ -132,6 +135,7 @@ export async function serveApp(
   return {
     url: urls.http ?? urls.https ?? "",
     httpsUrl: urls.https,
+    metrics: () => metrics.families(),
     close: () => (closing ??= close()),
   }
 }

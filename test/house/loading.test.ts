@@ -57,3 +57,17 @@ test("an embedded engine that is asked for workspaces only speaks SQL", async ()
       await engine[Symbol.asyncDispose]()`),
   ).toEqual(["kysely"])
 })
+
+test("what speaks OpenTelemetry is loaded where a collector is named, and nowhere else", async () => {
+  const loaded = (environment: object) =>
+    packagesAfter(`
+      const { openTelemetry } = await import("${sourceOf("engine/src/cli/telemetry.ts")}")
+      const { silentLog } = await import("${sourceOf("engine/src/core/runtime.ts")}")
+      const telemetry = await openTelemetry({}, ${JSON.stringify(environment)}, { ...silentLog, flush() {} })
+      await telemetry?.[Symbol.asyncDispose]()`)
+  const spoken = (packages: readonly string[]) => packages.filter((name) => name.startsWith("@opentelemetry/"))
+  expect(spoken(await loaded({}))).toEqual([])
+  expect(spoken(await loaded({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://127.0.0.1:4318/v1/traces" }))).toContain(
+    "@opentelemetry/sdk-trace",
+  )
+})

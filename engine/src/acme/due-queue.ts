@@ -3,6 +3,7 @@
 import type { Runtime } from "../core/runtime.ts"
 import { type Instant, secondMs } from "../core/time.ts"
 import type { Timers } from "../core/timers.ts"
+import { apart, untraced } from "../core/tracing.ts"
 import type { Turn } from "./acme-store.ts"
 
 export interface DueWork<Item, Outcome> {
@@ -28,7 +29,7 @@ const stopPatienceMs = 10 * secondMs
 
 export class DueQueue<Item, Outcome> {
   readonly #work: DueWork<Item, Outcome>
-  readonly #runtime: Pick<Runtime, "clock" | "log">
+  readonly #runtime: Pick<Runtime, "clock" | "log" | "tracer">
   readonly #timers: Timers
   readonly #running = new Set<Promise<unknown>>()
   #reserved = 0
@@ -54,7 +55,7 @@ export class DueQueue<Item, Outcome> {
       this.#again = true
       return
     }
-    this.#looking = this.#look().finally(() => {
+    this.#looking = untraced(this.#runtime.tracer, () => this.#look()).finally(() => {
       this.#looking = undefined
       if (this.#again) {
         this.#again = false
@@ -147,8 +148,7 @@ export class DueQueue<Item, Outcome> {
 
   /** Undefined for what could not be brought to an end; its turn comes again when this one has run out. */
   #start(item: Item): Promise<Outcome | undefined> {
-    const work = this.#work
-      .attempt(item)
+    const work = apart(this.#runtime.tracer, this.#work.name, () => this.#work.attempt(item))
       .catch((error: unknown) => {
         if (!this.#stopped)
           this.#runtime.log.error(`${this.#work.name}-attempt-failed`, { ...this.#work.describe(item), error })

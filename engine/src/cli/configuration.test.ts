@@ -89,6 +89,7 @@ test("every setting can be set from the environment", () => {
     CHANCERY_BODY_LIMIT: "1MiB",
     CHANCERY_LOG_LEVEL: "debug",
     CHANCERY_ACCESS_LOG: "off",
+    CHANCERY_OTLP_ENDPOINT: "http://collector:4318",
     CHANCERY_TLS_CERT: "cert.pem",
     CHANCERY_TLS_KEY: "key.pem",
     CHANCERY_TLS_LISTEN: ":8443",
@@ -128,6 +129,7 @@ test("every setting can be set from the environment", () => {
     eventRetention: 30 * 24 * 3_600_000,
     logLevel: "debug",
     accessLog: "off",
+    otlpEndpoint: new URL("http://collector:4318"),
     tlsCert: "cert.pem",
     tlsKey: "key.pem",
     tlsListen: { host: "::", port: 8443 },
@@ -151,6 +153,22 @@ test.each([
 ])("the variable of the specification, %j, closes ACME to the public unless ours says %j", (named, own, publicAcme) => {
   const environment = { SERVICE_DISABLE_PUBLIC_ACME: named, CHANCERY_PUBLIC_ACME: own }
   expect(from({ environment }).publicAcme).toBe(publicAcme)
+})
+
+test.each([
+  ["http://theirs:4318", undefined, "http://theirs:4318/"],
+  ["", undefined, undefined],
+  ["http://theirs:4318", "http://ours:4318", "http://ours:4318/"],
+])("the variable that every program knows, %j, names the collector unless ours says %j", (theirs, ours, expected) => {
+  const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: theirs, CHANCERY_OTLP_ENDPOINT: ours }
+  expect(from({ environment }).otlpEndpoint?.href).toBe(expected)
+})
+
+test("a collector that cannot be one is refused, without a word of what was given", () => {
+  const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: "grpc://user:hunter2@collector:4317" }
+  expect(() => from({ environment })).toThrow(
+    "The setting otlpEndpoint cannot be what is given (from OTEL_EXPORTER_OTLP_ENDPOINT); it must be an http or https URL, such as http://127.0.0.1:4318.",
+  )
 })
 
 test("a certificate of one's own is a mount, a role and hosts", () => {

@@ -9,6 +9,7 @@ import { type ProcessLog, processLog } from "./log.ts"
 import type { Settings } from "./settings.ts"
 import { untilStopped } from "./shutdown.ts"
 import { describeStorage, storageUrl } from "./store.ts"
+import { openTelemetry } from "./telemetry.ts"
 import type { Terminal } from "./terminal.ts"
 import { tlsAddressOf } from "./tls-address.ts"
 import { followTlsFiles, type TlsFiles } from "./tls-files.ts"
@@ -34,10 +35,12 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
     log.flush()
   })
   const stopped = untilStopped(log, terminal)
-  const runtime = systemRuntime(log)
   const tlsListen = tlsAddressOf(settings)
   const files = tlsFilesOf(settings)
   try {
+    // Ends last, so that what happens at the end is told of, too.
+    await using telemetry = await openTelemetry(settings, terminal.environment, log)
+    const runtime = telemetry?.runtime ?? systemRuntime(log)
     using followed = files && followTlsFiles(files, log)
     const listeners = (tls: { readonly source: SecureContextSource } | undefined) => ({
       runtime,
@@ -62,6 +65,7 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
       shutdownDelayMs: settings.shutdownDelay,
       shutdownGraceMs: settings.shutdownGrace,
     })
+    const measuring = telemetry?.measure(() => server.metrics())
     log.info("serving", {
       url: server.url,
       httpsUrl: server.httpsUrl,
@@ -79,6 +83,8 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
     ending.abort()
     await ended
     const { cut } = await server.close()
+    // While there still is a store to ask.
+    await measuring?.[Symbol.asyncDispose]()
     log.info("stopped", { cutRequestCount: cut })
   } finally {
     log.flush()

@@ -231,6 +231,16 @@ export const settings = {
     schema: z.enum(["off", "debug", "info"]),
     default: "info",
   }),
+  otlpEndpoint: setting({
+    placeholder: "<url>",
+    summary:
+      "Collector that traces and metrics are sent to by OTLP over HTTP; OTEL_* variables say more (docs/operations.md).",
+    expects: "an http or https URL, such as http://127.0.0.1:4318",
+    schema: parsed(parseHttpUrl),
+    defaultNote: "OTEL_EXPORTER_OTLP_ENDPOINT where it is set, else nothing is sent",
+    also: { variable: "OTEL_EXPORTER_OTLP_ENDPOINT", means: (text) => (text === "" ? undefined : text) },
+    unquotable: true,
+  }),
   tlsCert: setting({
     placeholder: "<file>",
     summary: "Serve HTTPS with this certificate chain, PEM; a new one in its place is taken up within seconds.",

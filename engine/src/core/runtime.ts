@@ -2,6 +2,7 @@
 import { hash } from "node:crypto"
 import type { RandomSource } from "./random.ts"
 import type { Clock } from "./time.ts"
+import type { Tracer } from "./tracing.ts"
 
 export interface Log {
   debug(event: string, fields?: Readonly<Record<string, unknown>>): void
@@ -16,6 +17,8 @@ export interface Runtime {
   readonly log: Log
   /** SHA-256, lower-case hex. */
   readonly digest: (text: string) => string
+  /** Only where traces are kept. */
+  readonly tracer?: Tracer | undefined
 }
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} }

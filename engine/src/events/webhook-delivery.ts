@@ -7,6 +7,7 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import { type Instant, minuteMs, secondMs } from "../core/time.ts"
 import { nextTurn, type Timers } from "../core/timers.ts"
+import { apart } from "../core/tracing.ts"
 import type { Stores } from "../stores.ts"
 import { formatCursor } from "./cursor.ts"
 import { type EventPosition, isBefore, type StoredEvent } from "./event.ts"
@@ -37,7 +38,7 @@ type UsedStores = Pick<Stores, "events" | "organizations" | "webhooks">
 
 interface Context {
   readonly storage: Storage<UsedStores>
-  readonly runtime: Pick<Runtime, "clock" | "digest" | "log" | "random">
+  readonly runtime: Pick<Runtime, "clock" | "digest" | "log" | "random" | "tracer">
   readonly timers: Timers
   readonly client: WebhookClient
   /** How long events are kept, and dead letters as long. */
@@ -176,12 +177,12 @@ export class WebhookDelivery {
 
   /** False where it is at work already, or too many are. */
   #work(key: string, group: string, signal: AbortSignal, work: () => Promise<void>): boolean {
-    const { clock, log } = this.#context.runtime
+    const { clock, log, tracer } = this.#context.runtime
     if (this.#atWork.has(key) || this.#atWork.size >= atWorkMaximum || signal.aborted) return false
     if ((this.#resting.get(key) ?? 0) > clock.now()) return false
     const inGroup = Array.from(this.#atWork.values()).filter((one) => one.group === group)
     if (inGroup.length >= atWorkInGroupMaximum) return false
-    const done = work()
+    const done = apart(tracer, "webhook", work)
       .catch((error: unknown) => {
         // What was not stored is tried again, and so may be delivered twice.
         this.#resting.set(key, clock.now() + restMs)

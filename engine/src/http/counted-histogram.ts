@@ -27,12 +27,12 @@ export class CountedHistogram<Label extends string> extends Histogram<Label> {
         total += count
         const bound = boundsMs[index]
         const le = bound === undefined ? "+Inf" : bound / secondMs
-        return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: total }
+        return { metricName: `${name}_bucket`, sharedLabels: {}, labels: { ...labels, le }, value: total }
       })
       return [
         ...buckets,
-        { metricName: `${name}_sum`, labels, value: sumMs / secondMs },
-        { metricName: `${name}_count`, labels, value: total },
+        { metricName: `${name}_sum`, sharedLabels: {}, labels: { ...labels }, value: sumMs / secondMs },
+        { metricName: `${name}_count`, sharedLabels: {}, labels: { ...labels }, value: total },
       ]
     })
     return { name, help, type: "histogram", aggregator: "sum", values }

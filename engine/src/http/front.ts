@@ -2,6 +2,7 @@
 // probes. It runs on every request, so each piece is a plain call and not a chain of wrappers.
 import { isEngineError } from "../core/errors.ts"
 import type { Runtime } from "../core/runtime.ts"
+import { during, type Span } from "../core/tracing.ts"
 import { serviceTokenIn, tokenIn } from "./authenticate.ts"
 import { clientAddressOf, type ProxyHeader, type TrustedProxies } from "./client-address.ts"
 import { isPkiPath, pathOf } from "./exchange.ts"
@@ -29,7 +30,7 @@ export interface FrontOptions {
 export function createFront(options: FrontOptions): Serve {
   const { metrics, runtime, accessLog, stopwatch, proxies } = options
 
-  return async (request, connection) => {
+  const serve = async (request: Request, connection: Connection, span?: Span): Promise<Response> => {
     const began = stopwatch()
     metrics.begin()
     const peer = connection.remoteAddress
@@ -54,6 +55,7 @@ export function createFront(options: FrontOptions): Serve {
 
     const durationMs = stopwatch() - began
     metrics.end({ method: request.method, route: exchange.route, status: response.status, durationMs })
+    if (span?.isRecorded === true) describe(span, request, path, exchange, response.status)
     if (accessLog !== "off") {
       // Probes come every few seconds and say nothing new.
       const level = Object.hasOwn(probes, path) ? "debug" : accessLog
@@ -69,6 +71,42 @@ export function createFront(options: FrontOptions): Serve {
       })
     }
     return response
+  }
+
+  const { tracer } = runtime
+  if (tracer === undefined) return serve
+  return (request, connection) => {
+    // Probes come every few seconds and say nothing new.
+    if (Object.hasOwn(probes, pathOf(request.url))) return serve(request, connection)
+    const span = tracer.root(request.method, {
+      kind: "server",
+      headers: request.headers,
+      attributes: { "http.request.method": request.method },
+    })
+    return during(tracer, span, () => serve(request, connection, span))
+  }
+}
+
+/** By what the access log tells of it as well: a path that is itself a credential, and every query, stay unsaid. */
+function describe(span: Span, { method, url }: Request, path: string, exchange: Exchange, status: number): void {
+  const { route, secretPath, remoteAddress, requestId } = exchange
+  if (route !== undefined) span.rename(`${method} ${route}`)
+  span.set({
+    "http.route": route,
+    "url.path": secretPath === true ? undefined : path,
+    "url.scheme": url.startsWith("https:") ? "https" : "http",
+    "http.response.status_code": status,
+    "client.address": remoteAddress,
+    "chancery.request_id": requestId,
+  })
+  if (status >= 500) span.fail(new FailedAnswer(status))
+}
+
+/** What the server's side of a request failed with is its status (semantic conventions for HTTP). */
+class FailedAnswer extends Error {
+  constructor(status: number) {
+    super(`answered ${status}`)
+    this.name = String(status)
   }
 }
 

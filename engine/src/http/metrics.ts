@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client"
+import type { MetricFamily } from "../core/metric-family.ts"
 import type { JobActivities } from "../core/job-activity.ts"
 import type { StorageActivity } from "../core/storage-activity.ts"
 import type { TidyActivity } from "../core/tidy-activity.ts"
@@ -12,6 +13,8 @@ export interface Metrics {
   end(request: { method: string; route: string | undefined; status: number; durationMs: number }): void
   /** The text exposition format and its content type. */
   expose(): Promise<{ readonly contentType: string; readonly text: string }>
+  /** The same, not as text. */
+  families(): Promise<readonly MetricFamily[]>
 }
 
 /** What there is to measure beside requests; each part counts for itself, and is read when someone asks. */
@@ -69,6 +72,21 @@ export function createMetrics({ storage, jobs, tidy, feed, webhooks }: Measured 
     async expose() {
       const merged = Registry.merge([registry, processMetrics()])
       return { contentType: merged.contentType, text: await merged.metrics() }
+    },
+    async families() {
+      const metrics = await Registry.merge([registry, processMetrics()]).getMetricsAsJSON()
+      return metrics.map(({ name, help, type, values }) => ({
+        name,
+        help,
+        type: type as unknown as MetricFamily["type"],
+        samples: values.map(
+          (sample: { readonly metricName?: string; readonly value: number; readonly labels: object }) => ({
+            name: sample.metricName ?? name,
+            labels: sample.labels as MetricFamily["samples"][number]["labels"],
+            value: sample.value,
+          }),
+        ),
+      }))
     },
   }
 }

@@ -4,6 +4,7 @@ import type { Exclusively } from "../core/leases.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { secondMs } from "../core/time.ts"
 import type { Timers } from "../core/timers.ts"
+import { apart, untraced } from "../core/tracing.ts"
 import type { Job } from "./job.ts"
 
 export interface JobRunner {
@@ -16,7 +17,7 @@ export interface JobRunner {
 
 export interface JobRunnerOptions {
   readonly exclusively: Exclusively
-  readonly runtime: Pick<Runtime, "clock" | "random" | "log">
+  readonly runtime: Pick<Runtime, "clock" | "random" | "log" | "tracer">
   readonly timers: Timers
   /** Ends it all: nothing is started any more, and what runs is told. */
   readonly stopped: AbortSignal
@@ -48,7 +49,7 @@ interface Loop {
 
 /** Ticks of one job, one after another. */
 function startLoop(job: Job, { exclusively, runtime, timers, stopped }: JobRunnerOptions): Loop {
-  const { clock, log } = runtime
+  const { clock, log, tracer } = runtime
   const activity: JobActivity = {
     runCount: 0,
     failureCount: 0,
@@ -70,7 +71,8 @@ function startLoop(job: Job, { exclusively, runtime, timers, stopped }: JobRunne
     cancel()
     if (stopped.aborted) return
     cancel = timers.after(Math.ceil(delayMs), () => {
-      tick = run().then((nextMs) => {
+      // A request that woke it has no part in it.
+      tick = untraced(tracer, run).then((nextMs) => {
         tick = undefined
         schedule(nextMs)
       })
@@ -87,7 +89,7 @@ function startLoop(job: Job, { exclusively, runtime, timers, stopped }: JobRunne
       const { held } = await exclusively(
         { name: job.name, timeoutMs: job.timeoutMs, ...(wish > 0 ? {} : { unlessDoneAfter: began - job.everyMs }) },
         async (held) => {
-          await job.run(held)
+          await apart(tracer, `job ${job.name}`, () => job.run(held))
           held.signal.throwIfAborted()
         },
       )

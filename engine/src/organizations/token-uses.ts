@@ -2,6 +2,7 @@
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Instant } from "../core/time.ts"
+import { untraced } from "../core/tracing.ts"
 import type { TokenStore } from "./token-store.ts"
 
 /** More than this at once means that the store cannot keep up; a use that is not written down then harms nobody. */
@@ -16,14 +17,15 @@ export interface TokenUses {
 
 export function tokenUses(
   storage: Storage<{ readonly tokens: Pick<TokenStore, "recordUse"> }>,
-  { log }: Pick<Runtime, "log">,
+  { log, tracer }: Pick<Runtime, "log" | "tracer">,
 ): TokenUses {
   const pending = new Set<Promise<void>>()
   return {
     record(tokenId, at) {
       if (pending.size >= pendingMaximum) return
-      const write: Promise<void> = storage
-        .transact(({ tokens }) => tokens.recordUse(tokenId, at))
+      const write: Promise<void> = untraced(tracer, () =>
+        storage.transact(({ tokens }) => tokens.recordUse(tokenId, at)),
+      )
         .catch((error: unknown) => log.warn("token use not recorded", { tokenId, error }))
         .finally(() => pending.delete(write))
       pending.add(write)

@@ -1,6 +1,7 @@
 import type { RandomSource } from "../core/random.ts"
 import type { Log } from "../core/runtime.ts"
 import type { StorageActivity } from "../core/storage-activity.ts"
+import type { Span } from "../core/tracing.ts"
 import type { SyncFile } from "./write-ahead-sync.ts"
 import type { DialectName, Session } from "./session.ts"
 
@@ -15,7 +16,8 @@ export interface Backend {
   read<T>(work: (session: Session) => Promise<T>): Promise<T>
   /** One query, at what is committed, on disk or not. */
   glance<T>(work: (session: Session) => Promise<T>): Promise<T>
-  transact<T>(work: (session: Session) => Promise<T>): Promise<T>
+  /** `span`: of the unit of work, which what the backend itself does for it is told of. */
+  transact<T>(work: (session: Session) => Promise<T>, span?: Span): Promise<T>
   /** One transaction that no other process or replica runs beside; for migrations. */
   exclusively<T>(work: (session: Session) => Promise<T>): Promise<T>
   /** Finishes what was accepted, refuses what comes later. */

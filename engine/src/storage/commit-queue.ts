@@ -2,9 +2,11 @@
 // One that comes alone is done alone. What spoils a shared transaction spoils it for all; then they are done one by one, and so
 // no work is run again, or refused, because of another for longer than once.
 import { setImmediate as nextTurn } from "node:timers/promises"
+import type { Span } from "../core/tracing.ts"
 import type { Session } from "./session.ts"
 
 export interface QueuedWork {
+  readonly span: Span | undefined
   readonly work: (session: Session) => Promise<unknown>
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void

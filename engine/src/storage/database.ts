@@ -2,11 +2,13 @@ import { systemRuntime, type Log } from "../core/runtime.ts"
 import type { RandomSource } from "../core/random.ts"
 import { type EngineErrorCode, isEngineError } from "../core/errors.ts"
 import type { StorageActivity, UnitsOfWork } from "../core/storage-activity.ts"
+import type { Tracer } from "../core/tracing.ts"
 import type { Backend, PostgresLimits } from "./backend.ts"
 import { migrate, type Migration } from "./migrate.ts"
 import { migrations } from "./migrations/index.ts"
 import type { DialectName, Session } from "./session.ts"
 import { openSqlite } from "./sqlite.ts"
+import { tracedBackend } from "./traced-backend.ts"
 import type { SyncFile } from "./write-ahead-sync.ts"
 
 export interface Database extends AsyncDisposable {
@@ -35,6 +37,7 @@ export interface DatabaseOptions {
   readonly limits?: PostgresLimits | undefined
   readonly sync?: SyncFile
   readonly logThread?: boolean
+  readonly tracer?: Tracer | undefined
   /** Of tests; a release has its own. */
   readonly migrations?: readonly Migration[]
 }
@@ -42,7 +45,8 @@ export interface DatabaseOptions {
 /** `sqlite:PATH`, `sqlite::memory:`, `postgres://…` or `postgresql://…`. */
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
   const system = systemRuntime()
-  const backend = await openBackend(url, {
+  const stopwatch = () => performance.now()
+  const opened = await openBackend(url, {
     random: options.random ?? system.random,
     log: options.log ?? system.log,
     connections: options.connections,
@@ -51,8 +55,10 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     limits: options.limits,
     sync: options.sync,
     logThread: options.logThread,
-    stopwatch: () => performance.now(),
+    stopwatch,
   })
+  const { tracer } = options
+  const backend = tracer === undefined ? opened : tracedBackend(opened, tracer, stopwatch)
   return {
     dialect: backend.dialect,
     activity: backend.activity,

@@ -116,6 +116,12 @@ function compile(dialect: DialectName, query: Statement<unknown, unknown>) {
   return { sql: text, parameters }
 }
 
+/** What a query reads like on its way: values stand in it as placeholders alone. */
+export function textOf(dialect: DialectName, query: Compilable<unknown> | Statement<never, unknown>): string {
+  if (!isStatement(query)) return (query as Compilable<unknown>).compile(coldKysely[dialect]).sql
+  return (query.compiled[dialect] ??= compile(dialect, query)).sql
+}
+
 /** Both dialects refuse the same values: text that one of them cannot keep; `undefined` is a forgotten parameter. */
 function checked(value: unknown, parameter?: unknown): unknown {
   if (typeof value === "string") {

@@ -4,12 +4,14 @@
 import { type ClientBase, DatabaseError, Pool, types, type PoolClient, type QueryConfig } from "pg"
 import { busy, undecided } from "../core/errors.ts"
 import { noStorageActivity, type UnitsOfWork } from "../core/storage-activity.ts"
+import type { Span } from "../core/tracing.ts"
 import { type Backend, type BackendOptions, defaultLongestWorkMs, defaultPoolSize } from "./backend.ts"
 import { backOff } from "./backoff.ts"
 import { type Commits, CommitQueue, type QueuedWork } from "./commit-queue.ts"
 import type { Bound } from "./dialect.ts"
 import { faultOf, isCertainlyRolledBack, isReadOnly, isRefusal } from "./postgres-errors.ts"
 import { ReferenceViolation, UniqueViolation, type Session } from "./session.ts"
+import { commitSpan } from "./traced-backend.ts"
 import { UnitOfWork, type Fetch } from "./unit-of-work.ts"
 
 const defaultAttempts = 40
@@ -179,9 +181,9 @@ class PostgresStore implements Backend, Commits {
     }
   }
 
-  transact<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  transact<T>(work: (session: Session) => Promise<T>, span?: Span): Promise<T> {
     if (this.#closed !== undefined) return Promise.reject(closedError())
-    return this.#followed(this.#queued(work))
+    return this.#followed(this.#queued(work, span))
   }
 
   exclusively<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -219,7 +221,7 @@ class PostgresStore implements Backend, Commits {
     }
   }
 
-  #queued<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  #queued<T>(work: (session: Session) => Promise<T>, span: Span | undefined): Promise<T> {
     const began = this.#options.stopwatch()
     const { write } = this.activity
     write.waitingCount += 1
@@ -236,6 +238,7 @@ class PostgresStore implements Backend, Commits {
         waited()
         return work(session)
       },
+      span,
       resolve,
       reject(error) {
         waited()
@@ -249,8 +252,8 @@ class PostgresStore implements Backend, Commits {
     return promise as Promise<T>
   }
 
-  async alone({ work, resolve, reject }: QueuedWork): Promise<void> {
-    await this.#retrying(this.#writing, work).then(resolve, reject)
+  async alone({ work, span, resolve, reject }: QueuedWork): Promise<void> {
+    await this.#retrying(this.#writing, work, span).then(resolve, reject)
   }
 
   async together(works: readonly QueuedWork[]): Promise<readonly QueuedWork[]> {
@@ -270,7 +273,7 @@ class PostgresStore implements Backend, Commits {
       phase = "working"
       for (const one of works) await share(client, one, patienceMs, shared)
       phase = "committing"
-      await commit(client, patienceMs)
+      await commit(client, patienceMs, commitSpan("postgres", works))
       this.activity.commitCount += 1
       for (const tell of shared.told) tell()
       return []
@@ -291,11 +294,11 @@ class PostgresStore implements Backend, Commits {
     }
   }
 
-  async #retrying<T>(manner: Manner, work: (session: Session) => Promise<T>): Promise<T> {
+  async #retrying<T>(manner: Manner, work: (session: Session) => Promise<T>, span?: Span): Promise<T> {
     const { attempts = defaultAttempts, random, stopwatch } = this.#options
     const began = stopwatch()
     for (let attempt = 1; ; attempt += 1) {
-      const outcome = await this.#once(manner, work)
+      const outcome = await this.#once(manner, work, span)
       if (outcome.kind === "done") return outcome.value
       if (attempt >= attempts || stopwatch() - began >= manner.patienceMs) {
         throw busy("The change could not be made beside concurrent ones in time.", outcome.cause)
@@ -305,7 +308,7 @@ class PostgresStore implements Backend, Commits {
     }
   }
 
-  async #once<T>(manner: Manner, work: (session: Session) => Promise<T>): Promise<Outcome<T>> {
+  async #once<T>(manner: Manner, work: (session: Session) => Promise<T>, span?: Span): Promise<Outcome<T>> {
     const client = await this.#connect(manner.units)
     const session = new PostgresSession(client, manner.patienceMs)
     let usable = true
@@ -318,7 +321,7 @@ class PostgresStore implements Backend, Commits {
       await session.finished()
       if (session.failure !== undefined) throw session.failure.error
       phase = "committing"
-      await commit(client, manner.patienceMs)
+      await commit(client, manner.patienceMs, commitSpan("postgres", [{ span }]))
       if (manner.writes) this.activity.commitCount += 1
       return { kind: "done", value }
     } catch (error) {
@@ -494,10 +497,17 @@ function preparedName(text: string): string {
   return name
 }
 
-async function commit(client: PoolClient, patienceMs: number): Promise<void> {
-  const { command } = await ask(client, { text: "commit" }, patienceMs)
-  // So the server answers where there is nothing left to commit.
-  if (command !== "COMMIT") throw new Error(`the commit was answered with ${command}`)
+async function commit(client: PoolClient, patienceMs: number, span: Span | undefined): Promise<void> {
+  try {
+    const { command } = await ask(client, { text: "commit" }, patienceMs)
+    // So the server answers where there is nothing left to commit.
+    if (command !== "COMMIT") throw new Error(`the commit was answered with ${command}`)
+  } catch (error) {
+    span?.fail(error)
+    throw error
+  } finally {
+    span?.end()
+  }
 }
 
 async function rolledBack(client: PoolClient): Promise<boolean> {

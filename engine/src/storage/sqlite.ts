@@ -10,6 +10,7 @@ import type { SQLInputValue } from "node:sqlite"
 import { setImmediate as nextTurn } from "node:timers/promises"
 import { outOfService } from "../core/errors.ts"
 import { noStorageActivity, type StorageActivity } from "../core/storage-activity.ts"
+import type { Span } from "../core/tracing.ts"
 import { type Backend, type BackendOptions, defaultLongestWorkMs } from "./backend.ts"
 import { backOff } from "./backoff.ts"
 import type { Bound } from "./dialect.ts"
@@ -24,6 +25,7 @@ import {
   type SqliteConnection,
   translated,
 } from "./sqlite-connection.ts"
+import { commitSpan } from "./traced-backend.ts"
 import { UnitOfWork, type Fetch } from "./unit-of-work.ts"
 import { syncFile, WriteAheadSync } from "./write-ahead-sync.ts"
 
@@ -100,9 +102,9 @@ class SharedStore implements Backend {
     return this.#store.glance(work)
   }
 
-  async transact<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async transact<T>(work: (session: Session) => Promise<T>, span?: Span): Promise<T> {
     if (this.#closed !== undefined) throw closedError()
-    return this.#store.transact(work)
+    return this.#store.transact(work, span)
   }
 
   exclusively<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -118,6 +120,7 @@ interface Job {
   readonly queuedAt: number
   readonly work: (session: Session) => Promise<unknown>
   readonly readOnly: boolean
+  readonly span: Span | undefined
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
 }
@@ -135,6 +138,7 @@ interface Attempt {
 interface Batch {
   readonly taken: readonly Job[]
   readonly settlements: readonly (() => void)[]
+  readonly commit: Span | undefined
 }
 
 class SqliteStore implements Backend {
@@ -172,8 +176,8 @@ class SqliteStore implements Backend {
     this.#disk = shared && diskOf(shared.file, writer, options)
   }
 
-  transact<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#enqueue(work, false)
+  transact<T>(work: (session: Session) => Promise<T>, span?: Span): Promise<T> {
+    return this.#enqueue(work, false, span)
   }
 
   exclusively<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -230,10 +234,10 @@ class SqliteStore implements Backend {
     this.#writer.close()
   }
 
-  #enqueue<T>(work: (session: Session) => Promise<T>, readOnly: boolean): Promise<T> {
+  #enqueue<T>(work: (session: Session) => Promise<T>, readOnly: boolean, span?: Span): Promise<T> {
     return new Promise<unknown>((resolve, reject) => {
       this.#refuseUnusable()
-      this.#queue.push({ work, readOnly, resolve, reject, queuedAt: this.#options.stopwatch() })
+      this.#queue.push({ work, readOnly, span, resolve, reject, queuedAt: this.#options.stopwatch() })
       this.#activityOf(readOnly).waitingCount += 1
       // At the end of this turn, so that all its requests share one commit.
       this.#drained ??= nextTurn().then(() => this.#drain())
@@ -270,7 +274,7 @@ class SqliteStore implements Backend {
     this.#drained = undefined
   }
 
-  async #settleOnDisk({ taken, settlements }: Batch): Promise<void> {
+  async #settleOnDisk({ taken, settlements, commit }: Batch): Promise<void> {
     if (this.#disk !== undefined) {
       try {
         await (this.#syncing = this.#disk.log.synced())
@@ -278,6 +282,8 @@ class SqliteStore implements Backend {
         // What the disk kept of it nobody can tell, and a later sync would not say (it forgets what it could not write).
         this.#unsyncable = { cause }
         const error = unsyncable(cause)
+        commit?.fail(error)
+        commit?.end()
         for (const job of taken) job.reject(error)
         this.#rejectQueued(error)
         return
@@ -285,6 +291,7 @@ class SqliteStore implements Backend {
         this.#syncing = undefined
       }
     }
+    commit?.end()
     for (const settle of settlements) settle()
   }
 
@@ -312,6 +319,7 @@ class SqliteStore implements Backend {
     const taken: Job[] = []
     const settlements: (() => void)[] = []
     let hasWritten = false
+    let commit: Span | undefined
     // A work that waits only for its session is done before a timer can fire, however many there are in the batch.
     const patience = { ...Promise.withResolvers<never>(), over: false }
     const timer = setTimeout(() => {
@@ -336,9 +344,12 @@ class SqliteStore implements Backend {
         hasWritten ||= attempt.hasWritten
         settlements.push(attempt.settle)
       }
+      commit = commitSpan("sqlite", taken)
       this.#writer.command("commit")
       this.activity.commitCount += 1
     } catch (error) {
+      commit?.fail(error)
+      commit?.end()
       if (this.#writer.inTransaction) this.#writer.command("rollback")
       // Also the one whose attempt could not even be undone: nobody is left waiting.
       for (const job of taken) job.reject(error)
@@ -346,7 +357,7 @@ class SqliteStore implements Backend {
     } finally {
       clearTimeout(timer)
     }
-    return { taken, settlements }
+    return { taken, settlements, commit }
   }
 
   async #begin(): Promise<void> {

@@ -1,5 +1,6 @@
 // An external policy service for tests: a real HTTPS server that answers as the test tells it to.
 import { readFileSync } from "node:fs"
+import type { IncomingHttpHeaders } from "node:http"
 import { createServer } from "node:https"
 import type { AddressInfo } from "node:net"
 import type { TLSSocket } from "node:tls"
@@ -21,6 +22,7 @@ export interface SeenQuestion {
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly document: any
   readonly text: string
+  readonly headers: IncomingHttpHeaders
   /** Common name of the certificate that whoever asks has shown. */
   readonly client: string | undefined
 }
@@ -51,6 +53,7 @@ export async function startPolicyServer(options: { readonly clients?: boolean } 
         const question: SeenQuestion = {
           document: JSON.parse(text),
           text,
+          headers: request.headers,
           client: subject === undefined ? undefined : String(subject.CN),
         }
         seen.push(question)

@@ -7,11 +7,11 @@ import { type DistinguishedName, encodeName } from "../../x509/name.ts"
 import { assembleCertificationRequest, encodeCertificationRequestInfo } from "../../x509/certification-request.ts"
 import { keyAlgorithm } from "../../x509/key-algorithm.ts"
 import { writePem } from "../../x509/pem.ts"
-import { type PrivateKey, readPrivateKey } from "../../x509/private-key.ts"
+import { readPrivateKey } from "../../x509/private-key.ts"
 import type { PublicKey } from "../../x509/public-key.ts"
 import { newSerialNumber } from "../../x509/serial-number.ts"
 import { chooseSignatureAlgorithm, signatureAlgorithmIdentifier } from "../../x509/signature-algorithm.ts"
-import { signingKey } from "../../x509/signing-key.ts"
+import type { SigningKey } from "../../x509/signing-key.ts"
 import { identityOf } from "../access/caller-identity.ts"
 import { type Authority, findIssuer, issuerOf } from "../authority.ts"
 import { AuthorityService, type Made, type PkiStores } from "../authority-service.ts"
@@ -66,7 +66,10 @@ export class ExternalPolicyService extends AuthorityService implements ExternalP
     const algorithm = algorithmOf(request)
     await this.#usable(request)
     const privateKey = await this.context.keyGenerator.generate(algorithm)
-    const subject = { publicKey: privateKey.publicKey, csr: await emptyRequest(privateKey) }
+    const subject = {
+      publicKey: privateKey.publicKey,
+      csr: await emptyRequest(this.context.signingKeys.held(privateKey)),
+    }
     return { ...(await this.#decided("issue", request, subject)), privateKey }
   }
 
@@ -267,14 +270,14 @@ function algorithmOf({ keyType = "rsa", keyBits = 0 }: PolicyIssueRequest) {
 }
 
 /** Nothing but the key, and the proof that it is there. */
-async function emptyRequest(privateKey: PrivateKey): Promise<string> {
+async function emptyRequest(key: SigningKey): Promise<string> {
   const info = encodeCertificationRequestInfo({
     subject: encodeName([]),
-    subjectPublicKeyInfo: privateKey.publicKey.spki,
+    subjectPublicKeyInfo: key.spki,
     extensions: [],
   })
-  const algorithm = chooseSignatureAlgorithm(privateKey.algorithm, { signatureBits: 0, usePss: false })
-  const signature = await signingKey(privateKey).sign(info, algorithm)
+  const algorithm = chooseSignatureAlgorithm(key.algorithm, { signatureBits: 0, usePss: false })
+  const signature = await key.sign(info, algorithm)
   return requestPem(assembleCertificationRequest(info, signatureAlgorithmIdentifier(algorithm), signature))
 }
 

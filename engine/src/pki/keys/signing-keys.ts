@@ -3,13 +3,15 @@
 import { unavailable } from "../../core/errors.ts"
 import type { KeyId } from "../../core/ids.ts"
 import type { Storage } from "../../core/storage.ts"
-import { readPrivateKey } from "../../x509/private-key.ts"
+import { type PrivateKey, readPrivateKey } from "../../x509/private-key.ts"
 import { signingKey, type SigningKey } from "../../x509/signing-key.ts"
 import type { CaKeyStore } from "./key.ts"
 
 export interface SigningKeys {
   /** Throws `EngineError("unavailable")` where the key is gone or cannot be opened. */
   open(id: KeyId): Promise<SigningKey>
+  /** Of a key that somebody has at hand: it was just made, or is kept elsewhere. */
+  held(privateKey: PrivateKey): SigningKey
 }
 
 const openedMaximum = 1_000
@@ -24,6 +26,7 @@ export function storedSigningKeys(storage: Storage<{ readonly caKeys: CaKeyStore
   }
 
   return {
+    held: signingKey,
     open(id) {
       const known = opened.get(id)
       if (known !== undefined) return known

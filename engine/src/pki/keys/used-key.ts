@@ -2,7 +2,7 @@
 import { invalid } from "../../core/errors.ts"
 import { newId } from "../../core/ids.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
-import { signingKey, type SigningKey } from "../../x509/signing-key.ts"
+import type { SigningKey } from "../../x509/signing-key.ts"
 import { type Authority, keyOf } from "../authority.ts"
 import type { PkiContext } from "../authority-service.ts"
 import { createdAfter } from "../created-after.ts"
@@ -37,7 +37,7 @@ export function keyProvider(
   return async (authority) => {
     if (name !== null) refuseTakenKeyName(authority, name)
     const made = await making()
-    const signing = signingKey(made)
+    const signing = signingKeys.held(made)
     const key = {
       id,
       mountId: authority.mount.id,

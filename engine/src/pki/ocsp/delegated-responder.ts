@@ -8,7 +8,6 @@ import { parseCertificate } from "../../x509/certificate.ts"
 import { keyAlgorithm } from "../../x509/key-algorithm.ts"
 import { readPrivateKey } from "../../x509/private-key.ts"
 import { newSerialNumber } from "../../x509/serial-number.ts"
-import { signingKey } from "../../x509/signing-key.ts"
 import type { Authority } from "../authority.ts"
 import type { PkiContext } from "../authority-service.ts"
 import type { CertificateRecord } from "../certificates/certificate.ts"
@@ -19,6 +18,7 @@ import type { HeldIssuer } from "../issuers/held-issuer.ts"
 import { signerOf } from "../issuers/issuer-signer.ts"
 import { revocationSignatureAlgorithm } from "../issuers/revocation-signature.ts"
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
+import type { SigningKeys } from "../keys/signing-keys.ts"
 import { approveResponder } from "../policy/approve-responder.ts"
 import type { DelegatedResponder } from "./held-responders.ts"
 
@@ -55,7 +55,7 @@ export async function newResponder(
   const algorithm = keyAlgorithm(keyTypeOf(issuer, settings.crl), 0)
   if (algorithm === undefined || issuer.keyId === null) throw new TypeError("an issuer that cannot delegate was chosen")
   const made = await keyGenerator.generate(algorithm)
-  const key = signingKey(made)
+  const key = signingKeys.held(made)
   const signer = await signerOf(signingKeys, authority, issuer, "ocsp-signing")
   const serialNumber = newSerialNumber(runtime.random)
   const commonName = "OCSP responder"
@@ -111,10 +111,10 @@ interface KeptResponder {
   readonly privateKey: string
 }
 
-export function openResponder(secret: Uint8Array): DelegatedResponder {
+export function openResponder(secret: Uint8Array, signingKeys: SigningKeys): DelegatedResponder {
   const kept = JSON.parse(Buffer.from(secret).toString("utf8")) as KeptResponder
   const certificate = Buffer.from(kept.certificate, "base64")
   const { notBefore, notAfter } = parseCertificate(certificate)
-  const key = signingKey(readPrivateKey(Buffer.from(kept.privateKey, "base64"), "PKCS#8"))
+  const key = signingKeys.held(readPrivateKey(Buffer.from(kept.privateKey, "base64"), "PKCS#8"))
   return { keyId: kept.keyId, key, certificate, notBefore, notAfter }
 }

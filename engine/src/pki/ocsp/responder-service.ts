@@ -32,7 +32,7 @@ export class ResponderService extends AuthorityService {
     const secret = await this.read(({ mount }, { mountSettings }) =>
       mountSettings.secret(mount.id, responderSecret(issuer)),
     )
-    return secret && openResponder(secret)
+    return secret && openResponder(secret, this.context.signingKeys)
   }
 
   /** In the memory of this server, by which requests find it. */

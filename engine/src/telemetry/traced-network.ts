@@ -1,0 +1,71 @@
+// What leaves this server, as spans. Of an address only its origin is told: what follows it may be a credential, as in the
+// addresses of many receivers of webhooks.
+import type { AcmeNetwork } from "../acme/validation.ts"
+import { type Fetch, FetchFailure } from "../core/fetch.ts"
+import { during, recordedSpan, type Span, type SpanAttributes, type Tracer } from "../core/tracing.ts"
+
+export interface TracedFetchOptions {
+  /** What is asked: `policy service`. */
+  readonly name: string
+  /** Whether whoever is asked learns of the trace: only a service of one's own is told. */
+  readonly propagates: boolean
+}
+
+export const tracedFetch =
+  (fetch: Fetch, tracer: Tracer, { name, propagates }: TracedFetchOptions): Fetch =>
+  (request) => {
+    const current = tracer.current()
+    if (current === undefined) return fetch(request)
+    const span = current.child(`${request.method} ${name}`, {
+      kind: "client",
+      attributes: { "http.request.method": request.method, ...addressOf(request.url) },
+    })
+    return asked(tracer, span, async () => {
+      const answer = await fetch(
+        propagates ? { ...request, headers: { ...request.headers, ...span.headers } } : request,
+      )
+      span.set({ "http.response.status_code": answer.status })
+      return answer
+    })
+  }
+
+function addressOf(text: string): SpanAttributes {
+  const url = URL.parse(text)
+  if (url === null) return {}
+  const usualPort = url.protocol === "https:" ? 443 : 80
+  return {
+    "url.scheme": url.protocol.slice(0, -1),
+    "server.address": url.hostname,
+    "server.port": url.port === "" ? usualPort : Number(url.port),
+  }
+}
+
+/** Strangers are asked: none of them learns that there is a trace. */
+export function tracedAcmeNetwork(network: AcmeNetwork, tracer: Tracer): AcmeNetwork {
+  const traced = <T>(name: string, attributes: SpanAttributes, ask: (span: Span | undefined) => Promise<T>) => {
+    const span = recordedSpan(tracer)?.child(name, { kind: "client", attributes })
+    return span === undefined ? ask(undefined) : asked(tracer, span, () => ask(span))
+  }
+  return {
+    getHttp: (host, path, terms) =>
+      traced("GET challenge", { "http.request.method": "GET", "server.address": host }, async (span) => {
+        const answer = await network.getHttp(host, path, terms)
+        span?.set({ "http.response.status_code": answer.status })
+        return answer
+      }),
+    greetTls: (host, offer, terms) =>
+      traced("TLS challenge", { "server.address": host }, () => network.greetTls(host, offer, terms)),
+    lookUpTxt: (name, terms) => traced("DNS TXT", { "dns.question.name": name }, () => network.lookUpTxt(name, terms)),
+    lookUpCaa: (name, terms) => traced("DNS CAA", { "dns.question.name": name }, () => network.lookUpCaa(name, terms)),
+  }
+}
+
+const asked = <T>(tracer: Tracer, span: Span, ask: () => Promise<T>): Promise<T> =>
+  during(tracer, span, async () => {
+    try {
+      return await ask()
+    } catch (error) {
+      if (error instanceof FetchFailure) span.set({ "chancery.fetch.failure": error.kind })
+      throw error
+    }
+  })
