@@ -17,6 +17,7 @@ import { installPostgres } from "./install-postgres.ts"
 import { certtool, java, openssl } from "./judges.ts"
 import { buildKubernetes, findKubernetes, kubernetesInstallation } from "./kubernetes.ts"
 import { dockerAnswers, findPostgresBinaries, postgresInstallation, postgresVariable } from "./postgres.ts"
+import { promtool } from "./promtool.ts"
 import { findPulumi, pulumiInstallation } from "./pulumi.ts"
 import { findOpenTofu, findTerraform, openTofuInstallation } from "./terraform.ts"
 
@@ -44,6 +45,7 @@ const tools: readonly Tool[] = [
   { name: "pebble-challtestsrv", ...challengeResponder },
   goProgram("zlint", zlintFolder),
   goProgram("Go's own lists", crlsFolder),
+  { name: "promtool", ...promtool },
   { name: "Pulumi", find: findPulumi, install: () => buildGoProgram(pulumiFolder), advice: pulumiInstallation },
   goProgram("Helm", helmFolder),
   { name: "OpenTofu", find: openTofu, install: () => buildGoProgram(openTofuFolder), advice: openTofuInstallation },

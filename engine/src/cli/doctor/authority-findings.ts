@@ -14,7 +14,7 @@ export function authorityFindings({ issuers, lists, leftOut }: AuthorityFigures,
   )
   for (const { mount, issuer, kind, thisUpdate, nextUpdate } of lists) {
     const list = `The ${kind} revocation list of ${issuer} in ${mount}`
-    const advice = "See that a server runs, and its log for crl-not-built; then have it made: POST /v1/MOUNT/crl/rotate"
+    const advice = "See that a server runs, and its log for crl-not-built; then have it made: GET /v1/MOUNT/crl/rotate"
     if (nextUpdate <= now) {
       const message = `${list} has been out of date for ${roughly(now - nextUpdate)}: clients that look refuse its certificates.`
       troubles.push(fail(check, message, advice))

@@ -1,0 +1,92 @@
+// What a server and an operator tell to Prometheus once they have had something to do.
+import { systemTimers, type Timers } from "../../engine/src/core/timers.ts"
+import { startServer } from "../../engine/src/server.ts"
+import { openWorld } from "../../engine/src/testing/world.ts"
+import { certificateFigures } from "../../operator/src/certificate/certificate-figures.ts"
+import { createMetrics } from "../../operator/src/metrics.ts"
+import { workspaceFigures } from "../../operator/src/workspace/workspace-figures.ts"
+
+/** By metric, the values of each label that were seen. */
+export type Exposed = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>
+
+export function parseExposition(text: string): Exposed {
+  const metrics = new Map<string, Map<string, Set<string>>>()
+  for (const line of text.split("\n")) {
+    const [, name, labels = ""] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? \S+$/.exec(line) ?? []
+    if (name === undefined) continue
+    const known = metrics.get(name) ?? new Map<string, Set<string>>()
+    metrics.set(name, known)
+    for (const [, label = "", value = ""] of labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g))
+      known.set(label, (known.get(label) ?? new Set()).add(value))
+  }
+  return metrics
+}
+
+/** Jobs come round soon; what guards them against taking too long stays as it is. */
+const hurried: Timers = {
+  after: (delayMs, work) => systemTimers.after(delayMs >= 4_000 && delayMs <= 30_000 ? 100 : delayMs, work),
+}
+
+/** Every half second; a machine may stand still for a while. */
+const askedMaximum = 240
+
+/** Of a server on a store that holds an authority and a certificate; asks until everything that takes a while is there. */
+export async function serverExposition(folder: string, isComplete: (text: string) => boolean): Promise<string> {
+  const url = `sqlite:${folder}/chancery.db`
+  // Before there are jobs: what they have counted is not counted again for minutes.
+  await usedAuthority(url)
+  await using world = await openWorld({ url, jobs: true, timers: hurried })
+  const { status } = await world.pki("GET", "/pki/crl/rotate")
+  if (status !== 200) throw new Error(`the rotation of the revocation list was answered with ${status}`)
+  const server = await startServer({ engine: world.engine })
+  try {
+    // Whether they are let in or not, they are counted by their route.
+    for (const [method, path] of requests) await fetch(`${server.url}/api/v2${path}`, { method })
+    for (let asked = 0; asked < askedMaximum; asked += 1) {
+      const text = await (await fetch(`${server.url}/metrics`)).text()
+      if (isComplete(text)) return text
+      await new Promise((resolve) => setTimeout(resolve, 500))
+    }
+    throw new Error("the server has not told all that it should")
+  } finally {
+    await server.close()
+  }
+}
+
+async function usedAuthority(url: string): Promise<void> {
+  await using world = await openWorld({ url, jobs: false })
+  await world.engine.mounts.create({ path: "pki" })
+  for (const [path, body] of [
+    ["root/generate/internal", { common_name: "Root", ttl: "720h", issuer_name: "root" }],
+    ["roles/web", { allow_any_name: true, ttl: "72h" }],
+    ["issue/web", { common_name: "web.example.com" }],
+  ] as const) {
+    const { status } = await world.pki("POST", `/pki/${path}`, { body })
+    if (status >= 300) throw new Error(`${path} was answered with ${status}`)
+  }
+  const { status } = await world.pki("GET", "/pki/crl", { token: null })
+  if (status !== 200) throw new Error(`the revocation list was answered with ${status}`)
+}
+
+const requests = [
+  ["GET", "/organizations/acme/workspaces"],
+  ["POST", "/workspaces/ws-1/actions/lock"],
+  ["GET", "/workspaces/ws-1/state-versions"],
+] as const
+
+export async function operatorExposition(): Promise<string> {
+  const metrics = createMetrics({ name: "chancery/chancery-operator", leading: () => true })
+  metrics.request({ code: "200", method: "GET" })
+  const controller = metrics.controller("workspace", { workersMaximum: 4, depth: () => 1, runningMs: () => [10] })
+  controller.queue.added()
+  controller.queue.taken(5)
+  controller.queue.retried()
+  for (const result of ["success", "requeue_after", "error"] as const) controller.ended(result, 20)
+  controller.stalled()
+  controller.panicked()
+  controller.timedOut()
+  controller.wroteStatus()
+  for (const { name, help } of [...certificateFigures, ...workspaceFigures])
+    metrics.figure(name, help, () => [{ namespace: "team", name: "web", value: 1 }])
+  return (await metrics.expose()).text
+}
