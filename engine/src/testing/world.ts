@@ -6,6 +6,7 @@ import type { ServedEngine } from "../engine.ts"
 import type { SealKeySources } from "../storage/seal-keys.ts"
 import { createApp } from "../http/app.ts"
 import type { App } from "../http/exchange.ts"
+import { type DatabaseKind, databaseKinds } from "../storage/temporary-database.ts"
 import type { KeyGenerator } from "../x509/key-generation.ts"
 
 export interface Answer {
@@ -55,6 +56,15 @@ export interface WorldOptions {
   readonly snapshotIntervalSeconds?: number
 }
 
+/** Of worlds whose test does not say which, so that the same tests run on either: in memory, or on PostgreSQL. */
+const usualStore = kindOf(process.env["CHANCERY_TEST_STORAGE"] === "postgres" ? "PostgreSQL" : "SQLite memory")
+
+function kindOf(name: DatabaseKind["name"]): DatabaseKind {
+  const kind = databaseKinds.find((known) => known.name === name)
+  if (kind === undefined || !kind.available) throw new Error(`there is no ${name} to test on`)
+  return kind
+}
+
 const sealKey = Buffer.alloc(32, "seal").toString("base64")
 
 export const origin = "http://chancery.test"
@@ -62,7 +72,9 @@ export const origin = "http://chancery.test"
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const runtime = options.runtime ?? systemRuntime()
   const edition = options.edition ?? "self-hosted"
-  const engine = await openEmbedded(options.url ?? "sqlite::memory:", {
+  await using opening = new AsyncDisposableStack()
+  const url = options.url ?? opening.use(await usualStore.place()).url
+  const opened = await openEmbedded(url, {
     runtime,
     edition,
     sealKeys: options.sealKeys ?? { text: sealKey },
@@ -84,6 +96,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     ...(options.storageLimits === undefined ? {} : { storageLimits: options.storageLimits }),
     ...(options.stateLimitBytes === undefined ? {} : { stateLimitBytes: options.stateLimitBytes }),
   })
+  const engine = opening.use(opened)
   const { snapshotIntervalSeconds } = options
   const app = createApp({
     engine,
@@ -100,6 +113,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     const bytes = new Uint8Array(await response.arrayBuffer())
     return { status: response.status, headers: response.headers, body: parsed(response.headers, bytes), bytes }
   }
+  const closing = opening.move()
   return {
     engine,
     app,
@@ -114,7 +128,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       const type = method === "PATCH" ? "application/merge-patch+json" : "application/json"
       return send(`${origin}/v1${path}`, method, { ...credentials, ...typeOf(body, type), ...headers }, body)
     },
-    [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
 }
 
