@@ -1,9 +1,11 @@
 // What PostgreSQL is asked for the two things that are done most, besides the beginning and the end of a transaction. A request
 // is alone here: of those that come together, many share the first query.
+import { type RawBuilder, sql } from "kysely"
 import { Client } from "pg"
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest"
 import { document, made, newOrganization, newTeam, newUser, one } from "../testing/people.ts"
 import { openWorld, type World } from "../testing/world.ts"
+import { openDatabase } from "./database.ts"
 import { databaseKinds } from "./temporary-database.ts"
 
 const postgres = databaseKinds.find(({ name }) => name === "PostgreSQL")!
@@ -27,16 +29,16 @@ const isFrame = (text: string): boolean => /^(begin|commit)\b/i.test(text)
 
 describe.runIf(postgres.available)("PostgreSQL is asked", () => {
   const closing = new AsyncDisposableStack()
+  let url: string
   let world: World
   let replica: World
   let workspace: string
   let member: string
 
   beforeAll(async () => {
-    const { url } = closing.use(await postgres.place())
-    const timers = { jobs: false } as const
-    world = closing.use(await openWorld({ url, ...timers }))
-    replica = closing.use(await openWorld({ url, ...timers }))
+    url = closing.use(await postgres.place()).url
+    world = closing.use(await openWorld({ url, jobs: false }))
+    replica = closing.use(await openWorld({ url, jobs: false }))
     await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki" } })
     await world.engine.pki("pki").issuers.generateRoot({ commonName: "Root", keyType: "ec", ttlMs: 2_000_000_000 })
     const role = { allow_any_name: true, key_type: "ec", ttl: "1h" }
@@ -122,5 +124,31 @@ describe.runIf(postgres.available)("PostgreSQL is asked", () => {
     expect((await issueBy(secret)).status).toBe(200)
     expect((await world.pki("POST", "/auth/token/revoke", { body: { token: secret } })).status).toBe(204)
     expect((await issueBy(secret)).status).toBe(403)
+  })
+
+  test("for nothing twice, though both replicas store many certificates at once", async () => {
+    await issue()
+    await issue(replica)
+    const retries = () => [world, replica].map(({ engine }) => engine.storageActivity.retryCount)
+    const before = retries()
+    await Promise.all(Array.from({ length: 200 }, (_, index) => issue(index % 2 === 0 ? world : replica)))
+    expect(retries()).toEqual(before)
+  })
+
+  test("for no names of certificates that have gone", async () => {
+    await issue()
+    await using database = await openDatabase(url)
+    const count = async (query: RawBuilder<{ count: number }>) =>
+      (await database.read((session) => session.first(query)))?.count
+    const all = sql<{ count: number }>`select count(*) as count from certificate_names`
+    const orphans = sql<{ count: number }>`select count(*) as count from certificate_names
+      where certificate_number not in (select number from certificates)`
+    const before = (await count(all)) ?? 0
+    await database.transact((session) =>
+      session.run(sql`delete from certificates where number = (select max(number) from certificates)`),
+    )
+    expect([await count(all), await count(orphans)]).toEqual([before - 3, 0])
+    await world.engine.mounts.delete("pki")
+    expect(await count(all)).toBe(0)
   })
 })

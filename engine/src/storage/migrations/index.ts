@@ -20,6 +20,7 @@ import { eventsMigration } from "./0020-events.ts"
 import { bulkActionsMigration } from "./0021-bulk-actions.ts"
 import { confirmationsMigration } from "./0022-confirmations.ts"
 import { webhooksMigration } from "./0023-webhooks.ts"
+import { namesOfCertificatesMigration } from "./0024-names-of-certificates.ts"
 
 /** In order of application; a released one is never changed. */
 export const migrations: readonly Migration[] = [
@@ -44,4 +45,5 @@ export const migrations: readonly Migration[] = [
   bulkActionsMigration,
   confirmationsMigration,
   webhooksMigration,
+  namesOfCertificatesMigration,
 ]
