@@ -28,13 +28,26 @@ export interface RunningChancery extends AsyncDisposable {
     document?: unknown,
     // oxlint-disable-next-line typescript/no-explicit-any
   ): Promise<{ status: number; body: any; bytes: number }>
+  /** Time that all threads of the process have taken from the processors. */
+  cpuMs(): number
   /** The most memory the process has held, MiB. */
   peakMemoryMiB(): number
 }
 
-/** Serves the embedded store of a folder, made on the spot where there is none; `settings` are further flags. */
-export async function startChancery(folder: string, settings: readonly string[] = []): Promise<RunningChancery> {
-  const env = { ...process.env, CHANCERY_DATA: folder }
+/**
+ * Serves the embedded store of a folder, made on the spot where there is none, or the database that `storage` names; `settings`
+ * are further flags.
+ */
+export async function startChancery(
+  folder: string,
+  settings: readonly string[] = [],
+  storage?: { readonly url: string; readonly sealKey: string },
+): Promise<RunningChancery> {
+  const env = {
+    ...process.env,
+    CHANCERY_DATA: folder,
+    ...(storage && { CHANCERY_STORAGE: storage.url, CHANCERY_SEAL_KEY: storage.sealKey }),
+  }
   const run = (...args: string[]) => execFileSync(process.execPath, [main, ...args], { env, encoding: "utf8" })
   const organization = "bench"
   const { token } = JSON.parse(run("token", "create", "--user", "root", "--json")) as { token: string }
@@ -81,6 +94,7 @@ export async function startChancery(folder: string, settings: readonly string[] 
     readyAfterMs,
     send: (method, path, document) => ask(method, `/api/v2${path}`, document),
     pki: (method, path, document) => ask(method, `/v1${path}`, document),
+    cpuMs: () => processorMs(child.pid ?? 0),
     peakMemoryMiB() {
       const status = readFileSync(`/proc/${child.pid}/status`, "utf8")
       return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024
@@ -93,6 +107,16 @@ export async function startChancery(folder: string, settings: readonly string[] 
       await ended
     },
   }
+}
+
+const tickMs = 10
+
+/** Of a process and all its threads, or of those it has begun and outlived: proc(5), fields 14 to 17, in hundredths of a second. */
+export function processorMs(pid: number, whose: "own" | "ended children" = "own"): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+  const first = whose === "own" ? 11 : 13
+  return (Number(fields[first]) + Number(fields[first + 1])) * tickMs
 }
 
 async function untilReady(port: number, child: ChildProcess): Promise<void> {

@@ -28,6 +28,13 @@ export async function startPostgres(): Promise<PostgresServer | undefined> {
   return binaries === undefined ? startContainer() : startLocally(binaries)
 }
 
+/** From local binaries alone, on the disk as in production; for benches. */
+export async function startDurablePostgres(): Promise<PostgresServer> {
+  const binaries = await findPostgresBinaries()
+  if (binaries === undefined) throw new Error(postgresInstallation)
+  return startOwnPostgres(binaries, { settings: { fsync: "on" } })
+}
+
 const run = promisify(execFile)
 
 /** The folder that holds initdb and pg_ctl. */
@@ -66,7 +73,10 @@ async function startLocally(binaries: string): Promise<PostgresServer> {
 /** Without `copyOf` a new one; with it a standby that follows that server. */
 export async function startOwnPostgres(
   binaries: string,
-  { copyOf }: { readonly copyOf?: OwnPostgres } = {},
+  {
+    copyOf,
+    settings: own,
+  }: { readonly copyOf?: OwnPostgres; readonly settings?: Readonly<Record<string, string>> } = {},
 ): Promise<OwnPostgres> {
   const folder = await mkdtemp(join(tmpdir(), "chancery-postgres-"))
   const identity = await unprivileged()
@@ -89,7 +99,13 @@ export async function startOwnPostgres(
     )
   }
   // Only a socket in a private folder: no port to choose, nobody else can connect. The data is thrown away, so nothing is synced.
-  const settings = { listen_addresses: "", unix_socket_directories: folder, fsync: "off", max_connections: "200" }
+  const settings = {
+    listen_addresses: "",
+    unix_socket_directories: folder,
+    fsync: "off",
+    max_connections: "200",
+    ...own,
+  }
   const flags = Object.entries(settings).map(([name, value]) => `-c ${name}='${value}'`)
   const control = (...args: string[]) => run(join(binaries, "pg_ctl"), ["--pgdata", data, "--wait", ...args], options)
   const start = async () => {

@@ -155,7 +155,7 @@ describe.each(pairs)("from $name", ({ from, to }) => {
     expect(numbers).toEqual([{ last: 1_501 }])
     // References hold again.
     const orphan = database.transact((session) =>
-      session.run(sql`insert into certificate_names (mount_id, name, certificate_number) values ('m', 'n', 999999)`),
+      session.run(sql`insert into team_members (team_id, user_id) values ('team-none', 'user-none')`),
     )
     await expect(orphan).rejects.toThrow("a referenced row does not exist")
   })

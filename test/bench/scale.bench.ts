@@ -1,0 +1,283 @@
+// What replicas and one PostgreSQL do for an operation: statements, time of their processors, what is written ahead; how much of it
+// a second replica adds, and how it grows with what is stored. `--write FILE` keeps the figures for the simulation.
+import { randomBytes } from "node:crypto"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Costs } from "../simulation/costs.ts"
+import { startDurablePostgres } from "../toolchain/postgres.ts"
+import { type RunningChancery, startChancery } from "./chancery.ts"
+import { median, report, target } from "./figures.ts"
+import { measureLoad, rawRequest } from "./load.ts"
+import { MeteredDatabase } from "./scale-database.ts"
+
+const rounds = 5
+const seconds = 4
+const clients = 16
+/** Of each replica: so that two of them, the database and the clients are not more than a small machine can do. */
+const ratePerSecond = 120
+const sizes = [100_000, 1_000_000]
+const expired = 20_000
+const workspaces = 10_000
+const pageBytes = 8_192
+
+const folders = ["a", "b"].map((name) => mkdtempSync(join(tmpdir(), `chancery-bench-${name}-`))) as [string, string]
+const server = await startDurablePostgres()
+try {
+  await using database = await MeteredDatabase.opened(server.url)
+  const storage = { url: server.url, sealKey: randomBytes(32).toString("base64") }
+  await using one = await startChancery(folders[0], [], storage)
+  await one.pki("POST", "/sys/mounts/pki", { type: "pki" })
+  await one.pki("POST", "/pki/root/generate/internal", { common_name: "Bench Root", key_type: "ec", ttl: "700h" })
+  const role = { allowed_domains: "example.com", allow_subdomains: true, ttl: "1h", key_type: "ec" }
+  await one.pki("POST", "/pki/roles/web", role)
+  const ids: string[] = []
+  for (let index = 0; index < clients; index += 1) {
+    const { body } = await one.send("POST", `/organizations/${one.organization}/workspaces`, {
+      data: { type: "workspaces", attributes: { name: `locked-${index}` } },
+    })
+    ids.push(body.data.id)
+  }
+  await fillWorkspaces(database)
+
+  const issuing = ({ token }: RunningChancery) => {
+    const body = JSON.stringify({ common_name: "www.example.com", alt_names: "api.example.com" })
+    return Array.from({ length: clients }, () => [rawRequest("POST", "/v1/pki/issue/web", token, body)])
+  }
+  const locking = ({ token }: RunningChancery) =>
+    ids.map((id) => [
+      rawRequest("POST", `/api/v2/workspaces/${id}/actions/lock`, token, '{"reason":"bench"}'),
+      rawRequest("POST", `/api/v2/workspaces/${id}/actions/unlock`, token),
+    ])
+  const showing = ({ token }: RunningChancery) =>
+    ids.map((id) => [rawRequest("GET", `/api/v2/workspaces/${id}`, token)])
+  type Requests = (server: RunningChancery) => string[][]
+
+  async function put(at: RunningChancery, requests: Requests, rate?: number): Promise<number> {
+    const load = {
+      port: at.port,
+      seconds,
+      clients: requests(at),
+      ...(rate === undefined ? {} : { ratePerSecond: rate }),
+    }
+    const { requestsPerSecond, refused } = await measureLoad(load)
+    // A round that ended between a lock and its unlock begins with one refused lock per client.
+    if (refused > (requests === locking ? clients : 0)) throw new Error(`${refused} requests were refused`)
+    return requestsPerSecond * seconds
+  }
+
+  /** Of one operation: time of the replica's processors and what the database does. */
+  async function costOf(requests: Requests) {
+    await put(one, requests, ratePerSecond)
+    let count = 0
+    const before = one.cpuMs()
+    const work = await database.workOf(async () => (count = await put(one, requests, ratePerSecond)))
+    return {
+      replicaMs: (one.cpuMs() - before) / count,
+      databaseMs: work.processorMs / count,
+      walBytes: (work.walBytes - work.pageImages * pageBytes) / count,
+      pageImages: work.pageImages / count,
+      commits: work.commits / count,
+    }
+  }
+
+  async function statementsPerOperation(requests: Requests): Promise<number> {
+    const idle = await database.statementsOf(() => pause(seconds))
+    let count = 0
+    const asked = await database.statementsOf(async () => (count = await put(one, requests, 2 * ratePerSecond)))
+    return (asked - idle) / count
+  }
+
+  for (const requests of [issuing, locking, showing]) await put(one, requests)
+  const statements = {
+    issue: await statementsPerOperation(issuing),
+    lock: await statementsPerOperation(locking),
+    show: await statementsPerOperation(showing),
+  }
+  // Requests that come together share the first of them, so that there may be fewer; what a test counts is one request alone.
+  target("statements per stored issue", statements.issue, { atMost: 2.05 })
+  // An unlock has one more: whether the newest state version of the lock is whole.
+  target("statements per lock or unlock", statements.lock, { atMost: 3.55 })
+
+  const idle = await database.workOf(() => pause(seconds))
+  const idleDatabaseMs = idle.processorMs / (seconds + 1.2)
+  report("the database for a replica at rest", idleDatabaseMs, "ms per second")
+
+  const costs: Record<string, Awaited<ReturnType<typeof costOf>>> = {}
+  for (const [name, requests] of Object.entries({ issue: issuing, lock: locking, show: showing })) {
+    const cost = await costOf(requests)
+    costs[name] = cost
+    report(`${name}: replica`, cost.replicaMs, "ms")
+    report(`${name}: database`, cost.databaseMs, "ms")
+    report(`${name}: write-ahead log`, cost.walBytes, "bytes beside whole pages")
+  }
+
+  {
+    let count = 0
+    const work = await database.workOf(async () => (count = await put(one, issuing)))
+    report("issue, as fast as it goes", count / seconds, "per second")
+    // A read outside of any transaction counts as one: at most one for each request.
+    report("transactions for each of them then, reads as well", work.commits / count, "")
+  }
+
+  {
+    await using other = await startChancery(folders[1], [], storage)
+    await put(other, issuing)
+    const ratios: number[] = []
+    for (let round = 0; round < rounds; round += 1) {
+      const alone = await cpuPerIssue([one])
+      const together = await cpuPerIssue([one, other])
+      ratios.push(together / alone)
+    }
+    target("time per issue of a replica, two / one", median(ratios), { atMost: 1.15 })
+  }
+
+  async function cpuPerIssue(replicas: readonly RunningChancery[]): Promise<number> {
+    const before = replicas.map((replica) => replica.cpuMs())
+    const counts = await Promise.all(replicas.map((replica) => put(replica, issuing, ratePerSecond)))
+    const spent = replicas.reduce((sum, replica, index) => sum + replica.cpuMs() - (before[index] ?? 0), 0)
+    return spent / counts.reduce((sum, count) => sum + count, 0)
+  }
+
+  const flushMs = await flushTime(database)
+  report("a commit's way to the disk", flushMs, "ms")
+  const mountCheckMs = await foreignKeyTime(database)
+  report("the look at the mount, of each insert", mountCheckMs, "ms")
+
+  const grown: { rows: number; issueDatabaseMs: number; pageImages: number }[] = []
+  let stored = 0
+  for (const rows of sizes) {
+    await fill(database, rows - stored)
+    stored = rows
+    const { databaseMs, pageImages } = await costOf(issuing)
+    grown.push({ rows, issueDatabaseMs: databaseMs, pageImages })
+    report(`issue with ${rows.toLocaleString("en")} stored: database`, databaseMs, "ms")
+  }
+  const bytes = await bytesPerRow(database, stored)
+  report(
+    "stored for a certificate",
+    Object.values(bytes).reduce((sum, each) => sum + each, 0),
+    "bytes",
+  )
+
+  const tidied = await tidyCost(one, database)
+  report("tidy", tidied.rowsPerSecond, "certificates per second")
+
+  const at = process.argv.indexOf("--write")
+  const file = at < 0 ? undefined : process.argv[at + 1]
+  if (file !== undefined) {
+    const kept: Costs = {
+      operations: Object.fromEntries(
+        Object.entries(costs).map(([name, { replicaMs, databaseMs, walBytes }]) => [
+          name,
+          { replicaMs: rounded(replicaMs), databaseMs: rounded(databaseMs), walBytes: Math.round(walBytes) },
+        ]),
+      ) as unknown as Costs["operations"],
+      idleDatabaseMs: rounded(idleDatabaseMs),
+      flushMs: rounded(flushMs),
+      mountCheckMs: rounded(mountCheckMs),
+      grown: grown.map(({ rows, issueDatabaseMs }) => ({ rows, issueDatabaseMs: rounded(issueDatabaseMs) })),
+      bytesPerCertificate: Object.fromEntries(Object.entries(bytes).map(([name, each]) => [name, Math.round(each)])),
+      tidy: {
+        databaseMs: rounded(tidied.databaseMs),
+        walBytes: Math.round(tidied.walBytes),
+        rowsPerSecond: Math.round(tidied.rowsPerSecond),
+      },
+    }
+    writeFileSync(file, `${JSON.stringify(kept, undefined, 2)}\n`)
+  }
+} finally {
+  await server.stop()
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+}
+
+/** One without rows, for the time that a durable commit takes beyond one that nobody waits for. */
+async function flushTime(database: MeteredDatabase): Promise<number> {
+  await database.query("create table flushed (n integer)")
+  const timeOf = async (durable: "on" | "off") => {
+    await database.query(`set synchronous_commit = ${durable}`)
+    const times: number[] = []
+    for (let count = 0; count < 200; count += 1) {
+      const began = performance.now()
+      await database.query("insert into flushed values (1)")
+      times.push(performance.now() - began)
+    }
+    return median(times)
+  }
+  const taken = (await timeOf("on")) - (await timeOf("off"))
+  await database.query("drop table flushed")
+  return taken
+}
+
+async function foreignKeyTime(database: MeteredDatabase): Promise<number> {
+  const count = 1_000
+  const rows = await database.query<{ "QUERY PLAN": string }>(`explain (analyze, timing on) ${fillText(count)}`)
+  const line = rows.map((row) => row["QUERY PLAN"]).find((text) => text.includes("mount_id_fkey"))
+  return Number(/time=([\d.]+)/.exec(line ?? "")?.[1]) / count
+}
+
+function fillText(count: number): string {
+  const columns = ["mount_id", "certificate", "issuer_id", "role", "common_name", "not_before", "not_after"]
+  const values = columns.map((name) => (name === "not_after" ? "not_after + n" : `c.${name}`))
+  return `insert into certificates (${columns.join(", ")}, serial_number)
+    select ${values.join(", ")}, decode(md5(random()::text) || substr(md5(random()::text), 1, 8), 'hex')
+    from generate_series(1, ${count}) as n, (select * from certificates where role = 'web' order by number limit 1) as c`
+}
+
+/** Of a table of one page every transaction depends on every change: the ones to be locked stand among others. */
+async function fillWorkspaces(database: MeteredDatabase): Promise<void> {
+  await database.query(`insert into workspaces
+    select (jsonb_populate_record(w, jsonb_build_object('id', 'ws-' || n, 'name', 'filled-' || n, 'name_folded', 'filled-' || n))).*
+    from workspaces as w, generate_series(1, ${workspaces}) as n where w.name = 'locked-0'`)
+  await database.query("vacuum (analyze)")
+}
+
+/** One certificate many times over, each under a serial number, two names and an expiry of its own. */
+async function fill(database: MeteredDatabase, count: number): Promise<void> {
+  await database.query(`with c as (${fillText(count)} returning mount_id, number)
+    insert into certificate_names (mount_id, name, certificate_number)
+      select mount_id, 'moc.elpmaxe.' || md5(random()::text), number from c
+      union all select mount_id, 'moc.elpmaxe.www', number from c`)
+  await database.query("vacuum (analyze)")
+  await database.query("checkpoint")
+}
+
+async function bytesPerRow(database: MeteredDatabase, rows: number): Promise<Record<string, number>> {
+  const found = await database.query<{ name: string; bytes: string }>(
+    `select relname as name, pg_relation_size(oid)::text as bytes from pg_class
+       where relkind in ('r', 'i') and relname like 'certificate%' and pg_relation_size(oid) > ${rows * 4}`,
+  )
+  return Object.fromEntries(found.map(({ name, bytes }) => [name, Number(bytes) / rows]))
+}
+
+/** Of certificates that have ended, by the job that takes them away. */
+async function tidyCost(replica: RunningChancery, database: MeteredDatabase) {
+  await database.query(
+    `update certificates set not_after = 1 where number in (select number from certificates order by number limit ${expired})`,
+  )
+  let tookMs = 0
+  const work = await database.workOf(async () => {
+    const began = performance.now()
+    await replica.pki("POST", "/pki/tidy", { tidy_cert_store: true, safety_buffer: "1s" })
+    for (;;) {
+      const { body } = await replica.pki("GET", "/pki/tidy-status")
+      if (body.data.state === "Finished") break
+      if (body.data.state === "Error") throw new Error(body.data.error)
+      await pause(0.1)
+    }
+    tookMs = performance.now() - began
+  })
+  return {
+    rowsPerSecond: (expired * 1_000) / tookMs,
+    databaseMs: work.processorMs / expired,
+    walBytes: (work.walBytes - work.pageImages * pageBytes) / expired,
+  }
+}
+
+function pause(forSeconds: number): Promise<unknown> {
+  return new Promise((resolve) => setTimeout(resolve, forSeconds * 1_000))
+}
+
+function rounded(value: number): number {
+  return Number(value.toPrecision(3))
+}

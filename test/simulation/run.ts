@@ -1,0 +1,15 @@
+// Prints the tables of docs/scale.md; with --write, puts them in it; with --check, fails where it has others.
+import { readFileSync, writeFileSync } from "node:fs"
+import { documentFile, measuredCosts, tablesOf, withTables } from "./tables.ts"
+
+const tables = tablesOf(measuredCosts())
+const given = process.argv.slice(2)
+if (given.includes("--write") || given.includes("--check")) {
+  const document = readFileSync(documentFile, "utf8")
+  const written = withTables(document, tables)
+  if (given.includes("--write")) writeFileSync(documentFile, written)
+  else if (written !== document) {
+    process.stderr.write("docs/scale.md does not have what the simulation says; run npm run simulate -- --write\n")
+    process.exitCode = 1
+  }
+} else process.stdout.write(`${Object.values(tables).join("\n\n")}\n`)

@@ -1,0 +1,113 @@
+// The tables of docs/scale.md, from the costs that are kept here.
+import { readFileSync } from "node:fs"
+import { type Costs, operationNames } from "./costs.ts"
+import { capacities, type Capacity, issuesPerSecond } from "./model.ts"
+import { atPart, firstOnTheWay, scenarios } from "./scenarios.ts"
+
+export const costsFile = new URL("costs.json", import.meta.url)
+export const documentFile = new URL("../../docs/scale.md", import.meta.url)
+
+export const measuredCosts = (): Costs => JSON.parse(readFileSync(costsFile, "utf8")) as Costs
+
+/** By the name that stands in the marks around each. */
+export const tablesOf = (costs: Costs): Readonly<Record<string, string>> => ({
+  limits: limitsTable(costs),
+  waits: waitsTable(costs),
+  costs: costsTable(costs),
+  storage: storageTable(costs),
+  lifetimes: lifetimesTable(),
+})
+
+/** The document with every marked table as it is now; throws where a table has no place in it. */
+export function withTables(document: string, tables: Readonly<Record<string, string>>): string {
+  let written = document
+  for (const [name, table] of Object.entries(tables)) {
+    const [from, to] = [`<!-- simulated: ${name} -->\n`, "<!-- end -->"]
+    const begin = written.indexOf(from)
+    const end = written.indexOf(to, begin)
+    if (begin < 0 || end < 0) throw new Error(`the document has no place for the table "${name}"`)
+    written = `${written.slice(0, begin)}${from}\n${table}\n\n${written.slice(end)}`
+  }
+  return written
+}
+
+function limitsTable(costs: Costs): string {
+  const shown = ({ resource, requestsPerSecond }: Capacity) => `${resource}: ${count(requestsPerSecond)}`
+  const rows = Object.entries(scenarios).map(([name, at]) => {
+    const [first, second, third] = capacities(costs, at)
+    return [name, ...[first, second, third].map((one) => (one === undefined ? "" : shown(one)))]
+  })
+  return table(["Requests", "First used up, at requests per second", "Then", "Then"], rows)
+}
+
+const parts = [0.5, 0.8, 0.95]
+
+function waitsTable(costs: Costs): string {
+  const rows = Object.entries(scenarios).map(([name, at]) => {
+    const { resource, requestsPerSecond } = firstOnTheWay(costs, at)
+    return [
+      name,
+      `${resource}: ${count(requestsPerSecond)}`,
+      ...parts.map((part) => `${atPart(costs, at, part).p99Ms.toFixed(1)} ms`),
+    ]
+  })
+  return table(["Requests", "First on their way", ...parts.map((part) => `p99 at ${part * 100} %`)], rows)
+}
+
+function costsTable({ operations, idleDatabaseMs, flushMs, mountCheckMs, tidy }: Costs): string {
+  return [
+    table(
+      ["Operation", "Replica", "Database", "Written ahead, beside whole pages"],
+      operationNames.map((name) => {
+        const { replicaMs, databaseMs, walBytes } = operations[name]
+        return [`\`${name}\``, `${replicaMs} ms`, `${databaseMs} ms`, `${walBytes} bytes`]
+      }),
+    ),
+    table(
+      ["Beside them", ""],
+      [
+        ["the database, for a replica at rest", `${idleDatabaseMs} ms per second`],
+        ["a commit's way to the disk", `${flushMs} ms`],
+        ["the look at the mount, of each insert", `${mountCheckMs} ms`],
+        ["an expired certificate taken away: database", `${tidy.databaseMs} ms`],
+        ["the job that does so", `${count(tidy.rowsPerSecond)} certificates per second`],
+      ],
+    ),
+  ].join("\n\n")
+}
+
+function storageTable({ bytesPerCertificate, grown }: Costs): string {
+  const total = Object.values(bytesPerCertificate).reduce((sum, each) => sum + each, 0)
+  return [
+    table(
+      ["Table or index", "Bytes per certificate with two names"],
+      [
+        ...Object.entries(bytesPerCertificate)
+          .toSorted(([, a], [, b]) => b - a)
+          .map(([name, bytes]) => [`\`${name}\``, String(bytes)]),
+        ["together", String(total)],
+      ],
+    ),
+    table(
+      ["Certificates stored", "Database, of an issue"],
+      grown.map(({ rows, issueDatabaseMs }) => [count(rows), `${issueDatabaseMs} ms`]),
+    ),
+  ].join("\n\n")
+}
+
+const lifetimesTable = (): string =>
+  table(
+    ["Certificates live for", "Issued per second, for 10⁹ to be there at any time"],
+    [90, 30, 7, 1].map((days) => [days === 1 ? "a day" : `${days} days`, count(issuesPerSecond(1e9, days))]),
+  )
+
+const count = (value: number): string =>
+  Number.isFinite(value) ? Number(value.toPrecision(3)).toLocaleString("en") : "no limit"
+
+/** As the formatter of the repository aligns it. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((name, column) => Math.max(3, name.length, ...rows.map((row) => (row[column] ?? "").length)))
+  const line = (cells: readonly string[]) =>
+    `| ${widths.map((width, at) => (cells[at] ?? "").padEnd(width)).join(" | ")} |`
+  return [line(head), `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`, ...rows.map(line)].join("\n")
+}
