@@ -1,6 +1,6 @@
 // The systemd unit: understood by systemd, as narrow as it was meant, and speaking of settings, exit codes and folders that there are.
 import { execFile } from "node:child_process"
-import { chmod, copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises"
+import { chmod, copyFile, mkdir, readdir, readFile, readlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
@@ -8,6 +8,7 @@ import { describe, expect, test } from "vitest"
 import { exitCodes } from "../../engine/src/cli/exit-code.ts"
 import { environmentNameOf, settingNames, settings } from "../../engine/src/cli/settings.ts"
 import { parseDuration } from "../../engine/src/core/time.ts"
+import { codeBlocks } from "../readme/shell-blocks.ts"
 import { sayLoudly } from "../toolchain/missing.ts"
 import { run, temporaryFolder } from "./chancery.ts"
 
@@ -108,6 +109,25 @@ describe.skipIf(!answers)("systemd", () => {
       execute("systemd-analyze", ["security", "--offline=true", `--threshold=${threshold}`, "--no-pager", unit])
     expect((await asked(20)).stdout).toMatch(/Overall exposure level for chancery\.service: 1\.\d OK/)
     await expect(asked(1)).rejects.toThrow("--threshold=1 ")
+  })
+
+  test("is told by what the guide says, typed as it is written, of a machine that is a folder", async () => {
+    await using place = await temporaryFolder()
+    const [block = ""] = await codeBlocks("docs/operations.md", "systemd", "sh")
+    // Nothing runs in a folder, so that nothing is begun there or read anew, and its groups are not this machine's.
+    const script = block
+      .replaceAll("/etc/", `${place.path}/etc/`)
+      .replace(/^systemd-sysusers$/m, `systemd-sysusers --root=${place.path}`)
+      .replace(" -g chancery", "")
+      .replace("systemctl daemon-reload", "")
+      .replace("systemctl enable --now", `systemctl --root=${place.path} enable`)
+    await execute("sh", ["-e", "-c", script], { cwd: fileURLToPath(new URL("../..", import.meta.url)) })
+    const text = (path: string) => readFile(join(place.path, "etc", path), "utf8")
+    expect(await text("passwd")).toMatch(/^chancery:.*:\/var\/lib\/chancery:/m)
+    expect(await text("systemd/system/chancery.service")).toBe(await readFile(unitFile, "utf8"))
+    const enabled = join(place.path, "etc/systemd/system/multi-user.target.wants/chancery.service")
+    expect(await readlink(enabled)).toMatch(/systemd\/system\/chancery\.service$/)
+    expect(await text("chancery/environment")).toBe("CHANCERY_PUBLIC_URL=https://chancery.example\n")
   })
 
   test("makes the user", async () => {
