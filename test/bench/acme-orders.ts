@@ -20,7 +20,7 @@ export interface AcmeOrdersOptions {
   readonly dispatcher: Dispatcher
   /** Where the server is, if not where its addresses say. */
   readonly origin?: string
-  /** What is done about a request that got no answer, before it is made again; it is an error where there is nothing. */
+  /** What is done about a request that got no answer, or 503, before it is made again; the former is an error where there is nothing. */
   readonly unanswered?: () => Promise<void>
 }
 
@@ -128,12 +128,16 @@ export class AcmeOrders {
       try {
         const answer = await this.#send(url, payload)
         if (answer.status < 300) return answer
+        if (answer.status === 503 && this.#options.unanswered !== undefined) {
+          await this.#options.unanswered()
+          continue
+        }
         if (!/badNonce|orderNotReady/.test(String(answer.body.type)) && answer.status < 500)
           throw new Error(`${url} answers ${answer.status}: ${JSON.stringify(answer.body)}`)
         if (answer.body.type.endsWith("orderNotReady")) return answer
       } catch (error) {
         const { unanswered } = this.#options
-        if (unanswered === undefined || (error as { readonly code?: unknown }).code === undefined) throw error
+        if (unanswered === undefined || !isOfConnection(error)) throw error
         this.#nonces.length = 0
         await unanswered()
       }
@@ -172,6 +176,11 @@ export class AcmeOrders {
     return String(answer.headers["replay-nonce"])
   }
 }
+
+/** Those of an answer that breaks off in the middle have a name at least. */
+const isOfConnection = (error: unknown): boolean =>
+  error instanceof Error &&
+  (error.name === "HTTPParserError" || (error as { readonly code?: unknown }).code !== undefined)
 
 function placeOf(url: string, options: AcmeOrdersOptions): { readonly origin: string; readonly path: string } {
   const { origin, pathname, search } = new URL(url)

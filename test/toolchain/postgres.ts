@@ -63,6 +63,8 @@ export interface OwnPostgres extends PostgresServer {
   signal(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): Promise<void>
   /** Makes the primary of a standby. */
   promote(): Promise<void>
+  /** The rows of a query, as text; no value may have a tab or a line break. */
+  query(text: string): Promise<readonly (readonly string[])[]>
 }
 
 async function startLocally(binaries: string): Promise<PostgresServer> {
@@ -128,6 +130,16 @@ export async function startOwnPostgres(
     },
     async promote() {
       await control("promote")
+    },
+    async query(text) {
+      const connection = ["--host", folder, "--username", user, "--dbname", "postgres"]
+      const format = ["--no-psqlrc", "--tuples-only", "--no-align", "--field-separator", "\t", "--command", text]
+      const { stdout } = await run(join(binaries, "psql"), [...connection, ...format], {
+        ...options,
+        maxBuffer: 2 ** 28,
+      })
+      const lines = stdout.split("\n").slice(0, -1)
+      return lines.map((line) => line.split("\t"))
     },
     async stop() {
       await control("stop", "--mode", "immediate")

@@ -1,0 +1,178 @@
+// Asks replicas through their balancer, and knows what may go wrong: an answer of 503 that says when to come again, or a connection
+// that closes. Anything else is a fault.
+import { setTimeout as sleep } from "node:timers/promises"
+import { Agent, type Dispatcher } from "undici"
+
+/** Nobody knows whether what was asked for was done, or will be in a moment. */
+export class Unheard extends Error {}
+
+export interface Answered {
+  readonly status: number
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly body: any
+  readonly bytes: Uint8Array
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** By the clock of this process: the answer was made in between. */
+  readonly askedAt: number
+  readonly answeredAt: number
+}
+
+export interface Asking {
+  readonly token?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+type Method = "GET" | "HEAD" | "POST" | "PATCH" | "PUT" | "DELETE"
+
+/** Longer than anything that is done to a replica. */
+const longestAnswerMs = 120_000
+/** A new connection goes to another replica. */
+const requestsPerConnection = 6
+const pauseMs = 100
+const faultsMaximum = 50
+/** The last is of one that closed in the middle of an answer of known length. */
+const closedCodes = new Set([
+  "UND_ERR_SOCKET",
+  "ECONNRESET",
+  "EPIPE",
+  "ECONNREFUSED",
+  "UND_ERR_RES_CONTENT_LENGTH_MISMATCH",
+])
+
+export class ReplicaClient {
+  /** What should not have been. */
+  readonly faults: string[] = []
+  readonly counts = { answered: 0, unavailable: 0, closed: 0 }
+  readonly dispatcher: Dispatcher
+  readonly origin: string
+  readonly #token: string
+  readonly #agent: Agent
+
+  constructor(origin: string, token: string) {
+    this.origin = origin
+    this.#token = token
+    this.#agent = new Agent({
+      connections: 64,
+      pipelining: 1,
+      maxRequestsPerClient: requestsPerConnection,
+      headersTimeout: longestAnswerMs,
+      bodyTimeout: longestAnswerMs,
+    })
+    this.dispatcher = this.#agent.compose((dispatch) => (options, handler) => {
+      const what = `${options.method} ${options.path}`
+      return dispatch(options, {
+        onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
+        onRequestUpgrade: (controller, status, headers, socket) =>
+          handler.onRequestUpgrade?.(controller, status, headers, socket),
+        onResponseStart: (controller, status, headers, message) => {
+          this.#answered(what, status, headers)
+          return handler.onResponseStart?.(controller, status, headers, message)
+        },
+        onResponseData: (controller, chunk) => handler.onResponseData?.(controller, chunk),
+        onResponseEnd: (controller, trailers) => handler.onResponseEnd?.(controller, trailers),
+        onResponseError: (controller, error) => {
+          this.#broken(what, error)
+          return handler.onResponseError?.(controller, error)
+        },
+      })
+    })
+  }
+
+  fault(text: string): void {
+    if (this.faults.length < faultsMaximum) this.faults.push(text)
+  }
+
+  /** Once. Throws `Unheard`. */
+  async send(method: Method, path: string, body?: object | string, asking: Asking = {}): Promise<Answered> {
+    const { token = this.#token, headers = {} } = asking
+    const type = path.startsWith("/v1") ? "application/json" : "application/vnd.api+json"
+    const askedAt = performance.now()
+    let response: Dispatcher.ResponseData
+    let bytes: Uint8Array
+    try {
+      response = await this.dispatcher.request({
+        origin: this.origin,
+        path,
+        method,
+        headers: {
+          ...(token === ""
+            ? {}
+            : path.startsWith("/v1")
+              ? { "x-service-token": token }
+              : { authorization: `Bearer ${token}` }),
+          ...(body === undefined ? {} : { "content-type": type }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      })
+      bytes = await response.body.bytes()
+    } catch (error) {
+      if (isClosing(error)) throw new Unheard(path, { cause: error })
+      throw error
+    }
+    const answeredAt = performance.now()
+    if (response.statusCode === 503) throw new Unheard(path)
+    const isJson = String(response.headers["content-type"]).includes("json")
+    const parsed = isJson && bytes.length > 0 ? JSON.parse(Buffer.from(bytes).toString()) : undefined
+    return { status: response.statusCode, body: parsed, bytes, headers: response.headers, askedAt, answeredAt }
+  }
+
+  /** A change of which nothing but success is expected; anything else is a fault, and gives undefined. Throws `Unheard`. */
+  async change(method: Method, path: string, body?: object, asking?: Asking): Promise<Answered | undefined> {
+    const answer = await this.send(method, path, body, asking)
+    if (answer.status < 300) return answer
+    this.fault(`${method} ${path} ${JSON.stringify(body)}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return undefined
+  }
+
+  /** Again until there is an answer: what only reads, or may be done twice. */
+  async insist(method: Method, path: string, body?: object | string, asking?: Asking): Promise<Answered> {
+    for (;;) {
+      try {
+        return await this.send(method, path, body, asking)
+      } catch (error) {
+        if (!(error instanceof Unheard)) throw error
+        await sleep(pauseMs)
+      }
+    }
+  }
+
+  read(path: string, asking?: Asking): Promise<Answered> {
+    return this.insist("GET", path, undefined, asking)
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy()
+  }
+
+  #answered(what: string, status: number, headers: Readonly<Record<string, unknown>>): void {
+    if (status < 500) this.counts.answered += 1
+    else if (status === 503 && /^\d+$/.test(String(headers["retry-after"]))) this.counts.unavailable += 1
+    else this.fault(`${what}: ${status}, Retry-After ${String(headers["retry-after"])}`)
+  }
+
+  #broken(what: string, error: Error): void {
+    if (isClosing(error)) this.counts.closed += 1
+    else this.fault(`${what}: ${codeOf(error)} ${String(error)}`)
+  }
+}
+
+/** An end in the middle of a chunked answer has no code of its own. */
+const isClosing = (error: unknown): boolean =>
+  closedCodes.has(codeOf(error)) || (error instanceof Error && error.message.endsWith("(Invalid EOF state)"))
+
+const codeOf = (error: unknown): string => String((error as { readonly code?: unknown }).code)
+
+/** A piece of the load. */
+export interface Load {
+  /** Until the signal comes; what is under way then is brought to its end. */
+  run(signal: AbortSignal): Promise<void>
+  /** When everything is well again. What it has seen, in a few words. */
+  verify(): Promise<string>
+}
+
+/** How long a backend of PostgreSQL may be at a commit whose client has died. */
+const settlingMs = 1_000
+
+/** After an answer that was not heard: what was asked for is done now, or never will be. */
+export const settled = (): Promise<void> => sleep(settlingMs)

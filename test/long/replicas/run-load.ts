@@ -1,0 +1,101 @@
+// Runs queued and claimed by several executors: one of them gets each.
+import { setTimeout as sleep } from "node:timers/promises"
+import { expect } from "vitest"
+import { type Load, type ReplicaClient, settled, Unheard } from "./client.ts"
+import { newWorkspace, workspaces } from "./workspace-load.ts"
+
+const workspaceCount = 3
+const executorCount = 3
+const betweenRunsMs = 150
+const leaseSeconds = 600
+
+export class RunLoad implements Load {
+  readonly #client: ReplicaClient
+  readonly #workspaces: string[] = []
+  readonly #queued: string[] = []
+  readonly #claims = new Map<string, string[]>()
+  readonly #finished = new Set<string>()
+
+  constructor(client: ReplicaClient) {
+    this.#client = client
+  }
+
+  async prepare(): Promise<void> {
+    for (let index = 0; index < workspaceCount; index += 1) {
+      const document = newWorkspace(`runs-${index}`, { "execution-mode": "remote" })
+      this.#workspaces.push((await this.#client.change("POST", workspaces, document))?.body.data.id)
+    }
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const executors = Array.from({ length: executorCount }, (_, index) => this.#execute(`executor-${index}`, signal))
+    await Promise.all([...this.#workspaces.map((workspace) => this.#queue(workspace, signal)), ...executors])
+  }
+
+  async #queue(workspace: string, signal: AbortSignal): Promise<void> {
+    const relationships = { workspace: { data: { type: "workspaces", id: workspace } } }
+    const document = { data: { type: "runs", attributes: { "plan-only": true }, relationships } }
+    while (!signal.aborted) {
+      try {
+        const answer = await this.#client.change("POST", "/api/v2/runs", document)
+        if (answer !== undefined) this.#queued.push(answer.body.data.id)
+      } catch (error) {
+        if (!(error instanceof Unheard)) throw error
+      }
+      await sleep(betweenRunsMs)
+    }
+  }
+
+  async #execute(name: string, signal: AbortSignal): Promise<void> {
+    const attributes = { name, "lease-seconds": leaseSeconds, "wait-seconds": 1 }
+    const document = { data: { type: "run-claims", attributes } }
+    const path = "/api/v2/organizations/default/run-claims"
+    while (!signal.aborted) {
+      try {
+        const answer = await this.#client.change("POST", path, document)
+        if (answer?.status === 201) await this.#finish(answer.body)
+      } catch (error) {
+        // A claim that was made and not heard of keeps its run until it runs out.
+        if (!(error instanceof Unheard)) throw error
+      }
+    }
+  }
+
+  // oxlint-disable-next-line typescript/no-explicit-any
+  async #finish({ data, included }: any): Promise<void> {
+    const run: string = included.find(({ type }: { readonly type: string }) => type === "runs").id
+    this.#claims.set(run, [...(this.#claims.get(run) ?? []), data.id])
+    for (const status of ["planning", "planned_and_finished"]) {
+      const step = { data: { type: "runs", attributes: { status } } }
+      const { status: answered, body } = await this.#report(`/api/v2/run-claims/${data.id}/actions/report`, step)
+      if (answered !== 200) return this.#client.fault(`report ${status} of ${run}: ${answered} ${JSON.stringify(body)}`)
+    }
+    this.#finished.add(run)
+  }
+
+  /** The step that was reported last may be reported again. */
+  async #report(path: string, step: object) {
+    for (;;) {
+      try {
+        return await this.#client.send("POST", path, step)
+      } catch (error) {
+        if (!(error instanceof Unheard)) throw error
+        await settled()
+      }
+    }
+  }
+
+  async verify(): Promise<string> {
+    expect([...this.#claims].filter(([, claims]) => claims.length > 1)).toEqual([])
+    const statusOf = async (run: string): Promise<string> =>
+      (await this.#client.read(`/api/v2/runs/${run}`)).body.data.attributes.status
+    const unlike: string[] = []
+    for (const run of this.#queued) {
+      const status = await statusOf(run)
+      const expected = this.#finished.has(run) ? ["planned_and_finished"] : ["pending", "plan_queued"]
+      if (!expected.includes(status)) unlike.push(`${run} is ${status}`)
+    }
+    expect(unlike).toEqual([])
+    return `${this.#queued.length} runs acknowledged, ${this.#claims.size} claimed`
+  }
+}
