@@ -159,7 +159,7 @@ export const settings = {
   }),
   rateLimit: setting({
     placeholder: "<number>",
-    summary: "Requests a second per token, per address without one.",
+    summary: "Requests a second per token, per address without one; every server counts for itself.",
     expects: "a whole number from 1 to 1000000, or off",
     schema: parsed(parseRateLimit),
     default: "30",
