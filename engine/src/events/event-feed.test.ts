@@ -1,5 +1,11 @@
-import { expect, test } from "vitest"
+import { expect, onTestFinished, test } from "vitest"
+import type { OrganizationId } from "../core/ids.ts"
+import { silentLog, systemRuntime } from "../core/runtime.ts"
+import { hourMs } from "../core/time.ts"
+import { systemTimers } from "../core/timers.ts"
 import { openWorld } from "../testing/world.ts"
+import { beginning, type EventPosition, isBefore, ownOrigin, type StoredEvent } from "./event.ts"
+import { EventFeed, type FeedStores, Follower } from "./event-feed.ts"
 
 const changesMaximum = 5_000
 
@@ -20,4 +26,68 @@ test("commits that come one upon the other put no event off", async () => {
   expect(changes).toBeLessThan(changesMaximum)
   ending.abort()
   await following
+})
+
+test("who comes in the middle of a look hears what that look has found", async () => {
+  const id = "org-1" as OrganizationId
+  const stored: StoredEvent[] = []
+  /** By the look: what it waits for at its end, with what it has seen. */
+  const gates: Promise<void>[] = []
+  let looks = 0
+  const events = {
+    after: async (_id: OrganizationId, position: EventPosition) =>
+      stored.filter((event) => isBefore(position, event.position)),
+    async end() {
+      const end = stored.at(-1)?.position ?? beginning
+      looks += 1
+      await gates.shift()
+      return end
+    },
+  }
+  const stores = { events, identity: { generation: async () => 1 } } as unknown as FeedStores
+  const { clock } = systemRuntime()
+  const feed = new EventFeed({
+    storage: { read: async (work) => work(stores), transact: async (work) => work(stores) },
+    runtime: { clock, log: silentLog },
+    timers: systemTimers,
+    pollMs: hourMs,
+  })
+  onTestFinished(() => feed.end())
+  const follow = () => {
+    const caller = { kind: "user", userId: "user-1", siteAdmin: true } as never
+    const filter = {}
+    const follower = new Follower(caller, { id, name: "acme" }, filter, beginning, clock.now())
+    const heard: string[] = []
+    void (async () => {
+      for await (const item of feed.follow(follower)) if ("event" in item) heard.push(item.event.kind)
+    })()
+    return heard
+  }
+  const first = follow()
+  // Its own look, and that of the reader which begins with it.
+  await expect.poll(() => looks).toBe(2)
+
+  const [own, reader] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  gates.push(own.promise, reader.promise)
+  const second = follow()
+  await expect.poll(() => looks).toBe(3)
+  stored.push({
+    position: { transaction: 1, number: 1 },
+    kind: "tag.created",
+    at: clock.now(),
+    organizationId: id,
+    workspace: null,
+    changed: [],
+    subject: null,
+    origin: ownOrigin,
+    tags: [],
+    formerTags: [],
+    readers: null,
+  })
+  feed.wake(new Set([id]))
+  await expect.poll(() => looks).toBe(4)
+  own.resolve()
+  await new Promise((resolve) => void setImmediate(resolve))
+  reader.resolve()
+  await expect.poll(() => [first, second]).toEqual([["tag.created"], ["tag.created"]])
 })

@@ -227,6 +227,8 @@ class Reader {
   readonly #context: FeedContext
   readonly #activity: FeedActivity
   readonly #followers = new Set<Follower>()
+  /** Those who have come while it looks, and for whom nothing is looked for yet. */
+  readonly #newcomers = new Set<Follower>()
   /** Followers by one thing each that they want. */
   readonly #index = new Map<string, Set<Follower>>()
   #position: EventPosition
@@ -253,6 +255,7 @@ class Reader {
   join(follower: Follower): boolean {
     if (isBefore(follower.position, this.#position)) return false
     this.#followers.add(follower)
+    if (this.#looking) this.#newcomers.add(follower)
     for (const key of wantedKeys(follower.filter)) {
       const wanting = this.#index.get(key) ?? new Set()
       this.#index.set(key, wanting.add(follower))
@@ -262,6 +265,7 @@ class Reader {
 
   part(follower: Follower): void {
     this.#followers.delete(follower)
+    this.#newcomers.delete(follower)
     for (const key of wantedKeys(follower.filter)) {
       const wanting = this.#index.get(key)
       wanting?.delete(follower)
@@ -328,9 +332,17 @@ class Reader {
       for (const follower of followers) this.#deliver(follower, item, event.position, now)
     }
     this.#activity.readCount += look.count
-    this.#position = look.end.position
+    this.#position = this.#placeAfter(look.end.position)
     this.#lookAfter(now)
-    return !look.end.isReached
+    return !look.end.isReached || isBefore(this.#position, look.end.position)
+  }
+
+  /** The next look begins where the newcomers are: this one may have found events that are theirs, too, before they came. */
+  #placeAfter(end: EventPosition): EventPosition {
+    let place = end
+    for (const { position } of this.#newcomers) if (isBefore(position, place)) place = position
+    this.#newcomers.clear()
+    return place
   }
 
   #wanting(event: StoredEvent): Follower[] {
