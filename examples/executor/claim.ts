@@ -34,7 +34,7 @@ export interface Claim {
   /** As it was when the claim was made. */
   readonly run: Run
   /** What has become of the run meanwhile; a sign of life besides. */
-  heartbeat(): Promise<string>
+  heartbeat(): Promise<{ readonly status: string; readonly beingCanceled: boolean }>
   /** Answers the status that the run has then. */
   report(status: string, result?: { readonly counts?: Counts; readonly hasChanges?: boolean }): Promise<string>
   appendLog(stage: Stage, offset: number, bytes: Uint8Array): Promise<void>
@@ -169,10 +169,10 @@ function claimOf(server: Server, { data, included: [run] }: Answer): Claim {
     }
     return new Uint8Array(await (await answered(response)).arrayBuffer())
   }
-  const statusAfter = async (action: string, document?: unknown): Promise<string> => {
+  const runAfter = async (action: string, document?: unknown): Promise<Resource["attributes"]> => {
     const request: Request = { method: "POST", path: `${place}/actions/${action}`, document }
     const answer = (await (await answered(await ask(server, request))).json()) as Answer
-    return answer.included[0]?.attributes.status as string
+    return answer.included[0]?.attributes
   }
   return {
     id: data.id,
@@ -188,11 +188,14 @@ function claimOf(server: Server, { data, included: [run] }: Answer): Claim {
       replaceAddrs: run.attributes["replace-addrs"],
       variables: run.attributes.variables,
     },
-    heartbeat: () => statusAfter("heartbeat"),
-    report(status, { counts, hasChanges } = {}) {
+    async heartbeat() {
+      const attributes = await runAfter("heartbeat")
+      return { status: attributes.status, beingCanceled: attributes["canceled-at"] !== undefined }
+    },
+    async report(status, { counts, hasChanges } = {}) {
       const numbers = Object.entries(counts ?? {}).map(([name, count]) => [`resource-${name}`, count])
       const attributes = { status, "has-changes": hasChanges, ...Object.fromEntries(numbers) }
-      return statusAfter("report", documentOf("runs", attributes))
+      return (await runAfter("report", documentOf("runs", attributes))).status
     },
     appendLog: (stage, offset, octets) =>
       done({ method: "POST", path: `${place}/logs/${stage}?offset=${offset}`, octets }),

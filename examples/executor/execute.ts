@@ -26,16 +26,16 @@ export async function execute(
   const beating = beat(claim, every, stopped, finished.signal)
   try {
     await using bench = await openWorkbench(program, claim, stopped.signal)
-    const planned = claim.run.status === "plan_queued" ? await plan(claim, bench) : claim.run.status
-    if (planned === "confirmed" || planned === "apply_queued") return await apply(claim, bench, say)
+    const planned = claim.run.status === "plan_queued" ? await plan(claim, bench, stopped.signal) : claim.run.status
+    if (planned === "confirmed" || planned === "apply_queued") return await apply(claim, bench, stopped.signal, say)
     // It waits for somebody's word, which may take longer than this executor lives.
     if (!isOver(planned)) await claim.release()
     return planned
   } catch (error) {
-    if (stopped.signal.aborted) return String(stopped.signal.reason)
-    if (error instanceof Refused && (error.status === 404 || error.status === 409)) return "lost"
-    say(`${claim.run.id}: ${String(error)}`)
-    return await claim.report("errored")
+    if (error instanceof Refused && (error.status === 404 || error.status === 409))
+      return stopped.signal.aborted ? String(stopped.signal.reason) : "lost"
+    if (!stopped.signal.aborted) say(`${claim.run.id}: ${String(error)}`)
+    return await claim.report(failure(stopped.signal))
   } finally {
     finished.abort()
     await beating
@@ -53,21 +53,31 @@ const isOver = (status: string): boolean =>
     "force_canceled",
   ].includes(status)
 
-/** Says that the executor is there, and stops its work when the run has been ended by others or is theirs now. */
+/** What has not succeeded was stopped, or has failed. */
+const failure = (stopped: AbortSignal): string => (stopped.aborted ? "canceled" : "errored")
+
+/**
+ * Says that the executor is there, and stops its work when it is asked to, or when the run was ended by others or is theirs now.
+ * Until the work has stopped the run is kept.
+ */
 async function beat(claim: Claim, every: number, stopped: AbortController, finished: AbortSignal): Promise<void> {
-  while (!finished.aborted && !stopped.signal.aborted) {
+  while (!finished.aborted) {
     await sleep(every, undefined, { signal: finished }).catch(() => undefined)
     if (finished.aborted) return
     try {
-      const status = await claim.heartbeat()
-      if (["canceled", "force_canceled", "errored"].includes(status)) stopped.abort(status)
+      const { status, beingCanceled } = await claim.heartbeat()
+      const ended = ["canceled", "force_canceled", "errored"].includes(status)
+      if (ended || beingCanceled) stopped.abort(ended ? status : "canceled")
+      if (ended) return
     } catch (error) {
-      if (error instanceof Refused && (error.status === 404 || error.status === 409)) stopped.abort("lost")
+      if (!(error instanceof Refused) || (error.status !== 404 && error.status !== 409)) continue
+      stopped.abort("lost")
+      return
     }
   }
 }
 
-async function plan(claim: Claim, bench: Workbench): Promise<string> {
+async function plan(claim: Claim, bench: Workbench, stopped: AbortSignal): Promise<string> {
   await claim.report("planning")
   using log = openLog(claim, "plan")
   const initialized = await bench.run(["init", "-no-color"], log)
@@ -75,7 +85,7 @@ async function plan(claim: Claim, bench: Workbench): Promise<string> {
   const words = ["plan", "-no-color", "-detailed-exitcode", `-out=${bench.planPath}`, ...optionsOf(claim.run)]
   const code = initialized === 0 ? await bench.run(words, log) : 1
   await log.end()
-  if (code !== 0 && code !== 2) return await claim.report("errored")
+  if (code !== 0 && code !== 2) return await claim.report(failure(stopped))
   const json = await bench.output(["show", "-json", bench.planPath])
   await claim.savePlan("json-output", json)
   await claim.savePlan("plan-file", await readFile(bench.planPath))
@@ -105,7 +115,12 @@ function plannedCounts(json: Buffer): Counts {
   }
 }
 
-async function apply(claim: Claim, bench: Workbench, say: (text: string) => void): Promise<string> {
+async function apply(
+  claim: Claim,
+  bench: Workbench,
+  stopped: AbortSignal,
+  say: (text: string) => void,
+): Promise<string> {
   await claim.report("applying")
   using log = openLog(claim, "apply")
   let said = ""
@@ -122,7 +137,7 @@ async function apply(claim: Claim, bench: Workbench, say: (text: string) => void
   // An apply that failed has done something as well, and whoever comes next must know.
   await save(claim, bench, say)
   await log.end()
-  if (code !== 0) return await claim.report("errored")
+  if (code !== 0) return await claim.report(failure(stopped))
   return await claim.report("applied", { counts: appliedCounts(said) })
 }
 

@@ -49,6 +49,23 @@ export function runCases(engine: () => OpenedEngine): void {
       expect(ended).toMatchObject({ status: "applied", executor: null })
     })
 
+    test("is asked to stop when its run is canceled, and ends it", async () => {
+      const { runClaims, runs, run, claim, workspaceId } = await newClaim()
+      await runClaims.report(claim.id, { status: "planning", hasChanges: null })
+      await expect(runs.forceCancel(run.id)).rejects.toMatchObject(refused("conflict"))
+      await runs.cancel(run.id)
+      const { run: asked } = await runClaims.heartbeat(claim.id)
+      expect(asked).toMatchObject({ status: "planning", cancelRequestedAt: expect.any(Number) })
+      expect(await runs.get(run.id)).toMatchObject({ cancelRequestedAt: asked.cancelRequestedAt })
+      const { workspaces } = cast.owner.engine
+      expect((await workspaces.get({ id: workspaceId })).lock).toMatchObject({ by: { kind: "runs", id: run.id } })
+      await expect(runs.cancel(run.id)).rejects.toMatchObject(refused("conflict"))
+      await expect(runs.forceCancel(run.id)).rejects.toMatchObject(refused("conflict"))
+      const { run: ended } = await runClaims.report(claim.id, { status: "canceled", hasChanges: null })
+      expect(ended).toMatchObject({ status: "canceled", executor: null })
+      expect((await workspaces.get({ id: workspaceId })).lock).toEqual({ held: false })
+    })
+
     test("hands in a log piece by piece, and none of it twice", async () => {
       const { runClaims, claim } = await newClaim()
       const { id } = claim

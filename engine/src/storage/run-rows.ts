@@ -221,6 +221,7 @@ export class RunRows implements RunStore {
       policyFailed: row.policy_failed === 1,
       finishedAt: row.finished_at,
       claim: claimOf(row),
+      cancelRequestedAt: row.cancel_requested_at,
     }
   }
 
@@ -269,6 +270,7 @@ export class RunRows implements RunStore {
       claimed_at: claim?.claimedAt ?? null,
       claim_expires_at: claim?.expiresAt ?? null,
       claim_lease_ms: claim?.leaseMs ?? null,
+      cancel_requested_at: run.cancelRequestedAt,
     }
   }
 
@@ -328,6 +330,7 @@ const columns = [
   "claimed_at",
   "claim_expires_at",
   "claim_lease_ms",
+  "cancel_requested_at",
 ] as const satisfies readonly (keyof RunRow)[]
 const prefixed = columns.map((column) => `r.${column}` as const)
 

@@ -538,6 +538,7 @@ export interface RunRow {
   claimed_at: number | null
   claim_expires_at: number | null
   claim_lease_ms: number | null
+  cancel_requested_at: number | null
 }
 
 export interface RunLogRow {

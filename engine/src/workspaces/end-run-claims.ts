@@ -41,8 +41,9 @@ export async function endRunClaims(
       if (workspace === undefined) return undefined
       const words = `\nThe executor "${name}" was silent for more than ${leaseMs / secondMs} seconds while the run was ${run.status}.\n`
       await stores.runRecords.appendLog(run.id, stageOf(run), Buffer.from(words))
-      await carryOut(stores, run, workspace, { status: "errored", hasChanges: null }, now)
-      return { name, becomes: "errored" }
+      const status = run.cancelRequestedAt === null ? "errored" : "canceled"
+      await carryOut(stores, run, workspace, { status, hasChanges: null }, now)
+      return { name, becomes: status }
     })
     if (ended !== undefined) log.warn("run-executor-lost", { run: id, executor: ended.name, becomes: ended.becomes })
   }

@@ -1,8 +1,8 @@
 import { conflict, EngineError, type Fault } from "../core/errors.ts"
-import { minuteMs, secondMs, type Instant } from "../core/time.ts"
+import { formatInstant, minuteMs, secondMs, type Instant } from "../core/time.ts"
 import type { Run, RunClaim } from "./run.ts"
 import type { ClaimInput } from "./run-claims.ts"
-import { isApplyStatus, isConfirmable, isFinal, isUntouched } from "./run-status.ts"
+import { isApplyStatus, isAtWork, isConfirmable, isFinal, isUntouched } from "./run-status.ts"
 import type { RunDocument, RunStage } from "./run-record-store.ts"
 
 export const defaultLeaseMs = minuteMs
@@ -33,6 +33,27 @@ export const renewed = (run: Run, claim: RunClaim, now: Instant): Run =>
 export function requireLive({ id, status }: Run, claim: RunClaim, now: Instant): void {
   if (!isFinal(status) && claim.expiresAt <= now)
     throw conflict("The claim has ended: its executor was silent for longer than its lease.", { subject: id })
+}
+
+/** An executor that is alive is in the middle of something, and alone knows when it has stopped. */
+export const isExecuting = ({ status, claim }: Run, now: Instant): boolean =>
+  claim !== null && claim.expiresAt > now && isAtWork(status)
+
+/** As long as an executor has to stop what it is at, before that can be ended without it. */
+const forceCancelAfterMs = minuteMs
+export const forceCancelAvailableAt = (cancelRequestedAt: Instant): Instant => cancelRequestedAt + forceCancelAfterMs
+
+/** Without its executor a run is ended only once that has had its time to stop: what it does meanwhile needs the lock. */
+export function requireForceCancel(run: Run, now: Instant): void {
+  if (!isExecuting(run, now)) return
+  const { id: subject, claim, cancelRequestedAt } = run
+  if (cancelRequestedAt === null)
+    throw conflict(`The run is at work at the executor "${claim?.name}" and has to be canceled first.`, { subject })
+  const availableAt = forceCancelAvailableAt(cancelRequestedAt)
+  if (now < availableAt)
+    throw conflict(`The run is being canceled and can be canceled by force from ${formatInstant(availableAt)} on.`, {
+      subject,
+    })
 }
 
 /** Another executor can take it over without harm, or there is nothing an executor could do now. */

@@ -6,9 +6,10 @@ export const runEvent = (
   kind: "run.created" | "run.updated",
   workspace: Pick<Workspace, "id" | "organizationId" | "name">,
   { id, status }: Run,
+  changed: readonly string[] = ["status"],
 ): Change => ({
   kind,
   workspace,
   subject: { type: "runs", id, status },
-  ...(kind === "run.updated" ? { changed: ["status"] } : {}),
+  ...(kind === "run.updated" ? { changed } : {}),
 })

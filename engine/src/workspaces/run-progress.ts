@@ -27,7 +27,8 @@ export async function carryOut(
 ): Promise<Run> {
   requireFreshPlan(before, step, workspace)
   const stepped = advance(before, step, now)
-  const status = step.checksFollow === true ? undefined : decision(stepped)
+  const waits = step.checksFollow === true && stepped.cancelRequestedAt === null
+  const status = waits ? undefined : decision(stepped)
   const run = status === undefined ? stepped : advance(stepped, { status, hasChanges: null }, now)
   await stores.runs.save(run)
   await stores.events.append(runEvent("run.updated", workspace, run))

@@ -74,6 +74,7 @@ export async function queueRun(
     policyFailed: false,
     finishedAt: null,
     claim: null,
+    cancelRequestedAt: null,
   }
   await runs.insert(run)
   await events.append(runEvent("run.created", workspace, run))

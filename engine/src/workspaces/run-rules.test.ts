@@ -31,6 +31,7 @@ const runWith = (members: Partial<Run> = {}): Run => ({
   createdAt: 0,
   createdBy: null,
   confirmedBy: null,
+  cancelRequestedAt: null,
   statusTimestamps: { pending: 0 },
   configurationVersionId: null,
   planId: "plan-1",

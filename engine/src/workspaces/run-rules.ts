@@ -122,9 +122,11 @@ export function countFaults(counts: ResourceChanges | null | undefined): Fault[]
 
 /**
  * Where a run goes by itself from a status in which it is decided what becomes of its plan: one without changes ends, a
- * saved one is kept, and one that nobody needs to confirm is confirmed. Undefined where it waits for somebody's word.
+ * saved one is kept, and one that nobody needs to confirm is confirmed. Undefined where it waits for somebody's word. One that
+ * is being canceled has stopped where it would go on.
  */
 export function decision(run: Run): RunStatus | undefined {
+  if (run.cancelRequestedAt !== null) return isFinal(run.status) ? undefined : "canceled"
   if (!isDecided(run.status)) return undefined
   if (run.planOnly || (!run.hasChanges && !run.allowEmptyApply)) return "planned_and_finished"
   if (run.savePlan) return "planned_and_saved"

@@ -17,6 +17,8 @@ import type { ConfigurationVersion } from "./configuration-version.ts"
 import { noPermissions, type WorkspacePermission, type WorkspacePermissions } from "./permissions.ts"
 import type { Visibility } from "./query.ts"
 import type { Run, RunCapacity, RunInput, RunStep, RunView } from "./run.ts"
+import { isExecuting, requireForceCancel } from "./run-claim-rules.ts"
+import { runEvent } from "./run-events.ts"
 import { carryOut } from "./run-progress.ts"
 import { newRun, queueRun } from "./run-queue.ts"
 import { countFaults, runInputFaults } from "./run-rules.ts"
@@ -130,11 +132,32 @@ export class RunService implements Runs {
   }
 
   cancel(id: string): Promise<void> {
-    return this.#act(id, { status: "canceled", when: isCancelable, refusal: "cannot be canceled" })
+    const now = this.#runtime.clock.now()
+    return this.#act(id, {
+      status: "canceled",
+      when: isCancelable,
+      refusal: "cannot be canceled",
+      async instead(stores, run, workspace) {
+        if (!isExecuting(run, now)) return false
+        if (run.cancelRequestedAt !== null) throw conflict("The run is being canceled already.", { subject: run.id })
+        await stores.runs.save({ ...run, cancelRequestedAt: now })
+        await stores.events.append(runEvent("run.updated", workspace, run, ["canceled-at"]))
+        return true
+      },
+    })
   }
 
   forceCancel(id: string): Promise<void> {
-    return this.#act(id, { status: "force_canceled", when: isCancelable, refusal: "cannot be canceled" })
+    const now = this.#runtime.clock.now()
+    return this.#act(id, {
+      status: "force_canceled",
+      when: isCancelable,
+      refusal: "cannot be canceled",
+      async instead(_stores, run) {
+        requireForceCancel(run, now)
+        return false
+      },
+    })
   }
 
   advance(id: string, step: RunStep): Promise<RunView> {
@@ -179,6 +202,8 @@ export class RunService implements Runs {
       readonly status: RunStatus
       readonly when: (status: RunStatus) => boolean
       readonly refusal: string
+      /** Answers whether it has done what there is to do for now. */
+      readonly instead?: (stores: UsedStores, run: Run, workspace: SituatedWorkspace) => Promise<boolean>
     },
   ): Promise<void> {
     const now = this.#runtime.clock.now()
@@ -186,6 +211,7 @@ export class RunService implements Runs {
       const { run, workspace } = await this.#authorized(stores, id, () => "canQueueApply")
       if (!action.when(run.status))
         throw conflict(`The run is ${run.status} and ${action.refusal}.`, { subject: run.id })
+      if ((await action.instead?.(stores, run, workspace)) === true) return
       await carryOut(
         stores,
         this.#confirmed(run, action.status),

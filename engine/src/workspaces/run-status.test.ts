@@ -2,11 +2,13 @@ import { describe, expect, test } from "vitest"
 import {
   applyStatus,
   holdsLock,
+  isAtWork,
   isCancelable,
   isConfirmable,
   isDiscardable,
   isFinal,
   isMeasured,
+  isUntouched,
   mayBecome,
   planStatus,
   type RunStatus,
@@ -58,6 +60,24 @@ describe("the statuses of a run", () => {
 
   test("can be stopped only while something is going on", () => {
     for (const status of where(isCancelable)) expect([isFinal(status), isConfirmable(status)]).toEqual([false, false])
+  })
+
+  test("at work are left only to the end of what is going on, or of the run", () => {
+    const working = where(isAtWork)
+    expect(working).toEqual([
+      "fetching",
+      "pre_plan_running",
+      "planning",
+      "cost_estimating",
+      "policy_checking",
+      "post_plan_running",
+      "pre_apply_running",
+      "applying",
+    ])
+    for (const status of working) {
+      expect([status, isCancelable(status), isUntouched(status)]).toEqual([status, true, false])
+      expect(working.filter((next) => mayBecome(status, next))).toEqual([])
+    }
   })
 
   test("all but the first can be reached, and every run can end", () => {

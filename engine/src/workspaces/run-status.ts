@@ -113,6 +113,19 @@ export const isDiscardable = (status: RunStatus): boolean => mayBecome(status, "
 /** Statuses in which something is going on that can be stopped. */
 export const isCancelable = (status: RunStatus): boolean => holdsLock(status) && !isConfirmable(status)
 
+/** Something is going on that ends with the next status, whichever that is. */
+const atWork: readonly RunStatus[] = [
+  "fetching",
+  "pre_plan_running",
+  "planning",
+  "cost_estimating",
+  "policy_checking",
+  "post_plan_running",
+  "pre_apply_running",
+  "applying",
+]
+export const isAtWork = (status: RunStatus): boolean => atWork.includes(status)
+
 /** Waiting for an executor to begin its plan, or its apply. */
 const waitingForPlan = ["pending", "fetching_completed", "queuing", "plan_queued"] as const
 const waitingForApply = ["confirmed", "queuing_apply", "apply_queued"] as const

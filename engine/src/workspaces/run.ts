@@ -46,6 +46,8 @@ export interface Run {
   readonly finishedAt: Instant | null
   /** By the executor that is at work on it, or was last. */
   readonly claim: RunClaim | null
+  /** Its executor was asked then to stop what it is at; null where nobody has asked, or nothing was going on. */
+  readonly cancelRequestedAt: Instant | null
 }
 
 /** Counts before the workspace's own variables; the value is written as in the configuration language. */

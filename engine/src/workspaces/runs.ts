@@ -24,7 +24,12 @@ export interface Runs {
   /** These four are refused with `conflict` in a status that does not allow them. */
   apply(id: string): Promise<void>
   discard(id: string): Promise<void>
+  /**
+   * One that is at work at a living executor goes on until that has stopped and says so, or has been silent for its lease, and
+   * keeps the workspace's lock until then; any other ends at once.
+   */
   cancel(id: string): Promise<void>
+  /** One at work at a living executor only a minute after it was canceled. */
   forceCancel(id: string): Promise<void>
   /** To a status that can follow the present one, else `conflict`; takes and releases the workspace's lock as it goes. */
   advance(id: string, step: RunStep): Promise<RunView>

@@ -518,6 +518,116 @@ describe("the state and the configuration of a run are for its executor alone", 
   })
 })
 
+describe("a run that is canceled while its executor is at work", () => {
+  const minute = 60 * secondMs
+  const untilApplying = ["planning", "planned", "applying"]
+
+  async function canceledAt(steps: readonly string[]) {
+    const world = await claimWorld()
+    const run = await world.queue({ "auto-apply": true })
+    const { claim } = await world.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 90 })
+    for (const status of steps) expect((await world.report(claim, { status })).status).toBe(200)
+    const acts = (action: string) => world.request("POST", `/runs/${run}/actions/${action}`)
+    return Object.assign(world, { run, claim, acts, answer: await acts("cancel") })
+  }
+
+  test("keeps its status and its lock until the executor says that it has stopped", async () => {
+    await using world = await canceledAt(untilApplying)
+    const { run, claim, answer } = world
+    expect(answer.status).toBe(202)
+    const now = world.clock.now()
+    const shown = (await world.request("GET", `/runs/${run}`)).body.data
+    expect(shown.attributes).toMatchObject({
+      status: "applying",
+      "canceled-at": new Date(now).toISOString(),
+      "force-cancel-available-at": new Date(now + minute).toISOString(),
+      actions: { "is-cancelable": false, "is-force-cancelable": true },
+    })
+    expect(runIn(await world.heartbeat(claim)).attributes).toMatchObject({
+      status: "applying",
+      "canceled-at": expect.any(String),
+    })
+    expect(await world.locked()).toBe(true)
+    expect(detailOf(await world.acts("cancel"))).toEqual([409, "The run is being canceled already."])
+    const state = stateVersionDocument(stateFile({ serial: 1, lineage: "stopped" }), { inline: true })
+    const saved = await world.request("POST", `/run-claims/${claim}/state-versions`, { body: state })
+    expect(saved.status).toBe(201)
+    expect(runIn(await world.report(claim, { status: "canceled" })).attributes).toMatchObject({
+      status: "canceled",
+      executor: null,
+    })
+    expect(await world.locked()).toBe(false)
+    const current = await world.request("GET", `/workspaces/${world.id}/current-state-version`)
+    expect(current.body.data.id).toBe(saved.body.data.id)
+  })
+
+  test.each<{ steps: readonly string[]; told: object; becomes: string }>([
+    { steps: untilApplying, told: { status: "applied" }, becomes: "applied" },
+    { steps: untilApplying, told: { status: "errored" }, becomes: "errored" },
+    {
+      steps: [...untilApplying.slice(0, 2), "pre_apply_running"],
+      told: { status: "pre_apply_completed" },
+      becomes: "canceled",
+    },
+    { steps: ["planning"], told: { status: "planned", "has-changes": true }, becomes: "canceled" },
+    { steps: ["planning"], told: { status: "planned", "checks-follow": true }, becomes: "canceled" },
+    { steps: ["planning"], told: { status: "planned_and_finished" }, becomes: "planned_and_finished" },
+  ])("at $steps, and is $becomes after $told", async ({ steps, told, becomes }) => {
+    await using world = await canceledAt(steps)
+    expect(await world.statusOf(world.run)).toBe(steps.at(-1))
+    world.clock.advance(1)
+    for (const _again of [1, 2]) expect(runIn(await world.report(world.claim, told)).attributes.status).toBe(becomes)
+    expect(await world.locked()).toBe(false)
+    expect((await world.report(world.claim, { status: "applying" })).status).toBe(409)
+  })
+
+  test("is ended by force a minute later, and not before it was asked to stop", async () => {
+    await using world = await claimWorld()
+    const run = await world.queue()
+    const { claim } = await world.claimed("/organizations/acme", { name: "worker-1", "lease-seconds": 90 })
+    await world.report(claim, { status: "planning" })
+    const acts = (action: string) => world.request("POST", `/runs/${run}/actions/${action}`)
+    const actions = async () => (await world.request("GET", `/runs/${run}`)).body.data.attributes.actions
+    expect(await actions()).toMatchObject({ "is-cancelable": true, "is-force-cancelable": false })
+    expect(detailOf(await acts("force-cancel"))).toEqual([
+      409,
+      'The run is at work at the executor "worker-1" and has to be canceled first.',
+    ])
+    expect((await acts("cancel")).status).toBe(202)
+    const available = new Date(world.clock.now() + minute).toISOString()
+    world.clock.advance(minute - 1)
+    expect(detailOf(await acts("force-cancel"))).toEqual([
+      409,
+      `The run is being canceled and can be canceled by force from ${available} on.`,
+    ])
+    expect([await world.statusOf(run), await world.locked()]).toEqual(["planning", true])
+    world.clock.advance(1)
+    expect((await acts("force-cancel")).status).toBe(202)
+    expect([await world.statusOf(run), await world.locked()]).toEqual(["force_canceled", false])
+    expect((await world.report(claim, { status: "planned" })).status).toBe(409)
+  })
+
+  test("is canceled once its executor was silent for its lease, and its log says so", async () => {
+    await using world = await canceledAt(["planning"])
+    world.clock.advance(90 * secondMs)
+    await world.endClaims()
+    expect([await world.statusOf(world.run), await world.locked()]).toEqual(["canceled", false])
+    const { attributes } = (await world.request("GET", `/runs/${world.run}/plan`)).body.data
+    const log = await world.request("GET", attributes["log-read-url"], { token: null })
+    expect(log.body).toContain('The executor "worker-1" was silent')
+  })
+
+  test("ends at once where its executor is gone already", async () => {
+    await using world = await claimWorld()
+    const run = await world.queue()
+    const { claim } = await world.claimed("/organizations/acme", { "lease-seconds": 10 })
+    await world.report(claim, { status: "planning" })
+    world.clock.advance(10 * secondMs)
+    expect((await world.request("POST", `/runs/${run}/actions/cancel`)).status).toBe(202)
+    expect([await world.statusOf(run), await world.locked()]).toEqual(["canceled", false])
+  })
+})
+
 describe("an executor that falls silent", () => {
   test.each<{ why: string; steps: readonly string[]; auto?: boolean; becomes: string; claimable: boolean }>([
     { why: "its plan had not begun", steps: [], becomes: "plan_queued", claimable: true },

@@ -21,6 +21,7 @@ import { bulkActionsMigration } from "./0021-bulk-actions.ts"
 import { confirmationsMigration } from "./0022-confirmations.ts"
 import { webhooksMigration } from "./0023-webhooks.ts"
 import { namesOfCertificatesMigration } from "./0024-names-of-certificates.ts"
+import { cancellationsMigration } from "./0025-cancellations.ts"
 
 /** In order of application; a released one is never changed. */
 export const migrations: readonly Migration[] = [
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   confirmationsMigration,
   webhooksMigration,
   namesOfCertificatesMigration,
+  cancellationsMigration,
 ]

@@ -283,6 +283,7 @@ const answers: Readonly<Record<string, Codec>> = {
       createdAt: instant,
       createdBy: orNull(actor),
       confirmedBy: orNull(actor),
+      cancelRequestedAt: orNull(instant),
       statusTimestamps: some(
         Object.fromEntries(runStatuses.map((status) => [status, instant])) as Record<RunStatus, Arbitrary<number>>,
       ),

@@ -14,6 +14,7 @@ import {
 } from "../../workspaces/run.ts"
 import {
   applyStatus,
+  isAtWork,
   isCancelable,
   isConfirmable,
   isDiscardable,
@@ -22,6 +23,7 @@ import {
   type RunStatus,
   runStatuses,
 } from "../../workspaces/run-status.ts"
+import { forceCancelAvailableAt } from "../../workspaces/run-claim-rules.ts"
 import { messageFaults } from "../../workspaces/run-rules.ts"
 import type { OrganizationRunQuery, RunQuery } from "../../workspaces/run-store.ts"
 import { decodeActor } from "./actor.ts"
@@ -223,12 +225,18 @@ export function encodeRun(run: RunView): Resource {
       "plan-changes": run.planCounts,
       "apply-changes": run.applyCounts,
       ...(run.positionInQueue === undefined ? {} : { "position-in-queue": run.positionInQueue }),
+      ...(run.cancelRequestedAt === null
+        ? {}
+        : {
+            "canceled-at": formatInstant(run.cancelRequestedAt),
+            "force-cancel-available-at": formatInstant(forceCancelAvailableAt(run.cancelRequestedAt)),
+          }),
       executor: run.executor && { name: run.executor.name, "expires-at": formatInstant(run.executor.expiresAt) },
       actions: {
-        "is-cancelable": isCancelable(status),
+        "is-cancelable": isCancelable(status) && run.cancelRequestedAt === null,
         "is-confirmable": isConfirmable(status) && !run.planOnly,
         "is-discardable": isDiscardable(status),
-        "is-force-cancelable": isCancelable(status),
+        "is-force-cancelable": isCancelable(status) && (run.cancelRequestedAt !== null || !isExecuted(run)),
       },
       permissions: {
         "can-apply": permissions.canApply,
@@ -248,6 +256,9 @@ export function encodeRun(run: RunView): Resource {
     links: { self: path },
   }
 }
+
+/** Whoever executes it has to be asked to stop first. */
+const isExecuted = ({ status, executor }: RunView): boolean => isAtWork(status) && executor !== null
 
 /** As clients read it that tell people how many runs theirs waits for. */
 export const encodeRunCapacity = (organization: string, { pending, running }: RunCapacity): Resource => ({
@@ -330,6 +341,7 @@ export function decodeRunView(resource: unknown): RunView {
     hasChanges: own.flag("hasChanges"),
     planCounts: decodeCounts(own.membersOrNull("planChanges")),
     applyCounts: decodeCounts(own.membersOrNull("applyChanges")),
+    cancelRequestedAt: own.has("canceledAt") ? own.instant("canceledAt") : null,
     executor: decodeExecutor(own.membersOrNull("executor")),
     createdAt: own.instant("createdAt"),
     createdBy: decodeActor(related.identifierOrNull("createdBy")),

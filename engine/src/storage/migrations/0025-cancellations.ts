@@ -1,0 +1,12 @@
+// When an executor was asked to stop the run that it is at work on.
+import { sql } from "kysely"
+import type { Migration } from "../migrate.ts"
+import { words } from "./words.ts"
+
+export const cancellationsMigration: Migration = {
+  name: "0025-cancellations",
+  async up(session) {
+    const { integer } = words[session.dialect]
+    await session.run(sql.raw(`alter table runs add column cancel_requested_at ${integer}`))
+  },
+}
