@@ -381,6 +381,7 @@ const table: Readonly<Record<string, Row>> = {
   "vcsConnections.createInstallation": "organization",
   "vcsConnections.getInstallation": "reads",
   "vcsConnections.listInstallations": "reads",
+  "vcsConnections.listAvailableInstallations": "reads",
   "vcsConnections.deleteInstallation": "organization",
   "tags.list": "reads",
   "tags.create": made("tag.created"),

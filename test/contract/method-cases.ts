@@ -207,6 +207,8 @@ export const calls: Readonly<Record<string, Call>> = {
     vcsConnections.getInstallation(installationId),
   "vcsConnections.listInstallations": ({ vcsConnections }, { organization }) =>
     vcsConnections.listInstallations(organization, page),
+  "vcsConnections.listAvailableInstallations": ({ vcsConnections }) =>
+    vcsConnections.listAvailableInstallations({}, page),
   "vcsConnections.deleteInstallation": ({ vcsConnections }, { installationId }) =>
     vcsConnections.deleteInstallation(installationId),
   "tags.list": ({ tags }, { organization }) => tags.list(organization, {}, page),

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { firstPage } from "../../engine/src/core/page.ts"
 import { type Cast, newCast } from "./cast.ts"
+import type { AppInstallationQuery } from "../../engine/src/organizations/vcs-connection.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { addDeadLetter } from "../../engine/src/testing/dead-letter.ts"
 import { newAssessment, newOauthClient, newSshKey, newVariable, newWebhook } from "./new-records.ts"
@@ -113,6 +114,11 @@ export function recordCases(engine: () => OpenedEngine): void {
     expect(made).toMatchObject({ name: "app", installationId: 42, organizationName: cast.organization })
     expect(await vcs.getInstallation(made.id)).toEqual(made)
     expect((await vcs.listInstallations(cast.organization, firstPage)).items).toEqual([made])
+    const available = async (query: AppInstallationQuery) =>
+      (await vcs.listAvailableInstallations(query, firstPage)).items.filter(({ id }) => id === made.id)
+    expect(await available({ name: "APP", installationId: 42 })).toEqual([made])
+    expect(await available({ name: "ap" })).toEqual([])
+    expect(await available({ installationId: 43 })).toEqual([])
     await vcs.deleteInstallation(made.id)
     await expect(vcs.getInstallation(made.id)).rejects.toMatchObject(notFound)
   })

@@ -233,6 +233,7 @@ function vcsConnections(): Readonly<Record<string, Prepare>> {
     "DELETE /oauth-tokens/:oauth_token_id": aboutOauthToken,
     "POST /organizations/:organization_name/github-app/installations": (subject) => ({ body: installation(subject) }),
     "GET /organizations/:organization_name/github-app/installations": nothing,
+    "GET /github-app/installations": nothing,
     "GET /github-app/installations/:installation_id": aboutInstallation,
     "GET /github-app/installation/:installation_id": aboutInstallation,
     "DELETE /github-app/installations/:installation_id": aboutInstallation,

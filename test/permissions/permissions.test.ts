@@ -7,6 +7,7 @@ import { requests } from "./requests.ts"
 /** What a user may do who belongs to no organization. */
 const openToEveryUser = [
   "GET /account/details",
+  "GET /github-app/installations",
   "GET /organizations",
   "PATCH /account/details",
   "PATCH /account/update",

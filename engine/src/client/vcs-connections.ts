@@ -4,6 +4,7 @@ import {
   decodeOauthClientView,
   decodeOauthTokenView,
   encodeAppInstallationInput,
+  encodeAppInstallationQuery,
   encodeOauthClientInput,
   encodeOauthClientPatch,
   encodeOauthTokenPatch,
@@ -48,5 +49,7 @@ export const remoteVcsConnections = ({ one, page, done }: Calls): VcsConnections
     one(decodeAppInstallationView, { method: "GET", path: path`/github-app/installations/${id}` }),
   listInstallations: async (organization, request) =>
     page(decodeAppInstallationView, path`/organizations/${organization}/github-app/installations`, request),
+  listAvailableInstallations: async (query, request) =>
+    page(decodeAppInstallationView, "/github-app/installations", request, encodeAppInstallationQuery(query)),
   deleteInstallation: async (id) => done({ method: "DELETE", path: path`/github-app/installations/${id}` }),
 })

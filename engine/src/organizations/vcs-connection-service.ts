@@ -7,10 +7,13 @@ import type { Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
 import { authorizeOrganization } from "./authorization.ts"
 import type { Organization } from "./organization.ts"
+import { permissionsIn } from "./organization-permissions.ts"
+import { organizationsOf } from "./organization-service.ts"
 import {
   type AppInstallation,
   appInstallationFaults,
   type AppInstallationInput,
+  type AppInstallationQuery,
   type AppInstallationView,
   type OauthClient,
   oauthClientFaults,
@@ -160,6 +163,17 @@ export class VcsConnectionService implements VcsConnections {
         viewInstallation(installation, organization),
       )
     })
+  }
+
+  listAvailableInstallations(query: AppInstallationQuery, page: PageRequest): Promise<Page<AppInstallationView>> {
+    const own = organizationsOf(this.#caller)
+    const managed = own === "all" ? own : own.filter((id) => permissionsIn(this.#caller, id)?.canUpdateOauth === true)
+    return this.#storage.read(async ({ vcsConnections }) =>
+      mapPage(
+        await vcsConnections.listInstallationsAmong(managed, query, page),
+        ({ organizationId: _organizationId, ...installation }) => installation,
+      ),
+    )
   }
 
   deleteInstallation(id: string): Promise<void> {

@@ -1,6 +1,6 @@
 import type { OrganizationId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
-import type { AppInstallation, OauthClient, OauthToken } from "./vcs-connection.ts"
+import type { AppInstallation, AppInstallationQuery, OauthClient, OauthToken } from "./vcs-connection.ts"
 
 export interface VcsConnectionStore {
   findClient(id: string): Promise<OauthClient | undefined>
@@ -22,6 +22,11 @@ export interface VcsConnectionStore {
 
   findInstallation(id: string): Promise<AppInstallation | undefined>
   listInstallations(organizationId: OrganizationId, page: PageRequest): Promise<Page<AppInstallation>>
+  listInstallationsAmong(
+    organizationIds: readonly OrganizationId[] | "all",
+    query: AppInstallationQuery,
+    page: PageRequest,
+  ): Promise<Page<AppInstallation & { readonly organizationName: string }>>
   insertInstallation(installation: AppInstallation): Promise<void>
   /** Workspaces that used it lose their VCS binding. */
   removeInstallation(id: string): Promise<void>

@@ -77,6 +77,14 @@ export interface AppInstallationView extends Omit<AppInstallation, "organization
   readonly organizationName: string
 }
 
+/** All combine with AND. */
+export interface AppInstallationQuery {
+  /** All of it, in whatever case. */
+  readonly name?: string
+  /** The provider's own number. */
+  readonly installationId?: number
+}
+
 const nameMaximum = 255
 const tokenMaximum = 16 * 1024
 

@@ -1,6 +1,7 @@
 import type { Page, PageRequest } from "../core/page.ts"
 import type {
   AppInstallationInput,
+  AppInstallationQuery,
   AppInstallationView,
   OauthClientInput,
   OauthClientPatch,
@@ -23,5 +24,7 @@ export interface VcsConnections {
   createInstallation(organization: string, input: AppInstallationInput): Promise<AppInstallationView>
   getInstallation(id: string): Promise<AppInstallationView>
   listInstallations(organization: string, page: PageRequest): Promise<Page<AppInstallationView>>
+  /** Of every organization whose VCS settings the caller manages. */
+  listAvailableInstallations(query: AppInstallationQuery, page: PageRequest): Promise<Page<AppInstallationView>>
   deleteInstallation(id: string): Promise<void>
 }

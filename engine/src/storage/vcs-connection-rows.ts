@@ -2,7 +2,14 @@ import { sql } from "kysely"
 import type { OrganizationId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Sealer } from "../core/sealing.ts"
-import type { AppInstallation, OauthClient, OauthToken, ServiceProvider } from "../organizations/vcs-connection.ts"
+import { foldName } from "../organizations/organization.ts"
+import type {
+  AppInstallation,
+  AppInstallationQuery,
+  OauthClient,
+  OauthToken,
+  ServiceProvider,
+} from "../organizations/vcs-connection.ts"
 import type { VcsConnectionStore } from "../organizations/vcs-connection-store.ts"
 import { among } from "./dialect.ts"
 import { sealPaths } from "./seal-paths.ts"
@@ -144,6 +151,27 @@ export class VcsConnectionRows implements VcsConnectionStore {
       .orderBy("created_at")
       .orderBy("id")
     return selectPage(this.#session, query, page, installationOf)
+  }
+
+  listInstallationsAmong(
+    organizationIds: readonly OrganizationId[] | "all",
+    { name, installationId }: AppInstallationQuery,
+    page: PageRequest,
+  ): Promise<Page<AppInstallation & { readonly organizationName: string }>> {
+    const { db, dialect } = this.#session
+    let query = db
+      .selectFrom("app_installations as i")
+      .innerJoin("organizations as o", "o.id", "i.organization_id")
+      .select(installationColumns.map((column) => `i.${column}` as const))
+      .select("o.name as organization_name")
+    if (organizationIds !== "all") query = query.where(among(dialect, sql.ref("i.organization_id"), organizationIds))
+    // SQLite folds no more than the letters that such names are made of.
+    if (name !== undefined) query = query.where(sql<boolean>`(i.name = ${name} or lower(i.name) = ${foldName(name)})`)
+    if (installationId !== undefined) query = query.where("i.installation_id", "=", installationId)
+    return selectPage(this.#session, query.orderBy("i.created_at").orderBy("i.id"), page, (row) => ({
+      ...installationOf(row),
+      organizationName: row.organization_name,
+    }))
   }
 
   async insertInstallation(installation: AppInstallation): Promise<void> {

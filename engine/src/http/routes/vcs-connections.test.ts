@@ -165,6 +165,35 @@ describe("an app installation", () => {
     expect([await world.repo(workspace), (await world.request("GET", path)).status]).toEqual([null, 404])
   })
 
+  test("is listed to whoever manages the VCS settings of its organization, by name and number", async () => {
+    await using world = await vcsWorld()
+    const first = (await world.installation()).body.data
+    const second = (await world.installation({ name: "other", "installation-id": 43 })).body.data
+    const listed = async (query: string, token?: string) => {
+      const { status, body } = await world.request("GET", `/github-app/installations${query}`, token ? { token } : {})
+      return [
+        status,
+        ...(body.data ?? body.errors).map(
+          (one: { readonly id?: string; readonly detail?: string }) => one.id ?? one.detail,
+        ),
+      ]
+    }
+    expect(await listed("")).toEqual([200, first.id, second.id])
+    expect(await listed("?filter[name]=OTHER")).toEqual([200, second.id])
+    expect(await listed("?filter[installation_id]=42")).toEqual([200, first.id])
+    expect(await listed("?filter[name]=other&filter[installation_id]=42")).toEqual([200])
+    expect(await listed("?filter[installation_id]=x")).toEqual([
+      400,
+      "filter[installation_id] must be a positive integer",
+    ])
+    expect(await listed("", await world.token({ organization: { manageVcsSettings: true } }))).toEqual([
+      200,
+      first.id,
+      second.id,
+    ])
+    expect(await listed("", await world.token({ organization: { manageWorkspaces: true } }))).toEqual([200])
+  })
+
   test("is refused with every fault at once", async () => {
     await using world = await vcsWorld()
     const { status, body } = await world.installation({ name: " ", "installation-id": 0 })

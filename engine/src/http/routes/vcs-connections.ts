@@ -3,6 +3,7 @@ import { encodePage } from "../../wire/jsonapi/links.ts"
 import { decodePage } from "../../wire/jsonapi/query.ts"
 import {
   decodeAppInstallation,
+  decodeAppInstallationQuery,
   decodeOauthClient,
   decodeOauthClientPatch,
   decodeOauthTokenPatch,
@@ -113,6 +114,15 @@ export const vcsConnectionRoutes: readonly Route[] = [
     handle: async (request) => {
       const { engine, query, url } = request
       const page = await engine.vcsConnections.listInstallations(organizationOf(request), decodePage(query))
+      return ok(encodePage(page, encodeAppInstallation, url))
+    },
+  },
+  {
+    method: "GET",
+    path: "/github-app/installations",
+    handle: async ({ engine, query, url }) => {
+      const wanted = decodeAppInstallationQuery(query)
+      const page = await engine.vcsConnections.listAvailableInstallations(wanted, decodePage(query))
       return ok(encodePage(page, encodeAppInstallation, url))
     },
   },

@@ -1,7 +1,9 @@
 import { z } from "zod"
+import { badRequest } from "../../core/errors.ts"
 import { formatInstant } from "../../core/time.ts"
 import {
   type AppInstallationInput,
+  type AppInstallationQuery,
   type AppInstallationView,
   type OauthClientInput,
   type OauthClientPatch,
@@ -117,6 +119,26 @@ export function decodeAppInstallation(body: unknown): AppInstallationInput {
   const { attributes } = decodeDocument(body, installationSchema, { types: ["github-app-installations"] })
   return { name: attributes.name, installationId: attributes["installation-id"] }
 }
+
+export function decodeAppInstallationQuery(query: URLSearchParams): AppInstallationQuery {
+  const number = query.get(installationIdFilter) || undefined
+  if (number !== undefined && !/^\d{1,15}$/.test(number))
+    throw badRequest("The filter is not valid.", [
+      { detail: `${installationIdFilter} must be a positive integer`, parameter: installationIdFilter },
+    ])
+  return given({
+    name: query.get("filter[name]") || undefined,
+    installationId: number === undefined ? undefined : Number(number),
+  })
+}
+const installationIdFilter = "filter[installation_id]"
+
+/** The other direction of `decodeAppInstallationQuery`. */
+export const encodeAppInstallationQuery = ({ name, installationId }: AppInstallationQuery) =>
+  [
+    ["filter[name]", name],
+    [installationIdFilter, installationId?.toString()],
+  ] as const
 
 export const encodeAppInstallation = (installation: AppInstallationView): Resource => ({
   id: installation.id,
