@@ -1,3 +1,4 @@
+import { sql } from "kysely"
 import type { AccountStatus, AcmeAccount, AcmeAccountId } from "../acme/account.ts"
 import type { AccountBinding, AccountBindingWithKey, AcmeAccountStore } from "../acme/acme-store.ts"
 import type { Sealer } from "../core/sealing.ts"
@@ -268,8 +269,12 @@ const forgetBindings = statement((db, { now, limit }: { now: number; limit: numb
   db
     .deleteFrom("acme_bindings")
     .where(
-      "id",
-      "in",
-      db.selectFrom("acme_bindings").select("id").where("expires_at", "<=", now).orderBy("expires_at").limit(limit),
+      (where) =>
+        sql<boolean>`${where.refTuple("mount_id", "id")} in (${db
+          .selectFrom("acme_bindings")
+          .select(["mount_id", "id"])
+          .where("expires_at", "<=", now)
+          .orderBy("expires_at")
+          .limit(limit)})`,
     ),
 )

@@ -81,7 +81,9 @@ export class OrganizationRows implements OrganizationStore {
 const rows = (db: Kysely<Tables>) =>
   db
     .selectFrom("organizations as o")
-    .innerJoin("projects as p", (join) => join.onRef("p.organization_id", "=", "o.id").on("p.is_default", "=", 1))
+    .innerJoin("projects as p", (join) =>
+      join.onRef("p.organization_id", "=", "o.id").on("p.is_default", "=", sql.lit(1)),
+    )
     .select([
       "o.id",
       "o.name",

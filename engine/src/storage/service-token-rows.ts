@@ -40,7 +40,8 @@ export class ServiceTokenRows implements ServiceTokenStore {
     let query = this.#session.db
       .selectFrom("tokens")
       .select("id")
-      .where("kind", "=", "service")
+      // Not as a parameter: only so is it known to be what the index is about.
+      .where("kind", "=", sql.lit("service"))
       .where(sql<boolean>`(expires_at is null or expires_at > ${now})`)
       .orderBy("id")
     if (after !== undefined) query = query.where("id", ">", after)

@@ -7,6 +7,9 @@ import { join } from "node:path"
 import { Client } from "pg"
 import { openDatabase, type Database, type DatabaseOptions } from "./database.ts"
 
+/** For tests elsewhere, which look at what it sends. */
+export { Client }
+
 export interface TemporaryDatabase extends AsyncDisposable {
   readonly url: string
   readonly database: Database

@@ -1,3 +1,4 @@
+import { sql } from "kysely"
 import type { OrganizationId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Sealer } from "../core/sealing.ts"
@@ -241,7 +242,12 @@ const letterById = statement((db, { webhookId, id }: { readonly webhookId: strin
 )
 
 const lettersAskedFor = statement((db, { limit }: { readonly limit: number }) =>
-  db.selectFrom("webhook_dead_letters").select(letterColumns).where("redelivering", "=", 1).limit(limit),
+  db
+    .selectFrom("webhook_dead_letters")
+    .select(letterColumns)
+    // Not as a parameter: only so is it known to be what the index is about.
+    .where("redelivering", "=", sql.lit(1))
+    .limit(limit),
 )
 
 const letterBefore = statement((db, { instant }: { readonly instant: number }) =>

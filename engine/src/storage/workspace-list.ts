@@ -28,6 +28,8 @@ interface Filter {
 /** A set of workspace ids, from the indexes of other tables. Small sets intersect before a workspace is looked at. */
 interface IdSet {
   readonly ids: RawBuilder<unknown>
+  /** The same with some more than once, where `ids` drops those: that makes the whole set before the first is counted. */
+  readonly rows?: RawBuilder<unknown>
   /** Whether the workspace at hand is in it, without making the set. */
   readonly holds: Condition
 }
@@ -42,7 +44,7 @@ export async function listWorkspaceIds(
   const { filters, sets, exclusions } = await planList(session, query, visibility, narrowMaximum)
   const sort = query.sort ?? { key: "name", descending: false }
   const drivable = filters.filter(({ rows }) => rows !== undefined)
-  const drivers = [...sets.map(({ ids }) => ids), ...drivable.flatMap(({ rows }) => rows ?? [])]
+  const drivers = [...sets.map(({ ids, rows = ids }) => rows), ...drivable.flatMap(({ rows }) => rows ?? [])]
   const touched = await countUpTo(session, drivers, narrowMaximum + 1)
   const fewest = touched.indexOf(Math.min(...touched))
   const isNarrow = (touched[fewest] ?? Infinity) <= narrowMaximum
@@ -295,9 +297,12 @@ function exclusion(
 /** Every grant lets its team read runs, which is what seeing a workspace takes. */
 function grantedTo(dialect: DialectName, organizationId: string, teams: readonly string[]): IdSet {
   const projects = sql`select p.project_id from team_projects as p where ${among(dialect, sql.ref("p.team_id"), teams)}`
+  const own = sql`select g.workspace_id as id from team_workspaces as g where ${among(dialect, sql.ref("g.team_id"), teams)}`
+  const ofProjects = sql`select w.id from workspaces as w
+    where w.organization_id = ${organizationId} and w.project_id in (${projects})`
   return {
-    ids: sql`select g.workspace_id as id from team_workspaces as g where ${among(dialect, sql.ref("g.team_id"), teams)}
-      union select w.id from workspaces as w where w.organization_id = ${organizationId} and w.project_id in (${projects})`,
+    ids: sql`${own} union ${ofProjects}`,
+    rows: sql`${own} union all ${ofProjects}`,
     holds: sql<boolean>`(exists (select 1 from team_workspaces as g
         where g.workspace_id = workspaces.id and ${among(dialect, sql.ref("g.team_id"), teams)})
       or ${inert(dialect, "project_id")} in (${projects}))`,

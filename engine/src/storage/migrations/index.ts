@@ -22,6 +22,7 @@ import { confirmationsMigration } from "./0022-confirmations.ts"
 import { webhooksMigration } from "./0023-webhooks.ts"
 import { namesOfCertificatesMigration } from "./0024-names-of-certificates.ts"
 import { cancellationsMigration } from "./0025-cancellations.ts"
+import { listIndexesMigration } from "./0026-list-indexes.ts"
 
 /** In order of application; a released one is never changed. */
 export const migrations: readonly Migration[] = [
@@ -48,4 +49,5 @@ export const migrations: readonly Migration[] = [
   webhooksMigration,
   namesOfCertificatesMigration,
   cancellationsMigration,
+  listIndexesMigration,
 ]

@@ -1,0 +1,329 @@
+// Every statement that the engine executes, for whatever it is asked and in its jobs, explained by a database with many rows:
+// none walks a whole large table, and none sorts what has no bound. The statements are those that are sent, not copies.
+import { DatabaseSync } from "node:sqlite"
+import { describe, expect, test, vi } from "vitest"
+import { actingFor } from "../../engine/src/acting-for.ts"
+import { firstPage } from "../../engine/src/core/page.ts"
+import { systemRuntime } from "../../engine/src/core/runtime.ts"
+import { minuteMs } from "../../engine/src/core/time.ts"
+import { openEmbedded } from "../../engine/src/embedded.ts"
+import type { Engine, ServedEngine } from "../../engine/src/engine.ts"
+import type { InventoryQuery } from "../../engine/src/pki/certificates/certificates.ts"
+import { sqliteFile } from "../../engine/src/storage/database.ts"
+import { fillEveryTable } from "../../engine/src/storage/filled-store.ts"
+import { copyStore } from "../../engine/src/storage/store-copy.ts"
+import {
+  Client,
+  type DatabaseKind,
+  databaseKinds,
+  temporaryDatabase,
+} from "../../engine/src/storage/temporary-database.ts"
+import { manualClock } from "../../engine/src/testing/manual-clock.ts"
+import { manualTimers } from "../../engine/src/testing/manual-timers.ts"
+import type { WorkspaceQuery } from "../../engine/src/workspaces/query.ts"
+import { newCast } from "./cast.ts"
+import { calls, newSubject, type Subject } from "./method-cases.ts"
+
+const [sqlite, postgres] = [kindOf("SQLite file"), kindOf("PostgreSQL")]
+const fillRows = 1_000
+
+/** Few of each in any store, or read as a whole because they are few. */
+const smallTables = new Set([
+  "generations",
+  "settings",
+  "mounts",
+  "policies",
+  "swept_events",
+  "migrations",
+  "tidy_runs",
+])
+
+function kindOf(name: string): DatabaseKind {
+  const kind = databaseKinds.find((known) => known.name === name)
+  if (kind === undefined) throw new Error(`there is no ${name}`)
+  return kind
+}
+
+interface Captured {
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+/** By their text. */
+const captured = { sqlite: new Map<string, Captured>(), postgres: new Map<string, Captured>() }
+const isOfRows = (text: string): boolean => /^\s*(select|insert|update|delete|with)\b/i.test(text)
+
+function capture(kind: keyof typeof captured) {
+  const note = (text: string, values: readonly unknown[]) => {
+    if (isOfRows(text) && !captured[kind].has(text)) captured[kind].set(text, { text, values })
+  }
+  if (kind === "sqlite") {
+    const { prepare } = DatabaseSync.prototype
+    return vi.spyOn(DatabaseSync.prototype, "prepare").mockImplementation(function (this: DatabaseSync, text, ...rest) {
+      note(text, [])
+      return prepare.call(this, text, ...rest)
+    })
+  }
+  const query = Client.prototype.query as (...words: readonly unknown[]) => unknown
+  return vi.spyOn(Client.prototype, "query").mockImplementation(function (this: Client, ...words: unknown[]) {
+    const [asked] = words as [{ text?: string; values?: unknown[] }]
+    if (asked.text !== undefined) note(asked.text, asked.values ?? [])
+    return query.apply(this, words) as never
+  })
+}
+
+/** Whatever can be asked, by somebody who may; what ends things comes last. */
+async function askEverything(served: ServedEngine): Promise<ReadonlySet<string>> {
+  const as = async (token: string): Promise<Engine> => actingFor(served, token)
+  const { secret } = await served.tokens.createForUser((await served.users.account()).id, {})
+  const root = await as(secret)
+  const cast = await newCast({ root, as })
+  const subject = await newSubject(cast)
+  const member = await cast.newMemberOn(subject.workspaceId, { access: "read" })
+  for (const query of workspaceQueries(subject))
+    for (const { engine } of [cast.owner, member]) await engine.workspaces.list(cast.organization, query, firstPage)
+  for (const query of certificateQueries) await root.pki(subject.mountPath).certificates.search(query)
+  const late = [
+    /delete|remove|revoke|discard|cancel|tidy|move/i,
+    /^(workspaces|teams|mounts|projects)\..*(delete|move)/i,
+    /^organizations.delete/,
+  ]
+  const ends = (name: string) => late.findLastIndex((pattern) => pattern.test(name))
+  const answered = new Set<string>()
+  for (const [name, call] of Object.entries(calls).toSorted(([one], [other]) => ends(one) - ends(other)))
+    for (const engine of [cast.owner.engine, root])
+      try {
+        await call(engine, subject)
+        answered.add(name)
+      } catch {
+        // What it asked the store before it was refused is explained as well.
+      }
+  return answered
+}
+
+const workspaceQueries = ({ projectId }: Subject): readonly WorkspaceQuery[] => [
+  ...(["name", "current-run.created-at", "latest-change-at"] as const).flatMap((key) =>
+    [false, true].map((descending) => ({ sort: { key, descending } })),
+  ),
+  { name: "ork" },
+  { wildcardName: "*space" },
+  { wildcardName: "work*" },
+  { wildcardName: "*ork*" },
+  { tags: ["net"] },
+  { excludeTags: ["net"] },
+  { tagged: [{ key: "net" }] },
+  { tagged: [{ value: "a" }] },
+  { projectId },
+  { currentRunStatus: ["pending"] },
+]
+
+const instant = Date.UTC(2026, 0, 1)
+const certificateQueries: readonly InventoryQuery[] = [
+  { name: "web.example.com" },
+  { name: "*.example.com" },
+  { role: "web" },
+  { issuerRef: "default" },
+  { issuerRef: "default", role: "web" },
+  { expiresAfter: instant },
+  { expiresBefore: instant, role: "web" },
+  { metadata: "dGVhbQ==" },
+  { metadata: "dGVhbQ==", status: ["valid"] },
+  ...(["valid", "expired", "revoked"] as const).map((status) => ({ status: [status] })),
+  { status: ["revoked", "expired"] },
+]
+
+/** A job that waits for the database has begun, and does not say so yet. */
+const jobRounds = 200
+
+/** The names of those that did not succeed. */
+async function runEveryJob(url: string): Promise<readonly string[]> {
+  const clock = manualClock()
+  clock.set(Date.now())
+  const timers = manualTimers(clock)
+  await using engine = await openEmbedded(url, { runtime: { ...systemRuntime(), clock }, timers, sealKeys, jobs: true })
+  const settled = async () => {
+    while ([...engine.jobActivities.values()].some(({ running }) => running))
+      await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  const idle = () =>
+    [...engine.jobActivities].flatMap(([name, { lastSuccessAt }]) => (lastSuccessAt === undefined ? [name] : []))
+  for (let round = 0; round < jobRounds && idle().length > 0; round += 1) await timers.advance(minuteMs, settled)
+  return idle()
+}
+
+const sealKeys = { text: Buffer.alloc(32, "plans").toString("base64") }
+
+/** What is known and has a reason; the beginnings of statements, without spaces beyond one. */
+const accepted: readonly { readonly statement: RegExp; readonly why: string }[] = [
+  {
+    statement: /^select transaction_id as "transaction", number(, at)? from events where .* order by .* limit/,
+    why: "the walk in the order of the feed ends with its first rows",
+  },
+  {
+    statement: /^select "m"\."id".* from "organization_memberships" .* order by "u"\."username_folded" limit/,
+    why: "members of one organization, in the order of a name that stands with the users",
+  },
+  {
+    statement: /^select "o"\."id".* from "organizations" .* order by "o"\."name_folded" limit/,
+    why: "a page of all organizations for an administrator, in the order of an index; or those of one person",
+  },
+  {
+    statement: /^select count\(\*\) as "count" from "(organizations|users)"/,
+    why: "administrators are told how many there are",
+  },
+  {
+    statement: /^select "u"\."id".* from "users" as "u" order by "u"\."username_folded" limit/,
+    why: "a page of all users for an administrator, in the order of an index",
+  },
+  {
+    statement:
+      /^select "g"\."id".* from "team_(projects|workspaces)" as "g" where "g"\."(project|workspace)_id" = .* limit/,
+    why: "at most one for each team",
+  },
+  {
+    statement: /^select "w"\."id" from "workspaces" as "w" inner join "projects" .*auto_destroy_settled_at.* limit/,
+    why: "a job's walk through workspaces in the order of their ids: what they inherit stands with their projects",
+  },
+  {
+    statement: /^select "t"\."id".* from "tags" as "t" where "t"\."id" in \(select b\.tag_id .* limit/,
+    why: "the tags of one workspace",
+  },
+]
+
+describe.each([
+  { database: sqlite, kind: "sqlite", explain: explainSqlite },
+  { database: postgres, kind: "postgres", explain: explainPostgres },
+] as const)("on $database.name", ({ database, kind, explain }) => {
+  test.runIf(database.available)("no statement walks or sorts what has no bound", async () => {
+    await using place = await temporaryDatabase(database)
+    const spy = capture(kind)
+    try {
+      {
+        await using engine = await openEmbedded(place.url, { sealKeys })
+        const answered = await askEverything(engine)
+        const lists = Object.keys(calls).filter((method) => /\.(list|find|search|queue|capacity)/i.test(method))
+        expect(lists.filter((method) => !answered.has(method))).toEqual([])
+      }
+      expect(await runEveryJob(place.url)).toEqual([])
+    } finally {
+      spy.mockRestore()
+    }
+    expect(captured[kind].size).toBeGreaterThan(250)
+    const found = (await explain()).map(({ problem, text }) => ({ problem, text: text.replaceAll(/\s+/g, " ").trim() }))
+    expect(found.filter(({ text }) => !accepted.some(({ statement }) => statement.test(text)))).toEqual([])
+  })
+})
+
+test("the explanations would tell of a missing index", async () => {
+  captured.sqlite.clear()
+  captured.sqlite.set("", { text: "select id from runs where message = ? order by created_at limit 5", values: [] })
+  expect((await explainSqlite()).map(({ problem }) => problem)).toEqual(["SCAN runs", "USE TEMP B-TREE FOR ORDER BY"])
+  if (!postgres.available) return
+  captured.postgres.clear()
+  captured.postgres.set("", { text: "select id from runs where message = $1", values: ["a"] })
+  expect((await explainPostgres()).map(({ problem }) => problem)).toEqual(["Seq Scan on runs"])
+})
+
+interface Finding {
+  readonly problem: string
+  readonly text: string
+}
+
+async function explainSqlite(): Promise<readonly Finding[]> {
+  await using place = await temporaryDatabase(sqlite)
+  const file = new DatabaseSync(sqliteFile(place.url) ?? "")
+  try {
+    const named = (query: string) =>
+      new Set(
+        file
+          .prepare(query)
+          .all()
+          .map(({ name }) => String(name)),
+      )
+    const tables = named("select name from pragma_table_list where type = 'table'")
+    // What is in one of these is all that its statement is about: what waits, or is due.
+    const partialIndexes = named("select name from sqlite_schema where type = 'index' and sql like '% where %'")
+    return [...captured.sqlite.values()].flatMap(({ text }) => {
+      const names = aliases(text)
+      const partial = (line: string) => partialIndexes.has(/ INDEX (\S+)/.exec(line)?.[1] ?? "")
+      const plan = file.prepare(`explain query plan ${text}`).all()
+      return plan.flatMap(({ detail }) => {
+        const line = String(detail)
+        if (plan.some((step) => partial(String(step["detail"])))) return []
+        const scanned = /^SCAN (\S+)/.exec(line)?.[1]
+        const table = scanned === undefined ? undefined : (names.get(scanned) ?? scanned)
+        if (table !== undefined && tables.has(table) && !smallTables.has(table)) return [{ problem: line, text }]
+        return /^USE TEMP B-TREE FOR (ORDER|GROUP)/.test(line) && / limit /.test(text) ? [{ problem: line, text }] : []
+      })
+    })
+  } finally {
+    file.close()
+  }
+}
+
+/** What a statement calls its tables. */
+function aliases(text: string): ReadonlyMap<string, string> {
+  const named = text.matchAll(/\b(?:from|join|update|into)\s+"?(\w+)"?\s+as\s+"?(\w+)"?/gi)
+  return new Map(Array.from(named, ([, table = "", alias = ""]) => [alias, table]))
+}
+
+/** Columns of instants count from one in the filled store: what has gone by is to be the little that it usually is. */
+const firstInstant = 1e11
+
+interface PlanNode {
+  readonly "Node Type": string
+  readonly "Relation Name"?: string
+  readonly "Index Name"?: string
+  readonly "Index Cond"?: string
+  readonly "Sort Key"?: readonly string[]
+  readonly "Plan Rows": number
+  readonly Plans?: readonly PlanNode[]
+}
+
+async function explainPostgres(): Promise<readonly Finding[]> {
+  await using embedded = await sqlite.place({ empty: true })
+  await fillEveryTable(embedded.url, { rowCount: fillRows })
+  await using place = await postgres.place({ empty: true })
+  await copyStore({ from: embedded.url, to: place.url })
+  const client = new Client({ connectionString: place.url })
+  await client.connect()
+  try {
+    await client.query("set enable_seqscan = off")
+    const partial = await client.query<{ name: string }>(
+      "select indexrelid::regclass::text as name from pg_index where indpred is not null",
+    )
+    const partialIndexes = new Set(partial.rows.map(({ name }) => name))
+    const findings: Finding[] = []
+    for (const { text, values } of captured.postgres.values()) {
+      const { rows } = await client.query<{ "QUERY PLAN": readonly { Plan: PlanNode }[] }>(
+        `explain (format json) ${text}`,
+        values.map((value) => (typeof value === "number" && value > firstInstant ? fillRows / 100 : value)),
+      )
+      const root = rows[0]?.["QUERY PLAN"][0]?.Plan
+      if (root !== undefined)
+        findings.push(...problemsIn(root, text, partialIndexes).map((problem) => ({ problem, text })))
+    }
+    return findings
+  } finally {
+    await client.end()
+  }
+}
+
+function problemsIn(node: PlanNode, text: string, partialIndexes: ReadonlySet<string>): readonly string[] {
+  const table = node["Relation Name"]
+  const type = node["Node Type"]
+  const isLarge = table !== undefined && !smallTables.has(table)
+  const own: string[] = []
+  if (isLarge && type === "Seq Scan") own.push(`Seq Scan on ${table}`)
+  if (
+    isLarge &&
+    /^Index (Only )?Scan/.test(type) &&
+    node["Index Cond"] === undefined &&
+    !partialIndexes.has(node["Index Name"] ?? "")
+  )
+    own.push(`walks ${node["Index Name"]} of ${table}`)
+  // A sort of few is no matter; of every row of a table it is.
+  if (type.endsWith("Sort") && / limit /.test(text) && node["Plan Rows"] >= fillRows / 2)
+    own.push(`${type} by ${node["Sort Key"]?.join()} (${node["Plan Rows"]} rows)`)
+  return [...own, ...(node.Plans ?? []).flatMap((part) => problemsIn(part, text, partialIndexes))]
+}
