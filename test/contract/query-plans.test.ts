@@ -156,6 +156,10 @@ const sealKeys = { text: Buffer.alloc(32, "plans").toString("base64") }
 /** What is known and has a reason; the beginnings of statements, without spaces beyond one. */
 const accepted: readonly { readonly statement: RegExp; readonly why: string }[] = [
   {
+    statement: /^select .* from "app_installations" as "i" inner join "organizations" as "o" /,
+    why: "one for each account of a code host that was connected, and asked for by those who manage them",
+  },
+  {
     statement: /^select transaction_id as "transaction", number(, at)? from events where .* order by .* limit/,
     why: "the walk in the order of the feed ends with its first rows",
   },

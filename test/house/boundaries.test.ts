@@ -62,7 +62,7 @@ const breaches: readonly Breach[] = [
   { rule: "storage-serves-the-domain", from: "engine/src/storage/a.ts", to: "engine/src/wire/target.ts" },
   { rule: "storage-is-opened-in-one-place", from: "engine/src/http/a.ts", to: "engine/src/storage/target.ts" },
   { rule: "audit-writes-what-it-is-told", from: "engine/src/audit/a.ts", to: "engine/src/storage/target.ts" },
-  { rule: "audit-writes-what-it-is-told", from: "engine/src/audit/b.ts", to: "node:net" },
+  { rule: "audit-writes-what-it-is-told", from: "engine/src/audit/b.ts", to: "node:http" },
   { rule: "audit-is-opened-in-one-place", from: "engine/src/http/c.ts", to: "engine/src/audit/target.ts" },
   { rule: "http-serves-any-engine", from: "engine/src/http/b.ts", to: "engine/src/embedded.ts" },
   { rule: "client-knows-no-server", from: "engine/src/client/b.ts", to: "engine/src/http/target.ts" },
