@@ -380,7 +380,14 @@ export const calls: Readonly<Record<string, Call>> = {
 const isOfMounts = (method: string): boolean => /^(mounts|pki|acme|policies|serviceTokens|leases)\./.test(method)
 
 /** What anybody with a token may do: of their own, or of nothing yet. */
-const openToStrangers = new Set(["organizations.create", "organizations.list", "users.account", "users.updateAccount"])
+/** Each gets their own, which may be nothing. */
+const openToStrangers = new Set([
+  "organizations.create",
+  "organizations.list",
+  "users.account",
+  "users.updateAccount",
+  "vcsConnections.listAvailableInstallations",
+])
 
 /** What is told to everybody, whatever token they show. */
 const openToAll = new Set([

@@ -119,6 +119,8 @@ export function recordCases(engine: () => OpenedEngine): void {
     expect(await available({ name: "APP", installationId: 42 })).toEqual([made])
     expect(await available({ name: "ap" })).toEqual([])
     expect(await available({ installationId: 43 })).toEqual([])
+    const toStranger = await cast.stranger.engine.vcsConnections.listAvailableInstallations({}, firstPage)
+    expect(toStranger.items).toEqual([])
     await vcs.deleteInstallation(made.id)
     await expect(vcs.getInstallation(made.id)).rejects.toMatchObject(notFound)
   })
