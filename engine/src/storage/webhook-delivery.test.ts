@@ -117,6 +117,9 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     await using stage = await staged(kind)
     const { engine, receiver, activity } = stage
     await stage.lock("before")
+    // A webhook begins with what cannot be read yet, rather than lose what is committed while it is made.
+    const locked = async () => (await engine.events.list("acme", { kinds: ["workspace.locked"] })).items.length
+    await expect.poll(locked).toBe(1)
     const id = await stage.newWebhook()
     for (const name of ["one", "two", "three"]) await stage.lock(name)
     const server = stage.newServer()
