@@ -8,6 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Agent, request } from "undici"
 import { afterEach, expect, test } from "vitest"
+import { hourMs } from "../core/time.ts"
 import type { Serve } from "./exchange.ts"
 import { urlOf } from "./listen-address.ts"
 import { createNodeServer, ListenError } from "./node-server.ts"
@@ -190,6 +191,30 @@ test("closing lets a slow request finish, ends its connection, and closes idle o
   expect(headers.connection).toBe("close")
   expect(await body.text()).toBe("done")
   expect(await closing).toEqual({ cut: 0 })
+})
+
+test("closing ends the connection of an answer that had begun before, as soon as that is over", async () => {
+  const release = Promise.withResolvers<void>()
+  const { server, port } = await listening(async () => {
+    const body = new ReadableStream({
+      async start(controller) {
+        controller.enqueue(Buffer.from("first "))
+        await release.promise
+        controller.enqueue(Buffer.from("last"))
+        controller.close()
+      },
+    })
+    return new Response(body)
+  })
+  const socket = connect(port, "127.0.0.1")
+  let text = ""
+  socket.setEncoding("utf8").on("data", (piece: string) => (text += piece))
+  socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+  await expect.poll(() => text).toContain("first")
+  const closing = server.close(hourMs)
+  release.resolve()
+  expect(await closing).toEqual({ cut: 0 })
+  expect(text).toContain("last")
 })
 
 test("closing cuts what has not finished after the grace period, and counts it", async () => {

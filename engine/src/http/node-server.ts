@@ -116,7 +116,11 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
 
   const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     inFlight.add(outgoing)
-    outgoing.once("close", () => inFlight.delete(outgoing))
+    outgoing.once("close", () => {
+      inFlight.delete(outgoing)
+      // An answer that had begun before did not say that it is the last one: nobody else would end its connection.
+      if (closing !== undefined) setImmediate(() => server.closeIdleConnections())
+    })
     nameListMethod(incoming)
     if (uploads !== undefined && hasBody(incoming) && !isUpload(incoming)) endUnlessWhole(incoming)
     if (isSendingAway) outgoing.shouldKeepAlive = false
