@@ -14,6 +14,8 @@ import {
 } from "./copied-table.ts"
 import { beginningCopy, CopyRefused, type CopySource, type CopyTarget } from "./copy-end.ts"
 import { unfinishedCopy } from "./migrate.ts"
+import { faultOf } from "./postgres-errors.ts"
+import { unreachableDatabase } from "./postgres.ts"
 
 const applicationName = "chancery storage copy"
 /** That of servers (postgres.ts). */
@@ -336,7 +338,10 @@ class Connection implements AsyncDisposable {
     })
     // What is under way then fails and says so.
     client.on("error", () => {})
-    await client.connect()
+    await client.connect().catch((error: unknown) => {
+      // What may pass is told from what waits for a person.
+      throw faultOf(error) === "other" ? error : unreachableDatabase(error)
+    })
     const connection = new Connection(client)
     await connection.run("set statement_timeout = 0")
     await connection.run("set idle_in_transaction_session_timeout = 0")

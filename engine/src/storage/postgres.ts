@@ -538,6 +538,6 @@ function translated(error: unknown): unknown {
 const isExhausted = (error: unknown): boolean =>
   error instanceof Error && error.message === "timeout exceeded when trying to connect"
 
-const unreachableDatabase = (cause: unknown) => busy("The database cannot be reached.", cause)
+export const unreachableDatabase = (cause: unknown) => busy("The database cannot be reached.", cause)
 const lockedOut = (cause: unknown) => busy("Others hold what the change needs to lock.", cause)
 const closedError = () => new Error("the database is closed")
