@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { sayMissing } from "../toolchain/missing.ts"
+import { sayLoudly } from "../toolchain/missing.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const run = promisify(execFile)
@@ -23,9 +23,11 @@ export async function commitNamed(name: string): Promise<string | undefined> {
   try {
     return (await run("git", ["rev-parse", "--verify", "--quiet", `${name}^{commit}`], { cwd: root })).stdout.trim()
   } catch {
-    return sayMissing(
+    // No tool that could be installed: a copy of the sources alone has nothing to be upgraded from.
+    sayLoudly(
       `There is no commit ${name}, so no upgrade from it is tried. It takes a clone with its history (git fetch --unshallow).`,
     )
+    return undefined
   }
 }
 
