@@ -11,6 +11,7 @@ import {
   openReader,
   schemaStanding,
   serverFacts,
+  storeMadeAt,
   type StoreReader,
   troubledWebhooks,
 } from "../storage/survey.ts"
@@ -126,7 +127,10 @@ async function findingsIn(
   findings.push(...sealFindings(keys, quick ? undefined : await sealedValueCounts(store)))
   findings.push(...authorityFindings(await readAuthorityFigures(store, runtime), now))
   const leases = await store.read(leaseFacts)
-  findings.push(...serverClockFindings(now, leases), ...jobFindings(jobSchedules, leases, now))
+  findings.push(
+    ...serverClockFindings(now, leases),
+    ...jobFindings(jobSchedules, { leases, madeAt: await store.read(storeMadeAt), now }),
+  )
   findings.push(...webhookFindings(await store.read(troubledWebhooks), now))
   return findings
 }

@@ -123,6 +123,12 @@ export async function leaseFacts(session: Session): Promise<readonly LeaseFacts[
   return rows.map(({ name, holder, expires_at, done_at }) => ({ name, holder, expiresAt: expires_at, doneAt: done_at }))
 }
 
+/** A store is made with its first user. */
+export async function storeMadeAt(session: Session): Promise<Instant> {
+  const query = session.db.selectFrom("users").select((user) => user.fn.min("created_at").as("made_at"))
+  return (await session.first(query))?.made_at ?? 0
+}
+
 export interface WebhookFacts {
   readonly organization: string
   readonly name: string

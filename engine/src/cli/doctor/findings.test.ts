@@ -6,6 +6,7 @@ import type { ServerFacts } from "../../storage/survey.ts"
 import { authorityFindings } from "./authority-findings.ts"
 import { databaseClockFinding, fileClockFinding } from "./clock-findings.ts"
 import { roughly } from "./finding.ts"
+import { jobFindings } from "./job-findings.ts"
 import { integrityFinding, schemaFinding, serverFindings, spaceFinding } from "./storage-findings.ts"
 
 const now = 1_000 * dayMs
@@ -54,6 +55,31 @@ test.each([
   { standing: { appliedCount: 9, missing: [], unknown: "9999" }, level: "fail" },
 ])("a schema of $standing is $level", ({ standing, level }) => {
   expect(schemaFinding(standing).level).toBe(level)
+})
+
+const job = { name: "tidy", everyMs: 10 * minuteMs, timeoutMs: 5 * minuteMs }
+
+test.each([
+  { ageMs: 10 * secondMs, level: "ok", why: "has just been made" },
+  {
+    ageMs: 3 * minuteMs,
+    others: true,
+    level: "warn",
+    message: /tidy was never brought to a good end/,
+    why: "is served",
+  },
+  { ageMs: 3 * minuteMs, others: true, runsFor: minuteMs, level: "ok", why: "does it for the first time" },
+  { ageMs: minuteMs, others: true, level: "ok", why: "is new" },
+  { ageMs: hourMs, level: "warn", message: /No server has done any background work ever/, why: "is served by nobody" },
+])("a job that was never done is $level where the store $why", ({ ageMs, others, runsFor, level, message = /due/ }) => {
+  const done = { name: "crl", everyMs: minuteMs, timeoutMs: minuteMs }
+  const lease = { holder: "eng-1", expiresAt: 0, doneAt: null }
+  const leases = [
+    ...(others ? [{ ...lease, name: done.name, doneAt: now - secondMs }] : []),
+    ...(runsFor === undefined ? [] : [{ ...lease, name: job.name, expiresAt: now + runsFor }]),
+  ]
+  const [finding] = jobFindings(others ? [job, done] : [job], { leases, madeAt: now - ageMs, now })
+  expect(finding).toMatchObject({ level, message: expect.stringMatching(message) as string })
 })
 
 const server: ServerFacts = {

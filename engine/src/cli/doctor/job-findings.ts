@@ -11,11 +11,17 @@ const idleMs = 5 * minuteMs
 
 export type JobSchedule = Pick<Job, "name" | "everyMs" | "timeoutMs">
 
-export function jobFindings(
-  schedules: readonly JobSchedule[],
-  leases: readonly LeaseFacts[],
-  now: Instant,
-): readonly Finding[] {
+/** The first run of a job comes half a minute after the start of a server, at the latest (jobs/runner.ts). */
+const firstRunMs = 2 * minuteMs
+
+export interface JobFacts {
+  readonly leases: readonly LeaseFacts[]
+  /** When the store was made: what was never done in it may not have been due yet. */
+  readonly madeAt: Instant
+  readonly now: Instant
+}
+
+export function jobFindings(schedules: readonly JobSchedule[], { leases, madeAt, now }: JobFacts): readonly Finding[] {
   const byName = new Map(leases.map((lease) => [lease.name, lease]))
   const troubles = leases
     .filter(({ expiresAt }) => expiresAt - now > longestLeaseMs)
@@ -28,29 +34,33 @@ export function jobFindings(
     )
   const done = schedules.map(({ name }) => byName.get(name)?.doneAt ?? 0)
   const newest = Math.max(0, ...done)
-  if (now - newest > idleMs) {
+  if (now - (newest === 0 ? madeAt : newest) > idleMs) {
     const when = newest === 0 ? "ever" : `for ${roughly(now - newest)}`
     const message = `No server has done any background work ${when}: revocation lists are not renewed and nothing is swept.`
     return [...troubles, warn("jobs", message, "Start a server on this store, or see in its log why it does not work.")]
   }
   for (const job of schedules) {
     const { name } = job
-    if (!isOverdue(job, byName.get(name), now)) continue
+    if (!isOverdue(job, byName.get(name), { madeAt, now })) continue
     const doneAt = byName.get(name)?.doneAt ?? undefined
     const since =
       doneAt === undefined ? "was never brought to a good end" : `has not been done for ${roughly(now - doneAt)}`
     const advice = `See the servers' logs for job-failed with "job":"${name}".`
     troubles.push(warn("jobs", `The job ${name} ${since}.`, advice))
   }
-  return orOk(troubles, "jobs", `All ${schedules.length} background jobs have been done when they were due.`)
+  return orOk(troubles, "jobs", "All background jobs that were due have been done.")
 }
 
 /** Its time may be up once, and that of a first failed attempt. */
-function isOverdue({ everyMs, timeoutMs }: JobSchedule, lease: LeaseFacts | undefined, now: Instant): boolean {
-  if (lease === undefined) return true
-  const isRunning = lease.expiresAt > now
-  const patienceMs = 3 * everyMs + minuteMs + (isRunning ? timeoutMs : 0)
-  return now - (lease.doneAt ?? 0) > patienceMs
+function isOverdue(
+  { everyMs, timeoutMs }: JobSchedule,
+  lease: LeaseFacts | undefined,
+  { madeAt, now }: Pick<JobFacts, "madeAt" | "now">,
+): boolean {
+  const doneAt = lease?.doneAt ?? undefined
+  const runningMs = lease !== undefined && lease.expiresAt > now ? timeoutMs : 0
+  if (doneAt === undefined) return now - madeAt > firstRunMs + runningMs
+  return now - doneAt > 3 * everyMs + minuteMs + runningMs
 }
 
 export function webhookFindings(webhooks: readonly WebhookFacts[], now: Instant): readonly Finding[] {
