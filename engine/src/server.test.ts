@@ -3,7 +3,8 @@ import { connect } from "node:net"
 import { fileURLToPath } from "node:url"
 import { Readable } from "node:stream"
 import { Agent, request } from "undici"
-import { afterEach, expect, test } from "vitest"
+import { afterEach, expect, onTestFinished, test, vi } from "vitest"
+import { busy, storeAway } from "./core/errors.ts"
 import { silentLog, systemRuntime } from "./core/runtime.ts"
 import type { App } from "./http/exchange.ts"
 import { openEmbedded } from "./embedded.ts"
@@ -169,6 +170,47 @@ test.each([
     .poll(async () => (await request(`${server.url}/metrics`)).body.text())
     .toMatch(/chancery_http_request_duration_seconds_count\{method="POST",route="[^"]*\/workspaces",status="400"\} 1/)
   expect(failures).toEqual([])
+})
+
+test.each([
+  {
+    name: "the store was away",
+    error: () => storeAway("The database cannot be reached.", new Error("EPIPE")),
+    told: [],
+  },
+  { name: "others were in the way", error: () => busy("Not beside others."), told: ["warn answer cut short"] },
+  { name: "of a fault of ours", error: () => new Error("oh"), told: ["error answer cut short"] },
+])("an answer that fails half-way because $name is cut off, and nothing is printed beside the log", async (row) => {
+  const told: string[] = []
+  const tell = (level: string) => (event: string) => void told.push(`${level} ${event}`)
+  const runtime = systemRuntime({ ...silentLog, error: tell("error"), warn: tell("warn") })
+  await using engine = await openEmbedded("sqlite::memory:", { runtime })
+  if (engine.caller.kind !== "user") throw new Error("not a user")
+  const { secret } = await engine.tokens.createForUser(engine.caller.userId, { description: "test" })
+  const failing = async function* () {
+    yield []
+    throw row.error()
+  }
+  const run = async () => ({ id: "bulk-1", totalCount: 2, results: failing() })
+  Object.defineProperty(engine, "as", { value: () => ({ bulkActions: { run } }) })
+  const server = await startServer({ engine, runtime })
+  opened.push(server)
+  const printed = vi.spyOn(console, "error").mockImplementation(() => {})
+  onTestFinished(() => printed.mockRestore())
+
+  const { statusCode, body } = await request(`${server.url}/api/v2/organizations/acme/workspaces/actions/bulk`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${secret}`, "content-type": "application/vnd.api+json" },
+    body: JSON.stringify({ data: { type: "bulk-actions", attributes: { action: "lock" } } }),
+  })
+  let received = ""
+  const reading = async () => {
+    for await (const piece of body.setEncoding("utf8")) received += piece as string
+  }
+  await expect(reading()).rejects.toThrow(/closed|terminated|aborted/)
+  expect([statusCode, received.includes("Error")]).toEqual([200, false])
+  expect(told).toEqual(row.told)
+  expect(printed).not.toHaveBeenCalled()
 })
 
 const pem = (name: string) =>

@@ -223,17 +223,28 @@ const watched =
   (options, handler) => {
     const asked = `${options.method} ${options.path}`
     const fail = (answered: string) => void failures.push({ asked, answered })
+    let refused: number | undefined
+    const said: Uint8Array[] = []
     return dispatch(options, {
       onRequestStart: (...given) => handler.onRequestStart?.(...given),
       onResponseStart(controller, status, ...given) {
-        if (status >= 300 && !(status === 409 && asked.endsWith(contested))) fail(String(status))
+        if (status >= 300 && !(status === 409 && asked.endsWith(contested))) refused = status
         handler.onResponseStart?.(controller, status, ...given)
       },
-      onResponseData: (...given) => handler.onResponseData?.(...given),
-      onResponseEnd: (...given) => handler.onResponseEnd?.(...given),
+      onResponseData(controller, chunk) {
+        if (refused !== undefined) said.push(chunk)
+        handler.onResponseData?.(controller, chunk)
+      },
+      onResponseEnd(...given) {
+        if (refused !== undefined) fail(`${refused} ${Buffer.concat(said).toString().slice(0, longestSaying)}`)
+        handler.onResponseEnd?.(...given)
+      },
       onResponseError(controller, error) {
-        fail(String(error))
+        fail(refused === undefined ? String(error) : `${refused}, and then ${String(error)}`)
         handler.onResponseError?.(controller, error)
       },
     })
   }
+
+/** Characters of a refusal that are shown. */
+const longestSaying = 500

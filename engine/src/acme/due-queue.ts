@@ -1,5 +1,6 @@
 // A queue that lies in the store: rows whose turn comes at an instant. A turn is taken by putting the next one off until the
 // attempt must have ended, so that what a server was at when it died is taken up by another, and by itself after a restart.
+import { logFailure } from "../core/failure-log.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { type Instant, secondMs } from "../core/time.ts"
 import type { Timers } from "../core/timers.ts"
@@ -134,7 +135,7 @@ export class DueQueue<Item, Outcome> {
         if (next > now) this.#wakesAt = Math.min(this.#wakesAt, next)
       } else this.#crowded = false
     } catch (error) {
-      if (!this.#stopped) this.#runtime.log.error(`${this.#work.name}-queue-unread`, { error })
+      if (!this.#stopped) logFailure(this.#runtime.log, "error", `${this.#work.name}-queue-unread`, { error })
     }
     this.#schedule(this.#wakesAt)
   }
@@ -151,7 +152,10 @@ export class DueQueue<Item, Outcome> {
     const work = apart(this.#runtime.tracer, this.#work.name, () => this.#work.attempt(item))
       .catch((error: unknown) => {
         if (!this.#stopped)
-          this.#runtime.log.error(`${this.#work.name}-attempt-failed`, { ...this.#work.describe(item), error })
+          logFailure(this.#runtime.log, "error", `${this.#work.name}-attempt-failed`, {
+            ...this.#work.describe(item),
+            error,
+          })
         return undefined
       })
       .finally(() => {

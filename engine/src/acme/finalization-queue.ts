@@ -2,6 +2,7 @@
 import { recordOrder } from "../core/acme-activity.ts"
 import type { Audit } from "../core/audit.ts"
 import { type EngineErrorCode, isEngineError } from "../core/errors.ts"
+import { logFailure } from "../core/failure-log.ts"
 import { type Instant, secondMs } from "../core/time.ts"
 import type { Timers } from "../core/timers.ts"
 import type { PkiContext } from "../pki/authority-service.ts"
@@ -84,7 +85,7 @@ async function giveUp(
   const refusal = refusalIn(error)
   const delayMs = refusal === undefined ? retryDelaysMs[order.attempts - 1] : undefined
   if (refusal === undefined)
-    runtime.log.warn("acme-order-not-finalized", { order: order.id, attempts: order.attempts, error })
+    logFailure(runtime.log, "warn", "acme-order-not-finalized", { order: order.id, attempts: order.attempts, error })
   if (delayMs !== undefined) {
     const retryAt = runtime.clock.now() + delayMs
     return (await storage.transact(({ acmeOrders }) => acmeOrders.retry(order, retryAt))) ? retryAt : undefined

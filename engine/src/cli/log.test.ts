@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { busy } from "../core/errors.ts"
 import { processLog, redacted } from "./log.ts"
 
 function logged(level: Parameters<typeof processLog>[0]) {
@@ -27,6 +28,31 @@ test("only events of the level or above are logged", () => {
   log.warn("c")
   log.error("d")
   expect(lines.map((line) => line.event)).toEqual(["c", "d"])
+})
+
+describe("an error", () => {
+  test("of the program is told with where it came from, and so is what caused it", () => {
+    const { log, lines } = logged("error")
+    log.error("request failed", { error: new Error("outer", { cause: new TypeError("inner") }) })
+    expect(lines[0]?.["error"]).toEqual({
+      name: "Error",
+      message: "outer",
+      stack: expect.stringContaining("log.test.ts") as string,
+      cause: { name: "TypeError", message: "inner", stack: expect.stringContaining("log.test.ts") as string },
+    })
+  })
+
+  test("that a rule or a store has made is told in one sentence, with the one that caused it", () => {
+    const { log, lines } = logged("error")
+    log.error("job-failed", { job: "tidy", error: busy("No connection was free.", new Error("timeout :// a:b@c")) })
+    expect(lines[0]).toMatchObject({ job: "tidy" })
+    expect(lines[0]?.["error"]).toEqual({
+      name: "EngineError",
+      message: "No connection was free.",
+      code: "busy",
+      cause: "timeout :// a:b@c",
+    })
+  })
 })
 
 describe("what looks like a secret is taken out", () => {

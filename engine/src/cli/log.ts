@@ -1,6 +1,7 @@
 // The process's log: one JSON object per line on standard error. Nothing that looks like a secret passes.
 import { pino, stdTimeFunctions } from "pino"
 import type { DestinationStream } from "pino"
+import { EngineError } from "../core/errors.ts"
 import type { Log } from "../core/runtime.ts"
 import { logStream } from "./log-stream.ts"
 
@@ -63,13 +64,18 @@ function redactedValue(value: unknown, depth: number): unknown {
   return redacted(value as Fields, depth)
 }
 
-const redactedError = (error: Error & { code?: unknown }, depth: number): Fields => ({
-  name: error.name,
-  message: redactedText(error.message),
-  ...(error.code === undefined ? {} : { code: error.code }),
-  stack: redactedText(error.stack ?? ""),
-  ...(error.cause === undefined ? {} : { cause: redactedValue(error.cause, depth + 1) }),
-})
+function redactedError(error: Error & { code?: unknown }, depth: number): Fields {
+  const { name, code, cause } = error
+  const said = { name, message: redactedText(error.message), ...(code === undefined ? {} : { code }) }
+  // Where in the program a rule has said no, or a store was away, tells nobody anything.
+  if (error instanceof EngineError && code !== "internal")
+    return { ...said, ...(cause instanceof Error && { cause: redactedText(cause.message) }) }
+  return {
+    ...said,
+    stack: redactedText(error.stack ?? ""),
+    ...(cause === undefined ? {} : { cause: redactedValue(cause, depth + 1) }),
+  }
+}
 
 const redactedText = (text: string): string =>
   text.replace(/:\/\/[^\s/@:]*:[^\s/@]*@/g, "://[redacted]@").replace(/\b(Bearer|Basic)\s+[^\s"',]+/gi, "$1 [redacted]")

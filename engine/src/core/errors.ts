@@ -77,9 +77,16 @@ export const pending = (detail: string, retryAfterMs = 1_000) => new EngineError
 export const busy = (detail: string, cause?: unknown) => new EngineError("busy", detail, { retryAfterMs: 1_000, cause })
 export const outOfService = (detail: string, cause?: unknown) => new EngineError("out-of-service", detail, { cause })
 export const unavailable = (detail: string, cause?: unknown) => new EngineError("unavailable", detail, { cause })
+/** The store is away, and has told so in the log itself: whoever meets it only adds to that. */
+class StoreAway extends EngineError {}
+
+/** The store cannot be reached, or does not do at present what it is for. Nothing was changed. */
+export const storeAway = (detail: string, cause: unknown) =>
+  new StoreAway("busy", detail, { retryAfterMs: 1_000, cause })
+
 /** The store was lost while it committed a change, and nobody can tell whether it did. */
 export const undecided = (cause: unknown) =>
-  new EngineError(
+  new StoreAway(
     "unavailable",
     "The database was lost while it committed; the change may or may not have been made. See before you ask again.",
     { retryAfterMs: 1_000, cause },
@@ -92,6 +99,18 @@ export const invalid = (faults: readonly Fault[]) =>
 export function refuseFaults(faults: readonly Fault[]): void {
   if (faults.length > 0) throw invalid(faults)
 }
+
+/** Of an error or of what has caused it. */
+export function isStoreAway(error: unknown): boolean {
+  let one = error
+  for (let depth = 0; depth < causesMaximum && one instanceof Error; depth += 1) {
+    if (one instanceof StoreAway) return true
+    one = one.cause
+  }
+  return false
+}
+
+const causesMaximum = 8
 
 export const isEngineError = (error: unknown, code?: EngineErrorCode): error is EngineError =>
   error instanceof EngineError && (code === undefined || error.code === code)

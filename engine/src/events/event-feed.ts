@@ -3,6 +3,7 @@
 // follower may see is asked of the store in the look that found the events.
 import type { Caller } from "../core/caller.ts"
 import { EngineError, isEngineError, unauthenticated } from "../core/errors.ts"
+import { logFailure } from "../core/failure-log.ts"
 import type { OrganizationId, TeamId, WorkspaceId } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
@@ -305,7 +306,8 @@ class Reader {
       if (await this.#readOnce(clock.now())) delayMs = 0
     } catch (error) {
       // What was not read is read the next time.
-      if (!isEngineError(error, "busy")) log.error("events-not-read", { organizationId: this.#organizationId, error })
+      if (!isEngineError(error, "busy"))
+        logFailure(log, "error", "events-not-read", { organizationId: this.#organizationId, error })
     }
     this.#looking = false
     if (this.#again) this.#gather()

@@ -2,6 +2,7 @@
 // with the place in the feed in one transaction, after the answer, so that nothing is passed over and another server goes on where
 // this one stopped. Each webhook is served by itself: one that is slow holds up nobody else.
 import { isEngineError } from "../core/errors.ts"
+import { logFailure } from "../core/failure-log.ts"
 import type { Held } from "../core/leases.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
@@ -186,7 +187,8 @@ export class WebhookDelivery {
       .catch((error: unknown) => {
         // What was not stored is tried again, and so may be delivered twice.
         this.#resting.set(key, clock.now() + restMs)
-        if (!signal.aborted && !isEngineError(error, "busy")) log.error("webhook-not-served", { key, error })
+        if (!signal.aborted && !isEngineError(error, "busy"))
+          logFailure(log, "error", "webhook-not-served", { key, error })
       })
       .finally(() => {
         this.#atWork.delete(key)

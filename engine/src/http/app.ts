@@ -5,6 +5,7 @@ import type { Context } from "hono"
 import type { AuditTrail } from "../core/audit.ts"
 import { anonymous, type Caller } from "../core/caller.ts"
 import { EngineError, badRequest, isEngineError, notFound, unauthenticated } from "../core/errors.ts"
+import { logFailure } from "../core/failure-log.ts"
 import { newUuid } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { ServedEngine } from "../engine.ts"
@@ -127,7 +128,8 @@ async function settle(
   try {
     const answer = await work()
     trail?.response({ status: answer.status })
-    return answer.download === undefined ? response(answer) : downloaded(answer, answer.download, options, exchange)
+    if (answer.download !== undefined) return downloaded(answer, answer.download, options, exchange)
+    return answer.stream === undefined ? response(answer) : streamed(answer, answer.stream, options, exchange)
   } catch (error) {
     const refusal = failed(error, options, exchange, pointers)
     trail?.response({ status: refusal.status, ...(isEngineError(error) ? { errors: [error.message] } : {}) })
@@ -153,12 +155,8 @@ function errorResponse(error: EngineError, pointers?: Pointers): Response {
   return response({ status: statusOf(error.code), document: encodeError(error, pointers), headers })
 }
 
-function response({ status, document, text, stream, headers }: ApiResponse): Response {
-  if (document === undefined && text === undefined)
-    return new Response(stream === undefined ? null : ReadableStream.from(stream), {
-      status,
-      ...(headers && { headers }),
-    })
+function response({ status, document, text, headers }: ApiResponse): Response {
+  if (document === undefined && text === undefined) return new Response(null, { status, ...(headers && { headers }) })
   return new Response(text ?? JSON.stringify(document), {
     status,
     headers: { "content-type": "application/vnd.api+json", ...headers },
@@ -178,18 +176,49 @@ function downloaded(
   return new Response(body, { status, ...(headers && { headers }) })
 }
 
+/** Piece by piece as it comes, however long that takes. A failure is told here: the adapter below would print it as it is. */
+function streamed(
+  { status, headers }: ApiResponse,
+  stream: AsyncIterable<Uint8Array>,
+  options: AppOptions,
+  exchange: Exchange,
+): Response {
+  const pieces = stream[Symbol.asyncIterator]()
+  const failed = (error: unknown): IteratorReturnResult<undefined> => {
+    tellCut(error, options, exchange)
+    if (exchange.cut === undefined) throw error
+    exchange.cut()
+    return { done: true, value: undefined }
+  }
+  // No generator, which would hear that its reader has gone only with the next piece.
+  const told: AsyncIterableIterator<Uint8Array, undefined> = {
+    next: () => pieces.next().catch(failed),
+    async return() {
+      await pieces.return?.()
+      return { done: true, value: undefined }
+    },
+    [Symbol.asyncIterator]: () => told,
+  }
+  return new Response(ReadableStream.from(told), { status, ...(headers && { headers }) })
+}
+
 /** The head of the answer says that all is well, and can be gone when something is not. */
 async function* watched(
   content: AsyncIterable<Uint8Array>,
-  { runtime }: AppOptions,
-  { requestId }: Exchange,
+  options: AppOptions,
+  exchange: Exchange,
 ): AsyncGenerator<Uint8Array> {
   try {
     yield* content
   } catch (error) {
-    if (!isEngineError(error)) runtime.log.error("answer cut short", { requestId, error })
+    tellCut(error, options, exchange)
     throw error
   }
+}
+
+function tellCut(error: unknown, { runtime }: AppOptions, { requestId }: Exchange): void {
+  if (!isEngineError(error)) runtime.log.error("answer cut short", { requestId, error })
+  else logFailure(runtime.log, "warn", "answer cut short", { requestId, error })
 }
 
 function requestOf(context: Context<Served>, options: AppOptions): Omit<ApiRequest, "engine"> {

@@ -6,9 +6,10 @@ export interface Connection {
   readonly remoteAddress: string | undefined
   /** Adds a header to the answer, whoever makes it. Cheaper than opening the headers of a finished `Response`. */
   setHeader(name: string, value: string): void
-  /** What `Exchange.body` and `Exchange.send` are; where there is no socket they are not there. */
+  /** What `Exchange.body`, `Exchange.send` and `Exchange.cut` are; where there is no socket they are not there. */
   readonly body?: () => AsyncIterable<Uint8Array>
   readonly send?: (content: AsyncIterable<Uint8Array>) => void
+  readonly cut?: () => void
 }
 
 export interface Exchange {
@@ -25,6 +26,8 @@ export interface Exchange {
   readonly body?: (() => AsyncIterable<Uint8Array>) | undefined
   /** Takes the content of the answer, which has no body of its own then. Its pieces are given away: each goes once it is sent. */
   readonly send?: ((content: AsyncIterable<Uint8Array>) => void) | undefined
+  /** Ends the connection: of an answer whose head is gone, nothing but the missing rest can tell that it has failed. */
+  readonly cut?: (() => void) | undefined
 }
 
 export interface App {

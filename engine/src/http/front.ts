@@ -1,6 +1,7 @@
 // Everything around the app that is the same for every request: its id, the rate limit, metrics, the access log and the
 // probes. It runs on every request, so each piece is a plain call and not a chain of wrappers.
 import { isEngineError } from "../core/errors.ts"
+import { logFailure } from "../core/failure-log.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { during, type Span } from "../core/tracing.ts"
 import { serviceTokenIn, tokenIn } from "./authenticate.ts"
@@ -41,6 +42,7 @@ export function createFront(options: FrontOptions): Serve {
       route: undefined,
       body: connection.body,
       send: connection.send,
+      cut: connection.cut,
     }
     connection.setHeader("x-request-id", exchange.requestId)
     const path = pathOf(request.url)
@@ -157,7 +159,7 @@ async function readiness({ ready, draining, runtime }: FrontOptions): Promise<Re
     await ready()
     return plain(200, "ok")
   } catch (error) {
-    runtime.log.warn("not ready", { error })
+    logFailure(runtime.log, "warn", "not ready", { error })
     return plain(503, isEngineError(error, "out-of-service") ? error.message : "the store does not answer")
   }
 }

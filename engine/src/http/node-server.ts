@@ -91,6 +91,7 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
         setHeader: (name, value) => void outgoing.setHeader(name, value),
         body: () => socketBody(incoming),
         send: (given) => void (content = given),
+        cut: () => void outgoing.destroy(),
       })
       return answer.then((response) => (content === undefined ? response : sendContent(outgoing, response, content)))
     },

@@ -1,3 +1,4 @@
+import { logFailure } from "../core/failure-log.ts"
 import { type Exclusively, type ExclusiveTask, type Held, type Lease, type Leases } from "../core/leases.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { minuteMs, secondMs } from "../core/time.ts"
@@ -70,7 +71,7 @@ function keep(
       if (renewed === undefined) return lost.abort(new Error(`the lease ${name} was lost`))
       expiresAt = renewed.expiresAt
     } catch (error) {
-      log.warn("lease-not-renewed", { lease: name, error })
+      logFailure(log, "warn", "lease-not-renewed", { lease: name, error })
       if (clock.now() >= expiresAt) return lost.abort(new Error(`the lease ${name} ran out`, { cause: error }))
     }
     if (!signal.aborted) renewLater()
@@ -93,7 +94,7 @@ function keep(
         await leases.release(lease, { doneAt })
       } catch (error) {
         // It runs out by itself.
-        log.warn("lease-not-released", { lease: name, error })
+        logFailure(log, "warn", "lease-not-released", { lease: name, error })
       }
     },
   }

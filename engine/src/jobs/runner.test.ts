@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises"
 import { describe, expect, test } from "vitest"
+import { storeAway } from "../core/errors.ts"
 import type { Held, Leases } from "../core/leases.ts"
 import { silentLog } from "../core/runtime.ts"
 import { leasesOver } from "../storage/leases.ts"
@@ -25,10 +26,15 @@ type WorldTime = ReturnType<typeof worldTime>
 function server(leases: Leases, { clock, timers }: WorldTime, job: Partial<Job>, seed = 1) {
   const stopping = new AbortController()
   const errors: unknown[] = []
+  const asides: unknown[] = []
   const runtime = {
     clock,
     random: seededRandom(seed),
-    log: { ...silentLog, error: (event: string, fields?: object) => void errors.push({ event, ...fields }) },
+    log: {
+      ...silentLog,
+      error: (event: string, fields?: object) => void errors.push({ event, ...fields }),
+      debug: (event: string, fields?: object) => void asides.push({ event, ...fields }),
+    },
   }
   const stopped = stopping.signal
   const task = exclusively({ leases, holder: `eng-${seed}`, runtime, timers, stopped })
@@ -41,6 +47,7 @@ function server(leases: Leases, { clock, timers }: WorldTime, job: Partial<Job>,
   }
   return {
     errors,
+    asides,
     runner,
     activity,
     exclusively: task,
@@ -146,6 +153,22 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     await only.pass(120_000)
     expect(only.activity()).toMatchObject({ failureCount: failed, runCount: failed + 1, running: false })
     expect(only.activity().lastSuccessAt).toBeGreaterThan(1_000_000)
+  })
+
+  test("a failure for want of the store, which tells of that itself, is counted and not told again", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const time = worldTime()
+    const away = storeAway("The database cannot be reached.", new Error("connect ECONNREFUSED"))
+    const run = async () => {
+      throw new Error("the lease ran out", { cause: away })
+    }
+    const only = server(leasesOver(temporary.database), time, { run, everyMs: 3_600_000 })
+    only.runner.wake("tidy")
+    await only.pass(60_000)
+    expect(only.activity().failureCount).toBeGreaterThanOrEqual(3)
+    expect(only.errors).toEqual([])
+    expect(only.asides).toHaveLength(only.activity().failureCount)
+    expect(only.asides[0]).toMatchObject({ event: "job-failed", job: "tidy" })
   })
 
   test("work under a lease is done by one of 12 that ask for it at the same time", async () => {

@@ -1,4 +1,5 @@
 // Runs jobs on every server of a store so that each is done by one of them at a time, and no more often than it asks.
+import { logFailure } from "../core/failure-log.ts"
 import type { JobActivities, JobActivity } from "../core/job-activity.ts"
 import type { Exclusively } from "../core/leases.ts"
 import type { Runtime } from "../core/runtime.ts"
@@ -105,7 +106,7 @@ function startLoop(job: Job, { exclusively, runtime, timers, stopped }: JobRunne
       if (stopped.aborted) return 0
       activity.runCount += 1
       activity.failureCount += 1
-      log.error("job-failed", { job: job.name, error })
+      logFailure(log, "error", "job-failed", { job: job.name, error })
       const retryMs = firstRetryMs * 2 ** Math.min(failuresInARow, doublingMaximum)
       failuresInARow += 1
       return Math.min(job.everyMs, retryMs) * (1 + chance())

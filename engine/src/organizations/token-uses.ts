@@ -1,4 +1,5 @@
 // When a token was last used is written behind the request that used it, never before its answer.
+import { logFailure } from "../core/failure-log.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Instant } from "../core/time.ts"
@@ -26,7 +27,7 @@ export function tokenUses(
       const write: Promise<void> = untraced(tracer, () =>
         storage.transact(({ tokens }) => tokens.recordUse(tokenId, at)),
       )
-        .catch((error: unknown) => log.warn("token use not recorded", { tokenId, error }))
+        .catch((error: unknown) => logFailure(log, "warn", "token use not recorded", { tokenId, error }))
         .finally(() => pending.delete(write))
       pending.add(write)
     },

@@ -21,10 +21,13 @@ export function faultOf(error: unknown): PostgresFault {
   if (error instanceof DatabaseError) return faultOfState(error)
   if (!(error instanceof Error)) return "other"
   if ("code" in error) return /^(E[A-Z]+|ERR_(STREAM|SSL|TLS)_\w+)$/.test(String(error.code)) ? "server-lost" : "other"
-  return /^(Connection terminated|Query read timeout|timeout expired)|not queryable/.test(error.message)
+  return /^(Connection terminated|Query read timeout|timeout expired)/.test(error.message) || isBroken(error)
     ? "server-lost"
     : "other"
 }
+
+/** The connection has failed before, while nothing was asked of it. */
+export const isBroken = (error: unknown): boolean => error instanceof Error && error.message.includes("not queryable")
 
 /** By state, or by its class, which are its first two characters. */
 const faults: Readonly<Record<string, PostgresFault>> = {

@@ -2,14 +2,15 @@
 // so; reads are one repeatable-read snapshot. Under load many works share a transaction (`commit-queue.ts`). Statements are
 // prepared once per connection, under a stable name.
 import { type ClientBase, DatabaseError, Pool, types, type PoolClient, type QueryConfig } from "pg"
-import { busy, undecided } from "../core/errors.ts"
+import { busy, storeAway, undecided } from "../core/errors.ts"
 import { noStorageActivity, type UnitsOfWork } from "../core/storage-activity.ts"
 import type { Span } from "../core/tracing.ts"
 import { type Backend, type BackendOptions, defaultLongestWorkMs, defaultPoolSize } from "./backend.ts"
 import { backOff } from "./backoff.ts"
 import { type Commits, CommitQueue, type QueuedWork } from "./commit-queue.ts"
 import type { Bound } from "./dialect.ts"
-import { faultOf, isCertainlyRolledBack, isReadOnly, isRefusal } from "./postgres-errors.ts"
+import { faultOf, isBroken, isCertainlyRolledBack, isReadOnly, isRefusal } from "./postgres-errors.ts"
+import { Presence } from "./presence.ts"
 import { ReferenceViolation, UniqueViolation, type Session } from "./session.ts"
 import { commitSpan } from "./traced-backend.ts"
 import { UnitOfWork, type Fetch } from "./unit-of-work.ts"
@@ -41,10 +42,9 @@ export async function openPostgres(url: string, options: BackendOptions): Promis
     // Waited for, whatever its declaration says.
     onConnect: (client) => refuseStandby(client, limits.connectTimeoutMs) as unknown as void,
   })
-  // A connection that dies is replaced at the next use. Without a listener its error would end the process: the pool
-  // listens while a connection is idle, we while it is in use.
-  pool.on("error", (error) => options.log.warn("database-connection-lost", { message: error.message }))
-  pool.on("connect", (client) => client.on("error", () => {}))
+  // A connection that dies is replaced at the next use, which tells where there is none to be had. Without a listener its error
+  // would end the process: the pool listens while a connection is idle, we while it is in use.
+  pool.on("error", (error) => options.log.debug("database-connection-lost", { message: error.message }))
   return new PostgresStore(pool, options, limits)
 }
 
@@ -101,12 +101,15 @@ class PostgresStore implements Backend, Commits {
   readonly #writing: Manner
   readonly #migrating: Manner
   readonly #queue: CommitQueue
+  readonly #presence: Presence
   readonly #running = new Set<Promise<unknown>>()
   /** Ends a connection where it is, which one whose server is silent never does by itself. */
   readonly #open = new Set<PoolClient>()
   /** Connections made in an earlier age are not used any more: a server that was lost takes all of them with it. */
   #age = 0
   readonly #ages = new WeakMap<PoolClient, number>()
+  /** By what a connection broke. */
+  readonly #breaks = new WeakMap<PoolClient, Error>()
   #hasConnected = false
   #closed: Promise<void> | undefined
 
@@ -114,6 +117,7 @@ class PostgresStore implements Backend, Commits {
     this.#pool = pool
     this.#options = options
     this.#limits = limits
+    this.#presence = new Presence(options)
     const { statementTimeoutMs, lockTimeoutMs, idleTimeoutMs } = limits
     // Set per transaction, because connection poolers refuse such settings at the start of a connection.
     const set = [
@@ -151,6 +155,7 @@ class PostgresStore implements Backend, Commits {
     // The other half is for reads.
     this.#queue = new CommitQueue(this, Math.ceil((options.connections ?? defaultPoolSize) / 2))
     pool.on("connect", (client) => {
+      client.on("error", (error) => this.#breaks.set(client, this.#breaks.get(client) ?? error))
       this.#open.add(client)
       this.#ages.set(client, this.#age)
     })
@@ -169,7 +174,9 @@ class PostgresStore implements Backend, Commits {
       const session = new PostgresSession(client, this.#reading.patienceMs)
       let usable = true
       try {
-        return await work(session)
+        const value = await work(session)
+        this.#found(client, this.#reading)
+        return value
       } catch (error) {
         const met = this.#met(session.failure?.error ?? error, client, this.#reading)
         usable = met.usable
@@ -275,6 +282,7 @@ class PostgresStore implements Backend, Commits {
       phase = "committing"
       await commit(client, patienceMs, commitSpan("postgres", works))
       this.activity.commitCount += 1
+      this.#found(client, this.#writing)
       for (const tell of shared.told) tell()
       return []
     } catch (error) {
@@ -323,6 +331,7 @@ class PostgresStore implements Backend, Commits {
       phase = "committing"
       await commit(client, manner.patienceMs, commitSpan("postgres", [{ span }]))
       if (manner.writes) this.activity.commitCount += 1
+      this.#found(client, manner)
       return { kind: "done", value }
     } catch (error) {
       session.settle()
@@ -349,18 +358,21 @@ class PostgresStore implements Backend, Commits {
   ): { readonly usable: boolean; readonly told?: Error; readonly runsAgain?: true } {
     if (writes && isReadOnly(error, { beginning: phase === "beginning" })) {
       this.#outlive(client)
-      return { usable: false, told: busy("The database takes no writes at present.", error) }
+      this.#presence.away("takes no writes", error)
+      return { usable: false, told: storeAway("The database takes no writes at present.", error) }
     }
-    switch (faultOf(error)) {
+    // Of one that broke while nothing was asked, the next who asks hears only that it did.
+    switch (faultOf(isBroken(error) ? (this.#breaks.get(client) ?? error) : error)) {
       case "run-again":
         return { usable: true, runsAgain: true }
       case "stale-statement":
         return { usable: false, runsAgain: true }
       case "server-lost":
         this.#outlive(client)
+        this.#presence.away("cannot be reached", error)
         return { usable: false, told: unreachableDatabase(error) }
       case "connection-ended":
-        return { usable: false, told: unreachableDatabase(error) }
+        return { usable: false, told: busy("The database has ended the connection.", error) }
       case "locked":
         // Let those go first who came meanwhile, and then ask again.
         return awaitsLocks ? { usable: true, runsAgain: true } : { usable: true, told: lockedOut(error) }
@@ -369,6 +381,11 @@ class PostgresStore implements Backend, Commits {
       default:
         return { usable: true }
     }
+  }
+
+  /** What an old connection still has to say does not count: its server may be about to end it. */
+  #found(client: PoolClient, { writes }: Manner): void {
+    if ((this.#ages.get(client) ?? 0) >= this.#age) this.#presence.found({ writes })
   }
 
   /** Nothing that is as old as this connection is used again. Those that others use end with their work. */
@@ -395,7 +412,10 @@ class PostgresStore implements Backend, Commits {
     } catch (error) {
       // A server that has let us in before, and now does not, is being changed over.
       if (isRefusal(error) && !this.#hasConnected) throw error
-      throw isExhausted(error) ? this.#exhausted(error) : unreachableDatabase(error)
+      if (isExhausted(error)) throw this.#exhausted(error)
+      // Who opens the store for the first time is told so.
+      if (this.#hasConnected) this.#presence.away("cannot be reached", error)
+      throw unreachableDatabase(error)
     } finally {
       units.waitingCount -= 1
       units.waitedMs += stopwatch() - began
@@ -538,6 +558,6 @@ function translated(error: unknown): unknown {
 const isExhausted = (error: unknown): boolean =>
   error instanceof Error && error.message === "timeout exceeded when trying to connect"
 
-export const unreachableDatabase = (cause: unknown) => busy("The database cannot be reached.", cause)
+export const unreachableDatabase = (cause: unknown) => storeAway("The database cannot be reached.", cause)
 const lockedOut = (cause: unknown) => busy("Others hold what the change needs to lock.", cause)
 const closedError = () => new Error("the database is closed")

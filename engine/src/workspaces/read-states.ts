@@ -1,5 +1,6 @@
 // Reads what stands in large states after they were taken: their resources and outputs. A row says that it is still to be done,
 // so that whichever server comes by does it, after whatever has interrupted another.
+import { logFailure } from "../core/failure-log.ts"
 import type { Held } from "../core/leases.ts"
 import { newId } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
@@ -35,7 +36,7 @@ export async function readStates(context: ReadingContext, { signal }: Pick<Held,
     } catch (error) {
       signal.throwIfAborted()
       // Another may be well, and must not wait for it.
-      runtime.log.error("state-not-read", { stateVersionId: version.id, error })
+      logFailure(runtime.log, "error", "state-not-read", { stateVersionId: version.id, error })
     }
   }
 }

@@ -67,9 +67,19 @@ export class EventLoad implements Load, AsyncDisposable {
     expect(lockedTwice(told)).toEqual([])
     const locked = told.filter(({ kind }) => kind === "workspace.locked").map(({ id }) => id)
     const brought = () => this.#receiver?.seen.map(({ body }): string => JSON.parse(body).data.id) ?? []
-    await expect
-      .poll(() => locked.filter((id) => !new Set(brought()).has(id)).length, { timeout: patienceMs, interval: 500 })
-      .toBe(0)
+    const missing = () => {
+      const there = new Set(brought())
+      return locked.filter((id) => !there.has(id)).length
+    }
+    // They come one after another: what counts is that they go on coming.
+    for (let left = missing(); left > 0; left = missing()) {
+      try {
+        await expect.poll(missing, { timeout: patienceMs, interval: 500 }).toBeLessThan(left)
+      } catch (error) {
+        const told = `${left} of ${locked.length} are not brought, and no more come: ${await this.#webhooks()}`
+        throw new Error(told, { cause: error })
+      }
+    }
     // In the order of the feed, whatever came twice.
     expect([...new Set(brought())].slice(0, locked.length)).toEqual(locked)
     const deliveries = new Map<string, Set<string>>()
@@ -79,6 +89,12 @@ export class EventLoad implements Load, AsyncDisposable {
     }
     expect([...deliveries].filter(([, known]) => known.size > 1)).toEqual([])
     return `${ids.length} events followed by ${followerCount}, ${locked.length} of them brought in ${brought().length} deliveries`
+  }
+
+  /** How they fare, by their own account. */
+  async #webhooks(): Promise<string> {
+    const { body } = await this.#client.read(`/api/v2/organizations/${organization}/webhooks`)
+    return JSON.stringify(body.data.map(({ attributes }: { readonly attributes: unknown }) => attributes))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -4,6 +4,7 @@ import type { Held } from "../../core/leases.ts"
 import type { Log } from "../../core/runtime.ts"
 import { minuteMs, secondMs } from "../../core/time.ts"
 import { isEngineError } from "../../core/errors.ts"
+import { logFailure } from "../../core/failure-log.ts"
 import type { Authority } from "../authority.ts"
 import type { PkiContext } from "../authority-service.ts"
 import { crlListOf } from "./crl-list.ts"
@@ -35,7 +36,7 @@ export async function refreshCrls(
         await context.crlPublisher.refresh(plan, { mountPath: mount.path, recordKeyUse })
       } catch (error) {
         if (!isEngineError(error)) throw error
-        log.warn("crl-not-built", { mount: mount.path, issuer: plan.signer.id, error })
+        logFailure(log, "warn", "crl-not-built", { mount: mount.path, issuer: plan.signer.id, error })
       }
     }
   }

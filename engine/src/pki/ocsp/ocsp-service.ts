@@ -3,6 +3,7 @@
 import type { OcspOutcome } from "../../core/authority-activity.ts"
 import type { EngineError } from "../../core/errors.ts"
 import { isEngineError } from "../../core/errors.ts"
+import { logFailure } from "../../core/failure-log.ts"
 import type { Instant } from "../../core/time.ts"
 import { sha256 } from "../../x509/digest.ts"
 import {
@@ -99,7 +100,7 @@ export class OcspService extends AuthorityService implements ServedOcsp {
     } catch (error) {
       // Half of its life is there for another attempt.
       if (known === undefined || known.notAfter <= now) throw error
-      this.context.runtime.log.error("ocsp responder not renewed", { mount: this.mountPath, error })
+      logFailure(this.context.runtime.log, "error", "ocsp responder not renewed", { mount: this.mountPath, error })
       return delegatedResponder(issuer, known)
     }
   }

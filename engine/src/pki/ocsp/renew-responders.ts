@@ -2,6 +2,7 @@
 import type { RecordKeyUse } from "../../core/audit.ts"
 import { anonymous } from "../../core/caller.ts"
 import { isEngineError } from "../../core/errors.ts"
+import { logFailure } from "../../core/failure-log.ts"
 import type { Held } from "../../core/leases.ts"
 import { minuteMs } from "../../core/time.ts"
 import type { Authority } from "../authority.ts"
@@ -38,7 +39,7 @@ export async function renewResponders(
         if (isWanted) await responders.renewed(mount.id, issuer, now + aheadMs)
       } catch (error) {
         if (!isEngineError(error)) throw error
-        runtime.log.warn("ocsp-responder-not-renewed", { mount: mount.path, issuer: issuer.id, error })
+        logFailure(runtime.log, "warn", "ocsp-responder-not-renewed", { mount: mount.path, issuer: issuer.id, error })
       }
     }
   }

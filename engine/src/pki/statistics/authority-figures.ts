@@ -1,4 +1,5 @@
 // What those who run authorities watch: when they expire, how old their lists are, how many certificates there are.
+import { logFailure } from "../../core/failure-log.ts"
 import type { IssuerId } from "../../core/ids.ts"
 import type { Log } from "../../core/runtime.ts"
 import { type Instant, secondMs } from "../../core/time.ts"
@@ -81,7 +82,7 @@ export class FigureBoard {
     try {
       return (await Promise.race([this.#coming, late])) ?? held?.figures ?? none
     } catch (error) {
-      runtime.log.warn("figures-not-read", { error })
+      logFailure(runtime.log, "warn", "figures-not-read", { error })
       return held?.figures ?? none
     } finally {
       cancel()

@@ -1,6 +1,7 @@
 // The job that tidies: it begins the runs that are due by the clock, and moves all that are going on along, a step of each at a
 // time, so that one that takes long keeps no other waiting. What it was at when its server died, another goes on with.
 import { isEngineError } from "../../core/errors.ts"
+import { logFailure } from "../../core/failure-log.ts"
 import type { Held } from "../../core/leases.ts"
 import type { TidyActivity } from "../../core/tidy-activity.ts"
 import { type Instant, minuteMs, secondMs } from "../../core/time.ts"
@@ -105,7 +106,7 @@ export class TidyWorker {
     } catch (error) {
       if (error instanceof Superseded) return
       if (isEngineError(error, "busy")) return this.#rest(run.mountId, busyPauseMs)
-      runtime.log.error("tidy-failed", { mount: mount.path, error })
+      logFailure(runtime.log, "error", "tidy-failed", { mount: mount.path, error })
       const sentence = isEngineError(error) ? error.message : "an internal error, which the server's log has"
       await this.#finish(mount, run, "error", sentence)
     }
