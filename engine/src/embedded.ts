@@ -82,7 +82,7 @@ import { ExpiredOrders, sweepAcme, sweepAcmeJob } from "./acme/sweep-acme.ts"
 import { finalizationQueue } from "./acme/finalization-queue.ts"
 import { validationQueue } from "./acme/validation-queue.ts"
 import { acmeNetwork } from "./client/acme-network.ts"
-import type { PostgresLimits } from "./storage/backend.ts"
+import type { PostgresLimits, ReadReplicaOptions } from "./storage/backend.ts"
 import { currentGenerations } from "./storage/current-generations.ts"
 import { type Database, openDatabase } from "./storage/database.ts"
 import { followSealKeys } from "./storage/follow-seal-keys.ts"
@@ -144,6 +144,8 @@ export interface EmbeddedOptions {
   readonly connections?: number | undefined
   /** How long a database of PostgreSQL may take over what; see there for what counts when they are left out. */
   readonly storageLimits?: PostgresLimits
+  /** Standbys of a database of PostgreSQL that answer lists and counts in its place; none when left out. */
+  readonly readReplicas?: ReadReplicaOptions
   /** By which jobs and patience are timed; those of the process when left out. */
   readonly timers?: Timers
   /** Where every use of an authority's key and every request to a server of this engine is recorded; nowhere when left out. */
@@ -187,9 +189,16 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
   const { random, log, tracer } = runtime
   const timers = options.timers ?? systemTimers
   await using opening = new AsyncDisposableStack()
-  const { connections, storageLimits: limits } = options
+  const { connections, storageLimits: limits, readReplicas } = options
   const database = opening.use(
-    await openDatabase(url, { ...runtime, connections, limits, logThread: options.jobs !== false }),
+    await openDatabase(url, {
+      ...runtime,
+      connections,
+      limits,
+      readReplicas,
+      timers,
+      logThread: options.jobs !== false,
+    }),
   )
   await database.migrate()
   const sealKeys = options.sealKeys ?? defaultSealKeySources(url, random)
@@ -433,7 +442,11 @@ export function readAuthorityFigures(
   const refused = (): never => {
     throw new Error("a look at a store neither seals nor opens nor writes")
   }
-  const storage = storesOver({ ...database, transact: refused }, { seal: refused, open: refused }, runtime.clock)
+  const storage = storesOver(
+    { ...database, readElsewhere: database.read, transact: refused },
+    { seal: refused, open: refused },
+    runtime.clock,
+  )
   const mountDirectory = new MountDirectory(storage, { mounts: refused })
   const board = new FigureBoard({
     storage,

@@ -63,6 +63,14 @@ export const alertCases: readonly AlertCase[] = [
     quiet: { [transactions("busy")]: "0+1x300", [transactions("done")]: "0+600x300" },
   },
   {
+    alert: "ReadReplicaIsLeftOut",
+    fires: { 'chancery_storage_read_replica_up{replica="db-2",instance="a"}': "0x300" },
+    quiet: {
+      'chancery_storage_read_replica_up{replica="db-2",instance="a"}': "0x300",
+      'chancery_storage_read_replica_up{replica="db-2",instance="b"}': "1x300",
+    },
+  },
+  {
     alert: "StorageQueueStands",
     fires: { 'chancery_storage_waiting{kind="write"}': "40x300" },
     quiet: { 'chancery_storage_waiting{kind="write"}': "40 40 0 40 40 0 40 0 40 0 40 0 40 0x300" },

@@ -1,5 +1,7 @@
 // What a server and an operator tell to Prometheus once they have had something to do.
 import { systemTimers, type Timers } from "../../engine/src/core/timers.ts"
+import { noStorageActivity } from "../../engine/src/core/storage-activity.ts"
+import { createMetrics as createServerMetrics } from "../../engine/src/http/metrics.ts"
 import { startServer } from "../../engine/src/server.ts"
 import { openWorld } from "../../engine/src/testing/world.ts"
 import { certificateFigures } from "../../operator/src/certificate/certificate-figures.ts"
@@ -73,6 +75,13 @@ const requests = [
   ["POST", "/workspaces/ws-1/actions/lock"],
   ["GET", "/workspaces/ws-1/state-versions"],
 ] as const
+
+/** Of a server with a standby, which takes a PostgreSQL; what it tells of one, and not how the standby is. */
+export async function replicaExposition(): Promise<string> {
+  const storage = noStorageActivity()
+  storage.readReplicas = { reads: { replica: 2, primary: 1 }, replicas: [{ name: "db-2/app", isUp: true, lagMs: 5 }] }
+  return (await createServerMetrics({ storage }).expose()).text
+}
 
 export async function operatorExposition(): Promise<string> {
   const metrics = createMetrics({ name: "chancery/chancery-operator", leading: () => true })

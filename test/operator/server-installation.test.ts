@@ -34,6 +34,7 @@ const everything = [
   "service.type=LoadBalancer",
   "service.annotations.a=b",
   "settings.logLevel=warn",
+  "storage.readReplicaKey=standbys",
   "settings.trustedProxies=private",
   "shutdown.delaySeconds=20",
   "shutdown.graceSeconds=60",
@@ -175,10 +176,9 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
     const manifests = await rendered(...everything)
     expect(manifests.some(({ kind }) => kind === "Secret")).toBe(false)
     const { env } = podOf(manifests).containers[0]
-    expect(env.find(({ name }) => name === "CHANCERY_STORAGE")).toEqual({
-      name: "CHANCERY_STORAGE",
-      valueFrom: { secretKeyRef: { name: "database", key: "url" } },
-    })
+    const referredTo = (key: string) => ({ valueFrom: { secretKeyRef: { name: "database", key } } })
+    expect(env.find(({ name }) => name === "CHANCERY_STORAGE")).toMatchObject(referredTo("url"))
+    expect(env.find(({ name }) => name === "CHANCERY_STORAGE_READ_REPLICA")).toMatchObject(referredTo("standbys"))
   })
 
   test("with a certificate is asked by HTTPS everywhere", async () => {

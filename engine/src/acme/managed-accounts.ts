@@ -32,7 +32,7 @@ export class ManagedAccountService extends AuthorityService implements ManagedAc
   async list(page: KeyPage = {}): Promise<readonly ManagedAccountView[]> {
     this.authorize("list", accountsPath)
     const { after = "" } = page
-    return this.read(async ({ mount }, { acmeInventory }) =>
+    return this.readElsewhere(async ({ mount }, { acmeInventory }) =>
       (await acmeInventory.accounts(mount.id, { after, limit: limitOf(page, recordsMaximum) })).map(viewOf),
     )
   }
@@ -78,7 +78,7 @@ export class ManagedOrderService extends AuthorityService implements ManagedOrde
     this.authorize("list", ordersPath)
     const { after = "", accountId } = page
     const now = this.context.runtime.clock.now()
-    return this.read(async ({ mount }, stores) => {
+    return this.readElsewhere(async ({ mount }, stores) => {
       const account = accountId as AcmeAccountId | undefined
       const found = await stores.acmeInventory.orders(mount.id, account, {
         after,

@@ -33,6 +33,7 @@ test("the defaults are those of production", () => {
     storageStatementTimeout: 10_000,
     storageLockTimeout: 5_000,
     storageIdleTimeout: 10_000,
+    storageReadReplicaWait: 250,
     auditOpenReads: "off",
     edition: "self-hosted",
     rateLimit: 30,
@@ -79,6 +80,8 @@ test("every setting can be set from the environment", () => {
     CHANCERY_STORAGE_STATEMENT_TIMEOUT: "30s",
     CHANCERY_STORAGE_LOCK_TIMEOUT: "500ms",
     CHANCERY_STORAGE_IDLE_TIMEOUT: "1m",
+    CHANCERY_STORAGE_READ_REPLICA: "postgres://chancery:a%2Cb@db-2/chancery, postgresql://chancery@db-3/chancery",
+    CHANCERY_STORAGE_READ_REPLICA_WAIT: "1s",
     CHANCERY_SEAL_KEY_FILE: "/etc/chancery/seal.key",
     CHANCERY_AUDIT_OPEN_READS: "on",
     CHANCERY_EDITION: "hosted",
@@ -115,6 +118,8 @@ test("every setting can be set from the environment", () => {
     storageStatementTimeout: 30_000,
     storageLockTimeout: 500,
     storageIdleTimeout: 60_000,
+    storageReadReplica: ["postgres://chancery:a%2Cb@db-2/chancery", "postgresql://chancery@db-3/chancery"],
+    storageReadReplicaWait: 1_000,
     sealKeyFile: "/etc/chancery/seal.key",
     auditOpenReads: "on",
     edition: "hosted",
@@ -242,6 +247,20 @@ describe("a wrong value ends with one sentence that says what and how to mend it
       why: "HTTPS without a certificate",
       sources: { flags: { tlsListen: ":8443" } },
       sentence: "--tls-listen serves HTTPS, which needs a certificate; set --tls-cert and --tls-key, or --tls-managed.",
+    },
+    {
+      why: "a read replica that is no PostgreSQL",
+      sources: {
+        flags: { storage: "postgres://db/chancery", storageReadReplica: "postgres://a:hunter2@db-2/c,sqlite:other.db" },
+      },
+      sentence:
+        "The setting storageReadReplica cannot be what is given (from --storage-read-replica); it must be postgres://user:password@host/database, or several of them separated by commas (one within is %2C).",
+    },
+    {
+      why: "a read replica of an embedded store",
+      sources: { flags: { storageReadReplica: "postgres://db-2/chancery" } },
+      sentence:
+        "--storage-read-replica names standbys of PostgreSQL, and the store is none; set --storage or CHANCERY_STORAGE to a postgres:// URL, or leave it out.",
     },
     {
       why: "two certificates",

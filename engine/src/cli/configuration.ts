@@ -43,6 +43,11 @@ export function configure(sources: ConfigurationSources): Settings {
       `${flagOf("tlsListen")} serves HTTPS, which needs a certificate; set ${flagOf("tlsCert")} and ${flagOf("tlsKey")}, or ${flagOf("tlsManaged")}.`,
     )
   }
+  if (values.storageReadReplica !== undefined && !String(values.storage).startsWith("postgres")) {
+    wrong.push(
+      `${flagOf("storageReadReplica")} names standbys of PostgreSQL, and the store is none; set ${flagOf("storage")} or ${environmentNameOf("storage")} to a postgres:// URL, or leave it out.`,
+    )
+  }
   if (values.sealKey !== undefined && values.sealKeyFile !== undefined) {
     wrong.push(`Both ${environmentNameOf("sealKey")} and a seal key file are set; leave one of them out.`)
   }

@@ -21,13 +21,20 @@ import { fileFindings } from "./doctor/file-findings.ts"
 import { fail, type Finding, ok, warn } from "./doctor/finding.ts"
 import { jobFindings, webhookFindings } from "./doctor/job-findings.ts"
 import { sealFindings } from "./doctor/seal-findings.ts"
-import { fileStoreFindings, integrityFinding, schemaFinding, serverFindings } from "./doctor/storage-findings.ts"
+import {
+  fileStoreFindings,
+  integrityFinding,
+  readReplicaFindings,
+  schemaFinding,
+  serverFindings,
+  unaskedReplicas,
+} from "./doctor/storage-findings.ts"
 import { tlsFindings } from "./doctor/tls-findings.ts"
 import { CommandError, exitCodeOf, exitCodes } from "./exit-code.ts"
 import { json, table } from "./report.ts"
 import { addSettingOptions, settingsOf } from "./setting-options.ts"
 import { settingNames, type Settings } from "./settings.ts"
-import { describeStorage, sealKeySourcesOf, storageUrl, storeError } from "./store.ts"
+import { describeStorage, readReplicasOf, sealKeySourcesOf, storageUrl, storeError } from "./store.ts"
 import type { Terminal } from "./terminal.ts"
 
 interface DoctorFlags {
@@ -139,8 +146,9 @@ async function findingsIn(
 async function placeFindings(
   store: StoreReader,
   settings: Settings,
-  { runtime: { clock }, quick }: Examination,
+  { runtime, quick }: Examination,
 ): Promise<readonly Finding[]> {
+  const { clock } = runtime
   const file = sqliteFile(storageUrl(settings))
   if (file !== undefined) {
     const { findings, latest } = await fileStoreFindings(file)
@@ -151,5 +159,20 @@ async function placeFindings(
   await store.read(serverFacts)
   const before = clock.now()
   const facts = await store.read(serverFacts)
-  return [...serverFindings(facts), databaseClockFinding({ before, after: clock.now(), database: facts.now })]
+  return [
+    ...serverFindings(facts),
+    databaseClockFinding({ before, after: clock.now(), database: facts.now }),
+    ...(await replicaFindings(store, settings, runtime)),
+  ]
+}
+
+async function replicaFindings(store: StoreReader, settings: Settings, runtime: Runtime): Promise<readonly Finding[]> {
+  if (settings.storageReadReplica === undefined) return []
+  // With the driver of PostgreSQL, which others do without.
+  const { replicaStandings } = await import("../storage/read-replicas.ts")
+  try {
+    return readReplicaFindings(await replicaStandings(readReplicasOf(settings), store, runtime))
+  } catch (error) {
+    return [unaskedReplicas(error)]
+  }
 }

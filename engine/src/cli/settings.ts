@@ -107,6 +107,21 @@ export const settings = {
     schema: parsed((duration) => within(parseDuration(duration), 1_000, 600_000)),
     default: "10s",
   }),
+  storageReadReplica: setting({
+    placeholder: "<urls>",
+    summary: "Standbys of the PostgreSQL that is the store, which answer lists and counts in its place.",
+    expects: "postgres://user:password@host/database, or several of them separated by commas (one within is %2C)",
+    schema: parsed(parseReadReplicas),
+    unquotable: true,
+  }),
+  storageReadReplicaWait: setting({
+    placeholder: "<duration>",
+    summary:
+      "How long a list or count waits for a standby to have all that was committed before it; then the store itself answers.",
+    expects: "a duration from 10ms to 10s, such as 250ms",
+    schema: parsed((duration) => within(parseDuration(duration), 10, 10_000)),
+    default: "250ms",
+  }),
   sealKeyFile: setting({
     placeholder: "<file>",
     summary: "File with the key that seals secrets in the store.",
@@ -364,6 +379,14 @@ function parseRateLimit(text: string): number | "off" | undefined {
 
 function parseConnections(text: string): number | undefined {
   return /^\d{1,4}$/.test(text) ? within(Number(text), 1, 1_000) : undefined
+}
+
+const readReplicasMaximum = 16
+
+function parseReadReplicas(text: string): readonly string[] | undefined {
+  const urls = text.split(",").map((url) => url.trim())
+  const areUrls = urls.every((url) => /^postgres(ql)?:\/\/./.test(url) && URL.canParse(url))
+  return areUrls && urls.length <= readReplicasMaximum ? urls : undefined
 }
 
 function parsePort(text: string): number | undefined {

@@ -6,7 +6,7 @@ import type { AuditTarget } from "../audit/audit-target.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { isEngineError } from "../core/errors.ts"
 import { openEmbedded } from "../embedded.ts"
-import type { PostgresLimits } from "../storage/backend.ts"
+import type { PostgresLimits, ReadReplicaOptions } from "../storage/backend.ts"
 import { type Database, openDatabase, sqliteFile } from "../storage/database.ts"
 import type { KeyRing } from "../storage/key-sealing.ts"
 import { findSealKeys, type SealKeySources } from "../storage/seal-keys.ts"
@@ -44,6 +44,7 @@ export async function openStore(
       sealKeys: sealKeySourcesOf(settings),
       connections: settings.storageConnections,
       storageLimits: storageLimitsOf(settings),
+      ...(server && { readReplicas: readReplicasOf(settings) }),
       jobs: server,
       outgoing: settings.outgoingRanges,
       acme: {
@@ -88,6 +89,11 @@ const storageLimitsOf = (settings: Settings): PostgresLimits => ({
   statementTimeoutMs: settings.storageStatementTimeout,
   lockTimeoutMs: settings.storageLockTimeout,
   idleTimeoutMs: settings.storageIdleTimeout,
+})
+
+export const readReplicasOf = ({ storageReadReplica, storageReadReplicaWait }: Settings): ReadReplicaOptions => ({
+  urls: storageReadReplica ?? [],
+  waitMs: storageReadReplicaWait,
 })
 
 export const sealKeySourcesOf = (settings: Settings): SealKeySources => ({

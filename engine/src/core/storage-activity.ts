@@ -6,6 +6,25 @@ export interface StorageActivity {
   retryCount: number
   /** Durable commits of writes; on SQLite one may carry many units of work. */
   commitCount: number
+  /** None where no read replicas are configured. */
+  readReplicas?: ReadReplicasActivity
+}
+
+export interface ReadReplicasActivity {
+  /** Of the reads that a replica may answer: who did. */
+  readonly reads: Record<ReadTarget, number>
+  readonly replicas: readonly ReadReplicaActivity[]
+}
+
+export type ReadTarget = "replica" | "primary"
+
+export interface ReadReplicaActivity {
+  /** Its host and port, and its database. */
+  readonly name: string
+  /** Whether reads are sent there. */
+  readonly isUp: boolean
+  /** How long ago the primary was where the replica is now; undefined until that is known. */
+  readonly lagMs: number | undefined
 }
 
 export type StorageOutcome = "done" | "refused" | "busy" | "failed"

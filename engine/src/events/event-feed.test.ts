@@ -47,7 +47,11 @@ test("who comes in the middle of a look hears what that look has found", async (
   const stores = { events, identity: { generation: async () => 1 } } as unknown as FeedStores
   const { clock } = systemRuntime()
   const feed = new EventFeed({
-    storage: { read: async (work) => work(stores), transact: async (work) => work(stores) },
+    storage: {
+      read: async (work) => work(stores),
+      readElsewhere: async (work) => work(stores),
+      transact: async (work) => work(stores),
+    },
     runtime: { clock, log: silentLog },
     timers: systemTimers,
     pollMs: hourMs,

@@ -45,7 +45,7 @@ export class EventService implements Events {
   }
 
   list(organization: string, query: EventQuery, limit = 20): Promise<EventPage> {
-    return this.#storage.read(async (stores) => {
+    return this.#storage.readElsewhere(async (stores) => {
       const follower = await this.#follower(stores, organization, query, "oldest")
       const size = Math.min(Math.max(1, Math.floor(limit)), eventPageMaximum)
       const found = await stores.events.after(follower.organization.id, follower.position, lookedAtMaximum)

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client"
 import type { MetricFamily } from "../core/metric-family.ts"
 import type { JobActivities } from "../core/job-activity.ts"
-import type { StorageActivity } from "../core/storage-activity.ts"
+import type { ReadReplicasActivity, StorageActivity } from "../core/storage-activity.ts"
 import type { TidyActivity } from "../core/tidy-activity.ts"
 import type { FeedActivity } from "../events/events.ts"
 import type { WebhookActivity } from "../events/webhook-activity.ts"
@@ -47,6 +47,7 @@ export function createMetrics({ storage, jobs, tidy, feed, webhooks }: Measured 
     }),
   )
   if (storage !== undefined) registerStorage(registry, storage)
+  if (storage?.readReplicas !== undefined) registerReadReplicas(registry, storage.readReplicas)
   if (jobs !== undefined) registerJobs(registry, jobs)
   if (tidy !== undefined) registerTidy(registry, tidy)
   if (feed !== undefined) registerFeed(registry, feed)
@@ -220,6 +221,44 @@ function registerStorage(registry: Registry, storage: StorageActivity): void {
       collect() {
         this.reset()
         this.inc(storage.retryCount)
+      },
+    }),
+  )
+}
+
+function registerReadReplicas(registry: Registry, { reads, replicas }: ReadReplicasActivity): void {
+  registry.registerMetric(
+    new Counter({
+      name: "chancery_storage_read_replica_reads_total",
+      help: "Reads that a read replica may answer, by who did (replica, primary).",
+      labelNames: ["target"],
+      registers: [],
+      collect() {
+        this.reset()
+        for (const [target, count] of Object.entries(reads)) this.inc({ target }, count)
+      },
+    }),
+  )
+  registry.registerMetric(
+    new Gauge({
+      name: "chancery_storage_read_replica_up",
+      help: "1 while reads are sent to the read replica.",
+      labelNames: ["replica"],
+      registers: [],
+      collect() {
+        for (const { name, isUp } of replicas) this.set({ replica: name }, isUp ? 1 : 0)
+      },
+    }),
+  )
+  registry.registerMetric(
+    new Gauge({
+      name: "chancery_storage_read_replica_lag_seconds",
+      help: "How long ago the primary was where the read replica is now; absent while that is not known.",
+      labelNames: ["replica"],
+      registers: [],
+      collect() {
+        this.reset()
+        for (const { name, lagMs } of replicas) if (lagMs !== undefined) this.set({ replica: name }, lagMs / 1000)
       },
     }),
   )

@@ -99,11 +99,23 @@ export abstract class AuthorityService {
     return (await authorities.newest(generations, mount)) ?? this.read(async (authority) => authority)
   }
 
-  protected async read<T>(work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
-    const { storage, mountDirectory, authorities } = this.context
+  protected read<T>(work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
+    return this.#seen((whole) => this.context.storage.read(whole), work)
+  }
+
+  /** For lists, which may be long. */
+  protected readElsewhere<T>(work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
+    return this.#seen((whole) => this.context.storage.readElsewhere(whole), work)
+  }
+
+  async #seen<T>(
+    read: Storage<PkiStores>["read"],
+    work: (authority: Authority, stores: PkiStores) => Promise<T>,
+  ): Promise<T> {
+    const { mountDirectory, authorities } = this.context
     let seen: { readonly mounts: MountTable; readonly authority: Authority } | undefined
     try {
-      return await storage.read(async (stores) => {
+      return await read(async (stores) => {
         const mounts = await mountDirectory.within(stores)
         const authority = await authorities.within(stores, mounts.at(this.mountPath))
         seen = { mounts, authority }

@@ -43,6 +43,14 @@ export interface BackendOptions {
   readonly limits?: PostgresLimits | undefined
 }
 
+/** Of PostgreSQL alone. */
+export interface ReadReplicaOptions {
+  /** `postgres://…`; each of one standby, or of whatever divides connections among several. */
+  readonly urls: readonly string[]
+  /** How long a read waits for a replica to have what was committed before it; a quarter of a second when left out. */
+  readonly waitMs?: number | undefined
+}
+
 /** Of PostgreSQL alone; in milliseconds. */
 export interface PostgresLimits {
   /** Until a connection is there, be it a new one or one that is free again; 5 seconds when left out. */

@@ -2,13 +2,14 @@ import { systemRuntime, type Log } from "../core/runtime.ts"
 import type { RandomSource } from "../core/random.ts"
 import { type EngineErrorCode, isEngineError } from "../core/errors.ts"
 import type { StorageActivity, UnitsOfWork } from "../core/storage-activity.ts"
+import { systemTimers, type Timers } from "../core/timers.ts"
 import type { Tracer } from "../core/tracing.ts"
-import type { Backend, PostgresLimits } from "./backend.ts"
+import type { Backend, BackendOptions, PostgresLimits, ReadReplicaOptions } from "./backend.ts"
 import { migrate, type Migration } from "./migrate.ts"
 import { migrations } from "./migrations/index.ts"
 import type { DialectName, Session } from "./session.ts"
 import { openSqlite } from "./sqlite.ts"
-import { tracedBackend } from "./traced-backend.ts"
+import { tracedBackend, tracedRun } from "./traced-backend.ts"
 import type { SyncFile } from "./write-ahead-sync.ts"
 
 export interface Database extends AsyncDisposable {
@@ -16,6 +17,8 @@ export interface Database extends AsyncDisposable {
   readonly activity: StorageActivity
   /** One consistent snapshot; writes are refused. */
   read<T>(work: (session: Session) => Promise<T>): Promise<T>
+  /** The same, by a read replica that has all that was committed when this was called; by the primary where there is none. */
+  readElsewhere<T>(work: (session: Session) => Promise<T>): Promise<T>
   /** The answer of one query, which may be a commit that is not on disk yet. */
   glance<T>(work: (session: Session) => Promise<T>): Promise<T>
   /**
@@ -23,7 +26,10 @@ export interface Database extends AsyncDisposable {
    * session: on SQLite others wait for the same commit. A transaction begun inside a work would wait for itself.
    */
   transact<T>(work: (session: Session) => Promise<T>): Promise<T>
-  /** Brings the schema up to this release, and names what was applied. Throws `NewerDatabase` when it is ahead. */
+  /**
+   * Brings the schema up to this release, and names what was applied; read replicas are used from then on. Throws `NewerDatabase`
+   * when it is ahead.
+   */
   migrate(): Promise<readonly string[]>
   close(): Promise<void>
 }
@@ -38,15 +44,20 @@ export interface DatabaseOptions {
   readonly sync?: SyncFile
   readonly logThread?: boolean
   readonly tracer?: Tracer | undefined
+  readonly readReplicas?: ReadReplicaOptions | undefined
+  readonly timers?: Timers
   /** Of tests; a release has its own. */
   readonly migrations?: readonly Migration[]
 }
 
-/** `sqlite:PATH`, `sqlite::memory:`, `postgres://…` or `postgresql://…`. */
+/**
+ * `sqlite:PATH`, `sqlite::memory:`, `postgres://…` or `postgresql://…`. Throws `UnusableStore` for a read replica of another
+ * database; one that does not answer may do so later.
+ */
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
   const system = systemRuntime()
   const stopwatch = () => performance.now()
-  const opened = await openBackend(url, {
+  const backendOptions: BackendOptions = {
     random: options.random ?? system.random,
     log: options.log ?? system.log,
     connections: options.connections,
@@ -56,18 +67,45 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     sync: options.sync,
     logThread: options.logThread,
     stopwatch,
-  })
-  const { tracer } = options
+  }
+  const { tracer, readReplicas } = options
+  await using opening = new AsyncDisposableStack()
+  const opened = await openBackend(url, backendOptions)
+  opening.defer(() => opened.close())
   const backend = tracer === undefined ? opened : tracedBackend(opened, tracer, stopwatch)
+  const replicas =
+    readReplicas === undefined || readReplicas.urls.length === 0 || backend.dialect !== "postgres"
+      ? undefined
+      : // With the driver, which SQLite does without.
+        await import("./read-replicas.ts").then(({ openReadReplicas }) =>
+          openReadReplicas(readReplicas, {
+            ...backendOptions,
+            primary: backend,
+            timers: options.timers ?? systemTimers,
+            ...(tracer && { traced: tracedRun(backend.dialect, tracer, stopwatch) }),
+          }),
+        )
+  if (replicas !== undefined) {
+    opening.defer(() => replicas.close())
+    backend.activity.readReplicas = replicas.activity
+  }
+  const closing = opening.move()
+  let closed: Promise<void> | undefined
+  const close = () => (closed ??= closing.disposeAsync())
   return {
     dialect: backend.dialect,
     activity: backend.activity,
     read: (work) => counted(backend.activity.read, backend.read(work)),
+    readElsewhere: (work) => counted(backend.activity.read, (replicas ?? backend).read(work)),
     glance: (work) => backend.glance(work),
     transact: (work) => counted(backend.activity.write, backend.transact(work)),
-    migrate: () => migrateStepwise(backend, options.migrations ?? migrations),
-    close: () => backend.close(),
-    [Symbol.asyncDispose]: () => backend.close(),
+    async migrate() {
+      const applied = await migrateStepwise(backend, options.migrations ?? migrations)
+      await replicas?.follow()
+      return applied
+    },
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 

@@ -56,6 +56,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("mounts on $na
     const directory = new MountDirectory(
       {
         read: (work) => database.read((session) => work(counted(new MountRows(session)))),
+        readElsewhere: (work) => database.readElsewhere((session) => work(counted(new MountRows(session)))),
         transact: (work) => database.transact((session) => work(counted(new MountRows(session)))),
       },
       currentGenerations(database),
@@ -85,6 +86,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("mounts on $na
     const directory = new MountDirectory(
       {
         read: (work) => database.read((session) => work({ mounts: new MountRows(session) })),
+        readElsewhere: (work) => database.readElsewhere((session) => work({ mounts: new MountRows(session) })),
         transact: (work) => database.transact((session) => work({ mounts: new MountRows(session) })),
       },
       currentGenerations(database),

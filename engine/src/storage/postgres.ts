@@ -3,6 +3,7 @@
 // prepared once per connection, under a stable name.
 import { type ClientBase, DatabaseError, Pool, types, type PoolClient, type QueryConfig } from "pg"
 import { busy, storeAway, undecided } from "../core/errors.ts"
+import { silentLog } from "../core/runtime.ts"
 import { noStorageActivity, type UnitsOfWork } from "../core/storage-activity.ts"
 import type { Span } from "../core/tracing.ts"
 import { type Backend, type BackendOptions, defaultLongestWorkMs, defaultPoolSize } from "./backend.ts"
@@ -29,6 +30,31 @@ const idleMigrationMs = 60_000
 const migrationLock = "4857239324860969593"
 
 export async function openPostgres(url: string, options: BackendOptions): Promise<Backend> {
+  return openServer(url, options, "primary")
+}
+
+/** A server that is read only, and follows another. */
+export interface Standby {
+  glance<T>(work: (session: Session) => Promise<T>): Promise<T>
+  /** One snapshot, taken on a connection that `readiness` has been found on; tried once. */
+  readWhen<T>(readiness: Readiness, work: (session: Session) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+/** Of a server, for a unit of work. */
+interface Readiness {
+  /** Returns once the server is fit for it, and throws where it is not. */
+  readonly await: (session: Session) => Promise<void>
+  /** Of one answer. */
+  readonly patienceMs: number
+}
+
+/** Whether the server is one, and what it has, whoever reads there finds out each time, and tells. */
+export function openStandby(url: string, options: Omit<BackendOptions, "log">): Standby {
+  return openServer(url, { ...options, log: silentLog, attempts: 1 }, "standby")
+}
+
+function openServer(url: string, options: BackendOptions, expected: "primary" | "standby"): PostgresStore {
   const limits = limitsOf(options)
   const pool = new Pool({
     connectionString: url,
@@ -40,7 +66,9 @@ export async function openPostgres(url: string, options: BackendOptions): Promis
     application_name: "chancery",
     types: { getTypeParser },
     // Waited for, whatever its declaration says.
-    onConnect: (client) => refuseStandby(client, limits.connectTimeoutMs) as unknown as void,
+    ...(expected === "primary" && {
+      onConnect: (client) => refuseStandby(client, limits.connectTimeoutMs) as unknown as void,
+    }),
   })
   // A connection that dies is replaced at the next use, which tells where there is none to be had. Without a listener its error
   // would end the process: the pool listens while a connection is idle, we while it is in use.
@@ -85,13 +113,15 @@ interface Manner {
   readonly writes: boolean
   /** Goes on until it gets what somebody else has locked. */
   readonly awaitsLocks: boolean
+  /** Before the transaction begins; its own begins with what is there then. */
+  readonly readiness?: Readiness
 }
 
 type Phase = "beginning" | "working" | "committing"
 
 type Outcome<T> = { readonly kind: "done"; readonly value: T } | { readonly kind: "run-again"; readonly cause: unknown }
 
-class PostgresStore implements Backend, Commits {
+class PostgresStore implements Backend, Standby, Commits {
   readonly dialect = "postgres"
   readonly activity = noStorageActivity()
   readonly #pool: Pool
@@ -186,6 +216,10 @@ class PostgresStore implements Backend, Commits {
         this.#release(client, usable)
       }
     }
+  }
+
+  readWhen<T>(readiness: Readiness, work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#tracked({ ...this.#reading, readiness }, work)
   }
 
   transact<T>(work: (session: Session) => Promise<T>, span?: Span): Promise<T> {
@@ -322,6 +356,7 @@ class PostgresStore implements Backend, Commits {
     let usable = true
     let phase: Phase = "beginning"
     try {
+      if (manner.readiness !== undefined) await ready(client, manner.readiness)
       await ask(client, { text: manner.begin }, manner.patienceMs)
       phase = "working"
       const value = await work(session)
@@ -424,6 +459,15 @@ class PostgresStore implements Backend, Commits {
 
   #exhausted(cause?: unknown) {
     return busy(`No connection to the database was free within ${this.#limits.connectTimeoutMs} ms.`, cause)
+  }
+}
+
+async function ready(client: PoolClient, { await: waited, patienceMs }: Readiness): Promise<void> {
+  const session = new PostgresSession(client, patienceMs)
+  try {
+    await waited(session)
+  } finally {
+    session.settle()
   }
 }
 

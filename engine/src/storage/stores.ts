@@ -250,7 +250,7 @@ export interface FeedOptions {
  * to `origin`.
  */
 export function storesOver(
-  database: Pick<Database, "read" | "transact">,
+  database: Pick<Database, "read" | "readElsewhere" | "transact">,
   sealer: Sealer,
   clock: Clock,
   feed?: FeedOptions,
@@ -262,7 +262,7 @@ export function storesOver(
 }
 
 function recordedStores(
-  database: Pick<Database, "read" | "transact">,
+  database: Pick<Database, "read" | "readElsewhere" | "transact">,
   sealer: Sealer,
   clock: Clock,
   feed: FeedOptions | undefined,
@@ -277,6 +277,8 @@ function recordedStores(
   const reading = recordingOf(() => {})
   return {
     read: (work) => database.read((session) => work(new SessionStores(session, sealer, clock, reading))),
+    readElsewhere: (work) =>
+      database.readElsewhere((session) => work(new SessionStores(session, sealer, clock, reading))),
     transact: (work) => {
       let changed: Set<OrganizationId> | undefined
       const noted = (id: OrganizationId) => void (changed ??= new Set()).add(id)

@@ -7,18 +7,21 @@ import type { Compilable, DialectName, Session, Statement } from "./session.ts"
 
 type Work<T> = (session: Session) => Promise<T>
 
-export function tracedBackend(backend: Backend, tracer: Tracer, stopwatch: () => number): Backend {
-  const { dialect } = backend
-  const system = systemOf(dialect)
+/** Runs a unit of work, `run` being told of its span. */
+export type TracedRun = <T>(
+  unit: { readonly kind: "read" | "write"; readonly attributes?: SpanAttributes },
+  work: Work<T>,
+  run: (work: Work<T>, span?: Span) => Promise<T>,
+) => Promise<T>
 
-  const traced = <T>(
-    kind: "read" | "write",
-    work: Work<T>,
-    run: (work: Work<T>, span?: Span) => Promise<T>,
-  ): Promise<T> => {
+export function tracedRun(dialect: DialectName, tracer: Tracer, stopwatch: () => number): TracedRun {
+  const system = systemOf(dialect)
+  return ({ kind, attributes }, work, run) => {
     const parent = recordedSpan(tracer)
     if (parent === undefined) return run((session) => untraced(tracer, () => work(session)))
-    const span = parent.child(`storage ${kind}`, { attributes: { ...system, "chancery.storage.kind": kind } })
+    const span = parent.child(`storage ${kind}`, {
+      attributes: { ...system, "chancery.storage.kind": kind, ...attributes },
+    })
     const began = stopwatch()
     let attempts = 0
     return during(tracer, span, () =>
@@ -30,12 +33,16 @@ export function tracedBackend(backend: Backend, tracer: Tracer, stopwatch: () =>
       }, span),
     )
   }
+}
 
+export function tracedBackend(backend: Backend, tracer: Tracer, stopwatch: () => number): Backend {
+  const { dialect } = backend
+  const traced = tracedRun(dialect, tracer, stopwatch)
   return {
     dialect,
     activity: backend.activity,
-    read: (work) => traced("read", work, (work) => backend.read(work)),
-    transact: (work) => traced("write", work, (work, span) => backend.transact(work, span)),
+    read: (work) => traced({ kind: "read" }, work, (work) => backend.read(work)),
+    transact: (work) => traced({ kind: "write" }, work, (work, span) => backend.transact(work, span)),
     glance(work) {
       const span = recordedSpan(tracer)
       return backend.glance(

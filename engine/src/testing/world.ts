@@ -53,6 +53,7 @@ export interface WorldOptions {
   readonly stateLimitBytes?: number
   readonly connections?: number
   readonly storageLimits?: EmbeddedOptions["storageLimits"]
+  readonly readReplicas?: EmbeddedOptions["readReplicas"]
   readonly snapshotIntervalSeconds?: number
 }
 
@@ -94,6 +95,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     ...(options.timers === undefined ? {} : { timers: options.timers }),
     ...(options.connections === undefined ? {} : { connections: options.connections }),
     ...(options.storageLimits === undefined ? {} : { storageLimits: options.storageLimits }),
+    ...(options.readReplicas === undefined ? {} : { readReplicas: options.readReplicas }),
     ...(options.stateLimitBytes === undefined ? {} : { stateLimitBytes: options.stateLimitBytes }),
   })
   const engine = opening.use(opened)

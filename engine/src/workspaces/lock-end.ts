@@ -48,6 +48,8 @@ export function endingLocks<S extends UsedStores>(storage: Storage<S>, clock: Cl
   }
   return {
     read: (work) => storage.read(work).catch((error: unknown) => retrying(() => storage.read(work), error)),
+    readElsewhere: (work) =>
+      storage.readElsewhere(work).catch((error: unknown) => retrying(() => storage.readElsewhere(work), error)),
     transact: (work) => storage.transact(work).catch((error: unknown) => retrying(() => storage.transact(work), error)),
   }
 }

@@ -97,14 +97,14 @@ export class RunService implements Runs {
   }
 
   list(ref: WorkspaceRef, query: RunQuery, page: PageRequest): Promise<Page<RunView>> {
-    return this.#storage.read(async (stores) => {
+    return this.#storage.readElsewhere(async (stores) => {
       const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canReadRun")
       return mapPage(await stores.runs.list(workspace.id, query, page), (run) => viewRun(run, permissions))
     })
   }
 
   listForOrganization(organization: string, query: OrganizationRunQuery, page: PageRequest): Promise<Page<RunView>> {
-    return this.#storage.read(async (stores) => {
+    return this.#storage.readElsewhere(async (stores) => {
       const visibility = await this.#visibility(stores, organization)
       return this.#viewed(stores, await stores.runs.listVisible(visibility, query, page))
     })

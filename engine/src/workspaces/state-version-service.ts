@@ -104,7 +104,7 @@ export class StateVersionService implements StateVersions {
   }
 
   list(ref: WorkspaceRef, query: StateVersionQuery, page: PageRequest): Promise<Page<StateVersionView>> {
-    return this.#storage.read(async (stores) => {
+    return this.#storage.readElsewhere(async (stores) => {
       const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canReadStateVersions")
       const versions = await stores.stateVersions.list(workspace.id, query, page)
       const related = await stores.stateVersions.related(versions.items.map(({ id }) => id))

@@ -47,7 +47,7 @@ export class TagService implements Tags {
   }
 
   list(organizationName: string, { search, exceptOf = [] }: TagFilter, page: PageRequest): Promise<Page<TagView>> {
-    return this.#storage.read(async (stores) => {
+    return this.#storage.readElsewhere(async (stores) => {
       const { organization } = await authorizeOrganization(stores, this.#caller, organizationName)
       const seen = await this.#visible(stores, exceptOf)
       const found = await stores.tags.list(

@@ -93,7 +93,7 @@ export class WorkspaceService implements Workspaces {
   }
 
   list(organizationName: string, query: WorkspaceQuery, page: PageRequest): Promise<Page<WorkspaceView>> {
-    return this.#storage.read(async (stores) => {
+    return this.#storage.readElsewhere(async (stores) => {
       const { organization } = await authorizeOrganization(stores, this.#caller, organizationName)
       const visibility = visibilityIn(this.#caller, organization.id)
       if (visibility === undefined) throw notFound(organizationName)

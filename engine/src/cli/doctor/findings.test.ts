@@ -7,7 +7,14 @@ import { authorityFindings } from "./authority-findings.ts"
 import { databaseClockFinding, fileClockFinding } from "./clock-findings.ts"
 import { roughly } from "./finding.ts"
 import { jobFindings } from "./job-findings.ts"
-import { integrityFinding, schemaFinding, serverFindings, spaceFinding } from "./storage-findings.ts"
+import {
+  integrityFinding,
+  readReplicaFindings,
+  schemaFinding,
+  serverFindings,
+  spaceFinding,
+  unaskedReplicas,
+} from "./storage-findings.ts"
 
 const now = 1_000 * dayMs
 
@@ -108,6 +115,23 @@ test.each<{ facts: Partial<ServerFacts>; levels: readonly string[]; message: Reg
   expect(findings.map(({ level }) => level)).toEqual(levels)
   const told = findings.find(({ level }) => level !== "ok") ?? findings.at(-1)
   expect(told?.message).toMatch(message)
+})
+
+test.each([
+  { standing: { fault: undefined, isOther: false }, level: "ok" },
+  { standing: { fault: "the server is too far behind", isOther: false }, level: "warn", message: /too far behind/ },
+  { standing: { fault: undefined, isOther: true }, level: "fail", message: /a server of its own/, exitCode: 78 },
+])("a read replica of $standing is $level", ({ standing, level, message = /db-2/, exitCode }) => {
+  const [finding] = readReplicaFindings([{ name: "db-2/chancery", ...standing }])
+  expect(finding).toMatchObject({ level, message: expect.stringMatching(message) as string })
+  expect(finding?.exitCode).toBe(exitCode)
+})
+
+test("that the database does not tell what replicas must have is a warning", () => {
+  expect(unaskedReplicas(new Error("function pg_walfile_name does not exist"))).toMatchObject({
+    level: "warn",
+    message: expect.stringMatching(/\(function pg_walfile_name does not exist\)/) as string,
+  })
 })
 
 describe("authorities", () => {

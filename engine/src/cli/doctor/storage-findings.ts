@@ -2,8 +2,10 @@ import { access, constants, stat, statfs } from "node:fs/promises"
 import { dirname } from "node:path"
 import type { Instant } from "../../core/time.ts"
 import { defaultPoolSize } from "../../storage/backend.ts"
+import type { ReplicaStanding } from "../../storage/read-replicas.ts"
 import type { SchemaStanding, ServerFacts } from "../../storage/survey.ts"
 import { exitCodes } from "../exit-code.ts"
+import { reasonOf } from "../store.ts"
 import { type Finding, fail, ok, warn } from "./finding.ts"
 
 const check = "storage"
@@ -89,6 +91,28 @@ export function serverFindings(facts: ServerFacts): readonly Finding[] {
   findings.push(connectionFinding(facts))
   return [ok(check, `PostgreSQL ${facts.version} answers.`), ...findings]
 }
+
+export function readReplicaFindings(standings: readonly ReplicaStanding[]): readonly Finding[] {
+  return standings.map(({ name, fault, isOther }) => {
+    if (isOther) {
+      const message = `The read replica ${name} is no standby of the database, but a server of its own.`
+      const advice = "Name a standby with --storage-read-replica or CHANCERY_STORAGE_READ_REPLICA, or none."
+      return fail(check, message, advice, exitCodes.configuration)
+    }
+    if (fault === undefined) return ok(check, `The read replica ${name} has all that was committed.`)
+    const advice =
+      "The primary answers in its place; see that it runs, can be reached from here, and follows the primary of now."
+    return warn(check, `No list is read from the read replica ${name} (${fault}).`, advice)
+  })
+}
+
+/** Where the primary does not tell what its replicas must have. */
+export const unaskedReplicas = (error: unknown): Finding =>
+  warn(
+    check,
+    `No list is read from read replicas: the database does not say how far it is (${reasonOf(error)}).`,
+    "Leave --storage-read-replica out, or use a PostgreSQL with standbys that replay its log.",
+  )
 
 function connectionFinding({ connectionCount, connectionMaximum }: ServerFacts): Finding {
   const shown = `${connectionCount} of ${connectionMaximum} connections are in use; each server keeps up to ${defaultPoolSize}.`

@@ -195,7 +195,7 @@ export class CertificateService extends IssuingService implements ServedCertific
   async list(asked: KeyPage = {}): Promise<readonly SerialNumber[]> {
     this.authorize("list", "certs")
     const page = serialNumberPageOf(asked, keysMaximum)
-    return this.read(({ mount }, { certificates }) => certificates.serialNumbers(mount.id, page))
+    return this.readElsewhere(({ mount }, { certificates }) => certificates.serialNumbers(mount.id, page))
   }
 
   async listDetails(asked: KeyPage = {}): Promise<readonly CertificateDetails[]> {
@@ -206,7 +206,7 @@ export class CertificateService extends IssuingService implements ServedCertific
     // In parts, between which everybody else has a turn.
     while (details.length < limit) {
       const part = { after, limit: Math.min(detailsPerTurn, limit - details.length) }
-      const found = await this.read(({ mount }, { certificates }) => certificates.list(mount.id, part))
+      const found = await this.readElsewhere(({ mount }, { certificates }) => certificates.list(mount.id, part))
       details.push(...found.map(({ serialNumber, certificate }) => detailsOf(serialNumber, certificate)))
       if (found.length < part.limit) break
       after = details.at(-1)?.serialNumber
@@ -218,7 +218,7 @@ export class CertificateService extends IssuingService implements ServedCertific
   async listMetadata(asked: KeyPage = {}): Promise<readonly SerialNumber[]> {
     this.authorize("list", "cert-metadata")
     const page = serialNumberPageOf(asked, keysMaximum)
-    return this.read(({ mount }, { certificates }) => certificates.metadataSerialNumbers(mount.id, page))
+    return this.readElsewhere(({ mount }, { certificates }) => certificates.metadataSerialNumbers(mount.id, page))
   }
 
   async search(
@@ -228,7 +228,7 @@ export class CertificateService extends IssuingService implements ServedCertific
     this.authorize("list", "certs/search")
     const { limit = searchDefault } = page
     refuseLimit(limit, searchMaximum)
-    return this.read(async (authority, { certificates }) => {
+    return this.readElsewhere(async (authority, { certificates }) => {
       const issuer = issuerRef === undefined ? undefined : issuerOf(authority, issuerRef)
       const now = this.context.runtime.clock.now()
       const statuses = inventoryStatuses.filter((one) => status.includes(one))

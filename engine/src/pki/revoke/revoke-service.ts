@@ -30,7 +30,7 @@ export class RevokeService extends AuthorityService implements Revocations {
   async list(asked: KeyPage = {}): Promise<readonly SerialNumber[]> {
     this.authorize("list", "certs/revoked")
     const page = serialNumberPageOf(asked, keysMaximum)
-    return this.read(({ mount }, { revocations }) => revocations.serialNumbers(mount.id, page))
+    return this.readElsewhere(({ mount }, { revocations }) => revocations.serialNumbers(mount.id, page))
   }
 
   async requested(): Promise<readonly SerialNumber[]> {

@@ -21,7 +21,7 @@ test("a mount that went away while it was counted is not kept, and the others ar
       within: async () => ({ mounts: mounts.slice(1) }),
     },
     storage: {
-      read: (work: (of: typeof stores) => unknown) => work(stores),
+      readElsewhere: (work: (of: typeof stores) => unknown) => work(stores),
       transact: (work: (of: typeof stores) => unknown) => work(stores),
     },
   } as unknown as Context

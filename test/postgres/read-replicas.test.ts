@@ -1,0 +1,312 @@
+// Reads by standbys of a server's own: whatever they lag, and whatever becomes of them, nobody who asks notices.
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest"
+import { exitCodes } from "../../engine/src/cli/exit-code.ts"
+import { silentLog } from "../../engine/src/core/runtime.ts"
+import type { ReadReplicaActivity, ReadReplicasActivity } from "../../engine/src/core/storage-activity.ts"
+import { startServer } from "../../engine/src/server.ts"
+import { type Database, openDatabase } from "../../engine/src/storage/database.ts"
+import type { Session } from "../../engine/src/storage/session.ts"
+import { UnusableStore } from "../../engine/src/storage/unusable-store.ts"
+import { openWorld } from "../../engine/src/testing/world.ts"
+import { run, serve, temporaryFolder } from "../cli/chancery.ts"
+import { codeBlocks } from "../readme/shell-blocks.ts"
+import { sayMissing } from "../toolchain/missing.ts"
+import {
+  findPostgresBinaries,
+  type OwnPostgres,
+  postgresInstallation,
+  startOwnPostgres,
+} from "../toolchain/postgres.ts"
+
+const binaries = await findPostgresBinaries()
+if (binaries === undefined) sayMissing(postgresInstallation)
+
+const patient = { timeout: 60_000 }
+/** So long no standby of a test takes, unless it is kept from it. */
+const waitMs = 20_000
+
+interface Followed {
+  readonly database: Database
+  readonly activity: ReadReplicasActivity
+  readonly replica: ReadReplicaActivity
+  /** What was said of replicas, in order. */
+  readonly told: readonly { readonly event: string; readonly [field: string]: unknown }[]
+}
+
+async function follow(primary: string, replica: string, { waitMs: patience = waitMs } = {}): Promise<Followed> {
+  const told: Followed["told"][number][] = []
+  const tell = (event: string, fields: object = {}) => {
+    if (event.startsWith("read-replica")) told.push({ event, ...fields })
+  }
+  const database = await openDatabase(primary, {
+    log: { ...silentLog, info: tell, warn: tell },
+    readReplicas: { urls: [replica], waitMs: patience },
+  })
+  onTestFinished(() => database.close())
+  await database.migrate()
+  const activity = database.activity.readReplicas
+  const [first] = activity?.replicas ?? []
+  if (activity === undefined || first === undefined) throw new Error("no replica is told of")
+  return { database, activity, replica: first, told }
+}
+
+const bump = (database: Database, family: string) =>
+  database.transact((session) =>
+    session.run(
+      session.db
+        .insertInto("generations")
+        .values({ family, number: 1 })
+        .onConflict((known) =>
+          known.column("family").doUpdateSet(({ eb }) => ({ number: eb("generations.number", "+", 1) })),
+        ),
+    ),
+  )
+
+/** What is there, and whether a standby says so. */
+const looked = (family: string) => async (session: Session) => {
+  const row = await session.first(
+    session.db.selectNoFrom(({ selectFrom, fn }) => [
+      selectFrom("generations").select("number").where("family", "=", family).as("number"),
+      fn<boolean>("pg_is_in_recovery", []).as("standby"),
+    ]),
+  )
+  return { number: row?.number ?? 0, by: row?.standby === true ? "standby" : "primary" }
+}
+
+describe.runIf(binaries !== undefined)("read replicas", () => {
+  const opened = new AsyncDisposableStack()
+  let primary: OwnPostgres
+  let standby: OwnPostgres
+  let other: OwnPostgres
+
+  const started = async (options?: Parameters<typeof startOwnPostgres>[1]) => {
+    const server = await startOwnPostgres(binaries ?? "", options)
+    opened.defer(() => server.stop())
+    return server
+  }
+
+  beforeAll(async () => {
+    primary = await started()
+    await (await openWorld({ url: primary.url, jobs: false }))[Symbol.asyncDispose]()
+    await primary.query("create role reader login")
+    await primary.query("grant select on all tables in schema public to reader")
+    // Each change arrives late, and a reader in the way of one is sent off.
+    standby = await started({
+      copyOf: primary,
+      settings: { recovery_min_apply_delay: "100ms", max_standby_streaming_delay: "0" },
+    })
+    other = await started({ copyOf: primary })
+  }, 60_000)
+  afterAll(() => opened.disposeAsync())
+
+  test("a standby that lags answers with all that was committed before it was asked, whoever may read there", async () => {
+    const reader = standby.url.replace("//chancery@", "//reader@")
+    expect(reader).not.toBe(standby.url)
+    const { database, activity, replica, told } = await follow(primary.url, reader)
+    expect(replica.isUp).toBe(true)
+    for (let round = 1; round <= 10; round += 1) {
+      await bump(database, "written")
+      expect(await database.readElsewhere(looked("written"))).toEqual({ number: round, by: "standby" })
+    }
+    expect(activity.reads).toEqual({ replica: 10, primary: 0 })
+    expect(told).toEqual([{ event: "read-replica-used", replica: replica.name }])
+    expect(replica.name).not.toContain("reader")
+  })
+
+  test("what another server has committed is there as well", async () => {
+    const { database } = await follow(primary.url, standby.url)
+    const { database: another } = await follow(primary.url, standby.url)
+    await bump(another, "by-another")
+    expect(await database.readElsewhere(looked("by-another"))).toEqual({ number: 1, by: "standby" })
+  })
+
+  test("writes are refused there, and what a work itself throws is the answer", async () => {
+    const { database } = await follow(primary.url, standby.url)
+    let attempts = 0
+    const failing = database.readElsewhere(async () => {
+      attempts += 1
+      throw new Error("the work has failed")
+    })
+    await expect(failing).rejects.toThrow("the work has failed")
+    // By the primary as well: it may have been the standby's doing.
+    expect(attempts).toBe(2)
+    await expect(
+      database.readElsewhere((session) => session.run(session.db.deleteFrom("generations"))),
+    ).rejects.toThrow(/read-only transaction/)
+  })
+
+  test("one that stands still is left out, and taken in again", async () => {
+    const { database, activity, replica, told } = await follow(primary.url, other.url, { waitMs: 500 })
+    await other.query("select pg_wal_replay_pause()")
+    await bump(database, "paused")
+    expect(await database.readElsewhere(looked("paused"))).toEqual({ number: 1, by: "primary" })
+    await vi.waitUntil(() => !replica.isUp, patient)
+    expect(replica.lagMs).toBeGreaterThan(0)
+    expect(await database.readElsewhere(looked("paused"))).toEqual({ number: 1, by: "primary" })
+    expect(activity.reads).toEqual({ replica: 0, primary: 2 })
+    await other.query("select pg_wal_replay_resume()")
+    await vi.waitUntil(() => replica.isUp, patient)
+    expect(await database.readElsewhere(looked("paused"))).toEqual({ number: 1, by: "standby" })
+    expect(told.map(({ event, reason }) => [event, reason])).toEqual([
+      ["read-replica-used", undefined],
+      ["read-replica-left-out", "the server is too far behind"],
+      ["read-replica-used", undefined],
+    ])
+  })
+
+  test("a read that is in the way of what is replayed is done again by the primary", async () => {
+    const { database, replica } = await follow(primary.url, standby.url)
+    await primary.query("insert into generations select 'passing/' || n, n from generate_series(1, 1000) as n")
+    const seen: string[] = []
+    const count = await database.readElsewhere(async (session) => {
+      const found = await session.first(
+        session.db
+          .selectFrom("generations")
+          .select(({ fn }) => [fn.countAll<number>().as("count"), fn<boolean>("pg_is_in_recovery", []).as("standby")])
+          .where("family", "like", "passing/%"),
+      )
+      seen.push(found?.standby === true ? "standby" : "primary")
+      if (found?.standby === true) {
+        await primary.query("delete from generations where family like 'passing/%'")
+        await primary.query("vacuum generations")
+        await session.all(session.db.selectNoFrom(({ fn, lit }) => fn("pg_sleep", [lit(8)]).as("slept")))
+      }
+      return found?.count
+    })
+    expect(seen).toEqual(["standby", "primary"])
+    expect(count).toBe(0)
+    await vi.waitUntil(() => replica.isUp, patient)
+  })
+
+  test("lists show what was just made, and counts of who answered are exposed", async () => {
+    await using world = await openWorld({
+      url: primary.url,
+      jobs: false,
+      readReplicas: { urls: [standby.url], waitMs },
+    })
+    await world.request("POST", "/organizations", {
+      body: { data: { type: "organizations", attributes: { name: "acme", email: "ops@acme.example" } } },
+    })
+    const names: string[] = []
+    for (let number = 1; number <= 5; number += 1) {
+      const name = `made-${number}`
+      names.push(name)
+      const { status } = await world.request("POST", "/organizations/acme/workspaces", {
+        body: { data: { type: "workspaces", attributes: { name } } },
+      })
+      expect(status).toBe(201)
+      const { body } = await world.request("GET", "/organizations/acme/workspaces")
+      const { data } = body as { readonly data: readonly { readonly attributes: { readonly name: string } }[] }
+      expect(data.map(({ attributes }) => attributes.name).toSorted()).toEqual(names)
+    }
+    expect(world.engine.storageActivity.readReplicas?.reads).toEqual({ replica: 5, primary: 0 })
+    const server = await startServer({ engine: world.engine })
+    onTestFinished(() => server.close().then(() => {}))
+    const text = await (await fetch(`${server.url}/metrics`)).text()
+    expect(text).toContain('chancery_storage_read_replica_reads_total{target="replica"} 5')
+    expect(text).toMatch(/chancery_storage_read_replica_up\{replica=".*\/postgres"\} 1/)
+    expect(text).toMatch(/chancery_storage_read_replica_lag_seconds\{replica=".*"\} \d/)
+    expect(text).not.toContain("chancery@")
+  })
+
+  test("one that is gone is left out, and taken in again when it is back", async () => {
+    const { database, replica, told } = await follow(primary.url, other.url)
+    await other.signal("SIGKILL")
+    expect(await database.readElsewhere(looked("gone"))).toMatchObject({ by: "primary" })
+    await vi.waitUntil(() => !replica.isUp, patient)
+    expect(replica.lagMs).toBeUndefined()
+    await vi.waitFor(() => other.start(), { ...patient, interval: 500 })
+    await vi.waitUntil(() => replica.isUp, patient)
+    expect(await database.readElsewhere(looked("gone"))).toMatchObject({ by: "standby" })
+    expect(told.at(-1)).toEqual({ event: "read-replica-used", replica: replica.name })
+  })
+
+  test("one that says nothing is given up soon, and taken in again when it speaks", async () => {
+    const { database, replica, told } = await follow(primary.url, other.url, { waitMs: 500 })
+    expect(replica.isUp).toBe(true)
+    await other.signal("SIGSTOP")
+    try {
+      expect(await database.readElsewhere(looked("silent"))).toMatchObject({ by: "primary" })
+      await vi.waitUntil(() => !replica.isUp, patient)
+    } finally {
+      await other.signal("SIGCONT")
+    }
+    await vi.waitUntil(() => replica.isUp, patient)
+    expect(told.map(({ event }) => event)).toEqual(["read-replica-used", "read-replica-left-out", "read-replica-used"])
+  })
+
+  test("a server starts without one that is away", async () => {
+    await other.halt("fast")
+    const { database, replica, told } = await follow(primary.url, other.url)
+    expect(replica.isUp).toBe(false)
+    expect(told).toMatchObject([{ event: "read-replica-left-out" }])
+    expect(await database.readElsewhere(looked("away"))).toMatchObject({ by: "primary" })
+    await other.start()
+    await vi.waitUntil(() => replica.isUp, patient)
+  })
+
+  test("the guide's servers read from the standbys that it names, and the doctor looks at each", async () => {
+    await using folder = await temporaryFolder()
+    const [block = ""] = await codeBlocks("docs/operations.md", "Read replicas", "sh")
+    const [, named = ""] = /^export CHANCERY_STORAGE_READ_REPLICA=(.*)\nnpx chancery serve\n$/.exec(block) ?? []
+    const environment = {
+      CHANCERY_DATA: folder.path,
+      CHANCERY_STORAGE: primary.url,
+      CHANCERY_SEAL_KEY: Buffer.alloc(32, "seal").toString("base64"),
+      CHANCERY_STORAGE_READ_REPLICA: named
+        .replace("postgres://chancery:secret@db-2.example/chancery", standby.url)
+        .replace("postgres://chancery:secret@db-3.example/chancery", other.url),
+      CHANCERY_STORAGE_READ_REPLICA_WAIT: "10s",
+    }
+    await using served = await serve(["serve"], { environment })
+    const text = await (await fetch(`${served.url}/metrics`)).text()
+    expect(text.match(/^chancery_storage_read_replica_up\{replica=".*"\} 1$/gm)).toHaveLength(2)
+
+    const { out } = await run(["doctor", "--quick"], { environment })
+    expect(out.match(/ok +storage +The read replica .* has all that was committed/g)).toHaveLength(2)
+  })
+
+  test("a server does not start with a standby of others, and says so in one sentence", async () => {
+    await using folder = await temporaryFolder()
+    const stranger = await started()
+    const environment = {
+      CHANCERY_DATA: folder.path,
+      CHANCERY_STORAGE: primary.url,
+      CHANCERY_SEAL_KEY: Buffer.alloc(32, "seal").toString("base64"),
+      CHANCERY_STORAGE_READ_REPLICA: stranger.url,
+    }
+    const { code, said } = await run(["serve"], { environment })
+    expect(said).toMatch(
+      /^chancery: The store postgres:.* cannot be opened\. The read replica .* is no standby of it,.*\.\n$/,
+    )
+    expect(code).toBe(exitCodes.configuration)
+    const looked = await run(["doctor", "--quick"], { environment })
+    expect(looked.out).toMatch(/fail +storage +The read replica .* is no standby of the database/)
+    expect(looked.code).toBe(exitCodes.configuration)
+    await expect(openDatabase(primary.url, { log: silentLog, readReplicas: { urls: [stranger.url] } })).rejects.toThrow(
+      UnusableStore,
+    )
+  })
+
+  test("the primary is no replica of its own", async () => {
+    const { database, replica, told } = await follow(primary.url, primary.url)
+    expect(replica.isUp).toBe(false)
+    expect(told).toMatchObject([{ event: "read-replica-left-out", reason: "the server is no standby" }])
+    expect(await database.readElsewhere(looked("own"))).toMatchObject({ by: "primary" })
+  })
+
+  test("a promoted one is left out, and one that a failover has left behind is none of the new primary", async () => {
+    const before = await follow(primary.url, other.url)
+    expect(before.replica.isUp).toBe(true)
+    await other.promote()
+    await vi.waitUntil(() => !before.replica.isUp, patient)
+    expect(await before.database.readElsewhere(looked("promoted"))).toMatchObject({ by: "primary" })
+    expect(before.told.at(-1)).toMatchObject({ reason: "the server is no standby" })
+    // The old primary goes on, so that its standby is further on than the new one, on a way of its own.
+    await primary.query("create table lost as select generate_series(1, 100000) as number")
+    const after = await follow(other.url, standby.url)
+    expect(after.told).toMatchObject([{ reason: "the server does not follow the primary" }])
+    await bump(after.database, "after")
+    expect(await after.database.readElsewhere(looked("after"))).toEqual({ number: 1, by: "primary" })
+  })
+})
