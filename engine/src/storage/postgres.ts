@@ -99,8 +99,14 @@ function limitsOf({ limits = {}, longestWorkMs = defaultLongestWorkMs }: Backend
 }
 
 const int8 = 20
+const bytea = 17
 const getTypeParser: typeof types.getTypeParser = (oid: number, format?: "text" | "binary") =>
-  oid === int8 ? Number : typeParserOf(oid, format)
+  oid === int8 ? Number : oid === bytea ? bytesOf : typeParserOf(oid, format)
+/** No Buffer, which is written to JSON otherwise: the same bytes are the same value whatever the store. */
+function bytesOf(value: string): Uint8Array {
+  const { buffer, byteOffset, byteLength } = typeParserOf(bytea)(value) as Buffer
+  return new Uint8Array(buffer, byteOffset, byteLength)
+}
 // The declaration knows a closed list of types; a server may have more.
 const typeParserOf: (oid: number, format?: "text" | "binary") => (value: string) => unknown = types.getTypeParser
 
