@@ -2,6 +2,7 @@ import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
+import { filesOnUsualStore } from "./test/toolchain/usual-store.ts"
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
@@ -17,6 +18,10 @@ export const resolve = {
 
 /** Whether it answers is asked where that is needed; a run of something else asks nobody. */
 const dockerSeemsThere = process.env["DOCKER_HOST"] !== undefined || existsSync("/var/run/docker.sock")
+
+const engineTests = ["{engine,provider,operator}/src/**/*.test.ts", "test/**/*.test.ts"]
+/** The long ones take minutes and have a configuration of their own. */
+const notEngineTests = ["**/node_modules/**", "test/long/**", "test/operator/**"]
 
 export default defineConfig({
   resolve,
@@ -35,10 +40,21 @@ export default defineConfig({
           name: "engine",
           // Files share what they load, a third of what the small ones take; none of them changes what it shares.
           isolate: false,
-          include: ["{engine,provider,operator}/src/**/*.test.ts", "test/**/*.test.ts"],
-          // The long ones take minutes and have a configuration of their own.
-          exclude: ["**/node_modules/**", "test/long/**", "test/operator/**"],
+          include: engineTests,
+          exclude: notEngineTests,
           globalSetup: ["test/toolchain/global-setup.ts"],
+        },
+      },
+      {
+        // A test that does not say what store it is on is on SQLite; here it is on PostgreSQL.
+        extends: true,
+        test: {
+          name: "engine on PostgreSQL",
+          isolate: false,
+          include: filesOnUsualStore(source("."), engineTests),
+          exclude: notEngineTests,
+          globalSetup: ["test/toolchain/global-setup.ts"],
+          env: { CHANCERY_TEST_STORAGE: "postgres" },
         },
       },
       {

@@ -1,28 +1,27 @@
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { firstPage } from "./core/page.ts"
 import { openEmbedded } from "./embedded.ts"
 import { openEngine } from "./open.ts"
 import { startServer } from "./server.ts"
+import { usualSharedKind } from "./storage/temporary-database.ts"
 
-let folder = ""
+let place: Awaited<ReturnType<typeof usualSharedKind.place>>
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "chancery-open-"))
+  place = await usualSharedKind.place()
 })
-afterEach(() => rm(folder, { recursive: true, force: true }))
+afterEach(() => place[Symbol.asyncDispose]())
 
-const store = () => `sqlite:${join(folder, "chancery.db")}`
+const store = () => place.url
+const sealKeys = { text: Buffer.alloc(32).toString("base64") }
 
 describe("an engine opened by the URL of a store", () => {
   test("acts as the site administrator, and keeps what it is given", async () => {
     {
-      await using engine = await openEngine(store())
+      await using engine = await openEngine(store(), { sealKeys })
       expect(await engine.users.account()).toMatchObject({ username: "root", siteAdmin: true })
       await engine.organizations.create({ name: "acme", email: "admin@acme.example" })
     }
-    await using again = await openEngine(store())
+    await using again = await openEngine(store(), { sealKeys })
     expect(await again.organizations.get("acme")).toMatchObject({ name: "acme" })
   })
 
@@ -30,13 +29,13 @@ describe("an engine opened by the URL of a store", () => {
     const ids = { user: "", token: "" }
     let secret = ""
     {
-      await using engine = await openEngine(store())
+      await using engine = await openEngine(store(), { sealKeys })
       ids.user = (await engine.users.create({ username: "ada" })).id
       const token = await engine.tokens.createForUser(ids.user, {})
       ids.token = token.id
       secret = token.secret
     }
-    await using engine = await openEngine(store(), { token: secret })
+    await using engine = await openEngine(store(), { sealKeys, token: secret })
     expect(await engine.users.account()).toMatchObject({ id: ids.user, siteAdmin: false })
     await expect(engine.users.list(undefined, firstPage)).rejects.toMatchObject({ code: "not-found" })
     await engine.tokens.delete(ids.token)
@@ -46,7 +45,7 @@ describe("an engine opened by the URL of a store", () => {
 
 describe("an engine opened by the address of a server", () => {
   test("acts for the owner of the token", async () => {
-    await using served = await openEmbedded(store())
+    await using served = await openEmbedded(store(), { sealKeys })
     const server = await startServer({ engine: served })
     try {
       const root = await served.users.account()

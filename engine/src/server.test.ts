@@ -9,6 +9,9 @@ import { silentLog, systemRuntime } from "./core/runtime.ts"
 import type { App } from "./http/exchange.ts"
 import { openEmbedded } from "./embedded.ts"
 import { HeldIdentity, ListenError, type RunningServer, serveApp, startSealedServer, startServer } from "./server.ts"
+import { usualKind } from "./storage/temporary-database.ts"
+
+const sealKeys = { text: Buffer.alloc(32).toString("base64") }
 
 const opened: RunningServer[] = []
 afterEach(async () => {
@@ -85,7 +88,8 @@ test.each([
   { why: "declared", chunked: false },
   { why: "chunked, so that only counting shows it", chunked: true },
 ])("a body over the limit is answered 413 and the server goes on: $why", async ({ chunked }) => {
-  await using engine = await openEmbedded("sqlite::memory:")
+  await using place = await usualKind.place()
+  await using engine = await openEmbedded(place.url, { sealKeys })
   const { caller } = engine
   const { secret } = await engine.tokens.createForUser(caller.kind === "user" ? caller.userId : "", {})
   const server = await startServer({ engine, bodyLimitBytes: 1024, shutdownGraceMs: 100 })
@@ -105,7 +109,8 @@ test.each([
 })
 
 test("/metrics tells when authorities expire, and of nothing where the store is sealed", async () => {
-  await using engine = await openEmbedded("sqlite::memory:")
+  await using place = await usualKind.place()
+  await using engine = await openEmbedded(place.url, { sealKeys })
   await engine.mounts.create({ path: "pki" })
   await engine.pki("pki").issuers.generateRoot({ commonName: "Root", keyType: "ec", issuerName: "root" })
   const server = await startServer({ engine })
@@ -119,7 +124,8 @@ test("/metrics tells when authorities expire, and of nothing where the store is 
 })
 
 test("/metrics counts what the store does, by kind and outcome", async () => {
-  await using engine = await openEmbedded("sqlite::memory:")
+  await using place = await usualKind.place()
+  await using engine = await openEmbedded(place.url, { sealKeys })
   const server = await startServer({ engine })
   opened.push(server)
   const metrics = async () => {
@@ -142,7 +148,8 @@ test("/metrics counts what the store does, by kind and outcome", async () => {
   expect(grown('chancery_storage_transactions_total{kind="write",outcome="done"}')).toBe(1)
   expect(grown('chancery_storage_transactions_total{kind="write",outcome="refused"}')).toBe(1)
   expect(grown('chancery_storage_transactions_total{kind="read",outcome="done"}')).toBeGreaterThanOrEqual(1)
-  expect(grown("chancery_storage_commits_total")).toBeGreaterThanOrEqual(2)
+  // SQLite commits what was begun together; where each has a transaction of its own, the refused one has nothing to commit.
+  expect(grown("chancery_storage_commits_total")).toBeGreaterThanOrEqual(1)
   expect(grown('chancery_storage_wait_seconds_total{kind="write"}')).toBeGreaterThan(0)
   expect(after('chancery_storage_waiting{kind="write"}')).toBe(0)
   expect(after("chancery_storage_retries_total")).toBe(0)
@@ -154,7 +161,8 @@ test.each([
 ])("a client that leaves in the middle of its body, sent $name, counts as its own fault", async ({ header, body }) => {
   const failures: string[] = []
   const runtime = systemRuntime({ ...silentLog, error: (event) => void failures.push(event) })
-  await using engine = await openEmbedded("sqlite::memory:", { runtime })
+  await using place = await usualKind.place()
+  await using engine = await openEmbedded(place.url, { sealKeys, runtime })
   await engine.organizations.create({ name: "acme", email: "a@example.com" })
   if (engine.caller.kind !== "user") throw new Error("not a user")
   const { secret } = await engine.tokens.createForUser(engine.caller.userId, { description: "test" })
@@ -270,9 +278,8 @@ test("where HTTPS cannot listen, HTTP does not stay behind, and the sentence nam
 })
 
 test("[P-4-p1] the certificate API is served over a socket, LIST and HEAD with the rest", async () => {
-  await using engine = await openEmbedded("sqlite::memory:", {
-    sealKeys: { text: Buffer.alloc(32).toString("base64") },
-  })
+  await using place = await usualKind.place()
+  await using engine = await openEmbedded(place.url, { sealKeys })
   await engine.mounts.create({ path: "pki" })
   await engine.pki("pki").roles.save("web", {})
   if (engine.caller.kind !== "user") throw new Error("the engine acts as a user")

@@ -1,12 +1,10 @@
 // The public Go client, which existing tools link, against a server on a socket: what it decodes and which of its own errors
 // it raises is what the wire format has to satisfy.
 import { execFile } from "node:child_process"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { promisify } from "node:util"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import { openEmbedded } from "../../engine/src/embedded.ts"
+import { usualKind } from "../../engine/src/storage/temporary-database.ts"
 import { startServer } from "../../engine/src/server.ts"
 import { goProgram, goTfeFolder } from "../toolchain/go-modules.ts"
 
@@ -45,14 +43,11 @@ interface Step {
 const program = await goProgram(goTfeFolder)
 
 describe.skipIf(program === undefined)("the public Go client", () => {
-  let folder: string
   let steps: readonly Step[]
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "chancery-go-tfe-"))
-    steps = await tell(program ?? "", folder)
+    steps = await tell(program ?? "")
   })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
 
   test("tells every story that is asked for here", () => {
     expect([...new Set(steps.map(({ story }) => story))]).toEqual(stories)
@@ -65,8 +60,9 @@ describe.skipIf(program === undefined)("the public Go client", () => {
   })
 })
 
-async function tell(storyteller: string, folder: string): Promise<Step[]> {
-  await using engine = await openEmbedded(`sqlite:${join(folder, "state.db")}`)
+async function tell(storyteller: string): Promise<Step[]> {
+  await using place = await usualKind.place()
+  await using engine = await openEmbedded(place.url, { sealKeys: { text: Buffer.alloc(32).toString("base64") } })
   const { caller, tokens } = engine
   if (caller.kind !== "user") throw new Error("the engine acts as a user")
   const { secret } = await tokens.createForUser(caller.userId, { description: "go-tfe" })

@@ -7,6 +7,8 @@ import { sayMissing } from "./missing.ts"
 import { postgresInstallation, postgresVariable, startPostgres } from "./postgres.ts"
 
 export default async function setup(): Promise<() => Promise<void>> {
+  // Projects that run together have one server, whose URL and template stand in the environment of all.
+  if (process.env[templateVariable] !== undefined) return async () => {}
   await using opening = new AsyncDisposableStack()
   // Every process that a test starts would compile the same sources; for most of them that is half of what they do.
   const compiled = await mkdtemp(join(tmpdir(), "chancery-compiled-"))

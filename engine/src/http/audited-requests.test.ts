@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
+import { usualSharedKind } from "../storage/temporary-database.ts"
 import { document, newUser } from "../testing/people.ts"
 import { populatedWorld } from "../testing/populated-world.ts"
 import { stateFile, stateVersionDocument } from "../testing/state-file.ts"
@@ -94,9 +95,8 @@ test("an upload is on record by its pattern, because its address is its credenti
 })
 
 test("while the log cannot be written nothing is changed, and reading goes on", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "chancery-audit-"))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  const url = `sqlite:${join(folder, "chancery.db")}`
+  await using place = await usualSharedKind.place()
+  const { url } = place
   await using world = await populatedWorld({ url })
   const someone = await newUser(world, "someone")
   await using unrecorded = await openWorld({ url, auditFile: fullDisk })

@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { sql } from "kysely"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { openDatabase } from "../storage/database.ts"
+import { usualSharedKind } from "../storage/temporary-database.ts"
 import { parseSigned } from "../x509/signed.ts"
 import { openWorld, type World, type WorldOptions } from "../testing/world.ts"
 
@@ -32,7 +33,9 @@ async function auditedWorld(options: WorldOptions = {}) {
 
 /** A store with an authority in it, made while its log could be written. */
 async function preparedStore(): Promise<string> {
-  const url = `sqlite:${join(await temporaryFolder(), "chancery.db")}`
+  const place = await usualSharedKind.place()
+  onTestFinished(() => place[Symbol.asyncDispose]())
+  const { url } = place
   await using world = await openWorld({ url })
   await prepare(world)
   return url

@@ -1,6 +1,7 @@
 // A fresh database of each kind for tests. PostgreSQL is the server that CHANCERY_TEST_POSTGRES names, which the test
 // run starts (test/toolchain); each test has a database of its own there, a copy of one that has the schema already: to apply
-// it takes longer than most tests.
+// it takes longer than most tests. So does to copy it and to drop the copy, and those that nothing but an engine has seen
+// are emptied and handed on instead.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -25,6 +26,8 @@ export interface DatabaseKind {
 
 interface PlaceOptions {
   readonly empty?: boolean
+  /** By its maker: that nobody changes the schema, so that the next may have the database. */
+  readonly handedOn?: boolean
 }
 
 type Place = { readonly url: string } & AsyncDisposable
@@ -38,6 +41,20 @@ export const databaseKinds: readonly DatabaseKind[] = [
   },
   { name: "PostgreSQL", available: postgresServer() !== undefined, place: temporaryPostgres },
 ]
+
+const usual = process.env["CHANCERY_TEST_STORAGE"] === "postgres" ? "PostgreSQL" : undefined
+
+/** Of tests that are of no kind in particular, and so run on SQLite and, by that variable, on PostgreSQL again. */
+export const usualKind = kindOf(usual ?? "SQLite memory")
+
+/** The same where two open one database. */
+export const usualSharedKind = kindOf(usual ?? "SQLite file")
+
+function kindOf(name: DatabaseKind["name"]): DatabaseKind {
+  const kind = databaseKinds.find((known) => known.name === name)
+  if (kind === undefined || !kind.available) throw new Error(`there is no ${name} to test on`)
+  return kind
+}
 
 /** Opened and migrated. */
 export async function temporaryDatabase(kind: DatabaseKind, options?: DatabaseOptions): Promise<TemporaryDatabase> {
@@ -69,16 +86,35 @@ function postgresServer(): string | undefined {
 
 let created = 0
 
-async function temporaryPostgres({ empty = false }: PlaceOptions = {}): Promise<Place> {
+async function temporaryPostgres({ empty = false, handedOn = false }: PlaceOptions = {}): Promise<Place> {
   const server = postgresServer()
   if (server === undefined) throw new Error("no PostgreSQL to test on")
   const template = process.env[templateVariable]
-  return createdOn(server, empty || template === undefined ? "" : ` template ${template}`)
+  if (template === undefined || empty) return createdOn(server)
+  return handedOn ? emptyCopy(server, template) : copied(server, template)
 }
 
-async function createdOn(server: string, options = ""): Promise<Place & { readonly name: string }> {
+const copied = (server: string, template: string) => createdOn(server, template, ` template ${template}`)
+
+/** Those of this process that the next may have. */
+const emptied: CreatedPlace[] = []
+
+async function emptyCopy(server: string, template: string): Promise<Place> {
+  const place = emptied.pop() ?? (await copied(server, template))
+  return {
+    url: place.url,
+    async [Symbol.asyncDispose]() {
+      if (await emptyDatabase(place.url)) emptied.push(place)
+      else await place[Symbol.asyncDispose]()
+    },
+  }
+}
+
+type CreatedPlace = Place & { readonly name: string }
+
+async function createdOn(server: string, prefix = "test", options = ""): Promise<CreatedPlace> {
   created += 1
-  const name = `test_${process.pid}_${process.hrtime.bigint()}_${created}`
+  const name = `${prefix}_${process.pid}_${created}`
   await command(server, `create database ${name}${options}`)
   const url = new URL(server)
   url.pathname = `/${name}`
@@ -92,21 +128,94 @@ async function createdOn(server: string, options = ""): Promise<Place & { readon
 /** Names the database that others are copied from. */
 export const templateVariable = "CHANCERY_TEST_TEMPLATE"
 
-/** One with the schema of this release, which nobody may be connected to. */
+/** One with the schema of this release, which nobody may be connected to. Its copies go with it. */
 export async function createTemplate(server: string): Promise<{ readonly name: string } & AsyncDisposable> {
-  const template = await createdOn(server)
-  await using database = await openDatabase(template.url)
-  await database.migrate()
-  return template
+  const template = await createdOn(server, `test_${process.hrtime.bigint()}`)
+  {
+    await using database = await openDatabase(template.url)
+    await database.migrate()
+  }
+  await connected(template.url, keepFirstRows)
+  return {
+    name: template.name,
+    async [Symbol.asyncDispose]() {
+      await connected(server, async (client) => {
+        const copies = `select datname from pg_database where starts_with(datname, '${template.name}_')`
+        const { rows } = await client.query<{ datname: string }>(copies)
+        for (const { datname } of rows) await client.query(`drop database if exists ${datname} with (force)`)
+      })
+      await template[Symbol.asyncDispose]()
+    },
+  }
 }
 
 /** Of PostgreSQL, on a connection of its own. */
-export async function command(url: string, text: string): Promise<void> {
+export const command = (url: string, text: string): Promise<void> =>
+  connected(url, async (client) => {
+    await client.query(text)
+  })
+
+async function connected<Value>(url: string, work: (client: Client) => Promise<Value>): Promise<Value> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {
-    await client.query(text)
+    return await work(client)
   } finally {
     await client.end()
   }
+}
+
+/** Beside the schema of the release, whose tables are in `public`. */
+const firstRows = "first_rows"
+
+/** What the migrations wrote, to be written again. */
+async function keepFirstRows(client: Client): Promise<void> {
+  await client.query(`create schema ${firstRows}`)
+  for (const table of await tablesOf(client)) {
+    const { rowCount } = await client.query(`select from ${table} limit 1`)
+    if (rowCount !== 0) await client.query(`create table ${firstRows}.${table} as table ${table}`)
+  }
+}
+
+async function tablesOf(client: Client, schema = "public"): Promise<readonly string[]> {
+  const { rows } = await client.query<{ tablename: string }>(
+    "select tablename from pg_tables where schemaname = $1 order by tablename",
+    [schema],
+  )
+  return rows.map(({ tablename }) => tablename)
+}
+
+/** The same for all copies. */
+let emptying: string | undefined
+
+/** As the template is; false where that is more than the user may do. */
+async function emptyDatabase(url: string): Promise<boolean> {
+  return connected(url, async (client) => {
+    const { rows } = await client.query<{ superuser: boolean }>(
+      `select usesuper as superuser, (
+         select count(pg_terminate_backend(pid, 10000)) from pg_stat_activity
+         where datname = current_database() and pid <> pg_backend_pid()
+       ) from pg_user where usename = current_user`,
+    )
+    if (rows[0]?.superuser !== true) return false
+    emptying ??= await textOfEmptying(client)
+    await client.query(emptying)
+    return true
+  })
+}
+
+async function textOfEmptying(client: Client): Promise<string> {
+  const [tables, filled] = [await tablesOf(client), await tablesOf(client, firstRows)]
+  const { rows } = await client.query<{ name: string }>(
+    "select sequencename as name from pg_sequences where schemaname = 'public'",
+  )
+  return [
+    "begin",
+    // Or every row would be held against those that refer to it.
+    "set local session_replication_role = replica",
+    ...tables.map((table) => `delete from ${table}`),
+    ...filled.map((table) => `insert into ${table} overriding system value table ${firstRows}.${table}`),
+    ...rows.map(({ name }) => `select setval('${name}', 1, false)`),
+    "commit",
+  ].join(";\n")
 }

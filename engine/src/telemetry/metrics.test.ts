@@ -4,6 +4,7 @@ import { expect, test } from "vitest"
 import { silentLog } from "../core/runtime.ts"
 import { openEmbedded } from "../embedded.ts"
 import { startServer } from "../server.ts"
+import { usualKind } from "../storage/temporary-database.ts"
 import { otlpAttributes, startOtlpReceiver } from "../testing/otlp-receiver.ts"
 import { openOtlp } from "./otlp.ts"
 
@@ -49,7 +50,8 @@ function seriesOf(metrics: ReadonlyMap<string, any>): Map<string, number> {
 
 test("what is sent by OTLP is what /metrics tells: the same names, labels and values", async () => {
   await using receiver = await startOtlpReceiver()
-  await using engine = await openEmbedded("sqlite::memory:", {
+  await using place = await usualKind.place()
+  await using engine = await openEmbedded(place.url, {
     sealKeys: { text: Buffer.alloc(32, "metrics").toString("base64") },
     jobs: false,
   })

@@ -6,7 +6,7 @@ import type { ServedEngine } from "../engine.ts"
 import type { SealKeySources } from "../storage/seal-keys.ts"
 import { createApp } from "../http/app.ts"
 import type { App } from "../http/exchange.ts"
-import { type DatabaseKind, databaseKinds } from "../storage/temporary-database.ts"
+import { usualKind } from "../storage/temporary-database.ts"
 import type { KeyGenerator } from "../x509/key-generation.ts"
 
 export interface Answer {
@@ -57,15 +57,6 @@ export interface WorldOptions {
   readonly snapshotIntervalSeconds?: number
 }
 
-/** Of worlds whose test does not say which, so that the same tests run on either: in memory, or on PostgreSQL. */
-const usualStore = kindOf(process.env["CHANCERY_TEST_STORAGE"] === "postgres" ? "PostgreSQL" : "SQLite memory")
-
-function kindOf(name: DatabaseKind["name"]): DatabaseKind {
-  const kind = databaseKinds.find((known) => known.name === name)
-  if (kind === undefined || !kind.available) throw new Error(`there is no ${name} to test on`)
-  return kind
-}
-
 const sealKey = Buffer.alloc(32, "seal").toString("base64")
 
 export const origin = "http://chancery.test"
@@ -74,7 +65,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const runtime = options.runtime ?? systemRuntime()
   const edition = options.edition ?? "self-hosted"
   await using opening = new AsyncDisposableStack()
-  const url = options.url ?? opening.use(await usualStore.place()).url
+  const url = options.url ?? opening.use(await usualKind.place({ handedOn: true })).url
   const opened = await openEmbedded(url, {
     runtime,
     edition,

@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
+import { usualSharedKind } from "../../storage/temporary-database.ts"
 import { openWorld, origin, type World } from "../../testing/world.ts"
 
 let world: World
@@ -306,7 +307,8 @@ describe("a responder that an issuer has answer in its place", () => {
   })
 
   test("is the same on every server of a store", async () => {
-    const url = `sqlite:${file("shared.db")}`
+    await using place = await usualSharedKind.place()
+    const { url } = place
     await using one = await openWorld({ url })
     await using other = await openWorld({ url })
     await one.engine.mounts.create({ path: "pki" })

@@ -5,7 +5,7 @@ import { dayMs, formatInstant, hourMs } from "../../core/time.ts"
 import { openDatabase } from "../../storage/database.ts"
 import { keySealer, newKeyText, parseKeyRing } from "../../storage/key-sealing.ts"
 import { storesOver } from "../../storage/stores.ts"
-import { databaseKinds } from "../../storage/temporary-database.ts"
+import { usualSharedKind } from "../../storage/temporary-database.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { document, made, one } from "../../testing/people.ts"
 import { populatedWorld } from "../../testing/populated-world.ts"
@@ -13,11 +13,7 @@ import { stateFile, stateVersionDocument } from "../../testing/state-file.ts"
 import { destroyWhenDue } from "../../workspaces/destroy-when-due.ts"
 import type { WorkspaceInput } from "../../workspaces/workspace-input.ts"
 
-type Kind = (typeof databaseKinds)[number]
-const kinds = databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory")
-const sqliteFile = kinds[0] as Kind
-
-async function dueWorld(input: WorkspaceInput = {}, kind = sqliteFile) {
+async function dueWorld(input: WorkspaceInput = {}) {
   const clock = manualClock()
   const warnings: unknown[] = []
   const log = {
@@ -28,7 +24,7 @@ async function dueWorld(input: WorkspaceInput = {}, kind = sqliteFile) {
   }
   const runtime = { ...systemRuntime(log), clock }
   const keyText = newKeyText(runtime.random)
-  const place = await kind.place()
+  const place = await usualSharedKind.place()
   const world = await populatedWorld({ url: place.url, runtime, sealKeys: { text: keyText }, jobs: false })
   const id = await world.workspace("web", input)
   const report = async (run: string, ...steps: readonly object[]) => {
@@ -185,13 +181,9 @@ test.each<{ why: string; input: WorkspaceInput; status: string }>([
   expect(world.warnings).toContainEqual(["auto-destroy-skipped", { workspace: world.id, status }])
 })
 
-test.each(kinds.map((kind) => [kind.name, kind] as const))(
-  "several servers on %s queue one run each time",
-  { timeout: 60_000 },
-  async (_name, kind) => {
-    await using world = await dueWorld({ autoDestroyActivityDuration: "1h" }, kind)
-    world.clock.advance(hourMs)
-    await Promise.all([world.look(), world.look(), world.look()])
-    expect((await world.runs()).length).toBe(1)
-  },
-)
+test("several servers queue one run each time", { timeout: 60_000 }, async () => {
+  await using world = await dueWorld({ autoDestroyActivityDuration: "1h" })
+  world.clock.advance(hourMs)
+  await Promise.all([world.look(), world.look(), world.look()])
+  expect((await world.runs()).length).toBe(1)
+})

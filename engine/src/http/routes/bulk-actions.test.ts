@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest"
 import { dayMs, hourMs, secondMs } from "../../core/time.ts"
 import { systemRuntime } from "../../core/runtime.ts"
-import { databaseKinds } from "../../storage/temporary-database.ts"
+import { usualSharedKind } from "../../storage/temporary-database.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { document, made, newMember, newTeam } from "../../testing/people.ts"
 import { populatedWorld } from "../../testing/populated-world.ts"
@@ -10,8 +10,6 @@ import { stateFile, stateVersionDocument } from "../../testing/state-file.ts"
 import { origin, type RequestOptions } from "../../testing/world.ts"
 import { workspacesPerPart } from "../../workspaces/bulk-service.ts"
 
-type Kind = (typeof databaseKinds)[number]
-const kinds = databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory")
 const path = "/organizations/acme/workspaces/actions/bulk"
 
 interface Result {
@@ -21,9 +19,9 @@ interface Result {
   readonly error?: { readonly status: string; readonly code: string; readonly detail: string; readonly meta?: object }
 }
 
-async function bulkWorld(kind = kinds[0] as Kind) {
+async function bulkWorld() {
   const clock = manualClock()
-  const place = await kind.place()
+  const place = await usualSharedKind.place()
   const world = await populatedWorld({ url: place.url, runtime: { ...systemRuntime(), clock }, jobs: false })
   const bulk = (attributes: object, query = "", options: Omit<RequestOptions, "body"> = {}) =>
     world.request("POST", `${path}${query}`, { ...options, body: document("bulk-actions", attributes) })
@@ -58,9 +56,9 @@ async function bulkWorld(kind = kinds[0] as Kind) {
   })
 }
 
-describe.each(kinds)("an action, on $name", (kind) => {
+describe("an action", () => {
   test("locks and unlocks those that the filter finds, with the rules of the single action", async () => {
-    await using world = await bulkWorld(kind)
+    await using world = await bulkWorld()
     const tags = [{ name: "net" }]
     const held = await world.workspace("held", { tags })
     for (const name of ["a", "b"]) await world.workspace(name, { tags })
@@ -78,7 +76,7 @@ describe.each(kinds)("an action, on $name", (kind) => {
   })
 
   test("ends a lock with what an unlock brings, and waits for a state on its way", async () => {
-    await using world = await bulkWorld(kind)
+    await using world = await bulkWorld()
     const [whole, pending] = [await world.workspace("whole"), await world.workspace("pending")]
     const save = (id: string, options: object) =>
       made(
@@ -96,7 +94,7 @@ describe.each(kinds)("an action, on $name", (kind) => {
   })
 
   test("tags, untags and binds, in the name of an owner or of nobody", async () => {
-    await using world = await bulkWorld(kind)
+    await using world = await bulkWorld()
     for (const name of ["a", "b", "c"]) await world.workspace(name)
     await world.workspace("valued", { tagBindings: [{ key: "team", value: "net" }] })
     const tag = { action: "tag", tags: ["team", "blue"] }
@@ -119,7 +117,7 @@ describe.each(kinds)("an action, on $name", (kind) => {
   })
 
   test("moves to a project, and deletes what may be deleted safely", async () => {
-    await using world = await bulkWorld(kind)
+    await using world = await bulkWorld()
     const project = await made(world, "POST", "/organizations/acme/projects", document("projects", { name: "next" }))
     for (const name of ["a", "b"]) await world.workspace(name)
     await world.workspace("there", { projectId: project.id })
@@ -138,7 +136,7 @@ describe.each(kinds)("an action, on $name", (kind) => {
   })
 
   test("with a key is done once, however often and by how many it is asked for", async () => {
-    await using world = await bulkWorld(kind)
+    await using world = await bulkWorld()
     for (const name of ["a", "b", "c"]) await world.workspace(name)
     const lock = { action: "lock", reason: "once", all: true }
     const key = { headers: { "idempotency-key": "deploy-7" } }

@@ -10,10 +10,10 @@ import type { RequestOptions } from "../../testing/world.ts"
 
 const octets = { "content-type": "application/octet-stream" }
 
-async function configurationWorld(url = "sqlite::memory:") {
+async function configurationWorld() {
   const clock = manualClock()
   const timers = manualTimers(clock)
-  const world = await populatedWorld({ url, runtime: { ...systemRuntime(), clock }, timers })
+  const world = await populatedWorld({ runtime: { ...systemRuntime(), clock }, timers })
   const id = await world.workspace("web")
   const { request } = world
   const addresses = new Map<string, string>()

@@ -5,7 +5,7 @@ import { startServer } from "../../server.ts"
 import { keySealer, parseKeyRing } from "../../storage/key-sealing.ts"
 import { openDatabase } from "../../storage/database.ts"
 import { storesOver } from "../../storage/stores.ts"
-import { databaseKinds } from "../../storage/temporary-database.ts"
+import { databaseKinds, usualKind } from "../../storage/temporary-database.ts"
 import { systemRuntime } from "../../core/runtime.ts"
 import { openEmbedded } from "../../embedded.ts"
 import { openWorld, type World } from "../../testing/world.ts"
@@ -188,7 +188,8 @@ for (const kind of databaseKinds.filter(({ name }) => name !== "SQLite memory"))
   })
 
 test("with the feed turned off nothing is told, and nothing recorded", async () => {
-  await using engine = await openEmbedded("sqlite::memory:", {
+  await using place = await usualKind.place()
+  await using engine = await openEmbedded(place.url, {
     jobs: false,
     events: { on: false },
     sealKeys: { text: Buffer.alloc(32).toString("base64") },
@@ -199,7 +200,8 @@ test("with the feed turned off nothing is told, and nothing recorded", async () 
 })
 
 test("a server that stops ends streams, so that it need not cut them", async () => {
-  await using engine = await openEmbedded("sqlite::memory:", {
+  await using place = await usualKind.place()
+  await using engine = await openEmbedded(place.url, {
     jobs: false,
     sealKeys: { text: Buffer.alloc(32).toString("base64") },
   })

@@ -5,7 +5,7 @@ import { minuteMs, secondMs } from "../../core/time.ts"
 import { openDatabase } from "../../storage/database.ts"
 import { keySealer, newKeyText, parseKeyRing } from "../../storage/key-sealing.ts"
 import { storesOver } from "../../storage/stores.ts"
-import { databaseKinds } from "../../storage/temporary-database.ts"
+import { usualSharedKind } from "../../storage/temporary-database.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { made, newMember, newTeam } from "../../testing/people.ts"
 import { populatedWorld } from "../../testing/populated-world.ts"
@@ -13,16 +13,13 @@ import { stateFile, stateVersionDocument } from "../../testing/state-file.ts"
 import { openWorld } from "../../testing/world.ts"
 import { endLocks } from "../../workspaces/end-locks.ts"
 
-type Kind = (typeof databaseKinds)[number]
-const kinds = databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory")
-
-async function lockWorld(kind = kinds[0] as Kind) {
+async function lockWorld() {
   const clock = manualClock()
   const logged: string[] = []
   const log = { debug() {}, error() {}, warn() {}, info: (name: string) => void logged.push(name) }
   const runtime = { ...systemRuntime(log), clock }
   const keyText = newKeyText(runtime.random)
-  const place = await kind.place()
+  const place = await usualSharedKind.place()
   const options = { url: place.url, runtime, sealKeys: { text: keyText }, jobs: false }
   const world = await populatedWorld(options)
   const replica = await openWorld(options)
@@ -60,9 +57,9 @@ async function lockWorld(kind = kinds[0] as Kind) {
   })
 }
 
-describe.each(kinds)("a lock with a ttl, on $name", (kind) => {
+describe("a lock with a ttl", () => {
   test("is there until its last millisecond, and then for nobody, on no server", async () => {
-    await using world = await lockWorld(kind)
+    await using world = await lockWorld()
     const { clock, replica } = world
     expect((await world.act("lock", { reason: "deploy", ttl: "15m" })).status).toBe(200)
     clock.advance(15 * minuteMs - 1)
@@ -83,7 +80,7 @@ describe.each(kinds)("a lock with a ttl, on $name", (kind) => {
   })
 
   test("is somebody else's to take in the instant in which it ends, once", async () => {
-    await using world = await lockWorld(kind)
+    await using world = await lockWorld()
     await world.act("lock", { ttl: 60 })
     world.clock.advance(minuteMs)
     const answers = await Promise.all(
@@ -103,7 +100,7 @@ describe.each(kinds)("a lock with a ttl, on $name", (kind) => {
   })
 
   test("leaves the last whole state behind, and none that was on its way", async () => {
-    await using world = await lockWorld(kind)
+    await using world = await lockWorld()
     await world.act("lock", { ttl: 60 })
     const whole = await world.save(1, { inline: true })
     const onItsWay = await world.save(2)
@@ -117,7 +114,7 @@ describe.each(kinds)("a lock with a ttl, on $name", (kind) => {
   })
 
   test("is ended by the job once, whom nobody has come before", async () => {
-    await using world = await lockWorld(kind)
+    await using world = await lockWorld()
     await world.act("lock", { ttl: 60 })
     await world.look()
     expect(world.logged.filter((name) => name === "lock-ran-out")).toEqual([])

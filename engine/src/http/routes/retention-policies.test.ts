@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { describe, expect, test } from "vitest"
+import { usualSharedKind } from "../../storage/temporary-database.ts"
 import { type PopulatedWorld, populatedWorld } from "../../testing/populated-world.ts"
 import { openWorld } from "../../testing/world.ts"
 
@@ -119,18 +117,14 @@ describe("the policy of a workspace", () => {
   })
 
   test("[W-1-n5] is not shown after the edition was changed to the hosted one", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "chancery-"))
-    const url = `sqlite:${join(folder, "chancery.db")}`
-    try {
-      await using before = await populatedWorld({ url })
-      const workspace = await before.workspace("one")
-      await before.request("POST", ofWorkspace(workspace), { body: older(5) })
-      await using hosted = await openWorld({ url, edition: "hosted" })
-      const { body } = await hosted.request("GET", `/workspaces/${workspace}`)
-      expect(body.data.relationships["data-retention-policy"]).toBeUndefined()
-    } finally {
-      await rm(folder, { recursive: true, force: true })
-    }
+    await using place = await usualSharedKind.place()
+    const { url } = place
+    await using before = await populatedWorld({ url })
+    const workspace = await before.workspace("one")
+    await before.request("POST", ofWorkspace(workspace), { body: older(5) })
+    await using hosted = await openWorld({ url, edition: "hosted" })
+    const { body } = await hosted.request("GET", `/workspaces/${workspace}`)
+    expect(body.data.relationships["data-retention-policy"]).toBeUndefined()
   })
 })
 

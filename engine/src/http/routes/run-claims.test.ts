@@ -5,7 +5,7 @@ import { secondMs } from "../../core/time.ts"
 import { openDatabase } from "../../storage/database.ts"
 import { keySealer, newKeyText, parseKeyRing } from "../../storage/key-sealing.ts"
 import { storesOver } from "../../storage/stores.ts"
-import { databaseKinds } from "../../storage/temporary-database.ts"
+import { usualSharedKind } from "../../storage/temporary-database.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { document, made, one } from "../../testing/people.ts"
 import { populatedWorld } from "../../testing/populated-world.ts"
@@ -15,13 +15,12 @@ import { openWorld, type Answer, type RequestOptions, type World } from "../../t
 import { endRunClaims } from "../../workspaces/end-run-claims.ts"
 
 const start = Date.UTC(2026, 0, 1)
-const [sqliteFile] = databaseKinds as readonly [(typeof databaseKinds)[number]]
 
 async function claimWorld() {
   const clock = manualClock(start)
   const runtime = { ...systemRuntime(), clock }
   const keyText = newKeyText(runtime.random)
-  const place = await sqliteFile.place()
+  const place = await usualSharedKind.place()
   const world = await populatedWorld({ url: place.url, runtime, sealKeys: { text: keyText }, jobs: false })
   const id = await world.workspace("web")
   const claim = (path: string, attributes: object = {}, options: RequestOptions = {}): Promise<Answer> =>
@@ -665,33 +664,30 @@ describe("an executor that falls silent", () => {
   })
 })
 
-describe.each(databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory"))(
-  "many executors on $name",
-  (kind) => {
-    test("get each run once, whichever server they ask", { timeout: 60_000 }, async () => {
-      await using place = await kind.place()
-      await using first = await populatedWorld({ url: place.url, jobs: false })
-      await using second = await openWorld({ url: place.url, jobs: false })
-      const queued: string[] = []
-      for (let count = 0; count < 6; count += 1) {
-        const workspace = await first.workspace(`web-${count}`)
-        for (const attributes of [{}, { "plan-only": true }]) {
-          const body = document("runs", attributes, { workspace: one("workspaces", workspace) })
-          queued.push((await made(first, "POST", "/runs", body)).id)
-        }
+describe("many executors", () => {
+  test("get each run once, whichever server they ask", { timeout: 60_000 }, async () => {
+    await using place = await usualSharedKind.place()
+    await using first = await populatedWorld({ url: place.url, jobs: false })
+    await using second = await openWorld({ url: place.url, jobs: false })
+    const queued: string[] = []
+    for (let count = 0; count < 6; count += 1) {
+      const workspace = await first.workspace(`web-${count}`)
+      for (const attributes of [{}, { "plan-only": true }]) {
+        const body = document("runs", attributes, { workspace: one("workspaces", workspace) })
+        queued.push((await made(first, "POST", "/runs", body)).id)
       }
-      const claimed: string[] = []
-      const executor = async (world: World) => {
-        for (let tries = 0; tries < 100; tries += 1) {
-          const { status, body } = await world.request("POST", "/organizations/acme/run-claims")
-          if (status === 204) return
-          if (status === 201) claimed.push(body.data.relationships.run.data.id)
-          // A store that is contended says so, and the executor asks again.
-          else if (status !== 503) throw new Error(`the claim was answered ${status}`)
-        }
+    }
+    const claimed: string[] = []
+    const executor = async (world: World) => {
+      for (let tries = 0; tries < 100; tries += 1) {
+        const { status, body } = await world.request("POST", "/organizations/acme/run-claims")
+        if (status === 204) return
+        if (status === 201) claimed.push(body.data.relationships.run.data.id)
+        // A store that is contended says so, and the executor asks again.
+        else if (status !== 503) throw new Error(`the claim was answered ${status}`)
       }
-      await Promise.all([first, second, first, second, first, second].map(executor))
-      expect(claimed.toSorted()).toEqual(queued.toSorted())
-    })
-  },
-)
+    }
+    await Promise.all([first, second, first, second, first, second].map(executor))
+    expect(claimed.toSorted()).toEqual(queued.toSorted())
+  })
+})

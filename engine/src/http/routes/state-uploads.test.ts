@@ -1,10 +1,8 @@
 // States that come after their version: to an address of their own, small and large.
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { describe, expect, test, vi } from "vitest"
 import { systemRuntime } from "../../core/runtime.ts"
 import { hourMs, minuteMs } from "../../core/time.ts"
+import { usualSharedKind } from "../../storage/temporary-database.ts"
 import { manualTimers } from "../../testing/manual-timers.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { stateFile, type StateOptions } from "../../testing/state-file.ts"
@@ -89,8 +87,8 @@ describe("a state version in two steps", () => {
   })
 
   test("its upload address stays good across restarts, ends after 25 hours, and cannot be changed", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "chancery-"))
-    const options = { url: `sqlite:${join(folder, "chancery.db")}` }
+    await using place = await usualSharedKind.place()
+    const options = { url: place.url }
     const clock = manualClock()
     const runtime = { ...systemRuntime(), clock }
     let address = ""
@@ -111,7 +109,6 @@ describe("a state version in two steps", () => {
     expect((await upload(address, stateFile().text)).status).toBe(404)
     clock.advance(-1)
     expect((await upload(address, stateFile().text)).status).toBe(204)
-    await rm(folder, { recursive: true, force: true })
   })
 
   test("what is uploaded must be a state of format 4 that was announced", async () => {
@@ -164,8 +161,8 @@ describe("a large state", () => {
   })
 
   test("is read by whichever server comes by, also where the one that took it has ended", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "chancery-"))
-    const url = `sqlite:${join(folder, "chancery.db")}`
+    await using place = await usualSharedKind.place()
+    const { url } = place
     let id = ""
     {
       await using world = await stateWorld({ url, jobs: false })
@@ -187,7 +184,6 @@ describe("a large state", () => {
       })
       expect(body.included[0].attributes.value).toBe(more.filling.value)
     }
-    await rm(folder, { recursive: true, force: true })
   })
 
   test.each<{ what: string; change: (text: string) => string; detail: string }>([

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { type Log, systemRuntime } from "../../core/runtime.ts"
 import { formatInstant, hourMs, minuteMs } from "../../core/time.ts"
 import { openDatabase } from "../../storage/database.ts"
-import { databaseKinds } from "../../storage/temporary-database.ts"
+import { usualSharedKind } from "../../storage/temporary-database.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import {
   document,
@@ -16,7 +16,6 @@ import {
 } from "../../testing/people.ts"
 import { openWorld } from "../../testing/world.ts"
 
-const sqliteFile = databaseKinds.find(({ name }) => name === "SQLite file")!
 const tokenDocument = (attributes: object = {}) => document("authentication-token", attributes)
 
 describe("what a request must carry", () => {
@@ -46,7 +45,7 @@ describe("what a request must carry", () => {
   })
 
   test("a service token has no rights here", async () => {
-    await using place = await sqliteFile.place()
+    await using place = await usualSharedKind.place()
     await using world = await openWorld({ url: place.url })
     const secret = "chy_service"
     await using database = await openDatabase(place.url)
@@ -77,7 +76,7 @@ describe("the secret of a token", () => {
     const lines: string[] = []
     const record = (event: string, fields?: object) => void lines.push(JSON.stringify({ event, fields }))
     const log: Log = { debug: record, info: record, warn: record, error: record }
-    await using place = await sqliteFile.place()
+    await using place = await usualSharedKind.place()
     await using world = await openWorld({ url: place.url, runtime: systemRuntime(log) })
     const { id } = await newUser(world, "ada")
     const created = await world.request("POST", `/users/${id}/authentication-tokens`, {
@@ -133,7 +132,7 @@ describe("the end of a token", () => {
   })
 
   test("a revoked token is refused at once, on every engine over the same store", async () => {
-    await using place = await sqliteFile.place()
+    await using place = await usualSharedKind.place()
     await using world = await openWorld({ url: place.url })
     await using other = await openWorld({ url: place.url })
     const { id, token } = await newUser(world, "ada")
@@ -325,7 +324,7 @@ describe("whose tokens one may make, see and revoke", () => {
 
 describe("what a remembered caller may do follows its teams at once", () => {
   test("joining, losing a right and leaving a team each count for the very next request", async () => {
-    await using place = await sqliteFile.place()
+    await using place = await usualSharedKind.place()
     await using world = await openWorld({ url: place.url })
     await using other = await openWorld({ url: place.url })
     await newOrganization(world, "acme")

@@ -4,7 +4,7 @@ import { systemRuntime } from "../../core/runtime.ts"
 import { hourMs, minuteMs } from "../../core/time.ts"
 import type { Engine, ServingEngine } from "../../engine.ts"
 import { tokenAncestorsMaximum } from "../../organizations/authentication.ts"
-import { databaseKinds, type DatabaseKind } from "../../storage/temporary-database.ts"
+import { databaseKinds, type DatabaseKind, usualSharedKind } from "../../storage/temporary-database.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
 import { newMember, newOrganization, newTeam, newUser, newUserToken } from "../../testing/people.ts"
 import { openWorld, type World } from "../../testing/world.ts"
@@ -12,10 +12,8 @@ import type { ServiceTokenInput } from "./service-token.ts"
 
 const clock = manualClock()
 const runtime = { ...systemRuntime(), clock }
-const [sqlite] = databaseKinds
 
-async function open(kind: DatabaseKind | undefined = sqlite): Promise<World & { readonly url: string }> {
-  if (kind === undefined) throw new Error("no database")
+async function open(kind: DatabaseKind = usualSharedKind): Promise<World & { readonly url: string }> {
   const place = await kind.place()
   const world = await openWorld({ url: place.url, runtime })
   onTestFinished(async () => {

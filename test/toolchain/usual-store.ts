@@ -1,0 +1,96 @@
+// Which test files open the store that is usual for the run, most by a world: they run on SQLite and on PostgreSQL. It shows
+// in what they import, so that a new one does without a line anywhere.
+import { globSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+
+/** Where the store is chosen, and by which names. */
+const source = { file: "engine/src/storage/temporary-database.ts", names: ["usualKind", "usualSharedKind"] }
+
+/** What packages other than the engine import it by. */
+const packages: Readonly<Record<string, string>> = {
+  "@chancery/engine/testing": "engine/src/testing/index.ts",
+}
+
+/** Every world they open is on a database that they name, of each kind where that matters. */
+export const onEveryKindThemselves: readonly string[] = [
+  "engine/src/http/pki/acme-replicas.test.ts",
+  "engine/src/http/pki/stored-certificates.test.ts",
+  "engine/src/http/replicas.test.ts",
+  "engine/src/http/routes/identity-input.test.ts",
+  "engine/src/http/routes/identity-races.test.ts",
+  "engine/src/pki/issuers/issuer-races.test.ts",
+  "engine/src/pki/roles/role-service.test.ts",
+  "engine/src/storage/assigned-records.test.ts",
+  "engine/src/storage/bulk-rows.test.ts",
+  "engine/src/storage/rewrap.test.ts",
+  "engine/src/storage/run-records.test.ts",
+  "engine/src/storage/statement-counts.test.ts",
+  "engine/src/storage/store-copy.test.ts",
+  "engine/src/storage/workspace-records.test.ts",
+  // In test/long they send all they have to both kinds.
+  "test/hostile/hostile-input.test.ts",
+  "test/hostile/hostile-pki-input.test.ts",
+]
+
+/**
+ * Once is enough for what is about programs or bytes rather than the store, and takes long. Everything they ask of the engine
+ * is asked on both by its own tests, and of ACME by two clients and by hand besides.
+ */
+const onSqliteOnce: readonly string[] = [
+  "test/clients/acme-{certbot,dehydrated,go,newer-certbot,pebble}.test.ts",
+  "test/judges/*.test.ts",
+  "test/manifests/*.test.ts",
+  "test/monitoring/*.test.ts",
+  "test/pulumi/*.test.ts",
+]
+
+/** The test files among `patterns` to run on PostgreSQL again, as paths below `root`. */
+export function filesOnUsualStore(root: string, patterns: readonly string[]): string[] {
+  const read = new Map<string, readonly Import[]>()
+  const importsOf = (file: string) => {
+    const imports = read.get(file) ?? importsIn(readFileSync(join(root, file), "utf8"), file)
+    read.set(file, imports)
+    return imports
+  }
+  // Of a file that only hands on what others export, nothing matters but where the named things come from.
+  const targetsOf = ({ names, file }: Import): readonly string[] => {
+    const handedOn = importsOf(file).filter((one) => one.isExport && one.names.some((name) => names.includes(name)))
+    const known = new Set(handedOn.flatMap((one) => one.names))
+    return names.length > 0 && names.every((name) => known.has(name))
+      ? handedOn.flatMap((one) => targetsOf({ ...one, names: one.names.filter((name) => names.includes(name)) }))
+      : [file]
+  }
+  const opensUsualStore = (test: string) => {
+    const reached = new Set([test])
+    for (const file of reached) for (const target of importsOf(file).flatMap(targetsOf)) reached.add(target)
+    return [...reached].some((file) =>
+      importsOf(file).some((one) => one.file === source.file && one.names.some((name) => source.names.includes(name))),
+    )
+  }
+  const exclude = ["**/node_modules/**", ...onEveryKindThemselves, ...onSqliteOnce]
+  return globSync([...patterns], { cwd: root, exclude })
+    .filter(opensUsualStore)
+    .toSorted()
+}
+
+interface Import {
+  /** Empty where all is meant. */
+  readonly names: readonly string[]
+  readonly file: string
+  readonly isExport: boolean
+}
+
+const statement = /^(import|export) (?!type )(?:(\*[^"]*|\w+|\{[^}]*\}) from )?"([^"]+)"/gm
+
+/** Types are none: they are gone when a test runs. */
+function importsIn(text: string, from: string): readonly Import[] {
+  return [...text.matchAll(statement)].flatMap(([, word, clause = "", specifier = ""]) => {
+    const file = specifier.startsWith(".") ? join(dirname(from), specifier) : packages[specifier]
+    if (file?.endsWith(".ts") !== true) return []
+    const members = clause.startsWith("{") ? clause.slice(1, -1).split(",") : []
+    const all = members.map((member) => member.trim()).filter((member) => member !== "")
+    const values = all.filter((member) => !member.startsWith("type "))
+    if (all.length > 0 && values.length === 0) return []
+    return [{ names: values.map((value) => value.split(" as ")[0] ?? value), file, isExport: word === "export" }]
+  })
+}
