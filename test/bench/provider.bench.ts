@@ -44,7 +44,7 @@ const idles = async () => {
 type Phase = "up" | "preview" | "refresh"
 
 async function phasesOf(declare: () => Promise<void>): Promise<Readonly<Record<Phase, number>>> {
-  await using stack = await openStack(program ?? "", "embedded")
+  await using stack = await openStack(program ?? "", "embedded", { summarized: true })
   const timed = async (run: (stack: TestStack) => Promise<unknown>) => {
     const begun = performance.now()
     await run(stack)

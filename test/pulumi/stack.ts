@@ -53,7 +53,16 @@ export async function buildProvider(): Promise<void> {
   await promisify(execFile)(process.execPath, [join(root, "node_modules/.bin/tsc"), "-b", "provider"], { cwd: root })
 }
 
-export async function openStack(pulumi: string, mode: Mode): Promise<TestStack> {
+interface StackOptions {
+  /** Whether Pulumi is asked after each operation what has come of it, three times, as programs that use it as we do have it. */
+  readonly summarized?: boolean
+}
+
+export async function openStack(
+  pulumi: string,
+  mode: Mode,
+  { summarized = false }: StackOptions = {},
+): Promise<TestStack> {
   await using opening = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), "chancery-pulumi-"))
   opening.defer(() => rm(folder, { recursive: true, force: true }))
@@ -98,6 +107,8 @@ export async function openStack(pulumi: string, mode: Mode): Promise<TestStack> 
       },
     },
   )
+  const outputsOf = stack.outputs.bind(stack)
+  if (!summarized) Object.assign(stack, { outputs: async () => ({}), info: async () => undefined })
   const closing = opening.move()
   return {
     token,
@@ -113,7 +124,7 @@ export async function openStack(pulumi: string, mode: Mode): Promise<TestStack> 
     refresh: () => recorded((onEvent, onOutput) => stack.refresh({ onEvent, onOutput, color: "never" })),
     destroy: () => recorded((onEvent, onOutput) => stack.destroy({ onEvent, onOutput, color: "never" })),
     outputs: async () =>
-      Object.fromEntries(Object.entries(await stack.outputs()).map(([name, { value }]) => [name, value])),
+      Object.fromEntries(Object.entries(await outputsOf()).map(([name, { value }]) => [name, value])),
     command: async (args) => {
       const env = { ...process.env, ...stack.workspace.envVars, PULUMI_HOME: join(folder, "home") }
       const whole = [...args, "--stack", "test", "--non-interactive"]
