@@ -39,7 +39,10 @@ describe.each(pkiEndpoints)("%s", (endpoint) => {
   })
 })
 
-test("a refusal that changes something, or says nothing, would be noticed", async () => {
+const kinds = databaseKinds.filter(({ name, available }) => available && name !== "SQLite memory")
+
+test.each(kinds)("a refusal that changes something, or says nothing, would be noticed on $name", async (kind) => {
+  await using target = await openPkiTarget(kind)
   const { app } = target.cast.world
   const carriedOut: Attack["fetch"] = async (request, exchange) => {
     await app.fetch(request, exchange)
