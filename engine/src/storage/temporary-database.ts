@@ -1,7 +1,7 @@
 // A fresh database of each kind for tests. PostgreSQL is the server that CHANCERY_TEST_POSTGRES names, which the test
 // run starts (test/toolchain); each test has a database of its own there, a copy of one that has the schema already: to apply
-// it takes longer than most tests. So does to copy it and to drop the copy, and those that nothing but an engine has seen
-// are emptied and handed on instead.
+// it takes longer than most tests. So does to copy it and to drop the copy: a copy is emptied and handed on instead, unless
+// somebody has changed its schema.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -26,8 +26,6 @@ export interface DatabaseKind {
 
 interface PlaceOptions {
   readonly empty?: boolean
-  /** By its maker: that nobody changes the schema, so that the next may have the database. */
-  readonly handedOn?: boolean
 }
 
 type Place = { readonly url: string } & AsyncDisposable
@@ -86,21 +84,18 @@ function postgresServer(): string | undefined {
 
 let created = 0
 
-async function temporaryPostgres({ empty = false, handedOn = false }: PlaceOptions = {}): Promise<Place> {
+async function temporaryPostgres({ empty = false }: PlaceOptions = {}): Promise<Place> {
   const server = postgresServer()
   if (server === undefined) throw new Error("no PostgreSQL to test on")
   const template = process.env[templateVariable]
-  if (template === undefined || empty) return createdOn(server)
-  return handedOn ? emptyCopy(server, template) : copied(server, template)
+  return template === undefined || empty ? createdOn(server) : emptyCopy(server, template)
 }
-
-const copied = (server: string, template: string) => createdOn(server, template, ` template ${template}`)
 
 /** Those of this process that the next may have. */
 const emptied: CreatedPlace[] = []
 
 async function emptyCopy(server: string, template: string): Promise<Place> {
-  const place = emptied.pop() ?? (await copied(server, template))
+  const place = emptied.pop() ?? (await createdOn(server, template, ` template ${template}`))
   return {
     url: place.url,
     async [Symbol.asyncDispose]() {
@@ -135,7 +130,7 @@ export async function createTemplate(server: string): Promise<{ readonly name: s
     await using database = await openDatabase(template.url)
     await database.migrate()
   }
-  await connected(template.url, keepFirstRows)
+  await connected(template.url, keepFirst)
   return {
     name: template.name,
     async [Symbol.asyncDispose]() {
@@ -165,17 +160,37 @@ async function connected<Value>(url: string, work: (client: Client) => Promise<V
   }
 }
 
-/** Beside the schema of the release, whose tables are in `public`. */
-const firstRows = "first_rows"
+/** Beside the schema of the release, whose tables are in `public`: what a copy is held against. */
+const kept = "first"
 
-/** What the migrations wrote, to be written again. */
-async function keepFirstRows(client: Client): Promise<void> {
-  await client.query(`create schema ${firstRows}`)
+/** What the migrations wrote, to be written again, and what the schema is. */
+async function keepFirst(client: Client): Promise<void> {
+  await client.query(`create schema ${kept}`)
   for (const table of await tablesOf(client)) {
     const { rowCount } = await client.query(`select from ${table} limit 1`)
-    if (rowCount !== 0) await client.query(`create table ${firstRows}.${table} as table ${table}`)
+    if (rowCount !== 0) await client.query(`create table ${kept}.${table} as table ${table}`)
   }
+  await client.query(`create table ${kept}.${digestTable} as select ${schemaDigest} as digest`)
 }
+
+const digestTable = "schema_digest"
+
+/** Of the catalogs that say what there is; a copy has the numbers of what it is copied from. */
+const schemaDigest = [
+  "select relname, relkind, relnatts, relacl, relrowsecurity from pg_class where relnamespace = 'public'::regnamespace",
+  `select attrelid, attname, atttypid, attnotnull, attisdropped from pg_attribute
+   where attrelid in (select oid from pg_class where relnamespace = 'public'::regnamespace)`,
+  "select conrelid, conname, contype, convalidated from pg_constraint where connamespace = 'public'::regnamespace",
+  "select tgrelid, tgname, tgenabled from pg_trigger where not tgisinternal",
+  "select proname, prosrc from pg_proc where pronamespace = 'public'::regnamespace",
+  `select indexrelid, indisvalid from pg_index
+   where indexrelid in (select oid from pg_class where relnamespace = 'public'::regnamespace)`,
+  "select setconfig from pg_db_role_setting where setdatabase = (select oid from pg_database where datname = current_database())",
+]
+  .map(
+    (query) => `coalesce((select md5(string_agg(found::text, ';' order by found::text)) from (${query}) as found), '')`,
+  )
+  .join(" || ")
 
 async function tablesOf(client: Client, schema = "public"): Promise<readonly string[]> {
   const { rows } = await client.query<{ tablename: string }>(
@@ -188,16 +203,20 @@ async function tablesOf(client: Client, schema = "public"): Promise<readonly str
 /** The same for all copies. */
 let emptying: string | undefined
 
-/** As the template is; false where that is more than the user may do. */
+/** A new one has a third of it; what is deleted takes room, and time of those who come after. */
+const sizeMaximum = 32 * 2 ** 20
+
+/** As the template is; false where it cannot be, or the user may not do what is done for it. */
 async function emptyDatabase(url: string): Promise<boolean> {
   return connected(url, async (client) => {
-    const { rows } = await client.query<{ superuser: boolean }>(
-      `select usesuper as superuser, (
-         select count(pg_terminate_backend(pid, 10000)) from pg_stat_activity
-         where datname = current_database() and pid <> pg_backend_pid()
-       ) from pg_user where usename = current_user`,
+    const { rows } = await client.query<{ same: boolean }>(
+      `select usesuper and pg_database_size(current_database()) < ${sizeMaximum}
+         and ${schemaDigest} = (select digest from ${kept}.${digestTable}) as same, (
+           select count(pg_terminate_backend(pid, 10000)) from pg_stat_activity
+           where datname = current_database() and pid <> pg_backend_pid()
+         ) from pg_user where usename = current_user`,
     )
-    if (rows[0]?.superuser !== true) return false
+    if (rows[0]?.same !== true) return false
     emptying ??= await textOfEmptying(client)
     await client.query(emptying)
     return true
@@ -205,7 +224,8 @@ async function emptyDatabase(url: string): Promise<boolean> {
 }
 
 async function textOfEmptying(client: Client): Promise<string> {
-  const [tables, filled] = [await tablesOf(client), await tablesOf(client, firstRows)]
+  const tables = await tablesOf(client)
+  const filled = (await tablesOf(client, kept)).filter((name) => name !== digestTable)
   const { rows } = await client.query<{ name: string }>(
     "select sequencename as name from pg_sequences where schemaname = 'public'",
   )
@@ -214,7 +234,7 @@ async function textOfEmptying(client: Client): Promise<string> {
     // Or every row would be held against those that refer to it.
     "set local session_replication_role = replica",
     ...tables.map((table) => `delete from ${table}`),
-    ...filled.map((table) => `insert into ${table} overriding system value table ${firstRows}.${table}`),
+    ...filled.map((table) => `insert into ${table} overriding system value table ${kept}.${table}`),
     ...rows.map(({ name }) => `select setval('${name}', 1, false)`),
     "commit",
   ].join(";\n")

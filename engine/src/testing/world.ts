@@ -65,7 +65,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const runtime = options.runtime ?? systemRuntime()
   const edition = options.edition ?? "self-hosted"
   await using opening = new AsyncDisposableStack()
-  const url = options.url ?? opening.use(await usualKind.place({ handedOn: true })).url
+  const url = options.url ?? opening.use(await usualKind.place()).url
   const opened = await openEmbedded(url, {
     runtime,
     edition,
