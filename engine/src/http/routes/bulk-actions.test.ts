@@ -306,7 +306,8 @@ describe("progress", () => {
     expect(await tagged()).toBe(0)
     await reader.read()
     await reader.cancel()
-    expect(await tagged()).toBe(workspacesPerPart)
+    // The second part was under way with the first, and may be done before the question or after it; the third is not begun.
+    expect([workspacesPerPart, 2 * workspacesPerPart]).toContain(await tagged())
     world.clock.advance(hourMs)
     await world.workspace("later")
     const action = { kind: "tag", tags: ["x"] } as const
