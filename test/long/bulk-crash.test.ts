@@ -1,13 +1,10 @@
 // Kills the real server (SIGKILL) at random moments while a bulk action is at work and a lock runs out, and asks again. What was
 // asked for with a key is done to every workspace once: a lock taken twice would be refused, one given back twice would be
 // unchanged, and the feed would count more events than locks. No lock outlives its `ttl`, whatever happened meanwhile.
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { DatabaseSync } from "node:sqlite"
 import { setTimeout as sleep } from "node:timers/promises"
 import { request } from "undici"
 import { expect, test } from "vitest"
+import { crashKinds, openCrashStore } from "./crash-store.ts"
 import { CrashingServer, randomIntegers } from "./crashing-server.ts"
 
 const kills = process.env["CHANCERY_SHORT"] === "1" ? 15 : 100
@@ -20,97 +17,100 @@ interface Answer {
   readonly body: any
 }
 
-test(`${kills} kills leave no bulk action half done or told twice, and no lock beyond its time (seed ${seed})`, async () => {
-  const random = randomIntegers(seed)
-  const folder = await mkdtemp(join(tmpdir(), "chancery-bulk-crash-"))
-  const server = await CrashingServer.prepare(folder)
-  try {
-    const token = await server.rootToken()
-    const send = async (method: "GET" | "POST", path: string, document?: object, key?: string): Promise<Answer> => {
-      const { statusCode, body } = await request(`${server.url}/api/v2${path}`, {
-        method,
-        headers: {
-          authorization: `Bearer ${token}`,
-          ...(document === undefined ? {} : { "content-type": "application/vnd.api+json" }),
-          ...(key === undefined ? {} : { "idempotency-key": key }),
-        },
-        ...(document === undefined ? {} : { body: JSON.stringify(document) }),
-      })
-      const text = await body.text()
-      return { status: statusCode, body: text === "" ? undefined : JSON.parse(text) }
-    }
-    const create = async (name: string, tags: readonly string[]): Promise<string> => {
-      const { status, body } = await send("POST", "/organizations/default/workspaces", {
-        data: {
-          type: "workspaces",
-          attributes: { name },
-          relationships: { tags: { data: tags.map((tag) => ({ type: "tags", attributes: { name: tag } })) } },
-        },
-      })
-      expect(status).toBe(201)
-      return body.data.id
-    }
-    const bulk = (round: number): Promise<Answer> =>
-      send(
-        "POST",
-        "/organizations/default/workspaces/actions/bulk?search[tags]=many",
-        { data: { type: "bulk-actions", attributes: { action: round % 2 === 0 ? "lock" : "unlock" } } },
-        `round-${round}`,
-      )
+test.each(crashKinds)(
+  `${kills} kills leave no bulk action half done or told twice, and no lock beyond its time, on $name (seed ${seed})`,
+  async (kind) => {
+    const random = randomIntegers(seed)
+    await using store = await openCrashStore(kind)
+    const server = await CrashingServer.prepare(store)
+    try {
+      const token = await server.rootToken()
+      const send = async (method: "GET" | "POST", path: string, document?: object, key?: string): Promise<Answer> => {
+        const { statusCode, body } = await request(`${server.url}/api/v2${path}`, {
+          method,
+          headers: {
+            authorization: `Bearer ${token}`,
+            ...(document === undefined ? {} : { "content-type": "application/vnd.api+json" }),
+            ...(key === undefined ? {} : { "idempotency-key": key }),
+          },
+          ...(document === undefined ? {} : { body: JSON.stringify(document) }),
+        })
+        const text = await body.text()
+        return { status: statusCode, body: text === "" ? undefined : JSON.parse(text) }
+      }
+      const create = async (name: string, tags: readonly string[]): Promise<string> => {
+        const { status, body } = await send("POST", "/organizations/default/workspaces", {
+          data: {
+            type: "workspaces",
+            attributes: { name },
+            relationships: { tags: { data: tags.map((tag) => ({ type: "tags", attributes: { name: tag } })) } },
+          },
+        })
+        expect(status).toBe(201)
+        return body.data.id
+      }
+      const bulk = (round: number): Promise<Answer> =>
+        send(
+          "POST",
+          "/organizations/default/workspaces/actions/bulk?search[tags]=many",
+          { data: { type: "bulk-actions", attributes: { action: round % 2 === 0 ? "lock" : "unlock" } } },
+          `round-${round}`,
+        )
 
-    await server.start()
-    const mortal = await create("mortal", [])
-    const many: string[] = []
-    for (let index = 0; index < workspaceCount; index += 1) many.push(await create(`many-${index}`, ["many"]))
-    // How long one takes here, on this machine: the kills are to fall into it.
-    const began = performance.now()
-    for (const round of [-2, -1]) expect((await bulk(round)).status).toBe(200)
-    const runMs = Math.ceil((performance.now() - began) / 2)
-    let cut = 0
-    for (let round = 0; round < kills; round += 1) {
-      const locked = await send("POST", `/workspaces/${mortal}/actions/lock`, { reason: `round ${round}`, ttl: 1 })
-      expect(locked.status).toBe(200)
-      const asking = bulk(round).then(
-        ({ status }) => status,
-        () => "cut",
-      )
-      await sleep(random(runMs))
-      await server.kill()
-      if ((await asking) === "cut") cut += 1
       await server.start()
-      const { status, body } = await bulk(round)
-      expect([status, body?.errors]).toEqual([200, undefined])
-      const { results, ...told } = body.data.attributes
-      expect(told).toMatchObject({ "done-count": workspaceCount, "unchanged-count": 0, "refused-count": 0 })
-      expect(new Set(results.map(({ id }: { id: string }) => id))).toEqual(new Set(many))
-      const until = Date.parse(locked.body.data.attributes["locked-until"])
-      await sleep(Math.max(0, until - Date.now()))
-      expect((await send("GET", `/workspaces/${mortal}`)).body.data.attributes.locked).toBe(false)
-    }
-    await server.kill()
-    expect(cut).toBeGreaterThan(kills / 4)
+      const mortal = await create("mortal", [])
+      const many: string[] = []
+      for (let index = 0; index < workspaceCount; index += 1) many.push(await create(`many-${index}`, ["many"]))
+      // How long one takes here, on this machine: the kills are to fall into it.
+      const began = performance.now()
+      for (const round of [-2, -1]) expect((await bulk(round)).status).toBe(200)
+      const runMs = Math.ceil((performance.now() - began) / 2)
+      let cut = 0
+      for (let round = 0; round < kills; round += 1) {
+        const locked = await send("POST", `/workspaces/${mortal}/actions/lock`, { reason: `round ${round}`, ttl: 1 })
+        expect(locked.status).toBe(200)
+        const asking = bulk(round).then(
+          ({ status }) => status,
+          () => "cut",
+        )
+        await sleep(random(runMs))
+        await server.kill()
+        if ((await asking) === "cut") cut += 1
+        await server.start()
+        const { status, body } = await bulk(round)
+        expect([status, body?.errors]).toEqual([200, undefined])
+        const { results, ...told } = body.data.attributes
+        expect(told).toMatchObject({ "done-count": workspaceCount, "unchanged-count": 0, "refused-count": 0 })
+        expect(new Set(results.map(({ id }: { id: string }) => id))).toEqual(new Set(many))
+        const until = Date.parse(locked.body.data.attributes["locked-until"])
+        await sleep(Math.max(0, until - Date.now()))
+        expect((await send("GET", `/workspaces/${mortal}`)).body.data.attributes.locked).toBe(false)
+      }
+      await server.kill()
+      expect(cut).toBeGreaterThan(kills / 4)
 
-    using database = new DatabaseSync(join(folder, "chancery.db"))
-    const counts = (kind: string): Map<string, number> =>
-      new Map(
-        database
-          .prepare("select workspace_id, count(*) as count from events where kind = ? group by workspace_id")
-          .all(kind)
-          .map((row) => [String(row["workspace_id"]), Number(row["count"])]),
+      const counted = await store.rows(
+        "select kind, workspace_id, count(*) as count from events group by kind, workspace_id",
       )
-    const [taken, given, expired] = [
-      counts("workspace.locked"),
-      counts("workspace.unlocked"),
-      counts("workspace.lock-expired"),
-    ]
-    expect([taken.get(mortal), expired.get(mortal)]).toEqual([kills, kills])
-    // And the two that were timed.
-    const [locks, unlocks] = [1 + Math.ceil(kills / 2), 1 + Math.floor(kills / 2)]
-    for (const id of many) expect([taken.get(id), given.get(id)]).toEqual([locks, unlocks])
-    expect(database.prepare("pragma integrity_check").all()).toEqual([{ integrity_check: "ok" }])
-    expect(database.prepare("pragma foreign_key_check").all()).toEqual([])
-  } finally {
-    await server.kill()
-    await rm(folder, { recursive: true, force: true })
-  }
-}, 1_800_000)
+      const counts = (wanted: string): Map<string, number> =>
+        new Map(
+          counted
+            .filter((row) => row["kind"] === wanted)
+            .map((row) => [String(row["workspace_id"]), Number(row["count"])]),
+        )
+      const [taken, given, expired] = [
+        counts("workspace.locked"),
+        counts("workspace.unlocked"),
+        counts("workspace.lock-expired"),
+      ]
+      expect([taken.get(mortal), expired.get(mortal)]).toEqual([kills, kills])
+      // And the two that were timed.
+      const [locks, unlocks] = [1 + Math.ceil(kills / 2), 1 + Math.floor(kills / 2)]
+      for (const id of many) expect([taken.get(id), given.get(id)]).toEqual([locks, unlocks])
+      await store.expectWhole()
+    } finally {
+      await server.kill()
+    }
+  },
+  1_800_000,
+)

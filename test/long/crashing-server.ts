@@ -8,36 +8,41 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { request } from "undici"
 import { expect } from "vitest"
+import type { CrashStore } from "./crash-store.ts"
 import { seededRandom } from "../../engine/src/testing/seeded-random.ts"
 
 const main = fileURLToPath(new URL("../../engine/src/cli/main.ts", import.meta.url))
 
 export class CrashingServer {
   readonly url: string
-  readonly #folder: string
+  readonly #environment: Readonly<Record<string, string>>
   readonly #port: number
   readonly #settings: readonly string[]
   #process: ChildProcess | undefined
 
-  private constructor(folder: string, port: number, settings: readonly string[]) {
-    this.#folder = folder
+  private constructor({ folder, url, sealKey }: CrashStore, port: number, settings: readonly string[]) {
+    this.#environment = {
+      CHANCERY_DATA: folder,
+      CHANCERY_STORAGE: url,
+      ...(sealKey === undefined ? {} : { CHANCERY_SEAL_KEY: sealKey }),
+    }
     this.#settings = settings
     this.#port = port
     this.url = `http://127.0.0.1:${port}`
   }
 
   /** With the flags of further settings. */
-  static async prepare(folder: string, settings: readonly string[] = []): Promise<CrashingServer> {
+  static async prepare(store: CrashStore, settings: readonly string[] = []): Promise<CrashingServer> {
     const probe = createServer().listen(0, "127.0.0.1")
     await once(probe, "listening")
     const { port } = probe.address() as AddressInfo
     probe.close()
-    return new CrashingServer(folder, port, settings)
+    return new CrashingServer(store, port, settings)
   }
 
   async rootToken(): Promise<string> {
-    await chancery(this.#folder, "organization", "create", "default", "--email", "crash@example.com")
-    const { token } = JSON.parse(await chancery(this.#folder, "token", "create", "--user", "root", "--json"))
+    await chancery(this.#environment, "organization", "create", "default", "--email", "crash@example.com")
+    const { token } = JSON.parse(await chancery(this.#environment, "token", "create", "--user", "root", "--json"))
     return token
   }
 
@@ -56,7 +61,7 @@ export class CrashingServer {
         ...this.#settings,
       ],
       {
-        env: { ...process.env, CHANCERY_DATA: this.#folder },
+        env: { ...process.env, ...this.#environment },
         stdio: ["ignore", "ignore", "inherit"],
       },
     )
@@ -95,9 +100,9 @@ async function isReady(url: string): Promise<boolean> {
   }
 }
 
-async function chancery(folder: string, ...args: string[]): Promise<string> {
+async function chancery(environment: Readonly<Record<string, string>>, ...args: string[]): Promise<string> {
   const child = spawn(process.execPath, [main, ...args], {
-    env: { ...process.env, CHANCERY_DATA: folder },
+    env: { ...process.env, ...environment },
     stdio: ["ignore", "pipe", "inherit"],
   })
   let output = ""

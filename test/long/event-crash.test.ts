@@ -1,14 +1,12 @@
 // Kills the real server (SIGKILL) at random moments while many writers write, and holds the feed against what there is: each change
 // that was acknowledged has its event, each event its change, in the order of the changes; and who follows through all of it has heard
 // every event once.
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect, test } from "vitest"
 import type { Engine } from "../../engine/src/engine.ts"
 import type { EventView } from "../../engine/src/events/events.ts"
 import { openEngine } from "../../engine/src/open.ts"
+import { crashKinds, openCrashStore } from "./crash-store.ts"
 import { CrashingServer, randomIntegers } from "./crashing-server.ts"
 
 const kills = process.env["CHANCERY_SHORT"] === undefined ? 100 : 8
@@ -17,46 +15,50 @@ const longestRunMs = 300
 const seed = Number(process.env["CHANCERY_SEED"] ?? Date.now() % 1_000_000)
 const organization = "default"
 
-test(`${kills} kills under ${writerCount} writers lose no event and invent none (seed ${seed})`, async () => {
-  const random = randomIntegers(seed)
-  const folder = await mkdtemp(join(tmpdir(), "chancery-events-"))
-  const server = await CrashingServer.prepare(folder)
-  const stopping = new AbortController()
-  try {
-    const token = await server.rootToken()
-    await server.start()
-    await using patient = await openEngine(server.url, { token })
-    const heard = listening(patient, stopping.signal)
-    const writers: Writer[] = []
-    let acknowledged = 0
-    for (let round = 0; round < kills; round += 1) {
-      if (round > 0) await server.start()
-      const engine = await openEngine(server.url, { token, patienceMs: 0 })
-      for (let index = writers.length; index < writerCount; index += 1) writers.push(await Writer.create(engine, index))
-      for (const writer of writers) await writer.verify(engine)
-      const stop = new AbortController()
-      const writing = writers.map((writer) => writer.write(engine, stop.signal))
-      await sleep(random(longestRunMs))
-      await server.kill()
-      stop.abort()
-      acknowledged += (await Promise.all(writing)).reduce((sum, count) => sum + count, 0)
-      await engine[Symbol.asyncDispose]()
-    }
-    await server.start()
-    for (const writer of writers) await writer.verify(patient)
-    expect(acknowledged).toBeGreaterThan(kills)
+test.each(crashKinds)(
+  `${kills} kills under ${writerCount} writers lose no event and invent none on $name (seed ${seed})`,
+  async (kind) => {
+    const random = randomIntegers(seed)
+    await using store = await openCrashStore(kind)
+    const server = await CrashingServer.prepare(store)
+    const stopping = new AbortController()
+    try {
+      const token = await server.rootToken()
+      await server.start()
+      await using patient = await openEngine(server.url, { token })
+      const heard = listening(patient, stopping.signal)
+      const writers: Writer[] = []
+      let acknowledged = 0
+      for (let round = 0; round < kills; round += 1) {
+        if (round > 0) await server.start()
+        const engine = await openEngine(server.url, { token, patienceMs: 0 })
+        for (let index = writers.length; index < writerCount; index += 1)
+          writers.push(await Writer.create(engine, index))
+        for (const writer of writers) await writer.verify(engine)
+        const stop = new AbortController()
+        const writing = writers.map((writer) => writer.write(engine, stop.signal))
+        await sleep(random(longestRunMs))
+        await server.kill()
+        stop.abort()
+        acknowledged += (await Promise.all(writing)).reduce((sum, count) => sum + count, 0)
+        await engine[Symbol.asyncDispose]()
+      }
+      await server.start()
+      for (const writer of writers) await writer.verify(patient)
+      expect(acknowledged).toBeGreaterThan(kills)
 
-    const told = (await allEvents(patient)).map(({ id }) => id)
-    expect(new Set(told).size).toBe(told.length)
-    const began = told.indexOf((await heard.first) ?? "")
-    await expect.poll(() => heard.ids.length, { timeout: 120_000 }).toBe(told.length - began)
-    expect(heard.ids).toEqual(told.slice(began))
-  } finally {
-    stopping.abort()
-    await server.kill()
-    await rm(folder, { recursive: true, force: true })
-  }
-}, 1_800_000)
+      const told = (await allEvents(patient)).map(({ id }) => id)
+      expect(new Set(told).size).toBe(told.length)
+      const began = told.indexOf((await heard.first) ?? "")
+      await expect.poll(() => heard.ids.length, { timeout: 120_000 }).toBe(told.length - began)
+      expect(heard.ids).toEqual(told.slice(began))
+    } finally {
+      stopping.abort()
+      await server.kill()
+    }
+  },
+  1_800_000,
+)
 
 /** Follows until the signal comes, whatever becomes of the server. */
 function listening(engine: Engine, signal: AbortSignal) {

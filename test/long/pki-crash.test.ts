@@ -2,10 +2,8 @@
 // import, use and delete the keys of authorities. Whatever was acknowledged is there afterwards, what was not is there whole or
 // not at all, whatever was signed is on record, and no serial number is used twice.
 import { createHash } from "node:crypto"
-import { mkdtemp, readFile, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { DatabaseSync } from "node:sqlite"
 import { expect, test } from "vitest"
 import { openEmbedded } from "../../engine/src/embedded.ts"
 import { certificateRequest } from "../../engine/src/testing/certificate-requests.ts"
@@ -17,6 +15,7 @@ import { parseSigned } from "../../engine/src/x509/signed.ts"
 import { AuthorityWriter } from "./authority-writer.ts"
 import { CertificateWriter, during } from "./certificate-writer.ts"
 import { CrashApi } from "./crash-api.ts"
+import { type CrashStore, crashKinds, openCrashStore } from "./crash-store.ts"
 import { CrashingServer, randomIntegers } from "./crashing-server.ts"
 
 const kills = process.env["CHANCERY_SHORT"] === "1" ? 15 : 100
@@ -33,84 +32,88 @@ interface Entry {
   readonly to_be_signed_sha256?: string
 }
 
-test(`${kills} kills under ${clientCount} clients lose no certificate, revocation or key, and no record of one (seed ${seed})`, async () => {
-  const random = randomIntegers(seed)
-  const folder = await mkdtemp(join(tmpdir(), "chancery-crash-"))
-  const server = await CrashingServer.prepare(folder)
-  // Of what was signed and is not in the store at the end.
-  const signed = new Set<string>()
-  const seen = (tbs: Uint8Array) => void signed.add(digestOf(tbs))
-  try {
-    const api = new CrashApi(server.url, await server.rootToken())
-    const mounts = Array.from({ length: authorityWriterCount }, (_, index) => `authorities-${index}`)
-    await prepare(folder, mounts)
-    const { csr } = await certificateRequest({ subject: [[{ type: oids.commonName, value: "crash.example.com" }]] })
-    const writers = Array.from({ length: certificateWriterCount }, () => new CertificateWriter(random, csr))
-    const authorities = mounts.map((mount) => new AuthorityWriter(mount, random))
-    let list = { number: 0, digest: "" }
-    for (let round = 0; round <= kills; round += 1) {
-      await server.start()
-      api.open(clientCount)
-      const next = await readList(api)
-      seen(next.tbs)
-      // A number stands for one list.
-      expect(next.number > list.number || next.digest === list.digest).toBe(true)
-      list = next
-      for (const writer of writers) await writer.verify(api, next.listed, seen)
-      for (const authority of authorities) await authority.verify(api)
-      if (round === kills) break
-      const writing = [
-        ...writers.map((writer) => writer.write(api)),
-        ...authorities.map((authority) => authority.write(api, (pem) => seen(tbsOf(pem)))),
-      ]
-      await during(writing, random(longestRunMs), async () => {
-        api.doom()
-        await server.kill()
-      })
+test.each(crashKinds)(
+  `${kills} kills under ${clientCount} clients lose no certificate, revocation or key, and no record of one, on $name (seed ${seed})`,
+  async (kind) => {
+    const random = randomIntegers(seed)
+    await using store = await openCrashStore(kind)
+    const server = await CrashingServer.prepare(store)
+    // Of what was signed and is not in the store at the end.
+    const signed = new Set<string>()
+    const seen = (tbs: Uint8Array) => void signed.add(digestOf(tbs))
+    try {
+      const api = new CrashApi(server.url, await server.rootToken())
+      const mounts = Array.from({ length: authorityWriterCount }, (_, index) => `authorities-${index}`)
+      await prepare(store, mounts)
+      const { csr } = await certificateRequest({ subject: [[{ type: oids.commonName, value: "crash.example.com" }]] })
+      const writers = Array.from({ length: certificateWriterCount }, () => new CertificateWriter(random, csr))
+      const authorities = mounts.map((mount) => new AuthorityWriter(mount, random))
+      let list = { number: 0, digest: "" }
+      for (let round = 0; round <= kills; round += 1) {
+        await server.start()
+        api.open(clientCount)
+        const next = await readList(api)
+        seen(next.tbs)
+        // A number stands for one list.
+        expect(next.number > list.number || next.digest === list.digest).toBe(true)
+        list = next
+        for (const writer of writers) await writer.verify(api, next.listed, seen)
+        for (const authority of authorities) await authority.verify(api)
+        if (round === kills) break
+        const writing = [
+          ...writers.map((writer) => writer.write(api)),
+          ...authorities.map((authority) => authority.write(api, (pem) => seen(tbsOf(pem)))),
+        ]
+        await during(writing, random(longestRunMs), async () => {
+          api.doom()
+          await server.kill()
+        })
+        await api.close()
+      }
+      const sizes = authorities.map(({ size }) => `${size.keys} keys and ${size.issuers} issuers`)
+      for (const authority of authorities) await authority.useAll(api, csr)
       await api.close()
+      await server.kill()
+
+      const issued = writers.flatMap(({ serialNumbers }) => serialNumbers)
+      const revoked = writers.flatMap((writer) => writer.revoked)
+      const changes = authorities.reduce((sum, { changeCount }) => sum + changeCount, 0)
+      expect(issued.length).toBeGreaterThan(kills)
+      expect(revoked.length).toBeGreaterThan(kills / 2)
+      expect(changes).toBeGreaterThan(kills / 2)
+
+      const lines = (await readFile(join(store.folder, "audit.log"), "utf8")).trimEnd().split("\n")
+      const entries = lines.map((line) => JSON.parse(line) as Entry)
+      const keyUses = entries.filter(({ type }) => type === "key-use")
+      const recordedSerials = keyUses.flatMap(({ serial_number: serial }) => serial ?? [])
+      expect(new Set(recordedSerials).size).toBe(recordedSerials.length)
+      const stored = await storedCertificates(store)
+      for (const { tbs } of stored) seen(tbs)
+      const recorded = new Set(keyUses.map(({ to_be_signed_sha256: digest }) => digest))
+      expect([...signed].filter((digest) => !recorded.has(digest))).toEqual([])
+      const inStore = new Set(stored.map(({ serialNumber }) => serialNumber))
+      expect(issued.filter((serialNumber) => !inStore.has(serialNumber))).toEqual([])
+      const idsOf = (wanted: Entry["type"]) =>
+        new Set(entries.filter(({ type }) => type === wanted).map(({ request_id: id }) => id))
+      const [requests, responses] = [idsOf("request"), idsOf("response")]
+      expect(api.acknowledged.filter((id) => !requests.has(id) || !responses.has(id))).toEqual([])
+      console.log(
+        `${kills} kills: ${issued.length} certificates, ${revoked.length} revocations and ${changes} changes of authorities ` +
+          `acknowledged (${sizes.join(", ")} left), ${api.acknowledged.length} changes and ${keyUses.length} signatures on ` +
+          `record, ${signed.size} of them looked at, list number ${list.number}`,
+      )
+    } finally {
+      await server.kill()
     }
-    const sizes = authorities.map(({ size }) => `${size.keys} keys and ${size.issuers} issuers`)
-    for (const authority of authorities) await authority.useAll(api, csr)
-    await api.close()
-    await server.kill()
+  },
+  1_800_000,
+)
 
-    const issued = writers.flatMap(({ serialNumbers }) => serialNumbers)
-    const revoked = writers.flatMap((writer) => writer.revoked)
-    const changes = authorities.reduce((sum, { changeCount }) => sum + changeCount, 0)
-    expect(issued.length).toBeGreaterThan(kills)
-    expect(revoked.length).toBeGreaterThan(kills / 2)
-    expect(changes).toBeGreaterThan(kills / 2)
-
-    const lines = (await readFile(join(folder, "audit.log"), "utf8")).trimEnd().split("\n")
-    const entries = lines.map((line) => JSON.parse(line) as Entry)
-    const keyUses = entries.filter(({ type }) => type === "key-use")
-    const recordedSerials = keyUses.flatMap(({ serial_number: serial }) => serial ?? [])
-    expect(new Set(recordedSerials).size).toBe(recordedSerials.length)
-    const stored = storedCertificates(join(folder, "chancery.db"))
-    for (const { tbs } of stored) seen(tbs)
-    const recorded = new Set(keyUses.map(({ to_be_signed_sha256: digest }) => digest))
-    expect([...signed].filter((digest) => !recorded.has(digest))).toEqual([])
-    const inStore = new Set(stored.map(({ serialNumber }) => serialNumber))
-    expect(issued.filter((serialNumber) => !inStore.has(serialNumber))).toEqual([])
-    const idsOf = (wanted: Entry["type"]) =>
-      new Set(entries.filter(({ type }) => type === wanted).map(({ request_id: id }) => id))
-    const [requests, responses] = [idsOf("request"), idsOf("response")]
-    expect(api.acknowledged.filter((id) => !requests.has(id) || !responses.has(id))).toEqual([])
-    console.log(
-      `${kills} kills: ${issued.length} certificates, ${revoked.length} revocations and ${changes} changes of authorities ` +
-        `acknowledged (${sizes.join(", ")} left), ${api.acknowledged.length} changes and ${keyUses.length} signatures on ` +
-        `record, ${signed.size} of them looked at, list number ${list.number}`,
-    )
-  } finally {
-    await server.kill()
-    await rm(folder, { recursive: true, force: true })
-  }
-}, 1_800_000)
-
-async function prepare(folder: string, mounts: readonly string[]): Promise<void> {
+async function prepare({ folder, url, sealKey }: CrashStore, mounts: readonly string[]): Promise<void> {
   // What happens here is on record as well.
   const auditLog = { target: { kind: "file" as const, path: join(folder, "audit.log") } }
-  await using engine = await openEmbedded(`sqlite:${join(folder, "chancery.db")}`, { auditLog })
+  const sealKeys = sealKey === undefined ? {} : { sealKeys: { text: sealKey } }
+  await using engine = await openEmbedded(url, { auditLog, ...sealKeys })
   for (const path of ["pki", ...mounts]) await engine.mounts.create({ path })
   const { issuers, roles } = engine.pki("pki")
   await issuers.generateRoot({ commonName: "Root", keyType: "ec", ttlMs: 2_000_000_000 })
@@ -138,11 +141,9 @@ const digestOf = (octets: Uint8Array): string => createHash("sha256").update(oct
 
 const hexOf = (octets: Uint8Array): string => (Buffer.from(octets).toString("hex").match(/../g) ?? []).join(":")
 
-function storedCertificates(file: string) {
-  using database = new DatabaseSync(file)
-  expect(database.prepare("pragma integrity_check").all()).toEqual([{ integrity_check: "ok" }])
-  expect(database.prepare("pragma foreign_key_check").all()).toEqual([])
-  const rows = database.prepare("select certificate from certificates union select certificate from issuers").all()
+async function storedCertificates(store: CrashStore) {
+  await store.expectWhole()
+  const rows = await store.rows("select certificate from certificates union select certificate from issuers")
   return rows.map(({ certificate }) => {
     const { tbsCertificate: tbs, serialNumber } = parseCertificate(certificate as Uint8Array)
     return { tbs, serialNumber: hexOf(serialNumber) }

@@ -2,14 +2,11 @@
 // Every version that was acknowledged is kept byte for byte, one whose answer was lost is there whole or not at all, and the
 // current state is always the one that the locks make it (architecture 0.17).
 import { createHash } from "node:crypto"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { Readable } from "node:stream"
-import { DatabaseSync } from "node:sqlite"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Agent, request } from "undici"
 import { expect, test } from "vitest"
+import { crashKinds, openCrashStore } from "./crash-store.ts"
 import { CrashingServer, randomIntegers } from "./crashing-server.ts"
 import { type LargeState, largeState } from "./large-states.ts"
 
@@ -23,47 +20,48 @@ const patienceMs = 30_000
 const sizes = [1_000, 100_000, 1_000_000, 6_000_000]
 const seed = Number(process.env["CHANCERY_SEED"] ?? Date.now() % 1_000_000)
 
-test(`${kills} kills under ${writerCount} uploading clients keep every acknowledged state (seed ${seed})`, async () => {
-  const random = randomIntegers(seed)
-  const folder = await mkdtemp(join(tmpdir(), "chancery-state-crash-"))
-  const server = await CrashingServer.prepare(folder)
-  try {
-    const token = await server.rootToken()
-    const writers: Writer[] = []
-    for (let round = 0; round <= kills; round += 1) {
-      await server.start()
-      const client = new Client(server.url, token)
-      if (round === 0)
-        for (let index = 0; index < writerCount; index += 1) writers.push(await Writer.create(client, index, random))
-      for (const writer of writers) await writer.verify(client, { all: round === kills })
-      if (round === kills) {
+test.each(crashKinds)(
+  `${kills} kills under ${writerCount} uploading clients keep every acknowledged state on $name (seed ${seed})`,
+  async (kind) => {
+    const random = randomIntegers(seed)
+    await using store = await openCrashStore(kind)
+    const server = await CrashingServer.prepare(store)
+    try {
+      const token = await server.rootToken()
+      const writers: Writer[] = []
+      for (let round = 0; round <= kills; round += 1) {
+        await server.start()
+        const client = new Client(server.url, token)
+        if (round === 0)
+          for (let index = 0; index < writerCount; index += 1) writers.push(await Writer.create(client, index, random))
+        for (const writer of writers) await writer.verify(client, { all: round === kills })
+        if (round === kills) {
+          await client.close()
+          break
+        }
+        const stop = new AbortController()
+        const writing = writers.map((writer) => writer.write(client, stop.signal))
+        const wanted = total(writers) + random(mostStates)
+        for (let waitedMs = 0; total(writers) < wanted && waitedMs < patienceMs; waitedMs += 10) await sleep(10)
+        await sleep(random(longestRunMs))
+        await server.kill()
+        stop.abort()
+        await Promise.all(writing)
         await client.close()
-        break
       }
-      const stop = new AbortController()
-      const writing = writers.map((writer) => writer.write(client, stop.signal))
-      const wanted = total(writers) + random(mostStates)
-      for (let waitedMs = 0; total(writers) < wanted && waitedMs < patienceMs; waitedMs += 10) await sleep(10)
-      await sleep(random(longestRunMs))
       await server.kill()
-      stop.abort()
-      await Promise.all(writing)
-      await client.close()
+      const acknowledged = total(writers)
+      const brokenOff = writers.reduce((sum, writer) => sum + writer.brokenOffCount, 0)
+      console.log(`${acknowledged} states acknowledged, ${brokenOff} uploads broken off by their clients`)
+      expect(acknowledged).toBeGreaterThan(kills)
+      expect(brokenOff).toBeGreaterThan(0)
+      await store.expectWhole()
+    } finally {
+      await server.kill()
     }
-    await server.kill()
-    const acknowledged = total(writers)
-    const brokenOff = writers.reduce((sum, writer) => sum + writer.brokenOffCount, 0)
-    console.log(`${acknowledged} states acknowledged, ${brokenOff} uploads broken off by their clients`)
-    expect(acknowledged).toBeGreaterThan(kills)
-    expect(brokenOff).toBeGreaterThan(0)
-    using database = new DatabaseSync(join(folder, "chancery.db"))
-    expect(database.prepare("pragma integrity_check").all()).toEqual([{ integrity_check: "ok" }])
-    expect(database.prepare("pragma foreign_key_check").all()).toEqual([])
-  } finally {
-    await server.kill()
-    await rm(folder, { recursive: true, force: true })
-  }
-}, 1_800_000)
+  },
+  1_800_000,
+)
 
 const total = (writers: readonly Writer[]): number =>
   writers.reduce((sum, { acknowledgedCount }) => sum + acknowledgedCount, 0)

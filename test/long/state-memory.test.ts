@@ -1,13 +1,12 @@
 // One state of 256 MB goes up and down again, is read, and is gone back to, while the server holds little of it: what it
 // starts with, the young generation of V8 as far as it grows under load, and a few pieces.
 import { createHash } from "node:crypto"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { Readable } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
 import { request } from "undici"
 import { expect, test } from "vitest"
+import { usualSharedKind } from "../../engine/src/storage/temporary-database.ts"
+import { openCrashStore } from "./crash-store.ts"
 import { CrashingServer } from "./crashing-server.ts"
 import { largeState } from "./large-states.ts"
 
@@ -16,8 +15,8 @@ const megabytes = process.env["CHANCERY_SHORT"] === "1" ? 64 : 256
 const memoryMaximumMiB = 286
 
 test(`a state of ${megabytes} MB goes through a server in ${memoryMaximumMiB} MiB of memory`, async () => {
-  const folder = await mkdtemp(join(tmpdir(), "chancery-state-memory-"))
-  const server = await CrashingServer.prepare(folder)
+  await using store = await openCrashStore(usualSharedKind)
+  const server = await CrashingServer.prepare(store)
   try {
     const token = await server.rootToken()
     await server.start()
@@ -86,6 +85,5 @@ test(`a state of ${megabytes} MB goes through a server in ${memoryMaximumMiB} Mi
     expect(peak).toBeLessThan(memoryMaximumMiB)
   } finally {
     await server.kill()
-    await rm(folder, { recursive: true, force: true })
   }
 }, 900_000)
