@@ -79,9 +79,19 @@ function reconcileCommand(terminal: Terminal): Command {
     await makeDataFolder(settings.data)
     const statusFolder = flags.statusDir ?? join(settings.data, "manifests")
     await using _lock = await locked(statusFolder)
-    await withChosenEngine(command, terminal, flags.engine, async (engine) => {
+    // What goes on for ever is part of nobody's trace.
+    const traceparent = () => (flags.watch === true ? undefined : terminal.environment["TRACEPARENT"])
+    const chosen = { url: flags.engine, traceparent }
+    await withChosenEngine(command, terminal, chosen, async (engine) => {
       const embedded = { name: flags.connection, engine, organization: flags.organization }
-      const options = { folder, statusFolder, runtime: systemRuntime(log), embedded, told: teller(terminal) }
+      const options = {
+        folder,
+        statusFolder,
+        runtime: systemRuntime(log),
+        embedded,
+        traceparent,
+        told: teller(terminal),
+      }
       const ending = new AbortController()
       void untilStopped(log, terminal).then(() => ending.abort())
       if (flags.watch === true) return keepFolder(options, ending.signal)
@@ -114,14 +124,14 @@ async function locked(statusFolder: string): Promise<AsyncDisposable> {
 async function withChosenEngine(
   command: Command,
   terminal: Terminal,
-  url: string | undefined,
+  { url, traceparent }: { readonly url: string | undefined; readonly traceparent: () => string | undefined },
   work: (engine: Engine) => Promise<void>,
 ): Promise<void> {
   if (url === undefined) return withEngine(command, terminal, work)
   const token = terminal.environment["CHANCERY_TOKEN"]
   if (token === undefined || token === "")
     throw new CommandError(exitCodes.configuration, "CHANCERY_TOKEN must hold the token that the engine knows.")
-  await using engine = await openEngine(url, { token })
+  await using engine = await openEngine(url, { token, traceparent })
   await work(engine)
 }
 

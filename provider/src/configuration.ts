@@ -15,6 +15,8 @@ export interface Configuration {
   readonly maxConcurrency: number
   readonly maxRetries: number
   readonly requestTimeoutMs: number
+  /** Of whoever runs Pulumi, such as a pipeline (W3C Trace Context). */
+  readonly traceparent: string | undefined
   readonly caFile: string | undefined
   /** Believes whoever answers to be the server. */
   readonly skipTlsVerify: boolean
@@ -52,6 +54,7 @@ export function readConfiguration(
     requestsPerSecond: positive("requestsPerSecond", get("requestsPerSecond")),
     maxConcurrency: positive("maxConcurrency", get("maxConcurrency")) ?? defaultConcurrency,
     maxRetries: positive("maxRetries", get("maxRetries")) ?? defaultRetries,
+    traceparent: environment["TRACEPARENT"],
     requestTimeoutMs: timeoutOf(get("requestTimeout")) ?? defaultRequestTimeoutMs,
     caFile: get("caFile"),
     skipTlsVerify: flagOf("skipTlsVerify", get("skipTlsVerify")),

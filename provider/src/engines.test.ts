@@ -87,6 +87,20 @@ describe("engines", () => {
     expect(opened).toHaveLength(3)
   })
 
+  test("take part in the trace of whoever runs Pulumi", async () => {
+    const told: (string | undefined)[] = []
+    const engines = open((_url, { traceparent }) => {
+      told.push(traceparent?.())
+      return engineThat(async () => undefined)
+    })
+    const remote = from({ engineUrl: "https://a", token: "t" })
+    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    await engines.use(readConfiguration(remote, { TRACEPARENT: traceparent }), async () => 1)
+    await engines.close()
+    await engines.use(readConfiguration(remote, {}), async () => 1)
+    expect(told).toEqual([traceparent, undefined])
+  })
+
   test("take the new token from a file when the old one has expired", async () => {
     const folder = await mkdtemp(join(tmpdir(), "chancery-token-"))
     const tokenFile = join(folder, "token")

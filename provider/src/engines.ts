@@ -49,7 +49,13 @@ export function createEngines(signal: AbortSignal, open: Open = openByName, warn
       ...(skipTlsVerify ? { skipTlsVerify } : {}),
       // The work that needs no request is that of the server, if there is one, beside this short-lived process.
       ...(isRemote
-        ? { signal, attempts: maxRetries + 1, patienceMs, answerTimeoutMs: requestTimeoutMs }
+        ? {
+            signal,
+            attempts: maxRetries + 1,
+            patienceMs,
+            answerTimeoutMs: requestTimeoutMs,
+            traceparent: () => configuration.traceparent,
+          }
         : { jobs: false, ...(isInFile(url) ? { connections: 1 } : {}) }),
     })
     const limiter = createLimiter({

@@ -1,6 +1,8 @@
 // `chancery reconcile`, as it is built and typed: a folder of manifests in, an engine as they say out.
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
@@ -136,6 +138,38 @@ test("one that is killed is followed by one that goes on where it was, and write
   expect(await second.ended).toBe(0)
   expect(second.out()).not.toContain("Connected.\n")
   expect(await readFile(file, "utf8")).toBe(before)
+})
+
+test.each([
+  { named: "a Connection", words: [] },
+  { named: "the command itself", words: ["--engine"] },
+])("engines that $named names are asked as part of the trace of the environment", async ({ words }) => {
+  const { folder, put } = await setting()
+  const seen = new Set<string | undefined>()
+  const server = createServer((request, response) => {
+    seen.add(request.headers["traceparent"] as string | undefined)
+    response.writeHead(401).end()
+  })
+  await once(server.listen(0, "127.0.0.1"), "listening")
+  onTestFinished(() => void server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await put("secret.yaml", secret("chy_x"))
+  if (words.length === 0) await put("connection.yaml", connection(url))
+  else
+    await put(
+      "workspace.yaml",
+      "apiVersion: chancery.dev/v1alpha1\nkind: Workspace\nmetadata:\n  name: web\n" +
+        "spec:\n  connectionRef:\n    kind: ClusterConnection\n    name: default\n  executionMode: local\n",
+    )
+  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+  const environment = { CHANCERY_TOKEN: "chy_x", TRACEPARENT: traceparent }
+  const given = words.length === 0 ? [] : [...words, url]
+  await using _running = startCommand(["reconcile", "manifests", "--data", "data", ...given], {
+    folder,
+    program: builtChancery,
+    environment,
+  })
+  await expect.poll(() => [...seen]).toEqual([traceparent])
 })
 
 test("an engine that is served elsewhere is asked with the token of the environment, and not the store", async () => {

@@ -44,7 +44,8 @@ export async function withCallerEngine<T>(
   const url = options.engineUrl ?? (environment[urlVariable] || undefined)
   if (url === undefined) return withEngine(command, terminal, work)
   if (!/^https?:\/\//i.test(url)) throw configurationError(`The engine's URL must begin with http:// or https://.`)
-  await using engine = await openEngine(url, { token: await tokenOf(options, environment) })
+  const token = await tokenOf(options, environment)
+  await using engine = await openEngine(url, { token, traceparent: () => environment["TRACEPARENT"] })
   return await work(engine)
 }
 

@@ -1,4 +1,6 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
@@ -211,6 +213,23 @@ test("what cannot be meant is refused, and changes nothing", async () => {
   expect((await among("tag", "bind", "web", "=x")).said).toContain("It must be key=value.")
   expect((await among("lock", "web", "--ttl", "1ms")).said).toContain("Ttl must be a whole number of seconds")
   expect((await engine.workspaces.get({ organization: "acme", name: "web" })).lock).toEqual({ held: false })
+})
+
+test("a server is asked as part of the trace that the environment names", async () => {
+  const { command } = await shop("the store")
+  const seen: (string | undefined)[] = []
+  const server = createServer((request, response) => {
+    seen.push(request.headers["traceparent"] as string | undefined)
+    response.writeHead(401).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  onTestFinished(() => void server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const given = { CHANCERY_ENGINE_URL: url, CHANCERY_TOKEN: "chy_x" }
+  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+  expect((await command({ ...given, TRACEPARENT: traceparent }, "workspace", "list")).code).not.toBe(0)
+  expect((await command(given, "workspace", "list")).code).not.toBe(0)
+  expect(new Set(seen)).toEqual(new Set([traceparent, undefined]))
 })
 
 test("a server is asked with a token from the environment or a file, and never without", async () => {

@@ -93,6 +93,30 @@ describe("a request", () => {
     expect(seen[0]?.url).toBe(sent)
   })
 
+  test("is part of the trace that is named when it is sent", async () => {
+    const named = ["00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", undefined]
+    const { transport, seen } = await serving([fine], { traceparent: () => named.shift() })
+    await transport.send(show)
+    await transport.send(show)
+    expect(seen.map(({ headers }) => headers["traceparent"])).toEqual([
+      "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+      undefined,
+    ])
+  })
+
+  test.each([
+    "",
+    "yes",
+    `00-${"0".repeat(32)}-b7ad6b7169203331-01`,
+    "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\nx-evil: 1",
+  ])("is part of no trace that is called %j", async (text) => {
+    const { transport, seen } = await serving([fine], { traceparent: () => text })
+    await transport.send(show)
+    expect(Object.keys(seen[0]?.headers ?? {})).not.toContain("traceparent")
+    expect(Object.keys(seen[0]?.headers ?? {})).not.toContain("x-evil")
+  })
+
   test("shares its connection with those that follow", async () => {
     const sockets = new Set<unknown>()
     const { transport } = await serving([(response, request) => (sockets.add(request.socket), fine(response, request))])

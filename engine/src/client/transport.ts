@@ -43,6 +43,11 @@ export interface TransportOptions {
   readonly pace?: Pace
   /** What each request is called in the server's logs and in the events of what it changes; the server names it when left out. */
   readonly nameRequest?: () => string
+  /**
+   * Of which trace requests are part, as the header `traceparent` has it (W3C Trace Context); asked for each of them. What is no
+   * such text is not sent.
+   */
+  readonly traceparent?: () => string | undefined
   readonly connectTimeoutMs?: number
   /** From the request to the first byte of the answer, and between two pieces of its body. */
   readonly answerTimeoutMs?: number
@@ -212,6 +217,7 @@ export function createTransport(url: string, options: TransportOptions): Transpo
         headers: {
           "user-agent": "chancery",
           ...(options.nameRequest === undefined ? {} : { "x-request-id": options.nameRequest() }),
+          ...traceHeaders(options.traceparent?.()),
           ...api.headers(request, options.token),
         },
         body: bodyOf(request),
@@ -285,6 +291,12 @@ export function createTransport(url: string, options: TransportOptions): Transpo
     },
   }
 }
+
+/** Later versions may have more behind; `ff` is none (W3C Trace Context, section 3.2). */
+const traceparentPattern = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(-[\x21-\x7e]*)?$/
+
+const traceHeaders = (traceparent = ""): Readonly<Record<string, string>> =>
+  traceparentPattern.test(traceparent) ? { traceparent } : {}
 
 /** Addresses that are written out are never resolved, and so looked at here. */
 function refusalOfAddress(base: URL, { addresses, proxyUrl }: TransportOptions): FetchFailure | undefined {

@@ -1,5 +1,5 @@
 // Keeps an engine as a folder of manifests says, with the reconcilers that work in a cluster.
-import { openEngine, parsePermittedAddresses } from "@chancery/engine"
+import { type EngineOptions, openEngine, parsePermittedAddresses } from "@chancery/engine"
 import { controlledKinds } from "../controlled-kinds.ts"
 import { openControllers } from "../controllers.ts"
 import type { EmbeddedEngine } from "../engine-connections.ts"
@@ -20,6 +20,8 @@ export interface FolderOptions {
   readonly runtime: OperatorRuntime
   /** Objects name it as the ClusterConnection of its name; a manifest of that one is passed over. */
   readonly embedded?: EmbeddedEngine
+  /** What engines are asked as part of, as `openEngine` has it. */
+  readonly traceparent?: EngineOptions["traceparent"]
   readonly told: {
     /** All faults there are, after each reading of the folder that found others than before. */
     faults(faults: readonly ManifestFault[]): void
@@ -73,7 +75,13 @@ interface Keeping extends AsyncDisposable {
   objects(): readonly KubernetesObject[]
 }
 
-async function openFolder({ statusFolder, runtime, embedded, told: reporter }: FolderOptions): Promise<Keeping> {
+async function openFolder({
+  statusFolder,
+  runtime,
+  embedded,
+  traceparent,
+  told: reporter,
+}: FolderOptions): Promise<Keeping> {
   const cluster = await DirectoryCluster.open({ folder: statusFolder, kinds, runtime })
   const controllers = openControllers({
     cluster,
@@ -85,7 +93,7 @@ async function openFolder({ statusFolder, runtime, embedded, told: reporter }: F
     metrics: createMetrics({ name: "manifests", leading: () => true }),
     // Whoever writes manifests here can reach every address without us.
     addresses: parsePermittedAddresses("private,loopback,link-local") ?? { kinds: [], ranges: [] },
-    open: openEngine,
+    open: (url, options) => openEngine(url, { ...options, ...(traceparent && { traceparent }) }),
     ...(embedded === undefined ? {} : { embedded }),
   })
   let before = "[]"
