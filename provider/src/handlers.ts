@@ -1,12 +1,12 @@
 // What states point at: `require("@chancery/pulumi/provider").v1.KIND`. A contract for ever: `destroy` and `refresh` come here
 // with states that any earlier release wrote.
-import { setFlagsFromString } from "node:v8"
 import { systemRuntime } from "@chancery/engine/managed/shared"
 import { dynamicProvider, type DynamicProvider } from "./dynamic.ts"
 import { createEngines } from "./engines.ts"
 import type { KindName } from "./kinds.ts"
 import type { Lifecycle } from "./lifecycle.ts"
 import { createSession, type Session } from "./session.ts"
+import { keepHeapSmall } from "./small-heap.ts"
 
 const ending = new AbortController()
 const engines = createEngines(ending.signal)
@@ -21,9 +21,6 @@ let isEndingKnown = false
 function endWhenAsked(): void {
   if (isEndingKnown) return
   isEndingKnown = true
-  // Pulumi starts one such process for each instance of a provider, and each would make room for 16 MiB of short-lived values
-  // three times over while it loads an engine. What it has by now does for the calls of a turn, at no cost in time.
-  setFlagsFromString("--semi-space-growth-factor=1")
   // Pulumi ends every process so, also after everything is done.
   const end = (): void => {
     const isBusy = shared.isBusy()
@@ -35,11 +32,19 @@ function endWhenAsked(): void {
   process.once("SIGTERM", end)
 }
 
+let isSmall = false
+
 const session: Session = {
   ...shared,
   configure(source) {
     endWhenAsked()
     shared.configure(source)
+  },
+  use(work) {
+    // Before an engine is loaded, which takes room of its own; a preview that needs none answers as soon as it can.
+    if (isEndingKnown && !isSmall) keepHeapSmall()
+    isSmall = true
+    return shared.use(work)
   },
 }
 
