@@ -149,10 +149,11 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
 
   const stateOf = (spec: Values, observed: Observed, life: Values, adopted: boolean): Values => {
     const { changed } = kind.changes(spec as Spec, observed)
-    const asDeclared = Object.fromEntries(
-      Object.entries(spec).filter(([name]) => !changed.includes(name) && !unkept.includes(name)),
-    )
     const managed = Object.keys(spec).filter((name) => !unkept.includes(name))
+    const asDeclared = pick(
+      spec,
+      managed.filter((name) => !changed.includes(name)),
+    )
     return { ...observed, ...asDeclared, ...life, adopted, __managed: managed.toSorted() }
   }
 
@@ -413,11 +414,16 @@ const droppedFrom = (olds: Values, news: Values): readonly string[] =>
   managedIn(olds).filter((name) => news[name] === undefined)
 
 const pick = (values: Values, names: readonly string[]): Values =>
-  Object.fromEntries(names.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])))
+  Object.fromEntries(names.filter((name) => values[name] !== undefined).map((name) => [name, values[name]]))
+
+const aboutTheState: ReadonlySet<string> = new Set([...lifeMembers, "adopted", "__managed"])
 
 /** What a state says of the thing itself. */
 const observedIn = (state: Values): Values =>
-  Object.fromEntries(Object.entries(state).filter(([name]) => ![...lifeMembers, "adopted", "__managed"].includes(name)))
+  pick(
+    state,
+    Object.keys(state).filter((name) => !aboutTheState.has(name)),
+  )
 
 /** As Pulumi writes property paths: `tagBindings.env`, `tags[0]`. */
 const pathOf = (field: readonly (string | number)[]): string =>

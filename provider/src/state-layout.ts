@@ -54,16 +54,14 @@ export function writtenState(kind: KindName, { __managed: managed, ...state }: V
   const layout = stateLayouts[kind]
   if (layout === undefined) return managed === undefined ? state : { ...state, __managed: managed }
   const declared = new Set([...layout.always, ...lifeMembers, ...(Array.isArray(managed) ? managed : [])])
-  const entries = Object.entries(state)
-  return {
-    ...Object.fromEntries(entries.filter(([name]) => declared.has(name))),
-    [foundMember]: listed(
-      Object.fromEntries(
-        entries.filter(([name, value]) => !declared.has(name) && !isDeepStrictEqual(value, layout.usual[name])),
-      ),
-      layout,
-    ),
+  const written: [string, unknown][] = []
+  const found: [string, unknown][] = []
+  for (const entry of Object.entries(state)) {
+    const [name, value] = entry
+    if (declared.has(name)) written.push(entry)
+    else if (!isDeepStrictEqual(value, layout.usual[name])) found.push(entry)
   }
+  return { ...Object.fromEntries(written), [foundMember]: listed(Object.fromEntries(found), layout) }
 }
 
 /** Null stands for one that is declared, and so has a member of its own. */

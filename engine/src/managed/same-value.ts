@@ -4,7 +4,8 @@ import { foldTag } from "../tags/tag.ts"
 
 export type SameValue = (a: unknown, b: unknown) => boolean
 
-export const sameJson: SameValue = (a, b) => JSON.stringify(sorted(a ?? null)) === JSON.stringify(sorted(b ?? null))
+export const sameJson: SameValue = (a, b) =>
+  a === b || JSON.stringify(sorted(a ?? null)) === JSON.stringify(sorted(b ?? null))
 
 /** `336h` is `14d`. */
 export const sameDuration: SameValue = (a, b) => sameJson(a, b) || same(durationOf(a), durationOf(b))
