@@ -1,17 +1,14 @@
 // What docs/hardening.md says, typed as it is written, in the order in which it stands there.
-import { execFile } from "node:child_process"
-import { access, copyFile, readFile, stat } from "node:fs/promises"
-import { dirname, join } from "node:path"
+import { access, copyFile, mkdir, readFile, stat, writeFile } from "node:fs/promises"
+import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { promisify } from "node:util"
 import { describe, expect, test } from "vitest"
-import { codeBlocks } from "../readme/shell-blocks.ts"
+import { type Block, type Shell, typedPage } from "../documents/typed-page.ts"
 import { freePort, main, serve, temporaryFolder } from "./chancery.ts"
 
-const execute = promisify(execFile)
 const fixture = (name: string) => fileURLToPath(new URL(`tls/${name}`, import.meta.url))
 const root = fileURLToPath(new URL("../..", import.meta.url))
-const blocks = (heading: string) => codeBlocks("docs/hardening.md", heading, "sh")
+const guide = typedPage(import.meta.url, "docs/hardening.md")
 
 test("a server is hardened by what the guide says, typed as it is written", async () => {
   await using folder = await temporaryFolder()
@@ -19,41 +16,53 @@ test("a server is hardened by what the guide says, typed as it is written", asyn
     CHANCERY_DATA: join(folder.path, "data"),
     CHANCERY_SEAL_KEY_FILE: join(folder.path, "seal-key"),
   }
-  const type = async (block = "") => {
-    const command = `"${process.execPath}" "${main}"`
-    const { stdout } = await execute("sh", ["-e", "-c", block.replaceAll("npx chancery", command)], {
-      cwd: folder.path,
-      env: { PATH: process.env["PATH"], HOME: folder.path, ...environment },
+  const bin = join(folder.path, "bin")
+  await mkdir(bin)
+  await writeFile(join(bin, "chancery"), `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`, { mode: 0o755 })
+  const type = (block: Block, { placed, after = "" }: Pick<Shell, "placed" | "after"> = {}) =>
+    block.type({
+      folder: folder.path,
+      environment: { PATH: [bin, process.env["PATH"]].join(delimiter), HOME: folder.path, ...environment },
+      ...(placed && { placed }),
+      after,
     })
-    return stdout
-  }
-  for (const heading of ["The machine", "The seal key"]) await type((await blocks(heading)).join("\n"))
+  for (const heading of ["The machine", "The seal key"]) await type(guide.block(heading))
   expect((await stat(environment.CHANCERY_DATA)).mode & 0o777).toBe(0o700)
   expect((await stat(environment.CHANCERY_SEAL_KEY_FILE)).mode & 0o777).toBe(0o600)
 
-  const [make, revoke] = await blocks("The first tokens")
-  await type(make)
+  await type(guide.block("The first tokens"))
   const token = (await readFile(join(folder.path, "first-token"), "utf8")).trim()
 
   for (const name of ["ca.pem", "chain.pem"]) await copyFile(fixture("certificate.pem"), join(folder.path, name))
   await copyFile(fixture("key.pem"), join(folder.path, "key.pem"))
-  const [start = "", ready = "", metrics = "", database = ""] = await blocks("TLS everywhere")
-  const [, words = ""] = /^npx chancery (serve .*)\n$/.exec(start) ?? []
+  const [start, ready, metrics, database] = [0, 1, 2, 3].map((index) => guide.block("TLS everywhere", index)) as [
+    Block,
+    Block,
+    Block,
+    Block,
+  ]
   const port = String(await freePort())
   // Beside HTTP, at which the test asks whether it is ready.
   const address = { CHANCERY_TLS_LISTEN: `127.0.0.1:${port}` }
-  const flags = words.replace(/--listen \S+ /, "").split(" ")
-  await using served = await serve(flags, { folder: folder.path, environment: { ...environment, ...address } })
-  expect(await type(ready.replace("8420", port))).toBe("ok\n")
-  expect(await type(metrics.replace("8420", port))).toContain("chancery_http_requests_in_flight")
-  await expect(type(ready.replace("8420", port).replace("--cacert ca.pem", ""))).rejects.toThrow(/certificate/)
-  expect(database).toContain("sslmode=verify-full")
+  const words = start.words().slice(1)
+  words.splice(words.indexOf("--listen"), 2)
+  await using served = await serve(words, { folder: folder.path, environment: { ...environment, ...address } })
+  const placed = (script: string) => script.replace("8420", port)
+  expect(await type(ready, { placed })).toBe("ok\n")
+  expect(await type(metrics, { placed })).toContain("chancery_http_requests_in_flight")
+  const unknowing = (script: string) => placed(script).replace("--cacert ca.pem", "")
+  await expect(type(ready, { placed: unknowing })).rejects.toThrow(/certificate/)
+  const url = new URL((await type(database, { after: 'echo "$CHANCERY_STORAGE"' })).trim())
+  expect(Object.fromEntries(url.searchParams)).toEqual({
+    sslmode: "verify-full",
+    sslrootcert: "/etc/chancery/database/ca.crt",
+  })
 
   const asked = () => fetch(`${served.url}/api/v2/account/details`, { headers: { authorization: `Bearer ${token}` } })
   expect((await asked()).status).toBe(200)
-  await type(revoke)
+  await type(guide.block("The first tokens", 1))
   expect((await asked()).status).toBe(401)
-  expect(await type((await blocks("Afterwards")).join("\n"))).toContain("ok")
+  expect(await type(guide.block("Afterwards"))).toContain("ok")
 })
 
 describe.each(["docs/threat-model.md", "docs/hardening.md"])("%s", (document) => {

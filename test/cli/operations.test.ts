@@ -1,18 +1,19 @@
-// What docs/operations.md says, typed as it is written, in the order of somebody who begins with nothing.
+// What docs/operations.md and docs/authorities.md say, typed as it is written, in the order of somebody who begins with nothing.
 import { execFile } from "node:child_process"
 import { chmod, copyFile, mkdir, readFile, stat, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { delimiter, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
-import { databaseKinds } from "../../engine/src/storage/temporary-database.ts"
-import { codeBlocks } from "../readme/shell-blocks.ts"
-import { sayLoudly } from "../toolchain/missing.ts"
+import { type Block, typedPage } from "../documents/typed-page.ts"
+import { sayLoudly, sayMissing } from "../toolchain/missing.ts"
+import { findPostgresBinaries, postgresInstallation, startOwnPostgres } from "../toolchain/postgres.ts"
 import { main, serve, type Served, temporaryFolder } from "./chancery.ts"
 
 const execute = promisify(execFile)
 const fixture = (name: string) => fileURLToPath(new URL(`tls/${name}`, import.meta.url))
-const blocksOf = (heading: string) => codeBlocks("docs/operations.md", heading, "sh")
+const guide = typedPage(import.meta.url, "docs/operations.md")
+const authorities = typedPage(import.meta.url, "docs/authorities.md")
 
 const hasTools = await execute("sh", ["-c", "command -v curl && command -v jq"]).then(
   () => true,
@@ -20,61 +21,72 @@ const hasTools = await execute("sh", ["-c", "command -v curl && command -v jq"])
 )
 if (!hasTools) sayLoudly("There is no curl or no jq, so what the guide does with them is not typed.")
 
+type Variables = Readonly<Record<string, string>>
+
 interface Desk extends AsyncDisposable {
   readonly folder: string
-  readonly environment: Readonly<Record<string, string>>
-  /** Of this block, everything but what serves; its output. */
-  type(block: string | undefined, variables?: Readonly<Record<string, string>>): Promise<string>
+  /** Its output. */
+  type(block: Block, variables?: Variables, before?: string): Promise<string>
+  /** What is no part of the guide. */
+  look(script: string, variables?: Variables): Promise<string>
   /** What the block serves with, after what it sets. */
-  serve(block: string | undefined, variables?: Readonly<Record<string, string>>): Promise<Served>
+  serve(block: Block, variables?: Variables): Promise<Served>
 }
 
-/** Where the guide's folders are in one of the test's own, and its database is one that is there. */
-async function sitDown(database = "postgres://nobody@127.0.0.1:1/none"): Promise<Desk> {
+/** What stands in the place of an address of the guide. */
+type Databases = Readonly<Record<"db.example/chancery" | "db.example/restored" | "db-2.example/chancery", string>>
+
+const nowhere = "postgres://nobody@127.0.0.1:1/none"
+
+/** Where the guide's folders are in one of the test's own, and its databases are some that are there. */
+async function sitDown(databases: Partial<Databases> = {}): Promise<Desk> {
   await using opening = new AsyncDisposableStack()
   const folder = opening.use(await temporaryFolder()).path
   const bin = join(folder, "bin")
   await mkdir(bin)
-  for (const [name, words] of [
-    ["chancery", '"$@"'],
-    ["npx", '"$@"'],
-  ] as const) {
-    const shift = name === "npx" ? "[ $1 = chancery ] && shift\n" : ""
-    await writeFile(join(bin, name), `#!/bin/sh\n${shift}exec "${process.execPath}" "${main}" ${words}\n`)
-    await chmod(join(bin, name), 0o755)
-  }
+  await writeFile(join(bin, "chancery"), `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`)
+  await chmod(join(bin, "chancery"), 0o755)
   for (const place of ["etc/chancery", "backup", "lib"]) await mkdir(join(folder, place), { recursive: true })
-  const environment = { CHANCERY_DATA: join(folder, "lib/chancery") }
-  const placed = (block: string) =>
-    block
+  const own = { CHANCERY_DATA: join(folder, "lib/chancery") }
+  const tools = await findPostgresBinaries()
+  const PATH = [bin, ...(tools === undefined ? [] : [tools]), process.env["PATH"]].join(delimiter)
+  const placed = (script: string) =>
+    script
       .replaceAll("/var/lib/", `${folder}/lib/`)
       .replaceAll("/etc/chancery", `${folder}/etc/chancery`)
       .replaceAll("/backup/", `${folder}/backup/`)
-      .replaceAll("postgres://chancery:secret@db.example/chancery", `'${database}'`)
-  const serving = /^npx chancery serve.*$/m
-  const shell = async (script: string, variables: Readonly<Record<string, string>> = {}) => {
-    const env = { PATH: `${bin}:${process.env["PATH"]}`, HOME: folder, ...environment, ...variables }
-    return (await execute("sh", ["-e", "-c", script], { cwd: folder, env })).stdout
-  }
+      .replaceAll(
+        /postgres:\/\/chancery:secret@([\w.-]+\/\w+)/g,
+        (_, address: keyof Databases) => `'${databases[address] ?? nowhere}'`,
+      )
+  const shell = (variables: Variables) => ({
+    folder,
+    environment: { PATH, HOME: folder, ...own, ...variables },
+    placed,
+  })
   const closing = opening.move()
   return {
     folder,
-    environment,
-    type: (block = "", variables = {}) => shell(placed(block).replace(serving, ""), variables),
-    async serve(block = "", variables = {}) {
-      const text = placed(block)
-      const [words = ""] = serving.exec(text) ?? []
-      const exported = await shell(`${text.replace(serving, "")}\nenv`, variables)
-      const settings = exported.split("\n").flatMap((line) => (line.startsWith("CHANCERY_") ? [line] : []))
-      const given = words.split(" ").slice(2)
+    type: (block, variables = {}, before = "") => block.type({ ...shell(variables), before }),
+    async look(script, variables = {}) {
+      const { environment } = shell(variables)
+      return (await execute("sh", ["-e", "-c", script], { cwd: folder, env: environment })).stdout
+    },
+    async serve(block, variables = {}) {
+      const words = block.only(/^chancery serve/).words()
+      const sets = block.commands.some((command) => command.startsWith("export "))
+      const set = sets ? await block.without(/^chancery serve/).type({ ...shell({}), after: "env" }) : ""
+      const given = words.slice(1)
       const listen = given.indexOf("--listen")
       if (listen !== -1) given.splice(listen, 2)
+      const exported = set.split("\n").flatMap((line) => (line.startsWith("CHANCERY_") ? [line] : []))
       return serve(given, {
         folder,
         environment: {
-          ...environment,
-          ...Object.fromEntries(settings.map((line) => [line.split("=")[0] ?? "", line.slice(line.indexOf("=") + 1)])),
-          CHANCERY_TLS_LISTEN: /--tls/.test(words) ? "127.0.0.1:0" : "off",
+          ...own,
+          ...variables,
+          ...Object.fromEntries(exported.map((line) => [line.split("=")[0] ?? "", line.slice(line.indexOf("=") + 1)])),
+          CHANCERY_TLS_LISTEN: words.some((word) => word.startsWith("--tls")) ? "127.0.0.1:0" : "off",
         },
       })
     },
@@ -82,39 +94,47 @@ async function sitDown(database = "postgres://nobody@127.0.0.1:1/none"): Promise
   }
 }
 
+const serving = /^chancery serve/
+
+/** What the guide does first; the token that it shows. */
+async function begin(desk: Desk): Promise<string> {
+  const start = guide.block("First start")
+  return (await desk.type(start.without(serving))).trim().split("\n").at(-1) ?? ""
+}
+
 test(
   "from nothing to a server, its backup, a new seal key and a doctor's look, typed as it is written",
   { timeout: 900_000 },
   async () => {
     await using desk = await sitDown()
-    const [start = ""] = await blocksOf("Start")
-    const token = (await desk.type(start)).trim().split("\n").at(-1) ?? ""
-    {
-      await using served = await desk.serve(start.replace(/^npx chancery (organization|token).*\n/gm, ""))
-      const about = await fetch(`${served.url}/api/v2/organizations/acme`, {
-        headers: { authorization: `Bearer ${token}` },
-      })
-      expect(about.status).toBe(200)
+    expect(await desk.type(guide.block("Configure"))).toContain("ok")
+    const token = await begin(desk)
+    await using served = await desk.serve(guide.block("First start").only(/^(export|chancery serve) /))
+    const about = await fetch(`${served.url}/api/v2/organizations/acme`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    expect(about.status).toBe(200)
 
-      const [backup] = await blocksOf("Backup and restore")
-      await desk.type(backup)
-      expect((await stat(join(desk.folder, "lib/chancery-restored/chancery.db"))).size).toBeGreaterThan(0)
+    await desk.type(guide.block("Backup and restore"))
+    expect((await stat(join(desk.folder, "lib/chancery-restored/chancery.db"))).size).toBeGreaterThan(0)
 
-      const [rotation = ""] = await blocksOf("A new seal key")
-      const keyFile = join(desk.folder, "lib/chancery/seal-key")
-      const before = await readFile(keyFile, "utf8")
-      const status = await desk.type(rotation.replace(/^npx chancery seal retire.*\n/m, ""))
-      expect(await readFile(keyFile, "utf8")).not.toBe(before)
-      const [, old = ""] = /^([0-9a-f]{16}) +opens +0$/m.exec(status) ?? []
-      await desk.type(rotation.replace(/^npx chancery seal (rotate|status)\n/gm, "").replace(/[0-9a-f]{16}/, old))
-      expect(await desk.type("npx chancery seal status\n")).not.toContain(old)
+    const rotation = guide.block("A new seal key")
+    const keyFile = join(desk.folder, "lib/chancery/seal-key")
+    const before = await readFile(keyFile, "utf8")
+    const retiring = /^chancery seal retire /
+    const status = await desk.type(rotation.without(retiring))
+    expect(await readFile(keyFile, "utf8")).not.toBe(before)
+    const [, old = ""] = /^([0-9a-f]{16}) +opens +0$/m.exec(status) ?? []
+    const words = rotation.only(retiring).words()
+    expect(words.at(-1)).toMatch(/^[0-9a-f]{16}$/)
+    await desk.look([...words.slice(0, -1), old].join(" "))
+    expect(await desk.look("chancery seal status")).not.toContain(old)
 
-      const [audit] = await blocksOf("Audit log")
-      expect((await desk.type(audit, { TOKEN: token })).match(/hmac-sha256:[0-9a-f]+/g)).toHaveLength(2)
-
-      const [doctor] = await blocksOf("Doctor")
-      expect(await desk.type(doctor)).toContain("ok")
-    }
+    expect((await desk.type(guide.block("Audit log"), { TOKEN: token })).match(/hmac-sha256:[0-9a-f]+/g)).toHaveLength(
+      2,
+    )
+    const found = await desk.type(guide.block("Doctor"))
+    expect(found.split("The schema is that of this release")).toHaveLength(3)
   },
 )
 
@@ -123,20 +143,18 @@ test.skipIf(!hasTools)(
   { timeout: 900_000 },
   async () => {
     await using desk = await sitDown()
-    const [start = ""] = await blocksOf("Start")
-    const token = (await desk.type(start)).trim().split("\n").at(-1) ?? ""
-    const [make = ""] = await blocksOf("Certificate authorities")
+    const token = await begin(desk)
+    const make = authorities.block("Making authorities")
+    const post = make.commands.find((command) => command.startsWith("post()")) ?? ""
     {
-      await using served = await desk.serve("npx chancery serve\n")
+      await using served = await desk.serve(guide.block("First start").only(/^(export|chancery serve) /))
       const variables = { TOKEN: token, server: served.url }
       await desk.type(make, variables)
-      const post = /^post\(\).*$/m.exec(make)?.[0] ?? ""
-      const [tidy] = await blocksOf("Tidying")
-      expect(await desk.type(`${post}\n${tidy}`, variables)).toContain('"state"')
+      expect(await desk.type(authorities.block("Tidying"), variables, post)).toContain('"state"')
       const role = '{"allowed_domains": "chancery.example", "allow_bare_domains": true, "allow_ip_sans": true}'
-      await desk.type(`${post}\npost pki/roles/web '${role}'\n`, variables)
+      await desk.look(`${post}\npost pki/roles/web '${role}'\n`, variables)
 
-      await writeFile(join(desk.folder, "web.hcl"), 'path "pki/issue/web" { capabilities = ["update"] }\n')
+      await authorities.block("Who may use them").write(join(desk.folder, "web.hcl"))
       const team = { data: { type: "teams", attributes: { name: "web" } } }
       const made = await fetch(`${served.url}/api/v2/organizations/acme/teams`, {
         method: "POST",
@@ -144,9 +162,8 @@ test.skipIf(!hasTools)(
         body: JSON.stringify(team),
       })
       expect(made.status).toBe(201)
-      const [policies] = await blocksOf("Who may use certificate authorities")
-      const service = (await desk.type(policies)).trim().split("\n").at(-1) ?? ""
-      const issued = await desk.type(`${post}\npost pki/issue/web '{"common_name": "chancery.example"}'\n`, {
+      const service = (await desk.type(authorities.block("Who may use them", 1))).trim().split("\n").at(-1) ?? ""
+      const issued = await desk.look(`${post}\npost pki/issue/web '{"common_name": "chancery.example"}'\n`, {
         TOKEN: service,
         server: served.url,
       })
@@ -154,25 +171,50 @@ test.skipIf(!hasTools)(
     }
     for (const name of ["chain", "key"])
       await copyFile(fixture(name === "chain" ? "certificate.pem" : "key.pem"), join(desk.folder, `${name}.pem`))
-    const [files, managed] = await blocksOf("TLS")
-    for (const block of [files, managed]) {
-      await using served = await desk.serve(block)
+    for (const index of [0, 1]) {
+      await using served = await desk.serve(guide.block("TLS", index))
       expect(served.said()).toContain('"httpsUrl":"https://')
     }
   },
 )
 
-const postgres = databaseKinds.find(({ name, available }) => name === "PostgreSQL" && available)
+const binaries = (await findPostgresBinaries()) ?? sayMissing(postgresInstallation)
 
-test.skipIf(postgres === undefined)(
-  "a server on PostgreSQL, typed as it is written",
+test.skipIf(binaries === undefined)(
+  "a server on PostgreSQL, its backup and what becomes of it, typed as it is written",
   { timeout: 900_000 },
   async () => {
-    await using place = await postgres!.place()
-    await using desk = await sitDown(place.url)
-    const [block] = await blocksOf("PostgreSQL")
-    await using served = await desk.serve(block)
-    expect(served.said()).toContain('"storage":"postgres://')
-    expect((await stat(join(desk.folder, "etc/chancery/seal-key"))).mode & 0o777).toBe(0o600)
+    // The doctor looks at what the others that tests use leave out to be fast.
+    const postgres = await startOwnPostgres(binaries!, { settings: { fsync: "on" } })
+    await using closing = new AsyncDisposableStack()
+    closing.defer(() => postgres.stop())
+    await postgres.query("create database restored")
+    const restored = postgres.url.replace("/postgres?", "/restored?")
+    const standby = await startOwnPostgres(binaries!, { copyOf: postgres })
+    closing.defer(() => standby.stop())
+    await using desk = await sitDown({
+      "db.example/chancery": postgres.url,
+      "db.example/restored": restored,
+      "db-2.example/chancery": standby.url,
+    })
+    const keyFile = join(desk.folder, "etc/chancery/seal-key")
+    const environment = { CHANCERY_STORAGE: postgres.url, CHANCERY_SEAL_KEY_FILE: keyFile }
+    {
+      await using served = await desk.serve(guide.block("PostgreSQL"))
+      expect(served.said()).toContain('"storage":"postgres://')
+      expect((await stat(keyFile)).mode & 0o777).toBe(0o600)
+      await desk.look("chancery organization create acme --email ops@example.com", environment)
+    }
+    {
+      // Another one is away, which nobody minds.
+      await using served = await desk.serve(guide.block("Read replicas"), environment)
+      const told = async () => (await fetch(`${served.url}/metrics`)).text()
+      await expect.poll(told).toMatch(/^chancery_storage_read_replica_up\{.*\} 1$/m)
+      expect(await told()).toMatch(/^chancery_storage_read_replica_up\{.*\} 0$/m)
+    }
+    const found = await desk.type(guide.block("Backup and restore", 1), { CHANCERY_SEAL_KEY_FILE: keyFile })
+    expect(found).toContain("The schema is that of this release")
+    const organizations = await desk.look("chancery organization list", { ...environment, CHANCERY_STORAGE: restored })
+    expect(organizations).toContain("acme")
   },
 )

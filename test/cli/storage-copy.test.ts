@@ -3,9 +3,10 @@ import { join } from "node:path"
 import { request } from "undici"
 import { expect, test } from "vitest"
 import { databaseKinds } from "../../engine/src/storage/temporary-database.ts"
-import { codeBlocks } from "../readme/shell-blocks.ts"
+import { type Block, typedPage } from "../documents/typed-page.ts"
 import { run, serve, temporaryFolder } from "./chancery.ts"
 
+const guide = typedPage(import.meta.url, "docs/operations.md")
 const postgres = databaseKinds.find(({ name, available }) => name === "PostgreSQL" && available)
 
 const organizations = async (url: string, folder: string): Promise<readonly string[]> => {
@@ -16,18 +17,18 @@ const organizations = async (url: string, folder: string): Promise<readonly stri
 }
 
 test.runIf(postgres !== undefined)("the documented move to PostgreSQL and back, typed as it is written", async () => {
-  const blocks = (await codeBlocks("docs/operations.md", "Move to another database", "sh")).join("\n").split("\n")
-  const [there = "", back = ""] = blocks.filter((line) => line.startsWith("npx chancery storage copy "))
-  expect(blocks.filter((line) => line.startsWith("npx chancery "))).toEqual([there, "npx chancery serve", back])
+  const move = guide.block("Move to another database")
+  const there = move.only(/^chancery storage copy /)
+  const back = guide.block("Move to another database", 1)
   await using place = await postgres!.place({ empty: true })
   await using folder = await temporaryFolder()
   const data = join(folder.path, ".chancery")
   const returned = join(folder.path, "returned")
-  const typed = (line: string) =>
+  const typed = (command: Block) =>
     run(
-      line
-        .split(" ")
-        .slice(2)
+      command
+        .words()
+        .slice(1)
         .map((word) => (word.startsWith("postgres://") ? place.url : word))
         .map((word) => (word === "/var/lib/chancery" ? data : word === "/var/lib/chancery-2" ? returned : word)),
       { folder: folder.path },
@@ -53,14 +54,27 @@ test.runIf(postgres !== undefined)("the documented move to PostgreSQL and back, 
   expect(copied.out).toMatch(/: \d+ rows, every table compared\.\nIt opens with the seal keys of the old store/)
   expect(copied.out).not.toContain(new URL(place.url).password || "no password")
   {
-    await using served = await serve(["serve"], {
+    const set = await move.only(/^export /).type({
       folder: folder.path,
-      environment: {
-        CHANCERY_STORAGE: place.url,
-        CHANCERY_DATA: join(folder.path, "empty"),
-        CHANCERY_SEAL_KEY_FILE: join(data, "seal-key"),
-      },
+      environment: { PATH: process.env["PATH"] },
+      placed: (script) => script.replace(/postgres:\S+/, `'${place.url}'`).replace("/var/lib/chancery", data),
+      after: "env",
     })
+    const settings = set.split("\n").filter((line) => line.startsWith("CHANCERY_"))
+    expect(settings).toHaveLength(2)
+    await using served = await serve(
+      move
+        .only(/^chancery serve$/)
+        .words()
+        .slice(1),
+      {
+        folder: folder.path,
+        environment: {
+          CHANCERY_DATA: join(folder.path, "empty"),
+          ...Object.fromEntries(settings.map((line) => [line.split("=")[0] ?? "", line.slice(line.indexOf("=") + 1)])),
+        },
+      },
+    )
     expect(await organizations(served.url, folder.path)).toEqual(["acme", "default"])
     served.child.kill("SIGTERM")
     await served.ended

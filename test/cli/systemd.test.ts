@@ -1,20 +1,21 @@
 // The systemd unit: understood by systemd, as narrow as it was meant, and speaking of settings, exit codes and folders that there are.
 import { execFile } from "node:child_process"
 import { chmod, copyFile, mkdir, readdir, readFile, readlink, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { delimiter, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { describe, expect, test } from "vitest"
 import { exitCodes } from "../../engine/src/cli/exit-code.ts"
 import { environmentNameOf, settingNames, settings } from "../../engine/src/cli/settings.ts"
 import { parseDuration } from "../../engine/src/core/time.ts"
-import { codeBlocks } from "../readme/shell-blocks.ts"
+import { typedPage } from "../documents/typed-page.ts"
 import { sayLoudly } from "../toolchain/missing.ts"
-import { run, temporaryFolder } from "./chancery.ts"
+import { main, run, temporaryFolder } from "./chancery.ts"
 
 const execute = promisify(execFile)
 const folder = fileURLToPath(new URL("../../engine/deploy/systemd", import.meta.url))
 const unitFile = join(folder, "chancery.service")
+const guide = typedPage(import.meta.url, "docs/operations.md")
 const dropIns = (await readdir(`${unitFile}.d`)).map((name) => join(`${unitFile}.d`, name))
 
 const answers = await execute("systemd-analyze", ["--version"]).then(
@@ -113,21 +114,43 @@ describe.skipIf(!answers)("systemd", () => {
 
   test("is told by what the guide says, typed as it is written, of a machine that is a folder", async () => {
     await using place = await temporaryFolder()
-    const [block = ""] = await codeBlocks("docs/operations.md", "systemd", "sh")
+    const block = guide.block("systemd")
+    const enabling = block.only(/^systemctl enable/).commands.join("")
     // Nothing runs in a folder, so that nothing is begun there or read anew, and its groups are not this machine's.
-    const script = block
-      .replaceAll("/etc/", `${place.path}/etc/`)
-      .replace(/^systemd-sysusers$/m, `systemd-sysusers --root=${place.path}`)
-      .replace(" -g chancery", "")
-      .replace("systemctl daemon-reload", "")
-      .replace("systemctl enable --now", `systemctl --root=${place.path} enable`)
-    await execute("sh", ["-e", "-c", script], { cwd: fileURLToPath(new URL("../..", import.meta.url)) })
+    await block.without(/^systemctl /).type({
+      folder: fileURLToPath(new URL("../..", import.meta.url)),
+      environment: process.env,
+      placed: (script) =>
+        script
+          .replaceAll("/etc/", `${place.path}/etc/`)
+          .replace(/^systemd-sysusers$/m, `systemd-sysusers --root=${place.path}`)
+          .replace(" -g chancery", ""),
+      after: enabling.replace("systemctl enable --now", `systemctl --root=${place.path} enable`),
+    })
     const text = (path: string) => readFile(join(place.path, "etc", path), "utf8")
     expect(await text("passwd")).toMatch(/^chancery:.*:\/var\/lib\/chancery:/m)
     expect(await text("systemd/system/chancery.service")).toBe(await readFile(unitFile, "utf8"))
     const enabled = join(place.path, "etc/systemd/system/multi-user.target.wants/chancery.service")
     expect(await readlink(enabled)).toMatch(/systemd\/system\/chancery\.service$/)
     expect(await text("chancery/environment")).toBe("CHANCERY_PUBLIC_URL=https://chancery.example\n")
+  })
+
+  test("lets commands have its user and its folders, typed as it is written", async () => {
+    await using place = await temporaryFolder()
+    const program = join(place.path, "chancery")
+    await writeFile(program, `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`, { mode: 0o755 })
+    for (const folder of ["lib", "log"]) await mkdir(`${place.path}/var/${folder}/chancery`, { recursive: true })
+    const out = await guide.block("systemd", 1).type({
+      folder: place.path,
+      environment: { ...process.env, PATH: [place.path, process.env["PATH"]].join(delimiter) },
+      // The server's user is not there.
+      placed: (script) => script.replaceAll("/var/", `${place.path}/var/`).replace("runuser -u chancery -- ", ""),
+    })
+    expect(out.trim().split("\n").at(-1)).toMatch(/\S{20}/)
+    const [command = ""] = guide.block("systemd", 1).commands
+    const environment = (await directivesIn(unitFile)).get("Environment") ?? []
+    for (const assignment of environment.filter((each) => each.startsWith("CHANCERY_")))
+      expect(command).toContain(` ${assignment} `)
   })
 
   test("makes the user", async () => {

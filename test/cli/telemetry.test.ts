@@ -2,7 +2,10 @@
 import { request } from "undici"
 import { expect, test } from "vitest"
 import { startOtlpReceiver } from "../../engine/src/testing/otlp-receiver.ts"
+import { typedPage } from "../documents/typed-page.ts"
 import { run, serve, temporaryFolder } from "./chancery.ts"
+
+const guide = typedPage(import.meta.url, "docs/operations.md")
 
 test("a server told of a collector sends what is left when it stops, and its log names the trace", async () => {
   await using folder = await temporaryFolder()
@@ -54,6 +57,19 @@ test("without a word about it the octets are those of protocol buffers, and a co
   expect((await request(`${alone.url}/api/v2/account/details`)).statusCode).toBe(401)
   alone.child.kill("SIGTERM")
   expect((await alone.ended).code).toBe(0)
+})
+
+test("the collector that the guide names is sent to, typed as it is written", async () => {
+  await using folder = await temporaryFolder()
+  await using receiver = await startOtlpReceiver()
+  const words = guide.block("Tracing").words().slice(1)
+  const flags = words.map((word) => word.replace("http://127.0.0.1:4318", receiver.url))
+  expect(flags).not.toEqual(words)
+  await using served = await serve([...flags, "--data", folder.path])
+  await (await request(`${served.url}/api/v2/account/details`)).body.dump()
+  served.child.kill("SIGTERM")
+  expect((await served.ended).code).toBe(0)
+  expect(receiver.exports.map(({ path }) => path)).toContain("/v1/traces")
 })
 
 test("a variable that cannot be read ends the command before it serves, with a sentence and exit code 78", async () => {

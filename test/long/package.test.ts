@@ -1,17 +1,19 @@
 // What a user gets: the packed engine, installed into an empty folder, loads.
 import { execFile } from "node:child_process"
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { delimiter, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
 import { openEmbedded } from "../../engine/src/embedded.ts"
 import { providerText } from "../../provider/src/shell.ts"
+import { typedPage } from "../documents/typed-page.ts"
 import { startDynamicServer } from "../pulumi/dynamic-server.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const run = promisify(execFile)
+const guide = typedPage(import.meta.url, "docs/operations.md")
 
 test("the packed engine installs into an empty folder and loads", { timeout: 300_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), "chancery-package-"))
@@ -45,6 +47,34 @@ test("the packed engine installs into an empty folder and loads", { timeout: 300
     await expect(run(join(folder, "node_modules/.bin/chancery"), ["--help"])).resolves.toMatchObject({
       stdout: expect.stringContaining("chancery"),
     })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+})
+
+test("the command is installed by what the guide says, typed as it is written", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "chancery-package-"))
+  try {
+    await run("npm", ["run", "build"], { cwd: root })
+    // A clone as far as packing goes, so that nothing is left in this one.
+    await cp(join(root, "package.json"), join(folder, "package.json"))
+    for (const each of ["package.json", "bin", "dist", "LICENSE", "README.md"])
+      await cp(join(root, "engine", each), join(folder, "engine", each), { recursive: true })
+    const prefix = join(folder, "usr")
+    const said = await guide
+      .block("Install")
+      .without(/^npm (ci|run build)$/)
+      .type({
+        folder,
+        environment: {
+          PATH: [join(prefix, "bin"), process.env["PATH"]].join(delimiter),
+          HOME: process.env["HOME"],
+          npm_config_prefix: prefix,
+          npm_config_prefer_offline: "true",
+        },
+      })
+    const { version } = JSON.parse(await readFile(join(root, "engine/package.json"), "utf8")) as Versioned
+    expect(said.trim().split("\n").at(-1)).toBe(version)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

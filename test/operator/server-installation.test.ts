@@ -1,19 +1,17 @@
 // The server's chart: what it makes is what was meant, is taken by the apiserver and by the server, and may run in a namespace that
 // lets in only what needs no rights.
-import { execFile } from "node:child_process"
 import { copyFile, readFile, symlink } from "node:fs/promises"
 import { delimiter, join } from "node:path"
-import { promisify } from "node:util"
 import { describe, expect, test } from "vitest"
 import { parse } from "yaml"
 import { configure } from "../../engine/src/cli/configuration.ts"
 import { environmentNameOf, settingNames, type Settings } from "../../engine/src/cli/settings.ts"
 import { temporaryFolder } from "../cli/chancery.ts"
-import { codeBlocks } from "../readme/shell-blocks.ts"
+import { typedPage } from "../documents/typed-page.ts"
 import { sharedCluster } from "./cluster.ts"
 import { findHelm, type Helm, type Manifest, manifestsIn, serverChartFolder } from "./helm.ts"
 
-const execute = promisify(execFile)
+const guide = typedPage(import.meta.url, "docs/operations.md")
 const root = join(import.meta.dirname, "../..")
 const tls = join(root, "test/cli/tls")
 const cluster = sharedCluster()
@@ -248,16 +246,14 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
   })
 
   test.skipIf(cluster === undefined)("is made by what the guide says, typed as it is written", async () => {
-    const blocks = await codeBlocks("docs/operations.md", "Kubernetes", "sh")
-    expect(blocks).toHaveLength(1)
     await using folder = await temporaryFolder()
     for (const name of ["ca.crt", "chain.pem"]) await copyFile(join(tls, "certificate.pem"), join(folder.path, name))
     await copyFile(join(tls, "key.pem"), join(folder.path, "key.pem"))
     await symlink(join(root, "engine"), join(folder.path, "engine"))
     await symlink(helm.program, join(folder.path, "helm"))
     const PATH = [folder.path, cluster?.environment["PATH"], process.env["PATH"]].join(delimiter)
-    const env = { ...process.env, ...cluster?.environment, PATH, HOME: folder.path }
-    const { stdout } = await execute("sh", ["-e", "-c", blocks.join("\n")], { cwd: folder.path, env })
+    const environment = { ...process.env, ...cluster?.environment, PATH, HOME: folder.path }
+    const stdout = await guide.block("Kubernetes").type({ folder: folder.path, environment })
     expect(stdout).toContain("STATUS: deployed")
     expect(stdout).toContain("token create --user root")
     const installed = async (kind: string, name: string) =>

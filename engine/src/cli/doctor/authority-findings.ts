@@ -36,8 +36,7 @@ function issuerFindings(mount: string, issuers: readonly IssuerFigures[], now: I
   return issuers.flatMap(({ issuer, name, notAfter }) => {
     if (notAfter - now > soonMs) return []
     const which = `The issuer ${name ?? issuer} of ${mount}`
-    const renewal =
-      "Make or import its successor, and make that the default: docs/operations.md, Certificate authorities."
+    const renewal = "Make or import its successor, and make that the default: docs/authorities.md."
     if (notAfter > now) return [warn(check, `${which} expires in ${roughly(notAfter - now)}.`, renewal)]
     const ago = `has been expired for ${roughly(now - notAfter)}`
     if (successors.length > 0) {

@@ -1,0 +1,50 @@
+// The fenced blocks of a document, one command after another.
+import { readFileSync } from "node:fs"
+
+export interface GuideBlock {
+  /** The nearest one above, of any level. */
+  readonly heading: string
+  /** Empty where none is named. */
+  readonly language: string
+  /** Of a shell: commands with all their lines; of anything else the whole. Without what only comments. */
+  readonly commands: readonly string[]
+}
+
+export const root = new URL("../../", import.meta.url)
+
+const shells = ["sh", "bash", "shell", "console"]
+
+export const blocksOf = (document: string): readonly GuideBlock[] =>
+  blocksIn(readFileSync(new URL(document, root), "utf8"))
+
+export function blocksIn(text: string): readonly GuideBlock[] {
+  const blocks: GuideBlock[] = []
+  let heading = ""
+  let fence: { readonly mark: string; readonly language: string; readonly lines: string[] } | undefined
+  for (const line of text.split("\n")) {
+    const [, mark, language = ""] = /^ *(```+|~~~+) *([^`]*?) *$/.exec(line) ?? []
+    if (fence !== undefined) {
+      if (mark !== undefined && mark.startsWith(fence.mark) && language === "") {
+        const { lines, language: spoken } = fence
+        const commands = shells.includes(spoken) ? commandsIn(lines) : [lines.join("\n")]
+        blocks.push({ heading, language: spoken, commands })
+        fence = undefined
+      } else fence.lines.push(line)
+    } else if (mark !== undefined) fence = { mark, language, lines: [] }
+    else heading = /^#+ +(.*?) *$/.exec(line)?.[1] ?? heading
+  }
+  if (fence !== undefined) throw new Error(`a block below "${heading}" has no end`)
+  return blocks
+}
+
+/** A command goes on where its line ends in a backslash, a pipe or an operator. */
+function commandsIn(lines: readonly string[]): readonly string[] {
+  const commands: string[] = []
+  let open = false
+  for (const line of lines) {
+    if (open) commands.push(`${commands.pop()}\n${line}`)
+    else if (!/^\s*(#|$)/.test(line)) commands.push(line)
+    open = (open || !/^\s*(#|$)/.test(line)) && /(\\|\||&&)$/.test(line)
+  }
+  return commands
+}
