@@ -53,6 +53,8 @@ export function typedPage(testUrl: string, document: string): Page {
   const left = new Map<string, Set<string>>()
   for (const [heading, typist] of mine) left.set(heading, new Set(commandsOf(blocks, heading, typist)))
 
+  // Which suite it was is told only beside a pattern, and nothing here is wanted of what that could name.
+  // oxlint-disable-next-line eslint/no-empty-pattern
   afterAll(({}, suite) => {
     const untyped = [...left].flatMap(([heading, commands]) => [...commands].map((command) => ({ heading, command })))
     if (untyped.length > 0 && !haveAllPassed(suite)) {

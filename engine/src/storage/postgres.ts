@@ -26,6 +26,11 @@ const silenceMs = 2_000
 const longestMigrationMs = 3_600_000
 /** The same for a server that holds the lock to migrate and does nothing: it was stopped, or its machine is gone. */
 const idleMigrationMs = 60_000
+/**
+ * Who reads a table from its beginning to its end collides with whoever changes any row of it, and one that is small, as
+ * `generations` is for ever, would always be read so (PostgreSQL documentation, 13.2.3).
+ */
+const rowsOnly = "set local enable_seqscan = off"
 /** Every replica of every release takes this one advisory lock to migrate ("Chancery" in ASCII). */
 const migrationLock = "4857239324860969593"
 
@@ -170,7 +175,7 @@ class PostgresStore implements Backend, Standby, Commits {
       awaitsLocks: false,
     }
     this.#writing = {
-      begin: `begin isolation level serializable; ${set}`,
+      begin: `begin isolation level serializable; ${set}; ${rowsOnly}`,
       units: this.activity.write,
       patienceMs,
       writes: true,
