@@ -462,6 +462,23 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
     expect(await value(database, "a")).toBe("2")
   })
 
+  test("a change that looks for a row of a small table is in nobody's way who changes another", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const { database } = temporary
+    await database.transact((session) => session.run(setSetting, { name: "a", value: "1" }))
+    // Of one page the planner knows by now that nothing is faster than to read it whole.
+    await database.transact((session) => session.run(sql`analyze settings`))
+    const locks = await database.transact(async (session) => {
+      await session.first(findSetting, { name: "a" })
+      return session.all<{ readonly locktype: string }>(
+        sql`select locktype from pg_locks where mode = 'SIReadLock' and pid = pg_backend_pid()`,
+      )
+    })
+    const kinds = locks.map(({ locktype }) => locktype)
+    expect(kinds.length).toBeGreaterThan(0)
+    expect(kinds).not.toContain("relation")
+  })
+
   test.each([
     { state: "08006", why: "the connection fails" },
     { state: "25P04", why: "the transaction was ended by a limit" },
