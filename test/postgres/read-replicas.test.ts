@@ -3,10 +3,13 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { exitCodes } from "../../engine/src/cli/exit-code.ts"
 import { silentLog } from "../../engine/src/core/runtime.ts"
 import type { ReadReplicaActivity, ReadReplicasActivity } from "../../engine/src/core/storage-activity.ts"
+import { during } from "../../engine/src/core/tracing.ts"
 import { startServer } from "../../engine/src/server.ts"
 import { type Database, openDatabase } from "../../engine/src/storage/database.ts"
 import type { Session } from "../../engine/src/storage/session.ts"
 import { UnusableStore } from "../../engine/src/storage/unusable-store.ts"
+import { openOtlp } from "../../engine/src/telemetry/otlp.ts"
+import { startOtlpReceiver } from "../../engine/src/testing/otlp-receiver.ts"
 import { openWorld } from "../../engine/src/testing/world.ts"
 import { run, serve, temporaryFolder } from "../cli/chancery.ts"
 import { codeBlocks } from "../readme/shell-blocks.ts"
@@ -207,6 +210,40 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
     expect(text).toMatch(/chancery_storage_read_replica_up\{replica=".*\/postgres"\} 1/)
     expect(text).toMatch(/chancery_storage_read_replica_lag_seconds\{replica=".*"\} \d/)
     expect(text).not.toContain("chancery@")
+  })
+
+  test("a trace tells which of them has answered", async () => {
+    await using receiver = await startOtlpReceiver()
+    const telemetry = openOtlp({
+      traces: {
+        url: `${receiver.url}/v1/traces`,
+        protocol: "http/json",
+        sampler: { followsParent: true, ratio: 1 },
+        batch: { queueMaximum: 1_000, delayMs: 20 },
+      },
+      resource: {},
+      release: "0.0.0",
+      log: silentLog,
+    })
+    const { tracer } = telemetry
+    if (tracer === undefined) throw new Error("no traces are kept")
+    await using database = await openDatabase(primary.url, {
+      tracer,
+      readReplicas: { urls: [standby.url], waitMs },
+    })
+    await database.migrate()
+    const seen = await during(tracer, tracer.root("asked"), () => database.readElsewhere(looked("traced")))
+    expect(seen.by).toBe("standby")
+    await telemetry[Symbol.asyncDispose]()
+    const reads = receiver.spans().filter(({ name }) => name === "storage read")
+    expect(reads.map(({ attributes }) => attributes["chancery.storage.replica"])).toEqual([
+      database.activity.readReplicas?.replicas[0]?.name,
+    ])
+  })
+
+  test("an embedded store has none", async () => {
+    const opening = openDatabase("sqlite::memory:", { readReplicas: { urls: [standby.url] } })
+    await expect(opening).rejects.toThrow(/^Read replicas are standbys of PostgreSQL/)
   })
 
   test("one that is gone is left out, and taken in again when it is back", async () => {

@@ -10,6 +10,7 @@ import { migrations } from "./migrations/index.ts"
 import type { DialectName, Session } from "./session.ts"
 import { openSqlite } from "./sqlite.ts"
 import { tracedBackend, tracedRun } from "./traced-backend.ts"
+import { UnusableStore } from "./unusable-store.ts"
 import type { SyncFile } from "./write-ahead-sync.ts"
 
 export interface Database extends AsyncDisposable {
@@ -68,13 +69,15 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     logThread: options.logThread,
     stopwatch,
   }
-  const { tracer, readReplicas } = options
+  const { tracer, readReplicas = { urls: [] } } = options
   await using opening = new AsyncDisposableStack()
   const opened = await openBackend(url, backendOptions)
   opening.defer(() => opened.close())
   const backend = tracer === undefined ? opened : tracedBackend(opened, tracer, stopwatch)
+  if (readReplicas.urls.length > 0 && backend.dialect !== "postgres")
+    throw new UnusableStore("Read replicas are standbys of PostgreSQL, and this store has none; leave them out.")
   const replicas =
-    readReplicas === undefined || readReplicas.urls.length === 0 || backend.dialect !== "postgres"
+    readReplicas.urls.length === 0
       ? undefined
       : // With the driver, which SQLite does without.
         await import("./read-replicas.ts").then(({ openReadReplicas }) =>

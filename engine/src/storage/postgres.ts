@@ -375,7 +375,7 @@ class PostgresStore implements Backend, Standby, Commits {
       await session.finished()
       if (session.failure !== undefined) throw session.failure.error
       phase = "committing"
-      await commit(client, manner.patienceMs, commitSpan("postgres", [{ span }]))
+      await commit(client, manner.patienceMs, span && commitSpan("postgres", [{ span }]))
       if (manner.writes) this.activity.commitCount += 1
       this.#found(client, manner)
       return { kind: "done", value }

@@ -129,6 +129,8 @@ export function commitSpan(
   dialect: DialectName,
   works: readonly { readonly span: Span | undefined }[],
 ): Span | undefined {
+  // Every commit asks, and where no traces are kept it is all that there is to do.
+  if (!works.some(({ span }) => span !== undefined)) return undefined
   const [first, ...others] = works.flatMap(({ span }) => span ?? [])
   const commit = first?.child("COMMIT", {
     kind: "client",
