@@ -438,8 +438,9 @@ test("the end waits for a collector that never answers no longer than it may", a
     patienceMs: 50,
   })
   tracerOf(telemetry).root("request").end()
-  await telemetry[Symbol.asyncDispose]()
-  expect(receiver.spans().map(({ name }) => name)).toEqual(["request"])
+  // On its way, however long that takes, before the end begins to wait for its answer.
+  await expect.poll(() => receiver.spans().map(({ name }) => name)).toEqual(["request"])
+  await expect(telemetry[Symbol.asyncDispose]()).resolves.toBeUndefined()
 })
 
 test("the queue is bounded: what is beyond it is dropped", async () => {
