@@ -8,14 +8,14 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { Agent, request } from "undici"
+import { request } from "undici"
 import { expect, test } from "vitest"
 import { databaseKinds } from "../../engine/src/storage/temporary-database.ts"
-import { respond, serveAcme } from "../bench/acme-orders.ts"
+import { respond } from "../bench/acme-orders.ts"
 import { builtChancery, run, serve, type Served, temporaryFolder } from "../cli/chancery.ts"
 import { buildOf, commitNamed } from "./previous-build.ts"
 import { TcpBalancer } from "./tcp-balancer.ts"
-import { cluster, UpgradeLoad } from "./upgrade-load.ts"
+import { prepare, UpgradeLoad } from "./upgrade-load.ts"
 
 const replicaCount = 3
 /** Of every kind of client, between two replacements. */
@@ -91,22 +91,6 @@ test.skipIf(postgres === undefined || from === undefined)(
   },
   900_000,
 )
-
-async function prepare(origin: string, token: string): Promise<void> {
-  const dispatcher = new Agent()
-  const tell = async (path: string, document: object) => {
-    const { statusCode, body } = await request(`${origin}/v1${path}`, {
-      dispatcher,
-      method: "POST",
-      headers: { "x-service-token": token, "content-type": "application/json" },
-      body: JSON.stringify(document),
-    })
-    expect([statusCode, await body.text()]).toEqual([expect.toBeOneOf([200, 204]), expect.anything()])
-  }
-  await serveAcme(cluster, tell)
-  await tell("/pki/roles/web", { allow_any_name: true, key_type: "ec", max_ttl: "24h" })
-  await dispatcher.close()
-}
 
 /** Asks as balancers do, and leads new connections to those alone that say yes. */
 function checkReadiness(

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { Agent, type Dispatcher } from "undici"
 import { expect } from "vitest"
-import { AcmeOrders, csrFor } from "../bench/acme-orders.ts"
+import { AcmeOrders, csrFor, serveAcme } from "../bench/acme-orders.ts"
 
 export interface Failure {
   readonly asked: string
@@ -15,6 +15,24 @@ export const cluster = "https://acme.test/v1/pki"
 
 /** Of one who pauses between two requests. */
 const longestPauseMs = 20
+
+/** A mount that serves ACME, with a role to issue by. */
+export async function prepare(origin: string, token: string): Promise<void> {
+  const dispatcher = new Agent()
+  const tell = async (path: string, document: object) => {
+    const { statusCode, body } = await dispatcher.request({
+      origin,
+      path: `/v1${path}`,
+      method: "POST",
+      headers: { "x-service-token": token, "content-type": "application/json" },
+      body: JSON.stringify(document),
+    })
+    expect([statusCode, await body.text()]).toEqual([expect.toBeOneOf([200, 204]), expect.anything()])
+  }
+  await serveAcme(cluster, tell)
+  await tell("/pki/roles/web", { allow_any_name: true, key_type: "ec", max_ttl: "24h" })
+  await dispatcher.close()
+}
 
 interface Worker {
   readonly kind: string
