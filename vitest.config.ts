@@ -31,8 +31,9 @@ export default defineConfig({
     testTimeout: 240_000,
     hookTimeout: 240_000,
     expect: { poll: { timeout: 120_000 } },
-    // Left to itself it keeps one core free, which is half of a small machine; much of a run waits for other processes.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Left to itself it keeps one core free, which is half of a small machine; much of a run waits for other processes, so
+    // that two cores have work for three.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     projects: [
       {
         extends: true,

@@ -11,18 +11,32 @@ const tab = "\t"
 /** What bash-completion brings; words here have neither = nor : in them. */
 const framework = `_get_comp_words_by_ref() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur="\${COMP_WORDS[COMP_CWORD]}"; prev=""; }`
 
-async function offered(folder: string, ...words: readonly string[]): Promise<readonly string[]> {
+/** What stands between the answers. */
+const separator = "----"
+
+/** For each of the beginnings, in one shell. */
+async function offered(
+  folder: string,
+  beginnings: readonly (readonly string[])[],
+): Promise<readonly (readonly string[])[]> {
+  const asked = beginnings.map(
+    (words) => `
+    COMP_WORDS=(chancery ${words.map((word) => `'${word}'`).join(" ")}) COMP_CWORD=${words.length}
+    COMPREPLY=()
+    __chancery_complete
+    printf '%s\\n' "\${COMPREPLY[@]}"`,
+  )
   const script = `
     ${framework}
     compopt() { :; }
     eval "$(chancery completion bash)"
-    COMP_WORDS=(chancery ${words.map((word) => `'${word}'`).join(" ")}) COMP_CWORD=${words.length}
-    __chancery_complete
-    printf '%s\\n' "\${COMPREPLY[@]}"`
+    ${asked.join(`\necho ${separator}`)}`
   const { stdout } = await promisify(execFile)("bash", ["-c", script], {
     env: { ...process.env, PATH: `${folder}:${process.env["PATH"]}` },
   })
-  return stdout.split("\n").flatMap((line) => line.split(tab)[0]?.trim() || [])
+  return stdout
+    .split(`${separator}\n`)
+    .map((answer) => answer.split("\n").flatMap((line) => line.split(tab)[0]?.trim() || []))
 }
 
 test("bash completes commands, subcommands and options", async () => {
@@ -30,12 +44,14 @@ test("bash completes commands, subcommands and options", async () => {
   const command = join(folder.path, "chancery")
   await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`)
   await chmod(command, 0o755)
-  expect(await offered(folder.path, "worksp")).toEqual(["workspace"])
-  expect(await offered(folder.path, "workspace", "")).toEqual(
+  expect(
+    await offered(folder.path, [["worksp"], ["workspace", ""], ["workspace", "unlock", "--fo"], ["audit", "ha"]]),
+  ).toEqual([
+    ["workspace"],
     expect.arrayContaining(["list", "show", "lock", "extend-lock", "unlock", "tag"]),
-  )
-  expect(await offered(folder.path, "workspace", "unlock", "--fo")).toEqual(["--force"])
-  expect(await offered(folder.path, "audit", "ha")).toEqual(["hash"])
+    ["--force"],
+    ["hash"],
+  ])
 })
 
 test.each(["zsh", "fish", "powershell"])("a script for %s is printed, and nothing else", async (shell) => {
