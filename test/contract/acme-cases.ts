@@ -160,7 +160,7 @@ export function acmeCases(engine: () => OpenedEngine): void {
     test("are raised, listed, shown and withdrawn", async () => {
       const { pki, managed } = await newMount()
       const { renewals } = managed
-      await pki.roles.save("web", { allowAnyName: true, keyType: "ec" })
+      await pki.roles.save("web", { allowAnyName: true, keyType: "ec", ttlMs: hourMs })
       const { serialNumber } = await pki.certificates.issue("web", { commonName: "a.example.com" })
       const named = await renewals.raise({ serialNumbers: [serialNumber], explanationUrl: "https://ca.example/why" })
       expect(named).toMatchObject({ issuerId: null, serialNumberCount: 1, explanationUrl: "https://ca.example/why" })
