@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
-import { filesOnUsualStore, onEveryKindThemselves } from "../toolchain/usual-store.ts"
+import { filesOnUsualStore, onEveryKindThemselves, onServersOfTheirOwn } from "../toolchain/usual-store.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const patterns = ["{engine,provider,operator}/src/**/*.test.ts", "test/**/*.test.ts"]
@@ -37,7 +37,7 @@ const namesKinds = /\b(databaseKinds|sharedDatabaseKinds|temporaryDatabase|store
 describe("a test that opens a store", () => {
   const own = fileURLToPath(import.meta.url)
   // The long ones are on both by what they do, each in its own way; the operator's are about a cluster.
-  const exclude = ["**/node_modules/**", "test/long/**", "test/operator/**"]
+  const exclude = ["**/node_modules/**", "test/long/**", "test/operator/**", ...onServersOfTheirOwn]
   const files = globSync(patterns, { cwd: root, exclude }).filter((file) => join(root, file) !== own)
   const onBoth = new Set(filesOnUsualStore(root, patterns))
 

@@ -285,7 +285,7 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
   test("the guide's servers read from the standbys that it names, and the doctor looks at each", async () => {
     await using folder = await temporaryFolder()
     const [block = ""] = await codeBlocks("docs/operations.md", "Read replicas", "sh")
-    const [, named = ""] = /^export CHANCERY_STORAGE_READ_REPLICA=(.*)\nnpx chancery serve\n$/.exec(block) ?? []
+    const [, named = ""] = /^export CHANCERY_STORAGE_READ_REPLICA=(.*)$/m.exec(block) ?? []
     const environment = {
       CHANCERY_DATA: folder.path,
       CHANCERY_STORAGE: primary.url,

@@ -32,6 +32,9 @@ export const onEveryKindThemselves: readonly string[] = [
   "test/hostile/hostile-pki-input.test.ts",
 ]
 
+/** Every world they open is on a server of PostgreSQL that they start themselves. */
+export const onServersOfTheirOwn: readonly string[] = ["test/postgres/read-replicas.test.ts"]
+
 /**
  * Once is enough for what is about programs or bytes rather than the store, and takes long. Everything they ask of the engine
  * is asked on both by its own tests, and of ACME by two clients and by hand besides.
@@ -67,7 +70,7 @@ export function filesOnUsualStore(root: string, patterns: readonly string[]): st
       importsOf(file).some((one) => one.file === source.file && one.names.some((name) => source.names.includes(name))),
     )
   }
-  const exclude = ["**/node_modules/**", ...onEveryKindThemselves, ...onSqliteOnce]
+  const exclude = ["**/node_modules/**", ...onEveryKindThemselves, ...onServersOfTheirOwn, ...onSqliteOnce]
   return globSync([...patterns], { cwd: root, exclude })
     .filter(opensUsualStore)
     .toSorted()
