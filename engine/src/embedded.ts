@@ -57,6 +57,8 @@ import { type SigningKeys, storedSigningKeys } from "./pki/keys/signing-keys.ts"
 import { type KeyGenerator, keyGenerator } from "./x509/key-generation.ts"
 import { CrlPublisher } from "./pki/crl/crl-publisher.ts"
 import { refreshCrls, refreshCrlsJob } from "./pki/crl/refresh-crls.ts"
+import type { FilingRanges } from "./pki/certificates/filing.ts"
+import { keepRanges, keepRangesJob } from "./pki/tidy/keep-ranges.ts"
 import { tidyJob, TidyWorker } from "./pki/tidy/tidy-mounts.ts"
 import type { PolicyClient } from "./pki/external-policy/policy-client.ts"
 import { PolicyServiceActivity } from "./pki/external-policy/policy-service-activity.ts"
@@ -85,6 +87,7 @@ import { acmeNetwork } from "./client/acme-network.ts"
 import type { PostgresLimits, ReadReplicaOptions } from "./storage/backend.ts"
 import { currentGenerations } from "./storage/current-generations.ts"
 import { type Database, openDatabase } from "./storage/database.ts"
+import { filingRangesOver } from "./storage/filing-ranges.ts"
 import { followSealKeys } from "./storage/follow-seal-keys.ts"
 import { hmacHex, hmacSigner } from "./storage/hmac-signer.ts"
 import { leasesOver } from "./storage/leases.ts"
@@ -322,6 +325,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     edition: options.edition ?? "self-hosted",
     exclusively: exclusive,
     tidyActivity: newTidyActivity(),
+    filingRanges: filingRangesOver(database),
     wakeJob: (name) => jobs.wake(name),
     acmeTools: {
       signer: stateTools.signer,
@@ -404,6 +408,7 @@ interface Context {
   /** For work that one server does at a time. */
   readonly exclusively: Exclusively
   readonly tidyActivity: TidyActivity
+  readonly filingRanges: FilingRanges
   /** Starts a job at once, by its name, for what a request has left to it. */
   readonly wakeJob: (name: string) => void
   readonly acmeTools: AcmeTools
@@ -422,6 +427,7 @@ export const jobSchedules: readonly Omit<Job, "run">[] = [
   countCertificatesJob,
   renewRespondersJob,
   tidyJob,
+  keepRangesJob,
   endLeasesJob,
   destroyWhenDueJob,
   forgetBulkActionsJob,
@@ -477,6 +483,7 @@ const jobsOver = (context: Context, { tidying, expiredOrders, webhookDelivery }:
     },
   },
   { ...tidyJob, run: (held) => tidying.run(held) },
+  { ...keepRangesJob, run: (held) => keepRanges(context, context.tidyActivity, held) },
   { ...endLeasesJob, run: (held) => endLeases(context, held) },
   { ...destroyWhenDueJob, run: (held) => destroyWhenDue(context, held) },
   { ...forgetBulkActionsJob, run: (held) => forgetBulkActions(context, held) },

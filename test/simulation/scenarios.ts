@@ -26,9 +26,9 @@ const mixed = { issue: 0.2, lock: 0.1, show: 0.7 }
 export const scenarios = {
   "issues alone": { ...base, mounts: 100, mix: onlyIssues },
   "issues alone, all from one mount": { ...base, mounts: 1, mix: onlyIssues },
-  "issues alone, in 90 partitions": { ...base, mounts: 100, mix: onlyIssues, partitions: 90 },
+  "issues alone, in 13 partitions": { ...base, mounts: 100, mix: onlyIssues, partitions: 13 },
   "2 issues, 1 lock, 7 reads in ten": { ...base, mounts: 100, mix: mixed },
-  "the same, in 90 partitions": { ...base, mounts: 100, mix: mixed, partitions: 90 },
+  "the same, in 13 partitions": { ...base, mounts: 100, mix: mixed, partitions: 13 },
 } satisfies Record<string, Installation>
 
 /** What requests queue for themselves; the rest is used up behind them. */

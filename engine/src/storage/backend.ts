@@ -20,6 +20,11 @@ export interface Backend {
   transact<T>(work: (session: Session) => Promise<T>, span?: Span): Promise<T>
   /** One transaction that no other process or replica runs beside; for migrations. */
   exclusively<T>(work: (session: Session) => Promise<T>): Promise<T>
+  /**
+   * One transaction that changes tables beside servers at work, one of all of them at a time: whoever comes meanwhile waits for
+   * as long as it waits, so it gives up soon, and throws `EngineError("busy")`.
+   */
+  alter<T>(work: (session: Session) => Promise<T>): Promise<T>
   /** Finishes what was accepted, refuses what comes later. */
   close(): Promise<void>
 }

@@ -14,6 +14,7 @@ import type {
   SerialNumberPage,
   StoredCertificate,
 } from "../pki/certificates/certificate.ts"
+import { filedAt, type FilingRange } from "../pki/certificates/filing.ts"
 import type { MountId } from "../pki/mount.ts"
 import { keptSerialNumber, type SerialNumber, serialNumberOctets } from "../x509/serial-number.ts"
 import { backwards, certificateSearch, cursorOf } from "./certificate-search.ts"
@@ -76,7 +77,7 @@ export class CertificateRows implements CertificateStore {
       serialNumber: serialNumberOctets(serialNumber),
     })
     if (row === undefined) return undefined
-    const names = await this.#session.all(namesOf, { certificateNumber: row.number })
+    const names = await this.#session.all(namesOf, { certificateNumber: row.number, filedAt: row.filed_at })
     return recordOf(
       row,
       names.map(({ name }) => backwards(name)),
@@ -112,9 +113,19 @@ export class CertificateRows implements CertificateStore {
       before,
       limit,
       after = beforeAll,
-    }: { readonly before: Instant; readonly limit: number; readonly after?: CertificateCursor },
+      except = [],
+    }: {
+      readonly before: Instant
+      readonly limit: number
+      readonly after?: CertificateCursor
+      readonly except?: readonly FilingRange[]
+    },
   ): Promise<readonly EndedCertificate[]> {
-    const rows = await this.#session.all(endedBefore, { mountId, before, limit, ...after })
+    const page = { mountId, before, limit, ...after }
+    const rows =
+      except.length === 0
+        ? await this.#session.all(endedBefore, page)
+        : await this.#session.all(endedElsewhere(this.#session.db, page, except))
     return rows.map(({ number, not_after: notAfter, revoked_at }) => ({
       number,
       notAfter,
@@ -151,7 +162,10 @@ export class CertificateRows implements CertificateStore {
   async search(mountId: MountId, query: CertificateQuery, page: CertificatePageRequest): Promise<CertificatePage> {
     const rows = await this.#session.all(certificateSearch(this.#session, mountId, query, page))
     const shown = rows.slice(0, page.limit)
-    const named = await this.#session.all(namesOfMany, { numbers: shown.map(({ number }) => number) })
+    const named = await this.#session.all(namesOfMany, {
+      numbers: shown.map(({ number }) => number),
+      places: [...new Set(shown.map(({ filed_at }) => filed_at))],
+    })
     const last = shown.at(-1)
     return {
       items: shown.map((row) => ({
@@ -166,7 +180,10 @@ export class CertificateRows implements CertificateStore {
   }
 }
 
-const recordOf = (row: Omit<CertificateRow, "number" | "revoked_at">, names: readonly string[]): CertificateRecord => ({
+const recordOf = (
+  row: Omit<CertificateRow, "number" | "revoked_at" | "filed_at">,
+  names: readonly string[],
+): CertificateRecord => ({
   mountId: row.mount_id as MountId,
   serialNumber: keptSerialNumber(row.serial_number),
   certificate: row.certificate,
@@ -178,10 +195,11 @@ const recordOf = (row: Omit<CertificateRow, "number" | "revoked_at">, names: rea
   notAfter: row.not_after,
 })
 
-type InsertedCertificate = InOctets<CertificateRecord>
+type InsertedCertificate = InOctets<CertificateRecord> & { readonly filedAt: Instant }
 
 const rowOf = (record: CertificateRecord): InsertedCertificate => ({
   ...record,
+  filedAt: filedAt(record),
   serialNumber: serialNumberOctets(record.serialNumber),
   names: record.names.map(backwards),
 })
@@ -205,6 +223,7 @@ const insertCertificate = statement((db, record: InsertedCertificate) =>
     common_name: record.commonName,
     not_before: record.notBefore,
     not_after: record.notAfter,
+    filed_at: record.filedAt,
   }),
 )
 
@@ -212,14 +231,15 @@ interface NamesOfCertificate {
   readonly mountId: MountId
   readonly serialNumber: Uint8Array
   readonly names: readonly string[]
+  readonly filedAt: Instant
 }
 
-const insertNames = statement((_db, { mountId, serialNumber, names }: NamesOfCertificate, dialect) => {
+const insertNames = statement((_db, { mountId, serialNumber, names, filedAt: place }: NamesOfCertificate, dialect) => {
   const listed = dialect === "sqlite" ? sql`json_each(${sql.val(names)})` : sql`unnest(${sql.val(names)}::text[])`
   const value = dialect === "sqlite" ? sql`n.value` : sql`n`
-  return sql`insert into certificate_names (mount_id, name, certificate_number)
-    select c.mount_id, ${value}, c.number from certificates as c, ${listed} as n
-    where c.mount_id = ${mountId} and c.serial_number = ${serialNumber}`
+  return sql`insert into certificate_names (mount_id, name, certificate_number, filed_at)
+    select c.mount_id, ${value}, c.number, c.filed_at from certificates as c, ${listed} as n
+    where c.mount_id = ${mountId} and c.serial_number = ${serialNumber} and c.filed_at = ${place}`
 })
 
 /** One query of PostgreSQL, where each is a way to the server and back. */
@@ -230,14 +250,15 @@ const insertWithNames = statement<
   (_db, record) => sql`
     with c as (
       insert into certificates
-        (mount_id, serial_number, certificate, issuer_id, role, common_name, not_before, not_after)
+        (mount_id, serial_number, certificate, issuer_id, role, common_name, not_before, not_after, filed_at)
       select ${record.mountId}::text, ${record.serialNumber}::bytea, ${record.certificate}::bytea, ${record.issuerId}::text,
-        ${record.role}::text, ${record.commonName}::text, ${record.notBefore}::bigint, ${record.notAfter}::bigint
+        ${record.role}::text, ${record.commonName}::text, ${record.notBefore}::bigint, ${record.notAfter}::bigint,
+        ${record.filedAt}::bigint
       where coalesce((select number from generations where family = ${record.family}), 0) = ${record.generation}
-      returning mount_id, number
+      returning mount_id, number, filed_at
     ), n as (
-      insert into certificate_names (mount_id, name, certificate_number)
-      select c.mount_id, name, c.number from c, unnest(${sql.val(record.names)}::text[]) as name
+      insert into certificate_names (mount_id, name, certificate_number, filed_at)
+      select c.mount_id, name, c.number, c.filed_at from c, unnest(${sql.val(record.names)}::text[]) as name
     )
     select count(*) as count from c`,
 )
@@ -300,11 +321,18 @@ const metadataAfter = statement((db, { mountId, after, limit }: PageOfMount) =>
     .orderBy("serial_number")
     .limit(limit),
 )
-const namesOfMany = statement((db, { numbers }: { numbers: readonly number[] }, dialect) =>
+interface NamesOfMany {
+  readonly numbers: readonly number[]
+  /** Where these are filed. */
+  readonly places: readonly Instant[]
+}
+
+const namesOfMany = statement((db, { numbers, places }: NamesOfMany, dialect) =>
   db
     .selectFrom("certificate_names")
     .select(["name", "certificate_number"])
     .where(among(dialect, sql.ref("certificate_number"), numbers))
+    .where(among(dialect, sql.ref("filed_at"), places))
     .orderBy("name"),
 )
 
@@ -321,6 +349,7 @@ const bySerialNumber = statement((db, { mountId, serialNumber }: { mountId: stri
       "common_name",
       "not_before",
       "not_after",
+      "filed_at",
     ])
     .where("mount_id", "=", mountId)
     .where("serial_number", "=", serialNumber),
@@ -332,8 +361,14 @@ const issuerOf = statement((db, { mountId, serialNumber }: { mountId: string; se
     .where("mount_id", "=", mountId)
     .where("serial_number", "=", serialNumber),
 )
-const namesOf = statement((db, { certificateNumber }: { certificateNumber: number }) =>
-  db.selectFrom("certificate_names").select("name").where("certificate_number", "=", certificateNumber).orderBy("name"),
+const namesOf = statement(
+  (db, { certificateNumber, filedAt: place }: { certificateNumber: number; filedAt: Instant }) =>
+    db
+      .selectFrom("certificate_names")
+      .select("name")
+      .where("certificate_number", "=", certificateNumber)
+      .where("filed_at", "=", place)
+      .orderBy("name"),
 )
 
 /** A cursor that everything comes after. */
@@ -345,7 +380,7 @@ interface EndedPage extends CertificateCursor {
   readonly limit: number
 }
 
-const endedBefore = statement((db, { mountId, before, notAfter, number, limit }: EndedPage) =>
+const endedPage = (db: Session["db"], { mountId, before, notAfter, number, limit }: EndedPage) =>
   db
     .selectFrom("certificates as c")
     .select(["c.number", "c.not_after", "c.revoked_at"])
@@ -354,8 +389,16 @@ const endedBefore = statement((db, { mountId, before, notAfter, number, limit }:
     .where(sql<boolean>`(c.not_after, c.number) > (${notAfter}, ${number})`)
     .orderBy("c.not_after")
     .orderBy("c.number")
-    .limit(limit),
-)
+    .limit(limit)
+
+const endedBefore = statement(endedPage)
+
+/** Built each time, so that the partitions that are left out are known before any is opened. */
+const endedElsewhere = (db: Session["db"], page: EndedPage, except: readonly FilingRange[]) =>
+  except.reduce(
+    (query, { from, to }) => query.where(sql<boolean>`(c.filed_at < ${from} or c.filed_at >= ${to})`),
+    endedPage(db, page),
+  )
 
 interface SerialPage {
   readonly mountId: string

@@ -1,9 +1,12 @@
 import { type RawBuilder, sql } from "kysely"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { IssuerId } from "../core/ids.ts"
+import { dayMs } from "../core/time.ts"
 import { type CertificateQuery, inventoryStatusOf, type InventoryStatus } from "../pki/certificates/certificate.ts"
+import { filingRangeAt } from "../pki/certificates/filing.ts"
 import { CertificateRows } from "./certificate-rows.ts"
 import { certificateSearch } from "./certificate-search.ts"
+import { filingRangesOver } from "./filing-ranges.ts"
 import { inventory, inventoryMount, inventoryNow, writeInventory } from "./temporary-inventory.ts"
 import { databaseKinds, type TemporaryDatabase, temporaryDatabase } from "./temporary-database.ts"
 
@@ -62,76 +65,89 @@ function answers({ name, role, issuerId, expiresAfter, expiresBefore, metadata, 
     .map(({ n }) => String(n))
 }
 
-describe.each(databaseKinds.filter(({ available, name }) => available && name !== "SQLite memory"))(
-  "the inventory on $name",
-  (kind) => {
-    let opened: TemporaryDatabase
-    beforeAll(async () => {
-      opened = await temporaryDatabase(kind)
-      await opened.database.transact(writeInventory)
-    })
-    afterAll(() => opened[Symbol.asyncDispose]())
+const weekMs = 7 * dayMs
+/** Of each four, one is not filed, and one is where no partition is. */
+const placeOf = (n: number): number => (n % 4) * 10 * weekMs
+const kinds = databaseKinds
+  .filter(({ available, name }) => available && name !== "SQLite memory")
+  .flatMap((kind) => [
+    { kind, label: kind.name, isFiled: false },
+    ...(kind.name === "PostgreSQL" ? [{ kind, label: "PostgreSQL in partitions", isFiled: true }] : []),
+  ])
 
-    test.each(questions)("is found page by page, each certificate once: %j", async (query) => {
-      const found: string[] = []
-      for (let after: string | undefined = ""; after !== undefined;) {
-        const page = await opened.database.read((session) =>
-          new CertificateRows(session).search(mountId, query, {
-            limit: 700,
-            ...(after === "" ? {} : { after: after ?? "" }),
-          }),
-        )
-        found.push(...page.items.map(({ commonName }) => commonName))
-        after = page.next
-      }
-      expect(found.toSorted()).toEqual(answers(query).toSorted())
-    })
+describe.each(kinds)("the inventory on $label", ({ kind, isFiled }) => {
+  let opened: TemporaryDatabase
+  beforeAll(async () => {
+    opened = await temporaryDatabase(kind)
+    if (isFiled) {
+      const ranges = filingRangesOver(opened.database)
+      for (const place of [10, 20, 21, 22, 23]) await ranges.make(filingRangeAt(place * weekMs))
+    }
+    await opened.database.transact((session) => writeInventory(session, isFiled ? placeOf : () => 0))
+  })
+  afterAll(() => opened[Symbol.asyncDispose]())
 
-    test.each<{ query: CertificateQuery; order: readonly number[]; why: string }>([
-      { query: { role: "role-1" }, order: [-1], why: "the last to expire first" },
-      { query: { metadata: "dGVhbQ==" }, order: [-1], why: "the last to expire first" },
-      { query: { status: { of: ["valid", "revoked"], now } }, order: [1], why: "the soonest to expire first" },
-      { query: { metadata: "dGVhbQ==", expiresAfter: 0 }, order: [1], why: "the soonest to expire first" },
-    ])("is in order for $query: $why", async ({ query, order: [sign = 1] }) => {
-      const { items } = await opened.database.read((session) =>
-        new CertificateRows(session).search(mountId, query, { limit: 500 }),
+  test.each(questions)("is found page by page, each certificate once: %j", async (query) => {
+    const found: string[] = []
+    for (let after: string | undefined = ""; after !== undefined;) {
+      const page = await opened.database.read((session) =>
+        new CertificateRows(session).search(mountId, query, {
+          limit: 700,
+          ...(after === "" ? {} : { after: after ?? "" }),
+        }),
       )
-      const times = items.map(({ notAfter }) => notAfter)
-      expect(times).toEqual(times.toSorted((one, other) => sign * (one - other)))
-    })
+      found.push(...page.items.map(({ commonName }) => commonName))
+      after = page.next
+    }
+    expect(found.toSorted()).toEqual(answers(query).toSorted())
+  })
 
-    test.each(questions)("reads no more rows than a page asks for: %j", async (query) => {
-      for (const after of [undefined, await nextOf(query)]) {
-        const plan = await planOf(query, after)
-        const text = plan.join("\n")
-        expect(text).toMatch(driverOf(query))
-        expect(text).not.toMatch(/SCAN [cdn]\b(?! USING INDEX)/)
-        expect(text).not.toMatch(/Seq Scan/)
-        // Two parts of a page are each cut to its length before they are put together.
-        const isOfParts = /part_0|Merge Append/.test(text)
-        expect(isOfParts ? [] : text.match(/\bSort\b|USE TEMP B-TREE FOR ORDER BY/g)).toEqual(isOfParts ? [] : null)
-      }
-    })
+  test.each<{ query: CertificateQuery; order: readonly number[]; why: string }>([
+    { query: { role: "role-1" }, order: [-1], why: "the last to expire first" },
+    { query: { metadata: "dGVhbQ==" }, order: [-1], why: "the last to expire first" },
+    { query: { status: { of: ["valid", "revoked"], now } }, order: [1], why: "the soonest to expire first" },
+    { query: { metadata: "dGVhbQ==", expiresAfter: 0 }, order: [1], why: "the soonest to expire first" },
+  ])("is in order for $query: $why", async ({ query, order: [sign = 1] }) => {
+    const { items } = await opened.database.read((session) =>
+      new CertificateRows(session).search(mountId, query, { limit: 500 }),
+    )
+    const times = items.map(({ notAfter }) => notAfter)
+    expect(times).toEqual(times.toSorted((one, other) => sign * (one - other)))
+  })
 
-    async function nextOf(query: CertificateQuery): Promise<string | undefined> {
-      return opened.database.read(
-        async (session) => (await new CertificateRows(session).search(mountId, query, { limit: 5 })).next,
+  test.each(questions)("reads no more rows than a page asks for: %j", async (query) => {
+    for (const after of [undefined, await nextOf(query)]) {
+      const plan = await planOf(query, after)
+      const text = plan.join("\n")
+      expect(text).toMatch(driverOf(query))
+      expect(text).not.toMatch(/SCAN [cdn]\b(?! USING INDEX)/)
+      expect(text).not.toMatch(/Seq Scan/)
+      // Two parts of a page are each cut to its length before they are put together.
+      const isOfParts = isFiled ? query.status?.of.length === 2 : /part_0|Merge Append/.test(text)
+      expect(isOfParts ? [] : text.match(/-> +(Incremental )?Sort\b|USE TEMP B-TREE FOR ORDER BY/g)).toEqual(
+        isOfParts ? [] : null,
       )
     }
+  })
 
-    function planOf(query: CertificateQuery, after: string | undefined): Promise<readonly string[]> {
-      return opened.database.read(async (session) => {
-        const asked: RawBuilder<unknown> = certificateSearch(session, mountId, query, {
-          limit: 5,
-          ...(after === undefined ? {} : { after }),
-        })
-        if (session.dialect === "sqlite")
-          return (await session.all(sql<{ detail: string }>`explain query plan ${asked}`)).map(({ detail }) => detail)
-        return (await session.all(sql<{ "QUERY PLAN": string }>`explain ${asked}`)).map((row) => row["QUERY PLAN"])
+  async function nextOf(query: CertificateQuery): Promise<string | undefined> {
+    return opened.database.read(
+      async (session) => (await new CertificateRows(session).search(mountId, query, { limit: 5 })).next,
+    )
+  }
+
+  function planOf(query: CertificateQuery, after: string | undefined): Promise<readonly string[]> {
+    return opened.database.read(async (session) => {
+      const asked: RawBuilder<unknown> = certificateSearch(session, mountId, query, {
+        limit: 5,
+        ...(after === undefined ? {} : { after }),
       })
-    }
-  },
-)
+      if (session.dialect === "sqlite")
+        return (await session.all(sql<{ detail: string }>`explain query plan ${asked}`)).map(({ detail }) => detail)
+      return (await session.all(sql<{ "QUERY PLAN": string }>`explain ${asked}`)).map((row) => row["QUERY PLAN"])
+    })
+  }
+})
 
 /** What drives the search, in the words of either store. */
 function driverOf({ name, metadata, role, issuerId, expiresAfter, expiresBefore, status }: CertificateQuery): RegExp {

@@ -85,7 +85,7 @@ function selection(
   if (cursor !== undefined) conditions.push(beyond(order, cursor))
   const columns = columnsOf[order.key]
   return sql<FoundCertificate>`select c.number, c.mount_id, c.serial_number, c.certificate, c.issuer_id, c.role, c.common_name, c.not_before,
-      c.not_after, c.revoked_at, ${sql.raw(columns[0])} as place
+      c.not_after, c.revoked_at, c.filed_at, ${sql.raw(columns[0])} as place
     from ${sql.raw(tablesOf(dialect, query, order))} where ${sql.join(conditions, sql` and `)}
     order by ${sql.raw(columns.map((column) => (order.descending ? `${column} desc` : column)).join(", "))}
     limit ${limit}`
@@ -96,7 +96,8 @@ function tablesOf(dialect: DialectName, { name, role, status }: CertificateQuery
   if (name !== undefined)
     return dialect === "sqlite"
       ? "certificate_names as n cross join certificates as c on c.number = n.certificate_number"
-      : "certificate_names as n join certificates as c on c.number = n.certificate_number"
+      : // Each is in the partition that its names tell of.
+        "certificate_names as n join certificates as c on c.number = n.certificate_number and c.filed_at = n.filed_at"
   if (key === "metadata") {
     const isTheirs = "on c.mount_id = d.mount_id and c.serial_number = d.serial_number"
     return dialect === "sqlite"
@@ -138,7 +139,7 @@ function nameCondition(mountId: MountId, name: string): RawBuilder<unknown> {
   // Nothing that a name holds comes after it.
   const end = `${beginning}\u{10ffff}`
   return sql`n.mount_id = ${mountId} and n.name >= ${beginning} and n.name < ${end} and not exists (
-    select 1 from certificate_names as m where m.certificate_number = n.certificate_number
+    select 1 from certificate_names as m where m.certificate_number = n.certificate_number and m.filed_at = n.filed_at
       and m.name >= ${beginning} and m.name < n.name)`
 }
 

@@ -78,7 +78,7 @@ export const beginPostgresCopy = beginningCopy(async (session) => {
     sql.raw(`create table unfinished_copy_references as
       select r.conrelid::regclass::text as table_name, r.conname::text as name, pg_get_constraintdef(r.oid) as definition
       from pg_constraint as r join pg_class as c on c.oid = r.conrelid join pg_namespace as n on n.oid = c.relnamespace
-      where r.contype = 'f' and n.nspname = current_schema()`),
+      where r.contype = 'f' and r.conparentid = 0 and n.nspname = current_schema()`),
   )
   const references = await session.all(
     sql<{ table_name: string; name: string }>`select table_name, name from unfinished_copy_references`,
@@ -164,18 +164,23 @@ async function numberEvents(connection: Connection): Promise<Views> {
   return views
 }
 
+const writtenTables = `select c.oid::regclass::text from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+  where n.nspname = current_schema() and c.relkind = 'r' and pg_relation_size(c.oid) > 0`
+
 const lockNotAvailable = "55P03"
 
 const columnsOf = `select a.attname::text, format_type(a.atttypid, null), a.attnotnull::int
   from pg_attribute as a join pg_class as c on c.oid = a.attrelid join pg_namespace as n on n.oid = c.relnamespace
   where n.nspname = current_schema() and c.relname = $1 and a.attnum > 0 and not a.attisdropped order by a.attnum`
 
-/** The primary key first, then by name. */
+/** The primary key first, then by name. What is partitioned has its keys in its partitions, which are alike. */
 const keysOf = `select array_to_json(array(
     select a.attname from unnest(i.indkey::smallint[]) with ordinality as k (attnum, place)
     join pg_attribute as a on a.attrelid = i.indrelid and a.attnum = k.attnum order by k.place
   ))::text
-  from pg_index as i join pg_class as c on c.oid = i.indrelid join pg_namespace as n on n.oid = c.relnamespace
+  from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+  left join pg_partitioned_table as p on p.partrelid = c.oid
+  join pg_index as i on i.indrelid = coalesce(p.partdefid, c.oid)
   join pg_class as x on x.oid = i.indexrelid
   where n.nspname = current_schema() and c.relname = $1 and i.indisunique and i.indpred is null and i.indexprs is null
   order by i.indisprimary desc, x.relname`
@@ -184,7 +189,7 @@ const keysOf = `select array_to_json(array(
 const sequences = `select c.relname::text, a.attname::text,
     pg_get_serial_sequence(quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname)
   from pg_attribute as a join pg_class as c on c.oid = a.attrelid join pg_namespace as n on n.oid = c.relnamespace
-  where n.nspname = current_schema() and a.attidentity <> '' and not a.attisdropped`
+  where n.nspname = current_schema() and a.attidentity <> '' and not a.attisdropped and not c.relispartition`
 
 class PostgresEnd implements CopySource, CopyTarget {
   readonly #connection: Connection
@@ -290,8 +295,10 @@ class PostgresEnd implements CopySource, CopyTarget {
     await this.#connection.run("drop table unfinished_copy_references")
     await this.#connection.run("delete from migrations where name = $1", [unfinishedCopy])
     await this.#connection.run("commit")
-    // Until the server does it by itself, it would plan as for an empty database.
-    await this.#connection.run("analyze")
+    // Until the server does it by itself, it would plan as for an empty database. What is empty stays unknown, because nothing
+    // is expected of a table that was found so, and a partition has yet to fill.
+    for (const [table] of await this.#connection.rows(writtenTables))
+      await this.#connection.run(`analyze ${String(table)}`)
   }
 
   [Symbol.asyncDispose](): Promise<void> {

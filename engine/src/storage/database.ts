@@ -27,6 +27,8 @@ export interface Database extends AsyncDisposable {
    * session: on SQLite others wait for the same commit. A transaction begun inside a work would wait for itself.
    */
   transact<T>(work: (session: Session) => Promise<T>): Promise<T>
+  /** Changes tables beside servers at work; throws `EngineError("busy")` where others hold them. */
+  alter<T>(work: (session: Session) => Promise<T>): Promise<T>
   /**
    * Brings the schema up to this release, and names what was applied; read replicas are used from then on. Throws `NewerDatabase`
    * when it is ahead.
@@ -102,6 +104,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     readElsewhere: (work) => counted(backend.activity.read, (replicas ?? backend).read(work)),
     glance: (work) => backend.glance(work),
     transact: (work) => counted(backend.activity.write, backend.transact(work)),
+    alter: (work) => backend.alter(work),
     async migrate() {
       const applied = await migrateStepwise(backend, options.migrations ?? migrations)
       await replicas?.follow()

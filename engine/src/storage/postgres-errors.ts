@@ -51,9 +51,12 @@ const faults: Readonly<Record<string, PostgresFault>> = {
 function faultOfState({ code = "", routine }: DatabaseError): PostgresFault {
   // "cached plan must not change result type" has no state of its own.
   if (code === featureNotSupported && routine === "RevalidateCachedQuery") return "stale-statement"
+  // Nor has a row that was on its way into the default partition while one was made for it: another time it finds that.
+  if (code === checkViolation && routine === "ExecPartitionCheckEmitError") return "run-again"
   return faults[code] ?? faults[code.slice(0, 2)] ?? "other"
 }
 
+const checkViolation = "23514"
 const featureNotSupported = "0A000"
 const readOnlyTransaction = "25006"
 

@@ -31,6 +31,12 @@ const idleMigrationMs = 60_000
  * `generations` is for ever, would always be read so (PostgreSQL documentation, 13.2.3).
  */
 const rowsOnly = "set local enable_seqscan = off"
+/** What changes tables beside servers at work waits no longer for any: those that come after it wait as well. */
+const alterLockTimeoutMs = 1_000
+/** For its turn, while nobody waits for it. */
+const alterTurnTimeoutMs = 30_000
+/** Of one of its statements: rows that are moved are few, and a look at a part of all of them takes a while. */
+const longestAlterationMs = 600_000
 /** Every replica of every release takes this one advisory lock to migrate ("Chancery" in ASCII). */
 const migrationLock = "4857239324860969593"
 
@@ -141,6 +147,7 @@ class PostgresStore implements Backend, Standby, Commits {
   readonly #reading: Manner
   readonly #writing: Manner
   readonly #migrating: Manner
+  readonly #altering: Manner
   readonly #queue: CommitQueue
   readonly #presence: Presence
   readonly #running = new Set<Promise<unknown>>()
@@ -193,6 +200,17 @@ class PostgresStore implements Backend, Standby, Commits {
       writes: true,
       awaitsLocks: true,
     }
+    this.#altering = {
+      // As above. Two that alter, or one that alters and one that migrates, would only be in each other's way.
+      begin:
+        `begin isolation level read committed; set local lock_timeout = ${alterTurnTimeoutMs}; ` +
+        `set local statement_timeout = ${longestAlterationMs}; set local idle_in_transaction_session_timeout = ${idleTimeoutMs}; ` +
+        `select pg_advisory_xact_lock(${migrationLock}); set local lock_timeout = ${alterLockTimeoutMs}`,
+      units: this.activity.write,
+      patienceMs: longestAlterationMs + silenceMs,
+      writes: true,
+      awaitsLocks: false,
+    }
     // The other half is for reads.
     this.#queue = new CommitQueue(this, Math.ceil((options.connections ?? defaultPoolSize) / 2))
     pool.on("connect", (client) => {
@@ -240,6 +258,10 @@ class PostgresStore implements Backend, Standby, Commits {
 
   exclusively<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.#tracked(this.#migrating, work)
+  }
+
+  alter<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#tracked(this.#altering, work)
   }
 
   close(): Promise<void> {

@@ -111,6 +111,10 @@ class SharedStore implements Backend {
     return this.transact(work)
   }
 
+  alter<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.transact(work)
+  }
+
   close(): Promise<void> {
     return (this.#closed ??= this.#leave())
   }
@@ -181,6 +185,10 @@ class SqliteStore implements Backend {
   }
 
   exclusively<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.transact(work)
+  }
+
+  alter<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.transact(work)
   }
 

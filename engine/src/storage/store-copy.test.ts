@@ -49,8 +49,9 @@ async function contentOf(url: string): Promise<Readonly<Record<string, readonly 
       session.dialect === "sqlite"
         ? sql<{ name: string }>`select name from pragma_table_list
             where schema = 'main' and type = 'table' and name not like 'sqlite%' order by name`
-        : sql<{ name: string }>`select table_name::text as name from information_schema.tables
-            where table_schema = current_schema() and table_type = 'BASE TABLE' order by 1`,
+        : sql<{ name: string }>`select relname::text as name from pg_class
+            where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
+            order by 1`,
     ),
   )
   const content: Record<string, readonly string[]> = {}

@@ -4,6 +4,8 @@
 // one goes on behind it, since every table is written in the order of its key. Values stay as they are: what is sealed is
 // bound to its record and not to its database.
 import { existsSync, realpathSync } from "node:fs"
+import { systemRuntime } from "../core/runtime.ts"
+import { missingRanges } from "../pki/certificates/filing.ts"
 import {
   copiedColumns,
   type CopiedTable,
@@ -16,7 +18,8 @@ import {
 } from "./copied-table.ts"
 import { type CopyEnd, CopyRefused, type CopySource, type CopyTarget } from "./copy-end.ts"
 import { appliedInSqlite, beginSqliteCopy, openSqliteSource, openSqliteTarget } from "./copy-sqlite.ts"
-import { openDatabase, sqliteFile } from "./database.ts"
+import { type Database, openDatabase, sqliteFile } from "./database.ts"
+import { filingRangesOver } from "./filing-ranges.ts"
 import { refuseNewer, unfinishedCopy } from "./migrate.ts"
 import { migrations } from "./migrations/index.ts"
 import { rememberedKeyIds } from "./seal-keys.ts"
@@ -137,6 +140,15 @@ async function begin(url: string, schema: readonly string[]): Promise<void> {
   const beginning = sqliteFile(url) === undefined ? (await postgres()).beginPostgresCopy : beginSqliteCopy
   await using database = await openDatabase(url, { migrations: [...migrations.slice(0, schema.length), beginning] })
   await database.migrate()
+  await makeRanges(database)
+}
+
+/** So that rows come where a server would file them, and none has to be moved afterwards. */
+async function makeRanges(database: Database): Promise<void> {
+  const ranges = filingRangesOver(database)
+  const known = await ranges.list()
+  if (known === undefined) return
+  for (const range of missingRanges(systemRuntime().clock.now(), known)) await ranges.make(range)
 }
 
 /** A table in one of the two stores. */

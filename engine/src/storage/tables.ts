@@ -686,17 +686,21 @@ export interface CertificateRow {
   not_before: number
   not_after: number
   revoked_at: number | null
+  /** Which partition it is in, and its names are (`pki/certificates/filing.ts`). */
+  filed_at: number
 }
 
-export interface CertificateTable extends Omit<CertificateRow, "number" | "revoked_at"> {
+export interface CertificateTable extends Omit<CertificateRow, "number" | "revoked_at" | "filed_at"> {
   number: Generated<number>
   revoked_at: Generated<number | null>
+  filed_at: Generated<number>
 }
 
 export interface CertificateNameRow {
   mount_id: string
   name: string
   certificate_number: number
+  filed_at: Generated<number>
 }
 
 export interface CertificateMetadataRow {

@@ -52,6 +52,7 @@ export function tracedBackend(backend: Backend, tracer: Tracer, stopwatch: () =>
       )
     },
     exclusively: (work) => backend.exclusively(work),
+    alter: (work) => backend.alter(work),
     close: () => backend.close(),
   }
 }

@@ -4,6 +4,7 @@ import type { Instant } from "../../core/time.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 import type { KeptLease } from "../leases/lease.ts"
 import type { MountId } from "../mount.ts"
+import type { FilingRange } from "./filing.ts"
 
 export interface CertificateRecord {
   readonly mountId: MountId
@@ -121,10 +122,15 @@ export interface CertificateStore {
    */
   search(mountId: MountId, query: CertificateQuery, page: CertificatePageRequest): Promise<CertificatePage>
   findMetadata(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateMetadata | undefined>
-  /** Those that ended before an instant, soonest first. */
+  /** Those that ended before an instant, soonest first; without what is filed in some ranges. */
   ended(
     mountId: MountId,
-    page: { readonly before: Instant; readonly limit: number; readonly after?: CertificateCursor },
+    page: {
+      readonly before: Instant
+      readonly limit: number
+      readonly after?: CertificateCursor
+      readonly except?: readonly FilingRange[]
+    },
   ): Promise<readonly EndedCertificate[]>
   /** In the order of the serial numbers' octets. What is kept is not looked into: it may be no certificate. */
   page(

@@ -8,9 +8,11 @@ import { type Instant, minuteMs, secondMs } from "../../core/time.ts"
 import { nextTurn, type Timers } from "../../core/timers.ts"
 import type { Authority } from "../authority.ts"
 import type { PkiContext } from "../authority-service.ts"
+import type { FilingRange, FilingRanges } from "../certificates/filing.ts"
 import { refreshCrlsJob } from "../crl/refresh-crls.ts"
 import type { Mount, MountId } from "../mount.ts"
 import { isAutoTidyDue } from "./auto-tidy.ts"
+import { rangesLeftToGo } from "./keep-ranges.ts"
 import { resolvedTidyOptions } from "./tidy-options.ts"
 import { nextPhase } from "./tidy-rules.ts"
 import { noTidyCounts, type TidyCounts, type TidyEnd, type TidyRun } from "./tidy-run.ts"
@@ -26,8 +28,12 @@ const lookAgainMs = 100
 /** After a step that the store was too busy for. */
 const busyPauseMs = secondMs
 
+/** For so long a look at what goes as a whole holds. */
+const lookHoldsMs = minuteMs
+
 export type TidyContext = Pick<PkiContext, "storage" | "runtime" | "mountDirectory" | "authorities" | "wakeJob"> & {
   readonly timers: Timers
+  readonly filingRanges: FilingRanges
 }
 
 export class TidyWorker {
@@ -38,6 +44,7 @@ export class TidyWorker {
   readonly #chance: number
   /** Runs that have a pause. */
   readonly #resting = new Set<MountId>()
+  readonly #leftToGo = new Map<MountId, { readonly seenAt: Instant; readonly ranges: readonly FilingRange[] }>()
 
   constructor(context: TidyContext, activity: TidyActivity) {
     this.#context = context
@@ -99,7 +106,8 @@ export class TidyWorker {
     if (mount === undefined) return
     if (run.state === "cancelling") return this.#finish(mount, run, "cancelled")
     try {
-      const write = await nextStep(this.#context, await this.#authority(mount), run, runtime.clock.now())
+      const context = { ...this.#context, leftToGo: (id: MountId) => this.#rangesLeftToGo(id) }
+      const write = await nextStep(context, await this.#authority(mount), run, runtime.clock.now())
       if (write === undefined) return await this.#finish(mount, run, "finished")
       await this.#record(mount, run, write)
       if (run.options.pauseDurationMs > 0) this.#rest(run.mountId, run.options.pauseDurationMs)
@@ -110,6 +118,15 @@ export class TidyWorker {
       const sentence = isEngineError(error) ? error.message : "an internal error, which the server's log has"
       await this.#finish(mount, run, "error", sentence)
     }
+  }
+
+  async #rangesLeftToGo(mountId: MountId): Promise<readonly FilingRange[]> {
+    const now = this.#context.runtime.clock.now()
+    const seen = this.#leftToGo.get(mountId)
+    if (seen !== undefined && now >= seen.seenAt && now < seen.seenAt + lookHoldsMs) return seen.ranges
+    const ranges = await rangesLeftToGo(this.#context, mountId)
+    this.#leftToGo.set(mountId, { seenAt: now, ranges })
+    return ranges
   }
 
   async #record(mount: Mount, run: TidyRun, write: NonNullable<Awaited<ReturnType<typeof nextStep>>>): Promise<void> {
@@ -138,6 +155,7 @@ export class TidyWorker {
     const end: TidyEnd = { state, error, message, now: runtime.clock.now() }
     if (!(await storage.transact(({ tidyRuns }) => tidyRuns.finish(run, end)))) return
     this.#resting.delete(run.mountId)
+    this.#leftToGo.delete(run.mountId)
     this.#activity.runs[state] += 1
     const { automatic, counts, startedAt } = run
     runtime.log.info("tidy-ended", {

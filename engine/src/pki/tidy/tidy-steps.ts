@@ -7,10 +7,12 @@ import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
 import type { Authority } from "../authority.ts"
 import type { PkiContext, PkiStores } from "../authority-service.ts"
 import type { CertificateCursor } from "../certificates/certificate.ts"
+import type { FilingRange } from "../certificates/filing.ts"
 import { crlListOf } from "../crl/crl-list.ts"
 import { planOf } from "../crl/crl-plan.ts"
 import { type Shard, wholeList } from "../crl/shard.ts"
 import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import type { MountId } from "../mount.ts"
 import { issuerOfGiven } from "../revoke/revocable.ts"
 import type { RevocationCursor } from "../revoke/revocation.ts"
 import {
@@ -38,7 +40,10 @@ export interface StepOutcome {
 export type StepWrite = (stores: PkiStores) => Promise<StepOutcome>
 
 interface Step {
-  readonly context: Pick<PkiContext, "storage" | "authorities">
+  readonly context: Pick<PkiContext, "storage" | "authorities"> & {
+    /** What goes as a whole, which a run by the clock leaves alone. */
+    readonly leftToGo: (mountId: MountId) => Promise<readonly FilingRange[]>
+  }
   readonly authority: Authority
   readonly run: TidyRun
   readonly phase: TidyPhase
@@ -79,8 +84,9 @@ async function removeCertificates(step: Step): Promise<StepWrite> {
   const { mountId, options, progress } = run
   const before = earliestEnd(options, now)
   const after = parseCursor(progress.after)
+  const except = run.automatic ? await context.leftToGo(mountId) : []
   const page = await context.storage.read(({ certificates }) =>
-    certificates.ended(mountId, { before, limit, ...(after === undefined ? {} : { after }) }),
+    certificates.ended(mountId, { before, limit, except, ...(after === undefined ? {} : { after }) }),
   )
   const due = page.filter((one) => isCertificateDue(one, options, now))
   return async ({ certificates }) => ({

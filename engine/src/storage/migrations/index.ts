@@ -23,6 +23,9 @@ import { webhooksMigration } from "./0023-webhooks.ts"
 import { namesOfCertificatesMigration } from "./0024-names-of-certificates.ts"
 import { cancellationsMigration } from "./0025-cancellations.ts"
 import { listIndexesMigration } from "./0026-list-indexes.ts"
+import { filingMigration } from "./0027-filing.ts"
+import { unfiledRowsMigration } from "./0028-unfiled-rows.ts"
+import { partitionsMigration } from "./0029-partitions.ts"
 
 /** In order of application; a released one is never changed. */
 export const migrations: readonly Migration[] = [
@@ -50,4 +53,7 @@ export const migrations: readonly Migration[] = [
   namesOfCertificatesMigration,
   cancellationsMigration,
   listIndexesMigration,
+  filingMigration,
+  unfiledRowsMigration,
+  partitionsMigration,
 ]

@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest"
+import { dayMs, hourMs } from "../../core/time.ts"
+import { filingRangeAt } from "../certificates/filing.ts"
+import { type AutoTidySettings, defaultAutoTidySettings } from "./auto-tidy.ts"
+import { isLeftToGo, removalOf } from "./whole-ranges.ts"
+
+const range = filingRangeAt(Date.UTC(2030, 0, 7))
+const tidied = (changes: Partial<AutoTidySettings> = {}): AutoTidySettings => ({
+  ...defaultAutoTidySettings,
+  enabled: true,
+  tidyCertStore: true,
+  ...changes,
+})
+
+describe("a range may go", () => {
+  test.each<{ why: string; mounts: readonly (AutoTidySettings | undefined)[]; afterMs: number | undefined }>([
+    { why: "at its end, when nothing is in it", mounts: [], afterMs: 0 },
+    { why: "after the safety buffer", mounts: [tidied()], afterMs: 72 * hourMs },
+    {
+      why: "after the longest safety buffer",
+      mounts: [tidied({ safetyBufferMs: hourMs }), tidied({ safetyBufferMs: 30 * dayMs }), tidied()],
+      afterMs: 30 * dayMs,
+    },
+    {
+      why: "after the buffer of what was revoked, when that is longer",
+      mounts: [tidied({ safetyBufferMs: hourMs, revokedSafetyBufferMs: 40 * dayMs })],
+      afterMs: 40 * dayMs,
+    },
+    {
+      why: "after the buffer of what was not revoked, when that is longer",
+      mounts: [tidied({ safetyBufferMs: dayMs, revokedSafetyBufferMs: hourMs })],
+      afterMs: dayMs,
+    },
+    {
+      why: "never, when a mount does not tidy by the clock",
+      mounts: [tidied(), tidied({ enabled: false })],
+      afterMs: undefined,
+    },
+    {
+      why: "never, when a mount keeps its certificates",
+      mounts: [tidied({ tidyCertStore: false })],
+      afterMs: undefined,
+    },
+    { why: "never, when a mount is not known", mounts: [undefined], afterMs: undefined },
+  ])("$why", ({ mounts, afterMs }) => {
+    expect(removalOf(range, mounts)).toBe(afterMs === undefined ? undefined : range.to + afterMs)
+  })
+})
+
+describe("a mount leaves its certificates to go with their range", () => {
+  const own = tidied({ safetyBufferMs: hourMs })
+  const at = range.from + dayMs
+
+  test.each<{ why: string; others: readonly AutoTidySettings[]; now: number; isLeft: boolean }>([
+    { why: "while the range is not over", others: [], now: at, isLeft: true },
+    { why: "until the range may go", others: [], now: range.to + hourMs - 1, isLeft: true },
+    { why: "and for a day in which it could not be taken away", others: [], now: range.to + 24 * hourMs, isLeft: true },
+    { why: "not when that took longer", others: [], now: range.to + 25 * hourMs, isLeft: false },
+    {
+      why: "when others wait for a week longer",
+      others: [tidied({ safetyBufferMs: 7 * dayMs + hourMs })],
+      now: at,
+      isLeft: true,
+    },
+    {
+      why: "not when others wait for longer",
+      others: [tidied({ safetyBufferMs: 7 * dayMs + 2 * hourMs })],
+      now: at,
+      isLeft: false,
+    },
+    { why: "not when the range stays because of others", others: [tidied({ enabled: false })], now: at, isLeft: false },
+  ])("$why", ({ others, now, isLeft }) => {
+    expect(isLeftToGo(range, [own, ...others], own, now)).toBe(isLeft)
+  })
+})
