@@ -160,7 +160,7 @@ async function placeFindings(
   const before = clock.now()
   const facts = await store.read(serverFacts)
   return [
-    ...serverFindings(facts),
+    ...serverFindings(facts, settings.storageConnections),
     databaseClockFinding({ before, after: clock.now(), database: facts.now }),
     ...(await replicaFindings(store, settings, runtime)),
   ]

@@ -101,7 +101,7 @@ const server: ServerFacts = {
   unsafeSettings: [],
 }
 
-test.each<{ facts: Partial<ServerFacts>; levels: readonly string[]; message: RegExp }>([
+test.each<{ facts: Partial<ServerFacts>; poolSize?: number; levels: readonly string[]; message: RegExp }>([
   { facts: {}, levels: ["ok", "ok"], message: /12 of 97/ },
   { facts: { standby: true }, levels: ["ok", "fail", "ok"], message: /standby/ },
   { facts: { readOnly: true }, levels: ["ok", "fail", "ok"], message: /default_transaction_read_only/ },
@@ -110,8 +110,10 @@ test.each<{ facts: Partial<ServerFacts>; levels: readonly string[]; message: Reg
   { facts: { unsafeSettings: ["fsync = off"] }, levels: ["ok", "fail", "ok"], message: /may lose writes.*fsync = off/ },
   { facts: { connectionCount: 95 }, levels: ["ok", "warn"], message: /95 of 97/ },
   { facts: { connectionMaximum: 5, connectionCount: 1 }, levels: ["ok", "fail"], message: /1 of 5/ },
-])("a database server with $facts is $levels", ({ facts, levels, message }) => {
-  const findings = serverFindings({ ...server, ...facts })
+  { facts: { connectionMaximum: 5, connectionCount: 1 }, poolSize: 4, levels: ["ok", "ok"], message: /up to 4/ },
+  { facts: {}, poolSize: 90, levels: ["ok", "warn"], message: /up to 90/ },
+])("a database server with $facts and pools of $poolSize is $levels", ({ facts, poolSize, levels, message }) => {
+  const findings = serverFindings({ ...server, ...facts }, poolSize)
   expect(findings.map(({ level }) => level)).toEqual(levels)
   const told = findings.find(({ level }) => level !== "ok") ?? findings.at(-1)
   expect(told?.message).toMatch(message)

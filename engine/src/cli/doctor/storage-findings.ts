@@ -68,7 +68,8 @@ async function writableFinding(file: string): Promise<Finding> {
   }
 }
 
-export function serverFindings(facts: ServerFacts): readonly Finding[] {
+/** `poolSize` is how many connections each server may have; the default where it is not set. */
+export function serverFindings(facts: ServerFacts, poolSize = defaultPoolSize): readonly Finding[] {
   const findings: Finding[] = []
   if (facts.standby || facts.readOnly) {
     const message = facts.standby
@@ -88,7 +89,7 @@ export function serverFindings(facts: ServerFacts): readonly Finding[] {
     const message = `The database may lose writes that were answered: ${facts.unsafeSettings.join(", ")}.`
     findings.push(fail(check, message, "Set them to on, at least for this database."))
   }
-  findings.push(connectionFinding(facts))
+  findings.push(connectionFinding(facts, poolSize))
   return [ok(check, `PostgreSQL ${facts.version} answers.`), ...findings]
 }
 
@@ -114,10 +115,11 @@ export const unaskedReplicas = (error: unknown): Finding =>
     "Leave --storage-read-replica out, or use a PostgreSQL with standbys that replay its log.",
   )
 
-function connectionFinding({ connectionCount, connectionMaximum }: ServerFacts): Finding {
-  const shown = `${connectionCount} of ${connectionMaximum} connections are in use; each server keeps up to ${defaultPoolSize}.`
-  const advice = "Raise max_connections (or the limit of the role or the database), or put a connection pooler between."
-  if (connectionMaximum < defaultPoolSize) return fail(check, shown, advice)
-  if (connectionMaximum - connectionCount < defaultPoolSize) return warn(check, shown, advice)
+function connectionFinding({ connectionCount, connectionMaximum }: ServerFacts, poolSize: number): Finding {
+  const shown = `${connectionCount} of ${connectionMaximum} connections are in use; each server keeps up to ${poolSize}.`
+  const advice =
+    "Raise max_connections (or the limit of the role or the database), lower --storage-connections, or put a connection pooler between."
+  if (connectionMaximum < poolSize) return fail(check, shown, advice)
+  if (connectionMaximum - connectionCount < poolSize) return warn(check, shown, advice)
   return ok(check, shown)
 }
