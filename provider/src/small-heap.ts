@@ -18,8 +18,7 @@ const survivorCount = 30_000
  * 4 MiB hold what the calls of a moment leave behind: with fewer, much of it is taken for something that stays.
  */
 export function keepHeapSmall(): void {
-  // An engine fits before the next collection of everything: it stays, and a search through it would find nothing.
-  setFlagsFromString("--heap-growing-percent=60")
+  setFlagsFromString("--heap-growing-percent=30")
   setFlagsFromString("--expose-gc")
   try {
     const collect = runInNewContext("gc") as Collect
@@ -29,7 +28,6 @@ export function keepHeapSmall(): void {
     collect({ type: "minor" })
     survivors.length = 0
   } finally {
-    setFlagsFromString("--heap-growing-percent=30")
     setFlagsFromString("--semi-space-growth-factor=1")
     setFlagsFromString("--no-expose-gc")
   }
