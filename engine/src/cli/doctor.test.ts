@@ -90,7 +90,7 @@ describe.each(kinds)("on $name", (kind) => {
       for (const { name } of jobSchedules)
         await session.run(
           sql`insert into leases (name, holder, fence, expires_at, done_at) values (${name}, ${"eng-1"}, 1, 0, ${now})
-            on conflict (name) do update set done_at = ${now}, expires_at = 0`,
+            on conflict (name) do update set holder = ${"eng-1"}, done_at = ${now}, expires_at = 0`,
         )
     })
     return { url: place.url, environment, change, now }
