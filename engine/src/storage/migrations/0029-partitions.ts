@@ -1,6 +1,6 @@
 // On PostgreSQL certificates and their names are partitioned by where they are filed: what was there is the partition of what is
 // filed at 0, a table with its rows and indexes as before; what no other partition is for goes to the default one. The others
-// come and go with time (`certificate-partitions.ts`). Each partition has its own indexes, and the whole has none: a unique one
+// come and go with time (`filing-ranges.ts`). Each partition has its own indexes, and the whole has none: a unique one
 // would have to begin with the place of filing, and serve no question.
 import { sql } from "kysely"
 import type { Migration } from "../migrate.ts"
