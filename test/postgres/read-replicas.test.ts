@@ -296,8 +296,12 @@ describe.runIf(binaries !== undefined)("read replicas", () => {
       CHANCERY_STORAGE_READ_REPLICA_WAIT: "10s",
     }
     await using served = await serve(["serve"], { environment })
-    const text = await (await fetch(`${served.url}/metrics`)).text()
-    expect(text.match(/^chancery_storage_read_replica_up\{replica=".*"\} 1$/gm)).toHaveLength(2)
+    // A standby is looked at after the server has begun to answer.
+    const up = async () => {
+      const text = await (await fetch(`${served.url}/metrics`)).text()
+      return text.match(/^chancery_storage_read_replica_up\{replica=".*"\} 1$/gm) ?? []
+    }
+    await expect.poll(up).toHaveLength(2)
 
     const { out } = await run(["doctor", "--quick"], { environment })
     expect(out.match(/ok +storage +The read replica .* has all that was committed/g)).toHaveLength(2)
