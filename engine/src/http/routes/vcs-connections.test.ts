@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest"
 import type { OrganizationAccess } from "../../core/caller.ts"
+import { systemRuntime } from "../../core/runtime.ts"
 import { populatedWorld } from "../../testing/populated-world.ts"
-import type { RequestOptions } from "../../testing/world.ts"
+import type { RequestOptions, WorldOptions } from "../../testing/world.ts"
 
 const github = {
   name: "GitHub of acme",
@@ -11,8 +12,8 @@ const github = {
   "oauth-token-string": "ghp-very-secret",
 }
 
-async function vcsWorld() {
-  const world = await populatedWorld()
+async function vcsWorld(options: WorldOptions = {}) {
+  const world = await populatedWorld(options)
   const { request } = world
   const post = (path: string, type: string, attributes: Record<string, unknown>, more: RequestOptions = {}) =>
     request("POST", `/organizations/acme/${path}`, { body: { data: { type, attributes } }, ...more })
@@ -166,7 +167,9 @@ describe("an app installation", () => {
   })
 
   test("is listed to whoever manages the VCS settings of its organization, by name and number", async () => {
-    await using world = await vcsWorld()
+    // Lists are in the order of making, and two may be made within a millisecond.
+    let now = systemRuntime().clock.now()
+    await using world = await vcsWorld({ runtime: { ...systemRuntime(), clock: { now: () => (now += 1) } } })
     const first = (await world.installation()).body.data
     const second = (await world.installation({ name: "other", "installation-id": 43 })).body.data
     const listed = async (query: string, token?: string) => {
