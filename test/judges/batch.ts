@@ -26,6 +26,8 @@ export interface JudgedCertificate extends Judged {
 export interface JudgedCrl extends Judged {
   /** It is none that anybody would ask for the status of a certificate. */
   readonly isMadeUp?: true
+  /** It adds to another, and tells nothing by itself. */
+  readonly isDelta?: true
 }
 
 /** The answer of an OCSP responder. Its first issuer is the one that is asked for. */

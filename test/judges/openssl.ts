@@ -1,4 +1,4 @@
-import type { JudgedCertificate, WrittenBatch } from "./batch.ts"
+import type { JudgedCertificate, JudgedCrl, WrittenBatch } from "./batch.ts"
 import { authorities } from "./batch.ts"
 import type { Finding, Judge } from "./judge.ts"
 import { each, run, runEach } from "./run.ts"
@@ -14,16 +14,21 @@ export function opensslJudge(openssl: string): Judge {
     name: "openssl",
     async judge(batch) {
       const { roots, intermediates } = authorities(batch)
+      const asked = batch.crls.filter(({ isMadeUp }) => isMadeUp !== true)
+      const complete = asked.filter(({ isDelta }) => isDelta !== true)
+      const pemOf = (file: string, crls: readonly JudgedCrl[]) =>
+        batch.writePem(
+          file,
+          "X509 CRL",
+          crls.map(({ der }) => der),
+        )
       const files: Files = {
         roots: await batch.writePem("roots.pem", "CERTIFICATE", roots),
         // Which may not be empty.
         intermediates: await batch.writePem("intermediates.pem", "CERTIFICATE", [...intermediates, ...roots]),
         all: await batch.writePem("authorities.pem", "CERTIFICATE", [...roots, ...intermediates]),
-        crls: await batch.writePem(
-          "crls.pem",
-          "X509 CRL",
-          batch.crls.filter(({ isMadeUp }) => isMadeUp !== true).map(({ der }) => der),
-        ),
+        crls: await pemOf("crls.pem", complete),
+        crlsAndDeltas: await pemOf("crls-and-deltas.pem", asked),
       }
       const findings = [
         await each(calls(batch.certificates), (call) => judgeCertificates(openssl, call, files, batch)),
@@ -40,7 +45,9 @@ interface Files {
   readonly roots: string
   readonly intermediates: string
   readonly all: string
+  /** Not told to use deltas, it takes one that is newer than what it adds to for a complete list. */
   readonly crls: string
+  readonly crlsAndDeltas: string
 }
 
 type Found = Omit<Finding, "judge">
@@ -75,8 +82,7 @@ async function judgeCertificates(
     ...["-purpose", first.purpose],
     // Naming no file means the machine's own roots.
     ...["-CAfile", files.roots, "-untrusted", files.intermediates],
-    ...(first.status === undefined ? [] : ["-crl_check_all", "-CRLfile", files.crls]),
-    ...(first.status === "revoked by a delta" ? ["-extended_crl", "-use_deltas"] : []),
+    ...listOptions(first, files),
     ...certificates.map(({ der }) => path(der)),
   ])
   const good = new Set([...stdout.matchAll(/^(.+): OK$/gm)].map((match) => match[1]))
@@ -93,6 +99,13 @@ async function judgeCertificates(
     }
     return found.map((fault) => ({ subject: name, ...fault }))
   })
+}
+
+function listOptions({ status }: JudgedCertificate, { crls, crlsAndDeltas }: Files): readonly string[] {
+  if (status === undefined) return []
+  return status === "revoked by a delta"
+    ? ["-crl_check_all", "-CRLfile", crlsAndDeltas, "-extended_crl", "-use_deltas"]
+    : ["-crl_check_all", "-CRLfile", crls]
 }
 
 /** It tells the faults of a file in lines of their own, after the subject they are of, and then names the file. */

@@ -128,7 +128,8 @@ async function listsOf(mount: RevokedMount): Promise<JudgedCrl[]> {
   for (const [index, choice] of choices.entries()) {
     const crl = await mount.pki.crls.get(choice)
     if (crl === undefined) throw new Error(`${mount.name} has no list for ${JSON.stringify(choice)}`)
-    lists.push({ ...listed(mount, `list ${index} of ${mount.name}`, crl.der) })
+    const list = listed(mount, `list ${index} of ${mount.name}`, crl.der)
+    lists.push("delta" in choice ? { ...list, isDelta: true } : list)
   }
   return lists
 }
