@@ -26,7 +26,9 @@ export async function openCrashStore(kind: DatabaseKind): Promise<CrashStore> {
   await using opening = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), "chancery-crash-"))
   opening.defer(() => rm(folder, { recursive: true, force: true }))
-  const { url } = opening.use(await kind.place())
+  // In its folder, as a server of its own accord has it: with the seal key beside it.
+  const url =
+    kind.name === "SQLite file" ? `sqlite:${join(folder, "chancery.db")}` : opening.use(await kind.place()).url
   const file = sqliteFile(url)
   const rows = file === undefined ? rowsOfPostgres(url) : rowsOfSqlite(file)
   const closing = opening.move()
