@@ -199,7 +199,7 @@ describe.each([
   { database: postgres, kind: "postgres", explain: explainPostgres },
 ] as const)("on $database.name", ({ database, kind, explain }) => {
   test.runIf(database.available)("no statement walks or sorts what has no bound", async () => {
-    await using place = await temporaryDatabase(database)
+    await using place = await temporaryDatabase(database, { unused: true })
     const spy = capture(kind)
     try {
       {

@@ -78,7 +78,7 @@ const kinds = databaseKinds
 describe.each(kinds)("the inventory on $label", ({ kind, isFiled }) => {
   let opened: TemporaryDatabase
   beforeAll(async () => {
-    opened = await temporaryDatabase(kind)
+    opened = await temporaryDatabase(kind, { unused: true })
     if (isFiled) {
       const ranges = filingRangesOver(opened.database)
       for (const place of [10, 20, 21, 22, 23]) await ranges.make(filingRangeAt(place * weekMs))

@@ -30,7 +30,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
   (kind) => {
     let opened: TemporaryDatabase
     beforeAll(async () => {
-      opened = await temporaryDatabase(kind)
+      opened = await temporaryDatabase(kind, { unused: true })
       await opened.database.transact(writeInventory)
     })
     afterAll(() => opened[Symbol.asyncDispose]())

@@ -26,6 +26,8 @@ export interface DatabaseKind {
 
 interface PlaceOptions {
   readonly empty?: boolean
+  /** Nobody has had it before: of what was deleted pages are left over, which count when PostgreSQL plans. */
+  readonly unused?: boolean
 }
 
 type Place = { readonly url: string } & AsyncDisposable
@@ -55,8 +57,11 @@ function kindOf(name: DatabaseKind["name"]): DatabaseKind {
 }
 
 /** Opened and migrated. */
-export async function temporaryDatabase(kind: DatabaseKind, options?: DatabaseOptions): Promise<TemporaryDatabase> {
-  const place = await kind.place({ empty: options?.migrations !== undefined })
+export async function temporaryDatabase(
+  kind: DatabaseKind,
+  { unused = false, ...options }: DatabaseOptions & Pick<PlaceOptions, "unused"> = {},
+): Promise<TemporaryDatabase> {
+  const place = await kind.place({ empty: options.migrations !== undefined, unused })
   const database = await openDatabase(place.url, options)
   await database.migrate()
   return {
@@ -84,18 +89,22 @@ function postgresServer(): string | undefined {
 
 let created = 0
 
-async function temporaryPostgres({ empty = false }: PlaceOptions = {}): Promise<Place> {
+async function temporaryPostgres({ empty = false, unused = false }: PlaceOptions = {}): Promise<Place> {
   const server = postgresServer()
   if (server === undefined) throw new Error("no PostgreSQL to test on")
   const template = process.env[templateVariable]
-  return template === undefined || empty ? createdOn(server) : emptyCopy(server, template)
+  if (template === undefined || empty) return createdOn(server)
+  return unused ? copyOf(server, template) : emptyCopy(server, template)
 }
+
+const copyOf = (server: string, template: string): Promise<CreatedPlace> =>
+  createdOn(server, template, ` template ${template}`)
 
 /** Those of this process that the next may have. */
 const emptied: CreatedPlace[] = []
 
 async function emptyCopy(server: string, template: string): Promise<Place> {
-  const place = emptied.pop() ?? (await createdOn(server, template, ` template ${template}`))
+  const place = emptied.pop() ?? (await copyOf(server, template))
   return {
     url: place.url,
     async [Symbol.asyncDispose]() {

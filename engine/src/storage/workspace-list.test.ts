@@ -297,7 +297,7 @@ const strategies = [
 describe.each(databaseKinds.filter(({ name, available }) => available && name !== "SQLite file"))("$name", (kind) => {
   let opened: TemporaryDatabase
   beforeAll(async () => {
-    opened = await temporaryDatabase(kind)
+    opened = await temporaryDatabase(kind, { unused: true })
     await opened.database.transact(seed)
   })
   afterAll(() => opened[Symbol.asyncDispose]())
