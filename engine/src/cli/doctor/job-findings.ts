@@ -11,7 +11,7 @@ const idleMs = 5 * minuteMs
 
 export type JobSchedule = Pick<Job, "name" | "everyMs" | "timeoutMs">
 
-/** The first run of a job comes half a minute after the start of a server, at the latest (jobs/runner.ts). */
+/** The first run of a job begins within half a minute of the start of a server (jobs/runner.ts), and takes its time. */
 const firstRunMs = 2 * minuteMs
 
 export interface JobFacts {
