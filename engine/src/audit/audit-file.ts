@@ -2,10 +2,9 @@
 // disk, and all who wait share one sync. A file that was moved away is left for a new one of the same name.
 import { closeSync, fdatasync, fstatSync, fsyncSync, openSync, readSync, statSync, writeSync } from "node:fs"
 import { dirname } from "node:path"
-import { setImmediate as nextTurn } from "node:timers/promises"
 import { promisify } from "node:util"
 import { secondMs, type Clock } from "../core/time.ts"
-import type { Timers } from "../core/timers.ts"
+import { gathered, nextTurn, type Timers } from "../core/timers.ts"
 import type { AuditSink } from "./audit-sink.ts"
 
 /** The calls that fail when a disk does; tests let them. */
@@ -68,6 +67,8 @@ export class AuditFile implements AuditSink {
   #writing: Promise<void> | undefined
   #running: Promise<void> | undefined
   #following: Promise<void> | undefined
+  /** Who waits for the sync that has not begun. */
+  #followerCount = 0
   #cancelTimer: (() => void) | undefined
 
   constructor(options: AuditFileOptions) {
@@ -112,7 +113,10 @@ export class AuditFile implements AuditSink {
 
   /** Resolves when all that was written or appended so far is on disk; rejects where that failed. */
   synced(): Promise<void> {
-    if (this.#unsynced) return (this.#following ??= this.#follow())
+    if (this.#unsynced) {
+      this.#followerCount += 1
+      return (this.#following ??= this.#follow())
+    }
     return this.#following ?? this.#running ?? Promise.resolve()
   }
 
@@ -158,8 +162,11 @@ export class AuditFile implements AuditSink {
 
   async #follow(): Promise<void> {
     await this.#running?.catch(() => {})
-    // All that is written in this turn shares one sync.
-    await nextTurn()
+    await gathered(
+      () => this.#followerCount,
+      () => this.#options.clock.now(),
+    )
+    this.#followerCount = 0
     this.#following = undefined
     this.#running = this.#sync()
     try {

@@ -37,3 +37,19 @@ async function beginSharing(): Promise<void> {
 
 /** Lets everybody else have a turn, in the middle of long work. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+
+/** What gathers longer is done in more than one go, so that nobody waits for all others. */
+const longestGatheringMs = 10
+
+/**
+ * Lets turns pass as long as each of them brings more, so that what comes together shares one flush of the disk, which takes as
+ * much of the processor as a request does. What comes alone waits for one turn. `count` is how many there are by now, `nowMs`
+ * any clock.
+ */
+export async function gathered(count: () => number, nowMs: () => number): Promise<void> {
+  const began = nowMs()
+  for (let before = 0; count() > before && nowMs() - began < longestGatheringMs;) {
+    before = count()
+    await nextTurn()
+  }
+}

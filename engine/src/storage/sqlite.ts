@@ -7,9 +7,9 @@
 import { closeSync, mkdirSync, openSync, realpathSync } from "node:fs"
 import { dirname } from "node:path"
 import type { SQLInputValue } from "node:sqlite"
-import { setImmediate as nextTurn } from "node:timers/promises"
 import { outOfService } from "../core/errors.ts"
 import { noStorageActivity, type StorageActivity } from "../core/storage-activity.ts"
+import { gathered, nextTurn } from "../core/timers.ts"
 import type { Span } from "../core/tracing.ts"
 import { type Backend, type BackendOptions, defaultLongestWorkMs } from "./backend.ts"
 import { backOff } from "./backoff.ts"
@@ -247,8 +247,7 @@ class SqliteStore implements Backend {
       this.#refuseUnusable()
       this.#queue.push({ work, readOnly, span, resolve, reject, queuedAt: this.#options.stopwatch() })
       this.#activityOf(readOnly).waitingCount += 1
-      // At the end of this turn, so that all its requests share one commit.
-      this.#drained ??= nextTurn().then(() => this.#drain())
+      this.#drained ??= this.#drain()
     }) as Promise<T>
   }
 
@@ -272,14 +271,20 @@ class SqliteStore implements Backend {
 
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
+      await this.#gathered()
       const batch = await this.#commitBatch()
       // The next batch gathers meanwhile, so that as many share a commit as the disk makes wait.
       if (batch !== undefined) await this.#settleOnDisk(batch)
       const quiet = this.#disk?.checkpointer?.committed()
       if (quiet !== undefined) await quiet
-      await nextTurn()
     }
     this.#drained = undefined
+  }
+
+  /** At least to the end of this turn, so that all its requests share one commit. */
+  async #gathered(): Promise<void> {
+    if (this.#disk === undefined) await nextTurn()
+    else await gathered(() => Math.min(this.#queue.length, largestBatch), this.#options.stopwatch)
   }
 
   async #settleOnDisk({ taken, settlements, commit }: Batch): Promise<void> {
