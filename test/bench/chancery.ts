@@ -2,10 +2,10 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
-import { type AddressInfo, createServer } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { Agent, request } from "undici"
+import { freePort } from "../free-port.ts"
 
 export const main = fileURLToPath(new URL("../../engine/dist/cli/main.js", import.meta.url))
 
@@ -132,14 +132,4 @@ async function untilReady(port: number, child: ChildProcess): Promise<void> {
     await sleep(5)
   }
   throw new Error("the server was not ready within 30 s")
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1")
-  await once(probe, "listening")
-  const { port } = probe.address() as AddressInfo
-  const closed = once(probe, "close")
-  probe.close()
-  await closed
-  return port
 }

@@ -2,7 +2,8 @@
 import { type AddressInfo, createServer, type Socket } from "node:net"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
-import { freePort, run, serve, temporaryFolder } from "./chancery.ts"
+import { freePort } from "../free-port.ts"
+import { run, serve, temporaryFolder } from "./chancery.ts"
 
 async function receiver(port = 0) {
   let text = ""

@@ -1,10 +1,10 @@
 // The command `chancery` in a process of its own, from its sources.
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { freePort } from "../free-port.ts"
 
 export const main = fileURLToPath(new URL("../../engine/src/cli/main.ts", import.meta.url))
 
@@ -98,16 +98,6 @@ async function isReady(url: string): Promise<boolean> {
   } catch {
     return false
   }
-}
-
-/** Free a moment ago; the kernel does not hand the same one out again soon. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === "string") throw new Error("no port")
-  return address.port
 }
 
 export interface Folder extends AsyncDisposable {

@@ -5,7 +5,8 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { Agent, request } from "undici"
 import { expect, test } from "vitest"
-import { freePort, main, run, serve, type Served, temporaryFolder } from "./chancery.ts"
+import { freePort } from "../free-port.ts"
+import { main, run, serve, type Served, temporaryFolder } from "./chancery.ts"
 
 const shell = promisify(execFile)
 

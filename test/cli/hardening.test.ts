@@ -4,7 +4,8 @@ import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
 import { type Block, type Shell, typedPage } from "../documents/typed-page.ts"
-import { freePort, main, serve, temporaryFolder } from "./chancery.ts"
+import { freePort } from "../free-port.ts"
+import { main, serve, temporaryFolder } from "./chancery.ts"
 
 const fixture = (name: string) => fileURLToPath(new URL(`tls/${name}`, import.meta.url))
 const root = fileURLToPath(new URL("../..", import.meta.url))

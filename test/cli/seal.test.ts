@@ -1,7 +1,8 @@
 import { readFile, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { freePort, run, serve, start, temporaryFolder } from "./chancery.ts"
+import { freePort } from "../free-port.ts"
+import { run, serve, start, temporaryFolder } from "./chancery.ts"
 
 interface KeyStatus {
   readonly keyId: string

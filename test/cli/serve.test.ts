@@ -6,7 +6,8 @@ import { Agent, request } from "undici"
 import { expect, test } from "vitest"
 import { defaultOf } from "../../engine/src/cli/setting-options.ts"
 import { environmentNameOf, flagOf, type Setting, settingNames, settings } from "../../engine/src/cli/settings.ts"
-import { freePort, run, serve, start, temporaryFolder } from "./chancery.ts"
+import { freePort } from "../free-port.ts"
+import { run, serve, start, temporaryFolder } from "./chancery.ts"
 
 test("--help documents every setting: flag, environment, file and default", async () => {
   const { code, out } = await run(["serve", "--help"])

@@ -9,7 +9,8 @@ import { openEngine } from "../../engine/src/index.ts"
 import { openDatabase } from "../../engine/src/storage/database.ts"
 import { migrations } from "../../engine/src/storage/migrations/index.ts"
 import { databaseKinds } from "../../engine/src/storage/temporary-database.ts"
-import { freePort, run, temporaryFolder } from "./chancery.ts"
+import { freePort } from "../free-port.ts"
+import { run, temporaryFolder } from "./chancery.ts"
 
 const [key, otherKey] = [7, 8].map((byte) => Buffer.alloc(32, byte).toString("base64"))
 const fixture = (name: string) => fileURLToPath(new URL(`tls/${name}.pem`, import.meta.url))

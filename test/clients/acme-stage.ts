@@ -10,7 +10,7 @@ import { request } from "undici"
 import { HeldIdentity, startServer } from "../../engine/src/server.ts"
 import { openssl } from "../../engine/src/testing/openssl.ts"
 import { openWorld, type World } from "../../engine/src/testing/world.ts"
-import { freePort } from "../cli/chancery.ts"
+import { freePort } from "../free-port.ts"
 
 /** One that serves ACME. */
 export interface AcmeMount {

@@ -22,7 +22,9 @@ async function attemptAll({ seed, module, targets: names, current, milliseconds 
   const file = openSync(current, "w")
   const made = targets.map(() => 0)
   let number = 0n
-  for (let turn = 0; Date.now() < deadline && toldFaults.size < faultsMaximum; turn += 1) {
+  // Each target has a turn, however long it took to open them.
+  const isOver = (turn: number) => turn >= targets.length && Date.now() >= deadline
+  for (let turn = 0; !isOver(turn) && toldFaults.size < faultsMaximum; turn += 1) {
     const index = turn % targets.length
     const target = targets[index]!
     const begun = made[index]!

@@ -2,13 +2,12 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
-import { createServer } from "node:net"
-import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { request } from "undici"
 import { expect } from "vitest"
 import type { CrashStore } from "./crash-store.ts"
+import { freePort } from "../free-port.ts"
 import { seededRandom } from "../../engine/src/testing/seeded-random.ts"
 
 const main = fileURLToPath(new URL("../../engine/src/cli/main.ts", import.meta.url))
@@ -33,11 +32,7 @@ export class CrashingServer {
 
   /** With the flags of further settings. */
   static async prepare(store: CrashStore, settings: readonly string[] = []): Promise<CrashingServer> {
-    const probe = createServer().listen(0, "127.0.0.1")
-    await once(probe, "listening")
-    const { port } = probe.address() as AddressInfo
-    probe.close()
-    return new CrashingServer(store, port, settings)
+    return new CrashingServer(store, await freePort(), settings)
   }
 
   async rootToken(): Promise<string> {

@@ -3,11 +3,11 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { generateKeyPairSync } from "node:crypto"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { once } from "node:events"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Agent, request } from "undici"
+import { freePort } from "../free-port.ts"
 
 export interface ControlPlane extends AsyncDisposable {
   /** Of a file with an administrator's access. */
@@ -42,7 +42,7 @@ async function onFreePorts(programs: string, { flags = [] }: ControlPlaneOptions
   await using opening = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), "chancery-control-plane-"))
   opening.defer(() => rm(folder, { recursive: true, force: true }))
-  const [etcdPort, serverPort] = await freePorts(2)
+  const [etcdPort, serverPort] = [await freePort(), await freePort()]
   const etcdUrl = `http://127.0.0.1:${etcdPort}`
   const etcd = start(join(programs, "etcd"), folder, [
     `--data-dir=${join(folder, "etcd")}`,
@@ -147,11 +147,3 @@ async function answering(name: string, child: ChildProcess, url: string): Promis
 }
 
 const disposing = (agent: Agent) => ({ value: agent, [Symbol.asyncDispose]: () => agent.destroy() })
-
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"))
-  await Promise.all(servers.map((server) => once(server, "listening")))
-  const ports = servers.map((server) => (server.address() as { port: number }).port)
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  return ports
-}

@@ -7,7 +7,8 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { exitCodes } from "../../engine/src/cli/exit-code.ts"
-import { freePort, run, temporaryFolder } from "../cli/chancery.ts"
+import { freePort } from "../free-port.ts"
+import { run, temporaryFolder } from "../cli/chancery.ts"
 import { findPostgresBinaries } from "../toolchain/postgres.ts"
 
 const execute = promisify(execFile)

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { openssl } from "../../../engine/src/testing/openssl.ts"
-import { freePort } from "../../cli/chancery.ts"
+import { freePort } from "../../free-port.ts"
 import { type AcmeStage, end, listening, responderHost } from "../acme-stage.ts"
 
 export interface PebbleServer extends AsyncDisposable {

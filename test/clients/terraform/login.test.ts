@@ -4,7 +4,8 @@ import { existsSync } from "node:fs"
 import { mkdir, readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type Folder, freePort, type Served, serve, temporaryFolder } from "../../cli/chancery.ts"
+import { freePort } from "../../free-port.ts"
+import { type Folder, type Served, serve, temporaryFolder } from "../../cli/chancery.ts"
 import { greeting, noTool, openProject, organization, tools } from "./stage.ts"
 
 let folder: Folder

@@ -2,12 +2,11 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdir } from "node:fs/promises"
-import { createServer } from "node:net"
-import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { request } from "undici"
+import { freePort } from "../../free-port.ts"
 
 const main = fileURLToPath(new URL("../../../engine/src/cli/main.ts", import.meta.url))
 /** The store cannot be reached: whoever runs servers starts them again. */
@@ -42,13 +41,9 @@ export class Replica {
 
   /** Not started. */
   static async prepare(name: string, options: ReplicaOptions): Promise<Replica> {
-    const probe = createServer().listen(0, "127.0.0.1")
-    await once(probe, "listening")
-    const { port } = probe.address() as AddressInfo
-    probe.close()
     const folder = join(options.folder, name)
     await mkdir(folder)
-    return new Replica(port, { ...options, folder })
+    return new Replica(await freePort(), { ...options, folder })
   }
 
   get url(): string {
