@@ -1,12 +1,14 @@
-// The command `chancery` in a process of its own, from its sources.
+// The command `chancery` in a process of its own, from its sources: bundled where the setup of the run has done that.
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { freePort } from "../free-port.ts"
+import { bundledVariable } from "../toolchain/bundled-chancery.ts"
 
-export const main = fileURLToPath(new URL("../../engine/src/cli/main.ts", import.meta.url))
+export const main =
+  process.env[bundledVariable] ?? fileURLToPath(new URL("../../engine/src/cli/main.ts", import.meta.url))
 
 /** As it is built: with what other packages add to it. */
 export const builtChancery = fileURLToPath(new URL("../../engine/bin/chancery.js", import.meta.url))

@@ -2,11 +2,13 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { TestProject } from "vitest/node"
 import { createTemplate, templateVariable } from "../../engine/src/storage/temporary-database.ts"
+import { bundleChancery, bundledVariable } from "./bundled-chancery.ts"
 import { sayMissing } from "./missing.ts"
 import { postgresInstallation, postgresVariable, startPostgres } from "./postgres.ts"
 
-export default async function setup(): Promise<() => Promise<void>> {
+export default async function setup({ config }: TestProject): Promise<() => Promise<void>> {
   // Projects that run together have one server, whose URL and template stand in the environment of all.
   if (process.env[templateVariable] !== undefined) return async () => {}
   await using opening = new AsyncDisposableStack()
@@ -15,6 +17,8 @@ export default async function setup(): Promise<() => Promise<void>> {
   // A process that ends late still writes what it compiled.
   opening.defer(() => rm(compiled, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }))
   process.env["NODE_COMPILE_CACHE"] = compiled
+  // Who watches changes the sources, and is to see what they do then.
+  if (!config.watch) process.env[bundledVariable] = opening.use(await bundleChancery()).main
   const server = await startPostgres()
   if (server === undefined) sayMissing(postgresInstallation)
   else {
