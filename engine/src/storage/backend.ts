@@ -66,4 +66,6 @@ export interface PostgresLimits {
   readonly lockTimeoutMs?: number | undefined
   /** After which a transaction is ended whose server asks nothing more; 10 seconds when left out. */
   readonly idleTimeoutMs?: number | undefined
+  /** The same of one that migrates, whose server may be about to rewrite what is large; a minute when left out. */
+  readonly idleMigrationMs?: number | undefined
 }

@@ -25,7 +25,7 @@ const silenceMs = 2_000
 /** A migration may have to rewrite what is large. */
 const longestMigrationMs = 3_600_000
 /** The same for a server that holds the lock to migrate and does nothing: it was stopped, or its machine is gone. */
-const idleMigrationMs = 60_000
+const defaultIdleMigrationMs = 60_000
 /**
  * Who reads a table from its beginning to its end collides with whoever changes any row of it, and one that is small, as
  * `generations` is for ever, would always be read so (PostgreSQL documentation, 13.2.3).
@@ -98,6 +98,7 @@ interface Limits {
   readonly statementTimeoutMs: number
   readonly lockTimeoutMs: number
   readonly idleTimeoutMs: number
+  readonly idleMigrationMs: number
 }
 
 function limitsOf({ limits = {}, longestWorkMs = defaultLongestWorkMs }: BackendOptions): Limits {
@@ -106,6 +107,7 @@ function limitsOf({ limits = {}, longestWorkMs = defaultLongestWorkMs }: Backend
     statementTimeoutMs: limits.statementTimeoutMs ?? longestWorkMs,
     lockTimeoutMs: limits.lockTimeoutMs ?? defaultLockTimeoutMs,
     idleTimeoutMs: limits.idleTimeoutMs ?? longestWorkMs,
+    idleMigrationMs: limits.idleMigrationMs ?? defaultIdleMigrationMs,
   }
 }
 
@@ -166,7 +168,7 @@ class PostgresStore implements Backend, Standby, Commits {
     this.#options = options
     this.#limits = limits
     this.#presence = new Presence(options)
-    const { statementTimeoutMs, lockTimeoutMs, idleTimeoutMs } = limits
+    const { statementTimeoutMs, lockTimeoutMs, idleTimeoutMs, idleMigrationMs } = limits
     // Set per transaction, because connection poolers refuse such settings at the start of a connection.
     const set = [
       `set local statement_timeout = ${statementTimeoutMs}`,

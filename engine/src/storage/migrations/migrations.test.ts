@@ -131,6 +131,39 @@ describe.each(kinds.filter(({ name }) => name === "PostgreSQL"))("on $name", (ki
     await long
     expect(await applied).toEqual(["0002-altering"])
   })
+
+  test("whoever stands still in the middle of a step keeps nobody from it, and undoes nothing later", async () => {
+    await using place = await kind.place({ empty: true })
+    await migrated(place.url, known)
+    const begun = Promise.withResolvers<void>()
+    const still = Promise.withResolvers<void>()
+    let attempts = 0
+    const freezing = slow("0002-step", async (session) => {
+      attempts += 1
+      await session.run(sql`create table step (a int)`)
+      if (attempts > 1) return
+      begun.resolve()
+      await still.promise
+      await session.run(sql`create table too_late (a int)`)
+    })
+    await using frozen = await openDatabase(place.url, {
+      limits: { idleMigrationMs: 100 },
+      migrations: [...known, freezing],
+    })
+    const outcome = frozen.migrate().catch((error: unknown) => error)
+    await begun.promise
+    const step = slow("0002-step", async (session) => void (await session.run(sql`create table step (b int)`)))
+    expect(await migrated(place.url, [...known, step])).toEqual(["0002-step"])
+    still.resolve()
+    expect(await outcome).toMatchObject({ code: "busy" })
+    expect(await frozen.migrate()).toEqual([])
+    const tables = await frozen.read((session) =>
+      session.all(sql<{ table_name: string; column_name: string }>`
+        select table_name, column_name from information_schema.columns where table_name in ('step', 'too_late')
+      `),
+    )
+    expect(tables).toEqual([{ table_name: "step", column_name: "b" }])
+  })
 })
 
 const names = (session: Session) => session.all(sql`select name from settings`)
