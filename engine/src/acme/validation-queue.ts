@@ -12,7 +12,7 @@ import { type AcmeNetwork, attempt, caaProblem, type NetworkTerms } from "./vali
 
 export interface ValidationContext extends Pick<
   PkiContext,
-  "storage" | "runtime" | "mountDirectory" | "authorities" | "authorityActivity"
+  "storage" | "runtime" | "generations" | "mountDirectory" | "authorities" | "authorityActivity"
 > {
   readonly network: AcmeNetwork
   readonly timers: Timers
@@ -96,11 +96,11 @@ interface Settling {
 }
 
 async function authorityOf(
-  { mountDirectory, authorities, storage }: ValidationContext,
+  { generations, mountDirectory, authorities, storage }: ValidationContext,
   { mountId }: ClaimedChallenge,
 ): Promise<Authority | undefined> {
   const mount = (await mountDirectory.current()).mounts.find(({ id }) => id === mountId)
-  return mount && authorities.read(storage, mount)
+  return mount && ((await authorities.newest(generations, mount)) ?? authorities.read(storage, mount))
 }
 
 /** What the owner of a name has decided does not change by itself within seconds. */

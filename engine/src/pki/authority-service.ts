@@ -113,13 +113,11 @@ export abstract class AuthorityService {
     work: (authority: Authority, stores: PkiStores) => Promise<T>,
   ): Promise<T> {
     const { mountDirectory, authorities } = this.context
-    let seen: { readonly mounts: MountTable; readonly authority: Authority } | undefined
+    let seen: Standing | undefined
     try {
       return await read(async (stores) => {
-        const mounts = await mountDirectory.within(stores)
-        const authority = await authorities.within(stores, mounts.at(this.mountPath))
-        seen = { mounts, authority }
-        return work(authority, stores)
+        seen = await this.#standing(stores)
+        return work(seen.authority, stores)
       })
     } finally {
       if (seen !== undefined) {
@@ -130,11 +128,20 @@ export abstract class AuthorityService {
   }
 
   protected transact<T>(work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
-    const { storage, mountDirectory, authorities } = this.context
-    return storage.transact(async (stores) => {
-      const mounts = await mountDirectory.within(stores)
-      return work(await authorities.within(stores, mounts.at(this.mountPath)), stores)
-    })
+    return this.context.storage.transact(async (stores) => work((await this.#standing(stores)).authority, stores))
+  }
+
+  /** In a unit of work: what is held of the mount is seldom anything else, and one query finds that out. */
+  async #standing(stores: PkiStores): Promise<Standing> {
+    const { mountDirectory, authorities } = this.context
+    const { held: known } = mountDirectory
+    const held = this.#held()
+    if (known !== undefined && held !== undefined) {
+      const { mounts, authority } = await stores.authorities.generations(held.mount.id)
+      if (mounts === known.generation && authority === held.generation) return { mounts: known, authority: held }
+    }
+    const mounts = await mountDirectory.within(stores)
+    return { mounts, authority: await authorities.within(stores, mounts.at(this.mountPath)) }
   }
 
   /** The signer with every use of its key on record, for a certificate with this serial number. */
@@ -220,6 +227,12 @@ export abstract class AuthorityService {
       return stands
     })
   }
+}
+
+/** One mount among all that there are. */
+interface Standing {
+  readonly mounts: MountTable
+  readonly authority: Authority
 }
 
 export interface Made<T> {

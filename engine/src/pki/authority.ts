@@ -17,6 +17,8 @@ import type { MountSettings, MountSettingsStore } from "./settings/mount-setting
 export interface AuthorityStore {
   /** Changes with any of what an authority is loaded from, the mount itself included. */
   generation(mountId: MountId): Promise<number>
+  /** The same beside that of the table of mounts. */
+  generations(mountId: MountId): Promise<{ readonly mounts: number; readonly authority: number }>
 }
 
 export interface AuthorityStores {

@@ -1,6 +1,6 @@
 import type { AuthorityStore } from "../pki/authority.ts"
 import type { MountId } from "../pki/mount.ts"
-import { authorityFamily, bumpGeneration, readGeneration } from "./generations.ts"
+import { authorityFamily, bumpGeneration, readGeneration, readMountGenerations } from "./generations.ts"
 import type { Session } from "./session.ts"
 
 export class AuthorityRows implements AuthorityStore {
@@ -12,6 +12,10 @@ export class AuthorityRows implements AuthorityStore {
 
   generation(mountId: MountId): Promise<number> {
     return readGeneration(this.#session, authorityFamily(mountId))
+  }
+
+  generations(mountId: MountId): Promise<{ readonly mounts: number; readonly authority: number }> {
+    return readMountGenerations(this.#session, mountId)
   }
 }
 

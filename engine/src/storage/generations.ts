@@ -1,6 +1,7 @@
 // One number per family of facts that replicas cache (architecture 0.23): whoever changes such a fact bumps it in the
 // same transaction, and whoever cached it compares.
 import { sql } from "kysely"
+import type { MountId } from "../pki/mount.ts"
 import { statement, type Session } from "./session.ts"
 
 export const identityFamily = "identity"
@@ -20,6 +21,17 @@ export async function readFrontGenerations(
   const rows = await session.all(readFront, {})
   const numberOf = (wanted: string) => rows.find(({ family }) => family === wanted)?.number ?? 0
   return { identity: numberOf(identityFamily), mounts: numberOf(mountsFamily) }
+}
+
+/** Of all mounts and of one of them, in one query. */
+export async function readMountGenerations(
+  session: Session,
+  mountId: MountId,
+): Promise<{ readonly mounts: number; readonly authority: number }> {
+  const authority = authorityFamily(mountId)
+  const rows = await session.all(readPair, { mounts: mountsFamily, authority })
+  const numberOf = (wanted: string) => rows.find(({ family }) => family === wanted)?.number ?? 0
+  return { mounts: numberOf(mountsFamily), authority: numberOf(authority) }
 }
 
 export async function bumpGeneration(session: Session, family: string): Promise<void> {
@@ -42,6 +54,11 @@ const readFront = statement<Record<string, never>, { family: string; number: num
     .selectFrom("generations")
     .select(["family", "number"])
     .where("family", "in", [sql.lit(identityFamily), sql.lit(mountsFamily)]),
+)
+
+const readPair = statement<{ mounts: string; authority: string }, { family: string; number: number }>(
+  (db, { mounts, authority }) =>
+    db.selectFrom("generations").select(["family", "number"]).where("family", "in", [mounts, authority]),
 )
 
 const bump = statement<{ family: string }, unknown>((db, { family }) =>
