@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { promisify } from "node:util"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 
 const root = join(import.meta.dirname, "../..")
 const sourceOf = (path: string): string => pathToFileURL(join(root, path)).href
@@ -17,25 +17,52 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** Packages that a process of its own has loaded when it has run this. */
-async function packagesAfter(work: string): Promise<readonly string[]> {
+interface Loaded {
+  readonly packages: readonly string[]
+  /** Modules that are no part of a package. */
+  readonly ownCount: number
+}
+
+/** What a process of its own has loaded when it has run this. */
+async function loadedAfter(work: string): Promise<Loaded> {
   const program = `
     import { registerHooks } from "node:module"
     const packages = new Set()
+    const own = new Set()
     registerHooks({
       load(url, context, next) {
         const [, name] = /.*\\/node_modules\\/((?:@[^/]+\\/)?[^/]+)\\//.exec(url) ?? []
         if (name !== undefined) packages.add(name)
+        else if (url.startsWith("file:")) own.add(url)
         return next(url, context)
       },
     })
     ${work}
-    process.stdout.write(JSON.stringify([...packages].toSorted()))`
+    process.stdout.write(JSON.stringify({ packages: [...packages].toSorted(), ownCount: own.size }))`
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], {
     cwd: root,
   })
-  return JSON.parse(stdout) as string[]
+  return JSON.parse(stdout) as Loaded
 }
+
+const packagesAfter = async (work: string): Promise<readonly string[]> => (await loadedAfter(work)).packages
+
+describe("the command loads no engine", () => {
+  test.each([
+    { words: ["--version"], why: "it is asked for its version" },
+    { words: ["serve", "--help"], why: "it says what it can do" },
+    { words: ["serve", "--listen", "nowhere"], why: "a setting is refused" },
+    { words: ["token", "list", "--storage", "nowhere"], why: "a store is refused" },
+    { words: ["complete", "--", "tok"], why: "a word is completed", further: ["@bomb.sh/tab"] },
+  ])("where $why", async ({ words, further = [] }) => {
+    const { packages, ownCount } = await loadedAfter(`
+      const { run } = await import("${sourceOf("engine/src/cli/program.ts")}")
+      console.log = () => {}
+      await run(${JSON.stringify(words)}, { out() {}, say() {}, input: async () => "", environment: {} })`)
+    expect(packages).toEqual([...further, "commander", "zod"])
+    expect(ownCount).toBeLessThan(60)
+  })
+})
 
 test("the kinds that programs declare need no package", async () => {
   expect(

@@ -5,7 +5,7 @@ import { dayMs } from "../core/time.ts"
 import type { ServedEngine } from "../engine.ts"
 import { type ListenAddress, urlOf } from "../http/listen-address.ts"
 import { writePem } from "../x509/pem.ts"
-import type { ManagedTls } from "./managed-tls.ts"
+import type { ManagedTls } from "./managed-tls-setting.ts"
 
 const rootMount = "pki-root"
 const mount = "pki"

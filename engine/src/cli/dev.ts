@@ -1,25 +1,10 @@
 // What `npm start` runs: a server that is ready to be tried, with an organization, a root token and the next commands to
 // type. Everything it sets up is there once, however often it is started.
-import { existsSync } from "node:fs"
-import { readFile } from "node:fs/promises"
-import { join, resolve } from "node:path"
 import { Command } from "commander"
-import { isEngineError } from "../core/errors.ts"
-import type { ServedEngine } from "../engine.ts"
-import type { RunningServer } from "../server.ts"
-import { ensureAuthorities, localTls } from "./dev-authorities.ts"
-import { runServer } from "./run-server.ts"
-import { writeDurably } from "../storage/durable-file.ts"
-import { findOperator, type KeptManifests } from "./operator.ts"
-import { readSecretFile } from "./secret-file.ts"
+import { developmentOrganization, usualManifests } from "./dev-defaults.ts"
 import { addSettingOptions, settingsOf } from "./setting-options.ts"
 import { settingNames } from "./settings.ts"
-import { describeStorage, makeDataFolder, storageUrl } from "./store.ts"
 import type { Terminal } from "./terminal.ts"
-import { type TerraformSettings, terraformSettings } from "./terraform-settings.ts"
-import { tlsAddressOf } from "./tls-address.ts"
-
-export const developmentOrganization = "default"
 
 export function devCommand(terminal: Terminal): Command {
   const command = new Command("dev").description(
@@ -32,119 +17,7 @@ export function devCommand(terminal: Terminal): Command {
   )
   return command.action(async ({ manifests }: { readonly manifests?: string }) => {
     const settings = settingsOf(command, terminal, true)
-    const tokenFile = join(settings.data, "root-token")
-    const rootFile = join(settings.data, "ca.pem")
-    const terraformFile = join(settings.data, "terraformrc")
-    await runServer(settings, terminal, {
-      async prepare(engine) {
-        await makeDataFolder(settings.data)
-        await ensureOrganization(engine)
-        await ensureRootToken(engine, tokenFile)
-        await ensureAuthorities(engine, { ...settings, tlsListen: tlsAddressOf(settings) })
-      },
-      usualTls: localTls,
-      onTlsIssued: (root) => keepRoot(rootFile, root),
-      async onReady(server) {
-        const terraform = terraformSettings(server, (await readSecretFile(tokenFile)) ?? "")
-        if (terraform !== undefined) await writeDurably(terraformFile, terraform.text, 0o600)
-        const storage = describeStorage(storageUrl(settings))
-        terminal.out(welcome(server, { storage, tokenFile, rootFile, terraformFile, terraform }))
-      },
-      beside: (engine, log, signal) => keepManifests(manifests, { engine, log, terminal, data: settings.data }, signal),
-    })
+    const { serveForDevelopment } = await import("./actions/dev.ts")
+    await serveForDevelopment(settings, manifests, terminal)
   })
-}
-
-const usualManifests = "examples/manifests"
-
-async function keepManifests(
-  given: string | undefined,
-  { data, ...rest }: Pick<KeptManifests, "engine" | "log" | "terminal"> & { readonly data: string },
-  signal: AbortSignal,
-): Promise<void> {
-  if (given === "off" || (given === undefined && !existsSync(usualManifests))) return
-  const operator = await findOperator()
-  if (operator === undefined) {
-    if (given !== undefined)
-      rest.terminal.say("chancery: --manifests needs @chancery/operator, which is not installed.")
-    return
-  }
-  const folder = given ?? usualManifests
-  const options = { ...rest, folder, statusFolder: join(data, "manifests"), organization: developmentOrganization }
-  await operator.keepManifests(options, signal)
-}
-
-async function ensureOrganization({ organizations }: ServedEngine): Promise<void> {
-  try {
-    await organizations.get(developmentOrganization)
-  } catch (error) {
-    if (!isEngineError(error, "not-found")) throw error
-    await organizations.create({ name: developmentOrganization, email: "root@localhost" })
-  }
-}
-
-async function ensureRootToken(engine: ServedEngine, file: string): Promise<void> {
-  const kept = await readSecretFile(file)
-  if (kept !== undefined && (await isRootToken(engine, kept))) return
-  const { caller } = engine
-  if (caller.kind !== "user") throw new Error("the embedded engine acts for no user")
-  const { secret } = await engine.tokens.createForUser(caller.userId, { description: "chancery dev" })
-  await writeDurably(file, `${secret}\n`, 0o600)
-}
-
-async function isRootToken(engine: ServedEngine, token: string): Promise<boolean> {
-  try {
-    const caller = await engine.authenticate(token)
-    return caller.kind === "user" && caller.siteAdmin
-  } catch (error) {
-    if (isEngineError(error, "unauthenticated")) return false
-    throw error
-  }
-}
-
-/** For whoever is to trust the server; nobody reads it in the middle of being written. */
-async function keepRoot(file: string, root: string | undefined): Promise<void> {
-  if (root !== undefined && (await readFile(file, "utf8").catch(() => "")) !== root)
-    await writeDurably(file, root, 0o644)
-}
-
-interface Kept {
-  readonly storage: string
-  readonly tokenFile: string
-  readonly rootFile: string
-  readonly terraformFile: string
-  readonly terraform: TerraformSettings | undefined
-}
-
-export function welcome({ url, httpsUrl }: RunningServer, kept: Kept): string {
-  const { storage, tokenFile, rootFile, terraformFile, terraform } = kept
-  const state =
-    terraform === undefined
-      ? ""
-      : `  # have terraform or tofu keep its state here, by a cloud block with hostname = "${terraform.hostname}"
-  export TF_CLI_CONFIG_FILE="${resolve(terraformFile)}"
-
-`
-  const also = httpsUrl === undefined ? "" : ` and ${httpsUrl} (trust ${rootFile})`
-  const trust = httpsUrl === undefined ? "" : ` --cacert ${rootFile}`
-  const curl = `curl -s -H "Authorization: Bearer $(cat ${tokenFile})"`
-  const workspaces = `${url}/api/v2/organizations/${developmentOrganization}/workspaces`
-  return `
-Chancery serves on ${url}${also} and keeps its data in ${storage}.
-The root token is in ${tokenFile}. Next, in another terminal:
-
-  # create a workspace
-  ${curl} -H "Content-Type: application/vnd.api+json" -d '{"data":{"type":"workspaces","attributes":{"name":"network"}}}' ${workspaces}
-
-  # list the workspaces
-  ${curl} ${workspaces}
-
-  # show one
-  ${curl} ${workspaces}/network
-
-  # issue a certificate for this machine
-  curl -s${trust} -H "X-Service-Token: $(cat ${tokenFile})" -d common_name=app.localhost ${httpsUrl ?? url}/v1/pki/issue/local
-
-${state}Ctrl-C stops the server.
-`
 }

@@ -3,10 +3,8 @@ import { pino, stdTimeFunctions } from "pino"
 import type { DestinationStream } from "pino"
 import { EngineError } from "../core/errors.ts"
 import type { Log } from "../core/runtime.ts"
+import type { LogLevel } from "./log-level.ts"
 import { logStream } from "./log-stream.ts"
-
-export const logLevels = ["debug", "info", "warn", "error", "silent"] as const
-export type LogLevel = (typeof logLevels)[number]
 
 export interface ProcessLog extends Log {
   /** Writes out what is still buffered; before the process ends. */

@@ -7,7 +7,8 @@ import { manualClock } from "../testing/manual-clock.ts"
 import { manualTimers } from "../testing/manual-timers.ts"
 import { openWorld, type World } from "../testing/world.ts"
 import { CommandError, exitCodes } from "./exit-code.ts"
-import { issueManagedTls, parseManagedTls } from "./managed-tls.ts"
+import { issueManagedTls } from "./managed-tls.ts"
+import { parseManagedTls } from "./managed-tls-setting.ts"
 
 const clock = manualClock()
 let world: World

@@ -12,25 +12,7 @@ import { parseCertificate } from "../x509/certificate.ts"
 import { sameName } from "../x509/name.ts"
 import { writePem } from "../x509/pem.ts"
 import { CommandError, exitCodeOf, exitCodes } from "./exit-code.ts"
-
-export interface ManagedTls {
-  readonly mount: string
-  readonly role: string
-  /** Names and addresses of the server, the first name being its common name. */
-  readonly hosts: readonly string[]
-}
-
-/** `pki/web:chancery.example,10.0.0.1`; undefined for anything else. */
-export function parseManagedTls(text: string): ManagedTls | undefined {
-  const [, mount, role, list] = /^(.+)\/([^/:]+):([^/]+)$/.exec(text) ?? []
-  if (mount === undefined || role === undefined || list === undefined) return undefined
-  const hosts = list.split(",").map((host) => host.trim())
-  return hosts.every((host) => isIP(host) !== 0 || isHostName(host)) ? { mount, role, hosts } : undefined
-}
-
-const isHostName = (text: string): boolean =>
-  text.length <= 253 &&
-  /^(\*\.)?([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(text)
+import type { ManagedTls } from "./managed-tls-setting.ts"
 
 export interface ManagedCertificate extends Disposable {
   readonly source: SecureContextSource

@@ -20,6 +20,7 @@ import type { Terminal } from "./terminal.ts"
 import { tokenCommand } from "./token.ts"
 import { workspaceCommand } from "./workspace.ts"
 
+/** Says what can be typed. What a command does, and all that it needs for that, is loaded when it is asked for. */
 export function createProgram(terminal: Terminal, further: readonly Command[] = []): Command {
   const program = new Command("chancery")
     .description("Workspaces, tags and certificates, served over HTTP.")

@@ -8,8 +8,8 @@ import { parseTrustedProxies, proxyHeaders } from "../http/client-address.ts"
 import { type ListenAddress, parseListenAddress } from "../http/listen-address.ts"
 import { parseByteSize } from "./byte-size.ts"
 import { dayMs, hourMs, parseDuration } from "../core/time.ts"
-import { parseManagedTls } from "./managed-tls.ts"
-import { logLevels } from "./log.ts"
+import { parseManagedTls } from "./managed-tls-setting.ts"
+import { logLevels } from "./log-level.ts"
 import { parseRsaKeyStock } from "./rsa-key-stock.ts"
 
 export interface Setting {

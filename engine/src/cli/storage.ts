@@ -1,13 +1,4 @@
-import { existsSync, statSync } from "node:fs"
-import { join, resolve } from "node:path"
 import { Command } from "commander"
-import { CopyRefused } from "../storage/copy-end.ts"
-import { sqliteFile } from "../storage/database.ts"
-import { CopyEndFailed, copyStore, type StoreCopyProgress } from "../storage/store-copy.ts"
-import { CommandError, exitCodes, usageError } from "./exit-code.ts"
-import { progressOf, type Progress } from "./progress.ts"
-import { json } from "./report.ts"
-import { databaseFileName, describeStorage, reasonOf, storeError } from "./store.ts"
 import type { Terminal } from "./terminal.ts"
 
 export function storageCommand(terminal: Terminal): Command {
@@ -24,69 +15,7 @@ function copyCommand(terminal: Terminal): Command {
     .argument("<to>", "the database to fill, in the same forms; it must be empty")
     .option("--json", "print what was copied as JSON")
     .action(async (from: string, to: string, { json: asJson }: { readonly json?: true }) => {
-      const [source, target] = [storeAt(from), storeAt(to)]
-      const shown = progressOfSteps(terminal)
-      const { tables, resumedRows, sealKeyIds } = await copyStore({
-        from: source,
-        to: target,
-        progress: shown.show,
-      }).catch(refused)
-      shown.end()
-      if (asJson === true) {
-        terminal.out(
-          json({ from: describeStorage(source), to: describeStorage(target), tables, resumedRows, sealKeyIds }),
-        )
-        return
-      }
-      const rowCount = Object.values(tables).reduce((sum, { rows }) => sum + rows, 0)
-      const earlier = resumedRows === 0 ? "" : `, ${resumedRows} of them by an earlier run`
-      terminal.out(
-        `Copied ${describeStorage(source)} to ${describeStorage(target)}: ${rowCount} rows${earlier}, every table compared.`,
-      )
-      if (sealKeyIds.length > 0)
-        terminal.out(
-          `It opens with the seal keys of the old store (${sealKeyIds.join(", ")}); give its servers the same.`,
-        )
+      const { copyStoreBetween } = await import("./actions/copy-store.ts")
+      await copyStoreBetween(from, to, asJson === true, terminal)
     })
-}
-
-/** A folder, or a file in it, stands for the embedded store in it. */
-function storeAt(given: string): string {
-  if (/^postgres(ql)?:\/\//.test(given)) return given
-  const file = sqliteFile(given)
-  if (file !== undefined && file !== "") return `sqlite:${resolve(file)}`
-  if (given === "" || /^[a-z]+:/i.test(given))
-    throw usageError(
-      `"${given.split(":", 1)[0]}:…" is no store that can be copied; name a data folder, sqlite:PATH or postgres://….`,
-    )
-  const isFile = existsSync(given) && statSync(given).isFile()
-  return `sqlite:${resolve(isFile ? given : join(given, databaseFileName))}`
-}
-
-const verbs = { copy: "Copied", compare: "Compared" } as const
-
-function progressOfSteps(terminal: Terminal): { readonly show: StoreCopyProgress; end(): void } {
-  let current: { readonly name: keyof typeof verbs; readonly progress: Progress } | undefined
-  return {
-    show({ name, doneRows, totalRows }) {
-      if (current?.name !== name) {
-        current?.progress.end()
-        current = { name, progress: progressOf(terminal, verbs[name]) }
-      }
-      current.progress.show(doneRows, totalRows)
-    },
-    end: () => current?.progress.end(),
-  }
-}
-
-function refused(error: unknown): never {
-  if (error instanceof CopyEndFailed && error.isUnderWay)
-    throw new CommandError(
-      exitCodes.busy,
-      `The store ${describeStorage(error.url)} failed (${reasonOf(error.cause)}); the same command goes on where this one stopped.`,
-      { cause: error },
-    )
-  if (error instanceof CopyEndFailed) throw storeError(error.url, error.cause)
-  if (!(error instanceof CopyRefused)) throw error
-  throw new CommandError(error.isTemporary ? exitCodes.busy : exitCodes.configuration, error.message, { cause: error })
 }

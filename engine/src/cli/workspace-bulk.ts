@@ -3,7 +3,6 @@ import { Command } from "commander"
 import type { Binding } from "../tags/tag-binding.ts"
 import type { BulkAction, BulkResult } from "../workspaces/bulk-action.ts"
 import { CommandError, exitCodes } from "./exit-code.ts"
-import { progressOf } from "./progress.ts"
 import { json, table } from "./report.ts"
 import type { Terminal } from "./terminal.ts"
 import { withCallerEngine } from "./with-caller-engine.ts"
@@ -79,6 +78,7 @@ async function act(command: Command, terminal: Terminal, options: BulkOptions, a
       ...(owner === undefined ? {} : { owner }),
     })
     const told: BulkResult[] = []
+    const { progressOf } = await import("./progress.ts")
     const progress = progressOf(terminal, dryRun === true ? "Looked at" : "Done")
     try {
       for await (const part of results) {

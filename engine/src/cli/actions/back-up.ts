@@ -1,0 +1,76 @@
+import { dirname } from "node:path"
+import { backUp, BackupRefused, restore } from "../../storage/backup.ts"
+import { sqliteFile } from "../../storage/database.ts"
+import { CommandError, configurationError, exitCodes } from "../exit-code.ts"
+import { progressLine } from "../progress.ts"
+import { json } from "../report.ts"
+import type { Settings } from "../settings.ts"
+import { describeStorage, makeDataFolder, sealKeyFileOf, storageUrl } from "../store.ts"
+import type { Terminal } from "../terminal.ts"
+
+export interface BackupOptions {
+  readonly target: string
+  readonly withSealKey: boolean
+  readonly asJson: boolean
+}
+
+export async function backUpStore(
+  settings: Settings,
+  { target, withSealKey, asJson }: BackupOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const sealKeyFile = withSealKey ? sealKeyFileOf(settings) : undefined
+  const progress = progressLine(terminal, "Copied")
+  const report = await backUp({ file: embeddedFile(settings), target, sealKeyFile, progress: progress.show }).catch(
+    refused,
+  )
+  progress.end()
+  if (asJson) {
+    terminal.out(json(report))
+    return
+  }
+  terminal.out(`Backed up ${describeStorage(storageUrl(settings))} to ${report.file}: ${report.bytes} bytes, checked.`)
+  if (report.sealKeyFile !== undefined) terminal.out(`The seal key is in ${report.sealKeyFile}; keep it apart.`)
+}
+
+export interface RestoreOptions {
+  readonly backup: string
+  readonly overwrite: true | undefined
+  readonly asJson: boolean
+}
+
+export async function restoreStore(
+  settings: Settings,
+  { backup, overwrite, asJson }: RestoreOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const file = embeddedFile(settings)
+  await makeDataFolder(dirname(file))
+  const progress = progressLine(terminal, "Restored")
+  const content = await restore({ backup, file, overwrite, progress: progress.show }).catch(refused)
+  progress.end()
+  if (asJson) {
+    terminal.out(json({ ...content, file }))
+    return
+  }
+  terminal.out(
+    `Restored ${file} from ${backup}: ${content.bytes} bytes, checked. Put the seal key back too, if it is not there.`,
+  )
+}
+
+/** The file of the embedded store; other stores have tools of their own. */
+function embeddedFile(settings: Settings): string {
+  const url = storageUrl(settings)
+  const file = sqliteFile(url)
+  if (file === undefined) {
+    throw configurationError(
+      `The store ${describeStorage(url)} is not a file; back up and restore a PostgreSQL database with pg_dump and pg_restore.`,
+    )
+  }
+  return file
+}
+
+function refused(error: unknown): never {
+  if (error instanceof BackupRefused) throw new CommandError(exitCodes.failure, error.message, { cause: error })
+  throw error
+}
