@@ -18,8 +18,9 @@ export interface Registration {
   readonly binding?: Binding | undefined
 }
 
+/** As one word: a key may begin with a dash, which would make it an option. */
 export const bindingWords = (binding: Binding | undefined): readonly string[] =>
-  binding === undefined ? [] : ["--eab-kid", binding.id, "--eab-hmac-key", binding.key]
+  binding === undefined ? [] : ["--eab-kid", binding.id, `--eab-hmac-key=${binding.key}`]
 
 export async function certbotAccount(
   program: string,
