@@ -98,9 +98,7 @@ describe.runIf(postgres.available)("PostgreSQL is asked", () => {
       expect(seen.body.data.attributes.locked).toBe(true)
       const lockings = "/organizations/acme/events?filter[kind]=workspace.locked&page[size]=100"
       // The feed ends before the first transaction under way, whosesoever it is.
-      await expect
-        .poll(async () => (await world.request("GET", lockings)).body.data)
-        .toHaveLength(path === "" ? 2 : 4)
+      await expect.poll(async () => (await world.request("GET", lockings)).body.data).toHaveLength(path === "" ? 2 : 4)
       await act("unlock")
     })
 
