@@ -1,59 +1,41 @@
 import type { Migration } from "../migrate.ts"
-import { workspacesMigration } from "./0001-workspaces.ts"
-import { mountsMigration } from "./0002-mounts.ts"
-import { pkiMigration } from "./0003-pki.ts"
-import { policiesMigration } from "./0004-policies.ts"
-import { leasesMigration } from "./0005-leases.ts"
-import { revocationsMigration } from "./0007-revocations.ts"
-import { readingMigration } from "./0009-reading.ts"
-import { tidyMigration } from "./0010-tidy.ts"
-import { acmeMigration } from "./0011-acme.ts"
-import { acmeFinalizingMigration } from "./0012-acme-finalizing.ts"
-import { acmeManagementMigration } from "./0013-acme-management.ts"
-import { acmeRatesMigration } from "./0014-acme-rates.ts"
-import { stateDocumentsMigration } from "./0015-state-documents.ts"
-import { runsMigration } from "./0016-runs.ts"
-import { workspaceRecordsMigration } from "./0017-workspace-records.ts"
-import { tagOwnersMigration } from "./0018-tag-owners.ts"
-import { lockEndsMigration } from "./0019-lock-ends.ts"
-import { eventsMigration } from "./0020-events.ts"
-import { bulkActionsMigration } from "./0021-bulk-actions.ts"
-import { confirmationsMigration } from "./0022-confirmations.ts"
-import { webhooksMigration } from "./0023-webhooks.ts"
-import { namesOfCertificatesMigration } from "./0024-names-of-certificates.ts"
-import { cancellationsMigration } from "./0025-cancellations.ts"
-import { listIndexesMigration } from "./0026-list-indexes.ts"
-import { filingMigration } from "./0027-filing.ts"
-import { unfiledRowsMigration } from "./0028-unfiled-rows.ts"
-import { partitionsMigration } from "./0029-partitions.ts"
+
+/** Nearly every start finds all of them applied: what one does is loaded when it is missing. */
+const loaded = (name: string, load: () => Promise<Migration>): Migration => ({
+  name,
+  up: async (session) => (await load()).up(session),
+})
 
 /** In order of application; a released one is never changed. */
 export const migrations: readonly Migration[] = [
-  workspacesMigration,
-  mountsMigration,
-  pkiMigration,
-  policiesMigration,
-  leasesMigration,
-  revocationsMigration,
-  readingMigration,
-  tidyMigration,
-  acmeMigration,
-  acmeFinalizingMigration,
-  acmeManagementMigration,
-  acmeRatesMigration,
-  stateDocumentsMigration,
-  runsMigration,
-  workspaceRecordsMigration,
-  tagOwnersMigration,
-  lockEndsMigration,
-  eventsMigration,
-  bulkActionsMigration,
-  confirmationsMigration,
-  webhooksMigration,
-  namesOfCertificatesMigration,
-  cancellationsMigration,
-  listIndexesMigration,
-  filingMigration,
-  unfiledRowsMigration,
-  partitionsMigration,
+  loaded("0001-workspaces", async () => (await import("./0001-workspaces.ts")).workspacesMigration),
+  loaded("0002-mounts", async () => (await import("./0002-mounts.ts")).mountsMigration),
+  loaded("0003-pki", async () => (await import("./0003-pki.ts")).pkiMigration),
+  loaded("0004-policies", async () => (await import("./0004-policies.ts")).policiesMigration),
+  loaded("0005-leases", async () => (await import("./0005-leases.ts")).leasesMigration),
+  loaded("0007-revocations", async () => (await import("./0007-revocations.ts")).revocationsMigration),
+  loaded("0009-reading", async () => (await import("./0009-reading.ts")).readingMigration),
+  loaded("0010-tidy", async () => (await import("./0010-tidy.ts")).tidyMigration),
+  loaded("0011-acme", async () => (await import("./0011-acme.ts")).acmeMigration),
+  loaded("0012-acme-finalizing", async () => (await import("./0012-acme-finalizing.ts")).acmeFinalizingMigration),
+  loaded("0013-acme-management", async () => (await import("./0013-acme-management.ts")).acmeManagementMigration),
+  loaded("0014-acme-rates", async () => (await import("./0014-acme-rates.ts")).acmeRatesMigration),
+  loaded("0015-state-documents", async () => (await import("./0015-state-documents.ts")).stateDocumentsMigration),
+  loaded("0016-runs", async () => (await import("./0016-runs.ts")).runsMigration),
+  loaded("0017-workspace-records", async () => (await import("./0017-workspace-records.ts")).workspaceRecordsMigration),
+  loaded("0018-tag-owners", async () => (await import("./0018-tag-owners.ts")).tagOwnersMigration),
+  loaded("0019-lock-ends", async () => (await import("./0019-lock-ends.ts")).lockEndsMigration),
+  loaded("0020-events", async () => (await import("./0020-events.ts")).eventsMigration),
+  loaded("0021-bulk-actions", async () => (await import("./0021-bulk-actions.ts")).bulkActionsMigration),
+  loaded("0022-confirmations", async () => (await import("./0022-confirmations.ts")).confirmationsMigration),
+  loaded("0023-webhooks", async () => (await import("./0023-webhooks.ts")).webhooksMigration),
+  loaded(
+    "0024-names-of-certificates",
+    async () => (await import("./0024-names-of-certificates.ts")).namesOfCertificatesMigration,
+  ),
+  loaded("0025-cancellations", async () => (await import("./0025-cancellations.ts")).cancellationsMigration),
+  loaded("0026-list-indexes", async () => (await import("./0026-list-indexes.ts")).listIndexesMigration),
+  loaded("0027-filing", async () => (await import("./0027-filing.ts")).filingMigration),
+  loaded("0028-unfiled-rows", async () => (await import("./0028-unfiled-rows.ts")).unfiledRowsMigration),
+  loaded("0029-partitions", async () => (await import("./0029-partitions.ts")).partitionsMigration),
 ]

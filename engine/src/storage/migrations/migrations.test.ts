@@ -1,7 +1,7 @@
 // Every release can be followed by this one: at each step there are rows in every table, and what the release before says goes on
 // being understood, because its servers are at work while this one's take their places.
-import { mkdir } from "node:fs/promises"
-import { dirname } from "node:path"
+import { mkdir, readdir } from "node:fs/promises"
+import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { setTimeout as sleep } from "node:timers/promises"
 import { sql } from "kysely"
@@ -30,6 +30,20 @@ interface Raw extends AsyncDisposable {
   rows(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
   write(statements: readonly string[]): Promise<unknown>
 }
+
+test("the list has every file's migration, under the name of the file", async () => {
+  const files = (await readdir(import.meta.dirname)).flatMap((file) => /^(\d{4}-[^.]+)\.ts$/.exec(file)?.[1] ?? [])
+  const listed = migrations.map(({ name }) => name)
+  expect(listed).toEqual(files.toSorted())
+  const own: string[] = []
+  for (const name of listed) {
+    const exported = Object.values(
+      (await import(join(import.meta.dirname, `${name}.ts`))) as Readonly<Record<string, Migration>>,
+    )
+    own.push(...exported.filter((value) => typeof value === "object").map((migration) => migration.name))
+  }
+  expect(own).toEqual(listed)
+})
 
 describe.each(kinds)("on $name", (kind) => {
   test("each step finds rows in every table, keeps them, and understands what was said before it", async () => {
