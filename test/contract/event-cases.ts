@@ -27,6 +27,12 @@ export function eventCases(engine: () => OpenedEngine): void {
     }
   }
 
+  /** The same, once there are so many: a change may be readable a moment after it was made. */
+  async function toldOf(count: number, of: Engine, query: EventQuery): Promise<readonly EventView[]> {
+    await expect.poll(async () => (await told(of, query)).length).toBeGreaterThanOrEqual(count)
+    return told(of, query)
+  }
+
   /** So many as they come; the test waits for what does not. */
   async function taken(events: AsyncIterable<EventView>, count: number): Promise<readonly EventView[]> {
     const found: EventView[] = []
@@ -47,7 +53,7 @@ export function eventCases(engine: () => OpenedEngine): void {
     await own.workspaces.unlock({ id })
     await own.tags.remove(id, [{ name: "net" }])
     await own.workspaces.safeDelete({ id })
-    const events = await told(own, { workspaces: [id] })
+    const events = await toldOf(6, own, { workspaces: [id] })
     expect(kinds(events)).toEqual([
       "workspace.created",
       "workspace.updated",
@@ -88,7 +94,7 @@ export function eventCases(engine: () => OpenedEngine): void {
         sensitive: false,
       } as const
       await own.variables.create({ id: other.id }, variable)
-      expect(kinds(await told(own, { ...query, since: before }))).toEqual(expected)
+      expect(kinds(await toldOf(expected.length, own, { ...query, since: before }))).toEqual(expected)
     })
 
     test("that names no kind there is, and a beginning that is none, are refused", async () => {
@@ -116,6 +122,7 @@ export function eventCases(engine: () => OpenedEngine): void {
     const { engine: own } = cast.owner
     const { id } = await cast.newWorkspace()
     const query = { workspaces: [id] }
+    await toldOf(1, own, query)
     const following = await own.events.follow(cast.organization, query)
     const first = taken(following, 2)
     await own.workspaces.lock({ id }, { reason: "" })
@@ -123,6 +130,7 @@ export function eventCases(engine: () => OpenedEngine): void {
     const seen = await first
     expect(kinds(seen)).toEqual(["workspace.locked", "workspace.unlocked"])
     await own.workspaces.update({ id }, { description: "meanwhile" })
+    await toldOf(4, own, query)
     const again = await own.events.follow(cast.organization, { ...query, since: seen[0]?.id ?? "" })
     expect(kinds(await taken(again, 2))).toEqual(["workspace.unlocked", "workspace.updated"])
   })
@@ -141,6 +149,7 @@ export function eventCases(engine: () => OpenedEngine): void {
       const { id } = await cast.newWorkspace()
       const member = await cast.newMemberOn(id, { access: "read" })
       const other = await cast.newWorkspace()
+      await toldOf(1, own, { workspaces: [other.id] })
       const since = (await told(own, { workspaces: [id] })).at(-1)?.id ?? ""
       const following = await member.engine.events.follow(cast.organization, { since })
       const seen = taken(following, 3)
@@ -161,7 +170,7 @@ export function eventCases(engine: () => OpenedEngine): void {
       const member = await cast.newMemberOn(id, { access: "read" })
       const [access] = (await own.teamWorkspaces.list(id, { number: 1, size: 1 })).items
       await own.workspaces.lock({ id }, { reason: "" })
-      expect(kinds(await told(member.engine, { workspaces: [id], kinds: ["workspace.locked"] }))).toHaveLength(1)
+      expect(await toldOf(1, member.engine, { workspaces: [id], kinds: ["workspace.locked"] })).toHaveLength(1)
       await own.teamWorkspaces.delete(access?.id ?? "")
       expect(await told(member.engine, { workspaces: [id] })).toEqual([])
     })

@@ -23,14 +23,16 @@ function opened({ database }: TemporaryDatabase) {
   const storage = storesOver(database, keySealer(parseKeyRing(newKeyText(random)), random), clock, feed, origin)
   const lock = (name: string) => ({ kind: "workspace.locked", workspace: workspace(name) }) as const
   const read = (position = beginning) => storage.read(({ events }) => events.after(organizationId, position, 100))
-  return { clock, committed, storage, lock, read }
+  /** A transaction of any database that has ended this moment may still be waited for; what could be read once, always can. */
+  const allReadable = (count: number) => expect.poll(() => read()).toHaveLength(count)
+  return { clock, committed, storage, lock, read, allReadable }
 }
 
 for (const kind of databaseKinds)
   describe.skipIf(!kind.available)(`events on ${kind.name}`, () => {
     test("are read in the order in which they were written, whole, and from beyond a place", async () => {
       await using temporary = await temporaryDatabase(kind)
-      const { storage, lock, read, committed } = opened(temporary)
+      const { storage, lock, read, allReadable, committed } = opened(temporary)
       await storage.transact(({ events }) => events.append(lock("one")))
       await storage.transact(({ events }) =>
         events.append(lock("two"), {
@@ -40,6 +42,7 @@ for (const kind of databaseKinds)
           changed: ["name"],
         }),
       )
+      await allReadable(3)
       const [first, second, third] = await read()
       expect(first).toMatchObject({
         kind: "workspace.locked",
@@ -72,11 +75,12 @@ for (const kind of databaseKinds)
 
     test("begin at an instant, or at the end where nothing is so late", async () => {
       await using temporary = await temporaryDatabase(kind)
-      const { storage, lock, read, clock } = opened(temporary)
+      const { storage, lock, read, allReadable, clock } = opened(temporary)
       for (const name of ["one", "two", "three"]) {
         await storage.transact(({ events }) => events.append(lock(name)))
         clock.advance(1_000)
       }
+      await allReadable(3)
       const from = (instant: number) => storage.read(({ events }) => events.before(organizationId, instant))
       expect((await read(await from(2_000))).map((event) => event.workspace?.name)).toEqual(["two", "three"])
       expect(await read(await from(9_000))).toEqual([])
@@ -84,11 +88,12 @@ for (const kind of databaseKinds)
 
     test("are swept by age, and it is known up to where", async () => {
       await using temporary = await temporaryDatabase(kind)
-      const { storage, lock, read, clock } = opened(temporary)
+      const { storage, lock, read, allReadable, clock } = opened(temporary)
       for (const name of ["one", "two", "three", "four"]) {
         await storage.transact(({ events }) => events.append(lock(name)))
         clock.advance(1_000)
       }
+      await allReadable(4)
       const all = await read()
       const sweep = (before: number, limit: number) => storage.transact(({ events }) => events.sweep(before, limit))
       expect(await storage.read(({ events }) => events.swept())).toBeUndefined()
@@ -108,7 +113,7 @@ describe.skipIf(postgres?.available !== true)("events on PostgreSQL, where trans
   test("are not passed over when the one that began first commits last", async () => {
     if (postgres === undefined) return
     await using temporary = await temporaryDatabase(postgres)
-    const { storage, lock, read } = opened(temporary)
+    const { storage, lock, read, allReadable } = opened(temporary)
     const [written, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const slow = storage.transact(async ({ events }) => {
       await events.append(lock("slow"))
@@ -122,6 +127,7 @@ describe.skipIf(postgres?.available !== true)("events on PostgreSQL, where trans
     const end = await storage.read(({ events }) => events.end())
     release.resolve()
     await slow
+    await allReadable(2)
     expect((await read(end)).map((event) => event.workspace?.name)).toEqual(["slow", "quick"])
   })
 })

@@ -166,6 +166,8 @@ for (const kind of databaseKinds.filter(({ name }) => name !== "SQLite memory"))
         await engine.workspaces.create("acme", { name })
         now += dayMs
       }
+      const lastThere = async () => (await engine.events.list("acme", {})).items.at(-1)?.workspace?.name
+      await expect.poll(lastThere).toBe("three")
       const { signal } = new AbortController()
       await sweepEvents({ storage, runtime, eventRetentionMs: 2 * dayMs - hourMs }, { signal })
       const refusal = await engine.events.follow("acme", { since: first }).catch((error: unknown) => error)
@@ -188,10 +190,8 @@ for (const kind of databaseKinds.filter(({ name }) => name !== "SQLite memory"))
       await one.organizations.create({ name: "acme", email: "a@example.com" })
       const following = await one.events.follow("acme", {})
       await other.workspaces.create("acme", { name: "elsewhere" })
-      for await (const { workspace } of following) {
-        expect(workspace?.name).toBe("elsewhere")
-        break
-      }
+      // The organization's own making may have become readable after the feed was followed.
+      for await (const { workspace } of following) if (workspace?.name === "elsewhere") break
     })
   })
 
