@@ -24,7 +24,9 @@ function opened({ database }: TemporaryDatabase) {
   const lock = (name: string) => ({ kind: "workspace.locked", workspace: workspace(name) }) as const
   const read = (position = beginning) => storage.read(({ events }) => events.after(organizationId, position, 100))
   /** A transaction of any database that has ended this moment may still be waited for; what could be read once, always can. */
-  const allReadable = (count: number) => expect.poll(() => read()).toHaveLength(count)
+  const allReadable = async (count: number) => {
+    await expect.poll(() => read()).toHaveLength(count)
+  }
   return { clock, committed, storage, lock, read, allReadable }
 }
 
