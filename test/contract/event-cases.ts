@@ -94,7 +94,9 @@ export function eventCases(engine: () => OpenedEngine): void {
         sensitive: false,
       } as const
       await own.variables.create({ id: other.id }, variable)
-      expect(kinds(await toldOf(expected.length, own, { ...query, since: before }))).toEqual(expected)
+      // Those of other tests may become readable after their end was asked for.
+      const here = { ...query, workspaces: [id, other.id], since: before }
+      expect(kinds(await toldOf(expected.length, own, here))).toEqual(expected)
     })
 
     test("that names no kind there is, and a beginning that is none, are refused", async () => {
@@ -121,8 +123,8 @@ export function eventCases(engine: () => OpenedEngine): void {
   test("whoever follows gets what comes, and from where they left off what has come meanwhile", async () => {
     const { engine: own } = cast.owner
     const { id } = await cast.newWorkspace()
-    const query = { workspaces: [id] }
-    await toldOf(1, own, query)
+    // Its making may become readable after the feed was followed.
+    const query = { workspaces: [id], kinds: ["workspace.locked", "workspace.unlocked", "workspace.updated"] }
     const following = await own.events.follow(cast.organization, query)
     const first = taken(following, 2)
     await own.workspaces.lock({ id }, { reason: "" })
@@ -130,7 +132,7 @@ export function eventCases(engine: () => OpenedEngine): void {
     const seen = await first
     expect(kinds(seen)).toEqual(["workspace.locked", "workspace.unlocked"])
     await own.workspaces.update({ id }, { description: "meanwhile" })
-    await toldOf(4, own, query)
+    await toldOf(3, own, query)
     const again = await own.events.follow(cast.organization, { ...query, since: seen[0]?.id ?? "" })
     expect(kinds(await taken(again, 2))).toEqual(["workspace.unlocked", "workspace.updated"])
   })

@@ -23,18 +23,20 @@ function opened({ database }: TemporaryDatabase) {
   const storage = storesOver(database, keySealer(parseKeyRing(newKeyText(random)), random), clock, feed, origin)
   const lock = (name: string) => ({ kind: "workspace.locked", workspace: workspace(name) }) as const
   const read = (position = beginning) => storage.read(({ events }) => events.after(organizationId, position, 100))
-  /** A transaction of any database that has ended this moment may still be waited for; what could be read once, always can. */
-  const allReadable = async (count: number) => {
-    await expect.poll(() => read()).toHaveLength(count)
+  /** The same, once there are so many: a transaction of any database that ends at the moment of a read is waited for. */
+  const readAll = async (count: number, position = beginning) => {
+    let found: Awaited<ReturnType<typeof read>> = []
+    await expect.poll(async () => (found = await read(position)).length).toBe(count)
+    return found
   }
-  return { clock, committed, storage, lock, read, allReadable }
+  return { clock, committed, storage, lock, read, readAll }
 }
 
 for (const kind of databaseKinds)
   describe.skipIf(!kind.available)(`events on ${kind.name}`, () => {
     test("are read in the order in which they were written, whole, and from beyond a place", async () => {
       await using temporary = await temporaryDatabase(kind)
-      const { storage, lock, read, allReadable, committed } = opened(temporary)
+      const { storage, lock, readAll, committed } = opened(temporary)
       await storage.transact(({ events }) => events.append(lock("one")))
       await storage.transact(({ events }) =>
         events.append(lock("two"), {
@@ -44,8 +46,7 @@ for (const kind of databaseKinds)
           changed: ["name"],
         }),
       )
-      await allReadable(3)
-      const [first, second, third] = await read()
+      const [first, second, third] = await readAll(3)
       expect(first).toMatchObject({
         kind: "workspace.locked",
         at: 1_000,
@@ -58,8 +59,8 @@ for (const kind of databaseKinds)
       })
       expect(second).toMatchObject({ workspace: { id: "ws-two" } })
       expect(third).toMatchObject({ workspace: null, changed: ["name"], subject: { id: "prj-1" } })
-      expect(await read(second?.position)).toEqual([third])
-      expect(await storage.read(({ events }) => events.end())).toEqual(third?.position)
+      expect(await readAll(1, second?.position)).toEqual([third])
+      await expect.poll(() => storage.read(({ events }) => events.end())).toEqual(third?.position)
       expect(committed).toEqual([[organizationId], [organizationId]])
     })
 
@@ -77,36 +78,36 @@ for (const kind of databaseKinds)
 
     test("begin at an instant, or at the end where nothing is so late", async () => {
       await using temporary = await temporaryDatabase(kind)
-      const { storage, lock, read, allReadable, clock } = opened(temporary)
+      const { storage, lock, read, clock } = opened(temporary)
       for (const name of ["one", "two", "three"]) {
         await storage.transact(({ events }) => events.append(lock(name)))
         clock.advance(1_000)
       }
-      await allReadable(3)
       const from = (instant: number) => storage.read(({ events }) => events.before(organizationId, instant))
-      expect((await read(await from(2_000))).map((event) => event.workspace?.name)).toEqual(["two", "three"])
-      expect(await read(await from(9_000))).toEqual([])
+      const namesFrom = async (instant: number) =>
+        (await read(await from(instant))).map((event) => event.workspace?.name)
+      await expect.poll(() => namesFrom(2_000)).toEqual(["two", "three"])
+      await expect.poll(() => namesFrom(9_000)).toEqual([])
     })
 
     test("are swept by age, and it is known up to where", async () => {
       await using temporary = await temporaryDatabase(kind)
-      const { storage, lock, read, allReadable, clock } = opened(temporary)
+      const { storage, lock, readAll, clock } = opened(temporary)
       for (const name of ["one", "two", "three", "four"]) {
         await storage.transact(({ events }) => events.append(lock(name)))
         clock.advance(1_000)
       }
-      await allReadable(4)
-      const all = await read()
+      const all = await readAll(4)
       const sweep = (before: number, limit: number) => storage.transact(({ events }) => events.sweep(before, limit))
       expect(await storage.read(({ events }) => events.swept())).toBeUndefined()
       expect(await sweep(2_500, 1)).toBe(1)
       expect(await sweep(2_500, 10)).toBe(1)
       expect(await sweep(2_500, 10)).toBe(0)
-      expect((await read()).map((event) => event.workspace?.name)).toEqual(["three", "four"])
+      expect((await readAll(2)).map((event) => event.workspace?.name)).toEqual(["three", "four"])
       expect(await storage.read(({ events }) => events.swept())).toEqual({ position: all[1]?.position, at: 2_000 })
       // Its number is not given again.
       expect(await sweep(99_000, 10)).toBe(1)
-      expect((await read()).map((event) => event.workspace?.name)).toEqual(["four"])
+      expect((await readAll(1)).map((event) => event.workspace?.name)).toEqual(["four"])
     })
   })
 
@@ -115,7 +116,7 @@ describe.skipIf(postgres?.available !== true)("events on PostgreSQL, where trans
   test("are not passed over when the one that began first commits last", async () => {
     if (postgres === undefined) return
     await using temporary = await temporaryDatabase(postgres)
-    const { storage, lock, read, allReadable } = opened(temporary)
+    const { storage, lock, read, readAll } = opened(temporary)
     const [written, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const slow = storage.transact(async ({ events }) => {
       await events.append(lock("slow"))
@@ -129,7 +130,6 @@ describe.skipIf(postgres?.available !== true)("events on PostgreSQL, where trans
     const end = await storage.read(({ events }) => events.end())
     release.resolve()
     await slow
-    await allReadable(2)
-    expect((await read(end)).map((event) => event.workspace?.name)).toEqual(["slow", "quick"])
+    expect((await readAll(2, end)).map((event) => event.workspace?.name)).toEqual(["slow", "quick"])
   })
 })

@@ -123,15 +123,22 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("web
     const id = await stage.newWebhook()
     for (const name of ["one", "two", "three"]) await stage.lock(name)
     const server = stage.newServer()
-    await turnsUntil(server, () => receiver.seen.length >= 3)
+    await turnsUntil(server, () => seenOf(stage).includes("workspace.locked three"))
     await turn(server)
-    expect(seenOf(stage)).toEqual(["workspace.locked one", "workspace.locked two", "workspace.locked three"])
+    // A transaction of another database that ended while the webhook was made may hide the last event before it then.
+    const isEarlier = (line: string) => kind.name === "PostgreSQL" && line === "workspace.locked before"
+    const earlierCount = seenOf(stage).findIndex((line) => !isEarlier(line))
+    const names = ["one", "two", "three"].map((name) => `workspace.locked ${name}`)
+    expect(seenOf(stage).slice(earlierCount)).toEqual(names)
     const { items } = await engine.events.list("acme", { kinds: ["workspace.locked"], workspaces: ["one"] })
-    expect(JSON.parse(receiver.seen[0]?.body ?? "")).toMatchObject({ data: { id: items[0]?.id, type: "events" } })
-    expect(new Set(receiver.seen.map(({ headers }) => headers["x-chancery-delivery"])).size).toBe(3)
+    expect(JSON.parse(receiver.seen[earlierCount]?.body ?? "")).toMatchObject({
+      data: { id: items[0]?.id, type: "events" },
+    })
+    const deliveries = new Set(receiver.seen.map(({ headers }) => headers["x-chancery-delivery"]))
+    expect(deliveries.size).toBe(earlierCount + 3)
     expect(await engine.webhooks.get("acme", id)).toMatchObject({ lastError: null, failingSince: null })
     expect((await engine.webhooks.get("acme", id)).lastDeliveredAt).toBe(stage.clock.now())
-    expect(activity).toMatchObject({ deliveredCount: 3, failedCount: 0 })
+    expect(activity).toMatchObject({ deliveredCount: earlierCount + 3, failedCount: 0 })
   })
 
   test("try again later what failed, with the same id, while what comes after it waits", async () => {

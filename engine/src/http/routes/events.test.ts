@@ -132,7 +132,7 @@ describe("a stream of events", () => {
   test("brings what comes while it is open", async () => {
     const text = await streamed(
       {},
-      (seen) => seen.includes("workspace.created"),
+      (seen) => seen.includes('"workspace-name":"live"'),
       "?filter[kind]=workspace.*",
       async () => {
         await newWorkspace("live")
