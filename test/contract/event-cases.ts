@@ -29,8 +29,9 @@ export function eventCases(engine: () => OpenedEngine): void {
 
   /** The same, once there are so many: a change may be readable a moment after it was made. */
   async function toldOf(count: number, of: Engine, query: EventQuery): Promise<readonly EventView[]> {
-    await expect.poll(async () => (await told(of, query)).length).toBeGreaterThanOrEqual(count)
-    return told(of, query)
+    let found: readonly EventView[] = []
+    await expect.poll(async () => (found = await told(of, query)).length).toBeGreaterThanOrEqual(count)
+    return found
   }
 
   /** So many as they come; the test waits for what does not. */
@@ -152,7 +153,7 @@ export function eventCases(engine: () => OpenedEngine): void {
       const member = await cast.newMemberOn(id, { access: "read" })
       const other = await cast.newWorkspace()
       await toldOf(1, own, { workspaces: [other.id] })
-      const since = (await told(own, { workspaces: [id] })).at(-1)?.id ?? ""
+      const since = (await toldOf(1, own, { workspaces: [id] })).at(-1)?.id ?? ""
       const following = await member.engine.events.follow(cast.organization, { since })
       const seen = taken(following, 3)
       await own.workspaces.lock({ id: other.id }, { reason: "" })
