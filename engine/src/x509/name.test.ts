@@ -60,6 +60,7 @@ describe("names that are refused", () => {
   test.each([
     ["an INTEGER for a value", value(primitive(0x02, [1])), "commonName is no character string"],
     ["malformed UTF-8", value(primitive(0x0c, [0xff])), "commonName is no UTF-8"],
+    ["a VisibleString", value(primitive(0x1a, [65])), "commonName is a VisibleString, which names do not hold"],
     ["an empty relative name", encode(sequence([setOf([])])), "a relative name without attributes"],
     ["a value followed by another", value(Uint8Array.of(0x0c, 1, 65, 5, 0)), "do not belong to it"],
     ["octets after the name", Uint8Array.of(0x30, 0, 0), "do not belong to it"],

@@ -3,6 +3,7 @@
 import { oids } from "./asn1/oids.ts"
 import { isPrintableText } from "./asn1/printable.ts"
 import { DerReader } from "./asn1/reader.ts"
+import { tag } from "./asn1/tag.ts"
 import {
   type Der,
   encode,
@@ -98,11 +99,19 @@ function readRelativeName(reader: DerReader, field: string): RelativeName {
   while (!set.done) {
     const attribute = set.sequence(field)
     const type = attribute.oid(field)
-    const value = attribute.string(attributeTypes.get(type)?.name ?? type)
+    attributes.push({ type, value: readValue(attribute, attributeTypes.get(type)?.name ?? type) })
     attribute.finish(field)
-    attributes.push({ type, value })
   }
   return attributes
+}
+
+/**
+ * A DirectoryString, IA5String or PrintableString (RFC 5280, appendix A.1). VisibleString is for the text of policies:
+ * a certificate with one in a name is one that OpenSSL cannot read.
+ */
+function readValue(attribute: DerReader, field: string): string {
+  if (attribute.next === tag.visibleString) attribute.refuse(field, "is a VisibleString, which names do not hold")
+  return attribute.string(field)
 }
 
 /** Octet for octet, so that a chain is found without a folding of letters that others may do differently. */
