@@ -167,6 +167,8 @@ export interface EmbeddedOptions {
   /** The largest state that is taken; 1 GiB when left out. */
   readonly stateLimitBytes?: number
   readonly events?: EventOptions
+  /** As which a store in memory begins, where tests open one after another. */
+  readonly image?: Uint8Array | undefined
 }
 
 export interface EventOptions {
@@ -201,6 +203,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
       readReplicas,
       timers,
       logThread: options.jobs !== false,
+      image: options.image,
     }),
   )
   await database.migrate()

@@ -5,7 +5,7 @@ import { openEmbedded } from "../../engine/src/embedded.ts"
 import type { Engine, ServedEngine } from "../../engine/src/engine.ts"
 import { openEngine } from "../../engine/src/open.ts"
 import { startServer } from "../../engine/src/server.ts"
-import { databaseKinds } from "../../engine/src/storage/temporary-database.ts"
+import { databaseKinds, imageFor } from "../../engine/src/storage/temporary-database.ts"
 import { watched } from "./watched.ts"
 
 export interface OpenedEngine extends AsyncDisposable {
@@ -89,7 +89,7 @@ async function openOn(
   edition: Edition = "self-hosted",
 ): Promise<ServedEngine> {
   const place = closing.use(await kindOf(name).place())
-  return closing.use(await openEmbedded(place.url, { sealKeys, edition, outgoing }))
+  return closing.use(await openEmbedded(place.url, { image: imageFor(place.url), sealKeys, edition, outgoing }))
 }
 
 const newRecord = () => ({ answered: new Set<string>(), refused: new Set<string>() })

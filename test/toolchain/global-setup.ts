@@ -3,14 +3,19 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
-import { createTemplate, templateVariable } from "../../engine/src/storage/temporary-database.ts"
+import {
+  createFileTemplate,
+  createTemplate,
+  fileTemplateVariable,
+  templateVariable,
+} from "../../engine/src/storage/temporary-database.ts"
 import { bundleChancery, bundledVariable } from "./bundled-chancery.ts"
 import { sayMissing } from "./missing.ts"
 import { postgresInstallation, postgresVariable, startPostgres } from "./postgres.ts"
 
 export default async function setup({ config }: TestProject): Promise<() => Promise<void>> {
-  // Projects that run together have one server, whose URL and template stand in the environment of all.
-  if (process.env[templateVariable] !== undefined) return async () => {}
+  // Projects that run together have one server and the same templates, which stand in the environment of all.
+  if (process.env[fileTemplateVariable] !== undefined) return async () => {}
   await using opening = new AsyncDisposableStack()
   // Every process that a test starts would compile the same sources; for most of them that is half of what they do.
   const compiled = await mkdtemp(join(tmpdir(), "chancery-compiled-"))
@@ -19,6 +24,7 @@ export default async function setup({ config }: TestProject): Promise<() => Prom
   process.env["NODE_COMPILE_CACHE"] = compiled
   // Who watches changes the sources, and is to see what they do then.
   if (!config.watch) process.env[bundledVariable] = opening.use(await bundleChancery()).main
+  process.env[fileTemplateVariable] = opening.use(await createFileTemplate()).file
   const server = await startPostgres()
   if (server === undefined) sayMissing(postgresInstallation)
   else {

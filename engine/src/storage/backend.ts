@@ -39,6 +39,8 @@ export interface BackendOptions {
   readonly sync?: SyncFile | undefined
   /** Whether a busy process moves SQLite's log into the file on a thread of its own; true when left out. */
   readonly logThread?: boolean | undefined
+  /** Of tests: the bytes of the database as which one in memory begins; without a write-ahead log, which memory has not. */
+  readonly image?: Uint8Array | undefined
   /** How many reads run beside each other: reader connections of SQLite, the whole pool of PostgreSQL. */
   readonly connections?: number | undefined
   /** How often a contended transaction is tried before the caller hears `busy`. */

@@ -46,6 +46,8 @@ export interface DatabaseOptions {
   readonly limits?: PostgresLimits | undefined
   readonly sync?: SyncFile
   readonly logThread?: boolean
+  /** As which a database in memory begins; tests have one with the schema of this release. */
+  readonly image?: Uint8Array | undefined
   readonly tracer?: Tracer | undefined
   readonly readReplicas?: ReadReplicaOptions | undefined
   readonly timers?: Timers
@@ -69,6 +71,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     limits: options.limits,
     sync: options.sync,
     logThread: options.logThread,
+    image: options.image,
     stopwatch,
   }
   const { tracer, readReplicas = { urls: [] } } = options

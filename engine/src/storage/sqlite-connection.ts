@@ -119,11 +119,12 @@ const pragmas: Record<"writer" | "reader", readonly string[]> = {
 export async function openConnection(
   path: string,
   kind: "writer" | "reader",
-  { random, attempts }: BackendOptions,
+  { random, attempts, image }: BackendOptions,
 ): Promise<SqliteConnection> {
   for (let attempt = 1; ; attempt += 1) {
     const database = new DatabaseSync(path, { readOnly: kind === "reader", timeout: 0 })
     try {
+      if (path === memory && image !== undefined) database.deserialize(image)
       for (const pragma of pragmas[kind]) database.exec(`pragma ${pragma}`)
       if (kind === "writer" && path !== memory) refuseWithoutLog(database)
       return new SqliteConnection(database, kind)

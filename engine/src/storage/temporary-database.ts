@@ -1,10 +1,11 @@
-// A fresh database of each kind for tests. PostgreSQL is the server that CHANCERY_TEST_POSTGRES names, which the test
-// run starts (test/toolchain); each test has a database of its own there, a copy of one that has the schema already: to apply
-// it takes longer than most tests. So does to copy it and to drop the copy: a copy is emptied and handed on instead, unless
-// somebody has changed its schema.
-import { mkdtemp, rm } from "node:fs/promises"
+// A fresh database of each kind for tests, a copy of one that has the schema already: to apply it takes longer than most
+// tests. PostgreSQL is the server that CHANCERY_TEST_POSTGRES names, which the test run starts (test/toolchain); each test has
+// a database of its own there. To copy one there and to drop the copy takes long too: a copy is emptied and handed on instead,
+// unless somebody has changed its schema.
+import { readFileSync } from "node:fs"
+import { constants, copyFile, mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { Client } from "pg"
 import { openDatabase, type Database, type DatabaseOptions } from "./database.ts"
 
@@ -61,8 +62,9 @@ export async function temporaryDatabase(
   kind: DatabaseKind,
   { unused = false, ...options }: DatabaseOptions & Pick<PlaceOptions, "unused"> = {},
 ): Promise<TemporaryDatabase> {
-  const place = await kind.place({ empty: options.migrations !== undefined, unused })
-  const database = await openDatabase(place.url, options)
+  const empty = options.migrations !== undefined
+  const place = await kind.place({ empty, unused })
+  const database = await openDatabase(place.url, { ...options, image: empty ? undefined : imageFor(place.url) })
   await database.migrate()
   return {
     url: place.url,
@@ -74,12 +76,44 @@ export async function temporaryDatabase(
   }
 }
 
-async function temporaryFile() {
+async function temporaryFile({ empty = false }: PlaceOptions = {}): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), "chancery-"))
+  const file = join(folder, "data", "chancery.db")
+  const template = process.env[fileTemplateVariable]
+  if (template !== undefined && !empty) {
+    await mkdir(dirname(file), { mode: 0o700 })
+    await copyFile(template, file, constants.COPYFILE_FICLONE)
+  }
   return {
-    url: `sqlite:${join(folder, "data", "chancery.db")}`,
+    url: `sqlite:${file}`,
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   }
+}
+
+/** Names the file of SQLite that others are copied from. */
+export const fileTemplateVariable = "CHANCERY_TEST_TEMPLATE_FILE"
+
+/** One with the schema of this release. */
+export async function createFileTemplate(): Promise<{ readonly file: string } & AsyncDisposable> {
+  const { url, ...place } = await temporaryFile({ empty: true })
+  await using database = await openDatabase(url)
+  await database.migrate()
+  return { file: url.slice("sqlite:".length), ...place }
+}
+
+let image: Uint8Array | undefined
+
+/** As which a database in memory begins, where the run has a template. */
+export function imageFor(url: string): Uint8Array | undefined {
+  const template = process.env[fileTemplateVariable]
+  if (url !== "sqlite::memory:" || template === undefined) return undefined
+  return (image ??= withoutLog(readFileSync(template)))
+}
+
+/** By the versions of the format that its header names: 2 is a write-ahead log (https://www.sqlite.org/fileformat2.html). */
+function withoutLog(file: Uint8Array): Uint8Array {
+  file.fill(1, 18, 20)
+  return file
 }
 
 function postgresServer(): string | undefined {

@@ -6,7 +6,7 @@ import type { ServedEngine } from "../engine.ts"
 import type { SealKeySources } from "../storage/seal-keys.ts"
 import { createApp } from "../http/app.ts"
 import type { App } from "../http/exchange.ts"
-import { usualKind } from "../storage/temporary-database.ts"
+import { imageFor, usualKind } from "../storage/temporary-database.ts"
 import type { KeyGenerator } from "../x509/key-generation.ts"
 
 export interface Answer {
@@ -69,6 +69,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const opened = await openEmbedded(url, {
     runtime,
     edition,
+    image: imageFor(url),
     sealKeys: options.sealKeys ?? { text: sealKey },
     ...(options.keyGenerator === undefined ? {} : { keyGenerator: options.keyGenerator }),
     ...(options.auditFile === undefined
