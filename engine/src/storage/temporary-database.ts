@@ -218,22 +218,23 @@ async function keepFirst(client: Client): Promise<void> {
 
 const digestTable = "schema_digest"
 
-/** Of the catalogs that say what there is; a copy has the numbers of what it is copied from. */
+/**
+ * Of the catalogs that say what there is: whatever is changed in them is a row of a later transaction then, or one less. A copy
+ * has the transactions of what it is copied from.
+ */
 const schemaDigest = [
-  "select relname, relkind, relnatts, relacl, relrowsecurity from pg_class where relnamespace = 'public'::regnamespace",
-  `select attrelid, attname, atttypid, attnotnull, attisdropped from pg_attribute
-   where attrelid in (select oid from pg_class where relnamespace = 'public'::regnamespace)`,
-  "select conrelid, conname, contype, convalidated from pg_constraint where connamespace = 'public'::regnamespace",
-  "select tgrelid, tgname, tgenabled from pg_trigger where not tgisinternal",
-  "select proname, prosrc from pg_proc where pronamespace = 'public'::regnamespace",
-  `select indexrelid, indisvalid from pg_index
-   where indexrelid in (select oid from pg_class where relnamespace = 'public'::regnamespace)`,
-  "select setconfig from pg_db_role_setting where setdatabase = (select oid from pg_database where datname = current_database())",
+  "pg_class where relnamespace = 'public'::regnamespace",
+  "pg_attribute where attrelid in (select oid from pg_class where relnamespace = 'public'::regnamespace)",
+  "pg_constraint where connamespace = 'public'::regnamespace",
+  "pg_trigger where not tgisinternal",
+  "pg_proc where pronamespace = 'public'::regnamespace",
+  "pg_index where indexrelid in (select oid from pg_class where relnamespace = 'public'::regnamespace)",
 ]
-  .map(
-    (query) => `coalesce((select md5(string_agg(found::text, ';' order by found::text)) from (${query}) as found), '')`,
+  .map((rows) => `(select concat(count(*), ' ', max(xmin::text::bigint)) from ${rows})`)
+  .concat(
+    "array(select setconfig::text from pg_db_role_setting where setdatabase = (select oid from pg_database where datname = current_database()))::text",
   )
-  .join(" || ")
+  .join(" || ' ' || ")
 
 async function tablesOf(client: Client, schema = "public"): Promise<readonly string[]> {
   const { rows } = await client.query<{ tablename: string }>(
@@ -244,7 +245,7 @@ async function tablesOf(client: Client, schema = "public"): Promise<readonly str
 }
 
 /** The same for all copies. */
-let emptying: string | undefined
+let first: { readonly filled: readonly string[]; readonly sequences: readonly string[] } | undefined
 
 /** A new one has a third of it; what is deleted takes room, and time of those who come after. */
 const sizeMaximum = 32 * 2 ** 20
@@ -252,33 +253,41 @@ const sizeMaximum = 32 * 2 ** 20
 /** As the template is; false where it cannot be, or the user may not do what is done for it. */
 async function emptyDatabase(url: string): Promise<boolean> {
   return connected(url, async (client) => {
-    const { rows } = await client.query<{ same: boolean }>(
-      `select usesuper and pg_database_size(current_database()) < ${sizeMaximum}
-         and ${schemaDigest} = (select digest from ${kept}.${digestTable}) as same, (
-           select count(pg_terminate_backend(pid, 10000)) from pg_stat_activity
-           where datname = current_database() and pid <> pg_backend_pid()
-         ) from pg_user where usename = current_user`,
+    await client.query(
+      `select pg_terminate_backend(pid, 10000) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid()`,
     )
-    if (rows[0]?.same !== true) return false
-    emptying ??= await textOfEmptying(client)
-    await client.query(emptying)
+    const { rows } = await client.query<{ same: boolean; used: readonly string[] }>(
+      `select usesuper and pg_database_size(current_database()) < ${sizeMaximum}
+         and ${schemaDigest} = (select digest from ${kept}.${digestTable}) as same, array(
+           select relname::text from pg_class
+           where relnamespace = 'public'::regnamespace and relkind = 'r' and pg_relation_size(oid) > 0
+         ) as used from pg_user where usename = current_user`,
+    )
+    const [found] = rows
+    if (found?.same !== true) return false
+    first ??= await firstOf(client)
+    await client.query(textOfEmptying(found.used, first))
     return true
   })
 }
 
-async function textOfEmptying(client: Client): Promise<string> {
-  const tables = await tablesOf(client)
+async function firstOf(client: Client) {
   const filled = (await tablesOf(client, kept)).filter((name) => name !== digestTable)
   const { rows } = await client.query<{ name: string }>(
     "select sequencename as name from pg_sequences where schemaname = 'public'",
   )
-  return [
+  return { filled, sequences: rows.map(({ name }) => name) }
+}
+
+/** To look into a table that nobody has written to takes as long as to empty one. */
+const textOfEmptying = (used: readonly string[], { filled, sequences }: NonNullable<typeof first>): string =>
+  [
     "begin",
     // Or every row would be held against those that refer to it.
     "set local session_replication_role = replica",
-    ...tables.map((table) => `delete from ${table}`),
+    ...used.map((table) => `delete from ${table}`),
     ...filled.map((table) => `insert into ${table} overriding system value table ${kept}.${table}`),
-    ...rows.map(({ name }) => `select setval('${name}', 1, false)`),
+    ...sequences.map((name) => `select setval('${name}', 1, false)`),
     "commit",
   ].join(";\n")
-}
