@@ -15,6 +15,7 @@ import {
   pemMutations,
 } from "./mutations.ts"
 import { type SampleLabel, samples, sampleTexts, signedAgainInPem } from "./samples.ts"
+import { complaintAboutSigned } from "./signed-documents.ts"
 import type { FuzzTarget, OpenTargets } from "./target.ts"
 
 /** RSA keys take longer to make than anything here may take. */
@@ -127,10 +128,10 @@ async function forms(cast: PkiCast): Promise<FuzzTarget> {
   }
 }
 
-/** Refused in order, or done; that is all that has to become of an input. */
+/** Refused in order, or done, and what was signed is in order too; that is all that has to become of an input. */
 function complaintAbout({ status, body }: Answer): string | undefined {
   if (status >= 500 && status !== 503) return `answered ${status}: ${JSON.stringify(body)}`
-  if (status < 400) return undefined
+  if (status < 400) return complaintAboutSigned(body)
   const errors = (body as { readonly errors?: unknown } | undefined)?.errors
   if (!Array.isArray(errors)) return isEmptyByRule(status) ? undefined : `answered ${status} without errors`
   const isInOrder = errors.length > 0 || status === 404

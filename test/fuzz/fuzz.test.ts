@@ -2,11 +2,13 @@ import { readFileSync } from "node:fs"
 import { rm } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { expect, test } from "vitest"
+import { assembleCertificate, encodeTbsCertificate, parseCertificate } from "../../engine/src/x509/certificate.ts"
 import { chance } from "./chance.ts"
 import { readNodes, writeNodes } from "./der-tree.ts"
 import { fuzz } from "./fuzz.ts"
-import { derMutations, mutate } from "./mutations.ts"
+import { decodePem, derMutations, mutate } from "./mutations.ts"
 import { samples, signedAgain } from "./samples.ts"
+import { complaintAboutSigned } from "./signed-documents.ts"
 
 const module = join(import.meta.dirname, "faulty-targets.ts")
 
@@ -14,7 +16,9 @@ test("what is not in order, ends the process, leaves errors behind or never ends
   const names = ["fine", "complaining", "throwing", "ending", "leaving", "hanging"]
   const found = await Promise.all(
     names.map(async (name, seed) => {
-      const { faults } = await fuzz({ seconds: 3, seed, targets: [name], module, hangMs: 4_000 })
+      // A machine with much to do may be silent for long, too.
+      const hangMs = name === "hanging" ? 4_000 : 60_000
+      const { faults } = await fuzz({ seconds: 3, seed, targets: [name], module, hangMs })
       const [fault] = faults
       if (fault === undefined) return [name, undefined]
       expect(fault.target).toBe(name)
@@ -57,4 +61,23 @@ test("a document is written again as it was read", () => {
 test("an unchanged request of Ed25519, whose signatures are always the same, is signed again as it was", () => {
   const [request] = samples("CERTIFICATE REQUEST").filter((der) => Buffer.from(der).includes("2b6570", "hex"))
   expect(Buffer.from(signedAgain(request!))).toEqual(Buffer.from(request!))
+})
+
+test("what is signed by somebody else, ends before it begins or cannot be read is told of an answer", () => {
+  const pem = (name: string) => readFileSync(join(import.meta.dirname, "samples", name), "utf8")
+  const [root, other] = [pem("root-p256.pem"), pem("root-rsa.pem")]
+  const read = parseCertificate(decodePem(Buffer.from(root))!.der)
+  const turned = encodeTbsCertificate({ ...read, notBefore: read.notAfter, notAfter: read.notBefore })
+  const over = Buffer.from(assembleCertificate(turned, read.signatureAlgorithm, read.signature)).toString("base64")
+  const complaints = (data: object) => complaintAboutSigned({ data })
+  expect(complaintAboutSigned(undefined)).toBeUndefined()
+  expect(complaints({ keys: [] })).toBeUndefined()
+  expect(complaints({ certificate: root, issuing_ca: root })).toBeUndefined()
+  expect(complaints({ certificate: Buffer.from(read.der).toString("base64") })).toBeUndefined()
+  expect(complaints({ certificate: `${pem("key-p256.pem")}${root}` })).toBeUndefined()
+  expect(complaints({ certificate: root, issuing_ca: other })).toContain("is not signed by its issuing_ca")
+  expect(complaints({ certificate: over })).toContain("ends before it begins")
+  expect(complaints({ certificate: pem("key-p256.pem") })).toContain("there is no CERTIFICATE")
+  for (const member of ["certificate", "crl", "csr"])
+    expect(complaints({ [member]: "AAAA" })).toContain("answered with what is not in order")
 })

@@ -11,7 +11,7 @@ import { verifiesStrictly } from "../../testing/openssl.ts"
 import { testRsaKey } from "../../testing/test-keys.ts"
 import { openWorld, type World } from "../../testing/world.ts"
 import { oids } from "../../x509/asn1/oids.ts"
-import { parseCertificate } from "../../x509/certificate.ts"
+import { assembleCertificate, encodeTbsCertificate, parseCertificate } from "../../x509/certificate.ts"
 import { readCertificatePem } from "../../x509/certificate-pem.ts"
 import { basicConstraints, extendedKeyUsage, keyUsage, subjectAltName } from "../../x509/extensions.ts"
 import { readPublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
@@ -266,6 +266,12 @@ describe("sign-intermediate:", () => {
 })
 
 describe("sign-self-issued:", () => {
+  const endingBeforeItBegins = (pem: string) => {
+    const read = parseCertificate(readCertificatePem(pem))
+    const turned = encodeTbsCertificate({ ...read, notBefore: read.notAfter, notAfter: read.notBefore })
+    return writePem("CERTIFICATE", assembleCertificate(turned, read.signatureAlgorithm, read.signature))
+  }
+
   const selfIssued = async () => {
     const { body } = await world.pki("GET", "/pki/cert/ca")
     return body.data.certificate as string
@@ -306,6 +312,7 @@ describe("sign-self-issued:", () => {
     for (const [certificate, detail] of [
       [leaf.certificate, "given certificate is not a CA certificate"],
       [below.certificate, "given certificate is not self-issued"],
+      [endingBeforeItBegins(root), "given certificate ends before it begins"],
       [`${root}\n${root}`, "2 certificates found in PEM file, expected 1"],
     ])
       expect(await refused("issuer/ec/sign-self-issued", { certificate })).toEqual([expect.stringContaining(detail)])

@@ -20,6 +20,7 @@ export function approveSelfIssued(
 ): ApprovedReissue {
   if (values.basicConstraints?.isCa !== true) throw refused("given certificate is not a CA certificate")
   if (!sameName(certificate.issuer, certificate.subject)) throw refused("given certificate is not self-issued")
+  if (certificate.notAfter < certificate.notBefore) throw refused("given certificate ends before it begins")
   if (terms.requireMatchingCertificateAlgorithms && key.algorithm.type !== terms.key.type)
     throw refused("public key algorithm of the certificate does not match that of the issuer")
   const serialNumber = serialNumberOf(certificate.serialNumber)
