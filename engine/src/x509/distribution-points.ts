@@ -6,6 +6,7 @@ import { contextConstructed, contextPrimitive } from "./asn1/tag.ts"
 import { type Der, context, encode, objectIdentifier, sequence } from "./asn1/writer.ts"
 import type { Extension } from "./extension.ts"
 import { type GeneralName, encodeGeneralName, readGeneralName, readGeneralNames } from "./general-name.ts"
+import { readRelativeName } from "./name.ts"
 
 /** The URLs of one distribution point lead to one and the same CRL. */
 export type DistributionPointUrls = readonly string[]
@@ -60,7 +61,7 @@ function readPoint(reader: DerReader): DistributionPointUrls {
 function readPointName(reader: DerReader): DistributionPointUrls {
   const fullName = reader.optional(0, "fullName")
   const names = fullName === undefined ? [] : readGeneralNames(fullName, "fullName")
-  if (fullName === undefined) reader.value("nameRelativeToCRLIssuer", contextConstructed(1))
+  if (fullName === undefined) readRelativeName(reader, "nameRelativeToCRLIssuer", contextConstructed(1))
   reader.finish("distributionPointName")
   return urlsOf(names)
 }

@@ -302,6 +302,12 @@ describe("values that are refused", () => {
       "says neither where nor who",
     ],
     [
+      "a name relative to the issuer's that is none",
+      oids.crlDistributionPoints,
+      sequence([sequence([context(0, [context(1, [primitive(0x86, [0x61])])])])]),
+      "nameRelativeToCRLIssuer",
+    ],
+    [
       "reasons with padding",
       oids.freshestCrl,
       sequence([sequence([context(0, [context(0, [primitive(0x86, [0x61])])]), primitive(0x81, [0, 0x80])])]),

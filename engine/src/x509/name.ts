@@ -92,8 +92,9 @@ export function readName(reader: DerReader, field: string): DistinguishedName {
   return name
 }
 
-function readRelativeName(reader: DerReader, field: string): RelativeName {
-  const set = reader.setOf(field)
+/** With another tag where it is tagged implicitly. */
+export function readRelativeName(reader: DerReader, field: string, identifier?: number): RelativeName {
+  const set = reader.setOf(field, identifier)
   if (set.done) set.refuse(field, "has a relative name without attributes")
   const attributes: NameAttribute[] = []
   while (!set.done) {
