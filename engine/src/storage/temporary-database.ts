@@ -4,6 +4,7 @@
 // unless somebody has changed its schema.
 import { readFileSync } from "node:fs"
 import { constants, copyFile, mkdir, mkdtemp, rm } from "node:fs/promises"
+import { Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { Client } from "pg"
@@ -134,17 +135,60 @@ async function temporaryPostgres({ empty = false, unused = false }: PlaceOptions
 const copyOf = (server: string, template: string): Promise<CreatedPlace> =>
   createdOn(server, template, ` template ${template}`)
 
+interface ReusedPlace {
+  readonly place: CreatedPlace
+  readonly emptier: Emptier
+}
+
 /** Those of this process that the next may have. */
-const emptied: CreatedPlace[] = []
+const emptied: ReusedPlace[] = []
 
 async function emptyCopy(server: string, template: string): Promise<Place> {
-  const place = emptied.pop() ?? (await copyOf(server, template))
+  const reused = emptied.pop() ?? (await newCopy(server, template))
+  const { place, emptier } = reused
   return {
     url: place.url,
     async [Symbol.asyncDispose]() {
-      if (await emptyDatabase(place.url)) emptied.push(place)
+      if (await emptier.empty()) emptied.push(reused)
       else await place[Symbol.asyncDispose]()
     },
+  }
+}
+
+async function newCopy(server: string, template: string): Promise<ReusedPlace> {
+  const place = await copyOf(server, template)
+  return { place, emptier: new Emptier(place.url) }
+}
+
+/** Of one database, by a connection that stays: a new one would have to learn of all tables anew. */
+class Emptier {
+  readonly #url: string
+  #connection: { readonly client: Client; readonly socket: Socket } | undefined
+
+  constructor(url: string) {
+    this.#url = url
+  }
+
+  async empty(): Promise<boolean> {
+    const { client, socket } = (this.#connection ??= await this.#connect())
+    socket.ref()
+    try {
+      if (await emptyDatabase(client)) return true
+      await client.end()
+      return false
+    } finally {
+      // No process stays for it.
+      socket.unref()
+    }
+  }
+
+  async #connect() {
+    const socket = new Socket()
+    const client = new Client({ connectionString: this.#url, stream: () => socket })
+    // Whoever ends it, as the run does when it drops the database, leaves one to connect anew.
+    client.on("error", () => (this.#connection = undefined))
+    await client.connect()
+    return { client, socket }
   }
 }
 
@@ -251,25 +295,23 @@ let first: { readonly filled: readonly string[]; readonly sequences: readonly st
 const sizeMaximum = 32 * 2 ** 20
 
 /** As the template is; false where it cannot be, or the user may not do what is done for it. */
-async function emptyDatabase(url: string): Promise<boolean> {
-  return connected(url, async (client) => {
-    await client.query(
-      `select pg_terminate_backend(pid, 10000) from pg_stat_activity
-       where datname = current_database() and pid <> pg_backend_pid()`,
-    )
-    const { rows } = await client.query<{ same: boolean; used: readonly string[] }>(
-      `select usesuper and pg_database_size(current_database()) < ${sizeMaximum}
-         and ${schemaDigest} = (select digest from ${kept}.${digestTable}) as same, array(
-           select relname::text from pg_class
-           where relnamespace = 'public'::regnamespace and relkind = 'r' and pg_relation_size(oid) > 0
-         ) as used from pg_user where usename = current_user`,
-    )
-    const [found] = rows
-    if (found?.same !== true) return false
-    first ??= await firstOf(client)
-    await client.query(textOfEmptying(found.used, first))
-    return true
-  })
+async function emptyDatabase(client: Client): Promise<boolean> {
+  await client.query(
+    `select pg_terminate_backend(pid, 10000) from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid()`,
+  )
+  const { rows } = await client.query<{ same: boolean; used: readonly string[] }>(
+    `select usesuper and pg_database_size(current_database()) < ${sizeMaximum}
+       and ${schemaDigest} = (select digest from ${kept}.${digestTable}) as same, array(
+         select relname::text from pg_class
+         where relnamespace = 'public'::regnamespace and relkind = 'r' and pg_relation_size(oid) > 0
+       ) as used from pg_user where usename = current_user`,
+  )
+  const [found] = rows
+  if (found?.same !== true) return false
+  first ??= await firstOf(client)
+  await client.query(textOfEmptying(found.used, first))
+  return true
 }
 
 async function firstOf(client: Client) {
