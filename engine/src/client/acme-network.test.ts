@@ -33,26 +33,35 @@ interface NameServer {
   readonly port: number
   /** `TYPE name`, in the order in which they came. */
   readonly questions: string[]
+  /** From which they came. */
+  readonly ports: Set<number>
 }
 
-/** Answers with all that it is told of a name; of an alias only the alias. */
-async function openNameServer(answer: (type: RecordType, name: string) => readonly string[]): Promise<NameServer> {
+const serverFailure = 2
+
+/** Answers with all that it is told of a name; of an alias only the alias. "failure": it cannot tell. */
+async function openNameServer(
+  answer: (type: RecordType, name: string) => readonly string[] | "failure",
+): Promise<NameServer> {
   const questions: string[] = []
+  const ports = new Set<number>()
   const socket = createSocket("udp4")
   socket.on("message", (message, { port, address }) => {
     const { name, type, end } = questionIn(message)
     questions.push(`${type ?? "other"} ${name}`)
-    const values = type === undefined ? [] : answer(type, name)
+    ports.add(port)
+    const told = type === undefined ? [] : answer(type, name)
+    const values = told === "failure" ? [] : told
     const records = values.map((value) => recordOf(type ?? "A", value))
     const header = Buffer.from(message.subarray(0, 12))
-    header.writeUInt16BE(0x8580, 2)
+    header.writeUInt16BE(0x8580 | (told === "failure" ? serverFailure : 0), 2)
     header.writeUInt16BE(records.length, 6)
     header.fill(0, 8)
     socket.send(Buffer.concat([header, message.subarray(12, end), ...records]), port, address)
   })
   await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve))
   onTestFinished(() => void socket.close())
-  return { port: socket.address().port, questions }
+  return { port: socket.address().port, questions, ports }
 }
 
 function questionIn(message: Buffer) {
@@ -134,6 +143,43 @@ const termsOf = ({ port }: NameServer, ...permittedRanges: readonly string[]): N
   resolver: `127.0.0.1:${port}`,
 })
 const refused = { type: "connection", detail: expect.stringContaining("may not connect") as string }
+
+describe("a name server", () => {
+  const answering: RequestListener = (_request, response) => response.end("token.thumbprint")
+  const proved = async (names: NameServer) =>
+    attempt(proofOf("http-01"), await openNetwork(answering), termsOf(names, "127.0.0.0/8"))
+
+  test("is asked once more where it failed", async () => {
+    const asked = new Set<string>()
+    const names = await openNameServer((type) => {
+      if (asked.has(type)) return leadingTo("127.0.0.1")(type)
+      asked.add(type)
+      return "failure"
+    })
+    expect(await proved(names)).toBeUndefined()
+    expect(names.questions.toSorted()).toEqual([`A ${host}`, `A ${host}`, `AAAA ${host}`, `AAAA ${host}`])
+  })
+
+  test("that goes on failing leaves the name without an address", async () => {
+    const names = await openNameServer(() => "failure")
+    const detail = `${host} could not be looked up (ESERVFAIL).`
+    expect(await proved(names)).toEqual({ type: "dns", detail })
+    expect(names.questions.length).toBe(4)
+  })
+
+  test("is asked from one port for all that is looked up at once, and from another later", async () => {
+    const names = await openNameServer(leadingTo("127.0.0.1"))
+    const network = await openNetwork(answering)
+    const look = (value: string) => attempt(proofOf("http-01", value), network, termsOf(names, "127.0.0.0/8"))
+    expect(await Promise.all(["a.example.com", "b.example.com"].map(look))).toEqual([undefined, undefined])
+    expect(names.questions.length).toBe(4)
+    expect(names.ports.size).toBe(1)
+    await look("c.example.com")
+    // The kernel picks each port by chance, and now and then the same one.
+    for (let name = 0; name < 5 && names.ports.size === 1; name += 1) await look(`c${name}.example.com`)
+    expect(names.ports.size).toBeGreaterThan(1)
+  })
+})
 
 describe.each(["http-01", "tls-alpn-01"] as const)("%s", (type) => {
   test.each(forbidden)("does not follow a name to what is %s, %s", async (_kind, address) => {

@@ -6,6 +6,7 @@ import { connect } from "node:tls"
 import type { AcmeNetwork, CaaRecord, NetworkTerms, TlsGreeting } from "../acme/validation.ts"
 import { FetchFailure } from "../core/fetch.ts"
 import type { Runtime } from "../core/runtime.ts"
+import { nextTurn } from "../core/timers.ts"
 import { parseIpRange } from "../pki/names/ip-address.ts"
 import { parseResolver } from "../pki/settings/acme-settings.ts"
 import type { PermittedAddresses } from "./address-guard.ts"
@@ -24,8 +25,8 @@ const answerTimeoutMs = 10_000
 /** A key authorization is some hundred characters; what is longer is none. */
 const answerBytesMaximum = 8_192
 const redirectsMaximum = 10
+/** Of the first of two tries; the second has twice as long. */
 const dnsTimeoutMs = 3_000
-const dnsTries = 2
 /** Names that stand for others, one after another. */
 const aliasesMaximum = 8
 const usualPorts = [80, 443]
@@ -77,20 +78,19 @@ export function acmeNetwork(options: AcmeNetworkOptions): AcmeNetwork & AsyncDis
       throw failure
     },
     async lookUpTxt(name, terms) {
-      const resolver = resolverFor(terms)
       let at = name
       for (let aliases = 0; aliases <= aliasesMaximum; aliases += 1) {
-        const records = await looked(at, () => resolver.resolveTxt(at))
+        const records = await looked(at, terms, (resolver) => resolver.resolveTxt(at))
         if (records.length > 0) return records.map((pieces) => pieces.join(""))
         // Not every resolver goes on from an alias by itself.
-        const [alias] = await looked(at, () => resolver.resolveCname(at))
+        const [alias] = await looked(at, terms, (resolver) => resolver.resolveCname(at))
         if (alias === undefined) return []
         at = alias
       }
       throw new FetchFailure("unresolved", `${name} stands for more than ${aliasesMaximum} other names in turn.`)
     },
     async lookUpCaa(name, terms): Promise<readonly CaaRecord[]> {
-      const records = await looked(name, () => resolverFor(terms).resolveCaa(name))
+      const records = await looked(name, terms, (resolver) => resolver.resolveCaa(name))
       return records.flatMap(({ critical, ...properties }) =>
         Object.entries(properties).flatMap(([tag, value]) =>
           typeof value === "string" && tag !== "type"
@@ -109,11 +109,25 @@ export function acmeNetwork(options: AcmeNetworkOptions): AcmeNetwork & AsyncDis
 function guardOf(terms: NetworkTerms, { permitted }: AcmeNetworkOptions): GuardedLookupOptions {
   const ranges = terms.permittedRanges.flatMap((text) => parseIpRange(text) ?? [])
   const guard = { permitted: { kinds: permitted.kinds, ranges: [...permitted.ranges, ...ranges] } }
-  return terms.resolver === "" ? guard : { ...guard, resolve: (host) => addressesOf(host, resolverFor(terms)) }
+  return terms.resolver === "" ? guard : { ...guard, resolve: (host) => addressesOf(host, terms) }
 }
 
-function resolverFor({ resolver }: NetworkTerms): Resolver {
-  const own = new Resolver({ timeout: dnsTimeoutMs, tries: dnsTries })
+const resolversOfThisTurn = new Map<string, Resolver>()
+
+/**
+ * To make a resolver and its socket takes as long as to ask by it, so all who ask in one turn ask by one. No longer than that:
+ * by the answers it has had, a resolver comes to wait for the next ones a twelfth as long as it was told.
+ */
+function resolverOfThisTurn(terms: NetworkTerms): Resolver {
+  const { resolver } = terms
+  if (resolversOfThisTurn.size === 0) void nextTurn().then(() => resolversOfThisTurn.clear())
+  const made = resolversOfThisTurn.get(resolver) ?? newResolver(terms, dnsTimeoutMs)
+  resolversOfThisTurn.set(resolver, made)
+  return made
+}
+
+function newResolver({ resolver }: NetworkTerms, timeoutMs: number): Resolver {
+  const own = new Resolver({ timeout: timeoutMs, tries: 1 })
   const server = resolver === "" ? undefined : parseResolver(resolver)
   if (server !== undefined) {
     const { address, port } = server
@@ -122,24 +136,40 @@ function resolverFor({ resolver }: NetworkTerms): Resolver {
   return own
 }
 
-async function addressesOf(host: string, resolver: Resolver): Promise<readonly LookupAddress[]> {
+async function addressesOf(host: string, terms: NetworkTerms): Promise<readonly LookupAddress[]> {
   const [six, four] = await Promise.all([
-    looked(host, () => resolver.resolve6(host)),
-    looked(host, () => resolver.resolve4(host)),
+    looked(host, terms, (resolver) => resolver.resolve6(host)),
+    looked(host, terms, (resolver) => resolver.resolve4(host)),
   ])
   const found = [...six.map((address) => ({ address, family: 6 })), ...four.map((address) => ({ address, family: 4 }))]
   if (found.length === 0) throw new FetchFailure("unresolved", `${host} has no address.`)
   return found
 }
 
-/** What is not there is an empty list; what cannot be found out is a failure. */
-async function looked<T>(name: string, look: () => Promise<T[]>): Promise<T[]> {
+/** What is not there is an empty list; what cannot be found out is a failure. Whoever gets no answer asks once more, by a resolver of its own. */
+async function looked<T>(
+  name: string,
+  terms: NetworkTerms,
+  ask: (resolver: Resolver) => Promise<T[]>,
+): Promise<readonly T[]> {
+  const first = await answered(ask(resolverOfThisTurn(terms)))
+  if ("records" in first) return first.records
+  const second = await answered(ask(newResolver(terms, 2 * dnsTimeoutMs)))
+  if ("records" in second) return second.records
+  throw new FetchFailure("unresolved", `${name} could not be looked up (${String(second.code)}).`, second.error)
+}
+
+interface Unanswered {
+  readonly code: string | undefined
+  readonly error: unknown
+}
+
+async function answered<T>(records: Promise<readonly T[]>): Promise<{ readonly records: readonly T[] } | Unanswered> {
   try {
-    return await look()
+    return { records: await records }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === "ENODATA" || code === "ENOTFOUND") return []
-    throw new FetchFailure("unresolved", `${name} could not be looked up (${String(code)}).`, error)
+    return code === "ENODATA" || code === "ENOTFOUND" ? { records: [] } : { code, error }
   }
 }
 

@@ -13,6 +13,7 @@ import {
   type Trust,
 } from "../core/fetch.ts"
 import type { Runtime } from "../core/runtime.ts"
+import { systemTimers } from "../core/timers.ts"
 import type { PermittedAddresses } from "./address-guard.ts"
 import { guardedLookup, type GuardedLookupOptions, literalRefusal } from "./guarded-lookup.ts"
 import { type Destroyable, getOnce } from "./single-get.ts"
@@ -55,7 +56,7 @@ export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
 
   return {
     async fetch(request) {
-      const signal = AbortSignal.timeout(request.timeoutMs)
+      const { signal, cancel } = timeLimit(request.timeoutMs)
       try {
         return await follow(request, {
           agent: () => agentFor(request),
@@ -69,6 +70,9 @@ export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
         if (signal.aborted)
           throw new FetchFailure("timeout", `${originOf(request.url)} did not answer within ${request.timeoutMs} ms.`)
         throw failureOf(error, originOf(request.url))
+      } finally {
+        // What is still taken off a connection has the rest of the time.
+        if (request.dropsBody !== true) cancel()
       }
     },
     async [Symbol.asyncDispose]() {
@@ -77,6 +81,12 @@ export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
       agents.clear()
     },
   }
+}
+
+/** Unlike `AbortSignal.timeout`, it leaves nothing behind that lasts until then. */
+function timeLimit(ms: number): { readonly signal: AbortSignal; readonly cancel: () => void } {
+  const limit = new AbortController()
+  return { signal: limit.signal, cancel: systemTimers.after(ms, () => limit.abort()) }
 }
 
 /** What all questions of one request go by. */
