@@ -249,7 +249,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
 
   async order(signer: AccountSigner, id: AcmeOrderId): Promise<OrderView> {
     return this.asAccount(signer, async (_authority, stores, account) => {
-      const { order, authorizations } = await this.#orderOf(stores, account, id)
+      const order = await orderOf(stores, account, id)
+      const authorizations = await stores.acmeAuthorizations.ofOrder(id)
       return orderView(order, authorizations, this.context.runtime.clock.now())
     })
   }
@@ -260,7 +261,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     const queue = this.tools.queues()?.finalizations
     using place = queue?.reserve()
     const { view, begun } = await this.asAccount(signer, async (authority, stores, account) => {
-      const { order, authorizations } = await this.#orderOf(stores, account, id)
+      const order = await orderOf(stores, account, id)
+      const authorizations = await stores.acmeAuthorizations.ofOrder(id)
       const now = this.context.runtime.clock.now()
       const shown = orderView(order, authorizations, now)
       // Whoever has lost the answer asks once more.
@@ -295,10 +297,9 @@ export class AcmeService extends DirectoryService implements AcmeServer {
 
   async chains(signer: AccountSigner, id: AcmeOrderId): Promise<CertificateChains> {
     return this.asAccount(signer, async (authority, stores, account) => {
-      const { order } = await this.#orderOf(stores, account, id)
+      const { serialNumber } = await orderOf(stores, account, id)
       const { mount, issuers } = authority
-      const found =
-        order.serialNumber === null ? undefined : await stores.certificates.find(mount.id, order.serialNumber)
+      const found = serialNumber === null ? undefined : await stores.certificates.issued(mount.id, serialNumber)
       if (found === undefined) throw nothingThere("certificate")
       const issuer = issuers.find((one) => one.id === found.issuerId)
       return chainsFrom(issuer, issuers).map((chain) => [found.certificate, ...chain])
@@ -467,12 +468,6 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     return { authorization, created: true }
   }
 
-  async #orderOf({ acmeOrders, acmeAuthorizations }: PkiStores, account: AcmeAccount, id: AcmeOrderId) {
-    const order = await acmeOrders.find(account.mountId, account.id, id)
-    if (order === undefined) throw nothingThere("order")
-    return { order, authorizations: await acmeAuthorizations.ofOrder(id) }
-  }
-
   async #authorizationView(
     { acmeAuthorizations }: PkiStores,
     authorization: Authorization,
@@ -534,6 +529,12 @@ function readOrRefusal(csr: Uint8Array): ReadCsr | AcmeProblem {
     if (error instanceof AcmeProblem) return error
     throw error
   }
+}
+
+async function orderOf({ acmeOrders }: PkiStores, account: AcmeAccount, id: AcmeOrderId): Promise<AcmeOrder> {
+  const order = await acmeOrders.find(account.mountId, account.id, id)
+  if (order === undefined) throw nothingThere("order")
+  return order
 }
 
 async function authorizationOf(

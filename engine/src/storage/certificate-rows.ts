@@ -11,6 +11,7 @@ import type {
   CertificateRecord,
   CertificateStore,
   EndedCertificate,
+  IssuedCertificate,
   SerialNumberPage,
   StoredCertificate,
 } from "../pki/certificates/certificate.ts"
@@ -82,6 +83,11 @@ export class CertificateRows implements CertificateStore {
       row,
       names.map(({ name }) => backwards(name)),
     )
+  }
+
+  async issued(mountId: MountId, serialNumber: SerialNumber): Promise<IssuedCertificate | undefined> {
+    const row = await this.#session.first(issued, { mountId, serialNumber: serialNumberOctets(serialNumber) })
+    return row && { certificate: row.certificate, issuerId: row.issuer_id as IssuerId | null }
   }
 
   async issuerIdOf(mountId: MountId, serialNumber: SerialNumber): Promise<IssuerId | null | undefined> {
@@ -351,6 +357,13 @@ const bySerialNumber = statement((db, { mountId, serialNumber }: { mountId: stri
       "not_after",
       "filed_at",
     ])
+    .where("mount_id", "=", mountId)
+    .where("serial_number", "=", serialNumber),
+)
+const issued = statement((db, { mountId, serialNumber }: { mountId: string; serialNumber: Uint8Array }) =>
+  db
+    .selectFrom("certificates")
+    .select(["certificate", "issuer_id"])
     .where("mount_id", "=", mountId)
     .where("serial_number", "=", serialNumber),
 )

@@ -101,6 +101,9 @@ export interface EndedCertificate extends CertificateCursor {
   readonly isRevoked: boolean
 }
 
+/** What is handed out of it, without what it is found by. */
+export type IssuedCertificate = Pick<CertificateRecord, "certificate" | "issuerId">
+
 export interface CertificateStore {
   /** Throws `EngineError("conflict")` where the mount has a certificate with this serial number. */
   insert(certificate: CertificateRecord): Promise<void>
@@ -108,6 +111,7 @@ export interface CertificateStore {
   insertUnder(generation: number, certificate: CertificateRecord): Promise<boolean>
   insertMetadata(metadata: CertificateMetadata): Promise<void>
   find(mountId: MountId, serialNumber: SerialNumber): Promise<CertificateRecord | undefined>
+  issued(mountId: MountId, serialNumber: SerialNumber): Promise<IssuedCertificate | undefined>
   /** Undefined where nothing is on record, null where no issuer of the mount is. */
   issuerIdOf(mountId: MountId, serialNumber: SerialNumber): Promise<IssuerId | null | undefined>
   /** In the order of the serial numbers' octets, after the one that is given; the two below as well. */
