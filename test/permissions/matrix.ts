@@ -15,14 +15,21 @@ export async function generateMatrix(cast: Cast): Promise<Matrix> {
     // Nothing is changed by reading, so that all readers can look at the same.
     const shared = endpoint.startsWith("GET ") ? await cast.newSubject() : undefined
     const prepared = shared && (await prepare(endpoint, shared, "owner"))
+    let unchanged: ReadyRequest | undefined
     for (const caller of callers) {
-      const ready = prepared ?? (await prepare(endpoint, await cast.newSubject(), caller))
-      statuses.push((await ask(cast, ready, caller)).status)
+      const ready = prepared ?? unchanged ?? (await prepare(endpoint, await cast.newSubject(), caller))
+      const { status } = await ask(cast, ready, caller)
+      statuses.push(status)
+      // Nor by whoever is refused; the next one asks the same where it was made for nobody in particular.
+      unchanged = status >= 400 && !isMadeForOne(endpoint) ? ready : undefined
     }
     matrix[endpoint] = statuses
   }
   return matrix
 }
+
+/** What takes no caller cannot heed one. */
+const isMadeForOne = (endpoint: string): boolean => (requests[endpoint]?.length ?? 0) > 1
 
 export const ask = (
   { world, tokens }: Cast,

@@ -38,14 +38,21 @@ export async function generatePkiMatrix(cast: PkiCast): Promise<PkiMatrix> {
     // Nothing is changed by reading, so that all readers can look at the same.
     const shared = /^(GET|LIST) /.test(endpoint) ? await cast.newSubject() : undefined
     const prepared = shared && (await preparePki(endpoint, shared, "operator"))
+    let unchanged: ReadyPkiRequest | undefined
     for (const caller of callers) {
-      const ready = prepared ?? (await preparePki(endpoint, await cast.newSubject(), caller))
-      statuses.push((await askPki(cast, ready, caller)).status)
+      const ready = prepared ?? unchanged ?? (await preparePki(endpoint, await cast.newSubject(), caller))
+      const { status } = await askPki(cast, ready, caller)
+      statuses.push(status)
+      // Nor by whoever is refused; the next one asks the same where it was made for nobody in particular.
+      unchanged = status >= 400 && !isMadeForOne(endpoint) ? ready : undefined
     }
     matrix[endpoint] = statuses
   }
   return matrix
 }
+
+/** What takes no caller cannot heed one. */
+const isMadeForOne = (endpoint: string): boolean => (requests[endpoint]?.length ?? 0) > 1
 
 export const askPki = (
   { world, tokens }: PkiCast,
