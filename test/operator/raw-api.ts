@@ -6,8 +6,12 @@ import { Agent, request } from "undici"
 export interface RawApi extends AsyncDisposable {
   /** The answer's document; fails with what the server says. */
   send(method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: unknown): Promise<unknown>
-  /** Server-side apply. */
-  apply(path: string, object: unknown): Promise<unknown>
+  /** Server-side apply; the options are as the API calls them. */
+  apply(
+    path: string,
+    object: unknown,
+    options?: Readonly<Partial<Record<"dryRun" | "fieldValidation", string>>>,
+  ): Promise<unknown>
   /** As it is answered. */
   text(path: string): Promise<string>
   /** The documents of an answer that goes on, one a line, until the reader has had enough. */
@@ -43,10 +47,10 @@ export async function openRawApi(config: KubeConfig, clients = 16): Promise<RawA
   }
   return {
     send: async (method, path, body) => JSON.parse(await ask(method, path, body)) as unknown,
-    apply: async (path, object) =>
-      JSON.parse(
-        await ask("PATCH", `${path}?fieldManager=raw&force=true`, object, "application/apply-patch+yaml"),
-      ) as unknown,
+    async apply(path, object, options) {
+      const query = new URLSearchParams({ fieldManager: "raw", force: "true", ...options }).toString()
+      return JSON.parse(await ask("PATCH", `${path}?${query}`, object, "application/apply-patch+yaml")) as unknown
+    },
     text: (path) => ask("GET", path),
     async *follow(path, signal) {
       const headers = { ...(options.headers as Record<string, string>), accept: "application/json" }
