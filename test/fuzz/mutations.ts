@@ -436,3 +436,21 @@ export const insideJson =
     )
     return Buffer.from(JSON.stringify(mutated))
   }
+
+/** The base64url in one member of a JSON object, mutated as what it encodes. */
+export const insideMember =
+  (member: string, mutation: Mutation): Mutation =>
+  (input, others, chance) => {
+    const document = parseJson(input)
+    const encoded = memberOf(document, member)
+    if (encoded === undefined) return input
+    const donors = others.flatMap((other) => memberOf(parseJson(other), member) ?? [])
+    const mutated = Buffer.from(mutation(encoded, donors, chance)).toString("base64url")
+    return Buffer.from(JSON.stringify({ ...(document as object), [member]: mutated }))
+  }
+
+function memberOf(document: Json | undefined, member: string): Buffer | undefined {
+  if (typeof document !== "object" || document === null || Array.isArray(document)) return undefined
+  const value = document[member]
+  return typeof value === "string" ? Buffer.from(value, "base64url") : undefined
+}

@@ -1,11 +1,15 @@
+import { openAcme } from "./acme.ts"
 import { openEndpoints } from "./endpoints.ts"
 import { parsers } from "./parsers.ts"
 import type { OpenTargets } from "./target.ts"
 
 export async function openTargets(): Promise<OpenTargets> {
-  const endpoints = await openEndpoints()
+  await using opening = new AsyncDisposableStack()
+  const endpoints = opening.use(await openEndpoints())
+  const acme = opening.use(await openAcme())
+  const closing = opening.move()
   return {
-    targets: [...parsers(), ...endpoints.targets],
-    [Symbol.asyncDispose]: () => endpoints[Symbol.asyncDispose](),
+    targets: [...parsers(), ...endpoints.targets, ...acme.targets],
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
 }
