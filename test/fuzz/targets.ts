@@ -1,4 +1,5 @@
 import { openAcme } from "./acme.ts"
+import { archives } from "./archives.ts"
 import { openEndpoints } from "./endpoints.ts"
 import { parsers } from "./parsers.ts"
 import type { OpenTargets } from "./target.ts"
@@ -9,7 +10,7 @@ export async function openTargets(): Promise<OpenTargets> {
   const acme = opening.use(await openAcme())
   const closing = opening.move()
   return {
-    targets: [...parsers(), ...endpoints.targets, ...acme.targets],
+    targets: [...parsers(), ...archives(), ...endpoints.targets, ...acme.targets],
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
 }
