@@ -242,7 +242,7 @@ module.exports = {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.base.json" },
     doNotFollow: { path: ["node_modules", "/dist/"] },
-    exclude: { path: "\\.test\\.ts$" },
+    exclude: { path: "\\.test\\.ts$|^provider/bundled/" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default"] },
   },
 }

@@ -1,85 +1,17 @@
 // What states point at: `require("@chancery/pulumi/provider").v1.KIND`. A contract for ever: `destroy` and `refresh` come here
 // with states that any earlier release wrote.
-import { systemRuntime } from "@chancery/engine/managed/shared"
-import { dynamicProvider, type DynamicProvider } from "./dynamic.ts"
-import { createEngines } from "./engines.ts"
-import type { KindName } from "./kinds.ts"
-import type { Lifecycle } from "./lifecycle.ts"
-import { createSession, type Session } from "./session.ts"
-import { keepHeapSmall } from "./small-heap.ts"
+//
+// A package that was packed has this code and the engine's a second time, in a few files (`scripts/bundle.ts`): to find, read and
+// link seven hundred takes a third of a second, for which Pulumi waits. Beside its sources runs what was compiled last.
+import { existsSync } from "node:fs"
+import { createRequire } from "node:module"
+import { fileURLToPath } from "node:url"
+import type * as Providers from "./v1.ts"
 
-const ending = new AbortController()
-const engines = createEngines(ending.signal)
-const shared = createSession(engines, ending.signal, process.env)
+const pathOf = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url))
 
-/** How long what is broken off has to be answered. Pulumi waits five seconds before it kills. */
-const graceMs = 1_000
+const bundle = pathOf("../bundled/v1.js")
+const isPacked = existsSync(bundle) && !existsSync(pathOf("../src"))
 
-let isEndingKnown = false
-
-/** Set where a process is Pulumi's own, and not in a program that only imports this. */
-function endWhenAsked(): void {
-  if (isEndingKnown) return
-  isEndingKnown = true
-  // Pulumi ends every process so, also after everything is done.
-  const end = (): void => {
-    const isBusy = shared.isBusy()
-    ending.abort()
-    if (!isBusy) process.exit(0)
-    setTimeout(() => process.exit(130), graceMs)
-  }
-  process.once("SIGINT", end)
-  process.once("SIGTERM", end)
-}
-
-let isSmall = false
-
-const session: Session = {
-  ...shared,
-  configure(source) {
-    endWhenAsked()
-    shared.configure(source)
-  },
-  use(work) {
-    // Before an engine is loaded, which takes room of its own; a preview that needs none answers as soon as it can.
-    if (isEndingKnown && !isSmall) keepHeapSmall()
-    isSmall = true
-    return shared.use(work)
-  },
-}
-
-const { clock } = systemRuntime()
-
-/** A family of kinds is loaded when the first of them is needed: Pulumi waits for this process to start. */
-function family<Name extends KindName>(
-  load: () => Promise<Readonly<Record<Name, Lifecycle>>>,
-): (kind: Name) => DynamicProvider {
-  let loading: Promise<Readonly<Record<Name, Lifecycle>>> | undefined
-  return (kind) => dynamicProvider(kind, async () => (await (loading ??= load()))[kind], session)
-}
-
-const ofWorkspaces = family(async () => (await import("./workspace-lifecycles.ts")).workspaceLifecyclesBy(clock))
-const ofCertificates = family(async () => (await import("./certificate-lifecycles.ts")).certificateLifecyclesBy(clock))
-
-/** One per kind. They implement `pulumi.dynamic.ResourceProvider`. */
-export const v1 = {
-  workspace: ofWorkspaces("workspace"),
-  workspaceTags: ofWorkspaces("workspaceTags"),
-  tagBindings: ofWorkspaces("tagBindings"),
-  tag: ofWorkspaces("tag"),
-  remoteStateConsumers: ofWorkspaces("remoteStateConsumers"),
-  sshKeyAssignment: ofWorkspaces("sshKeyAssignment"),
-  workspaceLock: ofWorkspaces("workspaceLock"),
-  dataRetentionPolicy: ofWorkspaces("dataRetentionPolicy"),
-  project: ofWorkspaces("project"),
-  variable: ofWorkspaces("variable"),
-  pkiMount: ofCertificates("pkiMount"),
-  pkiRole: ofCertificates("pkiRole"),
-  acmeConfig: ofCertificates("acmeConfig"),
-  acmeEab: ofCertificates("acmeEab"),
-  pkiCertificate: ofCertificates("pkiCertificate"),
-  pkiSignedCertificate: ofCertificates("pkiSignedCertificate"),
-  pkiIntermediate: ofCertificates("pkiIntermediate"),
-  pkiRevocation: ofCertificates("pkiRevocation"),
-  pkiIssuer: ofCertificates("pkiIssuer"),
-} satisfies Record<KindName, DynamicProvider>
+// A state asks with `require`, for which nothing may be waited for.
+export const { v1 } = createRequire(import.meta.url)(isPacked ? bundle : "./v1.js") as typeof Providers

@@ -1,5 +1,5 @@
 // A thousand workspaces with tag bindings by the real Pulumi engine, beside as many resources of a provider that does nothing: what
-// is left is what Chancery adds. Then what its process takes to start, and how much memory it ever had (MB of 1,000,000 bytes).
+// is left is what Chancery adds. It runs as it is packed. Then what its process takes to start, and how much memory it ever had (MB of 1,000,000 bytes).
 import { execFile } from "node:child_process"
 import { createRequire } from "node:module"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
@@ -12,6 +12,7 @@ import { openEmbedded } from "../../engine/src/embedded.ts"
 import { startServer } from "../../engine/src/server.ts"
 import { providerText } from "../../provider/src/shell.ts"
 import { startDynamicServer } from "../pulumi/dynamic-server.ts"
+import { installPackedProvider } from "../pulumi/packed-provider.ts"
 import { openStack, type TestStack, tokenOf } from "../pulumi/stack.ts"
 import { findPulumi, pulumiInstallation } from "../toolchain/pulumi.ts"
 import { median, report, target } from "./figures.ts"
@@ -23,6 +24,8 @@ const names = Array.from({ length: count }, (_, index) => `workspace-${index}`)
 
 const program = await findPulumi()
 if (program === undefined) throw new Error(pulumiInstallation)
+const programs = await mkdtemp(join(tmpdir(), "chancery-bench-"))
+await installPackedProvider(programs)
 
 const workspaces = async () => {
   for (const name of names) new Workspace(name, { tagBindings: { team: "payments", tier: "1" } })
@@ -44,7 +47,10 @@ const idles = async () => {
 type Phase = "up" | "preview" | "refresh"
 
 async function phasesOf(declare: () => Promise<void>): Promise<Readonly<Record<Phase, number>>> {
-  await using stack = await openStack(program ?? "", "embedded", { summarized: true })
+  await using stack = await openStack(program ?? "", "embedded", {
+    summarized: true,
+    packages: join(programs, "node_modules"),
+  })
   const timed = async (run: (stack: TestStack) => Promise<unknown>) => {
     const begun = performance.now()
     await run(stack)
@@ -75,6 +81,7 @@ for (const phase of ["up", "preview", "refresh"] as const) {
 
 await measureProcess("embedded")
 await measureProcess("remote")
+await rm(programs, { recursive: true, force: true })
 
 async function measureProcess(mode: "embedded" | "remote"): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "chancery-bench-"))
@@ -96,13 +103,13 @@ async function measureProcess(mode: "embedded" | "remote"): Promise<void> {
   const started: number[] = []
   for (let round = 0; round < 5; round += 1) {
     const begun = performance.now()
-    await using process = await startDynamicServer(environment)
+    await using process = await startDynamicServer(environment, programs)
     await process.check(declared("any"))
     started.push(performance.now() - begun)
   }
   target(`${mode}: start of the provider's process, to its first answer`, median(started), { atMost: 600 }, "ms")
 
-  await using dynamic = await startDynamicServer(environment)
+  await using dynamic = await startDynamicServer(environment, programs)
   const states = await sixteenAtOnce((name) => dynamic.create(declared(name)))
   await sixteenAtOnce((name) => dynamic.read(states.get(name)?.id ?? "", states.get(name)?.outs ?? {}))
   const peak = await peakBytes(dynamic.process.pid ?? 0)

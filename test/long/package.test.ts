@@ -84,6 +84,7 @@ test("the packed provider loads in an empty folder beside Pulumi's SDK, and is f
   const folder = await mkdtemp(join(tmpdir(), "chancery-package-"))
   try {
     await run("npm", ["run", "build"], { cwd: root })
+    const contents: string[] = []
     const tarballs: string[] = []
     for (const workspace of ["engine", "provider"]) {
       const { stdout } = await run("npm", ["pack", "--json", "--workspace", workspace, "--pack-destination", folder], {
@@ -91,8 +92,10 @@ test("the packed provider loads in an empty folder beside Pulumi's SDK, and is f
       })
       const [tarball] = JSON.parse(stdout) as Packed[]
       tarballs.push(`./${tarball?.filename}`)
-      expect(tarball?.files.map(({ path }) => path).filter((path) => path.includes(".test."))).toEqual([])
+      contents.push(...(tarball?.files.map(({ path }) => path) ?? []))
     }
+    expect(contents.filter((path) => path.includes(".test."))).toEqual([])
+    expect(contents).toEqual(expect.arrayContaining(["bundled/v1.js", "bundled/LICENSES.txt"]))
     // A program in CommonJS: what a state holds asks with `require`, from the program's folder.
     await writeFile(join(folder, "package.json"), JSON.stringify({ private: true }))
     const { version } = JSON.parse(await readFile(join(root, "node_modules/@pulumi/pulumi/package.json"), "utf8")) as {

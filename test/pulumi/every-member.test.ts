@@ -1,5 +1,5 @@
-// Every member of every kind through the process that Pulumi starts, as the SDK ships it: checked, compared, made, read, changed
-// and left out again.
+// Every member of every kind through the process that Pulumi starts, as the SDK ships it, by the provider as it is packed: checked,
+// compared, made, read, changed and left out again.
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -11,6 +11,7 @@ import { providerText } from "../../provider/src/shell.ts"
 import { type DynamicServer, startDynamicServer, type Values } from "./dynamic-server.ts"
 import { type Samples, samplesOf } from "./every-member.ts"
 import { comesAndGoes } from "./member-life.ts"
+import { installPackedProvider } from "./packed-provider.ts"
 import { buildProvider, tokenOf } from "./stack.ts"
 
 const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
@@ -37,8 +38,9 @@ describe.each([
     const engine = opened.use(await openEmbedded(url, { jobs: false, edition }))
     for (const name of ["acme", "globex"]) await engine.organizations.create({ name, email: `${name}@example.com` })
     samples = await samplesOf(engine)
+    await installPackedProvider(folder)
     server = opened.use(
-      await startDynamicServer(mode === "remote" ? await served(engine) : { CHANCERY_ENGINE_URL: url }),
+      await startDynamicServer(mode === "remote" ? await served(engine) : { CHANCERY_ENGINE_URL: url }, folder),
     )
   })
   afterAll(() => opened.disposeAsync())

@@ -56,12 +56,14 @@ export async function buildProvider(): Promise<void> {
 interface StackOptions {
   /** Whether Pulumi is asked after each operation what has come of it, three times, as programs that use it as we do have it. */
   readonly summarized?: boolean
+  /** Whose packages the provider's process finds, by their folder; those of this checkout when left out. */
+  readonly packages?: string
 }
 
 export async function openStack(
   pulumi: string,
   mode: Mode,
-  { summarized = false }: StackOptions = {},
+  { summarized = false, packages = join(root, "node_modules") }: StackOptions = {},
 ): Promise<TestStack> {
   await using opening = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), "chancery-pulumi-"))
@@ -71,8 +73,7 @@ export async function openStack(
   const hostFile = fileURLToPath(new URL("language-host.ts", import.meta.url))
   const host = [process.execPath, hostFile].map((part) => `"${part}"`).join(" ")
   await writeFile(join(folder, "bin/pulumi-language-nodejs"), `#!/bin/sh\nexec ${host} "$@"\n`, { mode: 0o755 })
-  // Whose packages the provider's process finds.
-  await symlink(join(root, "node_modules"), join(folder, "program/node_modules"))
+  await symlink(packages, join(folder, "program/node_modules"))
 
   const file = join(folder, "engine.db")
   const served = await openEmbedded(`sqlite:${file}`, { jobs: false })
