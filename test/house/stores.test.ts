@@ -29,6 +29,7 @@ const onSqliteAlone: Readonly<Record<string, string>> = {
   "test/house/loading.test.ts": "what is loaded to open a store",
   "test/pulumi/connection.test.ts": "how a provider reaches a server",
   "test/pulumi/every-member.test.ts": "how a provider keeps what it is told",
+  "test/pulumi/packed-provider.test.ts": "what is in a package, and is loaded from it",
 }
 
 const opens = /\bsqlite:|\bopen(Embedded|Engine|Database)\(/
