@@ -99,13 +99,17 @@ export interface Shown extends KubernetesObject {
       readonly status: string
       readonly reason: string
       readonly message: string
+      readonly observedGeneration: number
     }[]
     readonly [member: string]: unknown
   }
 }
 
-export const summary = ({ status }: Shown): readonly string[] =>
-  (status.conditions ?? []).map(({ type, status, reason }) => `${type}=${status} ${reason}`)
+type ShownCondition = NonNullable<Shown["status"]["conditions"]>[number]
+
+const described = ({ type, status, reason }: ShownCondition): string => `${type}=${status} ${reason}`
+
+export const summary = ({ status }: Shown): readonly string[] => (status.conditions ?? []).map(described)
 
 /** Who applies and looks. */
 export function administrator(config: KubeConfig) {
@@ -150,12 +154,15 @@ export function administrator(config: KubeConfig) {
           throw error
         }
       },
-      /** Looked at since it was changed last, and with this condition. */
+      /** Looked at since it was changed last, and with this condition since then: a look that fails leaves some as they were. */
       async until(resource: Resource, name: string, condition: string): Promise<Shown> {
         return eventually(
           async () => (await api.get(resource, keyOf(namespace, name))) as Shown,
-          (found) =>
-            found.status.observedGeneration === found.metadata.generation && summary(found).includes(condition),
+          ({ metadata, status }) => {
+            const { generation } = metadata
+            const met = status.conditions?.find((one) => described(one) === condition)
+            return status.observedGeneration === generation && met?.observedGeneration === generation
+          },
         )
       },
     }),
