@@ -8,14 +8,19 @@ import { runOperator } from "../../operator/src/operator.ts"
 import { systemRuntime } from "../../operator/src/runtime.ts"
 import { serve, temporaryFolder } from "../cli/chancery.ts"
 import { shellBlocks } from "../readme/shell-blocks.ts"
-import { sharedCluster } from "./cluster.ts"
+import { findKubernetes } from "../toolchain/kubernetes.ts"
+import { openCluster, sharedCluster } from "./cluster.ts"
+import { startControlPlane } from "./control-plane.ts"
 
-const cluster = sharedCluster()
 const scriptMs = 120_000
 
-describe.skipIf(cluster === undefined)("the examples", () => {
+describe.skipIf(sharedCluster() === undefined)("the examples", () => {
   test("are applied, waited for, shown, explained and deleted, and what is retained is still in the engine", async () => {
-    const { kubectl, environment, operatorAccess } = cluster!
+    // An operator as users run it looks after all namespaces, also those in which other tests have operators of their own.
+    const programs = await findKubernetes()
+    await using plane = await startControlPlane(programs!)
+    const { kubectl, environment, operatorAccess, installDefinitions } = openCluster(plane)
+    await installDefinitions()
     await using folder = await temporaryFolder()
     await using served = await serve(["dev", "--manifests", "off"], { folder: folder.path })
     const token = (await readFile(join(folder.path, ".chancery/root-token"), "utf8")).trim()
