@@ -1,5 +1,6 @@
 // A thousand workspaces with tag bindings by the real Pulumi engine, beside as many resources of a provider that does nothing: what
-// is left is what Chancery adds. It runs as it is packed. Then what its process takes to start, and how much memory it ever had (MB of 1,000,000 bytes).
+// is left is what Chancery adds. It runs as it is packed. Then what its process takes to start, and how much memory it ever had
+// (MB of 1,000,000 bytes).
 import { execFile } from "node:child_process"
 import { createRequire } from "node:module"
 import { mkdtemp, readFile, rm } from "node:fs/promises"

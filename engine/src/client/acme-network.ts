@@ -146,7 +146,10 @@ async function addressesOf(host: string, terms: NetworkTerms): Promise<readonly 
   return found
 }
 
-/** What is not there is an empty list; what cannot be found out is a failure. Whoever gets no answer asks once more, by a resolver of its own. */
+/**
+ * What is not there is an empty list; what cannot be found out is a failure. Whoever gets no answer asks once more, by a resolver
+ * of its own.
+ */
 async function looked<T>(
   name: string,
   terms: NetworkTerms,
