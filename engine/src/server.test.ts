@@ -125,7 +125,8 @@ test("/metrics tells when authorities expire, and of nothing where the store is 
 
 test("/metrics counts what the store does, by kind and outcome", async () => {
   await using place = await usualKind.place()
-  await using engine = await openEmbedded(place.url, { sealKeys })
+  // Neither a job nor the feed, which write when they like.
+  await using engine = await openEmbedded(place.url, { sealKeys, jobs: false, events: { on: false } })
   const server = await startServer({ engine })
   opened.push(server)
   const metrics = async () => {
