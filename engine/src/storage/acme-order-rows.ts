@@ -243,6 +243,7 @@ const ordersBefore = statement(
       .limit(limit),
 )
 
+/** One whose name was not proved, or whose proof was given up, is invalid while it still stands open. */
 const replacement = statement((db, { mountId, replaces, now }: { mountId: string; replaces: string; now: number }) =>
   db
     .selectFrom("acme_orders")
@@ -252,7 +253,20 @@ const replacement = statement((db, { mountId, replaces, now }: { mountId: string
     .where((where) =>
       where.or([
         where("state", "in", ["processing", "valid"]),
-        where.and([where("state", "=", "open"), where("expires_at", ">", now)]),
+        where.and([
+          where("state", "=", "open"),
+          where("expires_at", ">", now),
+          where.not(
+            where.exists(
+              where
+                .selectFrom("acme_order_authorizations as asked")
+                .innerJoin("acme_authorizations as a", "a.id", "asked.authorization_id")
+                .select("a.id")
+                .whereRef("asked.order_id", "=", "acme_orders.id")
+                .where("a.state", "in", ["invalid", "deactivated"]),
+            ),
+          ),
+        ]),
       ]),
     )
     .limit(1),

@@ -52,6 +52,10 @@ describe("a certificate", () => {
       status: 409,
       problem: "alreadyReplaced",
     })
+    // An order that has come to nothing has replaced nothing (RFC 9773, section 5).
+    await client.post(replacing.body.authorizations[0], { status: "deactivated" })
+    expect((await client.post(replacing.headers.get("location") ?? "")).body.status).toBe("invalid")
+    expect(await client.post("/new-order", { identifiers: [localhost], replaces: id })).toMatchObject({ status: 201 })
     await client.post("/revoke-cert", { certificate: leaf.raw.toString("base64url") })
     const due = await client.get(`${base}/renewal-info/${id}`)
     expect(Date.parse(due.body.suggestedWindow.end)).toBeLessThan(Date.now())
