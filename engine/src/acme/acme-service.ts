@@ -104,6 +104,10 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     return { jwk, thumbprint }
   }
 
+  async admit(signer: AccountSigner): Promise<void> {
+    await this.asAccount(signer, async () => {})
+  }
+
   async newAccount(signer: KeySigner, input: NewAccount) {
     const bindingKey = input.binding === undefined ? undefined : await this.bindingKey(input.binding.keyId)
     const isBound = bindingKey !== undefined && (await input.binding?.verify(bindingKey)) === true

@@ -140,6 +140,8 @@ export interface AcmeServer {
   knownKeyOf(id: AcmeAccountId): Promise<AccountKey | undefined>
   /** For who signs as an account; whether that may still do anything is found out later. */
   keyOf(id: AcmeAccountId): Promise<AccountKey>
+  /** Who asks, signed, for what anybody may see. */
+  admit(signer: AccountSigner): Promise<void>
   newAccount(
     signer: KeySigner,
     input: NewAccount,

@@ -308,3 +308,28 @@ describe("a request that is not as it should be", () => {
     })
   })
 })
+
+describe("what anybody may get", () => {
+  test("is told to an account that asks by POST as well", async () => {
+    const world = await newAcmeWorld()
+    const client = await AcmeTestClient.registered(world, base)
+    const got = await client.get(`${base}/directory`)
+    const asked = await client.post("/directory")
+    expect(asked).toMatchObject({ status: 200, body: got.body })
+    expect(asked.headers.get("replay-nonce")).not.toBeNull()
+    const nonce = await client.nonce()
+    const fresh = await client.post("/new-nonce", undefined, { nonce })
+    expect(fresh.status).toBe(204)
+    expect(fresh.headers.get("replay-nonce")).not.toBeNull()
+    expect(await client.post("/new-nonce", undefined, { nonce })).toMatchObject({ status: 400, problem: "badNonce" })
+    expect(await client.post("/directory", {})).toMatchObject({ status: 400, problem: "malformed" })
+  })
+
+  test("is not told to an account that was given up", async () => {
+    const world = await newAcmeWorld()
+    const client = await AcmeTestClient.registered(world, base)
+    await client.post(client.account ?? "", { status: "deactivated" })
+    for (const path of ["/directory", "/new-nonce"])
+      expect(await client.post(path)).toMatchObject({ status: 403, problem: "unauthorized" })
+  })
+})

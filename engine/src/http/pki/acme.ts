@@ -91,7 +91,9 @@ interface Reply {
 export const acmeRoutes: readonly PkiRoute[] = [
   ...directories.flatMap(({ path, of }): PkiRoute[] => [
     open("read", `${path}/directory`, of, directory),
-    open("read", `${path}/new-nonce`, of, async ({ request }) => ({ status: request.method === "HEAD" ? 200 : 204 })),
+    told(path, "/directory", of, shownTo(directory)),
+    open("read", `${path}/new-nonce`, of, newNonce),
+    told(path, "/new-nonce", of, shownTo(newNonce)),
     open("read", `${path}/renewal-info/:certificate_id`, of, renewalInfo),
     signed(path, "/new-account", of, newAccount),
     signed(path, "/account/:id", of, account),
@@ -231,8 +233,20 @@ function asKey(signed: SignedRequest): KeySigner {
   return { nonce: signed.nonce, ...signed.jwk }
 }
 
+/** What anybody may get may be asked for by POST as well (RFC 8555, section 6.3). */
+function shownTo(handle: (visit: Visit) => Promise<Reply>) {
+  return async (visit: Visit, signed: SignedRequest): Promise<Reply> => {
+    await visit.server.admit(await asAccount(visit, signed))
+    return handle(visit)
+  }
+}
+
 async function directory({ server }: Visit): Promise<Reply> {
   return { document: encodeDirectory(await server.describe()), isIndex: true }
+}
+
+async function newNonce({ request }: Visit): Promise<Reply> {
+  return { status: request.method === "HEAD" ? 200 : 204 }
 }
 
 async function renewalInfo({ request, server }: Visit): Promise<Reply> {
