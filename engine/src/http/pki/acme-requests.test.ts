@@ -333,3 +333,14 @@ describe("what anybody may get", () => {
       expect(await client.post(path)).toMatchObject({ status: 403, problem: "unauthorized" })
   })
 })
+
+test("a member that is null is one that is left out", async () => {
+  const world = await newAcmeWorld()
+  const client = await AcmeTestClient.open(world, base)
+  const nothing = { onlyReturnExisting: null, externalAccountBinding: null }
+  const contact = ["mailto:ops@example.com"]
+  expect(await client.register({ contact, ...nothing })).toMatchObject({ status: 201, body: { contact } })
+  expect(await client.post(client.account ?? "", { contact: null })).toMatchObject({ status: 200, body: { contact } })
+  const order = { notBefore: null, notAfter: null, profile: null, replaces: null }
+  expect(await client.post("/new-order", { identifiers: [localhost], ...order })).toMatchObject({ status: 201 })
+})

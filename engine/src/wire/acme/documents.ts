@@ -17,7 +17,7 @@ import { type AcmeOrderId, type ChallengeType, challengeTypes } from "../../acme
 import { AcmeProblem, malformed, type Problem, problemStatuses } from "../../acme/problem.ts"
 import { formatInstant, type Instant, parseInstant } from "../../core/time.ts"
 import { revocationReasons, type RevocationReason } from "../../x509/certificate-list.ts"
-import { flag, isObject, type JsonObject, readBase64url, readObject, text } from "./object.ts"
+import { flag, isLeftOut, isObject, type JsonObject, readBase64url, readObject, text } from "./object.ts"
 
 /** RFC 7807. */
 export const problemType = "application/problem+json"
@@ -140,10 +140,10 @@ export function decodeNewAccount(
   payload: JsonObject,
 ): Omit<NewAccount, "binding" | "address"> & { readonly sentBinding: unknown } {
   return {
-    contact: payload["contact"],
+    contact: payload["contact"] ?? undefined,
     termsOfServiceAgreed: flag(payload, "termsOfServiceAgreed"),
     onlyReturnExisting: flag(payload, "onlyReturnExisting"),
-    sentBinding: payload["externalAccountBinding"],
+    sentBinding: payload["externalAccountBinding"] ?? undefined,
   }
 }
 
@@ -152,7 +152,7 @@ export function decodeAccountChange(payload: JsonObject): { readonly contact: un
   // What else clients send back of the document counts for nothing (RFC 8555, section 7.3.2).
   if (status !== undefined && status !== "valid" && status !== "deactivated")
     throw malformed(`"status" of an account is changed to "deactivated", and to nothing else.`)
-  return { contact: payload["contact"], deactivate: status === "deactivated" }
+  return { contact: payload["contact"] ?? undefined, deactivate: status === "deactivated" }
 }
 
 export function decodeNewOrder(payload: JsonObject): NewOrder {
@@ -234,7 +234,7 @@ const reasons = (Object.entries(revocationReasons) as [RevocationReason, number]
 )
 
 function decodeReason(value: unknown): RevocationReason {
-  if (value === undefined) return "unspecified"
+  if (isLeftOut(value)) return "unspecified"
   const [found] = reasons.find(([, number]) => number === value) ?? []
   if (found !== undefined) return found
   const known = reasons.map(([name, number]) => `${number} (${name})`).join(", ")

@@ -67,16 +67,19 @@ export function readBase64url(value: unknown, what: string): Uint8Array {
   return Buffer.from(value, "base64url")
 }
 
+/** Some clients write null for what they leave out; most servers read it as that. */
+export const isLeftOut = (value: unknown): value is undefined | null => value === undefined || value === null
+
 export function text(object: JsonObject, name: string): string | undefined {
   const value = object[name]
-  if (value === undefined) return undefined
+  if (isLeftOut(value)) return undefined
   if (typeof value !== "string") throw malformed(`${JSON.stringify(name)} is no text.`)
   return value
 }
 
 export function flag(object: JsonObject, name: string): boolean {
   const value = object[name]
-  if (value === undefined) return false
+  if (isLeftOut(value)) return false
   if (typeof value !== "boolean") throw malformed(`${JSON.stringify(name)} is neither true nor false.`)
   return value
 }
