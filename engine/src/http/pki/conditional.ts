@@ -21,11 +21,13 @@ export const rawBytes = (body: string | Uint8Array, contentType: string): Condit
 })
 export const data = (document: Document): ConditionalResponse => ({ kind: "data", status: 200, data: document })
 
-/** 304 for whoever has it already. */
+/** 304 for whoever has it already. `byDialect` says that the request's dialect chooses what is answered. */
 export function unlessKnown(
   { headers: asked, server }: Pick<SystemRequest, "headers" | "server">,
   { tag, modifiedAt }: Version,
   response: ConditionalResponse,
+  // That of the envelope around data.
+  { byDialect = response.kind === "data" }: { readonly byDialect?: boolean } = {},
 ): PkiResponse {
   const strong = `"${tag}"`
   // Around data there is an envelope, in which each request has an id of its own.
@@ -37,8 +39,7 @@ export function unlessKnown(
     etag,
     ...(isDated ? { "last-modified": new Date(modified).toUTCString() } : {}),
     "cache-control": "no-cache",
-    // By which the dialect of the envelope is chosen.
-    ...(response.kind === "data" ? { vary: "X-Vault-Request, X-Vault-Token" } : {}),
+    ...(byDialect ? { vary: "X-Vault-Request, X-Vault-Token" } : {}),
   }
   if (isKnown(asked, strong, isDated ? modified : Infinity)) return { kind: "raw", status: 304, body: "", headers }
   return { ...response, headers: { ...response.headers, ...headers } }

@@ -15,7 +15,9 @@ import { answer, nothing, param, type PkiRequest, type PkiResponse, type PkiRout
 import { type ConditionalResponse, data, rawBytes, unlessKnown } from "./conditional.ts"
 import { defaultIssuer } from "./issuer-version.ts"
 
-type Form = "der" | "pem" | "json"
+type Form = "der" | "pem" | "json" | "listed"
+/** DER, but for existing clients, which look for the list of an issuer in an envelope. */
+type AddressForm = Form | "dialect"
 
 /** Revocation lists, as anybody may read them, and their settings (pki-facts 2.7 and 2.8). */
 export const crlRoutes: readonly PkiRoute[] = [
@@ -85,22 +87,25 @@ function files(path: string, choice: CrlChoice): readonly PkiRoute[] {
     return [
       ...[complete, delta].flatMap((address) => {
         const chosen = { ...choice, delta: address === delta }
+        const ofIssuer = path.startsWith("/issuer/")
         return [
-          read(address, chosen, "der"),
+          read(address, chosen, ofIssuer ? "dialect" : "der"),
           read(`${address}/pem`, chosen, "pem"),
-          ...(path.startsWith("/issuer/") ? [read(`${address}/der`, chosen, "der")] : []),
+          ...(ofIssuer ? [read(`${address}/der`, chosen, "der")] : []),
         ]
       }),
     ]
   })
 }
 
-function read(path: string, choice: CrlChoice, form: Form): PkiRoute {
+function read(path: string, choice: CrlChoice, form: AddressForm): PkiRoute {
   return { operation: "read", path, open: true, handle: (request) => served(request, choice, form) }
 }
 
-async function served(request: PkiRequest, choice: CrlChoice, form: Form): Promise<PkiResponse> {
+async function served(request: PkiRequest, choice: CrlChoice, addressForm: AddressForm): Promise<PkiResponse> {
   const { issuer_ref: issuerRef, shard } = request.params
+  const byDialect = addressForm === "dialect"
+  const form = !byDialect ? addressForm : request.dialect === "vault" ? "listed" : "der"
   // Before the list itself: should both change in between, whoever asks again is given a list that it has, and no older one.
   const issuer =
     issuerRef === undefined ? await defaultIssuer(request) : await request.pki.issuers.certificate(issuerRef)
@@ -112,14 +117,18 @@ async function served(request: PkiRequest, choice: CrlChoice, form: Form): Promi
   if (crl === undefined || issuer === undefined) return nothing()
   // Another issuer may stand behind the same address, whose list is older.
   const modifiedAt = Math.max(crl.thisUpdate, issuer.changedAt)
-  return unlessKnown(request, { tag: tagOf(crl, form), modifiedAt }, encodings[form](crl.der))
+  const version = { tag: tagOf(crl, form), modifiedAt }
+  return unlessKnown(request, version, encodings[form](crl.der), byDialect ? { byDialect } : {})
 }
 
 const encodings: Readonly<Record<Form, (der: Uint8Array) => ConditionalResponse>> = {
   der: (der) => rawBytes(der, "application/pkix-crl"),
   pem: (der) => rawBytes(pemOf(der), "application/x-pem-file"),
-  json: (der) => data({ certificate: Buffer.from(pemOf(der)).toString("latin1") }),
+  json: (der) => data({ certificate: pemText(der) }),
+  listed: (der) => data({ crl: pemText(der) }),
 }
+
+const pemText = (der: Uint8Array): string => Buffer.from(pemOf(der)).toString("latin1")
 
 const signatureEndOctets = 12
 

@@ -168,6 +168,31 @@ describe("the list", () => {
     expect((await ask("GET", "crl", undefined, { headers: { "if-none-match": '"other"' } })).status).toBe(200)
   })
 
+  test.each(["issuer/default/crl", "issuer/default/crl/delta"])(
+    "at %s comes in an envelope to existing clients alone, and caches keep the two apart",
+    async (address) => {
+      const { ask, path } = await newMount()
+      await world.engine.pki(path).crls.configure({ autoRebuild: true, enableDelta: true })
+      await ask("GET", "crl/rotate-delta")
+      const open = (headers: Readonly<Record<string, string>>) =>
+        ask("GET", address, undefined, { token: null, headers })
+      const [bytes, enveloped] = [await open({}), await open({ "x-vault-request": "true" })]
+      expect(bytes.headers.get("content-type")).toBe("application/pkix-crl")
+      expect(enveloped.headers.get("content-type")).toBe("application/json")
+      expect(enveloped.body.data).toEqual({ crl: (await ask("GET", `${address}/pem`)).body })
+      for (const { headers } of [bytes, enveloped])
+        expect(headers.get("vary")).toBe("X-Vault-Request, X-Vault-Token")
+      const known = { "if-none-match": bytes.headers.get("etag") ?? "" }
+      expect((await open(known)).status).toBe(304)
+      expect((await open({ ...known, "x-vault-token": world.rootToken })).status).toBe(200)
+      const file = await ask("GET", `${address}/der`, undefined, { headers: { "x-vault-request": "true" } })
+      expect([file.headers.get("content-type"), Buffer.from(file.bytes)]).toEqual([
+        "application/pkix-crl",
+        Buffer.from(bytes.bytes),
+      ])
+    },
+  )
+
   test("is not there without an issuer that may sign it", async () => {
     await world.engine.mounts.create({ path: "empty" })
     expect((await world.pki("GET", "/empty/crl")).status).toBe(204)
