@@ -281,6 +281,7 @@ export const calls: Readonly<Record<string, Call>> = {
   "mounts.get": ({ mounts }, { mountPath }) => mounts.get(mountPath),
   "mounts.tune": ({ mounts }, { mountPath }) => mounts.tune(mountPath, {}),
   "mounts.delete": ({ mounts }, { mountPath }) => mounts.delete(mountPath),
+  "mounts.moved": ({ mounts }) => mounts.moved("any"),
   "mounts.move": ({ mounts }, { mountPath }) => mounts.move(mountPath, "contract-any"),
   "pki.issuers.generateRoot": ({ pki }, { mountPath }) =>
     pki(mountPath).issuers.generateRoot({ commonName: "any", keyType: "ec" }),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Engine } from "../../engine/src/engine.ts"
+import { mountMoveId } from "../../engine/src/pki/mount.ts"
 import { hourMs } from "../../engine/src/core/time.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { notFound, refused } from "./refusals.ts"
@@ -50,7 +51,12 @@ export function pkiCases(engine: () => OpenedEngine): void {
       const elsewhere = newPath()
       expect(await mounts.move(path, elsewhere)).toEqual({ ...reset, path: elsewhere })
       await expect(mounts.get(path)).rejects.toMatchObject(notFound)
+      const move = { uuid: reset.uuid, from: path, to: elsewhere }
+      expect(await mounts.moved(mountMoveId(move))).toEqual(move)
+      for (const id of ["any", mountMoveId({ ...move, uuid: `${move.uuid}x` })])
+        await expect(mounts.moved(id)).rejects.toMatchObject(notFound)
       await mounts.delete(elsewhere)
+      await expect(mounts.moved(mountMoveId(move))).rejects.toMatchObject(notFound)
       await expect(mounts.delete(elsewhere)).rejects.toMatchObject(notFound)
     })
 

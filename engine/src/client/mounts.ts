@@ -4,12 +4,14 @@ import type { Mounts } from "../pki/mounts.ts"
 import {
   decodeMount,
   decodeMounts,
+  decodeMove,
   encodeMountInput,
   encodeMountPatch,
   mountParameters,
   tuneParameters,
 } from "../wire/pki/mount.ts"
 import { namesOf, pathOfMount, type PkiCalls } from "./pki-calls.ts"
+import { path } from "./transport.ts"
 
 /** What is created, tuned or moved is read back, because those answers are empty: whoever does it must be allowed to read it. */
 export const remoteMounts = (calls: PkiCalls): Mounts => {
@@ -40,6 +42,7 @@ export const remoteMounts = (calls: PkiCalls): Mounts => {
       await calls.write("/sys/remount", { document: { from, to }, names: {} })
       return get(to)
     },
+    moved: async (moveId) => decodeMove((await calls.read(path`/sys/remount/status/${moveId}`)).data),
   }
 }
 

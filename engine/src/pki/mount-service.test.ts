@@ -3,7 +3,7 @@ import { type Capability, compileAccess } from "../core/access.ts"
 import type { Caller } from "../core/caller.ts"
 import { isEngineError } from "../core/errors.ts"
 import { openWorld } from "../testing/world.ts"
-import { initialMountConfig } from "./mount.ts"
+import { initialMountConfig, mountMoveId } from "./mount.ts"
 import type { Mounts } from "./mounts.ts"
 
 test("a mount is created, found, tuned, moved and deleted", async () => {
@@ -78,7 +78,12 @@ describe("what is done with mounts", () => {
     create: (mounts) => mounts.create({ path: "other" }),
     tune: (mounts) => mounts.tune("pki", { description: "tuned" }),
     move: (mounts) => mounts.move("pki", "third"),
+    moved: async (mounts) => mounts.moved(moveId).catch(unlessNotFound),
     delete: (mounts) => mounts.delete("pki/"),
+  }
+  const moveId = mountMoveId({ uuid: "any", from: "pki", to: "third" })
+  const unlessNotFound = (error: unknown) => {
+    if (!isEngineError(error, "not-found")) throw error
   }
   const allowedBy = async (path: string, ...granted: Capability[]): Promise<string[]> => {
     const acl = compileAccess([{ name: "test", rules: [{ path, capabilities: granted }] }])
@@ -105,6 +110,7 @@ describe("what is done with mounts", () => {
     ["sys/mounts/pki/tune", ["update"], ["tune"]],
     ["sys/remount", ["update"], []],
     ["sys/remount", ["update", "sudo"], ["move"]],
+    ["sys/remount/status/*", ["read"], ["moved"]],
   ])("under a policy for %s with %j is: %j", async (path, granted, allowed) => {
     expect(await allowedBy(path, ...granted)).toEqual(allowed)
   })

@@ -1,6 +1,6 @@
 import { allowsPath, authorizePath, type Capability } from "../core/access.ts"
 import type { Caller } from "../core/caller.ts"
-import { conflict, refuseFaults, unprocessable } from "../core/errors.ts"
+import { conflict, notFound, refuseFaults, unprocessable } from "../core/errors.ts"
 import { newId, newUuid } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
@@ -12,9 +12,11 @@ import {
   mountFaults,
   mountInTheWay,
   type MountInput,
+  type MountMove,
   type MountPatch,
   mountPathFaults,
   mountPathOf,
+  parseMountMoveId,
 } from "./mount.ts"
 import type { Mounts, MountView } from "./mounts.ts"
 
@@ -110,6 +112,14 @@ export class MountService implements Mounts {
       await stores.mounts.save(after)
       return mountViewOf(after)
     })
+  }
+
+  async moved(moveId: string): Promise<MountMove> {
+    authorizePath(this.#caller, { path: `sys/remount/status/${moveId}`, capability: "read" })
+    const move = parseMountMoveId(moveId)
+    const { mounts } = await this.#directory.current()
+    if (move === undefined || mounts.every(({ uuid }) => uuid !== move.uuid)) throw notFound()
+    return move
   }
 
   #authorize(path: string, capability: Capability | readonly Capability[]): void {

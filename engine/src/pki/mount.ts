@@ -94,6 +94,26 @@ export function mountPathFaults(path: string): Fault[] {
   return reservedRoots.includes(root) ? fault(`path must not begin with "${root}/", which is reserved`) : []
 }
 
+/** From one path to another; it is done once it is answered. */
+export interface MountMove {
+  /** Of the mount. */
+  readonly uuid: string
+  readonly from: string
+  readonly to: string
+}
+
+/** Everything there is to know of a move is in its id, so that nothing is kept of it. */
+export const mountMoveId = ({ uuid, from, to }: MountMove): string =>
+  Buffer.from([uuid, mountPathOf(from), mountPathOf(to)].join(" ")).toString("base64url")
+
+/** Undefined for what is no id. */
+export function parseMountMoveId(id: string): MountMove | undefined {
+  const [uuid = "", from = "", to = "", ...rest] = Buffer.from(id, "base64url").toString().split(" ")
+  const move = { uuid, from, to }
+  const isOne = rest.length === 0 && [from, to].every((path) => mountPathFaults(path).length === 0)
+  return isOne && mountMoveId(move) === id ? move : undefined
+}
+
 /** The mount among these that `path` cannot stand beside: at the same path, above it or below it. */
 export const mountInTheWay = (path: string, mounts: readonly Mount[]): Mount | undefined =>
   mounts.find((other) => other.path === path || path.startsWith(`${other.path}/`) || other.path.startsWith(`${path}/`))

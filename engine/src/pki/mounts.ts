@@ -1,4 +1,4 @@
-import type { Mount, MountInput, MountPatch } from "./mount.ts"
+import type { Mount, MountInput, MountMove, MountPatch } from "./mount.ts"
 
 /** What a caller is shown of a mount. */
 export type MountView = Omit<Mount, "id" | "createdAt">
@@ -17,4 +17,6 @@ export interface Mounts {
   delete(path: string): Promise<void>
   /** With everything in it. */
   move(from: string, to: string): Promise<MountView>
+  /** What a move was, by its id; `not-found` for what is no id, or once the mount is deleted. */
+  moved(moveId: string): Promise<MountMove>
 }

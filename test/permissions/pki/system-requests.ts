@@ -63,6 +63,10 @@ export const systemRequests: Readonly<Record<string, PreparePki>> = {
   "GET /sys/mounts/*path/tune": mounted,
   "POST /sys/mounts/*path/tune": ({ mount }) => ({ params: { path: mount }, body: { max_lease_ttl: "24h" } }),
   "POST /sys/remount": ({ mount, unique }) => ({ body: { from: mount, to: `moved/${unique}` } }),
+  "GET /sys/remount/status/:migration_id": async ({ root, mount, unique }) => {
+    const moved = await root("POST", "/sys/remount", { from: mount, to: `moved/${unique}` })
+    return { params: { migration_id: moved.body.migration_id } }
+  },
   "GET /sys/internal/ui/mounts": nothing,
   "GET /sys/internal/ui/mounts/*path": mounted,
   "LIST /sys/policies/acl": nothing,

@@ -88,11 +88,26 @@ test("[P-4.1-n3] a mount is tuned, and tells what holds", async () => {
 test("a mount is moved and deleted", async () => {
   await using world = await openWorld()
   await mounted(world, "pki")
-  expect((await world.pki("POST", "/sys/remount", { body: { from: "pki/", to: "old/pki/" } })).status).toBe(204)
+  const move = await world.pki("POST", "/sys/remount", { body: { from: "pki/", to: "/old/pki" } })
+  const { migration_id: id } = move.body.data
+  expect([move.status, move.body.migration_id]).toEqual([200, id])
+  const status = await world.pki("GET", `/sys/remount/status/${id}`)
+  const info = { source_mount: "pki/", target_mount: "old/pki/", status: "success" }
+  expect([status.status, status.body.data]).toEqual([200, { migration_id: id, migration_info: info }])
+  expect((await world.pki("GET", `/sys/remount/status/${id}x`)).status).toBe(404)
   expect((await world.pki("GET", "/sys/mounts/pki")).status).toBe(404)
   expect((await world.pki("DELETE", "/sys/mounts/old/pki")).status).toBe(204)
   expect(Object.keys((await world.pki("GET", "/sys/mounts")).body.data)).toEqual([])
+  expect((await world.pki("GET", `/sys/remount/status/${id}`)).status).toBe(404)
   expect((await world.pki("DELETE", "/sys/mounts/old/pki")).status).toBe(404)
+})
+
+test("where nothing is mounted, existing clients that delete it are told that it is done, unless they may not", async () => {
+  await using world = await openWorld()
+  const { secret } = await world.engine.serviceTokens.create({ policies: ["default"] })
+  const deleted = async (token: string) =>
+    (await world.pki("DELETE", "/sys/mounts/pki", { token, headers: { "x-vault-request": "true" } })).status
+  expect([await deleted(world.rootToken), await deleted(secret)]).toEqual([204, 403])
 })
 
 test.each<[why: string, path: string, body: object, status: number, errors: readonly RegExp[]]>([

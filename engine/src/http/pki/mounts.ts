@@ -1,9 +1,11 @@
-import { mountPathOf } from "../../pki/mount.ts"
+import { isEngineError } from "../../core/errors.ts"
+import { mountMoveId, mountPathOf } from "../../pki/mount.ts"
 import {
   decodeMountInput,
   decodeMountPatch,
   encodeMount,
   encodeMounts,
+  encodeMove,
   encodePreflight,
   encodeTune,
   encodeVisibleMounts,
@@ -40,7 +42,12 @@ export const mountRoutes: readonly SystemRoute[] = [
     operation: "delete",
     path: "/sys/mounts/*path",
     handle: async (request) => {
-      await request.engine.mounts.delete(path(request))
+      try {
+        await request.engine.mounts.delete(path(request))
+      } catch (error) {
+        // Existing clients take it for done where nothing is mounted.
+        if (request.dialect !== "vault" || !isEngineError(error, "not-found")) throw error
+      }
       return nothing()
     },
   },
@@ -62,8 +69,16 @@ export const mountRoutes: readonly SystemRoute[] = [
     path: "/sys/remount",
     handle: async (request) => {
       const { from = "", to = "" } = request.decode(remountParameters)
-      await request.engine.mounts.move(from, to)
-      return nothing()
+      const { uuid } = await request.engine.mounts.move(from, to)
+      return { ...answer({ migration_id: mountMoveId({ uuid, from, to }) }), repeated: true }
+    },
+  },
+  {
+    operation: "read",
+    path: "/sys/remount/status/:migration_id",
+    handle: async (request) => {
+      const move = await request.engine.mounts.moved(param(request, "migration_id"))
+      return { ...answer(encodeMove(move)), repeated: true }
     },
   },
   {

@@ -2,7 +2,14 @@
 // the value that says so, because clients decode whole objects.
 import { type Fault, invalid } from "../../core/errors.ts"
 import { secondMs } from "../../core/time.ts"
-import { leaseTtls, type MountInput, type MountPatch } from "../../pki/mount.ts"
+import {
+  leaseTtls,
+  type MountInput,
+  type MountMove,
+  mountMoveId,
+  type MountPatch,
+  parseMountMoveId,
+} from "../../pki/mount.ts"
 import type { MountView } from "../../pki/mounts.ts"
 import {
   anything,
@@ -137,6 +144,20 @@ export function encodeTune({ config, description }: MountView): Document {
     options: null,
     plugin_version: "",
   }
+}
+
+/** A move is done once it is answered, and never in progress. */
+export const encodeMove = (move: MountMove): Document => ({
+  migration_id: mountMoveId(move),
+  migration_info: { source_mount: `${move.from}/`, target_mount: `${move.to}/`, status: "success" },
+})
+
+/** Of the status; what starts a move tells its id alone. */
+export function decodeMove(data: unknown): MountMove {
+  const { migrationId } = decodeAnswer(parameters({ migrationId: text }), data)
+  const move = parseMountMoveId(migrationId)
+  if (move === undefined) throw unreadable("it names no move")
+  return move
 }
 
 /** What a client is told of the mount that an address lies in. */
