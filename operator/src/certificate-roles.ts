@@ -1,17 +1,23 @@
 // Roles of certificate authorities, as the engine's own kind does it (`@chancery/engine/managed`): here is only when.
+import { isDeepStrictEqual } from "node:util"
 import { isEngineError, type Engine } from "@chancery/engine"
 import { type ObservedPkiRole, pkiRoleKind, type PkiRoleSpec } from "@chancery/engine/managed"
+import { byAge } from "./certificate/ownership.ts"
 import type { Condition } from "./conditions.ts"
+import { connectionOf } from "./controllers.ts"
 import type { EngineConnections } from "./engine-connections.ts"
 import { certificateRole, type CertificateRoleSpec, ruleNames } from "./kinds/certificate-role.ts"
-import type { KubernetesObject } from "./kubernetes-object.ts"
-import { type Outcome, type OwnStatus, pollMs, refused, stalled } from "./outcome.ts"
+import { keyOf, type KubernetesObject } from "./kubernetes-object.ts"
+import type { ObjectStore } from "./object-store.ts"
+import { type Outcome, type OwnStatus, pollMs, refused, stalled, Unsettled } from "./outcome.ts"
 import { parsedSpec } from "./parsed-spec.ts"
 import type { Reconciler, Visit } from "./reconciler.ts"
 import { toldHowToLetGo } from "./letting-go.ts"
 
 export interface CertificateRolesOptions {
   readonly engines: Pick<EngineConnections, "connect">
+  /** Of CertificateRoles, with the index `connection`. */
+  readonly roles: Pick<ObjectStore, "by">
 }
 
 export const reconcileCertificateRoles = (options: CertificateRolesOptions): Reconciler => ({
@@ -28,7 +34,7 @@ export const engineRoleName = (spec: Pick<CertificateRoleSpec, "name">, object: 
   spec.name ?? object.metadata.name
 
 async function reconcile(
-  { engines }: CertificateRolesOptions,
+  { engines, roles }: CertificateRolesOptions,
   object: KubernetesObject,
   visit: Visit,
 ): Promise<Outcome> {
@@ -45,14 +51,61 @@ async function reconcile(
     const { id } = visit.status as { readonly id?: string }
     const observed =
       id === undefined ? undefined : await pkiRoleKind.observe(engine, id, wanted, { before: {}, now: visit.now })
-    if (id === undefined || observed === undefined) return await made(engine, spec, wanted, object)
+    if (id === undefined || observed === undefined) {
+      refuseRivals(roles, object, wanted)
+      return await made(engine, spec, wanted, object)
+    }
     const { changed } = pkiRoleKind.changes(wanted, observed)
     if (changed.length === 0) return settled(id, wanted)
     if (spec.driftPolicy === "Report") return reported(id, wanted, observed, changed)
+    refuseRivals(roles, object, wanted)
     await pkiRoleKind.update(engine, id, wanted, observed)
     return settled(id, wanted)
   } catch (error) {
     throw isEngineError(error) ? refused(error) : error
+  }
+}
+
+interface OtherRole {
+  readonly object: KubernetesObject
+  readonly wanted: PkiRoleSpec
+}
+
+/** Other objects of the same role of the engine, in whatever namespace; without those that are about to go. */
+function othersOf(
+  roles: CertificateRolesOptions["roles"],
+  object: KubernetesObject,
+  { mount, name }: PkiRoleSpec,
+): readonly OtherRole[] {
+  const [connection = ""] = connectionOf(object)
+  return roles
+    .by("connection", connection)
+    .filter((other) => keyOf(other) !== keyOf(object) && other.metadata.deletionTimestamp === undefined)
+    .flatMap((other) => {
+      const parsed = certificateRole.spec.safeParse(other["spec"])
+      return parsed.success ? [{ object: other, wanted: roleSpec(parsed.data, other) }] : []
+    })
+    .filter(({ wanted }) => wanted.mount === mount && wanted.name === name)
+}
+
+/** Nobody tells when another object no longer says otherwise. */
+const rivalPollMs = 60_000
+
+/** Of several that say one rule of one role differently the oldest is heard: else each would undo the other's for ever. */
+function refuseRivals(roles: CertificateRolesOptions["roles"], object: KubernetesObject, wanted: PkiRoleSpec): void {
+  for (const rival of othersOf(roles, object, wanted).filter((other) => byAge(other.object, object) < 0)) {
+    const both = { ...wanted, ...rival.wanted } as ObservedPkiRole
+    const differing = pkiRoleKind.changes(wanted, both).changed.filter((name) => name in rival.wanted)
+    if (differing.length === 0) continue
+    const { name, namespace = "" } = rival.object.metadata
+    const fields = differing.map((field) => `spec.${field}`).join(" and ")
+    const reason = "AlreadyManaged"
+    const message = `The CertificateRole ${name} in the namespace ${namespace} is of the role ${wanted.name} in ${wanted.mount} too, and says otherwise in ${fields}; have it said by one of them.`
+    throw new Unsettled({
+      health: { is: "stalled", reason, message },
+      conditions: [{ type: "Synced", status: "False", reason, message }],
+      againAfterMs: rivalPollMs,
+    })
   }
 }
 
@@ -124,7 +177,7 @@ function reported(id: string, wanted: PkiRoleSpec, observed: ObservedPkiRole, ch
 }
 
 async function finalize(
-  { engines }: CertificateRolesOptions,
+  { engines, roles }: CertificateRolesOptions,
   object: KubernetesObject,
   visit: Visit,
 ): Promise<Outcome | undefined> {
@@ -132,8 +185,11 @@ async function finalize(
   const { id } = visit.status as { readonly id?: string }
   if (spec.deletionPolicy === "Retain" || id === undefined) return undefined
   return toldHowToLetGo(certificateRole, object, async () => {
-    const { connectionRef } = parsedSpec(certificateRole, object)
-    const { engine } = await engines.connect(connectionRef, object.metadata.namespace, visit.signal)
+    const parsed = parsedSpec(certificateRole, object)
+    const wanted = roleSpec(parsed, object)
+    // The object was renamed or moved, and the one in its place has the role already.
+    if (othersOf(roles, object, wanted).some((other) => isDeepStrictEqual(other.wanted, wanted))) return
+    const { engine } = await engines.connect(parsed.connectionRef, object.metadata.namespace, visit.signal)
     try {
       await pkiRoleKind.remove(engine, id, {}, "safe", { before: {}, now: visit.now })
     } catch (error) {

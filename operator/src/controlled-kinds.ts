@@ -63,7 +63,7 @@ export const controlledKinds: readonly ControlledKind[] = [
     kind: certificateRole,
     indexes: { connection: connectionOf },
     refersTo: connectionReferences,
-    reconciler: ({ engines }) => reconcileCertificateRoles({ engines }),
+    reconciler: ({ engines, storeOf }) => reconcileCertificateRoles({ engines, roles: storeOf(certificateRole) }),
   },
   {
     kind: certificate,

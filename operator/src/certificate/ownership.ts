@@ -29,7 +29,8 @@ export function claimOf({ certificate, claimants, secret, mayAdopt }: ClaimFacts
   return secret === undefined || written !== undefined || mayAdopt ? { is: "granted" } : { is: "foreign" }
 }
 
-const byAge = (one: KubernetesObject, other: KubernetesObject): number => {
+/** The oldest first. */
+export const byAge = (one: KubernetesObject, other: KubernetesObject): number => {
   const [a, b] = [ageKey(one), ageKey(other)]
   return a < b ? -1 : Number(a > b)
 }
