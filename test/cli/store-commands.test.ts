@@ -106,6 +106,26 @@ describe("the seal key", () => {
   })
 })
 
+test("a backup that cannot be written, or read, is told in a sentence with what to see to", async () => {
+  await using folder = await temporaryFolder()
+  const chancery = (...words: string[]) => run(words, { folder: folder.path })
+  expect((await chancery("organization", "list")).code).toBe(0)
+  const nowhere = join(folder.path, "none", "copy")
+  const words = [
+    ["backup", nowhere],
+    // A folder is no backup.
+    ["restore", folder.path, "--data", join(folder.path, "other")],
+  ]
+  for (const one of words) {
+    const { code, said } = await chancery(...one)
+    expect([code, said]).toEqual([
+      1,
+      expect.stringMatching(/^chancery: [^\n]*; see that the file and its folder are there/),
+    ])
+    expect(said.trim().split("\n")).toHaveLength(1)
+  }
+})
+
 test("a reader that stops reading ends no command with an error", async () => {
   const words = `'${process.execPath}' '${main}' serve --help`
   const { stderr } = await promisify(execFile)("sh", ["-c", `${words} | true`])

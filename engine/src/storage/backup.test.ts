@@ -107,6 +107,24 @@ describe("backup", () => {
     expect((await readdir(folder)).toSorted()).toEqual(["seal-key", "with", "with.seal-key", "without"])
   })
 
+  test("overwrites no other seal key, and is not made where the key cannot be copied", async () => {
+    await using temporary = await temporaryDatabase(file)
+    const folder = await temporaryFolder()
+    const [key, target] = [join(folder, "seal-key"), join(folder, "copy")]
+    await writeFile(key, "a key\n")
+    await writeFile(`${target}.seal-key`, "another key\n")
+    const source = sqliteFile(temporary.url) ?? ""
+    const refused = backUp({ file: source, target, sealKeyFile: key })
+    await expect(refused).rejects.toThrow(`${target}.seal-key holds another key already`)
+    expect(await readFile(`${target}.seal-key`, "utf8")).toBe("another key\n")
+    await expect(backUp({ file: source, target, sealKeyFile: join(folder, "none") })).rejects.toThrow("none")
+    expect((await readdir(folder)).toSorted()).toEqual(["copy.seal-key", "seal-key"])
+    await writeFile(`${target}.seal-key`, "a key\n")
+    expect(await backUp({ file: source, target, sealKeyFile: key })).toMatchObject({
+      sealKeyFile: `${target}.seal-key`,
+    })
+  })
+
   test("of a stopped server is made as well", async () => {
     await using temporary = await temporaryDatabase(file)
     const target = join(await temporaryFolder(), "backup")

@@ -28,7 +28,7 @@ export interface BackupOptions {
   readonly file: string
   /** The file to make; it must not exist. */
   readonly target: string
-  /** Copies this file to `TARGET.seal-key`. Kept apart, the backup alone reveals no secret. */
+  /** Copies this file to `TARGET.seal-key`, but over no other key. Kept apart, the backup alone reveals no secret. */
   readonly sealKeyFile?: string | undefined
   readonly progress?: BackupProgress | undefined
 }
@@ -36,6 +36,12 @@ export interface BackupOptions {
 export async function backUp({ file, target, sealKeyFile, progress }: BackupOptions): Promise<BackupReport> {
   if (!existsSync(file)) throw new BackupRefused(`There is no database at ${file}.`)
   if (existsSync(target)) throw new BackupRefused(`${target} exists already; choose another name or remove it.`)
+  const sealKey = sealKeyFile === undefined ? undefined : await readFile(sealKeyFile)
+  const sealKeyCopy = `${target}.seal-key`
+  // It may be the last copy of another store's, without which that is lost.
+  if (sealKey !== undefined && existsSync(sealKeyCopy) && !sealKey.equals(await readFile(sealKeyCopy))) {
+    throw new BackupRefused(`${sealKeyCopy} holds another key already; choose another name, or move it away.`)
+  }
   const partial = `${target}.partial`
   try {
     const expected = await copySnapshot(file, partial, progress)
@@ -43,7 +49,8 @@ export async function backUp({ file, target, sealKeyFile, progress }: BackupOpti
     const differing = Object.keys(expected).find((table) => expected[table] !== content.rows[table])
     if (differing !== undefined) throw new BackupRefused(`The copy of the table ${differing} is not complete.`)
     await moveDurably(partial, target)
-    return { ...content, file: target, sealKeyFile: await copySealKey(sealKeyFile, target) }
+    if (sealKey !== undefined) await writeDurably(sealKeyCopy, sealKey, 0o600)
+    return { ...content, file: target, sealKeyFile: sealKey === undefined ? undefined : sealKeyCopy }
   } finally {
     await removeDatabase(partial)
   }
@@ -166,13 +173,6 @@ const busyCode = 5
 
 const isSqliteError = (error: unknown): error is Error & { errcode: number } =>
   error instanceof Error && "errcode" in error && typeof error.errcode === "number"
-
-async function copySealKey(from: string | undefined, target: string): Promise<string | undefined> {
-  if (from === undefined) return undefined
-  const to = `${target}.seal-key`
-  await writeDurably(to, await readFile(from), 0o600)
-  return to
-}
 
 function countRows(database: DatabaseSync): Record<string, number> {
   // A virtual table's own tables are counted by `integrity_check`, not by us.

@@ -72,5 +72,10 @@ function embeddedFile(settings: Settings): string {
 
 function refused(error: unknown): never {
   if (error instanceof BackupRefused) throw new CommandError(exitCodes.failure, error.message, { cause: error })
-  throw error
+  if (!isOfFiles(error)) throw error
+  const message = `${error.message}; see that the file and its folder are there, may be used by you, and have room.`
+  throw new CommandError(exitCodes.failure, message, { cause: error })
 }
+
+/** The message of the operating system names what was tried, and the file. */
+const isOfFiles = (error: unknown): error is Error => error instanceof Error && "syscall" in error && "code" in error
