@@ -319,20 +319,8 @@ const table: Readonly<Record<string, Row>> = {
   "configurationVersions.upload": made("configuration.uploaded", "run.created"),
   "configurationVersions.download": "reads",
   "configurationVersions.archive": {
-    makes: [
-      "configuration.uploaded",
-      "run.created",
-      "configuration.created",
-      "configuration.uploaded",
-      "run.created",
-      "configuration.archived",
-    ],
-    call: async ({ configurationVersions }, subject) => {
-      await configurationVersions.upload(subject.configurationId, newArchive)
-      const { id } = await configurationVersions.create(subject.workspace, newConfiguration)
-      await configurationVersions.upload(id, newArchive)
-      await configurationVersions.archive(subject.configurationId)
-    },
+    makes: [...oldConfiguration, "configuration.archived"],
+    call: async (engine, subject) => engine.configurationVersions.archive(await oldOne(engine, subject)),
   },
   "configurationVersions.softDeleteBackingData": {
     makes: [...oldConfiguration, "configuration.updated"],

@@ -319,7 +319,7 @@ export function stateCases(engine: () => OpenedEngine): void {
 
   describe("a configuration version", () => {
     test("takes its archive once, is current from then on, and gives it back until it is archived", async () => {
-      const { configurationVersions: versions, workspaces } = cast.owner.engine
+      const { configurationVersions: versions, runs, workspaces } = cast.owner.engine
       const { id } = await cast.newWorkspace()
       const plain = { ...newConfiguration, ingressAttributes: null, readme: null }
       const made = await versions.create({ id }, plain)
@@ -336,6 +336,9 @@ export function stateCases(engine: () => OpenedEngine): void {
       await versions.upload((await versions.create({ id }, plain)).id, newArchive)
       // The run that it has queued still needs it.
       await expect(versions.softDeleteBackingData(made.id)).rejects.toMatchObject(refused("conflict"))
+      await expect(versions.archive(made.id)).rejects.toMatchObject(refused("conflict"))
+      await expect(versions.delete(made.id)).rejects.toMatchObject(refused("conflict"))
+      expect(Buffer.compare(await versions.download(made.id), newArchive)).toBe(0)
       const old = await versions.create({ id }, { ...plain, speculative: true, autoQueueRuns: false })
       await versions.upload(old.id, newArchive)
       await versions.softDeleteBackingData(old.id)
@@ -345,6 +348,7 @@ export function stateCases(engine: () => OpenedEngine): void {
       await versions.softDeleteBackingData(old.id)
       await versions.permanentlyDeleteBackingData(old.id)
       await expect(versions.restoreBackingData(old.id)).rejects.toMatchObject(refused("conflict"))
+      for (const run of (await runs.list({ id }, {}, firstPage)).items) await runs.discard(run.id)
       await versions.archive(made.id)
       await expect(versions.download(made.id)).rejects.toMatchObject(notFound)
     })

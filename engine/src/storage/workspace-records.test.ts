@@ -173,6 +173,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     const run = await engine.runs.create(ref, emptyRun)
     expect(run.configurationVersionId).toBe(version.id)
     expect(await engine.configurationVersions.readme(ref)).toMatchObject({ markdown: "# Web" })
+    await engine.runs.discard(run.id)
     await engine.configurationVersions.delete(version.id)
     expect((await engine.runs.get(run.id)).configurationVersionId).toBeNull()
     expect((await engine.workspaces.get(ref)).currentConfigurationVersionId).toBeNull()

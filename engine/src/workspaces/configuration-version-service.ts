@@ -24,6 +24,7 @@ import {
   type IngressAttributesView,
   type Readme,
   receive,
+  refuseWhileRunning,
 } from "./configuration-version.ts"
 import type { ConfigurationUploads, ConfigurationVersions } from "./configuration-versions.ts"
 import type { WorkspacePermission } from "./permissions.ts"
@@ -121,7 +122,9 @@ export class ConfigurationVersionService implements ConfigurationVersions {
   archive(id: string): Promise<void> {
     return this.#storage.transact(async (stores) => {
       const { version, workspace } = await this.#authorized(stores, id, "canQueueApply")
-      await stores.configurationVersions.save(archive(version, workspace.currentConfigurationVersionId === version.id))
+      const archived = archive(version, workspace.currentConfigurationVersionId === version.id)
+      refuseWhileRunning(version, await stores.runs.needsConfiguration(version.id))
+      await stores.configurationVersions.save(archived)
       await stores.configurationVersions.saveContent(version.id, [])
       await stores.events.append(configurationEvent("configuration.archived", workspace, version))
     })
@@ -156,6 +159,7 @@ export class ConfigurationVersionService implements ConfigurationVersions {
   delete(id: string): Promise<void> {
     return this.#storage.transact(async (stores) => {
       const { version, workspace } = await this.#authorized(stores, id, "canQueueApply")
+      refuseWhileRunning(version, await stores.runs.needsConfiguration(version.id))
       if (workspace.currentConfigurationVersionId === version.id)
         await stores.workspaces.save(workspace, { ...workspace, currentConfigurationVersionId: null })
       await stores.configurationVersions.remove(version.id)

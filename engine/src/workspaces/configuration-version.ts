@@ -127,7 +127,20 @@ export function receive(
 export function archive(version: ConfigurationVersion, isCurrent: boolean): ConfigurationVersion {
   if (isCurrent)
     throw conflict("The current configuration version of a workspace cannot be archived.", { subject: version.id })
+  // It may be about to be restored, which is for administrators of the workspace to say.
+  if (version.status.startsWith("backing_data_"))
+    throw conflict("The data of the configuration version was deleted, so it cannot be archived.", {
+      subject: version.id,
+    })
   return { ...version, status: "archived" }
+}
+
+/** Whoever executes the run has not read it yet, or will read it again to apply. */
+export function refuseWhileRunning({ id }: Pick<ConfigurationVersion, "id">, isRunning: boolean): void {
+  if (isRunning)
+    throw conflict("A run that has not ended needs the configuration version; it cannot be given up before.", {
+      subject: id,
+    })
 }
 
 export type ConfigurationDataAction = "soft-delete" | "restore" | "permanently-delete"

@@ -20,7 +20,10 @@ export interface ConfigurationVersions {
   upload(id: string, archive: Uint8Array): Promise<void>
   /** The archive as it was given; not found unless the configuration is `uploaded`. */
   download(id: string): Promise<Uint8Array>
-  /** Forgets the archive. Refused with `conflict` for the workspace's current one. */
+  /**
+   * Forgets the archive. Refused with `conflict` for the workspace's current one, for that of a run that has not ended, and for
+   * one whose data was deleted.
+   */
   archive(id: string): Promise<void>
   /**
    * Nobody can have the archive any more, until it is restored. Refused with `conflict` for the current one and for that of a
@@ -30,6 +33,7 @@ export interface ConfigurationVersions {
   restoreBackingData(id: string): Promise<void>
   /** What was softly deleted is gone for ever. */
   permanentlyDeleteBackingData(id: string): Promise<void>
+  /** Forgotten by its workspace and its runs. Refused with `conflict` for that of a run that has not ended. */
   delete(id: string): Promise<void>
   /** Not found for one that did not come from a VCS. */
   ingressAttributes(id: string): Promise<IngressAttributesView>

@@ -92,13 +92,32 @@ describe("a configuration version", () => {
 
   test("is archived unless it is the current one", async () => {
     await using world = await configurationWorld()
-    const [old, current] = [await world.create(), await world.create()]
+    const [old, current] = [await world.create({ "auto-queue-runs": false }), await world.create()]
     for (const id of [old, current]) await world.upload(id, tarball({ "main.tf": id }))
     const archive = (id: string) => world.request("POST", `/configuration-versions/${id}/actions/archive`)
     expect([(await archive(old)).status, (await archive(current)).status]).toEqual([202, 409])
     expect((await world.shown(old)).attributes.status).toBe("archived")
     expect((await world.get(`/configuration-versions/${old}/download`)).status).toBe(404)
     expect((await world.get(`/configuration-versions/${current}/download`)).status).toBe(200)
+  })
+
+  test.each([
+    { what: "archived", method: "POST", path: "/actions/archive", status: 202 },
+    { what: "deleted", method: "DELETE", path: "", status: 204 },
+  ])("that a run is waiting with is not $what before that has ended", async ({ method, path, status }) => {
+    await using world = await configurationWorld()
+    const [old, current] = [await world.create(), await world.create({ "auto-queue-runs": false })]
+    for (const id of [old, current]) await world.upload(id, tarball({ "main.tf": id }))
+    const give = () => world.request(method, `/configuration-versions/${old}${path}`)
+    const refused = await give()
+    expect([refused.status, refused.body.errors[0].detail]).toEqual([
+      409,
+      "A run that has not ended needs the configuration version; it cannot be given up before.",
+    ])
+    const run = (await world.get(`/workspaces/${world.id}/runs`)).body.data[0].id
+    expect((await world.get(`/runs/${run}/configuration-version/download`)).status).toBe(200)
+    expect((await world.request("POST", `/runs/${run}/actions/discard`)).status).toBe(202)
+    expect((await give()).status).toBe(status)
   })
 
   describe("gives up its archive, once nothing needs it", () => {
@@ -153,6 +172,15 @@ describe("a configuration version", () => {
       const { status: answered, body } = await act(world, id, action)
       expect([answered, body.errors[0].detail]).toEqual([409, "transition not allowed"])
       expect(await world.statusOf(id)).toBe(status)
+    })
+
+    test("and is not archived then: it can be restored", async () => {
+      await using world = await twoVersions()
+      await act(world, world.old, "soft_delete")
+      const answer = await world.request("POST", `/configuration-versions/${world.old}/actions/archive`)
+      expect(answer.status).toBe(409)
+      expect((await act(world, world.old, "restore")).status).toBe(204)
+      expect(await world.downloaded(world.old)).toBe(200)
     })
 
     test("by those who administer the workspace, in the self-hosted edition", async () => {
