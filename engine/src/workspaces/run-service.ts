@@ -23,7 +23,15 @@ import { carryOut } from "./run-progress.ts"
 import { newRun, queueRun } from "./run-queue.ts"
 import { countFaults, runInputFaults } from "./run-rules.ts"
 import type { RunArchive } from "./run-record-store.ts"
-import { hasEnded, isCancelable, isConfirmable, isDiscardable, planStatus, type RunStatus } from "./run-status.ts"
+import {
+  hasEnded,
+  isCancelable,
+  isConfirmable,
+  isDiscardable,
+  isForceCancelable,
+  planStatus,
+  type RunStatus,
+} from "./run-status.ts"
 import type { OrganizationRunQuery, RunQuery } from "./run-store.ts"
 import type { Runs } from "./runs.ts"
 import type { SituatedWorkspace, WorkspaceRef } from "./workspace.ts"
@@ -151,7 +159,7 @@ export class RunService implements Runs {
     const now = this.#runtime.clock.now()
     return this.#act(id, {
       status: "force_canceled",
-      when: isCancelable,
+      when: isForceCancelable,
       refusal: "cannot be canceled",
       async instead(_stores, run) {
         requireForceCancel(run, now)

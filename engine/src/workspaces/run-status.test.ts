@@ -7,6 +7,7 @@ import {
   isConfirmable,
   isDiscardable,
   isFinal,
+  isForceCancelable,
   isMeasured,
   isUntouched,
   mayBecome,
@@ -58,8 +59,10 @@ describe("the statuses of a run", () => {
     expect(where((status) => !holdsLock(status))).toEqual(["pending", "planned_and_saved", ...where(isFinal)])
   })
 
-  test("can be stopped only while something is going on", () => {
-    for (const status of where(isCancelable)) expect([isFinal(status), isConfirmable(status)]).toEqual([false, false])
+  test("can be canceled unless they have ended or wait for somebody's word, by force only once they have begun", () => {
+    const over = (status: RunStatus) => isFinal(status) || isConfirmable(status)
+    expect(where((status) => !isCancelable(status))).toEqual(where(over))
+    expect(where(isForceCancelable)).toEqual(where(isCancelable).filter((status) => status !== "pending"))
   })
 
   test("at work are left only to the end of what is going on, or of the run", () => {

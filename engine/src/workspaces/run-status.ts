@@ -110,8 +110,10 @@ export const holdsLock = (status: RunStatus): boolean =>
 /** Waiting for somebody's word. */
 export const isConfirmable = (status: RunStatus): boolean => mayBecome(status, "confirmed")
 export const isDiscardable = (status: RunStatus): boolean => mayBecome(status, "discarded")
-/** Statuses in which something is going on that can be stopped. */
-export const isCancelable = (status: RunStatus): boolean => holdsLock(status) && !isConfirmable(status)
+/** Something goes on, or is to: clients that are interrupted while their run waits for its turn cancel it. */
+export const isCancelable = (status: RunStatus): boolean => !isFinal(status) && !isConfirmable(status)
+/** Something has begun that might not stop by itself. */
+export const isForceCancelable = (status: RunStatus): boolean => holdsLock(status) && isCancelable(status)
 
 /** Something is going on that ends with the next status, whichever that is. */
 const atWork: readonly RunStatus[] = [

@@ -399,6 +399,9 @@ func runs(s *story) {
 		}
 		waiting := create()
 		succeeds(s.client.Runs.Discard(s.ctx, waiting.ID, tfe.RunDiscardOptions{}))
+		interrupted := create()
+		isTrue("a waiting run can be canceled", interrupted.Actions.IsCancelable)
+		succeeds(s.client.Runs.Cancel(s.ctx, interrupted.ID, tfe.RunCancelOptions{}))
 		working := create()
 		s.advance(working, tfe.RunPlanning)
 		succeeds(s.client.Runs.Cancel(s.ctx, working.ID, tfe.RunCancelOptions{Comment: tfe.String("no")}))

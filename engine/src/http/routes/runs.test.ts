@@ -66,7 +66,12 @@ describe("a run", () => {
         "plan-only": false,
         "created-at": "2026-01-01T00:00:00.000Z",
         "status-timestamps": { "pending-at": "2026-01-01T00:00:00.000Z" },
-        actions: { "is-cancelable": false, "is-confirmable": false, "is-discardable": true },
+        actions: {
+          "is-cancelable": true,
+          "is-confirmable": false,
+          "is-discardable": true,
+          "is-force-cancelable": false,
+        },
       },
       relationships: {
         workspace: { data: { id: world.id } },
@@ -119,6 +124,7 @@ describe("a run", () => {
     { action: "discard", at: [], becomes: "discarded" },
     { action: "discard", at: ["planning", "planned"], becomes: "discarded" },
     { action: "discard", at: ["planning"], becomes: 409 },
+    { action: "cancel", at: [], becomes: "canceled" },
     { action: "cancel", at: ["planning"], becomes: "canceled" },
     { action: "cancel", at: ["planning", "planned"], becomes: 409 },
     { action: "cancel", at: applying, becomes: 409 },

@@ -18,6 +18,7 @@ import {
   isCancelable,
   isConfirmable,
   isDiscardable,
+  isForceCancelable,
   isRunStatus,
   planStatus,
   type RunStatus,
@@ -236,7 +237,7 @@ export function encodeRun(run: RunView): Resource {
         "is-cancelable": isCancelable(status) && run.cancelRequestedAt === null,
         "is-confirmable": isConfirmable(status) && !run.planOnly,
         "is-discardable": isDiscardable(status),
-        "is-force-cancelable": isCancelable(status) && (run.cancelRequestedAt !== null || !isExecuted(run)),
+        "is-force-cancelable": isForceCancelable(status) && (run.cancelRequestedAt !== null || !isExecuted(run)),
       },
       permissions: {
         "can-apply": permissions.canApply,
