@@ -1,7 +1,7 @@
 // Use cases of one ACME directory.
 import { isEngineError } from "../core/errors.ts"
 import { newId, newOrderedId } from "../core/ids.ts"
-import { dayMs, type Instant } from "../core/time.ts"
+import { dayMs, hourMs, type Instant } from "../core/time.ts"
 import type { Authority } from "../pki/authority.ts"
 import type { PkiStores } from "../pki/authority-service.ts"
 import { refreshCrlsJob } from "../pki/crl/refresh-crls.ts"
@@ -51,11 +51,13 @@ import { type ReadCsr, readCsr, readGiven } from "./given.ts"
 import { turnOf } from "./due-queue.ts"
 import { policyLeaseMs, roleLeaseMs } from "./finalization-queue.ts"
 import { approveCsr, refuseOtherCsr } from "./order-policy.ts"
-import { validationLeaseMs } from "./validation-queue.ts"
+import { validationLeaseMs, validityMs } from "./validation-queue.ts"
 import { chainsFrom } from "./certificate-chains.ts"
 
 const orderLifetimeMs = dayMs
 const pendingLifetimeMs = 7 * dayMs
+/** For how long it counts what CAA records have said when a name was proved; public authorities look again as soon. */
+const caaValidityMs = 8 * hourMs
 const identifiersMaximum = 100
 const ordersPerPage = 100
 const tokenOctets = 32
@@ -228,7 +230,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
         })
       const authorizations: Authorization[] = []
       for (const identifier of proved)
-        authorizations.push((await this.#authorizationFor(limits, stores, account, identifier, now)).authorization)
+        authorizations.push((await this.#authorizationFor(authority, stores, account, identifier, now)).authorization)
       const order: AcmeOrder = {
         id: newOrderedId("order", this.context.runtime.random, now),
         mountId: authority.mount.id,
@@ -316,7 +318,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       this.refuseUnissuable(authority, { identifiers: [identifier], notBefore: null, notAfter: null, profile: null })
       const now = this.context.runtime.clock.now()
       const { authorization, created } = await this.#authorizationFor(
-        this.#limitsOf(authority),
+        authority,
         stores,
         account,
         provedBy(identifier),
@@ -438,17 +440,22 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     return rateLimitsFor(settings.acme, this.path)
   }
 
-  /** Valid ones are used again by the account that proved them, unless they end too soon for an order. */
+  /**
+   * Valid ones are used again by the account that proved them, unless they end too soon for an order, or the owner of the name
+   * may have changed CAA records since.
+   */
   async #authorizationFor(
-    limits: RateLimits,
+    authority: Authority,
     stores: PkiStores,
     account: AcmeAccount,
     identifier: ProvedIdentifier,
     now: Instant,
   ) {
-    const known = await stores.acmeAuthorizations.validFor(account.id, identifier, now + orderLifetimeMs)
+    const looksAtCaa = identifier.type === "dns" && authority.settings.acme.caaIdentities.length > 0
+    const remainingMs = looksAtCaa ? validityMs - caaValidityMs : orderLifetimeMs
+    const known = await stores.acmeAuthorizations.validFor(account.id, identifier, now + remainingMs)
     if (known !== undefined) return { authorization: known, created: false }
-    await refuseFailuresBeyond(limits, stores, { accountId: account.id, identifier, now })
+    await refuseFailuresBeyond(this.#limitsOf(authority), stores, { accountId: account.id, identifier, now })
     const { random } = this.context.runtime
     const authorization: Authorization = {
       id: newOrderedId("authz", random, now),

@@ -22,8 +22,8 @@ export interface ValidationContext extends Pick<
 export const validationLeaseMs = 60 * secondMs
 /** Waits after the first and the second attempt; then it has failed. */
 const retryDelaysMs = [3 * secondMs, 10 * secondMs]
-/** For which orders of the same account may use it again. */
-const validityMs = 30 * dayMs
+/** For which orders of the same account may use it again, unless CAA records are to be looked at. */
+export const validityMs = 30 * dayMs
 
 export function validationQueue(context: ValidationContext): ValidationQueue {
   const { storage } = context

@@ -162,6 +162,27 @@ describe("an order", () => {
     })
   })
 
+  test("uses what is proved again, and where CAA records are looked at no longer than eight hours", async () => {
+    const clock = manualClock(Date.now())
+    const { world, responder } = await newProvingWorld({ options: { runtime: { ...systemRuntime(), clock } } })
+    const client = await AcmeTestClient.registered(world, base)
+    await readyOrder(client, responder)
+    const statusOfNext = async () => {
+      // The one that came with the last answer may be too old by now.
+      const nonce = await client.nonce()
+      return (await client.post("/new-order", { identifiers: [localhost] }, { nonce })).body.status
+    }
+    const lookAtCaa = (identity: string) =>
+      world.pki("POST", "/pki/config/acme", { body: { caa_identities: identity } })
+    await lookAtCaa("ca.example")
+    clock.advance(8 * hourMs - 60_000)
+    expect(await statusOfNext()).toBe("ready")
+    clock.advance(2 * 60_000)
+    expect(await statusOfNext()).toBe("pending")
+    await lookAtCaa("")
+    expect(await statusOfNext()).toBe("ready")
+  })
+
   test("uses what is proved again, until it is given up", async () => {
     const { world, responder } = await newProvingWorld()
     const client = await AcmeTestClient.registered(world, base)
