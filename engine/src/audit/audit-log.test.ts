@@ -239,6 +239,67 @@ test("a key that a request without a record uses is on disk before the answer al
   expect(syncCount).toBe(1)
 })
 
+test("the disk is at work from the use of a key on, and what came of it is in the file without a second flush", async () => {
+  const { promise: onDisk, resolve: reachDisk } = Promise.withResolvers<void>()
+  let syncCount = 0
+  const { log, entries } = await openLog({
+    write: (descriptor, bytes) => writeSync(descriptor, String(bytes)),
+    async sync() {
+      syncCount += 1
+      await onDisk
+    },
+  })
+  const trail = log.trail({ requestId: "req-1" })
+  trail.signingRequest({ caller: root, method: "POST", path: "/v1/pki/issue/web" })
+  await trail.keyUse({ mount: "pki", keyId: "key-1" as KeyId, purpose: "certificate", digest: "" })
+  await expect.poll(() => syncCount).toBe(1)
+  trail.response({ status: 200 })
+  let isDurable = false
+  const durable = trail.durable().then(() => (isDurable = true))
+  await expect.poll(() => entries().map(({ type }) => type)).toEqual(["request", "key-use", "response"])
+  expect(isDurable).toBe(false)
+  reachDisk()
+  await durable
+  expect(syncCount).toBe(1)
+})
+
+test.each(["its flush", "the entry of its response"])("who has used a key is told that %s has failed", async (lost) => {
+  const broken = { sync: false, write: false }
+  const { log } = await openLog({
+    write(descriptor, bytes) {
+      if (broken.write) throw new Error("no space left on device")
+      return writeSync(descriptor, String(bytes))
+    },
+    async sync() {
+      if (broken.sync) throw new Error("i/o error")
+    },
+  })
+  const trail = log.trail({ requestId: "req-1" })
+  trail.signingRequest({ caller: root, method: "POST", path: "/v1/pki/issue/web" })
+  broken.sync = lost === "its flush"
+  await trail.keyUse({ mount: "pki", keyId: "key-1" as KeyId, purpose: "certificate", digest: "" })
+  broken.write = !broken.sync
+  trail.response({ status: 200 })
+  await expect(trail.durable()).rejects.toMatchObject({ code: "out-of-service" })
+})
+
+test("a request that asks for it begins its way onto the disk at once", async () => {
+  let syncCount = 0
+  const { log } = await openLog({
+    write: (_descriptor, bytes) => Buffer.byteLength(bytes),
+    async sync() {
+      syncCount += 1
+    },
+  })
+  const trail = log.trail({ requestId: "req-1" })
+  trail.request({ caller: root, method: "POST", path: "/v1/pki/roles/web" })
+  trail.flush()
+  await expect.poll(() => syncCount).toBe(1)
+  trail.response({ status: 204 })
+  await trail.durable()
+  expect(syncCount).toBe(1)
+})
+
 test("whose first entry may be lost is told so, although the disk is well again", async () => {
   let broken = false
   const { log } = await openLog({

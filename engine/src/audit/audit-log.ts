@@ -82,6 +82,10 @@ class Trail implements AuditTrail {
   /** Of the file when the first entry was made that must be on disk; undefined before. */
   #failureCount: number | undefined
   #requested = false
+  /** Of the last `flush`. */
+  #flushed: Promise<void> | undefined
+  /** Something was appended after it. */
+  #appended = false
 
   constructor(file: AuditSink, hash: SaltedHash, clock: Clock, origin: AuditOrigin) {
     this.#file = file
@@ -134,17 +138,29 @@ class Trail implements AuditTrail {
     }
     // Another's failure may have taken it along, or the request that it belongs to.
     if (this.#file.failureCount !== this.#failureCount) throw unwritable()
+    this.flush()
+  }
+
+  flush(): void {
+    this.#flushed = this.#file.synced()
+    this.#appended = false
+    // Whoever answers hears of it.
+    this.#flushed.catch(() => {})
   }
 
   response({ status, errors }: AuditedResponse): void {
     if (!this.#requested) return
+    this.#appended = true
     this.#file.append(this.#line("response", { status, errors: errors?.map(shortened) }))
   }
 
   async durable(): Promise<void> {
     if (this.#failureCount === undefined) return
     try {
-      await this.#file.synced()
+      // Only a loss of power in the next moment takes a response away that is in the file; to wait for the disk a second time would
+      // cost every answer as much again.
+      if (this.#flushed === undefined) await this.#file.synced()
+      else await Promise.all([this.#flushed, this.#appended ? this.#file.written("") : undefined])
     } catch (error) {
       throw unwritable(error)
     }

@@ -1,5 +1,5 @@
-// Who asked for what, what came of it, and what every key of an authority signed: written down before it is done, and on
-// disk before the answer leaves (architecture 0.19).
+// Who asked for what, what came of it, and what every key of an authority signed: written down before it is done, and flushed
+// with the group commit, before the answer leaves (architecture 0.19).
 import type { Caller } from "./caller.ts"
 import { unprocessable } from "./errors.ts"
 import type { IssuerId, KeyId } from "./ids.ts"
@@ -56,10 +56,12 @@ export interface AuditTrail {
   /** For a request that must not be held up: kept in memory for a moment, so that it costs next to nothing. */
   readRequest(request: AuditedRequest): void
   readonly keyUse: RecordKeyUse
+  /** What was recorded so far begins to go onto the disk, while the work goes on that it is about. A use of a key does so itself. */
+  flush(): void
   response(response: AuditedResponse): void
   /**
-   * Resolves when all that was recorded is on disk; rejects with `out-of-service` where it may not be. At once where there is
-   * neither a `request` nor a use of a key.
+   * Resolves when all that was recorded is on disk, or up to the last `flush`, where there was one, and the rest is in the file;
+   * rejects with `out-of-service` where it may not be. At once where there is neither a `request` nor a use of a key.
    */
   durable(): Promise<void>
 }
@@ -86,6 +88,7 @@ const silentTrail: AuditTrail = {
   signingRequest() {},
   readRequest() {},
   keyUse: () => settled,
+  flush() {},
   response() {},
   durable: () => settled,
 }

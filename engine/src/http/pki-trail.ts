@@ -44,8 +44,10 @@ export class RequestTrail {
   record({ signs = false }: { readonly signs?: boolean } = {}): void {
     this.#recorded = true
     if (signs) this.trail.signingRequest(this.#described())
-    else if (this.#learned.openRead !== true) this.trail.request(this.#described())
-    else if (this.#audit.recordsOpenReads) this.trail.readRequest(this.#described())
+    else if (this.#learned.openRead !== true) {
+      this.trail.request(this.#described())
+      this.trail.flush()
+    } else if (this.#audit.recordsOpenReads) this.trail.readRequest(this.#described())
   }
 
   /** Throws `out-of-service` where what was done may not be on disk. */
