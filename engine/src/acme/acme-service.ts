@@ -216,12 +216,12 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const asked = { ...input, identifiers: distinct }
       this.refuseUnissuable(authority, asked)
       const now = this.context.runtime.clock.now()
-      if (input.replaces !== null)
-        await this.#refuseReplacement(authority, stores, account, distinct, input.replaces, now)
+      const { replaces } = input
+      if (replaces !== null) await this.#refuseReplacement(authority, stores, account, distinct, replaces, now)
       const limits = this.#limitsOf(authority)
       const proved = distinct.map(provedBy)
-      // Who renews in time, as renewal information says, uses nothing up: each certificate is replaced once.
-      if (input.replaces === null)
+      // Who renews in time, as renewal information says, uses nothing up, but once for each certificate.
+      if (replaces === null || (await stores.acmeOrders.wasToBeReplaced(authority.mount.id, replaces)))
         await refuseOrdersBeyond(limits, stores, {
           mountId: account.mountId,
           accountId: account.id,

@@ -83,6 +83,8 @@ export interface AcmeOrderStore {
   ): Promise<readonly AcmeOrderId[]>
   /** What takes the place of a certificate, unless that order has come to nothing. */
   replacementOf(mountId: MountId, replaces: string, now: Instant): Promise<AcmeOrderId | undefined>
+  /** Whether there was such an order, whatever came of it. */
+  wasToBeReplaced(mountId: MountId, certificateId: string): Promise<boolean>
   /** From `open` to `processing`, with the turn that somebody has taken, or that waits to be taken. */
   beginFinalizing(id: AcmeOrderId, csr: Uint8Array, turn: Turn): Promise<boolean>
   /** Whose turn has come and whom nobody else is finalizing. */

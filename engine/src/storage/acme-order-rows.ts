@@ -60,6 +60,10 @@ export class AcmeOrderRows implements AcmeOrderStore {
     return row?.id as AcmeOrderId | undefined
   }
 
+  async wasToBeReplaced(mountId: MountId, certificateId: string): Promise<boolean> {
+    return (await this.#session.first(anyReplacement, { mountId, certificateId })) !== undefined
+  }
+
   async beginFinalizing(id: AcmeOrderId, csr: Uint8Array, turn: Turn): Promise<boolean> {
     return (await this.#session.run(beginFinalizing, { id, csr, ...turn })) > 0
   }
@@ -269,6 +273,15 @@ const replacement = statement((db, { mountId, replaces, now }: { mountId: string
         ]),
       ]),
     )
+    .limit(1),
+)
+
+const anyReplacement = statement((db, { mountId, certificateId }: { mountId: string; certificateId: string }) =>
+  db
+    .selectFrom("acme_orders")
+    .select("id")
+    .where("mount_id", "=", mountId)
+    .where("replaces", "=", certificateId)
     .limit(1),
 )
 

@@ -133,6 +133,21 @@ test("who renews by renewal information is not held up", async () => {
   expect(renewed.serialNumber).not.toBe(leaf.serialNumber)
 })
 
+test("who gives a renewal up and orders it again uses up as much as with any order", async () => {
+  const { world, responder } = await newProvingWorld({ settings: { orders_per_account: 2 } })
+  const client = await AcmeTestClient.registered(world, base)
+  const { leaf } = await issued(client, responder)
+  const renew = () =>
+    client.post("/new-order", {
+      identifiers: [{ type: "dns", value: "localhost" }],
+      replaces: renewalIdOf(leaf),
+    })
+  const given = await renew()
+  expect(given.status).toBe(201)
+  await client.post(given.body.authorizations[0], { status: "deactivated" })
+  expect(await renew()).toMatchObject(limited("orders_per_account"))
+})
+
 test("there are limits unless they are set", async () => {
   const world = await newAcmeWorld()
   expect((await world.pki("GET", "/pki/config/acme")).body.data).toMatchObject({
