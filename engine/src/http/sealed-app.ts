@@ -2,7 +2,7 @@
 // API, and nothing else. It has no engine; it stands in for one.
 import { isEngineError, outOfService } from "../core/errors.ts"
 import type { Runtime } from "../core/runtime.ts"
-import { encodeHealth, encodeSealStatus } from "../wire/pki/health.ts"
+import { encodeHealth, encodeInitialization, encodeSealStatus } from "../wire/pki/health.ts"
 import { ocspResponseType } from "../wire/pki/ocsp.ts"
 import { encodeOcspFailure } from "../x509/ocsp.ts"
 import { type App, isPkiPath, pathOf } from "./exchange.ts"
@@ -28,6 +28,7 @@ export function sealedApp({ clock }: Pick<Runtime, "clock">): App {
     const path = pathOf(url)
     if (method === "GET" || method === "HEAD") {
       if (path === "/v1/sys/seal-status") return jsonResponse(200, encodeSealStatus(undefined, release), { method })
+      if (path === "/v1/sys/init") return jsonResponse(200, encodeInitialization(), { method })
       if (path === "/v1/sys/health") {
         const status = healthStatus(new URL(url).searchParams, "sealedcode", 503)
         return jsonResponse(status, encodeHealth(undefined, release, clock.now()), { method })

@@ -55,6 +55,7 @@ const attachments = Object.entries(attachable).flatMap(([path, newHolder]): [str
 export const systemRequests: Readonly<Record<string, PreparePki>> = {
   "GET /sys/health": nothing,
   "GET /sys/seal-status": nothing,
+  "GET /sys/init": nothing,
   "GET /sys/leader": nothing,
   "GET /sys/mounts": nothing,
   "GET /sys/mounts/*path": mounted,

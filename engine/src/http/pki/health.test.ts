@@ -38,6 +38,7 @@ describe("the server", () => {
       chancery_version: manifest.version,
       cluster_id: body.cluster_id,
     })
+    expect((await world.pki("GET", "/sys/init", { token: null })).body).toEqual({ initialized: true })
     expect((await world.pki("GET", "/sys/leader", { token: null })).body).toMatchObject({
       ha_enabled: false,
       is_self: true,

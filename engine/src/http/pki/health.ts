@@ -1,5 +1,5 @@
 import { badRequest } from "../../core/errors.ts"
-import { encodeHealth, encodeLeader, encodeSealStatus } from "../../wire/pki/health.ts"
+import { encodeHealth, encodeInitialization, encodeLeader, encodeSealStatus } from "../../wire/pki/health.ts"
 import { release } from "../release.ts"
 import { bare, type SystemRoute } from "../pki-route.ts"
 
@@ -24,6 +24,12 @@ export const healthRoutes: readonly SystemRoute[] = [
     path: "/sys/seal-status",
     open: true,
     handle: async ({ server }) => bare(encodeSealStatus(server, release)),
+  },
+  {
+    operation: "read",
+    path: "/sys/init",
+    open: true,
+    handle: async () => bare(encodeInitialization()),
   },
   {
     operation: "read",

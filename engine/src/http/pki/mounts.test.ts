@@ -85,6 +85,19 @@ test("[P-4.1-n3] a mount is tuned, and tells what holds", async () => {
   expect(await tuned()).toMatchObject({ default_lease_ttl: 2_764_800, max_lease_ttl: hours(87_600) })
 })
 
+test("a time that is empty text stays as it is tuned, and one that is the system's ends", async () => {
+  await using world = await openWorld()
+  await mounted(world, "pki", { type: "pki", config: { default_lease_ttl: "24h", max_lease_ttl: "48h" } })
+  const tune = async (body: object) => {
+    expect((await world.pki("POST", "/sys/mounts/pki/tune", { body })).status).toBe(204)
+    const { config } = (await world.pki("GET", "/sys/mounts/pki")).body.data
+    return [config.default_lease_ttl, config.max_lease_ttl]
+  }
+  expect(await tune({ options: null, default_lease_ttl: "", max_lease_ttl: "" })).toEqual([hours(24), hours(48)])
+  expect(await tune({ default_lease_ttl: "", max_lease_ttl: "72h" })).toEqual([hours(24), hours(72)])
+  expect(await tune({ default_lease_ttl: "system", max_lease_ttl: "" })).toEqual([0, hours(72)])
+})
+
 test("a mount is moved and deleted", async () => {
   await using world = await openWorld()
   await mounted(world, "pki")

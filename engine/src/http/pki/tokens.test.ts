@@ -24,6 +24,13 @@ const secretOf = ({ body }: Answer): string => body.auth.client_token
 const self = (world: World, token: string) => world.pki("GET", "/auth/token/lookup-self", { token })
 
 describe("a service token", () => {
+  test("is made as usual where clients send every member and say nothing with it", async () => {
+    await using world = await opened()
+    const body = { policies: ["web"], display_name: "", num_uses: 0, type: "", entity_alias: "" }
+    const secret = secretOf(await made(world, body))
+    expect((await self(world, secret)).body.data).toMatchObject({ type: "service", display_name: "token", num_uses: 0 })
+  })
+
   test("is in the answer that makes it, the way existing clients read it", async () => {
     await using world = await opened()
     const body = {

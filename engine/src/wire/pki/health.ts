@@ -52,6 +52,9 @@ export const encodeSealStatus = (identity: Identity | undefined, release: string
   storage_type: "database",
 })
 
+/** A store is made whole at the first start, so that there is nothing to initialize. */
+export const encodeInitialization = (): Document => ({ initialized: true })
+
 /** Every replica answers everything, so each is its own leader. */
 export const encodeLeader = (): Document => ({
   ha_enabled: false,

@@ -57,7 +57,20 @@ const configParameters = parameters(configKinds)
 /** What clients say of every mount, and what changes nothing here. */
 const withoutEffect = { options: anything, pluginVersion: text }
 
-export const tuneParameters = parameters({ ...configKinds, description: text, ...withoutEffect })
+/** Existing clients send every duration when they tune; one that is empty text stays as it is, and "system" ends it. */
+const tunedLeaseTtl: Kind<number | null | "kept"> = {
+  decode: (value) => (value === "" ? "kept" : leaseTtl.decode(value)),
+  encode: (value, dialect) => (value === "kept" ? "" : leaseTtl.encode(value, dialect)),
+  expected: leaseTtl.expected,
+}
+
+export const tuneParameters = parameters({
+  ...configKinds,
+  defaultLeaseTtlMs: tunedLeaseTtl,
+  maxLeaseTtlMs: tunedLeaseTtl,
+  description: text,
+  ...withoutEffect,
+})
 
 export const mountParameters = parameters({
   type: text,
@@ -97,9 +110,16 @@ export function decodeMountInput(
 }
 
 export function decodeMountPatch(value: Partial<ValuesOf<typeof tuneParameters>>): MountPatch {
-  const { description, options: _options, pluginVersion: _version, ...config } = value
+  const { description, options: _options, pluginVersion: _version, defaultLeaseTtlMs, maxLeaseTtlMs, ...rest } = value
+  const config = {
+    ...rest,
+    ...(isSaid(defaultLeaseTtlMs) ? { defaultLeaseTtlMs } : {}),
+    ...(isSaid(maxLeaseTtlMs) ? { maxLeaseTtlMs } : {}),
+  }
   return { ...(description === undefined ? {} : { description }), config }
 }
+
+const isSaid = <T>(value: T | "kept" | undefined): value is T => value !== undefined && value !== "kept"
 
 export const encodeMountInput = ({ description, config = {} }: MountInput): Document => ({
   type: "pki",

@@ -29,6 +29,8 @@ import {
   word,
 } from "./parameters.ts"
 
+const tokenType = word("service")
+
 export const serviceTokenParameters = parameters({
   policies: texts,
   ttlMs: durationSeconds,
@@ -40,7 +42,8 @@ export const serviceTokenParameters = parameters({
   meta: pairs,
   noParent: flag,
   noDefaultPolicy: flag,
-  type: word("service"),
+  // Existing clients send a text, which is empty where its user has said nothing.
+  type: { ...tokenType, decode: (value: unknown) => tokenType.decode(value === "" ? "service" : value) },
   id: text,
   entityAlias: text,
 })
