@@ -259,6 +259,7 @@ describe("what a request says", () => {
   test.each<[why: string, body: unknown, status: number, errors: RegExp[]]>([
     ["no JSON", "{", 400, [/^the body is not valid JSON$/]],
     ["a list", "[]", 400, [/^the body is not a JSON object$/]],
+    ["a text", '"null"', 400, [/^the body is not a JSON object$/]],
     ["not UTF-8", new Uint8Array([0x7b, 0xff, 0x7d]), 400, [/^the body is not text in UTF-8$/]],
     ["deeply nested", `{"ttl":${"[".repeat(100_000)}${"]".repeat(100_000)}}`, 400, [/^"ttl" must be a duration/]],
     [
@@ -282,6 +283,13 @@ describe("what a request says", () => {
       { errors: errors.map((error) => expect.stringMatching(error)) },
     ])
     expect((await world.pki("GET", "/pki/roles/refused")).status).toBe(404)
+  })
+
+  test("that is null says nothing, and patches nothing", async () => {
+    const written = await world.pki("PUT", "/pki/roles/empty", { body: "null" })
+    expect([written.status, written.body.warnings]).toEqual([200, ""])
+    const headers = { "content-type": "application/merge-patch+json" }
+    expect((await world.pki("PATCH", "/pki/roles/empty", { body: "null", headers })).status).toBe(400)
   })
 
   test("[P-7-p1] that is larger than 32 MiB is refused", async () => {

@@ -31,6 +31,8 @@ export async function documentOf(
   // curl says form for whatever it is given, so what begins like JSON is JSON.
   if (type === "application/x-www-form-urlencoded" && !/^\s*[{[]/.test(body))
     return { document: ofPairs(new URLSearchParams(body)) }
+  // Existing clients write it where they have nothing to say.
+  if (operation === "write" && body.trim() === "null") return { document: {} }
   return { document: parsed(body), json: body }
 }
 
