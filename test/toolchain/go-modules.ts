@@ -16,6 +16,9 @@ export const goTfeFolder = join(import.meta.dirname, "../clients/go-tfe")
 /** The ACME code of Caddy and of cert-manager, as one command. */
 export const acmeGoFolder = join(import.meta.dirname, "../clients/acme-go")
 
+/** The public Go clients of the certificate API, and what walks through the API with them. */
+export const vaultGoFolder = join(import.meta.dirname, "../clients/vault-go")
+
 /** Lints certificates, CRLs and OCSP answers. */
 export const zlintFolder = join(import.meta.dirname, "../judges/zlint")
 

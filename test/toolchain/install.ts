@@ -11,6 +11,7 @@ import {
   helmFolder,
   openTofuFolder,
   pulumiFolder,
+  vaultGoFolder,
   zlintFolder,
 } from "./go-modules.ts"
 import { installPostgres } from "./install-postgres.ts"
@@ -32,6 +33,7 @@ interface Tool {
 const tools: readonly Tool[] = [
   { name: "PostgreSQL", find: findPostgres, install: installPostgres, advice: postgresInstallation },
   goProgram("go-tfe client", goTfeFolder),
+  goProgram("Go clients of the certificate API", vaultGoFolder),
   { name: "OpenSSL", ...openssl },
   { name: "GnuTLS", ...certtool },
   { name: "Java", ...java },
