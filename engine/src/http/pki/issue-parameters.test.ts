@@ -315,6 +315,16 @@ describe("sign:", () => {
     expect(new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))).toBe(true)
   })
 
+  test.each(["any", "ec"])("an RSA issuer honours the signature bits of a role for %s keys", async (keyType) => {
+    await world.pki("POST", `/sys/mounts/rsa-${keyType}`, { body: { type: "pki" } })
+    const { issuers, roles } = world.engine.pki(`rsa-${keyType}`)
+    await issuers.generateRoot({ commonName: "RSA Root", keyType: "rsa" })
+    await roles.save("web", { keyType, signatureBits: 384, allowAnyName: true, ttlMs: 3_600_000 })
+    const { csr } = await certificateRequest()
+    const { body } = await world.pki("POST", `/rsa-${keyType}/sign/web`, { body: { ...www, csr } })
+    expect(readIssued(body.data.certificate).signatureAlgorithm).toBe("SHA384WithRSA")
+  })
+
   test("a CSR that was changed, that holds a weak key, or that is none is refused", async () => {
     const { csr } = await named()
     const [block] = readPem(csr, 65_536)

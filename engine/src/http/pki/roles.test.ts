@@ -109,6 +109,24 @@ describe("roles over HTTP:", () => {
     expect(body.warnings).toContain("colour")
   })
 
+  test("existing clients read policies with qualifiers as texts of JSON, and may send those back", async () => {
+    const policies = [
+      { oid: "1.2.3", notice: "internal" },
+      { oid: "1.2.4", cps: "https://example.com/cps" },
+    ]
+    // What declares roles sends every qualifier, empty where there is none.
+    const asked = policies.map((policy) => ({ notice: "", cps: "", ...policy }))
+    const write = async (policy_identifiers: unknown) =>
+      (await world.pki("POST", "/pki/roles/qualified", { ...vault(world.rootToken), body: { policy_identifiers } }))
+        .body
+    const { data } = await write(JSON.stringify(asked))
+    expect(data.policy_identifiers).toEqual(policies.map((policy) => JSON.stringify(policy)))
+    expect((await world.pki("GET", "/pki/roles/qualified")).body.data.policy_identifiers).toEqual(policies)
+    expect((await write(data.policy_identifiers)).data).toEqual(data)
+    expect((await write(["1.2.3", "1.2.4"])).data.policy_identifiers).toEqual(["1.2.3", "1.2.4"])
+    expect((await write(['{"oid":1}'])).errors).toEqual([expect.stringMatching(/^"policy_identifiers" must be a list/)])
+  })
+
   test("[P-4.3-p1] [P-3-p1] a role that is deleted is gone, and deleting it again changes nothing", async () => {
     expect((await world.pki("DELETE", "/pki/roles/policies")).status).toBe(204)
     expect((await world.pki("DELETE", "/pki/roles/policies")).status).toBe(204)

@@ -517,6 +517,12 @@ describe("the key of a CSR", () => {
     },
     { role: { ...any, keyType: "any" }, key: { type: "ec", bits: 224 }, messages: [], why: "any" },
     { role: { ...any, keyType: "any" }, key: { type: "ed25519" }, messages: [], why: "any" },
+    {
+      role: { ...any, keyType: "any", keyBits: 4096 },
+      key: { type: "rsa", bits: 2048 },
+      messages: [],
+      why: "a size says nothing of a type that is not said",
+    },
     { role: { ...any, keyType: "ed25519" }, key: { type: "ed25519" }, messages: [], why: "as the role asks" },
   ])("$key under a role of $role.keyType $role.keyBits: $why", ({ role, key, messages }) => {
     expect(refusals(() => sign(role, { key }, { commonName: "a" }))).toEqual(messages)

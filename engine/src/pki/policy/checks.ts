@@ -302,7 +302,7 @@ function keySuitsRole({ role, csr }: Application): readonly Violation[] {
   if (role.keyType !== "any" && role.keyType !== key.type) return refuse(`role requires keys of type ${role.keyType}`)
   if (key.type === "ed25519") return []
   if (key.type === "rsa" && key.bits < rsaBitsMinimum) return refuse(weakRsaMessage(key.bits))
-  return key.bits < role.keyBits
+  return role.keyType !== "any" && key.bits < role.keyBits
     ? refuse(`role requires a minimum of a ${role.keyBits}-bit key, but CSR's key is ${key.bits} bits`)
     : []
 }

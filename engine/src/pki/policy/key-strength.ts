@@ -13,16 +13,21 @@ export const isKeyType = (text: string): text is KeyType => keyTypes.has(text)
 
 export const isRoleKeyType = (text: string): text is RoleKeyType => text === "any" || isKeyType(text)
 
-/** 0 is the default of the type; Ed25519 and `any` have no size. */
+/**
+ * 0 is the default of the type. A size says nothing of Ed25519 and `any`, but is kept: existing clients that declare roles say
+ * 2048 where their user says nothing, and look for it.
+ */
 export function resolveKeyBits(keyType: RoleKeyType, keyBits: number): number {
-  if (keyType === "any") return 0
+  if (keyType === "any" || keyType === "ed25519") return isKeySize(keyBits) ? keyBits : 0
   const algorithm = keyAlgorithm(keyType, keyBits)
-  return algorithm?.type === "ed25519" ? 0 : (algorithm?.bits ?? keyBits)
+  return algorithm !== undefined && "bits" in algorithm ? algorithm.bits : keyBits
 }
+
+const isKeySize = (bits: number): boolean =>
+  bits !== 0 && (["rsa", "ec"] as const).some((type) => keyAlgorithm(type, bits) !== undefined)
 
 /** Of a role: RSA issuers sign with SHA-256 unless told otherwise, the others choose by their own key. */
 export function resolveSignatureBits(keyType: RoleKeyType, signatureBits: number): number {
-  if (keyType === "ed25519" || keyType === "any") return 0
   return keyType === "rsa" && signatureBits === 0 ? 256 : signatureBits
 }
 

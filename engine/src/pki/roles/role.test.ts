@@ -50,8 +50,11 @@ test.each([
   { keyType: "rsa", keyBits: 0, resolved: 2048, signature: 256, why: "0 is the default of RSA" },
   { keyType: "rsa", keyBits: 4096, resolved: 4096, signature: 256, why: "a size that is said stays" },
   { keyType: "ec", keyBits: 0, resolved: 256, signature: 0, why: "0 is the default of elliptic curves" },
-  { keyType: "ed25519", keyBits: 4096, resolved: 0, signature: 0, why: "Ed25519 has one size" },
-  { keyType: "any", keyBits: 2048, resolved: 0, signature: 0, why: "the request brings its key" },
+  { keyType: "ed25519", keyBits: 0, resolved: 0, signature: 0, why: "Ed25519 has one size" },
+  { keyType: "ed25519", keyBits: 4096, resolved: 4096, signature: 0, why: "what is said is told again" },
+  { keyType: "any", keyBits: 0, resolved: 0, signature: 0, why: "the request brings its key" },
+  { keyType: "any", keyBits: 2048, resolved: 2048, signature: 0, why: "what is said is told again" },
+  { keyType: "any", keyBits: -1, resolved: 0, signature: 0, why: "no key has that size" },
 ])("[P-8-r7] key_type $keyType with key_bits $keyBits is kept as $resolved: $why", (row) => {
   expect(createRole({ keyType: row.keyType, keyBits: row.keyBits })).toMatchObject({
     keyType: row.keyType,
@@ -237,6 +240,13 @@ test("blank entries of a list ask for nothing", () => {
     },
   )
 })
+
+test.each(["any", "ed25519"])(
+  "key_type %s keeps the signature bits that are said, which an RSA issuer honours",
+  (keyType) => {
+    expect(createRole({ keyType, signatureBits: 384 })).toMatchObject({ keyType, signatureBits: 384 })
+  },
+)
 
 test("a patch changes what it names and leaves the rest", () => {
   const before = createRole({ allowedDomains: ["example.com"], ttlMs: hourMs, keyType: "ec", keyBits: 384 })

@@ -29,10 +29,14 @@ const bound: Kind<string | Instant> = {
   expected: "text",
 }
 
-/** A list of object identifiers, of objects with qualifiers, or the JSON text of one. */
+/**
+ * A list of object identifiers, of objects with qualifiers, or the JSON text of one. Existing clients decode a list of texts: where
+ * one has qualifiers, the text of each is JSON, and it comes back as such.
+ */
 const policyIdentifiers: Kind<readonly PolicyIdentifier[]> = {
   decode: (value) => {
-    const items: unknown = typeof value === "string" && value.trimStart().startsWith("[") ? parsed(value) : value
+    const given: unknown = typeof value === "string" && value.trimStart().startsWith("[") ? parsed(value) : value
+    const items: unknown = Array.isArray(given) ? given.map(parsedIfObject) : given
     if (!Array.isArray(items) || items.every((item) => typeof item === "string")) {
       const oids = texts.decode(items)
       return Array.isArray(oids) ? oids.map((oid: string) => ({ oid })) : undefined
@@ -40,7 +44,10 @@ const policyIdentifiers: Kind<readonly PolicyIdentifier[]> = {
     const policies = items.map(policyOf)
     return policies.every((policy) => policy !== undefined) ? policies : undefined
   },
-  encode: (value) => (value.some((policy) => Object.keys(policy).length > 1) ? value : value.map(({ oid }) => oid)),
+  encode: (value, dialect) => {
+    if (value.every((policy) => Object.keys(policy).length === 1)) return value.map(({ oid }) => oid)
+    return dialect === "vault" ? value.map((policy) => JSON.stringify(policy)) : value
+  },
   expected: 'a list of object identifiers, or of objects with "oid", "notice" and "cps"',
 }
 
@@ -52,6 +59,9 @@ function parsed(json: string): unknown {
   }
 }
 
+const parsedIfObject = (item: unknown): unknown =>
+  typeof item === "string" && item.startsWith("{") ? parsed(item) : item
+
 function policyOf(item: unknown): PolicyIdentifier | undefined {
   if (typeof item === "string") return { oid: item }
   if (!isDocument(item)) return undefined
@@ -59,7 +69,8 @@ function policyOf(item: unknown): PolicyIdentifier | undefined {
   if (typeof oid !== "string") return undefined
   if ((notice !== undefined && typeof notice !== "string") || (cps !== undefined && typeof cps !== "string"))
     return undefined
-  return { oid, ...(notice === undefined ? {} : { notice }), ...(cps === undefined ? {} : { cps }) }
+  // Existing clients send empty text for a qualifier that there is none of.
+  return { oid, ...(notice ? { notice } : {}), ...(cps ? { cps } : {}) }
 }
 
 /** Of requests and of answers alike. */
