@@ -289,7 +289,7 @@ const observedOf = (
   defaultLeaseTtl: declaredDuration(config.defaultLeaseTtlMs),
   maxLeaseTtl: declaredDuration(config.maxLeaseTtlMs),
   forceNoCache: config.forceNoCache,
-  listingVisibility: config.listingVisibility,
+  listingVisibility: config.listingVisibility || "hidden",
   allowedResponseHeaders: [...config.allowedResponseHeaders],
   passthroughRequestHeaders: [...config.passthroughRequestHeaders],
   auditNonHmacRequestKeys: [...config.auditNonHmacRequestKeys],

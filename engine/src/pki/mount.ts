@@ -12,8 +12,8 @@ export interface MountConfig {
   /** No lifetime is longer unless a role says so; null is the system's. */
   readonly maxLeaseTtlMs: number | null
   readonly forceNoCache: boolean
-  /** Whether the mount is told to those who show no token. */
-  readonly listingVisibility: "hidden" | "unauth"
+  /** Whether the mount is told to those who show no token. Empty where nobody has said it, which is hidden. */
+  readonly listingVisibility: "" | "hidden" | "unauth"
   /** Response headers that this mount may set; ACME needs three (specification 4.1, rule 3). */
   readonly allowedResponseHeaders: readonly string[]
   /** Request headers that this mount may see. */
@@ -52,7 +52,7 @@ export const initialMountConfig: MountConfig = {
   defaultLeaseTtlMs: null,
   maxLeaseTtlMs: null,
   forceNoCache: false,
-  listingVisibility: "hidden",
+  listingVisibility: "",
   allowedResponseHeaders: [],
   passthroughRequestHeaders: [],
   auditNonHmacRequestKeys: [],

@@ -31,7 +31,7 @@ test("all mounts are told with the slash at their end, within the data and besid
       default_lease_ttl: 0,
       max_lease_ttl: hours(8_760),
       force_no_cache: false,
-      listing_visibility: "hidden",
+      listing_visibility: "",
       allowed_response_headers: [],
       passthrough_request_headers: [],
       audit_non_hmac_request_keys: [],
@@ -96,6 +96,22 @@ test("a time that is empty text stays as it is tuned, and one that is the system
   expect(await tune({ options: null, default_lease_ttl: "", max_lease_ttl: "" })).toEqual([hours(24), hours(48)])
   expect(await tune({ default_lease_ttl: "", max_lease_ttl: "72h" })).toEqual([hours(24), hours(72)])
   expect(await tune({ default_lease_ttl: "system", max_lease_ttl: "" })).toEqual([0, hours(72)])
+})
+
+test("who is told of a mount is empty text until somebody says it, and again when it is said so", async () => {
+  await using world = await openWorld()
+  await mounted(world, "pki")
+  const told = async () => {
+    const [mount, tuned] = await Promise.all(["", "/tune"].map((end) => world.pki("GET", `/sys/mounts/pki${end}`)))
+    return [mount?.body.data.config.listing_visibility, tuned?.body.data.listing_visibility]
+  }
+  expect(await told()).toEqual(["", ""])
+  for (const listing_visibility of ["hidden", "unauth", ""]) {
+    expect((await world.pki("POST", "/sys/mounts/pki/tune", { body: { listing_visibility } })).status).toBe(204)
+    expect(await told()).toEqual([listing_visibility, listing_visibility])
+  }
+  const { status, body } = await world.pki("POST", "/sys/mounts/pki/tune", { body: { listing_visibility: "all" } })
+  expect([status, body.errors]).toEqual([400, ['"listing_visibility" must be "hidden" or "unauth"']])
 })
 
 test("a mount is moved and deleted", async () => {

@@ -40,13 +40,17 @@ const leaseTtl: Kind<number | null> = {
   expected: durationSeconds.expected,
 }
 
-const visibility = word("hidden", "unauth")
+/** Empty where nobody has said it: clients that declare mounts tell that from what was said. */
+const visibility: Kind<"" | "hidden" | "unauth"> = {
+  ...word("", "hidden", "unauth"),
+  expected: word("hidden", "unauth").expected,
+}
 
 const configKinds = {
   defaultLeaseTtlMs: leaseTtl,
   maxLeaseTtlMs: leaseTtl,
   forceNoCache: flag,
-  listingVisibility: { ...visibility, decode: (value: unknown) => visibility.decode(value === "" ? "hidden" : value) },
+  listingVisibility: visibility,
   allowedResponseHeaders: texts,
   passthroughRequestHeaders: texts,
   auditNonHmacRequestKeys: texts,
