@@ -52,6 +52,10 @@ describe("an address", () => {
     ["GET", "/pki/nothing", 404, ["unsupported path"]],
     ["GET", "/pki", 404, ["unsupported path"]],
     ["GET", "/sys/nothing", 404, ["unsupported path"]],
+    ["GET", "/sys/audit", 404, [expect.stringMatching(/^unsupported path: .*--audit-log/)]],
+    ["PUT", "/sys/storage/raft/snapshot", 404, [expect.stringMatching(/^unsupported path: .*"chancery backup"/)]],
+    ["PUT", "/sys/init", 405, [expect.stringMatching(/^unsupported operation: the first start/)]],
+    ["GET", "/pki/sys/audit", 404, ["unsupported path"]],
     ["GET", "/pki/roles/absent", 404, []],
     ["LIST", "/team/pki/roles", 404, []],
     ["DELETE", "/pki/roles", 405, ["unsupported operation"]],
@@ -80,6 +84,22 @@ describe("an address", () => {
     ["GET", "/pki/roles?list=1"],
   ])("[P-4-p1] %s %s is a list", async (method, path) => {
     expect((await world.pki(method, path)).body.data).toEqual({ keys: ["web"] })
+  })
+
+  test.each<[path: string, helps: string[]]>([
+    ["/pki", ["/issue/{name}", "/roles/{name}", "/config/urls"]],
+    ["/team/pki/", ["/issue/{name}"]],
+    ["/pki/config", ["/config/urls", "/config/crl"]],
+    ["/sys", ["/sys/mounts/{path}/tune"]],
+    ["/auth/token", ["/auth/token/create"]],
+  ])("of none that others begin with tells those: %s", async (path, below) => {
+    const { status, body } = await world.pki("GET", `${path}?help=1`)
+    expect(status).toBe(200)
+    const lines: string[] = body.help.split("\n").filter((line: string) => line.startsWith("    "))
+    const told = lines.map((line) => line.trim().split(/ {4,}/)[0])
+    expect(told).toEqual(Object.keys(body.openapi.paths))
+    expect(told).toEqual(expect.arrayContaining(below))
+    expect((await world.pki("GET", `${path}?help=1`, { token: null })).status).toBe(403)
   })
 
   test("tells what can be done there", async () => {
@@ -283,6 +303,16 @@ describe("what a request says", () => {
       { errors: errors.map((error) => expect.stringMatching(error)) },
     ])
     expect((await world.pki("GET", "/pki/roles/refused")).status).toBe(404)
+  })
+
+  test("that is wrong in several ways is told to existing clients, which write one after another, line by line", async () => {
+    const body = { ttl: "soon", allow_any_name: "perhaps", key_bits: 1.5 }
+    const answer = await world.pki("PUT", "/pki/roles/refused", { body, headers: { "x-vault-request": "true" } })
+    expect(answer.body.errors).toEqual([
+      expect.stringMatching(/^"ttl" must.*\n$/),
+      expect.stringMatching(/^"allow_any_name" must.*\n$/),
+      expect.stringMatching(/^"key_bits" must.*[^\n]$/),
+    ])
   })
 
   test("that is null says nothing, and patches nothing", async () => {

@@ -19,11 +19,12 @@ import { boundedBytes } from "./body.ts"
 import type { Exchange } from "./exchange.ts"
 import { jsonResponse } from "./json-response.ts"
 import { documentOf, type ReadDocument } from "./pki-document.ts"
-import { pathHelp } from "./pki-help.ts"
+import { elsewhere } from "./pki-elsewhere.ts"
+import { helpBelow, pathHelp } from "./pki-help.ts"
 import { IncomingRequest } from "./pki-incoming.ts"
 import type { ApiRoute, Operation, PkiResponse, ServerFacts, SystemRequest } from "./pki-route.ts"
 import { RequestTrail } from "./pki-trail.ts"
-import { decoded, type FindRoute, routerOf } from "./pki-router.ts"
+import { decoded, type FindRoute, type Found, routerOf } from "./pki-router.ts"
 import { pkiRoutes } from "./pki-routes.ts"
 import { systemRoutes } from "./system-routes.ts"
 
@@ -100,14 +101,18 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
       (route === undefined ? problems : route.open === true) &&
       !(route?.tokenCounts === true && serviceTokenIn(request.headers) !== undefined)
     const caller = isAnonymous ? anonymous : await callerOf(visit)
-    if (found === undefined) throw new EngineError("not-found", "unsupported path")
-    if (query.has("help") && request.method === "GET") {
+    const help = query.has("help") && request.method === "GET" ? helpAt(part, found) : undefined
+    if (help !== undefined) {
       trail.record()
-      return finished(visit, jsonResponse(200, pathHelp(segments.join("/"), found), { method: request.method }))
+      return finished(visit, jsonResponse(200, help, { method: request.method }))
     }
+    const instead = mount === undefined ? elsewhere(segments) : undefined
+    if (found === undefined)
+      throw new EngineError("not-found", instead === undefined ? "unsupported path" : `unsupported path: ${instead}`)
     if (operation === undefined || route === undefined) {
       const headers = { allow: allowedMethods([...found.routes.keys()]) }
-      return refused(visit, 405, ["unsupported operation"], { headers, problems })
+      const sentence = instead === undefined ? "unsupported operation" : `unsupported operation: ${instead}`
+      return refused(visit, 405, [sentence], { headers, problems })
     }
     if (whole === undefined && operation === "write") throw badRequest("cannot write to a path ending in '/'")
     try {
@@ -182,13 +187,13 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
   }
 
   function refused(
-    { trail, request: { method } }: Visit,
+    { dialect, trail, request: { method } }: Visit,
     status: number,
     errors: readonly string[],
     { headers, problems = false }: { readonly headers: Readonly<Record<string, string>>; readonly problems?: boolean },
   ): Response {
     trail.refused(status, errors)
-    if (!problems) return jsonResponse(status, { errors }, { headers, method })
+    if (!problems) return jsonResponse(status, { errors: linesOf(errors, dialect) }, { headers, method })
     const document = encodeProblem({ type: "malformed", detail: errors.join("; ") }, status)
     return jsonResponse(status, document, { headers: { ...headers, "content-type": problemType }, method })
   }
@@ -215,6 +220,16 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
       return failed(error, visit)
     }
   }
+}
+
+/** The command line of the public service writes one after another as they are, without a break. */
+const linesOf = (errors: readonly string[], dialect: Dialect): readonly string[] =>
+  dialect === "vault" ? errors.map((error, index) => (index < errors.length - 1 ? `${error}\n` : error)) : errors
+
+function helpAt<R extends SystemRequest>({ find, segments }: Part<R>, found: Found<R> | undefined) {
+  if (found !== undefined) return pathHelp(segments.join("/"), found)
+  const below = find.below(segments.at(-1) === "" ? segments.slice(0, -1) : segments)
+  return below.length === 0 ? undefined : helpBelow(below)
 }
 
 const noDocument: ReadDocument = { document: {} }

@@ -14,25 +14,42 @@ interface Described {
 }
 
 /** What `?help=1` answers: what can be done at an address (pki-facts 0.2). */
-export function pathHelp(path: string, { pattern, routes }: Described) {
-  const operations = [...routes.keys()].toSorted()
-  const template = pattern.replaceAll(/[:*]([a-z_]+)/g, "{$1}")
-  const parameters = [...pattern.matchAll(/[:*]([a-z_]+)/g)].map(([, name]) => ({
+export const pathHelp = (path: string, found: Described) =>
+  helpOf(
+    `Request:        ${path}\nMatching Route: ${templateOf(found)}\n\nOperations: ${operationsOf(found).join(", ")}\n`,
+    [found],
+  )
+
+/** Where an address is none itself, and others begin with it. */
+export function helpBelow(found: readonly Described[]) {
+  const sorted = found.toSorted((one, other) => (one.pattern < other.pattern ? -1 : 1))
+  const width = Math.max(...sorted.map((one) => templateOf(one).length))
+  const lines = sorted.map((one) => `    ${templateOf(one).padEnd(width)}    ${operationsOf(one).join(", ")}`)
+  return helpOf(`Paths, and the operations at each:\n\n${lines.join("\n")}\n`, sorted)
+}
+
+const operationsOf = ({ routes }: Described): readonly Operation[] => [...routes.keys()].toSorted()
+const templateOf = ({ pattern }: Described): string => pattern.replaceAll(/[:*]([a-z_]+)/g, "{$1}")
+
+const helpOf = (help: string, described: readonly Described[]) => ({
+  help,
+  see_also: [],
+  openapi: {
+    openapi: "3.0.2",
+    info: { title: "Chancery", version: "1" },
+    paths: Object.fromEntries(described.map((one) => [templateOf(one), pathOf(one)])),
+  },
+})
+
+function pathOf(found: Described) {
+  const parameters = [...found.pattern.matchAll(/[:*]([a-z_]+)/g)].map(([, name]) => ({
     name,
     in: "path",
     required: true,
     schema: { type: "string" },
   }))
-  const described = operations.flatMap((operation) =>
+  const described = operationsOf(found).flatMap((operation) =>
     methods[operation].map((method) => [method, { summary: operation, responses: { 200: { description: "OK" } } }]),
   )
-  return {
-    help: `Request:        ${path}\nMatching Route: ${template}\n\nOperations: ${operations.join(", ")}\n`,
-    see_also: [],
-    openapi: {
-      openapi: "3.0.2",
-      info: { title: "Chancery", version: "1" },
-      paths: { [template]: { ...(parameters.length === 0 ? {} : { parameters }), ...Object.fromEntries(described) } },
-    },
-  }
+  return { ...(parameters.length === 0 ? {} : { parameters }), ...Object.fromEntries(described) }
 }

@@ -29,6 +29,14 @@ const found = (address: string) => {
   return match && [match.pattern, match.params]
 }
 
+test("what lies further down is told by its patterns", () => {
+  const below = (address: string) => find.below(address === "" ? [] : address.split("/")).map(({ pattern }) => pattern)
+  expect(below("")).toHaveLength(11)
+  expect(below("cert")).toEqual(["/cert/:serial", "/cert/ca", "/cert/:serial/raw/pem"])
+  expect(below("issuer/default")).toEqual(["/issuer/:issuer_ref/issue/:name", "/issuer/:issuer_ref/json"])
+  expect([below("roles/web"), below("role"), below("ocsp/a")]).toEqual([[], [], []])
+})
+
 describe("an address", () => {
   test.each<[address: string, pattern: string, params: Record<string, string>]>([
     ["roles", "/roles", {}],

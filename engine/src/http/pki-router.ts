@@ -11,7 +11,11 @@ export interface Found<Request> {
 }
 
 /** `segments` as they stand in the address. */
-export type FindRoute<Request> = (segments: readonly string[]) => Found<Request> | undefined
+export interface FindRoute<Request> {
+  (segments: readonly string[]): Found<Request> | undefined
+  /** What there is further down. */
+  readonly below: (segments: readonly string[]) => readonly Omit<Found<Request>, "params">[]
+}
 
 interface Node<Request> {
   readonly literals: Map<string, Node<Request>>
@@ -44,11 +48,18 @@ export function routerOf<Request>(routes: readonly ApiRoute<Request>[]): FindRou
     if (end.routes.has(route.operation)) throw new Error(`two routes ${route.operation} ${route.path}`)
     end.routes.set(route.operation, route)
   }
-  return (segments) => {
+  const find = (segments: readonly string[]) => {
     const found = walk(root, segments, 0)
     return found && foundAt(found, segments)
   }
+  const below = (segments: readonly string[]) =>
+    [...ends.values()].filter(({ pattern }) => liesBelow(pattern.slice(1).split("/"), segments))
+  return Object.assign(find, { below })
 }
+
+const liesBelow = (parts: readonly string[], segments: readonly string[]): boolean =>
+  parts.length > segments.length &&
+  segments.every((segment, index) => parts[index]?.startsWith(":") === true || parts[index] === segment)
 
 function endAt<Request>(root: Node<Request>, { path, raw }: ApiRoute<Request>): End<Request> {
   const parts = path.slice(1).split("/")
