@@ -51,6 +51,9 @@ import { UserService } from "./organizations/user-service.ts"
 import { VcsConnectionService } from "./organizations/vcs-connection-service.ts"
 import { PolicyService } from "./pki/access/policy-service.ts"
 import { ServiceTokenService } from "./pki/access/service-token-service.ts"
+import { addressBounds } from "./pki/logins/address-bounds.ts"
+import { AuthMethodDirectory, type AuthMethodTable } from "./pki/logins/auth-method-directory.ts"
+import { AuthMethodService } from "./pki/logins/auth-method-service.ts"
 import { MountDirectory, type MountTable } from "./pki/mount-directory.ts"
 import { Authorities } from "./pki/authority.ts"
 import { type SigningKeys, storedSigningKeys } from "./pki/keys/signing-keys.ts"
@@ -308,6 +311,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     },
     generations,
     mountDirectory,
+    authMethodDirectory: new AuthMethodDirectory(storage, generations),
     authorities,
     signingKeys,
     keyGenerator: tracer === undefined ? ownGenerator : tracedKeyGenerator(ownGenerator, tracer),
@@ -374,7 +378,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     await jobs.idle()
   })
   const closing = opening.move()
-  const authenticate = authentication(storage, generations, runtime, uses)
+  const authenticate = authentication(storage, generations, runtime, uses, addressBounds)
   return new EmbeddedEngine(context, root, authenticate, jobs.activities, () => closing.disposeAsync())
 }
 
@@ -397,6 +401,7 @@ interface Context {
   readonly configurationTools: ConfigurationTools
   readonly claimTools: ClaimTools
   readonly mountDirectory: MountDirectory
+  readonly authMethodDirectory: AuthMethodDirectory
   readonly authorities: Authorities
   readonly signingKeys: SigningKeys
   readonly keyGenerator: KeyGenerator
@@ -676,8 +681,14 @@ class CallerEngine implements ServingEngine {
     return new ServiceTokenService(this.context.storage, this.context.runtime, this.caller)
   }
 
+  get authMethods() {
+    const { storage, runtime, authMethodDirectory } = this.context
+    return new AuthMethodService(storage, runtime, authMethodDirectory, this.caller)
+  }
+
   get visibleMounts() {
-    return new VisibleMountService(this.context.mountDirectory, this.caller)
+    const { mountDirectory, authMethodDirectory } = this.context
+    return new VisibleMountService(mountDirectory, authMethodDirectory, this.caller)
   }
 
   get inclusions() {
@@ -744,6 +755,10 @@ class EmbeddedEngine extends CallerEngine implements ServedEngine {
 
   mountTable(arrival?: Arrival): Promise<MountTable> {
     return this.context.mountDirectory.current(arrival)
+  }
+
+  authMethodTable(arrival?: Arrival): Promise<AuthMethodTable> {
+    return this.context.authMethodDirectory.current(arrival)
   }
 
   get feedActivity(): FeedActivity {

@@ -15,6 +15,7 @@ import type { Arrival } from "./core/generations.ts"
 import type { Events, EventStreams, FeedActivity } from "./events/events.ts"
 import type { Webhooks } from "./events/webhook.ts"
 import type { WebhookActivity } from "./events/webhook-activity.ts"
+import type { TokenUse } from "./organizations/authentication.ts"
 import type { AgentPools } from "./organizations/agent-pool.ts"
 import type { OrganizationMemberships } from "./organizations/organization-memberships.ts"
 import type { Organizations } from "./organizations/organizations.ts"
@@ -28,6 +29,8 @@ import type { Users } from "./organizations/users.ts"
 import type { VcsConnections } from "./organizations/vcs-connections.ts"
 import type { Policies } from "./pki/access/policies.ts"
 import type { ServiceTokens } from "./pki/access/service-tokens.ts"
+import type { AuthMethodTable } from "./pki/logins/auth-method-directory.ts"
+import type { AuthMethods } from "./pki/logins/auth-methods.ts"
 import type { MountTable } from "./pki/mount-directory.ts"
 import type { AuthorityFigures } from "./pki/statistics/authority-figures.ts"
 import type { Leases, ServedLeases } from "./pki/leases/leases.ts"
@@ -95,6 +98,7 @@ export interface Engine extends AsyncDisposable {
   readonly retentionPolicies: RetentionPolicies
   readonly policies: Policies
   readonly serviceTokens: ServiceTokens
+  readonly authMethods: AuthMethods
   readonly leases: Leases
   readonly mounts: Mounts
   /** The authority at a path. Whether there is one, its verbs find out: they throw `not-found`. */
@@ -126,9 +130,10 @@ export interface ServedEngine extends ServingEngine {
   readonly configurationUploads: ConfigurationUploads
   /**
    * Throws `EngineError("unauthenticated")` unless the token is known, unexpired and has a use left, which this takes. A caller
-   * of the kind `service` has rights on certificates only.
+   * of the kind `service` has rights on certificates only, and may be bound to the addresses of its clients: without one it is
+   * refused.
    */
-  authenticate(token: string, arrival?: Arrival): Promise<Caller>
+  authenticate(token: string, use?: TokenUse): Promise<Caller>
   /** For a request that has just come, to be handed to the two that it asks first. */
   arrival(): Arrival
   /** The same engine, acting for a caller; what it does with keys is recorded in the trail of the request, whose id events name. */
@@ -136,6 +141,8 @@ export interface ServedEngine extends ServingEngine {
   readonly audit: Audit
   /** Which mounts there are at this moment, for whoever has to find one on the way to asking who asks. */
   mountTable(arrival?: Arrival): Promise<MountTable>
+  /** The same of auth methods. */
+  authMethodTable(arrival?: Arrival): Promise<AuthMethodTable>
   /** Resolves when the store answers. */
   ready(): Promise<void>
   /** For metrics: the same object at every time, counting on. */

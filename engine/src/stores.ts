@@ -16,6 +16,7 @@ import type { TokenStore } from "./organizations/token-store.ts"
 import type { UserStore } from "./organizations/user-store.ts"
 import type { PolicyStore } from "./pki/access/policy-store.ts"
 import type { ServiceTokenStore } from "./pki/access/service-token-store.ts"
+import type { AuthMethodStore } from "./pki/logins/auth-method-store.ts"
 import type { MountStore } from "./pki/mount-store.ts"
 import type { AuthorityStore } from "./pki/authority.ts"
 import type { CertificateStore } from "./pki/certificates/certificate.ts"
@@ -97,4 +98,5 @@ export interface Stores {
   readonly renewalSignals: RenewalSignalStore
   readonly policies: PolicyStore
   readonly serviceTokens: ServiceTokenStore
+  readonly authMethods: AuthMethodStore
 }

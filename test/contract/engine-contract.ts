@@ -11,6 +11,7 @@ import { leaseCases } from "./lease-cases.ts"
 import { methodCases } from "./method-cases.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { methodsOf } from "./methods.ts"
+import { loginCases } from "./login-cases.ts"
 import { pkiCases } from "./pki-cases.ts"
 import { recordCases } from "./record-cases.ts"
 import { runCases } from "./run-cases.ts"
@@ -58,6 +59,9 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
   })
   describe("policies and service tokens:", () => {
     accessCases(engine)
+  })
+  describe("logins:", () => {
+    loginCases(engine)
   })
   describe("issuers and keys:", () => {
     issuerCases(engine)

@@ -272,6 +272,11 @@ export const calls: Readonly<Record<string, Call>> = {
   "serviceTokens.revoke": ({ serviceTokens }) => serviceTokens.revoke({ accessor: "at-any" }),
   "serviceTokens.revokeOrphan": ({ serviceTokens }) => serviceTokens.revokeOrphan("any"),
   "serviceTokens.capabilities": ({ serviceTokens }) => serviceTokens.capabilities("self", ["any"]),
+  "authMethods.enable": ({ authMethods }) => authMethods.enable({ path: "contract-any", type: "approle" }),
+  "authMethods.list": ({ authMethods }) => authMethods.list(),
+  "authMethods.get": ({ authMethods }) => authMethods.get("token"),
+  "authMethods.tune": ({ authMethods }) => authMethods.tune("contract-any", {}),
+  "authMethods.disable": ({ authMethods }) => authMethods.disable("contract-any"),
   "mounts.create": ({ mounts }) => mounts.create({ path: "contract-any" }),
   "leases.lookup": ({ leases }) => leases.lookup("any"),
   "leases.list": ({ leases }) => leases.list("any"),
@@ -378,7 +383,8 @@ export const calls: Readonly<Record<string, Call>> = {
 }
 
 /** Of mounts, what is in them and who may use it, it is told apart whether something is missing or not permitted. */
-const isOfMounts = (method: string): boolean => /^(mounts|pki|acme|policies|serviceTokens|leases)\./.test(method)
+const isOfMounts = (method: string): boolean =>
+  /^(mounts|pki|acme|policies|serviceTokens|authMethods|leases)\./.test(method)
 
 /** What anybody with a token may do: of their own, or of nothing yet. */
 /** Each gets their own, which may be nothing. */

@@ -31,6 +31,7 @@ const fillRows = 1_000
 const smallTables = new Set([
   "generations",
   "settings",
+  "auth_methods",
   "mounts",
   "policies",
   "swept_events",

@@ -4,6 +4,7 @@ import type { Engine } from "../engine.ts"
 import { remoteAcmeManagement } from "./acme-management.ts"
 import { remoteAgentPools } from "./agent-pools.ts"
 import { remoteAssessments } from "./assessments.ts"
+import { remoteAuthMethods } from "./auth-methods.ts"
 import { remoteBulkActions } from "./bulk-actions.ts"
 import { callsOver } from "./calls.ts"
 import { remoteConfigurationVersions } from "./configuration-versions.ts"
@@ -70,6 +71,7 @@ export function openRemote(url: string, options: TransportOptions): Engine {
     agentPools: remoteAgentPools(calls),
     policies: remotePolicies(system),
     serviceTokens: remoteServiceTokens(system),
+    authMethods: remoteAuthMethods(system),
     leases: remoteLeases(system),
     mounts: remoteMounts(system),
     pki: (mountPath) => remotePki(transport, mountPath),

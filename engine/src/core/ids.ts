@@ -36,6 +36,7 @@ export type IdPrefix =
   | "asmtres"
   | "eng"
   | "mnt"
+  | "auth"
   | "iss"
   | "key"
   | "acct"

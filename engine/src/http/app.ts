@@ -108,7 +108,8 @@ const trailOf = (context: Context<Served>, { engine }: AppOptions): AuditTrail =
 async function callerOf(context: Context<Served>, engine: ServedEngine, trail: AuditTrail): Promise<Caller> {
   const header = context.req.header("authorization")
   try {
-    const caller = await engine.authenticate(bearerToken(header ?? null))
+    const { remoteAddress } = context.env
+    const caller = await engine.authenticate(bearerToken(header ?? null), { remoteAddress })
     context.env.authenticated = true
     return caller
   } catch (error) {

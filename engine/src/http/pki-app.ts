@@ -1,5 +1,5 @@
-// The certificate API under `/v1`: finds the mount and the endpoint, turns the token into a caller, reads what is said, and puts
-// the envelope around what is answered.
+// The certificate API under `/v1`: finds the mount or the auth method and the endpoint, turns the token into a caller, reads what
+// is said, and puts the envelope around what is answered.
 import { anonymous, type Caller } from "../core/caller.ts"
 import { badRequest, EngineError, isEngineError } from "../core/errors.ts"
 import type { Arrival } from "../core/generations.ts"
@@ -8,12 +8,14 @@ import type { Runtime } from "../core/runtime.ts"
 import { sharedTurn } from "../core/timers.ts"
 import type { ServedEngine } from "../engine.ts"
 import { noMount } from "../pki/mount-directory.ts"
-import type { Mount } from "../pki/mount.ts"
+import { type AuthMethodType, authMethodTypes, tokenMethodPath } from "../pki/logins/auth-method.ts"
+import { noAuthMethod } from "../pki/logins/auth-method-directory.ts"
 import { encodeProblem, problemType } from "../wire/acme/documents.ts"
 import { type Dialect, dialectOf } from "../wire/pki/dialect.ts"
 import { encodeEnvelope } from "../wire/pki/envelope.ts"
 import { encodeError, type WireNames } from "../wire/pki/errors.ts"
 import { flag } from "../wire/pki/parameters.ts"
+import { authRoutes } from "./auth-routes.ts"
 import { serviceToken, serviceTokenIn } from "./authenticate.ts"
 import { boundedBytes } from "./body.ts"
 import type { Exchange } from "./exchange.ts"
@@ -22,8 +24,8 @@ import { documentOf, type ReadDocument } from "./pki-document.ts"
 import { elsewhere } from "./pki-elsewhere.ts"
 import { helpBelow, pathHelp } from "./pki-help.ts"
 import { IncomingRequest } from "./pki-incoming.ts"
-import type { ApiRoute, Operation, PkiResponse, ServerFacts, SystemRequest } from "./pki-route.ts"
-import { RequestTrail } from "./pki-trail.ts"
+import type { ApiRoute, AuthRequest, Operation, PkiResponse, ServerFacts, SystemRequest } from "./pki-route.ts"
+import { type RecordedMount, RequestTrail } from "./pki-trail.ts"
 import { decoded, type FindRoute, type Found, routerOf } from "./pki-router.ts"
 import { pkiRoutes } from "./pki-routes.ts"
 import { systemRoutes } from "./system-routes.ts"
@@ -35,8 +37,9 @@ export interface PkiAppOptions {
 
 const prefix = "/v1"
 const generalBodyLimitBytes = 32 * 1024 * 1024
-/** Roots of the server's own addresses, which no mount has. */
-const systemRoots = ["sys", "auth"]
+/** Beginnings of the server's own addresses, which no mount and no auth method has. */
+const isSystem = ([root, below]: readonly string[]): boolean =>
+  root === "sys" || (root === "auth" && (below === undefined || below === tokenMethodPath))
 
 /** `path` is the request's as it came, without its query. */
 export type ServePki = (request: Request, path: string, exchange: Exchange) => Promise<Response>
@@ -52,25 +55,36 @@ interface Visit {
   readonly arrival: Arrival
 }
 
+/** A mount, or an auth method with `auth/` before its path. */
+interface Mounted extends RecordedMount {
+  readonly type: string
+}
+
 /** One table of endpoints, and what is added to a request for them. */
 interface Part<R extends SystemRequest> {
   readonly find: FindRoute<R>
-  readonly mount: Mount | undefined
-  /** Below the mount, or below `/v1`, as they stand in the address. */
+  /** What stands before their patterns in metrics and traces. */
+  readonly at: string
+  readonly mount: Mounted | undefined
+  /** Below the mount or the method, or below `/v1`, as they stand in the address. */
   readonly segments: readonly string[]
   readonly complete: (request: SystemRequest) => R
 }
 
 const findPkiRoute = routerOf(pkiRoutes)
 const findSystemRoute = routerOf(systemRoutes)
+const findAuthRoute = Object.fromEntries(authMethodTypes.map((type) => [type, routerOf(authRoutes[type])])) as Readonly<
+  Record<AuthMethodType, FindRoute<AuthRequest>>
+>
 
 export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
   const server = factsOf(engine, runtime)
 
   async function answered(visit: Visit, path: string): Promise<Response> {
     const segments = path.slice(prefix.length + 1).split("/")
-    if (systemRoots.includes(segments[0] ?? ""))
-      return served(visit, { find: findSystemRoute, mount: undefined, segments, complete: (request) => request })
+    if (isSystem(segments))
+      return served(visit, { find: findSystemRoute, at: "", mount: undefined, segments, complete: (one) => one })
+    if (segments[0] === "auth") return answeredByMethod(visit, segments.slice(1))
     const mounts = await engine.mountTable(visit.arrival)
     const found = mounts.resolve(segments.map((segment) => decoded(segment) ?? ""))
     if (found === undefined) {
@@ -80,19 +94,38 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
     const { mount, depth } = found
     return served(visit, {
       find: findPkiRoute,
+      at: "/:mount",
       mount,
       segments: segments.slice(depth),
       complete: (request) => Object.assign(request, { mount, pki: request.engine.pki(mount.path) }),
     })
   }
 
+  /** `segments` are those below `auth/`. */
+  async function answeredByMethod(visit: Visit, segments: readonly string[]): Promise<Response> {
+    const methods = await engine.authMethodTable(visit.arrival)
+    const found = methods.resolve(segments.map((segment) => decoded(segment) ?? ""))
+    if (found === undefined) {
+      await callerOf(visit)
+      throw noAuthMethod(segments.join("/"))
+    }
+    const { method: authMethod, depth } = found
+    return served(visit, {
+      find: findAuthRoute[authMethod.type],
+      at: "/auth/:method",
+      mount: { ...authMethod, path: `auth/${authMethod.path}` },
+      segments: segments.slice(depth),
+      complete: (request) => Object.assign(request, { authMethod }),
+    })
+  }
+
   async function served<R extends SystemRequest>(visit: Visit, part: Part<R>): Promise<Response> {
-    const { find, segments, mount } = part
+    const { at, find, segments, mount } = part
     const { exchange, operation, query, request, trail } = visit
     trail.learn({ mount })
     const whole = find(segments)
     const found = whole ?? (segments.at(-1) === "" ? find(segments.slice(0, -1)) : undefined)
-    if (found !== undefined) exchange.route = `${prefix}${mount === undefined ? "" : "/:mount"}${found.pattern}`
+    if (found !== undefined) exchange.route = `${prefix}${at}${found.pattern}`
     const route = operation && found?.routes.get(operation)
     // What ACME refuses it refuses to everybody alike.
     const problems =
@@ -163,7 +196,10 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
 
   async function callerOf({ request, exchange, trail, arrival }: Visit): Promise<Caller> {
     try {
-      const caller = await engine.authenticate(serviceToken(request.headers), arrival)
+      const caller = await engine.authenticate(serviceToken(request.headers), {
+        arrival,
+        remoteAddress: exchange.remoteAddress,
+      })
       exchange.authenticated = true
       trail.learn({ caller })
       return caller
@@ -282,7 +318,7 @@ function queryOf(url: string): URLSearchParams {
 interface Around {
   readonly requestId: string
   readonly dialect: Dialect
-  readonly mount: Mount | undefined
+  readonly mount: Mounted | undefined
   readonly method: string
 }
 

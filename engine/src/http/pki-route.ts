@@ -1,6 +1,8 @@
-// One endpoint of the certificate API as data. Two tables of them are served under `/v1`: what every mount has
-// (`pki-routes.ts`), and what the server itself has (`system-routes.ts`). A family of endpoints is a file in `pki/`.
+// One endpoint of the certificate API as data. Three kinds of tables are served under `/v1`: what every mount has
+// (`pki-routes.ts`), what the server itself has (`system-routes.ts`), and what auth methods have, by type (`auth-routes.ts`). A
+// family of endpoints is a file in `pki/`, those of one type of method a file in `auth/`.
 import type { ServingEngine } from "../engine.ts"
+import type { AuthMethod } from "../pki/logins/auth-method.ts"
 import type { Mount } from "../pki/mount.ts"
 import type { ServedPki } from "../pki/pki.ts"
 import type { Dialect } from "../wire/pki/dialect.ts"
@@ -46,6 +48,10 @@ export interface PkiRequest extends SystemRequest {
   readonly pki: ServedPki
 }
 
+export interface AuthRequest extends SystemRequest {
+  readonly authMethod: AuthMethod
+}
+
 /** What the server says about itself. */
 export interface ServerFacts {
   readonly now: () => number
@@ -56,7 +62,7 @@ export interface ServerFacts {
 export interface ApiRoute<Request> {
   readonly operation: Operation
   /**
-   * From the mount, or from `/v1` for the system's: literal segments, `:name` for one of any text, and at most one `*name` for
+   * From the mount or the auth method, or from `/v1` for the system's: literal segments, `:name` for one of any text, and at most one `*name` for
    * any number of them. A literal goes before `:name`, and that before `*name`.
    */
   readonly path: string
@@ -80,6 +86,7 @@ export interface ApiRoute<Request> {
 
 export type PkiRoute = ApiRoute<PkiRequest>
 export type SystemRoute = ApiRoute<SystemRequest>
+export type AuthRoute = ApiRoute<AuthRequest>
 
 export type PkiResponse =
   | {

@@ -2,7 +2,7 @@
 // then; and what came of it, on disk before the answer leaves (architecture 0.19).
 import type { Audit, AuditedRequest, AuditTrail } from "../core/audit.ts"
 import { anonymous, type Caller } from "../core/caller.ts"
-import type { Mount } from "../pki/mount.ts"
+import type { Mount, MountConfig } from "../pki/mount.ts"
 import type { Document } from "../wire/pki/parameters.ts"
 import type { Operation } from "./pki-route.ts"
 
@@ -13,11 +13,16 @@ interface Told {
   readonly operation: Operation | undefined
 }
 
+/** What the record has of a mount or an auth method. */
+export interface RecordedMount extends Pick<Mount, "path"> {
+  readonly config: Pick<MountConfig, "auditNonHmacRequestKeys">
+}
+
 interface Learned {
   readonly caller?: Caller
   /** A token that nobody knows. */
   readonly secret?: string | undefined
-  readonly mount?: Mount | undefined
+  readonly mount?: RecordedMount | undefined
   readonly document?: Document
   /** Anybody may ask, and nothing is changed. There are many of these, and nobody to hold to account. */
   readonly openRead?: boolean

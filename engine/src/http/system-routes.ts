@@ -1,3 +1,4 @@
+import { authMethodRoutes } from "./pki/auth-methods.ts"
 import { healthRoutes } from "./pki/health.ts"
 import { leaseRoutes } from "./pki/leases.ts"
 import { mountRoutes } from "./pki/mounts.ts"
@@ -9,6 +10,7 @@ import type { SystemRoute } from "./pki-route.ts"
 export const systemRoutes: readonly SystemRoute[] = [
   ...healthRoutes,
   ...mountRoutes,
+  ...authMethodRoutes,
   ...policyRoutes,
   ...tokenRoutes,
   ...leaseRoutes,

@@ -22,27 +22,36 @@ export interface ResolvedToken {
   /** When it, or one of the tokens that it ends with, does. A renewal may move it without a new generation. */
   readonly expiresAt: Instant | null
   readonly limitedUses: boolean
+  readonly boundCidrs: readonly string[]
   readonly caller: Caller
 }
 
 interface Remembered extends ResolvedToken {
   readonly generation: number
+  readonly allows: (remoteAddress: string | undefined) => boolean
   /** As far as this process knows; another one may have seen a later use. */
   lastUsedAt: Instant | null
 }
 
-/** Without an arrival the caller is who the token stands for now. */
-export type Authenticate = (token: string, arrival?: Arrival) => Promise<Caller>
+export interface TokenUse {
+  /** Without one the caller is who the token stands for now. */
+  readonly arrival?: Arrival
+  /** The client's; undefined where nobody knows it, from where a token that is bound to addresses cannot be used. */
+  readonly remoteAddress?: string | undefined
+}
+
+export type Authenticate = (token: string, use?: TokenUse) => Promise<Caller>
 
 export function authentication(
   storage: Storage<{ readonly identity: IdentityStore }>,
   generations: Arrival,
   runtime: Runtime,
   uses: TokenUses,
+  addressBounds: (bounds: readonly string[]) => Remembered["allows"],
 ): Authenticate {
   const remembered = new Map<string, Remembered>()
 
-  return async (token, arrival = generations) => {
+  return async (token, { arrival = generations, remoteAddress } = {}) => {
     const hash = runtime.digest(token)
     const now = runtime.clock.now()
     const known = remembered.get(hash)
@@ -54,9 +63,11 @@ export function authentication(
           const record = await identity.findToken(hash)
           const resolved = record && (await resolveToken(identity, record))
           if (record === undefined || resolved === undefined) throw unauthenticated()
-          return { ...resolved, generation, lastUsedAt: record.lastUsedAt }
+          const allows = addressBounds(resolved.boundCidrs)
+          return { ...resolved, generation, allows, lastUsedAt: record.lastUsedAt }
         })
-    if (isExpired(found, now)) throw unauthenticated()
+    // Before a use is counted: whoever has no business with a token takes nothing from it.
+    if (isExpired(found, now) || !found.allows(remoteAddress)) throw unauthenticated()
     if (found !== known) {
       if (remembered.size >= cachedCallersMaximum) remembered.clear()
       remembered.set(hash, found)
@@ -77,7 +88,8 @@ export async function resolveToken(identity: IdentityStore, record: TokenRecord)
   const caller = await callerOf(identity, record)
   const expiresAt = await endOf(identity, record)
   if (caller === undefined || expiresAt === undefined) return undefined
-  return { tokenId: record.id, expiresAt, limitedUses: record.limitedUses, caller }
+  const { id: tokenId, limitedUses, boundCidrs } = record
+  return { tokenId, expiresAt, limitedUses, boundCidrs, caller }
 }
 
 /** Undefined for one with more tokens above it than are ever made. */

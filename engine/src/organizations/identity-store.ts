@@ -18,6 +18,8 @@ export interface TokenRecord {
   readonly parentId: string | null
   /** Each use must be counted before it counts. */
   readonly limitedUses: boolean
+  /** Ranges or single addresses that it can be used from; from anywhere when empty. */
+  readonly boundCidrs: readonly string[]
 }
 
 export interface HeldPolicy {

@@ -36,14 +36,23 @@ export class MountTable {
 
   /** The mount that an address lies in, and how many of its segments lead there. */
   resolve(segments: readonly string[]): { readonly mount: Mount; readonly depth: number } | undefined {
-    let path = ""
-    for (const [index, segment] of segments.slice(0, mountSegmentsMaximum).entries()) {
-      path = index === 0 ? segment : `${path}/${segment}`
-      const mount = this.#byPath.get(path)
-      if (mount !== undefined) return { mount, depth: index + 1 }
-    }
-    return undefined
+    const found = resolvePath(this.#byPath, segments)
+    return found && { mount: found.value, depth: found.depth }
   }
+}
+
+/** What stands at the beginning of an address, and how many of its segments lead there. */
+export function resolvePath<T>(
+  byPath: ReadonlyMap<string, T>,
+  segments: readonly string[],
+): { readonly value: T; readonly depth: number } | undefined {
+  let path = ""
+  for (const [index, segment] of segments.slice(0, mountSegmentsMaximum).entries()) {
+    path = index === 0 ? segment : `${path}/${segment}`
+    const value = byPath.get(path)
+    if (value !== undefined) return { value, depth: index + 1 }
+  }
+  return undefined
 }
 
 /** As existing clients know it (pki-facts 0.2). */

@@ -79,6 +79,15 @@ const segment = /^[A-Za-z0-9_~][A-Za-z0-9._~@:=-]*$/
 export const mountPathOf = (text: string): string => text.replace(/^\//, "").replace(/\/$/, "")
 
 export function mountPathFaults(path: string): Fault[] {
+  const faults = pathFaults(path)
+  const [root = ""] = path.split("/")
+  return faults.length > 0 || !reservedRoots.includes(root)
+    ? faults
+    : [{ field: ["path"], detail: `path must not begin with "${root}/", which is reserved` }]
+}
+
+/** Of whatever stands at a path of its own. */
+export function pathFaults(path: string): Fault[] {
   const fault = (detail: string): Fault[] => [{ field: ["path"], detail }]
   if (path === "") return fault("path can't be blank")
   if (path.length > pathMaximum) return fault(`path is too long (maximum is ${pathMaximum} characters)`)
@@ -90,8 +99,7 @@ export function mountPathFaults(path: string): Fault[] {
   // `sys/mounts/…/tune` is another address.
   if (segments.length > 1 && segments.at(-1) === "tune")
     return fault('path must not end with "/tune", which is reserved')
-  const [root = ""] = segments
-  return reservedRoots.includes(root) ? fault(`path must not begin with "${root}/", which is reserved`) : []
+  return []
 }
 
 /** From one path to another; it is done once it is answered. */
@@ -114,8 +122,8 @@ export function parseMountMoveId(id: string): MountMove | undefined {
   return isOne && mountMoveId(move) === id ? move : undefined
 }
 
-/** The mount among these that `path` cannot stand beside: at the same path, above it or below it. */
-export const mountInTheWay = (path: string, mounts: readonly Mount[]): Mount | undefined =>
+/** The one among these that `path` cannot stand beside: at the same path, above it or below it. */
+export const mountInTheWay = <T extends { readonly path: string }>(path: string, mounts: readonly T[]): T | undefined =>
   mounts.find((other) => other.path === path || path.startsWith(`${other.path}/`) || other.path.startsWith(`${path}/`))
 
 const descriptionMaximum = 1_024

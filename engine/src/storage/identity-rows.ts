@@ -140,6 +140,7 @@ const recordOf = (row: RecordRow): TokenRecord => ({
   lastUsedAt: row.last_used_at,
   parentId: row.parent_id,
   limitedUses: row.uses_left !== null,
+  boundCidrs: row.bound_cidrs === null ? [] : (JSON.parse(row.bound_cidrs) as readonly string[]),
 })
 
 type RecordRow = Pick<TokenRow, (typeof recordColumns)[number]>
@@ -154,6 +155,7 @@ const recordColumns = [
   "last_used_at",
   "parent_id",
   "uses_left",
+  "bound_cidrs",
 ] as const
 const tokenByHash = statement((db, { hash }: { hash: string }) =>
   db.selectFrom("tokens").select(recordColumns).where("hash", "=", hash),

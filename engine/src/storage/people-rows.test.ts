@@ -268,6 +268,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
         lastUsedAt: null,
         parentId: null,
         limitedUses: false,
+        boundCidrs: [],
       })
     })
     await at.storage.transact(({ tokens }) => tokens.remove("at-1"))

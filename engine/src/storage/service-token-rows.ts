@@ -1,4 +1,5 @@
 import { sql } from "kysely"
+import type { Id } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
 import type { ServiceToken } from "../pki/access/service-token.ts"
 import type { AccessorQuery, ServiceTokenStore } from "../pki/access/service-token-store.ts"
@@ -18,12 +19,23 @@ export class ServiceTokenRows implements ServiceTokenStore {
     const row = await this.#session.first<Row>(
       this.#session.db
         .selectFrom("tokens")
-        .select(["description", "parent_id", "created_at", "expires_at", "uses_left", "last_renewed_at", "service"])
+        .select([
+          "description",
+          "parent_id",
+          "created_at",
+          "expires_at",
+          "uses_left",
+          "last_renewed_at",
+          "service",
+          "bound_cidrs",
+          "auth_method_id",
+        ])
         .where("id", "=", id)
         .where("kind", "=", "service"),
     )
     if (row?.service === undefined || row.service === null) return undefined
     return {
+      ...notSaid,
       ...(JSON.parse(row.service) as MadeOf),
       id,
       displayName: row.description,
@@ -33,6 +45,8 @@ export class ServiceTokenRows implements ServiceTokenStore {
       expiresAt: row.expires_at,
       usesLeft: row.uses_left,
       lastRenewedAt: row.last_renewed_at,
+      boundCidrs: row.bound_cidrs === null ? [] : (JSON.parse(row.bound_cidrs) as readonly string[]),
+      authMethodId: row.auth_method_id as Id<"auth"> | null,
     }
   }
 
@@ -50,8 +64,8 @@ export class ServiceTokenRows implements ServiceTokenStore {
   }
 
   async insert(token: ServiceToken, hash: string): Promise<void> {
-    const { path, meta, ttlMs, explicitMaxTtlMs, periodMs, renewable } = token
-    const made: MadeOf = { path, meta, ttlMs, explicitMaxTtlMs, periodMs, renewable }
+    const { path, meta, ttlMs, explicitMaxTtlMs, periodMs, renewable, role, maxTtlMs, boundCidrs } = token
+    const made: MadeOf = { path, meta, ttlMs, explicitMaxTtlMs, periodMs, renewable, role, maxTtlMs }
     await this.#session.run(
       this.#session.db.insertInto("tokens").values({
         id: token.id,
@@ -69,6 +83,8 @@ export class ServiceTokenRows implements ServiceTokenStore {
         uses_left: token.usesLeft,
         last_renewed_at: token.lastRenewedAt,
         service: JSON.stringify(made),
+        bound_cidrs: boundCidrs.length === 0 ? null : JSON.stringify(boundCidrs),
+        auth_method_id: token.authMethodId,
       }),
     )
     for (const name of token.policies) await this.#policies.attach(name, { kind: "token", tokenId: token.id })
@@ -104,7 +120,13 @@ export class ServiceTokenRows implements ServiceTokenStore {
 }
 
 /** What stays as it was made. */
-type MadeOf = Pick<ServiceToken, "path" | "meta" | "ttlMs" | "explicitMaxTtlMs" | "periodMs" | "renewable">
+type MadeOf = Pick<
+  ServiceToken,
+  "path" | "meta" | "ttlMs" | "explicitMaxTtlMs" | "periodMs" | "renewable" | "role" | "maxTtlMs"
+>
+
+/** By releases that knew nothing of it. */
+const notSaid = { role: null, maxTtlMs: null }
 
 interface Row {
   readonly description: string
@@ -114,4 +136,6 @@ interface Row {
   readonly uses_left: number | null
   readonly last_renewed_at: number | null
   readonly service: string | null
+  readonly bound_cidrs: string | null
+  readonly auth_method_id: string | null
 }

@@ -8,6 +8,7 @@ import { endingLocks } from "../workspaces/lock-end.ts"
 import { AgentPoolRows } from "./agent-pool-rows.ts"
 import { AccessRows } from "./access-rows.ts"
 import { AssessmentRows } from "./assessment-rows.ts"
+import { AuthMethodRows } from "./auth-method-rows.ts"
 import { BulkRows } from "./bulk-rows.ts"
 import { ConfigurationVersionRows } from "./configuration-version-rows.ts"
 import type { Database } from "./database.ts"
@@ -172,6 +173,9 @@ class SessionStores implements Stores {
   }
   get mounts() {
     return this.#once("mounts", MountRows)
+  }
+  get authMethods() {
+    return this.#once("authMethods", AuthMethodRows)
   }
 
   get authorities() {

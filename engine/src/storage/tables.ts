@@ -1,4 +1,5 @@
 import type { Generated } from "kysely"
+import type { AuthMethodType } from "../pki/logins/auth-method.ts"
 // Row types, one per table; both dialects have the same. Instants are epoch milliseconds, booleans 0 or 1, lists and
 // objects JSON text, names that compare case-insensitively stored folded beside the original.
 export type Flag = 0 | 1
@@ -44,6 +45,7 @@ export interface Tables {
   assessment_results: AssessmentResultRow
   leases: LeaseRow
   mounts: MountRow
+  auth_methods: AuthMethodRow
   ca_keys: CaKeyRow
   issuers: IssuerRow
   roles: RoleRow
@@ -178,6 +180,10 @@ export interface TokenRow {
   last_renewed_at: number | null
   /** Of a service token: JSON object of what stays as it was made. */
   service: string | null
+  /** JSON list of text, null for any address. */
+  bound_cidrs: string | null
+  /** Of a service token: the method it has logged in by. */
+  auth_method_id: string | null
 }
 
 export interface PolicyRow {
@@ -625,6 +631,18 @@ export interface MountRow {
   type: "pki"
   description: string
   /** JSON object of the mount's settings. */
+  config: string
+  accessor: string
+  uuid: string
+  created_at: number
+}
+
+export interface AuthMethodRow {
+  id: string
+  path: string
+  type: AuthMethodType
+  description: string
+  /** JSON object of the method's settings. */
   config: string
   accessor: string
   uuid: string

@@ -50,6 +50,8 @@ export class TokenRows implements TokenStore {
       uses_left: null,
       last_renewed_at: null,
       service: null,
+      bound_cidrs: null,
+      auth_method_id: null,
     }
     await this.#session.run(this.#session.db.insertInto("tokens").values(row))
   }
@@ -63,7 +65,10 @@ export class TokenRows implements TokenStore {
   }
 }
 
-type Row = Omit<TokenRow, "hash" | "kind" | "parent_id" | "uses_left" | "last_renewed_at" | "service">
+type Row = Omit<
+  TokenRow,
+  "hash" | "kind" | "parent_id" | "uses_left" | "last_renewed_at" | "service" | "bound_cidrs" | "auth_method_id"
+>
 
 /** Never the hash: nothing that reads a token for showing has a use for it. */
 const rows = (db: Kysely<Tables>) =>

@@ -22,6 +22,8 @@ export interface RequestOptions {
   readonly token?: string | null
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** The client's address; unknown when left out. */
+  readonly from?: string
 }
 
 export interface World extends AsyncDisposable {
@@ -98,10 +100,16 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     ...(snapshotIntervalSeconds === undefined ? {} : { snapshotIntervalSeconds }),
   })
   const rootToken = await tokenOf(engine)
-  const send = async (url: string, method: string, headers: Record<string, string>, body: unknown): Promise<Answer> => {
+  const send = async (
+    url: string,
+    method: string,
+    headers: Record<string, string>,
+    { body, from }: RequestOptions,
+  ): Promise<Answer> => {
     const sent = body === undefined ? {} : { body: isSent(body) ? body : JSON.stringify(body) }
     const response = await app.fetch(new Request(url, { method, headers, ...sent }), {
       requestId: "test",
+      remoteAddress: from,
       route: undefined,
     })
     const bytes = new Uint8Array(await response.arrayBuffer())
@@ -112,15 +120,25 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     engine,
     app,
     rootToken,
-    async request(method, path, { token = rootToken, body, headers } = {}) {
+    async request(method, path, { token = rootToken, body, headers, from } = {}) {
       const url = path.startsWith("http") ? path : `${origin}${path.startsWith("/api/") ? "" : "/api/v2"}${path}`
       const credentials = token === null ? {} : { authorization: `Bearer ${token}` }
-      return send(url, method, { ...credentials, ...typeOf(body, "application/vnd.api+json"), ...headers }, body)
+      return send(
+        url,
+        method,
+        { ...credentials, ...typeOf(body, "application/vnd.api+json"), ...headers },
+        { body, ...(from === undefined ? {} : { from }) },
+      )
     },
-    async pki(method, path, { token = rootToken, body, headers } = {}) {
+    async pki(method, path, { token = rootToken, body, headers, from } = {}) {
       const credentials = token === null ? {} : { "x-service-token": token }
       const type = method === "PATCH" ? "application/merge-patch+json" : "application/json"
-      return send(`${origin}/v1${path}`, method, { ...credentials, ...typeOf(body, type), ...headers }, body)
+      return send(
+        `${origin}/v1${path}`,
+        method,
+        { ...credentials, ...typeOf(body, type), ...headers },
+        { body, ...(from === undefined ? {} : { from }) },
+      )
     },
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }

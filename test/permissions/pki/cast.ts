@@ -24,9 +24,12 @@ type Rules = Readonly<Record<string, readonly string[]>>
 const policies: Readonly<Record<Exclude<Holder, "default policy">, Rules>> = {
   "no policy": { "unused/path": ["read"] },
   "self-serve": { [`${place}/+/issue/*`]: ["update"], [`${place}/+/sign/*`]: ["update"] },
-  reader: { [`${place}/*`]: ["read", "list"] },
-  operator: { [`${place}/*`]: everything },
-  "operator with sudo": { [`${place}/*`]: [...everything, "sudo"] },
+  reader: { [`${place}/*`]: ["read", "list"], [`auth/${place}/*`]: ["read", "list"] },
+  operator: { [`${place}/*`]: everything, [`auth/${place}/*`]: everything },
+  "operator with sudo": {
+    [`${place}/*`]: [...everything, "sudo"],
+    [`auth/${place}/*`]: [...everything, "sudo"],
+  },
 }
 
 /** What one cell of the matrix acts on; every cell has a mount of its own. */

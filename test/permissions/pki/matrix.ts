@@ -1,6 +1,7 @@
 // The permission matrix of the certificate API: every endpoint asked by every caller.
 import type { Answer } from "../../../engine/src/testing/world.ts"
-import type { Operation } from "../../../engine/src/http/pki-route.ts"
+import { authRoutes } from "../../../engine/src/http/auth-routes.ts"
+import type { AuthRoute, Operation } from "../../../engine/src/http/pki-route.ts"
 import { pkiRoutes } from "../../../engine/src/http/pki-routes.ts"
 import { systemRoutes } from "../../../engine/src/http/system-routes.ts"
 import { type CallerName, callers, type PkiCast, type PkiSubject } from "./cast.ts"
@@ -17,17 +18,21 @@ const methods: Readonly<Record<Operation, string>> = {
 /** But for those of ACME, of which nothing hangs on a token: `acme-directories.test.ts`. */
 const routes = pkiRoutes.filter(({ problems }) => problems !== true)
 
+/** By the type of their method, whose path stands for it: `POST /auth/*approle/login`. */
+const ofMethods = Object.entries(authRoutes).flatMap(([type, routes]: [string, readonly AuthRoute[]]) =>
+  routes.map(({ path, ...route }) => ({ ...route, path: `/auth/*${type}${path}` })),
+)
+
+const endpointOf = ({ operation, path }: { readonly operation: Operation; readonly path: string }) =>
+  `${methods[operation]} ${path}`
+
+const all = [...systemRoutes, ...ofMethods, ...routes.map((route) => ({ ...route, path: `/:mount${route.path}` }))]
+
 /** `POST /:mount/roles/:name` and, for the system's own, `GET /sys/health`. */
-export const pkiEndpoints: readonly string[] = [
-  ...systemRoutes.map(({ operation, path }) => `${methods[operation]} ${path}`),
-  ...routes.map(({ operation, path }) => `${methods[operation]} /:mount${path}`),
-]
+export const pkiEndpoints: readonly string[] = all.map(endpointOf)
 
 /** Those that ask for no token. */
-export const openEndpoints: readonly string[] = [
-  ...systemRoutes.filter(({ open }) => open === true).map(({ operation, path }) => `${methods[operation]} ${path}`),
-  ...routes.filter(({ open }) => open === true).map(({ operation, path }) => `${methods[operation]} /:mount${path}`),
-]
+export const openEndpoints: readonly string[] = all.filter(({ open }) => open === true).map(endpointOf)
 
 export type PkiMatrix = Readonly<Record<string, readonly number[]>>
 

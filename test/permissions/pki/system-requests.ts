@@ -3,6 +3,16 @@ import { nothing, type PreparePki } from "./prepared-request.ts"
 
 const mounted: PreparePki = ({ mount }) => ({ params: { path: mount } })
 
+const enabled: PreparePki = async ({ root, unique }) => {
+  const path = `matrix/${unique}`
+  await root("POST", `/sys/auth/${path}`, { type: "approle" })
+  return { params: { path } }
+}
+const methodTuned: PreparePki = async (subject, caller) => ({
+  ...(await enabled(subject, caller)),
+  body: { max_lease_ttl: "24h" },
+})
+
 async function newPolicy({ root, unique }: PkiSubject): Promise<string> {
   const name = `policy-${unique}`
   await root("POST", `/sys/policies/acl/${name}`, { policy: 'path "a/b" { capabilities = ["read"] }' })
@@ -70,6 +80,14 @@ export const systemRequests: Readonly<Record<string, PreparePki>> = {
   },
   "GET /sys/internal/ui/mounts": nothing,
   "GET /sys/internal/ui/mounts/*path": mounted,
+  "GET /sys/auth": nothing,
+  "GET /sys/auth/*path": enabled,
+  "POST /sys/auth/*path": ({ unique }) => ({ params: { path: `new/${unique}` }, body: { type: "approle" } }),
+  "DELETE /sys/auth/*path": enabled,
+  "GET /sys/auth/*path/tune": enabled,
+  "POST /sys/auth/*path/tune": methodTuned,
+  "GET /sys/mounts/auth/*path/tune": enabled,
+  "POST /sys/mounts/auth/*path/tune": methodTuned,
   "LIST /sys/policies/acl": nothing,
   "GET /sys/policies/acl/:name": policyNamed,
   "POST /sys/policies/acl/:name": policyWritten,

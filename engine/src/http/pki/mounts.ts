@@ -1,4 +1,5 @@
 import { isEngineError } from "../../core/errors.ts"
+import { tokenMethod } from "../../pki/logins/auth-methods.ts"
 import { mountMoveId, mountPathOf } from "../../pki/mount.ts"
 import {
   decodeMountInput,
@@ -8,7 +9,7 @@ import {
   encodeMove,
   encodePreflight,
   encodeTune,
-  encodeVisibleMounts,
+  encodeVisible,
   mountParameters,
   remountParameters,
   tuneParameters,
@@ -86,7 +87,10 @@ export const mountRoutes: readonly SystemRoute[] = [
     path: "/sys/internal/ui/mounts",
     open: true,
     tokenCounts: true,
-    handle: async ({ engine }) => answer(encodeVisibleMounts(await engine.visibleMounts.list())),
+    handle: async ({ engine }) => {
+      const { mounts, authMethods } = await engine.visibleMounts.list()
+      return answer({ auth: encodeVisible([...authMethods, tokenMethod]), secret: encodeVisible(mounts) })
+    },
   },
   {
     operation: "read",

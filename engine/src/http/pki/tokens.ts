@@ -5,22 +5,14 @@ import {
   accessorParameters,
   capabilityParameters,
   decodeServiceTokenInput,
-  encodeAuth,
   encodeCapabilities,
   encodeServiceToken,
   serviceTokenParameters,
   tokenParameters,
 } from "../../wire/pki/service-token.ts"
 import { serviceToken } from "../authenticate.ts"
-import {
-  answer,
-  listed,
-  nothing,
-  type Operation,
-  type PkiResponse,
-  type SystemRequest,
-  type SystemRoute,
-} from "../pki-route.ts"
+import { issuedToken } from "../issued-token.ts"
+import { answer, listed, nothing, type Operation, type SystemRequest, type SystemRoute } from "../pki-route.ts"
 
 /** How a request says which token it means, and what comes after the verb in its path. */
 interface Naming {
@@ -53,15 +45,6 @@ function tokenIn(request: SystemRequest): string {
   return token
 }
 
-/** In the specification's dialect all that is known of the token is beside it, in `data`. */
-const issued = ({ dialect }: SystemRequest, { secret, token, warnings }: CreatedServiceToken): PkiResponse => ({
-  kind: "data",
-  status: 200,
-  data: dialect === "specification" ? encodeServiceToken(token, secret) : null,
-  auth: encodeAuth(token, secret),
-  warnings,
-})
-
 const creation = (
   path: string,
   create: (tokens: ServiceTokens, input: ServiceTokenInput) => Promise<CreatedServiceToken>,
@@ -70,7 +53,7 @@ const creation = (
   path,
   handle: async (request) => {
     const input = decodeServiceTokenInput(request.read(serviceTokenParameters))
-    return issued(request, await create(request.engine.serviceTokens, input))
+    return issuedToken(request, await create(request.engine.serviceTokens, input))
   },
 })
 
@@ -97,7 +80,7 @@ export const tokenRoutes: readonly SystemRoute[] = [
         const { incrementMs = 0 } = request.decode(tokenParameters)
         const increment = incrementMs === 0 ? undefined : incrementMs
         const renewed = await request.engine.serviceTokens.renew(naming.refOf(request), increment)
-        return issued(request, { ...renewed, secret: naming.secretOf(request) })
+        return issuedToken(request, { ...renewed, secret: naming.secretOf(request) })
       },
     },
     {

@@ -96,6 +96,8 @@ describe.each(databaseKinds.filter(({ available }) => available))("on $name", (k
     expect(warnings).toEqual([])
     expect(secret).toMatch(/^chy_[A-Za-z0-9_-]{43}$/)
     expect(token).toEqual({
+      boundCidrs: [],
+      role: null,
       accessor: expect.stringMatching(/^at-[1-9A-Za-z]{16}$/),
       entityId: "",
       displayName: "token-ci",

@@ -32,7 +32,7 @@ export function createPolicy(name: string, text: string): Policy {
   return { name: known, text, rules: parsePolicy(text) }
 }
 
-function policyNameFaults(name: string): Fault[] {
+export function policyNameFaults(name: string): Fault[] {
   const fault = (detail: string): Fault[] => [{ field: ["name"], detail }]
   if (name.length > nameMaximum) return fault(`name is too long (maximum is ${nameMaximum} characters)`)
   return namePattern.test(name)

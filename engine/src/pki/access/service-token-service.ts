@@ -36,7 +36,7 @@ const writing = ["create", "update"] as const
 const createPath = "auth/token/create"
 const createOrphanPath = "auth/token/create-orphan"
 /** Making a token pays for forgetting a few that have ended, so that they never pile up. */
-const sweptAtOnce = 20
+export const sweptTokensAtOnce = 20
 const pathsMaximum = 1_000
 
 export class ServiceTokenService implements ServiceTokens {
@@ -74,9 +74,9 @@ export class ServiceTokenService implements ServiceTokens {
       const { token, warnings } = createServiceToken(input, maker, { id, now, ...how })
       await refuseUnknownPolicies(stores, token.policies)
       if (token.parentId !== null) await refuseTooDeep(stores, token.parentId)
-      await stores.serviceTokens.sweep(now, sweptAtOnce)
+      await stores.serviceTokens.sweep(now, sweptTokensAtOnce)
       await stores.serviceTokens.insert(token, hash)
-      return { secret, token: viewOf(token, { now, expiresAt: token.expiresAt }), warnings }
+      return { secret, token: serviceTokenViewOf(token, { now, expiresAt: token.expiresAt }), warnings }
     })
   }
 
@@ -93,7 +93,12 @@ export class ServiceTokenService implements ServiceTokens {
       policies: acl.policies,
       everything: acl.kind === "everything",
       sudo: allowsPath(this.#caller, { path, capability: "sudo" }),
-      token: resolved && { id: resolved.tokenId, expiresAt: resolved.expiresAt, service: kind === "service" },
+      token: resolved && {
+        id: resolved.tokenId,
+        expiresAt: resolved.expiresAt,
+        service: kind === "service",
+        boundCidrs: resolved.boundCidrs,
+      },
     }
   }
 
@@ -209,7 +214,7 @@ export class ServiceTokenService implements ServiceTokens {
   ): Promise<ServiceTokenView> {
     const now = this.#runtime.clock.now()
     const service = await stores.serviceTokens.find(record.id)
-    if (service !== undefined) return viewOf(service, { now, expiresAt })
+    if (service !== undefined) return serviceTokenViewOf(service, { now, expiresAt })
     const token = await stores.tokens.find(record.id)
     if (token === undefined) throw badToken()
     const { owner, createdAt } = token
@@ -228,8 +233,12 @@ export class ServiceTokenService implements ServiceTokens {
       renewable: false,
       lastRenewedAt: null,
       usesLeft: null,
+      boundCidrs: [],
+      role: null,
+      maxTtlMs: null,
+      authMethodId: null,
     }
-    return { ...viewOf(facts, { now, expiresAt }), entityId: entityOf(owner) }
+    return { ...serviceTokenViewOf(facts, { now, expiresAt }), entityId: entityOf(owner) }
   }
 }
 
@@ -268,8 +277,8 @@ function shownCapabilities(holder: Caller, path: string): PathCapabilities["capa
   return granted.size === 0 ? ["deny"] : [...granted].toSorted()
 }
 
-function viewOf(
-  { id, parentId, ...token }: ServiceToken,
+export function serviceTokenViewOf(
+  { id, parentId, maxTtlMs: _maximum, authMethodId: _method, ...token }: ServiceToken,
   { now, expiresAt }: { readonly now: number; readonly expiresAt: number | null },
 ): ServiceTokenView {
   const remainingMs = expiresAt === null ? null : Math.max(0, Math.floor((expiresAt - now) / secondMs) * secondMs)

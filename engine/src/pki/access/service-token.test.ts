@@ -14,10 +14,10 @@ const root: Maker = {
   policies: ["root"],
   everything: true,
   sudo: true,
-  token: { id: "at-0", expiresAt: null, service: false },
+  token: { id: "at-0", expiresAt: null, service: false, boundCidrs: [] },
 }
 const user: Maker = { policies: ["issue", "read"], everything: false, sudo: false, token: root.token }
-const service: Maker = { ...user, token: { id: "at-0", expiresAt: 5_000, service: true } }
+const service: Maker = { ...user, token: { id: "at-0", expiresAt: 5_000, service: true, boundCidrs: [] } }
 const made = { id: "at-1", path: "auth/token/create", now: 1_000, orphan: false }
 
 const create = (input: ServiceTokenInput, maker = root, orphan = false) =>
@@ -50,6 +50,10 @@ describe("a new service token", () => {
         renewable: true,
         lastRenewedAt: null,
         usesLeft: null,
+        boundCidrs: [],
+        role: null,
+        maxTtlMs: null,
+        authMethodId: null,
       },
     })
   })
@@ -190,7 +194,7 @@ describe("a new service token", () => {
   })
 
   test("cannot outlive for ever the token that made it", () => {
-    const ending: Maker = { ...root, token: { id: "at-0", expiresAt: 5_000, service: true } }
+    const ending: Maker = { ...root, token: { id: "at-0", expiresAt: 5_000, service: true, boundCidrs: [] } }
     expect(faultOf(() => create({}, ending, true))).toMatch(/^ttl is needed/)
     expect(create({}, ending).token.expiresAt).toBeNull()
     expect(create({ ttlMs: hourMs }, ending, true).token.expiresAt).toBe(1_000 + hourMs)

@@ -2,6 +2,7 @@
 // no longer than the token that made them unless they are orphans, and end by time, by number of uses or by revocation.
 import { defaultPolicyName, rootPolicyName } from "../../core/access.ts"
 import { type Fault, invalid, refuseFaults, unprocessable } from "../../core/errors.ts"
+import type { Id } from "../../core/ids.ts"
 import { hourMs, type Instant, secondMs } from "../../core/time.ts"
 import { policyNameOf } from "./policy.ts"
 
@@ -29,6 +30,14 @@ export interface ServiceToken {
   readonly lastRenewedAt: Instant | null
   /** Null for any number. */
   readonly usesLeft: number | null
+  /** Ranges or single addresses that it can be used from; from anywhere when empty. */
+  readonly boundCidrs: readonly string[]
+  /** The token role it was made by; null for none. */
+  readonly role: string | null
+  /** From its creation on, beyond which no renewal goes unless there is a period; the system's when null. */
+  readonly maxTtlMs: number | null
+  /** The method it has logged in by, and with which it ends; null for one that another token has made. */
+  readonly authMethodId: Id<"auth"> | null
 }
 
 export interface ServiceTokenInput {
@@ -54,14 +63,21 @@ export interface Maker {
   /** May do what takes `sudo` where tokens are made. */
   readonly sudo: boolean
   /** Undefined for the engine itself, which acts without a token. */
-  readonly token: { readonly id: string; readonly expiresAt: Instant | null; readonly service: boolean } | undefined
+  readonly token:
+    | {
+        readonly id: string
+        readonly expiresAt: Instant | null
+        readonly service: boolean
+        readonly boundCidrs: readonly string[]
+      }
+    | undefined
 }
 
 /** How long a token lives that asks for nothing, and how long any one may without a period. */
 export const serviceTokenTtlMs = 768 * hourMs
 
-const countMaximum = 1_000_000_000
-const ttlMaximumMs = countMaximum * secondMs
+export const tokenCountMaximum = 1_000_000_000
+export const tokenTtlMaximumMs = tokenCountMaximum * secondMs
 const displayNameMaximum = 128
 const metaMaximum = 64
 const metaTextMaximum = 512
@@ -99,6 +115,11 @@ export function createServiceToken(
       renewable: renewable && ttlMs !== null,
       lastRenewedAt: null,
       usesLeft: numUses === 0 ? null : numUses,
+      // A token that can be used from few places only makes none that can be used from more.
+      boundCidrs: orphan ? [] : (maker.token?.boundCidrs ?? []),
+      role: null,
+      maxTtlMs: null,
+      authMethodId: null,
     },
   }
 }
@@ -151,7 +172,7 @@ export function renewServiceToken(
   if (incrementMs !== undefined) refuseFaults(ttlFaults("incrementMs", "increment", incrementMs))
   const age = now - token.createdAt
   const { ttlMs, warnings } = bounded(token.periodMs ?? incrementMs ?? token.ttlMs ?? serviceTokenTtlMs, {
-    systemMs: token.periodMs === null ? serviceTokenTtlMs - age : undefined,
+    systemMs: token.periodMs === null ? (token.maxTtlMs ?? serviceTokenTtlMs) - age : undefined,
     explicitMs: token.explicitMaxTtlMs === null ? undefined : token.explicitMaxTtlMs - age,
   })
   return { token: { ...token, expiresAt: now + ttlMs, lastRenewedAt: now }, warnings }
@@ -160,8 +181,8 @@ export function renewServiceToken(
 /** The words that existing clients look for. */
 export const notRenewable = () => unprocessable("lease is not renewable")
 
-/** Never before now: a maximum that has passed is the present. */
-function bounded(
+/** The lifetime that was asked for, and what of it the maxima leave. Never before now: a maximum that has passed is the present. */
+export function bounded(
   askedMs: number,
   { systemMs, explicitMs }: { readonly systemMs: number | undefined; readonly explicitMs: number | undefined },
 ): { readonly ttlMs: number; readonly warnings: readonly string[] } {
@@ -186,8 +207,8 @@ function inputFaults(input: ServiceTokenInput): Fault[] {
   if (entries.length > metaMaximum) refuse("meta", `meta has too many entries (maximum is ${metaMaximum})`)
   if (entries.flat().some((text) => text.length > metaTextMaximum || /\p{Cc}/u.test(text)))
     refuse("meta", `meta must hold text of at most ${metaTextMaximum} characters without control characters`)
-  if (!Number.isSafeInteger(numUses) || numUses < 0 || numUses > countMaximum)
-    refuse("numUses", `num_uses must be a whole number from 0 to ${countMaximum}`)
+  if (!Number.isSafeInteger(numUses) || numUses < 0 || numUses > tokenCountMaximum)
+    refuse("numUses", `num_uses must be a whole number from 0 to ${tokenCountMaximum}`)
   for (const [field, name] of [
     ["ttlMs", "ttl"],
     ["explicitMaxTtlMs", "explicit_max_ttl"],
@@ -200,8 +221,8 @@ function inputFaults(input: ServiceTokenInput): Fault[] {
 }
 
 const ttlFaults = (field: string, name: string, ttlMs: number): Fault[] =>
-  Number.isSafeInteger(ttlMs) && ttlMs >= secondMs && ttlMs <= ttlMaximumMs && ttlMs % secondMs === 0
+  Number.isSafeInteger(ttlMs) && ttlMs >= secondMs && ttlMs <= tokenTtlMaximumMs && ttlMs % secondMs === 0
     ? []
-    : [{ field: [field], detail: `${name} must be a positive number of whole seconds, at most ${countMaximum}` }]
+    : [{ field: [field], detail: `${name} must be a positive number of whole seconds, at most ${tokenCountMaximum}` }]
 
 const onPolicies = (detail: string): Fault => ({ field: ["policies"], detail })

@@ -3,7 +3,7 @@ import type { ServiceToken, ServiceTokenInput } from "./service-token.ts"
 import type { AccessorQuery } from "./service-token-store.ts"
 
 /** What is shown of a token of any kind: never its secret. */
-export interface ServiceTokenView extends Omit<ServiceToken, "id" | "parentId"> {
+export interface ServiceTokenView extends Omit<ServiceToken, "id" | "parentId" | "maxTtlMs" | "authMethodId"> {
   readonly accessor: string
   /** Whose it is: a user, a team or an organization; empty for a service token. */
   readonly entityId: string

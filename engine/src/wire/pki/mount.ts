@@ -46,7 +46,7 @@ const visibility: Kind<"" | "hidden" | "unauth"> = {
   expected: word("hidden", "unauth").expected,
 }
 
-const configKinds = {
+export const mountConfigKinds = {
   defaultLeaseTtlMs: leaseTtl,
   maxLeaseTtlMs: leaseTtl,
   forceNoCache: flag,
@@ -56,7 +56,7 @@ const configKinds = {
   auditNonHmacRequestKeys: texts,
   auditNonHmacResponseKeys: texts,
 }
-const configParameters = parameters(configKinds)
+const configParameters = parameters(mountConfigKinds)
 
 /** What clients say of every mount, and what changes nothing here. */
 const withoutEffect = { options: anything, pluginVersion: text }
@@ -68,13 +68,14 @@ const tunedLeaseTtl: Kind<number | null | "kept"> = {
   expected: leaseTtl.expected,
 }
 
-export const tuneParameters = parameters({
-  ...configKinds,
+export const tuneKinds = {
+  ...mountConfigKinds,
   defaultLeaseTtlMs: tunedLeaseTtl,
   maxLeaseTtlMs: tunedLeaseTtl,
   description: text,
   ...withoutEffect,
-})
+}
+export const tuneParameters = parameters(tuneKinds)
 
 export const mountParameters = parameters({
   type: text,
@@ -86,6 +87,16 @@ export const mountParameters = parameters({
   externalEntropyAccess: flag,
   ...withoutEffect,
 })
+
+/** Of what was asked for besides and is not done. */
+export const ineffective = ({
+  local,
+  sealWrap,
+  externalEntropyAccess,
+}: Partial<ValuesOf<typeof mountParameters>>): readonly string[] =>
+  Object.entries({ local, seal_wrap: sealWrap, external_entropy_access: externalEntropyAccess })
+    .filter(([, wanted]) => wanted === true)
+    .map(([name]) => `"${name}" has no effect on this server`)
 
 export const remountParameters = parameters({ from: text, to: text })
 
@@ -103,13 +114,9 @@ export function decodeMountInput(
   if (decoded === undefined) all.push({ field: ["config"], detail: `"config" must be an object` })
   all.push(...(decoded?.faults ?? []))
   if (all.length > 0) throw invalid(all)
-  const { local, sealWrap, externalEntropyAccess } = value
-  const warnings = Object.entries({ local, seal_wrap: sealWrap, external_entropy_access: externalEntropyAccess })
-    .filter(([, wanted]) => wanted === true)
-    .map(([name]) => `"${name}" has no effect on this server`)
   return {
     input: { path, ...(description === undefined ? {} : { description }), config: decoded?.value ?? {} },
-    warnings,
+    warnings: ineffective(value),
   }
 }
 
@@ -137,11 +144,18 @@ export const encodeMountPatch = ({ description, config = {} }: MountPatch): Docu
 })
 
 /** One mount among all, or by itself. */
-export const encodeMount = (mount: MountView): Document => ({
-  accessor: mount.accessor,
-  config: encodeMembers(configParameters, mount.config, "specification"),
+export const encodeMount = (mount: MountView): Document =>
+  encodeMounted(mount, encodeMembers(configParameters, mount.config, "specification"))
+
+/** Whatever stands at a path of its own. */
+export const encodeMounted = (
+  { accessor, description, type, uuid }: Omit<MountView, "type"> & { readonly type: string },
+  config: Document,
+): Document => ({
+  accessor,
+  config,
   deprecation_status: "supported",
-  description: mount.description,
+  description,
   external_entropy_access: false,
   local: false,
   options: null,
@@ -149,8 +163,8 @@ export const encodeMount = (mount: MountView): Document => ({
   running_plugin_version: "",
   running_sha256: "",
   seal_wrap: false,
-  type: mount.type,
-  uuid: mount.uuid,
+  type,
+  uuid,
 })
 
 /** By path, each with the "/" at its end that clients look for. */
@@ -158,7 +172,7 @@ export const encodeMounts = (mounts: readonly MountView[]): Document =>
   Object.fromEntries(mounts.map((mount) => [`${mount.path}/`, encodeMount(mount)]))
 
 /** What holds, where the other shapes have what was said. */
-export function encodeTune({ config, description }: MountView): Document {
+export function encodeTune({ config, description }: Pick<MountView, "config" | "description">): Document {
   const { defaultMs, maximumMs } = leaseTtls(config)
   return {
     ...encodeMembers(configParameters, config, "specification"),
@@ -185,19 +199,16 @@ export function decodeMove(data: unknown): MountMove {
 }
 
 /** What a client is told of the mount that an address lies in. */
-export const encodePreflight = (mount: MountView): Document => ({
-  ...encodeMount(mount),
-  config: encodeTune(mount),
+export const encodePreflight = (mount: Omit<MountView, "type"> & { readonly type: string }): Document => ({
+  ...encodeMounted(mount, encodeTune(mount)),
   path: `${mount.path}/`,
 })
 
-/** What whoever looks around is told of each. */
-export const encodeVisibleMounts = (mounts: readonly MountView[]): Document => ({
-  auth: { "token/": { type: "token", description: "token based credentials", options: null } },
-  secret: Object.fromEntries(
-    mounts.map(({ path, type, description }) => [`${path}/`, { type, description, options: null }]),
-  ),
-})
+/** What whoever looks around is told of each mount or auth method. */
+export const encodeVisible = (
+  visible: readonly { readonly path: string; readonly type: string; readonly description: string }[],
+): Document =>
+  Object.fromEntries(visible.map(({ path, type, description }) => [`${path}/`, { type, description, options: null }]))
 
 const mountMembers = parameters({ type: word("pki"), description: text, config: anything, accessor: text, uuid: text })
 

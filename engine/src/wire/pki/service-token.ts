@@ -12,6 +12,7 @@ import type {
 import {
   type Decoded,
   decodeAnswer,
+  decodeSomeAnswer,
   type Document,
   durationSeconds,
   encodeMembers,
@@ -28,6 +29,7 @@ import {
   type ValuesOf,
   word,
 } from "./parameters.ts"
+import { optionalDuration } from "./token-terms.ts"
 
 const tokenType = word("service")
 
@@ -72,14 +74,6 @@ export const accessorParameters = parameters({ after: text, limit: integer })
 export const capabilityParameters = parameters({ token: text, accessor: text, paths: texts, path: texts })
 
 /** 0 where there is none. */
-const optionalDuration: Kind<number | null> = {
-  decode: (value) => {
-    const read = durationSeconds.decode(value)
-    return read === 0 ? null : read
-  },
-  encode: (value, dialect) => (value === null ? 0 : durationSeconds.encode(value, dialect)),
-  expected: durationSeconds.expected,
-}
 const optionalCount: Kind<number | null> = {
   decode: (value) => {
     const read = integer.decode(value)
@@ -126,10 +120,15 @@ const viewParameters = parameters(
   },
 )
 
+const boundParameters = parameters({ boundCidrs: texts, role: text })
+
 /** `secret` is the token itself, where whoever asks has shown it. */
 export const encodeServiceToken = (token: ServiceTokenView, secret = ""): Document => ({
   ...encodeMembers(viewParameters, token, "specification"),
   id: secret,
+  // As in the public service: only where there is something to say.
+  ...(token.boundCidrs.length === 0 ? {} : { bound_cidrs: token.boundCidrs }),
+  ...(token.role === null ? {} : { role: token.role }),
   creation_time: Math.floor(token.createdAt / secondMs),
   last_renewal_time: Math.floor((token.lastRenewedAt ?? 0) / secondMs),
   ttl: (token.remainingMs ?? 0) / secondMs,
@@ -138,9 +137,10 @@ export const encodeServiceToken = (token: ServiceTokenView, secret = ""): Docume
 
 export function decodeServiceToken(document: unknown): ServiceTokenView {
   const view = decodeAnswer(viewParameters, document)
+  const { boundCidrs = [], role = null } = decodeSomeAnswer(boundParameters, document)
   const { ttl } = document as Document
   if (typeof ttl !== "number") throw unreadable('"ttl" must be a number')
-  return { ...view, remainingMs: view.expiresAt === null && ttl === 0 ? null : ttl * secondMs }
+  return { ...view, boundCidrs, role, remainingMs: view.expiresAt === null && ttl === 0 ? null : ttl * secondMs }
 }
 
 /** What whoever logs in is told, and whoever makes or renews a token. */

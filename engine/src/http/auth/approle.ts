@@ -1,0 +1,3 @@
+import type { AuthRoute } from "../pki-route.ts"
+
+export const appRoleRoutes: readonly AuthRoute[] = []

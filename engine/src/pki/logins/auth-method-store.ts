@@ -1,0 +1,13 @@
+import type { AuthMethod, AuthMethodId } from "./auth-method.ts"
+
+/** What changes here makes a new generation of mounts, with which every replica keeps methods as well. */
+export interface AuthMethodStore {
+  /** By path. */
+  list(): Promise<readonly AuthMethod[]>
+  find(id: AuthMethodId): Promise<AuthMethod | undefined>
+  /** Both throw `EngineError("conflict")` when the path is taken. */
+  insert(method: AuthMethod): Promise<void>
+  save(method: AuthMethod): Promise<void>
+  /** With everything that hangs on it, tokens among that. */
+  remove(id: AuthMethodId): Promise<void>
+}

@@ -1,0 +1,59 @@
+// An auth method is one way to log in, at a path below `auth/`: who proves what the method asks for gets a service token. Its
+// roles say what that token may do and how long it lives. Paths never nest, as those of mounts.
+import type { Fault } from "../../core/errors.ts"
+import type { Id } from "../../core/ids.ts"
+import type { Instant } from "../../core/time.ts"
+import { initialMountConfig, type MountConfig, mountFaults, pathFaults } from "../mount.ts"
+import type { TokenType } from "./token-terms.ts"
+
+export type AuthMethodId = Id<"auth">
+
+/** Those that can be enabled; each has its endpoints in `http/auth-routes.ts`. */
+export const authMethodTypes = ["approle"] as const
+export type AuthMethodType = (typeof authMethodTypes)[number]
+
+/** Leases are the tokens of logins: what a role does not say of their lifetimes, this does. */
+export interface AuthMethodConfig extends MountConfig {
+  readonly tokenType: TokenType
+}
+
+export interface AuthMethod {
+  readonly id: AuthMethodId
+  /** Below `auth/`, without a "/" at either end. */
+  readonly path: string
+  readonly type: AuthMethodType
+  readonly description: string
+  readonly config: AuthMethodConfig
+  /** Names the method where policies and logs must not follow its path. */
+  readonly accessor: string
+  readonly uuid: string
+  readonly createdAt: Instant
+}
+
+export interface AuthMethodInput {
+  readonly path: string
+  readonly type: AuthMethodType
+  readonly description?: string
+  readonly config?: Partial<AuthMethodConfig>
+}
+
+/** What is left out stays as it is. */
+export interface AuthMethodPatch {
+  readonly description?: string
+  readonly config?: Partial<AuthMethodConfig>
+}
+
+export const initialAuthMethodConfig: AuthMethodConfig = { ...initialMountConfig, tokenType: "default-service" }
+
+/** Where the server's own endpoints for tokens are, which no method takes away. */
+export const tokenMethodPath = "token"
+
+export function authMethodPathFaults(path: string): Fault[] {
+  const faults = pathFaults(path)
+  return faults.length > 0 || path.split("/")[0] !== tokenMethodPath
+    ? faults
+    : [{ field: ["path"], detail: `path must not begin with "${tokenMethodPath}/", which is reserved` }]
+}
+
+/** Of a method as it would become. */
+export const authMethodFaults = (method: Pick<AuthMethod, "description" | "config">): Fault[] => mountFaults(method)

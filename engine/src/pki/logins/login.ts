@@ -1,0 +1,70 @@
+// The token that a login gives. It has no parent, because nobody made it who could end; and it ends with its method.
+import { defaultPolicyName, rootPolicyName } from "../../core/access.ts"
+import { type Instant, secondMs } from "../../core/time.ts"
+import { bounded, type ServiceToken } from "../access/service-token.ts"
+import { leaseTtls } from "../mount.ts"
+import type { AuthMethod } from "./auth-method.ts"
+import type { TokenTerms } from "./token-terms.ts"
+
+/** Who has logged in, as the method knows them. */
+export interface LoggedIn {
+  /** Behind the method's path; empty for the path alone. */
+  readonly displayName: string
+  /** What the method tells of them: the role, and whatever it knows besides. */
+  readonly meta: Readonly<Record<string, string>>
+}
+
+export function loginToken(
+  terms: TokenTerms,
+  method: Pick<AuthMethod, "id" | "path" | "config">,
+  { now, id, displayName, meta }: LoggedIn & { readonly now: Instant; readonly id: string },
+): { readonly token: ServiceToken; readonly warnings: readonly string[] } {
+  const { defaultMs, maximumMs: methodMaximumMs } = leaseTtls(method.config)
+  const maxTtlMs = Math.min(terms.maxTtlMs ?? Infinity, methodMaximumMs)
+  const { periodMs, ...asked } = askedFor(terms, { defaultMs, methodMaximumMs })
+  const { ttlMs, warnings } = bounded(asked.ttlMs, {
+    systemMs: periodMs === null ? maxTtlMs : undefined,
+    explicitMs: terms.explicitMaxTtlMs ?? undefined,
+  })
+  const policies = terms.policies.filter((name) => name !== rootPolicyName)
+  return {
+    warnings: [...asked.warnings, ...warnings],
+    token: {
+      id,
+      displayName: [method.path.replaceAll("/", "-"), displayName].filter((part) => part !== "").join("-"),
+      policies: [...new Set([...policies, ...(terms.noDefaultPolicy ? [] : [defaultPolicyName])])].toSorted(),
+      meta,
+      parentId: null,
+      path: `auth/${method.path}/login`,
+      createdAt: now,
+      expiresAt: now + ttlMs,
+      ttlMs,
+      explicitMaxTtlMs: terms.explicitMaxTtlMs,
+      periodMs,
+      maxTtlMs,
+      renewable: true,
+      lastRenewedAt: null,
+      usesLeft: terms.numUses === 0 ? null : terms.numUses,
+      boundCidrs: terms.boundCidrs,
+      role: null,
+      authMethodId: method.id,
+    },
+  }
+}
+
+/** A period is no way around the longest lifetime of the method. */
+function askedFor(
+  { periodMs, ttlMs }: TokenTerms,
+  { defaultMs, methodMaximumMs }: { readonly defaultMs: number; readonly methodMaximumMs: number },
+): { readonly ttlMs: number; readonly periodMs: number | null; readonly warnings: readonly string[] } {
+  if (periodMs === null) return { ttlMs: ttlMs ?? defaultMs, periodMs, warnings: [] }
+  if (periodMs <= methodMaximumMs) return { ttlMs: periodMs, periodMs, warnings: [] }
+  const [asked, maximum] = [periodMs, methodMaximumMs].map((ms) => `${ms / secondMs}s`)
+  return {
+    ttlMs: methodMaximumMs,
+    periodMs: methodMaximumMs,
+    warnings: [
+      `period of "${asked}" exceeded the effective max_ttl of "${maximum}"; period value is capped accordingly`,
+    ],
+  }
+}

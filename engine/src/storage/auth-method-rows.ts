@@ -1,0 +1,79 @@
+import { conflict } from "../core/errors.ts"
+import type { AuthMethod, AuthMethodConfig, AuthMethodId } from "../pki/logins/auth-method.ts"
+import type { AuthMethodStore } from "../pki/logins/auth-method-store.ts"
+import { bumpGeneration, mountsFamily } from "./generations.ts"
+import { type Session, statement, UniqueViolation } from "./session.ts"
+import type { AuthMethodRow } from "./tables.ts"
+
+export class AuthMethodRows implements AuthMethodStore {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async list(): Promise<readonly AuthMethod[]> {
+    return (await this.#session.all(all, {})).map(methodOf)
+  }
+
+  async find(id: AuthMethodId): Promise<AuthMethod | undefined> {
+    const row = await this.#session.first(byId, { id })
+    return row && methodOf(row)
+  }
+
+  async insert(method: AuthMethod): Promise<void> {
+    const insert = this.#session.db.insertInto("auth_methods").values(rowOf(method))
+    await this.#change(method.path, () => this.#session.run(insert))
+  }
+
+  async save(method: AuthMethod): Promise<void> {
+    const { path, description, config } = rowOf(method)
+    const changed = { path, description, config }
+    const update = this.#session.db.updateTable("auth_methods").set(changed).where("id", "=", method.id)
+    await this.#change(path, () => this.#session.run(update))
+  }
+
+  async remove(id: AuthMethodId): Promise<void> {
+    await this.#session.run(this.#session.db.deleteFrom("auth_methods").where("id", "=", id))
+    await bumpGeneration(this.#session, mountsFamily)
+  }
+
+  async #change(path: string, write: () => Promise<unknown>): Promise<void> {
+    try {
+      await write()
+    } catch (error) {
+      throw error instanceof UniqueViolation ? conflict(`path is already in use at ${path}/`) : error
+    }
+    await bumpGeneration(this.#session, mountsFamily)
+  }
+}
+
+const columns = ["id", "path", "type", "description", "config", "accessor", "uuid", "created_at"] as const
+const all = statement<Record<string, never>, AuthMethodRow>((db) =>
+  db.selectFrom("auth_methods").select(columns).orderBy("path"),
+)
+const byId = statement<{ id: string }, AuthMethodRow>((db, { id }) =>
+  db.selectFrom("auth_methods").select(columns).where("id", "=", id),
+)
+
+const rowOf = (method: AuthMethod): AuthMethodRow => ({
+  id: method.id,
+  path: method.path,
+  type: method.type,
+  description: method.description,
+  config: JSON.stringify(method.config),
+  accessor: method.accessor,
+  uuid: method.uuid,
+  created_at: method.createdAt,
+})
+
+const methodOf = (row: AuthMethodRow): AuthMethod => ({
+  id: row.id as AuthMethodId,
+  path: row.path,
+  type: row.type,
+  description: row.description,
+  config: JSON.parse(row.config) as AuthMethodConfig,
+  accessor: row.accessor,
+  uuid: row.uuid,
+  createdAt: row.created_at,
+})
