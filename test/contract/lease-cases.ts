@@ -41,6 +41,7 @@ export function leaseCases(engine: () => OpenedEngine): void {
       expect(await pki.revocations.list()).toHaveLength(3)
       expect(await leases.list(path)).toEqual([])
       expect(await leases.revokePrefix(path)).toEqual([expect.stringContaining("being revoked")])
+      expect(await leases.revokePrefix("auth/nothing-made-here")).toEqual([])
     })
 
     test("that are none are refused", async () => {

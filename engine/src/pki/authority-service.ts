@@ -47,6 +47,8 @@ export type PkiStores = Pick<
   | "renewalSignals"
   | "users"
   | "teams"
+  | "serviceTokens"
+  | "identity"
 >
 
 /** What services of every mount and caller share. */

@@ -103,6 +103,28 @@ export class ServiceTokenRows implements ServiceTokenStore {
     await this.#session.run(this.#session.db.deleteFrom("tokens").where("id", "=", id))
   }
 
+  async removeMadeAt(
+    path: string,
+    { after, limit }: { readonly after: string; readonly limit: number },
+  ): Promise<string | undefined> {
+    const rows = await this.#session.all<Pick<Row, "service"> & { readonly id: string }>(
+      this.#session.db
+        .selectFrom("tokens")
+        .select(["id", "service"])
+        .where("kind", "=", "service")
+        .where("id", ">", after)
+        .orderBy("id")
+        .limit(limit),
+    )
+    const isThere = ({ service }: Pick<Row, "service">) => {
+      const made = service === null ? undefined : (JSON.parse(service) as MadeOf).path
+      return made === path || made?.startsWith(`${path}/`) === true
+    }
+    const ids = rows.filter(isThere).map(({ id }) => id)
+    if (ids.length > 0) await this.#session.run(this.#session.db.deleteFrom("tokens").where("id", "in", ids))
+    return rows.length < limit ? undefined : rows.at(-1)?.id
+  }
+
   async orphanChildren(id: string): Promise<void> {
     await this.#session.run(this.#session.db.updateTable("tokens").set({ parent_id: null }).where("parent_id", "=", id))
   }

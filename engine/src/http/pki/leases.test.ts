@@ -184,6 +184,25 @@ describe("leases", () => {
     expect((await lookup(of.child.id)).status).toBe(400)
   })
 
+  test.each(["leases/revoke-prefix", "revoke-prefix"])(
+    "of tokens are below where they were made, and end at %s",
+    async (address) => {
+      const make = async (path: string, body: object = {}, token = world.rootToken): Promise<string> =>
+        (await world.pki("POST", `/auth/token/${path}`, { token, body })).body.auth.client_token
+      const [made, orphan] = [await make("create"), await make("create-orphan")]
+      const child = await make("create", {}, await make("create-orphan", { policies: ["root"], ttl: "1h" }))
+      const works = async (token: string) =>
+        (await world.pki("GET", "/auth/token/lookup-self", { token })).status === 200
+      expect((await write(`${address}/auth/token/crea`)).status).toBe(204)
+      expect(await Promise.all([made, orphan, child].map(works))).toEqual([true, true, true])
+      expect((await write(`${address}/auth/token/create`)).status).toBe(204)
+      expect(await Promise.all([made, orphan, child].map(works))).toEqual([false, true, false])
+      const grandchild = await make("create", {}, await make("create-orphan", { policies: ["root"], ttl: "1h" }))
+      expect((await write(`${address}/auth/`, { sync: true })).status).toBe(204)
+      expect(await Promise.all([orphan, grandchild, world.rootToken].map(works))).toEqual([false, false, true])
+    },
+  )
+
   test("are listed, and revoked below a path, with sudo alone; looking at one and revoking it has rules of its own", async () => {
     const { path, issue } = await newMount()
     const { id } = await issue()
@@ -202,6 +221,7 @@ describe("leases", () => {
     expect(await ask("LIST", `leases/lookup/${path}`, plain)).toBe(403)
     expect(await ask("LIST", `leases/lookup/${path}`, trusted)).toBe(200)
     expect(await ask("PUT", `leases/revoke-prefix/${path}/none`, plain, {})).toBe(403)
+    expect(await ask("PUT", "leases/revoke-prefix/auth/token/create", plain, {})).toBe(403)
     expect(await ask("PUT", `leases/revoke-prefix/${path}/none`, trusted, { sync: true })).toBe(204)
     expect(await ask("PUT", "leases/lookup", narrow, body)).toBe(200)
     expect(await ask("PUT", "leases/revoke", narrow, body)).toBe(403)

@@ -23,6 +23,7 @@ const givenUpPerWrite = 1_000
 /** A million leases below one path. */
 const givenUpWritesMaximum = 1_000
 const idMaximum = 1_024
+const tokensPerWrite = 1_000
 
 export class LeaseService implements ServedLeases {
   readonly #context: PkiContext
@@ -88,6 +89,7 @@ export class LeaseService implements ServedLeases {
     const path = prefixOf(prefix)
     authorizePath(this.#caller, { path: `${endpoint}/${path}`, capability: "update", sudo: true })
     if (path === "") throw invalid([{ field: ["prefix"], detail: "prefix can't be blank" }])
+    if (path === "auth" || path.startsWith("auth/")) return this.#endTokens(path)
     if (sync && (await this.#endAll(path))) return []
     const { storage, wakeJob } = this.#context
     for (let writes = 0; writes < givenUpWritesMaximum; writes += 1) {
@@ -98,6 +100,20 @@ export class LeaseService implements ServedLeases {
     }
     wakeJob(endLeasesJob.name)
     return ["The leases are being revoked. Progress is in the server's log."]
+  }
+
+  /** No mount is below `auth/`, so that there is no lease of a certificate. */
+  async #endTokens(path: string): Promise<readonly string[]> {
+    let after: string | undefined = ""
+    while (after !== undefined) {
+      const page = { after, limit: tokensPerWrite }
+      after = await this.#context.storage.transact(async ({ serviceTokens, identity }) => {
+        const next = await serviceTokens.removeMadeAt(path, page)
+        await identity.bumpGeneration()
+        return next
+      })
+    }
+    return []
   }
 
   /** False where there are more than one request has time for. */

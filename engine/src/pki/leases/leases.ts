@@ -15,7 +15,10 @@ export interface Leases {
   list(prefix: string): Promise<readonly string[]>
   /** One that is not there has ended already. */
   revoke(id: string): Promise<void>
-  /** All below a path. At once with `sync`, else soon; the answer is what to know about that. */
+  /**
+   * All below a path. At once with `sync`, else soon; the answer is what to know about that. Below `auth/` these are the tokens
+   * that were made there, which end at once.
+   */
   revokePrefix(prefix: string, options?: { readonly sync?: boolean }): Promise<readonly string[]>
 }
 
