@@ -19,6 +19,9 @@ export const acmeGoFolder = join(import.meta.dirname, "../clients/acme-go")
 /** The public Go clients of the certificate API, and what walks through the API with them. */
 export const vaultGoFolder = join(import.meta.dirname, "../clients/vault-go")
 
+/** Renders files from the certificate API; a module that says which release, and no source of ours. */
+export const consulTemplateFolder = join(import.meta.dirname, "consul-template")
+
 /** Lints certificates, CRLs and OCSP answers. */
 export const zlintFolder = join(import.meta.dirname, "../judges/zlint")
 
@@ -75,7 +78,7 @@ export async function buildGoProgram(folder: string): Promise<string> {
 
 /** A program of ours, or the tool that the module names. */
 async function targetOf(folder: string): Promise<readonly string[]> {
-  if (folder === helmFolder) return ["-ldflags", "-s -w", "tool"]
+  if (folder === helmFolder || folder === consulTemplateFolder) return ["-ldflags", "-s -w", "tool"]
   // It calls itself a development version unless told that it is none.
   if (folder === openTofuFolder) return ["-ldflags", "-s -w -X github.com/opentofu/opentofu/version.dev=no", "tool"]
   if (folder !== pulumiFolder) return ["."]

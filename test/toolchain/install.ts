@@ -4,6 +4,7 @@ import { apache, caddy, certbot, challengeResponder, dehydrated, lego, newerCert
 import {
   acmeGoFolder,
   buildGoProgram,
+  consulTemplateFolder,
   crlsFolder,
   findGoProgram,
   goInstallation,
@@ -34,6 +35,7 @@ const tools: readonly Tool[] = [
   { name: "PostgreSQL", find: findPostgres, install: installPostgres, advice: postgresInstallation },
   goProgram("go-tfe client", goTfeFolder),
   goProgram("Go clients of the certificate API", vaultGoFolder),
+  goProgram("consul-template", consulTemplateFolder),
   { name: "OpenSSL", ...openssl },
   { name: "GnuTLS", ...certtool },
   { name: "Java", ...java },
