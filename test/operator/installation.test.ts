@@ -132,6 +132,7 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
   test.each([
     { values: [], why: "the defaults" },
     { values: ["shards=3", "replicas=1"], why: "shards" },
+    { name: "2026", values: [], why: "a name of digits alone" },
     { values: ["namespaces={default}"], why: "a namespace" },
     { values: ["embeddedEngine.enabled=true", "replicas=1"], why: "an engine of its own" },
     {
@@ -151,21 +152,24 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
       ],
       why: "everything else",
     },
-  ])("with $why is taken by the apiserver, and its arguments by the operator", async ({ values }) => {
-    const yaml = await helm.template({ values })
-    const said = await kubectl(["apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-"], yaml)
-    for (const { kind } of manifestsIn(yaml))
-      expect(said).toContain(
-        `${kind.toLowerCase()}.`.replace(/^(service|serviceaccount|configmap|persistentvolumeclaim)\.$/, "$1/"),
-      )
-    for (const pod of podsOf(manifestsIn(yaml))) {
-      const [, ...args] = pod.containers[0].args
-      const child = spawn(process.execPath, [main, ...args, "--help"])
-      const [usage] = await Promise.all([text(child.stdout), once(child, "close")])
-      expect(usage).toContain("chancery-operator")
-      expect(child.exitCode).toBe(0)
-    }
-  })
+  ])(
+    "with $why is taken by the apiserver, and its arguments by the operator",
+    async ({ name = "chancery-operator", values }) => {
+      const yaml = await helm.template({ name, values })
+      const said = await kubectl(["apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-"], yaml)
+      for (const { kind } of manifestsIn(yaml))
+        expect(said).toContain(
+          `${kind.toLowerCase()}.`.replace(/^(service|serviceaccount|configmap|persistentvolumeclaim)\.$/, "$1/"),
+        )
+      for (const pod of podsOf(manifestsIn(yaml))) {
+        const [, ...args] = pod.containers[0].args
+        const child = spawn(process.execPath, [main, ...args, "--help"])
+        const [usage] = await Promise.all([text(child.stdout), once(child, "close")])
+        expect(usage).toContain("chancery-operator")
+        expect(child.exitCode).toBe(0)
+      }
+    },
+  )
 
   test("by kustomize is taken by the apiserver", async () => {
     const said = await kubectl(["apply", "--server-side", "--dry-run=server", "--validate=strict", "-k", deployFolder])

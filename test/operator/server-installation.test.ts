@@ -221,6 +221,17 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
     expect(await annotationsOf("settings.logLevel=debug")).not.toEqual(before)
   })
 
+  test("may have a name of digits alone, which is text nevertheless", async () => {
+    const manifests = manifestsIn(await helm.template({ name: "2026", values: [...secrets, ...everything] }))
+    expect(manifests.map(({ metadata }) => metadata.name)).toEqual(manifests.map(() => expect.any(String)))
+    const { spec } = one(manifests, "Deployment")
+    expect(spec).toMatchObject({
+      selector: { matchLabels: { "app.kubernetes.io/instance": "2026" } },
+      template: { spec: { serviceAccountName: "2026" } },
+    })
+    expect(one(manifests, "HorizontalPodAutoscaler")["spec"]).toMatchObject({ scaleTargetRef: { name: "2026" } })
+  })
+
   test("has the release of the packages", async () => {
     const chart = parse(await readFile(join(serverChartFolder, "Chart.yaml"), "utf8")) as Record<string, string>
     const { version } = JSON.parse(await readFile(join(root, "engine/package.json"), "utf8")) as Record<string, string>
@@ -237,6 +248,7 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
     { values: "publicUrl=chancery.example", says: /publicUrl/ },
     { values: "resources.limits.memory=lots", says: /memory/ },
     { values: "heapPercent=100", says: /heapPercent/ },
+    { values: "commonLabels.app\\.kubernetes\\.io/name=mine", says: /commonLabels/ },
     { values: "ingress.enabled=true", says: /ingress\.host/ },
     { values: "autoscaling.enabled=true,autoscaling.maxReplicas=2", says: /maxReplicas: must be at least replicas/ },
     { values: "storage.ca.existingSecret=a,storage.ca.existingConfigMap=b", says: /storage\.ca/ },

@@ -108,6 +108,13 @@ describe("CAA records (RFC 8659, RFC 8657)", () => {
     [[record("issue", "ca.example; validationmethods=dns-01,tls-alpn-01")], false, false],
     [[record("issue", "ca.example; accounturi=https://ca.example/account/1")], false, true],
     [[record("issue", "ca.example; accounturi=https://ca.example/account/2")], false, false],
+    [[record("issue", "ca.example; accounturi=https://ca.example/account/1=2")], false, false],
+    [[record("issue", "ca.example;")], false, true],
+    [[record("issue", "ca.example; policy=1;validationmethods = http-01")], false, true],
+    [[record("issue", "ca.example; policy=")], false, true],
+    [[record("issue", "ca.example; policy")], false, false],
+    [[record("issue", "ca.example; a policy=1")], false, false],
+    [[record("issue", "ca.example; policy=1;")], false, false],
     [[record("unheard-of", "x", true)], false, false],
     [[record("unheard-of", "x")], false, true],
   ])("%j, for a wildcard %s, let us issue: %s", (records, wildcard, isLet) => {

@@ -234,9 +234,17 @@ export function caaRefusal(records: readonly CaaRecord[], wildcard: boolean, ask
 function lets(value: string, { identities, method, accountUrl }: CaaTerms): boolean {
   const [domain = "", ...parts] = value.split(";").map((part) => part.trim())
   if (!identities.some((identity) => identity.toLowerCase() === domain.toLowerCase())) return false
-  return parts.every((part) => {
-    const [name = "", text = ""] = part.split("=").map((word) => word.trim())
-    if (name.toLowerCase() === "accounturi") return text === accountUrl
-    return name.toLowerCase() === "validationmethods" ? text.split(",").some((one) => one.trim() === method) : true
-  })
+  // White space may stand for the parameters.
+  return parts.every((part) => (part === "" && parts.length === 1) || letsWith(part, method, accountUrl))
+}
+
+/** RFC 8659, section 4.2. */
+const caaParameter = /^(?<tag>[A-Za-z0-9](?:-*[A-Za-z0-9])*)[ \t]*=[ \t]*(?<text>[\x21-\x3A\x3C-\x7E]*)$/
+
+/** What is malformed lets nobody issue. */
+function letsWith(part: string, method: ChallengeType, accountUrl: string): boolean {
+  const { tag, text = "" } = caaParameter.exec(part)?.groups ?? {}
+  if (tag === undefined) return false
+  if (tag.toLowerCase() === "accounturi") return text === accountUrl
+  return tag.toLowerCase() === "validationmethods" ? text.split(",").includes(method) : true
 }

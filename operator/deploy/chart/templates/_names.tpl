@@ -4,7 +4,7 @@
 
 {{- define "chancery.selectorLabels" -}}
 app.kubernetes.io/name: chancery-operator
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- define "chancery.labels" -}}
