@@ -86,6 +86,7 @@ export const systemRequests: Readonly<Record<string, PreparePki>> = {
   "DELETE /sys/auth/*path": enabled,
   "GET /sys/auth/*path/tune": enabled,
   "POST /sys/auth/*path/tune": methodTuned,
+  "GET /sys/mounts/auth/*path": enabled,
   "GET /sys/mounts/auth/*path/tune": enabled,
   "POST /sys/mounts/auth/*path/tune": methodTuned,
   "LIST /sys/policies/acl": nothing,

@@ -39,7 +39,9 @@ test("methods are told with the slash at their end and the server's own among th
   })
   expect(body.data["token/"]).toMatchObject({ type: "token", description: "token based credentials" })
   expect(body["approle/"]).toEqual(body.data["approle/"])
-  expect((await world.pki("GET", "/sys/auth/team/approle")).body.data).toEqual(body.data["team/approle/"])
+  for (const address of ["/sys/auth", "/sys/mounts/auth"])
+    expect((await world.pki("GET", `${address}/team/approle`)).body.data).toEqual(body.data["team/approle/"])
+  expect((await world.pki("GET", "/sys/mounts/auth/none")).status).toBe(404)
 })
 
 test.each(["/sys/auth", "/sys/mounts/auth"])("a method is tuned at %s, and tells what holds", async (place) => {
@@ -167,6 +169,14 @@ describe("who may", () => {
     expect((await world.pki("POST", tune, { token, body: { description: "x" } })).status).toBe(204)
     expect((await world.pki("GET", tune, { token })).body.data.description).toBe("x")
     expect((await world.pki("DELETE", "/sys/auth/approle", { token })).status).toBe(403)
+  })
+
+  test("read a method among the mounts needs a rule for it there", async () => {
+    await using world = await openWorld()
+    for (const path of ["approle", "other"]) await enabled(world, path)
+    const token = await tokenWith(world, { "sys/mounts/auth/approle": ["read"] })
+    expect((await world.pki("GET", "/sys/mounts/auth/approle", { token })).status).toBe(200)
+    expect((await world.pki("GET", "/sys/mounts/auth/other", { token })).status).toBe(403)
   })
 
   test("hear of a method is whom a rule leads there, and everybody of what is meant for everybody", async () => {

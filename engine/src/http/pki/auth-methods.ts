@@ -19,11 +19,12 @@ export const authMethodRoutes: readonly SystemRoute[] = [
     path: "/sys/auth",
     handle: async ({ engine }) => ({ ...answer(encodeAuthMethods(await engine.authMethods.list())), repeated: true }),
   },
-  {
+  // Clients read one at either address.
+  ...["/sys/auth/*path", "/sys/mounts/auth/*path"].map((address): SystemRoute => ({
     operation: "read",
-    path: "/sys/auth/*path",
+    path: address,
     handle: async (request) => answer(encodeAuthMethod(await request.engine.authMethods.get(path(request)))),
-  },
+  })),
   {
     operation: "write",
     path: "/sys/auth/*path",

@@ -74,7 +74,9 @@ export class AuthMethodService implements AuthMethods {
     const mayRead =
       allowsPath(this.#caller, { path: `sys/auth/${path}`, ...sudo }) ||
       allowsPath(this.#caller, { path: `sys/auth/${path}/tune`, ...sudo }) ||
-      allowsPath(this.#caller, { path: `sys/mounts/auth/${path}/tune`, capability: "read" })
+      ["", "/tune"].some((end) =>
+        allowsPath(this.#caller, { path: `sys/mounts/auth/${path}${end}`, capability: "read" }),
+      )
     if (!mayRead) throw permissionDenied()
     return path === tokenMethod.path ? tokenMethod : authMethodViewOf((await this.#directory.current()).at(path))
   }
