@@ -69,7 +69,7 @@ export type {
 export type { IssuedCertificate, IssueInput, SignInput } from "./pki/certificates/certificates.ts"
 export type { IssuerCertificate } from "./pki/issuers/issuers.ts"
 export { formatIpAddress, parseIpAddress } from "./pki/names/ip-address.ts"
-export type { MountConfig, MountInput, MountPatch } from "./pki/mount.ts"
+export type { MountConfig, MountInput, MountPatch, MountTraits } from "./pki/mount.ts"
 export type { Mounts, MountView } from "./pki/mounts.ts"
 export type { Pki } from "./pki/pki.ts"
 export type { PolicyIdentifier, Role, RoleInput } from "./pki/roles/role.ts"

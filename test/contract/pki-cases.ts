@@ -23,9 +23,11 @@ export function pkiCases(engine: () => OpenedEngine): void {
         path: `${path}/`,
         description: "Certificates for all",
         config: { maxLeaseTtlMs: 24 * hourMs, allowedResponseHeaders: ["Link"], listingVisibility: "unauth" },
+        traits: { sealWrap: true },
       })
       expect(made).toMatchObject({
         path,
+        traits: { local: false, sealWrap: true, externalEntropyAccess: false },
         type: "pki",
         description: "Certificates for all",
         config: {

@@ -3,7 +3,7 @@ import { type Capability, compileAccess } from "../core/access.ts"
 import type { Caller } from "../core/caller.ts"
 import { isEngineError } from "../core/errors.ts"
 import { openWorld } from "../testing/world.ts"
-import { initialMountConfig, mountMoveId } from "./mount.ts"
+import { initialMountConfig, initialMountTraits, mountMoveId } from "./mount.ts"
 import type { Mounts } from "./mounts.ts"
 
 test("a mount is created, found, tuned, moved and deleted", async () => {
@@ -15,6 +15,7 @@ test("a mount is created, found, tuned, moved and deleted", async () => {
     type: "pki",
     description: "Leaves",
     config: initialMountConfig,
+    traits: initialMountTraits,
     accessor: expect.stringMatching(/^pki_[0-9a-f]{8}$/),
     uuid: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
   })

@@ -8,6 +8,7 @@ import type { Stores } from "../stores.ts"
 import type { MountDirectory } from "./mount-directory.ts"
 import {
   initialMountConfig,
+  initialMountTraits,
   type Mount,
   mountFaults,
   mountInTheWay,
@@ -39,7 +40,7 @@ export class MountService implements Mounts {
     this.#caller = caller
   }
 
-  async create({ path: text, description = "", config }: MountInput): Promise<MountView> {
+  async create({ path: text, description = "", config, traits }: MountInput): Promise<MountView> {
     this.#authorize(text, writing)
     const { random, clock } = this.#runtime
     const mount: Mount = {
@@ -48,6 +49,7 @@ export class MountService implements Mounts {
       type: "pki",
       description,
       config: { ...initialMountConfig, ...config },
+      traits: { ...initialMountTraits, ...traits },
       accessor: `pki_${Buffer.from(random.bytes(4)).toString("hex")}`,
       uuid: newUuid(random),
       createdAt: clock.now(),
@@ -132,11 +134,12 @@ function refuseTakenPath(path: string, others: readonly Mount[]): void {
   if (taken !== undefined) throw conflict(`path is already in use at ${taken.path}/`)
 }
 
-export const mountViewOf = ({ path, type, description, config, accessor, uuid }: Mount): MountView => ({
+export const mountViewOf = ({ path, type, description, config, traits, accessor, uuid }: Mount): MountView => ({
   path,
   type,
   description,
   config,
+  traits,
   accessor,
   uuid,
 })

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest"
 import { hourMs } from "../core/time.ts"
 import {
   initialMountConfig,
+  initialMountTraits,
   leaseTtls,
   type Mount,
   type MountConfig,
@@ -17,6 +18,7 @@ const mountAt = (path: string): Mount => ({
   type: "pki",
   description: "",
   config: initialMountConfig,
+  traits: initialMountTraits,
   accessor: "pki_00000000",
   uuid: "",
   createdAt: 0,

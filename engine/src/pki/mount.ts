@@ -23,6 +23,13 @@ export interface MountConfig {
   readonly auditNonHmacResponseKeys: readonly string[]
 }
 
+/** Said when a mount is made and told again, because what declares mounts makes one anew that differs. Nothing depends on it. */
+export interface MountTraits {
+  readonly local: boolean
+  readonly sealWrap: boolean
+  readonly externalEntropyAccess: boolean
+}
+
 export interface Mount {
   readonly id: MountId
   /** Without a "/" at either end. */
@@ -30,6 +37,7 @@ export interface Mount {
   readonly type: "pki"
   readonly description: string
   readonly config: MountConfig
+  readonly traits: MountTraits
   /** Names the mount where policies and logs must not follow its path. */
   readonly accessor: string
   readonly uuid: string
@@ -40,6 +48,7 @@ export interface MountInput {
   readonly path: string
   readonly description?: string
   readonly config?: Partial<MountConfig>
+  readonly traits?: Partial<MountTraits>
 }
 
 /** What is left out stays as it is. */
@@ -58,6 +67,8 @@ export const initialMountConfig: MountConfig = {
   auditNonHmacRequestKeys: [],
   auditNonHmacResponseKeys: [],
 }
+
+export const initialMountTraits: MountTraits = { local: false, sealWrap: false, externalEntropyAccess: false }
 
 /** Both the default and the maximum of a mount that says nothing (pki-facts 1.2). */
 export const systemLeaseTtlMs = 768 * hourMs

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { isEngineError } from "../core/errors.ts"
 import { MountDirectory } from "../pki/mount-directory.ts"
-import { initialMountConfig, type Mount } from "../pki/mount.ts"
+import { initialMountConfig, initialMountTraits, type Mount } from "../pki/mount.ts"
 import { currentGenerations } from "./current-generations.ts"
 import { MountRows } from "./mount-rows.ts"
 import { databaseKinds, temporaryDatabase } from "./temporary-database.ts"
@@ -12,6 +12,7 @@ const mountAt = (path: string): Mount => ({
   type: "pki",
   description: "as described",
   config: { ...initialMountConfig, maxLeaseTtlMs: 3_600_000, allowedResponseHeaders: ["Link"] },
+  traits: { local: true, sealWrap: false, externalEntropyAccess: true },
   accessor: `pki_${path}`,
   uuid: `uuid-${path}`,
   createdAt: 1_790_000_000_123,
@@ -30,6 +31,17 @@ describe.each(databaseKinds.filter(({ available }) => available))("mounts on $na
     await change((mounts) => mounts.save(moved))
     await change((mounts) => mounts.remove(mountAt("Pki").id))
     expect(await change((mounts) => mounts.list())).toEqual([mountAt("a/b"), moved])
+  })
+
+  test("of earlier releases, which kept no traits, have none", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const config = JSON.stringify(mountAt("pki").config)
+    await temporary.database.transact(async (session) => {
+      await new MountRows(session).insert(mountAt("pki"))
+      await session.run(session.db.updateTable("mounts").set({ config }))
+    })
+    const listed = await temporary.database.read((session) => new MountRows(session).list())
+    expect(listed).toEqual([{ ...mountAt("pki"), traits: initialMountTraits }])
   })
 
   test("cannot share a path", async () => {

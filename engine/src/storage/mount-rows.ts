@@ -1,5 +1,5 @@
 import { conflict } from "../core/errors.ts"
-import type { MountConfig, MountId, Mount } from "../pki/mount.ts"
+import { initialMountTraits, type Mount, type MountConfig, type MountId, type MountTraits } from "../pki/mount.ts"
 import type { MountStore } from "../pki/mount-store.ts"
 import { bumpAuthority } from "./authority-rows.ts"
 import { bumpGeneration, mountsFamily, readGeneration } from "./generations.ts"
@@ -60,19 +60,26 @@ const rowOf = (mount: Mount): MountRow => ({
   path: mount.path,
   type: mount.type,
   description: mount.description,
-  config: JSON.stringify(mount.config),
+  config: JSON.stringify({ ...mount.config, traits: mount.traits } satisfies StoredConfig),
   accessor: mount.accessor,
   uuid: mount.uuid,
   created_at: mount.createdAt,
 })
 
-const mountOf = (row: MountRow): Mount => ({
-  id: row.id as MountId,
-  path: row.path,
-  type: row.type,
-  description: row.description,
-  config: JSON.parse(row.config) as MountConfig,
-  accessor: row.accessor,
-  uuid: row.uuid,
-  createdAt: row.created_at,
-})
+/** Rows of earlier releases have no traits. */
+type StoredConfig = MountConfig & { readonly traits?: MountTraits }
+
+function mountOf(row: MountRow): Mount {
+  const { traits = initialMountTraits, ...config } = JSON.parse(row.config) as StoredConfig
+  return {
+    id: row.id as MountId,
+    path: row.path,
+    type: row.type,
+    description: row.description,
+    config,
+    traits,
+    accessor: row.accessor,
+    uuid: row.uuid,
+    createdAt: row.created_at,
+  }
+}

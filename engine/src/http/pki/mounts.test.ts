@@ -177,6 +177,17 @@ test("what a mount cannot have is answered with a warning where it is asked for"
   expect([status, body.data, body.warnings]).toEqual([200, null, '"seal_wrap" has no effect on this server'])
 })
 
+test.each(["local", "seal_wrap", "external_entropy_access"])(
+  "what changes nothing is told again, so that nobody makes the mount anew for its sake: %s",
+  async (name) => {
+    await using world = await openWorld()
+    expect((await world.pki("POST", "/sys/mounts/pki", { body: { type: "pki", [name]: true } })).status).toBe(200)
+    const said = { local: false, seal_wrap: false, external_entropy_access: false, [name]: true }
+    expect((await world.pki("POST", "/sys/mounts/pki/tune", { body: { description: "tuned" } })).status).toBe(204)
+    expect((await world.pki("GET", "/sys/mounts")).body.data["pki/"]).toMatchObject({ ...said, description: "tuned" })
+  },
+)
+
 describe("what is told of mounts", () => {
   async function worldWithMounts() {
     const world = await openWorld()

@@ -3,11 +3,13 @@
 import { type Fault, invalid } from "../../core/errors.ts"
 import { secondMs } from "../../core/time.ts"
 import {
+  initialMountTraits,
   leaseTtls,
   type MountInput,
   type MountMove,
   mountMoveId,
   type MountPatch,
+  type MountTraits,
   parseMountMoveId,
 } from "../../pki/mount.ts"
 import type { MountView } from "../../pki/mounts.ts"
@@ -77,14 +79,15 @@ export const tuneKinds = {
 }
 export const tuneParameters = parameters(tuneKinds)
 
+const traitKinds = { local: flag, sealWrap: flag, externalEntropyAccess: flag }
+const traitParameters = parameters(traitKinds)
+
 export const mountParameters = parameters({
   type: text,
   description: text,
   config: anything,
   pluginName: text,
-  local: flag,
-  sealWrap: flag,
-  externalEntropyAccess: flag,
+  ...traitKinds,
   ...withoutEffect,
 })
 
@@ -107,7 +110,14 @@ export function decodeMountInput(
   path: string,
   { value, faults }: Given<ValuesOf<typeof mountParameters>>,
 ): { readonly input: MountInput; readonly warnings: readonly string[] } {
-  const { type = value.pluginName ?? "", description, config } = value
+  const {
+    type = value.pluginName ?? "",
+    description,
+    config,
+    local = false,
+    sealWrap = false,
+    externalEntropyAccess = false,
+  } = value
   const all: Fault[] = [...faults]
   if (type !== "pki") all.push({ field: ["type"], detail: `"type" must be "pki", the only one there is` })
   const decoded = isDocument(config ?? {}) ? decodeDocument(configParameters, (config ?? {}) as Document) : undefined
@@ -115,7 +125,12 @@ export function decodeMountInput(
   all.push(...(decoded?.faults ?? []))
   if (all.length > 0) throw invalid(all)
   return {
-    input: { path, ...(description === undefined ? {} : { description }), config: decoded?.value ?? {} },
+    input: {
+      path,
+      ...(description === undefined ? {} : { description }),
+      config: decoded?.value ?? {},
+      traits: { local, sealWrap, externalEntropyAccess },
+    },
     warnings: ineffective(value),
   }
 }
@@ -132,9 +147,10 @@ export function decodeMountPatch(value: Partial<ValuesOf<typeof tuneParameters>>
 
 const isSaid = <T>(value: T | "kept" | undefined): value is T => value !== undefined && value !== "kept"
 
-export const encodeMountInput = ({ description, config = {} }: MountInput): Document => ({
+export const encodeMountInput = ({ description, config = {}, traits = {} }: MountInput): Document => ({
   type: "pki",
   ...(description === undefined ? {} : { description }),
+  ...encodeMembers(traitParameters, traits, "specification"),
   config: encodeMembers(configParameters, config, "specification"),
 })
 
@@ -147,22 +163,22 @@ export const encodeMountPatch = ({ description, config = {} }: MountPatch): Docu
 export const encodeMount = (mount: MountView): Document =>
   encodeMounted(mount, encodeMembers(configParameters, mount.config, "specification"))
 
+type Mounted = Omit<MountView, "type" | "traits"> & { readonly type: string; readonly traits?: MountTraits }
+
 /** Whatever stands at a path of its own. */
 export const encodeMounted = (
-  { accessor, description, type, uuid }: Omit<MountView, "type"> & { readonly type: string },
+  { accessor, description, traits = initialMountTraits, type, uuid }: Mounted,
   config: Document,
 ): Document => ({
   accessor,
   config,
   deprecation_status: "supported",
   description,
-  external_entropy_access: false,
-  local: false,
   options: null,
   plugin_version: "",
   running_plugin_version: "",
   running_sha256: "",
-  seal_wrap: false,
+  ...encodeMembers(traitParameters, traits, "specification"),
   type,
   uuid,
 })
@@ -199,7 +215,7 @@ export function decodeMove(data: unknown): MountMove {
 }
 
 /** What a client is told of the mount that an address lies in. */
-export const encodePreflight = (mount: Omit<MountView, "type"> & { readonly type: string }): Document => ({
+export const encodePreflight = (mount: Mounted): Document => ({
   ...encodeMounted(mount, encodeTune(mount)),
   path: `${mount.path}/`,
 })
@@ -214,7 +230,12 @@ const mountMembers = parameters({ type: word("pki"), description: text, config: 
 
 export function decodeMount(path: string, data: unknown): MountView {
   const { config, ...members } = decodeAnswer(mountMembers, data)
-  return { path, ...members, config: decodeAnswer(configParameters, config) }
+  return {
+    path,
+    ...members,
+    config: decodeAnswer(configParameters, config),
+    traits: decodeAnswer(traitParameters, data),
+  }
 }
 
 export function decodeMounts(data: unknown): readonly MountView[] {
