@@ -15,6 +15,7 @@ import {
   vaultGoFolder,
   zlintFolder,
 } from "./go-modules.ts"
+import { pythonWithHvac } from "./hvac.ts"
 import { installPostgres } from "./install-postgres.ts"
 import { certtool, java, openssl } from "./judges.ts"
 import { buildKubernetes, findKubernetes, kubernetesInstallation } from "./kubernetes.ts"
@@ -35,6 +36,7 @@ const tools: readonly Tool[] = [
   { name: "PostgreSQL", find: findPostgres, install: installPostgres, advice: postgresInstallation },
   goProgram("go-tfe client", goTfeFolder),
   goProgram("Go clients of the certificate API", vaultGoFolder),
+  { name: "hvac", ...pythonWithHvac },
   goProgram("consul-template", consulTemplateFolder),
   { name: "OpenSSL", ...openssl },
   { name: "GnuTLS", ...certtool },

@@ -8,12 +8,13 @@ import { promisify } from "node:util"
 import { cacheFolder } from "./cache.ts"
 import { installAsRoot } from "./debian-packages.ts"
 
-export async function findPythonProgram(folder: string): Promise<string | undefined> {
+/** The program that bears the folder's name, unless another is meant. */
+export async function findPythonProgram(folder: string, name = basename(folder)): Promise<string | undefined> {
   const environment = await environmentOf(folder)
-  return existsSync(join(environment, "whole")) ? join(environment, "bin", basename(folder)) : undefined
+  return existsSync(join(environment, "whole")) ? join(environment, "bin", name) : undefined
 }
 
-/** What `requirements.txt` in the folder pins, by hashes; the program bears the folder's name. */
+/** What `requirements.txt` in the folder pins, by hashes. */
 export async function installPythonProgram(folder: string): Promise<void> {
   const python = (await findPython()) ?? (await installPython())
   const environment = await environmentOf(folder)
