@@ -14,6 +14,8 @@ export function actingFor(served: ServedEngine, token: string): Engine {
       proxied(served.pki(mountPath), async () => (await forCaller()).pki(mountPath) as unknown as Families),
     acme: (mountPath) =>
       proxied(served.acme(mountPath), async () => (await forCaller()).acme(mountPath) as unknown as Families),
+    appRoles: (methodPath) =>
+      proxied(served.appRoles(methodPath), async () => (await forCaller()).appRoles(methodPath) as unknown as Families),
   }
   return new Proxy(
     proxied<ServingEngine>(served, async () => (await forCaller()) as unknown as Families),

@@ -52,8 +52,10 @@ import { VcsConnectionService } from "./organizations/vcs-connection-service.ts"
 import { PolicyService } from "./pki/access/policy-service.ts"
 import { ServiceTokenService } from "./pki/access/service-token-service.ts"
 import { addressBounds } from "./pki/logins/address-bounds.ts"
+import { appRoleMethod } from "./pki/logins/app-role-method.ts"
 import { AuthMethodDirectory, type AuthMethodTable } from "./pki/logins/auth-method-directory.ts"
 import { AuthMethodService } from "./pki/logins/auth-method-service.ts"
+import { sweepSecretIds, sweepSecretIdsJob } from "./pki/logins/sweep-secret-ids.ts"
 import { MountDirectory, type MountTable } from "./pki/mount-directory.ts"
 import { Authorities } from "./pki/authority.ts"
 import { type SigningKeys, storedSigningKeys } from "./pki/keys/signing-keys.ts"
@@ -445,6 +447,7 @@ export const jobSchedules: readonly Omit<Job, "run">[] = [
   readStatesJob,
   webhooksJob,
   sweepEventsJob,
+  sweepSecretIdsJob,
   stateUpkeepJob,
 ]
 
@@ -507,6 +510,7 @@ const jobsOver = (context: Context, { tidying, expiredOrders, webhookDelivery }:
   { ...readStatesJob, run: (held) => readStates(context, held) },
   { ...webhooksJob, run: (held) => webhookDelivery.run(held) },
   { ...sweepEventsJob, run: (held) => sweepEvents(context, held) },
+  { ...sweepSecretIdsJob, run: (held) => sweepSecretIds(context, held) },
   { ...stateUpkeepJob, run: (held) => keepStates(context, held) },
 ]
 
@@ -684,6 +688,12 @@ class CallerEngine implements ServingEngine {
   get authMethods() {
     const { storage, runtime, authMethodDirectory } = this.context
     return new AuthMethodService(storage, runtime, authMethodDirectory, this.caller)
+  }
+
+  appRoles(methodPath: string) {
+    const { storage, runtime, authMethodDirectory, stateTools, wakeJob } = this.context
+    const context = { storage, runtime, authMethodDirectory, signer: stateTools.signer, wakeJob }
+    return appRoleMethod(context, methodPath, this.caller)
   }
 
   get visibleMounts() {

@@ -29,6 +29,7 @@ import type { Users } from "./organizations/users.ts"
 import type { VcsConnections } from "./organizations/vcs-connections.ts"
 import type { Policies } from "./pki/access/policies.ts"
 import type { ServiceTokens } from "./pki/access/service-tokens.ts"
+import type { AppRoleMethod } from "./pki/logins/app-roles.ts"
 import type { AuthMethodTable } from "./pki/logins/auth-method-directory.ts"
 import type { AuthMethods } from "./pki/logins/auth-methods.ts"
 import type { MountTable } from "./pki/mount-directory.ts"
@@ -105,6 +106,8 @@ export interface Engine extends AsyncDisposable {
   pki(mountPath: string): Pki
   /** Accounts and orders of the mount's ACME directories, and who is let in to them; the same holds for it. */
   acme(mountPath: string): AcmeManagement
+  /** Roles that programs log in as, of the auth method at a path below `auth/`; the same holds for it. */
+  appRoles(methodPath: string): AppRoleMethod
 }
 
 /** The engine on the server's side: what stands beside the data of an answer is found there, in one look at the store. */

@@ -16,6 +16,7 @@ import type { TokenStore } from "./organizations/token-store.ts"
 import type { UserStore } from "./organizations/user-store.ts"
 import type { PolicyStore } from "./pki/access/policy-store.ts"
 import type { ServiceTokenStore } from "./pki/access/service-token-store.ts"
+import type { AppRoleStore, SecretIdStore } from "./pki/logins/app-role-store.ts"
 import type { AuthMethodStore } from "./pki/logins/auth-method-store.ts"
 import type { MountStore } from "./pki/mount-store.ts"
 import type { AuthorityStore } from "./pki/authority.ts"
@@ -99,4 +100,6 @@ export interface Stores {
   readonly policies: PolicyStore
   readonly serviceTokens: ServiceTokenStore
   readonly authMethods: AuthMethodStore
+  readonly appRoles: AppRoleStore
+  readonly secretIds: SecretIdStore
 }

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { accessCases } from "./access-cases.ts"
 import { acmeCases } from "./acme-cases.ts"
+import { appRoleCases } from "./app-role-cases.ts"
 import { certificateCases } from "./certificate-cases.ts"
 import { eventCases } from "./event-cases.ts"
 import { externalCases } from "./external-cases.ts"
@@ -62,6 +63,9 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
   })
   describe("logins:", () => {
     loginCases(engine)
+  })
+  describe("programs that log in:", () => {
+    appRoleCases(engine)
   })
   describe("issuers and keys:", () => {
     issuerCases(engine)

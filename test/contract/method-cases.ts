@@ -277,6 +277,26 @@ export const calls: Readonly<Record<string, Call>> = {
   "authMethods.get": ({ authMethods }) => authMethods.get("token"),
   "authMethods.tune": ({ authMethods }) => authMethods.tune("contract-any", {}),
   "authMethods.disable": ({ authMethods }) => authMethods.disable("contract-any"),
+  "appRoles.roles.list": ({ appRoles }, { methodPath }) => appRoles(methodPath).roles.list(),
+  "appRoles.roles.get": ({ appRoles }, { methodPath }) => appRoles(methodPath).roles.get("web"),
+  "appRoles.roles.save": ({ appRoles }, { methodPath }) => appRoles(methodPath).roles.save("web", {}),
+  "appRoles.roles.getPart": ({ appRoles }, { methodPath }) => appRoles(methodPath).roles.getPart("web", "policies"),
+  "appRoles.roles.changePart": ({ appRoles }, { methodPath }) =>
+    appRoles(methodPath).roles.changePart("web", "policies", { terms: { policies: [] } }),
+  "appRoles.roles.resetPart": ({ appRoles }, { methodPath }) => appRoles(methodPath).roles.resetPart("web", "policies"),
+  "appRoles.roles.getRoleId": ({ appRoles }, { methodPath }) => appRoles(methodPath).roles.getRoleId("web"),
+  "appRoles.secretIds.create": ({ appRoles }, { methodPath }) => appRoles(methodPath).secretIds.create("web", {}),
+  "appRoles.secretIds.list": ({ appRoles }, { methodPath }) => appRoles(methodPath).secretIds.list("web"),
+  "appRoles.secretIds.get": ({ appRoles }, { methodPath }) =>
+    appRoles(methodPath).secretIds.get("web", { accessor: "any" }),
+  "appRoles.secretIds.tidy": ({ appRoles }, { methodPath }) => appRoles(methodPath).secretIds.tidy(),
+  "appRoles.logins.logIn": ({ appRoles }, { methodPath }) =>
+    appRoles(methodPath).logins.logIn({ roleId: "web", secretId: "chosen" }),
+  "appRoles.secretIds.destroy": ({ appRoles }, { methodPath }) =>
+    appRoles(methodPath).secretIds.destroy("web", { secretId: "any" }),
+  "appRoles.roles.changeRoleId": ({ appRoles }, { methodPath }) =>
+    appRoles(methodPath).roles.changeRoleId("web", "web"),
+  "appRoles.roles.delete": ({ appRoles }, { methodPath }) => appRoles(methodPath).roles.delete("web"),
   "mounts.create": ({ mounts }) => mounts.create({ path: "contract-any" }),
   "leases.lookup": ({ leases }) => leases.lookup("any"),
   "leases.list": ({ leases }) => leases.list("any"),
@@ -384,7 +404,7 @@ export const calls: Readonly<Record<string, Call>> = {
 
 /** Of mounts, what is in them and who may use it, it is told apart whether something is missing or not permitted. */
 const isOfMounts = (method: string): boolean =>
-  /^(mounts|pki|acme|policies|serviceTokens|authMethods|leases)\./.test(method)
+  /^(mounts|pki|acme|policies|serviceTokens|authMethods|appRoles|leases)\./.test(method)
 
 /** What anybody with a token may do: of their own, or of nothing yet. */
 /** Each gets their own, which may be nothing. */
@@ -398,6 +418,7 @@ const openToStrangers = new Set([
 
 /** What is told to everybody, whatever token they show. */
 const openToAll = new Set([
+  "appRoles.logins.logIn",
   "discovery.apiVersion",
   "pki.issuers.list",
   "pki.issuers.certificate",
@@ -429,10 +450,15 @@ export async function newSubject({ root, organization, owner, newMember, newWork
   await root.mounts.create({ path: mountPath })
   await root.pki(mountPath).roles.save("web", {})
   await root.pki(mountPath).issuers.generateRoot({ commonName: "Subject", keyType: "ec" })
+  const methodPath = newName("contract-method")
+  await root.authMethods.enable({ path: methodPath, type: "approle" })
+  await root.appRoles(methodPath).roles.save("web", { roleId: "web" })
+  await root.appRoles(methodPath).secretIds.create("web", { secretId: "chosen", numUses: 10 })
   const installation = await engine.vcsConnections.createInstallation(organization, { name: "app", installationId: 1 })
   return {
     organization,
     mountPath,
+    methodPath,
     workspace,
     workspaceId,
     projectId: project.id,

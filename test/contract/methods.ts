@@ -37,6 +37,7 @@ export const methodsOf = (engine: Engine): string[] =>
     ...methodsIn(engine.acme("any"), new Set())
       .filter((method) => !inherited.has(lastOf(method)))
       .map((method) => `acme.${method}`),
+    ...methodsIn(engine.appRoles("any"), new Set()).map((method) => `appRoles.${method}`),
   ].toSorted()
 
 const lastOf = (method: string): string => method.slice(method.indexOf(".") + 1)

@@ -13,8 +13,11 @@ type Method = (...args: readonly unknown[]) => Promise<unknown>
 export function watched(engine: Engine, record: CallRecord, behind?: Engine): Engine {
   const pki = (mountPath: string) => watchedFamilies(engine.pki(mountPath), "pki.", record, behind?.pki(mountPath))
   const acme = (mountPath: string) => watchedFamilies(engine.acme(mountPath), "acme.", record, behind?.acme(mountPath))
+  const appRoles = (methodPath: string) =>
+    watchedFamilies(engine.appRoles(methodPath), "appRoles.", record, behind?.appRoles(methodPath))
+  const ofPaths: Readonly<Record<string | symbol, unknown>> = { pki, acme, appRoles }
   return new Proxy(watchedFamilies(engine, "", record, behind), {
-    get: (target, name) => (name === "pki" ? pki : name === "acme" ? acme : Reflect.get(target, name, target)),
+    get: (target, name) => (Object.hasOwn(ofPaths, name) ? ofPaths[name] : Reflect.get(target, name, target)),
   })
 }
 

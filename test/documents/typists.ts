@@ -49,4 +49,7 @@ export const typists: Readonly<Record<string, Readonly<Record<string, Typist>>>>
     "TLS everywhere": hardening,
     Afterwards: hardening,
   },
+  "docs/logins.md": {
+    "Programs: AppRole": { test: "test/cli/approle-logins.test.ts" },
+  },
 }

@@ -3,6 +3,7 @@
 import type { Engine } from "../engine.ts"
 import { remoteAcmeManagement } from "./acme-management.ts"
 import { remoteAgentPools } from "./agent-pools.ts"
+import { remoteAppRoleMethod } from "./app-roles.ts"
 import { remoteAssessments } from "./assessments.ts"
 import { remoteAuthMethods } from "./auth-methods.ts"
 import { remoteBulkActions } from "./bulk-actions.ts"
@@ -75,6 +76,7 @@ export function openRemote(url: string, options: TransportOptions): Engine {
     leases: remoteLeases(system),
     mounts: remoteMounts(system),
     pki: (mountPath) => remotePki(transport, mountPath),
+    appRoles: (methodPath) => remoteAppRoleMethod(transport, methodPath),
     acme: (mountPath) => remoteAcmeManagement(pkiCallsOver(transport, mountPath)),
     [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
   }

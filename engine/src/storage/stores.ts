@@ -7,6 +7,7 @@ import type { Stores } from "../stores.ts"
 import { endingLocks } from "../workspaces/lock-end.ts"
 import { AgentPoolRows } from "./agent-pool-rows.ts"
 import { AccessRows } from "./access-rows.ts"
+import { AppRoleRows, SecretIdRows } from "./app-role-rows.ts"
 import { AssessmentRows } from "./assessment-rows.ts"
 import { AuthMethodRows } from "./auth-method-rows.ts"
 import { BulkRows } from "./bulk-rows.ts"
@@ -176,6 +177,12 @@ class SessionStores implements Stores {
   }
   get authMethods() {
     return this.#once("authMethods", AuthMethodRows)
+  }
+  get appRoles() {
+    return this.#once("appRoles", AppRoleRows)
+  }
+  get secretIds() {
+    return this.#once("secretIds", SecretIdRows)
   }
 
   get authorities() {

@@ -46,6 +46,8 @@ export interface Tables {
   leases: LeaseRow
   mounts: MountRow
   auth_methods: AuthMethodRow
+  app_roles: AppRoleRow
+  app_role_secret_ids: SecretIdRow
   ca_keys: CaKeyRow
   issuers: IssuerRow
   roles: RoleRow
@@ -647,6 +649,30 @@ export interface AuthMethodRow {
   accessor: string
   uuid: string
   created_at: number
+}
+
+export interface AppRoleRow {
+  method_id: string
+  /** In lower case. */
+  name: string
+  role_id: string
+  /** JSON object of all else. */
+  definition: string
+}
+
+export interface SecretIdRow {
+  accessor: string
+  method_id: string
+  role_name: string
+  /** Keyed: a secret id that somebody has chosen may be one that can be guessed. */
+  digest: string
+  /** Null for any number. */
+  uses_left: number | null
+  created_at: number
+  updated_at: number
+  expires_at: number | null
+  /** JSON object of what stays as it was made. */
+  definition: string
 }
 
 export interface CaKeyRow {

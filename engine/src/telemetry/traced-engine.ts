@@ -4,7 +4,7 @@ import { during, recordedSpan, type SpanAttributes, type Tracer } from "../core/
 import type { ServingEngine } from "../engine.ts"
 
 /** Made for a path; what they are asked for are families of verbs again. */
-const perMount: ReadonlySet<string> = new Set(["pki", "acme", "acmeDirectory"])
+const perMount: ReadonlySet<string> = new Set(["pki", "acme", "acmeDirectory", "appRoles"])
 const noFamilies: ReadonlySet<string> = new Set(["caller"])
 
 export const tracedEngine = (engine: ServingEngine, tracer: Tracer): ServingEngine =>

@@ -1,4 +1,5 @@
 import { acmeRequests } from "./acme-requests.ts"
+import { appRoleRequests } from "./app-role-requests.ts"
 import { certificateRequests, storedCertificateRequests } from "./certificate-requests.ts"
 import { externalPolicyRequests } from "./external-policy-requests.ts"
 import { leaseRequests } from "./lease-requests.ts"
@@ -15,6 +16,7 @@ import { tokenRequests } from "./token-requests.ts"
 export const requests: Readonly<Record<string, PreparePki>> = {
   ...systemRequests,
   ...tokenRequests,
+  ...appRoleRequests,
   ...leaseRequests,
   ...issuerRequests,
   ...roleRequests,

@@ -17,6 +17,7 @@ import {
   type ServiceToken,
   type ServiceTokenInput,
 } from "./service-token.ts"
+import { refuseWithoutRole, type RenewalStores } from "../logins/renewal.ts"
 import type { AccessorQuery } from "./service-token-store.ts"
 import type {
   CreatedServiceToken,
@@ -27,10 +28,8 @@ import type {
   TokenRef,
 } from "./service-tokens.ts"
 
-type UsedStores = Pick<
-  Stores,
-  "identity" | "organizations" | "policies" | "serviceTokens" | "teams" | "tokens" | "users"
->
+type UsedStores = RenewalStores &
+  Pick<Stores, "identity" | "organizations" | "policies" | "serviceTokens" | "teams" | "tokens" | "users">
 
 const writing = ["create", "update"] as const
 const createPath = "auth/token/create"
@@ -125,6 +124,7 @@ export class ServiceTokenService implements ServiceTokens {
       const found = await this.#found(stores, token)
       const before = await stores.serviceTokens.find(found.tokenId)
       if (before === undefined) throw notRenewable()
+      await refuseWithoutRole(stores, before)
       const { token: after, warnings } = renewServiceToken(before, incrementMs, now)
       await stores.serviceTokens.recordRenewal(after)
       // Whoever has cached it believes in the end it had.

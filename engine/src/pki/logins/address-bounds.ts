@@ -7,11 +7,7 @@ export function parseBound(text: string): IpRange | undefined {
   return octets && { octets, prefixBits: octets.length * 8 }
 }
 
-/**
- * Whether every address of the one is among those of the other.
- *
- * @public
- */
+/** Whether every address of the one is among those of the other. */
 export const isWithinBound = (inner: IpRange, outer: IpRange): boolean =>
   inner.prefixBits >= outer.prefixBits && isInRange(inner.octets, outer)
 

@@ -30,6 +30,8 @@ async function open(kind: DatabaseKind) {
     )
   const { engine } = world
   await engine.authMethods.enable({ path: "approle", type: "approle", config: { maxLeaseTtlMs: 4 * hourMs } })
+  // Whose tokens these are said to be.
+  await engine.appRoles("approle").roles.save("web", {})
   const method = await methodAt("approle")
   return {
     ...world,

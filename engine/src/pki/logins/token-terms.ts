@@ -29,7 +29,6 @@ export interface TokenTerms {
   readonly tokenType: TokenType
 }
 
-/** @public */
 export const initialTokenTerms: TokenTerms = {
   ttlMs: null,
   maxTtlMs: null,
@@ -45,11 +44,7 @@ export const initialTokenTerms: TokenTerms = {
 const policiesMaximum = 100
 const boundsMaximum = 100
 
-/**
- * Of terms as they would become; fields have the names they have in `TokenTerms`, details those of the wire.
- *
- * @public
- */
+/** Of terms as they would become; fields have the names they have in `TokenTerms`, details those of the wire. */
 export function tokenTermsFaults(terms: TokenTerms): Fault[] {
   const { ttlMs, maxTtlMs, policies, boundCidrs, numUses } = terms
   const faults: Fault[] = []

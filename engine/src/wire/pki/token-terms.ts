@@ -71,6 +71,5 @@ export const tokenTermsNames = {
 
 const tokenTermsParameters = parameters(tokenTermsKinds, tokenTermsNames)
 
-/** @public */
 export const encodeTokenTerms = (terms: TokenTerms): Document =>
   encodeMembers(tokenTermsParameters, terms, "specification")

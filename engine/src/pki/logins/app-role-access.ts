@@ -1,0 +1,75 @@
+import { authorizePath, type Capability } from "../../core/access.ts"
+import type { Caller } from "../../core/caller.ts"
+import { EngineError } from "../../core/errors.ts"
+import type { Runtime } from "../../core/runtime.ts"
+import type { Signer } from "../../core/signing.ts"
+import type { Storage } from "../../core/storage.ts"
+import type { Stores } from "../../stores.ts"
+import { type AppRole, appRoleNameOf } from "./app-role.ts"
+import type { SecretIdKey, SecretIdOwner } from "./app-role-store.ts"
+import type { SecretIdRef } from "./app-roles.ts"
+import type { AuthMethod } from "./auth-method.ts"
+import { type AuthMethodDirectory, noAuthMethod } from "./auth-method-directory.ts"
+import type { LoginStores } from "./log-in.ts"
+
+export type AppRoleStores = LoginStores & Pick<Stores, "appRoles" | "mounts" | "secretIds">
+
+export interface AppRoleContext {
+  readonly storage: Storage<AppRoleStores>
+  readonly runtime: Runtime
+  readonly authMethodDirectory: AuthMethodDirectory
+  readonly signer: Signer
+  readonly wakeJob: (name: string) => void
+}
+
+/** What everything in one method goes through: who may, and what is there. */
+export class AppRoleAccess {
+  readonly context: AppRoleContext
+  readonly #path: string
+  readonly #caller: Caller
+
+  constructor(context: AppRoleContext, path: string, caller: Caller) {
+    this.context = context
+    this.#path = path
+    this.#caller = caller
+  }
+
+  authorize(capability: Capability | readonly Capability[], path: string): void {
+    authorizePath(this.#caller, { mount: `auth/${this.#path}`, path, capability })
+  }
+
+  /** In lower case, as roles are found: no spelling of a name leads around what a policy says of it. */
+  authorizeRole(capability: Capability | readonly Capability[], name: string, below?: string): void {
+    this.authorize(capability, ["role", appRoleNameOf(name), ...(below === undefined ? [] : [below])].join("/"))
+  }
+
+  read<T>(work: (stores: AppRoleStores, method: AuthMethod) => Promise<T>): Promise<T> {
+    return this.context.storage.read(async (stores) => work(stores, await this.#method(stores)))
+  }
+
+  write<T>(work: (stores: AppRoleStores, method: AuthMethod) => Promise<T>): Promise<T> {
+    return this.context.storage.transact(async (stores) => work(stores, await this.#method(stores)))
+  }
+
+  async #method(stores: AppRoleStores): Promise<AuthMethod> {
+    const method = (await this.context.authMethodDirectory.within(stores)).at(this.#path)
+    if (method.type !== "approle") throw noAuthMethod(this.#path)
+    return method
+  }
+
+  keyOf(owner: SecretIdOwner, ref: SecretIdRef): SecretIdKey {
+    return "accessor" in ref ? ref : { digest: this.digestOf(owner, ref.secretId) }
+  }
+
+  /** Under a key of the site's, because a secret id that somebody has chosen may be one that can be guessed. */
+  digestOf({ methodId, name }: SecretIdOwner, secretId: string): string {
+    return this.context.signer.sign(`secret-id/${methodId}/${name}/${secretId}`)
+  }
+}
+
+/** Throws `not-found`. */
+export async function roleIn({ appRoles }: AppRoleStores, { id }: AuthMethod, name: string): Promise<AppRole> {
+  const role = await appRoles.find(id, appRoleNameOf(name))
+  if (role === undefined) throw new EngineError("not-found", `there is no role "${name}"`)
+  return role
+}
