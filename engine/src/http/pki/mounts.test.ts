@@ -98,6 +98,20 @@ test("a time that is empty text stays as it is tuned, and one that is the system
   expect(await tune({ default_lease_ttl: "system", max_lease_ttl: "" })).toEqual([0, hours(72)])
 })
 
+test.each([
+  ["/sys/mounts/pki", { type: "pki" }],
+  ["/sys/auth/approle", { type: "approle" }],
+])("an empty entry takes the others away, as existing clients ask for it: %s", async (address, made) => {
+  await using world = await openWorld()
+  const names = ["allowed_response_headers", "passthrough_request_headers", "audit_non_hmac_request_keys"]
+  const all = (value: readonly string[]) => Object.fromEntries(names.map((name) => [name, value]))
+  expect((await world.pki("POST", address, { body: { ...made, config: all(["Link", ""]) } })).status).toBe(204)
+  const tuned = async () => (await world.pki("GET", `${address}/tune`)).body.data
+  expect(await tuned()).toMatchObject(all(["Link"]))
+  expect((await world.pki("POST", `${address}/tune`, { body: all([""]) })).status).toBe(204)
+  expect(await tuned()).toMatchObject(all([]))
+})
+
 test("who is told of a mount is empty text until somebody says it, and again when it is said so", async () => {
   await using world = await openWorld()
   await mounted(world, "pki")

@@ -25,6 +25,7 @@ import {
   isDocument,
   type Kind,
   parameters,
+  Problem,
   text,
   texts,
   unreadable,
@@ -48,15 +49,24 @@ const visibility: Kind<"" | "hidden" | "unauth"> = {
   expected: word("hidden", "unauth").expected,
 }
 
+/** Existing clients take every entry away with one that is empty. */
+const names: Kind<readonly string[]> = {
+  ...texts,
+  decode: (value) => {
+    const read = texts.decode(value)
+    return read instanceof Problem ? read : read?.filter((name) => name !== "")
+  },
+}
+
 export const mountConfigKinds = {
   defaultLeaseTtlMs: leaseTtl,
   maxLeaseTtlMs: leaseTtl,
   forceNoCache: flag,
   listingVisibility: visibility,
-  allowedResponseHeaders: texts,
-  passthroughRequestHeaders: texts,
-  auditNonHmacRequestKeys: texts,
-  auditNonHmacResponseKeys: texts,
+  allowedResponseHeaders: names,
+  passthroughRequestHeaders: names,
+  auditNonHmacRequestKeys: names,
+  auditNonHmacResponseKeys: names,
 }
 const configParameters = parameters(mountConfigKinds)
 
