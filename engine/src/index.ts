@@ -68,6 +68,21 @@ export type {
 } from "./pki/access/service-tokens.ts"
 export type { IssuedCertificate, IssueInput, SignInput } from "./pki/certificates/certificates.ts"
 export type { IssuerCertificate } from "./pki/issuers/issuers.ts"
+export type { AppRoleInput, AppRolePart } from "./pki/logins/app-role.ts"
+export type {
+  AppRoleCredentials,
+  AppRoleLogins,
+  AppRoleMethod,
+  AppRoles,
+  AppRoleView,
+  CreatedSecretId,
+  SecretIdRef,
+  SecretIds,
+} from "./pki/logins/app-roles.ts"
+export type { AuthMethodConfig, AuthMethodInput, AuthMethodPatch } from "./pki/logins/auth-method.ts"
+export type { AuthMethods, AuthMethodView } from "./pki/logins/auth-methods.ts"
+export type { SecretId, SecretIdInput } from "./pki/logins/secret-id.ts"
+export type { TokenTerms } from "./pki/logins/token-terms.ts"
 export { formatIpAddress, parseIpAddress } from "./pki/names/ip-address.ts"
 export type { MountConfig, MountInput, MountPatch, MountTraits } from "./pki/mount.ts"
 export type { Mounts, MountView } from "./pki/mounts.ts"
