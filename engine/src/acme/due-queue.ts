@@ -3,7 +3,7 @@
 import { logFailure } from "../core/failure-log.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { type Instant, secondMs } from "../core/time.ts"
-import type { Timers } from "../core/timers.ts"
+import { type Timers, within } from "../core/timers.ts"
 import { apart, untraced } from "../core/tracing.ts"
 import type { Turn } from "./acme-store.ts"
 
@@ -93,16 +93,8 @@ export class DueQueue<Item, Outcome> {
   }
 
   /** What comes of it, unless that takes longer. */
-  async within<T>(patienceMs: number, work: Promise<T>): Promise<T | undefined> {
-    let cancel = () => {}
-    const late = new Promise<undefined>(
-      (resolve) => (cancel = this.#timers.after(patienceMs, () => resolve(undefined))),
-    )
-    try {
-      return await Promise.race([work, late])
-    } finally {
-      cancel()
-    }
+  within<T>(patienceMs: number, work: Promise<T>): Promise<T | undefined> {
+    return within(this.#timers, patienceMs, work)
   }
 
   /** Ends when what is under way has ended, or has had its time. */

@@ -8,7 +8,7 @@ import type { SettledChallenge, ValidationQueue } from "./acme-queues.ts"
 import type { ClaimedChallenge } from "./acme-store.ts"
 import { DueQueue } from "./due-queue.ts"
 import type { Problem } from "./problem.ts"
-import { type AcmeNetwork, attempt, caaProblem, type NetworkTerms } from "./validation.ts"
+import { type AcmeNetwork, attemptInTime, type NetworkTerms } from "./validation.ts"
 
 export interface ValidationContext extends Pick<
   PkiContext,
@@ -52,18 +52,21 @@ async function look(
   context: ValidationContext,
   challenge: ClaimedChallenge,
 ): Promise<SettledChallenge | Instant | undefined> {
-  const { storage, runtime, network } = context
+  const { storage, runtime, network, timers } = context
   const authority = await authorityOf(context, challenge)
   if (authority === undefined) return undefined
   const { acme, cluster } = authority.settings
   const terms: NetworkTerms = { permittedRanges: acme.challengePermittedIpRanges, resolver: acme.dnsResolver }
   const { identifier, type, token, thumbprint, accountId, directory } = challenge
   const begunAt = runtime.clock.now()
-  let problem = await attempt({ identifier, type, token, thumbprint }, network, terms)
-  if (problem === undefined && acme.caaIdentities.length > 0 && identifier.type === "dns") {
-    const accountUrl = `${cluster.path}/${directory}/account/${accountId}`
-    problem = await caaProblem(identifier, { identities: acme.caaIdentities, method: type, accountUrl }, network, terms)
-  }
+  const looksAtCaa = acme.caaIdentities.length > 0 && identifier.type === "dns"
+  const problem = await attemptInTime(
+    { identifier, type, token, thumbprint },
+    looksAtCaa
+      ? { identities: acme.caaIdentities, accountUrl: `${cluster.path}/${directory}/account/${accountId}` }
+      : undefined,
+    { network, terms, timers },
+  )
   const now = runtime.clock.now()
   const retryAt = problem && retryTime(challenge.attempts, problem, now)
   const result = problem === undefined ? "valid" : retryAt === undefined ? "invalid" : "retried"

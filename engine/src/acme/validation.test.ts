@@ -1,7 +1,17 @@
 import { describe, expect, test } from "vitest"
 import { FetchFailure } from "../core/fetch.ts"
 import { sha256 } from "../x509/digest.ts"
-import { type AcmeNetwork, attempt, caaProblem, caaRefusal, type CaaRecord } from "./validation.ts"
+import { manualClock } from "../testing/manual-clock.ts"
+import { manualTimers } from "../testing/manual-timers.ts"
+import {
+  type AcmeNetwork,
+  attempt,
+  attemptInTime,
+  attemptPatienceMs,
+  caaProblem,
+  caaRefusal,
+  type CaaRecord,
+} from "./validation.ts"
 
 const terms = { permittedRanges: [], resolver: "" }
 const proof = {
@@ -135,5 +145,38 @@ describe("CAA records (RFC 8659, RFC 8657)", () => {
 
   test("that cannot be looked up let nobody issue", async () => {
     expect(await caaProblem(proof.identifier, asked, network({}), terms)).toMatchObject({ type: "dns" })
+  })
+})
+
+describe("an attempt as a whole", () => {
+  const caa = { identities: ["ca.example"], accountUrl: "https://ca.example/account/1" }
+  const proving: Partial<AcmeNetwork> = { getHttp: async () => ({ status: 200, body: Buffer.from(keyAuthorization) }) }
+  const silent = () => new Promise<never>(() => {})
+
+  test.each<{ answers: Partial<AcmeNetwork>; asks: typeof caa | undefined; problems: readonly object[] }>([
+    { answers: proving, asks: undefined, problems: [] },
+    { answers: { ...proving, lookUpCaa: async () => [] }, asks: caa, problems: [] },
+    { answers: proving, asks: caa, problems: [{ type: "dns" }] },
+    { answers: { lookUpCaa: silent }, asks: caa, problems: [{ type: "connection", detail: "nobody is there" }] },
+  ])("with $answers and CAA records $asks comes to $problems", async ({ answers, asks, problems }) => {
+    const timers = manualTimers(manualClock())
+    const around = { network: network(answers), terms, timers }
+    const found = await attemptInTime({ ...proof, type: "http-01" }, asks, around)
+    expect(found === undefined ? [] : [found]).toMatchObject(problems)
+    expect(timers.pendingCount).toBe(0)
+  })
+
+  test.each<{ answers: Partial<AcmeNetwork>; why: string }>([
+    { answers: { getHttp: silent }, why: "the name's server" },
+    { answers: { ...proving, lookUpCaa: silent }, why: "who knows its CAA records" },
+  ])("ends before its turn does, whenever $why would answer", async ({ answers }) => {
+    const timers = manualTimers(manualClock())
+    const around = { network: network(answers), terms, timers }
+    const attempted = attemptInTime({ ...proof, type: "http-01" }, caa, around)
+    await timers.advance(attemptPatienceMs)
+    expect(await attempted).toEqual({
+      type: "connection",
+      detail: "What example.com leads to did not answer within 45 seconds.",
+    })
   })
 })

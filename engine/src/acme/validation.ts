@@ -1,6 +1,8 @@
 // Whether somebody has what they say they have (RFC 8555, section 8; RFC 8737; RFC 8738; RFC 8659). What is asked of the network
 // comes in by a port; what is made of its answers is here. Nothing that a stranger's server says is repeated to anybody.
 import { FetchFailure, type FetchFailureKind } from "../core/fetch.ts"
+import { secondMs } from "../core/time.ts"
+import { type Timers, within } from "../core/timers.ts"
 import { oids } from "../x509/asn1/oids.ts"
 import { DerReader } from "../x509/asn1/reader.ts"
 import { type Certificate, parseCertificate } from "../x509/certificate.ts"
@@ -61,6 +63,34 @@ export interface Proof {
   readonly token: string
   /** Of the account's key. */
   readonly thumbprint: string
+}
+
+/** For all that one attempt asks, to however many names and addresses that leads: shorter than its turn lasts. */
+export const attemptPatienceMs = 45 * secondMs
+
+interface Around {
+  readonly network: AcmeNetwork
+  readonly terms: NetworkTerms
+  readonly timers: Timers
+}
+
+/** What is wrong with it, or what the owner of the name has against it, who is asked where there are `caa`. */
+export async function attemptInTime(
+  proof: Proof,
+  caa: Omit<CaaTerms, "method"> | undefined,
+  { network, terms, timers }: Around,
+): Promise<Problem | undefined> {
+  const { identifier, type: method } = proof
+  const told = await within(
+    timers,
+    attemptPatienceMs,
+    attempt(proof, network, terms).then(async (problem) => ({
+      problem: problem ?? (caa && (await caaProblem(identifier, { ...caa, method }, network, terms))),
+    })),
+  )
+  if (told !== undefined) return told.problem
+  const seconds = attemptPatienceMs / secondMs
+  return { type: "connection", detail: `What ${identifier.value} leads to did not answer within ${seconds} seconds.` }
 }
 
 /** What is wrong with it; undefined where it is proved. */

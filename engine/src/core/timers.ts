@@ -22,6 +22,17 @@ export function stayAlive(): () => void {
   return () => clearInterval(timer)
 }
 
+/** What comes of it, unless that takes longer; it goes on all the same. */
+export async function within<T>(timers: Timers, patienceMs: number, work: Promise<T>): Promise<T | undefined> {
+  let cancel = () => {}
+  const late = new Promise<undefined>((resolve) => (cancel = timers.after(patienceMs, () => resolve(undefined))))
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    cancel()
+  }
+}
+
 let sharing: Promise<void> | undefined
 
 /**
