@@ -9,13 +9,18 @@ type Families = Readonly<Record<string, Family | undefined>>
 /** Closing it closes the engine underneath. */
 export function actingFor(served: ServedEngine, token: string): Engine {
   const forCaller = async () => served.as(await served.authenticate(token))
-  const ofMounts: Readonly<Record<string, (mountPath: string) => unknown>> = {
+  const ofMounts: Readonly<Record<string, (path: string) => unknown>> = {
     pki: (mountPath) =>
       proxied(served.pki(mountPath), async () => (await forCaller()).pki(mountPath) as unknown as Families),
     acme: (mountPath) =>
       proxied(served.acme(mountPath), async () => (await forCaller()).acme(mountPath) as unknown as Families),
     appRoles: (methodPath) =>
       proxied(served.appRoles(methodPath), async () => (await forCaller()).appRoles(methodPath) as unknown as Families),
+    // A family of its own, and no holder of several.
+    kubernetesLogins: (methodPath) =>
+      proxied({ logins: served.kubernetesLogins(methodPath) }, async () => ({
+        logins: (await forCaller()).kubernetesLogins(methodPath) as unknown as Family,
+      })).logins,
   }
   return new Proxy(
     proxied<ServingEngine>(served, async () => (await forCaller()) as unknown as Families),

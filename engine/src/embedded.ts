@@ -4,6 +4,8 @@ import type { AuditTarget } from "./audit/audit-target.ts"
 import { saltedHash } from "./audit/salted-hash.ts"
 import type { PermittedAddresses } from "./client/address-guard.ts"
 import { guardedFetch } from "./client/guarded-fetch.ts"
+import { podAccount } from "./client/pod-account.ts"
+import { kubernetesTokenReviewer } from "./client/token-reviewer.ts"
 import { webhookPolicyClient } from "./client/policy-client.ts"
 import { webhookClient } from "./client/webhook-client.ts"
 import { type AuthorityActivity, noAuthorityActivity } from "./core/authority-activity.ts"
@@ -56,6 +58,8 @@ import { appRoleMethod } from "./pki/logins/app-role-method.ts"
 import { AuthMethodDirectory, type AuthMethodTable } from "./pki/logins/auth-method-directory.ts"
 import { AuthMethodService } from "./pki/logins/auth-method-service.ts"
 import { sweepSecretIds, sweepSecretIdsJob } from "./pki/logins/sweep-secret-ids.ts"
+import { KubernetesLoginService } from "./pki/logins/kubernetes/kubernetes-login-service.ts"
+import type { ReadPodAccount, TokenReviewer } from "./pki/logins/kubernetes/token-reviewer.ts"
 import { MountDirectory, type MountTable } from "./pki/mount-directory.ts"
 import { Authorities } from "./pki/authority.ts"
 import { type SigningKeys, storedSigningKeys } from "./pki/keys/signing-keys.ts"
@@ -169,6 +173,8 @@ export interface EmbeddedOptions {
   /** Where the services that users name may be, besides public addresses; private networks when left out. */
   readonly outgoing?: PermittedAddresses
   readonly acme?: AcmeOptions
+  /** Where Kubernetes puts the account of this server's pod; where it does so in every container when left out. */
+  readonly podAccountFolder?: string
   /** The largest state that is taken; 1 GiB when left out. */
   readonly stateLimitBytes?: number
   readonly events?: EventOptions
@@ -319,6 +325,8 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     keyGenerator: tracer === undefined ? ownGenerator : tracedKeyGenerator(ownGenerator, tracer),
     policyClient: webhookPolicyClient(fetchFrom("policy service", true)),
     policyServiceActivity: new PolicyServiceActivity(),
+    reviewToken: kubernetesTokenReviewer(fetchFrom("kubernetes", false)),
+    readPodAccount: podAccount(options.podAccountFolder),
     crlPublisher: new CrlPublisher({
       storage,
       clock: runtime.clock,
@@ -409,6 +417,8 @@ interface Context {
   readonly keyGenerator: KeyGenerator
   readonly policyClient: PolicyClient
   readonly policyServiceActivity: PolicyServiceActivity
+  readonly reviewToken: TokenReviewer
+  readonly readPodAccount: ReadPodAccount
   readonly crlPublisher: CrlPublisher
   readonly authorityActivity: AuthorityActivity
   readonly figures: FigureBoard
@@ -671,6 +681,10 @@ class CallerEngine implements ServingEngine {
   get mounts() {
     const { storage, runtime, mountDirectory } = this.context
     return new MountService(storage, runtime, mountDirectory, this.caller)
+  }
+
+  kubernetesLogins(methodPath: string) {
+    return new KubernetesLoginService(this.context, this.caller, methodPath)
   }
 
   get leases() {

@@ -32,6 +32,7 @@ import type { ServiceTokens } from "./pki/access/service-tokens.ts"
 import type { AppRoleMethod } from "./pki/logins/app-roles.ts"
 import type { AuthMethodTable } from "./pki/logins/auth-method-directory.ts"
 import type { AuthMethods } from "./pki/logins/auth-methods.ts"
+import type { KubernetesLogins } from "./pki/logins/kubernetes/kubernetes-logins.ts"
 import type { MountTable } from "./pki/mount-directory.ts"
 import type { AuthorityFigures } from "./pki/statistics/authority-figures.ts"
 import type { Leases, ServedLeases } from "./pki/leases/leases.ts"
@@ -102,6 +103,8 @@ export interface Engine extends AsyncDisposable {
   readonly authMethods: AuthMethods
   readonly leases: Leases
   readonly mounts: Mounts
+  /** Logins at the path of a method of the type `kubernetes`, below `auth/`; the same holds for it as for `pki`. */
+  kubernetesLogins(methodPath: string): KubernetesLogins
   /** The authority at a path. Whether there is one, its verbs find out: they throw `not-found`. */
   pki(mountPath: string): Pki
   /** Accounts and orders of the mount's ACME directories, and who is let in to them; the same holds for it. */

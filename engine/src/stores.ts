@@ -18,6 +18,7 @@ import type { PolicyStore } from "./pki/access/policy-store.ts"
 import type { ServiceTokenStore } from "./pki/access/service-token-store.ts"
 import type { AppRoleStore, SecretIdStore } from "./pki/logins/app-role-store.ts"
 import type { AuthMethodStore } from "./pki/logins/auth-method-store.ts"
+import type { KubernetesLoginStore } from "./pki/logins/kubernetes/kubernetes-login-store.ts"
 import type { MountStore } from "./pki/mount-store.ts"
 import type { AuthorityStore } from "./pki/authority.ts"
 import type { CertificateStore } from "./pki/certificates/certificate.ts"
@@ -102,4 +103,5 @@ export interface Stores {
   readonly authMethods: AuthMethodStore
   readonly appRoles: AppRoleStore
   readonly secretIds: SecretIdStore
+  readonly kubernetesLogins: KubernetesLoginStore
 }

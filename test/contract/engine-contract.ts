@@ -8,6 +8,7 @@ import { eventCases } from "./event-cases.ts"
 import { externalCases } from "./external-cases.ts"
 import { identityCases } from "./identity-cases.ts"
 import { issuerCases } from "./issuer-cases.ts"
+import { kubernetesLoginCases } from "./kubernetes-login-cases.ts"
 import { leaseCases } from "./lease-cases.ts"
 import { methodCases } from "./method-cases.ts"
 import type { OpenedEngine } from "./engines.ts"
@@ -66,6 +67,9 @@ export function engineContract(open: () => Promise<OpenedEngine>): void {
   })
   describe("programs that log in:", () => {
     appRoleCases(engine)
+  })
+  describe("logins from Kubernetes:", () => {
+    kubernetesLoginCases(engine)
   })
   describe("issuers and keys:", () => {
     issuerCases(engine)

@@ -352,6 +352,20 @@ export const calls: Readonly<Record<string, Call>> = {
   "acme.renewals.list": ({ acme }, { mountPath }) => acme(mountPath).renewals.list(),
   "acme.renewals.get": ({ acme }, { mountPath }) => acme(mountPath).renewals.get("any"),
   "acme.renewals.withdraw": ({ acme }, { mountPath }) => acme(mountPath).renewals.withdraw("any"),
+  "kubernetesLogins.getConfig": ({ kubernetesLogins }, { kubernetesPath }) =>
+    kubernetesLogins(kubernetesPath).getConfig(),
+  "kubernetesLogins.configure": ({ kubernetesLogins }, { kubernetesPath }) =>
+    kubernetesLogins(kubernetesPath).configure({ kubernetesHost: "https://h" }),
+  "kubernetesLogins.listRoles": ({ kubernetesLogins }, { kubernetesPath }) =>
+    kubernetesLogins(kubernetesPath).listRoles(),
+  "kubernetesLogins.getRole": ({ kubernetesLogins }, { kubernetesPath }) =>
+    kubernetesLogins(kubernetesPath).getRole("web"),
+  "kubernetesLogins.saveRole": ({ kubernetesLogins }, { kubernetesPath }) =>
+    kubernetesLogins(kubernetesPath).saveRole("web", {}),
+  "kubernetesLogins.deleteRole": ({ kubernetesLogins }, { kubernetesPath }) =>
+    kubernetesLogins(kubernetesPath).deleteRole("web"),
+  "kubernetesLogins.login": ({ kubernetesLogins }, { kubernetesPath }) =>
+    kubernetesLogins(kubernetesPath).login({ role: "web", jwt: "any" }),
   "pki.roles.list": ({ pki }, { mountPath }) => pki(mountPath).roles.list(),
   "pki.roles.get": ({ pki }, { mountPath }) => pki(mountPath).roles.get("web"),
   "pki.roles.save": ({ pki }, { mountPath }) => pki(mountPath).roles.save("web", {}),
@@ -404,7 +418,7 @@ export const calls: Readonly<Record<string, Call>> = {
 
 /** Of mounts, what is in them and who may use it, it is told apart whether something is missing or not permitted. */
 const isOfMounts = (method: string): boolean =>
-  /^(mounts|pki|acme|policies|serviceTokens|authMethods|appRoles|leases)\./.test(method)
+  /^(mounts|pki|acme|policies|serviceTokens|authMethods|appRoles|kubernetesLogins|leases)\./.test(method)
 
 /** What anybody with a token may do: of their own, or of nothing yet. */
 /** Each gets their own, which may be nothing. */
@@ -420,6 +434,7 @@ const openToStrangers = new Set([
 const openToAll = new Set([
   "appRoles.logins.logIn",
   "discovery.apiVersion",
+  "kubernetesLogins.login",
   "pki.issuers.list",
   "pki.issuers.certificate",
   "pki.certificates.get",
@@ -454,11 +469,14 @@ export async function newSubject({ root, organization, owner, newMember, newWork
   await root.authMethods.enable({ path: methodPath, type: "approle" })
   await root.appRoles(methodPath).roles.save("web", { roleId: "web" })
   await root.appRoles(methodPath).secretIds.create("web", { secretId: "chosen", numUses: 10 })
+  const kubernetesPath = newName("contract-kubernetes")
+  await root.authMethods.enable({ path: kubernetesPath, type: "kubernetes" })
   const installation = await engine.vcsConnections.createInstallation(organization, { name: "app", installationId: 1 })
   return {
     organization,
     mountPath,
     methodPath,
+    kubernetesPath,
     workspace,
     workspaceId,
     projectId: project.id,

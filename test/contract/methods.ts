@@ -38,6 +38,7 @@ export const methodsOf = (engine: Engine): string[] =>
       .filter((method) => !inherited.has(lastOf(method)))
       .map((method) => `acme.${method}`),
     ...methodsIn(engine.appRoles("any"), new Set()).map((method) => `appRoles.${method}`),
+    ...methodsIn({ kubernetesLogins: engine.kubernetesLogins("any") }, new Set()),
   ].toSorted()
 
 const lastOf = (method: string): string => method.slice(method.indexOf(".") + 1)

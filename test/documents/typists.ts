@@ -42,14 +42,16 @@ export const typists: Readonly<Record<string, Readonly<Record<string, Typist>>>>
     "Making authorities": operations,
     Tidying: operations,
   },
+  "docs/logins.md": {
+    "Programs: AppRole": { test: "test/cli/approle-logins.test.ts" },
+    "A cluster": { test: "test/operator/kubernetes-logins.test.ts" },
+    "cert-manager": { test: "test/operator/kubernetes-logins.test.ts" },
+  },
   "docs/hardening.md": {
     "The machine": hardening,
     "The seal key": hardening,
     "The first tokens": hardening,
     "TLS everywhere": hardening,
     Afterwards: hardening,
-  },
-  "docs/logins.md": {
-    "Programs: AppRole": { test: "test/cli/approle-logins.test.ts" },
   },
 }

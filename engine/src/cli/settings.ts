@@ -292,7 +292,7 @@ export const settings = {
   outgoingRanges: setting({
     placeholder: "<ranges>",
     summary:
-      "Where hosts that users name, external policy services and receivers of webhooks, may be besides public addresses.",
+      "Where hosts that users name, external policy services, receivers of webhooks and the API servers of clusters whose accounts log in, may be besides public addresses.",
     expects: "private, loopback, link-local and ranges such as 192.0.2.0/24, separated by commas, or none",
     schema: parsed(parsePermittedAddresses),
     default: "private",

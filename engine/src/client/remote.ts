@@ -11,6 +11,7 @@ import { callsOver } from "./calls.ts"
 import { remoteConfigurationVersions } from "./configuration-versions.ts"
 import { remoteDiscovery } from "./discovery.ts"
 import { remoteEvents } from "./events.ts"
+import { remoteKubernetesLogins } from "./kubernetes-logins.ts"
 import { remoteLeases } from "./leases.ts"
 import { remoteMounts } from "./mounts.ts"
 import { remoteOrganizationMemberships } from "./organization-memberships.ts"
@@ -31,6 +32,7 @@ import { remoteTags } from "./tags.ts"
 import { remoteTeamProjects, remoteTeamWorkspaces } from "./team-access.ts"
 import { remoteTeams } from "./teams.ts"
 import { remoteTokens } from "./tokens.ts"
+import { mountPathOf } from "../pki/mount.ts"
 import { createTransport, type TransportOptions } from "./transport.ts"
 import { remoteUsers } from "./users.ts"
 import { remoteVariables } from "./variables.ts"
@@ -75,6 +77,8 @@ export function openRemote(url: string, options: TransportOptions): Engine {
     authMethods: remoteAuthMethods(system),
     leases: remoteLeases(system),
     mounts: remoteMounts(system),
+    kubernetesLogins: (methodPath) =>
+      remoteKubernetesLogins(pkiCallsOver(transport, `auth/${mountPathOf(methodPath)}`)),
     pki: (mountPath) => remotePki(transport, mountPath),
     appRoles: (methodPath) => remoteAppRoleMethod(transport, methodPath),
     acme: (mountPath) => remoteAcmeManagement(pkiCallsOver(transport, mountPath)),

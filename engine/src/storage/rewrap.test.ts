@@ -6,7 +6,9 @@ import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { systemRuntime } from "../core/runtime.ts"
 import type { RunId } from "../core/ids.ts"
 import type { MountId } from "../pki/mount.ts"
+import type { AuthMethodId } from "../pki/logins/auth-method.ts"
 import type { CaKey } from "../pki/keys/key.ts"
+import { projectedToken } from "../testing/api-server.ts"
 import { made } from "../testing/people.ts"
 import { populatedWorld } from "../testing/populated-world.ts"
 import { bytesOf, stateFile, stateVersionDocument } from "../testing/state-file.ts"
@@ -80,6 +82,8 @@ async function seed(url: string): Promise<{
     { timeout: 20_000 },
   )
   await world.engine.mounts.create({ path: "pki" })
+  await world.engine.authMethods.enable({ path: "kubernetes", type: "kubernetes" })
+  await world.engine.kubernetesLogins("kubernetes").configure({ kubernetesHost: "h", tokenReviewerJwt: reviewerToken })
   const { id: configuration } = await made(
     world,
     "POST",
@@ -108,6 +112,7 @@ async function addEarlierDocument(database: Database): Promise<void> {
 
 const earlierDocument = JSON.stringify({ long: Buffer.from(seededRandom(2).bytes(1_500_000)).toString("base64") })
 
+const reviewerToken = await projectedToken()
 const webhookSecret = "what deliveries are signed with"
 
 async function addAuthoritySecrets(database: Database): Promise<void> {
@@ -178,8 +183,10 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       for (const id of [idOf(oldText), idOf(newText)]) await forgetKeyId(database, id)
       const newest = keySealer(parseKeyRing(newestText), random)
       const run = await onlyRun(database)
+      const [method] = await database.read((session) => session.all(sql<{ id: string }>`select id from auth_methods`))
       const [webhook] = await database.read((session) => session.all(sql<{ id: string }>`select id from webhooks`))
-      await storesOver(database, newest, clock).read(async ({ runRecords, runs, webhooks }) => {
+      await storesOver(database, newest, clock).read(async ({ kubernetesLogins, runRecords, runs, webhooks }) => {
+        expect(await kubernetesLogins.reviewerToken(method?.id as AuthMethodId)).toBe(reviewerToken)
         expect(await webhooks.secret(webhook?.id ?? "")).toBe(webhookSecret)
         expect(await runRecords.readLog(run, "plan", 0, 1_000)).toEqual(log)
         const chunks = await runRecords.document(run, "plan-file")

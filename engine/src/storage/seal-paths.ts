@@ -17,5 +17,6 @@ export const sealPaths = {
   configuration: (versionId: string): string => `configuration-versions/${versionId}`,
   caKey: (id: string): string => `ca-keys/${id}`,
   mountSecret: (mountId: string, name: string): string => `mount-secrets/${mountId}/${name}`,
+  kubernetesReviewer: (methodId: string): string => `kubernetes-clusters/${methodId}/reviewer-token`,
   acmeBinding: (mountId: string, id: string): string => `acme-bindings/${mountId}/${id}`,
 } as const

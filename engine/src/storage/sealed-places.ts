@@ -37,6 +37,13 @@ export const sealedPlaces: readonly SealedPlace[] = [
     path: ({ mount_id, name }) => sealPaths.mountSecret(String(mount_id), String(name)),
   },
   {
+    table: "kubernetes_clusters",
+    column: "reviewer_token_sealed",
+    key: ["auth_method_id"],
+    batch: small,
+    path: ({ auth_method_id }) => sealPaths.kubernetesReviewer(String(auth_method_id)),
+  },
+  {
     table: "acme_bindings",
     column: "key_sealed",
     key: ["mount_id", "id"],

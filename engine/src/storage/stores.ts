@@ -55,6 +55,7 @@ import { RevocationRows } from "./revocation-rows.ts"
 import { IssuerRows } from "./issuer-rows.ts"
 import { MountSettingRows } from "./mount-setting-rows.ts"
 import { RoleRows } from "./role-rows.ts"
+import { KubernetesLoginRows } from "./kubernetes-login-rows.ts"
 import { LeaseRows } from "./lease-rows.ts"
 import { TidyRows } from "./tidy-rows.ts"
 import { WebhookRows } from "./webhook-rows.ts"
@@ -199,6 +200,9 @@ class SessionStores implements Stores {
   }
   get mountSettings() {
     return this.#once("mountSettings", MountSettingRows)
+  }
+  get kubernetesLogins() {
+    return this.#once("kubernetesLogins", KubernetesLoginRows)
   }
   get certificates() {
     return this.#once("certificates", CertificateRows)

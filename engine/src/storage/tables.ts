@@ -53,6 +53,8 @@ export interface Tables {
   roles: RoleRow
   mount_settings: MountSettingRow
   mount_secrets: MountSecretRow
+  kubernetes_clusters: KubernetesClusterRow
+  kubernetes_roles: KubernetesRoleRow
   certificates: CertificateTable
   certificate_names: CertificateNameRow
   revocations: RevocationRow
@@ -716,6 +718,20 @@ export interface MountSecretRow {
   mount_id: string
   name: string
   value_sealed: Uint8Array
+}
+
+export interface KubernetesClusterRow {
+  auth_method_id: string
+  /** JSON object. */
+  config: string
+  reviewer_token_sealed: Uint8Array | null
+}
+
+export interface KubernetesRoleRow {
+  auth_method_id: string
+  name: string
+  /** JSON object. */
+  definition: string
 }
 
 export interface CertificateRow {

@@ -48,6 +48,7 @@ export interface WorldOptions {
   readonly auditOpenReads?: boolean
   readonly outgoing?: EmbeddedOptions["outgoing"]
   readonly acme?: EmbeddedOptions["acme"]
+  readonly podAccountFolder?: string
   readonly events?: EmbeddedOptions["events"]
   /** False where nothing may change but by a request. */
   readonly jobs?: boolean
@@ -84,6 +85,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
         }),
     ...(options.outgoing === undefined ? {} : { outgoing: options.outgoing }),
     ...(options.acme === undefined ? {} : { acme: options.acme }),
+    // Whatever these tests run in, it is no pod unless they say so.
+    podAccountFolder: options.podAccountFolder ?? "/nowhere",
     ...(options.events === undefined ? {} : { events: options.events }),
     ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
     ...(options.timers === undefined ? {} : { timers: options.timers }),

@@ -2,6 +2,7 @@ import { acmeRequests } from "./acme-requests.ts"
 import { appRoleRequests } from "./app-role-requests.ts"
 import { certificateRequests, storedCertificateRequests } from "./certificate-requests.ts"
 import { externalPolicyRequests } from "./external-policy-requests.ts"
+import { kubernetesRequests } from "./kubernetes-requests.ts"
 import { leaseRequests } from "./lease-requests.ts"
 import { ocspRequests } from "./ocsp-requests.ts"
 import { issuerRequests } from "./issuer-requests.ts"
@@ -17,6 +18,7 @@ export const requests: Readonly<Record<string, PreparePki>> = {
   ...systemRequests,
   ...tokenRequests,
   ...appRoleRequests,
+  ...kubernetesRequests,
   ...leaseRequests,
   ...issuerRequests,
   ...roleRequests,

@@ -9,7 +9,7 @@ import type { TokenType } from "./token-terms.ts"
 export type AuthMethodId = Id<"auth">
 
 /** Those that can be enabled; each has its endpoints in `http/auth-routes.ts`. */
-export const authMethodTypes = ["approle"] as const
+export const authMethodTypes = ["approle", "kubernetes"] as const
 export type AuthMethodType = (typeof authMethodTypes)[number]
 
 /** Leases are the tokens of logins: what a role does not say of their lifetimes, this does. */

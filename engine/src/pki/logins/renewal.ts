@@ -1,17 +1,22 @@
 import { unprocessable } from "../../core/errors.ts"
 import type { Stores } from "../../stores.ts"
 import type { ServiceToken } from "../access/service-token.ts"
+import type { AuthMethodType } from "./auth-method.ts"
 
-export type RenewalStores = Pick<Stores, "appRoles" | "authMethods">
+export type RenewalStores = Pick<Stores, "appRoles" | "authMethods" | "kubernetesLogins">
 
 /** A token of a role that is gone goes on until its end, and no further: a period would have no end otherwise. */
 export async function refuseWithoutRole(
-  { appRoles, authMethods }: RenewalStores,
+  { appRoles, authMethods, kubernetesLogins }: RenewalStores,
   { authMethodId, meta }: Pick<ServiceToken, "authMethodId" | "meta">,
 ): Promise<void> {
   const method = authMethodId === null ? undefined : await authMethods.find(authMethodId)
-  if (method?.type !== "approle") return
-  const name = meta["role_name"] ?? ""
-  if ((await appRoles.find(method.id, name)) === undefined)
-    throw unprocessable(`role "${name}" does not exist any more; its tokens are not renewed`)
+  if (method === undefined) return
+  const name = meta[roleMembers[method.type]] ?? ""
+  const role =
+    method.type === "approle" ? await appRoles.find(method.id, name) : await kubernetesLogins.role(method.id, name)
+  if (role === undefined) throw unprocessable(`role "${name}" does not exist any more; its tokens are not renewed`)
 }
+
+/** What tells of a token by which role it was given. */
+const roleMembers: Readonly<Record<AuthMethodType, string>> = { approle: "role_name", kubernetes: "role" }

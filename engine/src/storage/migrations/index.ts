@@ -40,4 +40,5 @@ export const migrations: readonly Migration[] = [
   loaded("0029-partitions", async () => (await import("./0029-partitions.ts")).partitionsMigration),
   loaded("0030-auth-methods", async () => (await import("./0030-auth-methods.ts")).authMethodsMigration),
   loaded("0032-app-roles", async () => (await import("./0032-app-roles.ts")).appRolesMigration),
+  loaded("0033-kubernetes-logins", async () => (await import("./0033-kubernetes-logins.ts")).kubernetesLoginsMigration),
 ]

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { hourMs } from "../../engine/src/core/time.ts"
+import type { Engine } from "../../engine/src/engine.ts"
+import type { KubernetesLogins } from "../../engine/src/pki/logins/kubernetes/kubernetes-logins.ts"
+import { initialTokenTerms } from "../../engine/src/pki/logins/token-terms.ts"
+import {
+  type ApiServer,
+  projectedToken,
+  reviewed,
+  startApiServer,
+  webAccount,
+  webReviewed,
+} from "../../engine/src/testing/api-server.ts"
+import type { OpenedEngine } from "./engines.ts"
+import { notFound, refused } from "./refusals.ts"
+
+let count = 0
+const bound = { boundServiceAccountNames: ["web"], boundServiceAccountNamespaces: ["shop"] }
+
+export function kubernetesLoginCases(engine: () => OpenedEngine): void {
+  let cluster: ApiServer
+  beforeAll(async () => {
+    cluster = await startApiServer()
+  })
+  afterAll(() => cluster[Symbol.asyncDispose]())
+
+  async function newMethod(root: Engine = engine().root): Promise<KubernetesLogins> {
+    const path = `contract/kubernetes-${(count += 1)}`
+    await root.authMethods.enable({ path, type: "kubernetes" })
+    return root.kubernetesLogins(`${path}/`)
+  }
+  const cast = () => ({ kubernetesHost: cluster.url, kubernetesCaCert: cluster.authorities })
+
+  describe("a cluster whose accounts log in", () => {
+    test("is configured, read without what is secret, and configured anew", async () => {
+      const logins = await newMethod()
+      await expect(logins.getConfig()).rejects.toMatchObject(notFound)
+      const tokenReviewerJwt = await projectedToken()
+      const told = await logins.configure({ ...cast(), tokenReviewerJwt, issuer: "https://i", disableLocalCaJwt: true })
+      expect(told).toEqual({ warnings: [] })
+      const config = {
+        ...cast(),
+        pemKeys: [],
+        issuer: "https://i",
+        disableIssValidation: true,
+        disableLocalCaJwt: true,
+        tokenReviewerJwtSet: true,
+      }
+      expect(await logins.getConfig()).toEqual(config)
+      await logins.configure(cast())
+      const bare = { issuer: "", disableLocalCaJwt: false, tokenReviewerJwtSet: false }
+      expect(await logins.getConfig()).toEqual({ ...config, ...bare })
+    })
+
+    test("is refused with each fault by name, and stays as it was", async () => {
+      const logins = await newMethod()
+      await expect(
+        logins.configure({ kubernetesHost: "http://h", kubernetesCaCert: "x", tokenReviewerJwt: "y", pemKeys: ["z"] }),
+      ).rejects.toMatchObject(
+        refused("invalid", ["kubernetesHost"], ["kubernetesCaCert"], ["pemKeys"], ["tokenReviewerJwt"]),
+      )
+      await expect(logins.configure({})).rejects.toMatchObject(refused("invalid", ["kubernetesHost"]))
+      await expect(logins.getConfig()).rejects.toMatchObject(notFound)
+    })
+
+    test("is not there at a path without a method, nor at one of another type", async () => {
+      const { root } = engine()
+      await root.authMethods.enable({ path: "contract/no-kubernetes", type: "approle" })
+      for (const path of ["contract/none", "contract/no-kubernetes"])
+        await expect(root.kubernetesLogins(path).getConfig()).rejects.toMatchObject({ code: "not-found" })
+    })
+  })
+
+  describe("a role of a cluster's accounts", () => {
+    test("is saved, changed in part, found in any case, listed and deleted", async () => {
+      const logins = await newMethod()
+      const { role, warnings } = await logins.saveRole("Web", { ...bound, policies: ["issue"], ttlMs: hourMs })
+      expect(role).toEqual({
+        ...initialTokenTerms,
+        ...bound,
+        audience: "",
+        aliasNameSource: "serviceaccount_uid",
+        policies: ["issue"],
+        ttlMs: hourMs,
+      })
+      expect(warnings).toEqual([expect.stringContaining("audience")])
+      const changed = await logins.saveRole("web", { audience: "vault", ttlMs: null, numUses: 3 })
+      expect(changed).toEqual({ role: { ...role, audience: "vault", ttlMs: null, numUses: 3 }, warnings: [] })
+      expect(await logins.getRole("WEB")).toEqual(changed.role)
+      await logins.saveRole("api", bound)
+      expect(await logins.listRoles()).toEqual(["api", "web"])
+      expect(await logins.listRoles({ after: "api", limit: 5 })).toEqual(["web"])
+      await logins.deleteRole("web")
+      await logins.deleteRole("web")
+      await expect(logins.getRole("web")).rejects.toMatchObject(notFound)
+      expect(await logins.listRoles()).toEqual(["api"])
+    })
+
+    test("is refused with each fault by name, and not saved", async () => {
+      const logins = await newMethod()
+      const wrong = { boundServiceAccountNames: ["*", "web"], policies: ["root"], numUses: -1 }
+      await expect(logins.saveRole("web", wrong)).rejects.toMatchObject(
+        refused("invalid", ["boundServiceAccountNames"], ["boundServiceAccountNamespaces"], ["policies"], ["numUses"]),
+      )
+      await expect(logins.saveRole("-", bound)).rejects.toMatchObject(refused("invalid", ["name"]))
+      expect(await logins.listRoles()).toEqual([])
+    })
+  })
+
+  describe("an account of a cluster", () => {
+    test("logs in, and its token is one that lives by the role", async () => {
+      const { root } = engine()
+      const logins = await newMethod()
+      await logins.configure(cast())
+      await logins.saveRole("web", { ...bound, ttlMs: hourMs })
+      cluster.answerWith(webReviewed)
+      const { secret, token, warnings } = await logins.login({ role: "Web", jwt: await projectedToken() })
+      expect(warnings).toEqual([])
+      expect(token).toMatchObject({
+        policies: ["default"],
+        orphan: true,
+        renewable: true,
+        ttlMs: hourMs,
+        meta: { role: "web", service_account_name: webAccount.name, service_account_uid: webAccount.uid },
+      })
+      expect(await root.serviceTokens.lookup({ secret })).toMatchObject({ accessor: token.accessor })
+    })
+
+    test("is refused, or asked to come again, as the cluster says", async () => {
+      const logins = await newMethod()
+      const jwt = await projectedToken()
+      await expect(logins.login({ role: "web", jwt })).rejects.toMatchObject(refused("bad-request"))
+      await logins.saveRole("web", bound)
+      await expect(logins.login({ role: "web", jwt })).rejects.toMatchObject(refused("unprocessable"))
+      await logins.configure(cast())
+      cluster.answerWith(reviewed({ authenticated: false }))
+      for (const one of [jwt, "no.jwt.this"])
+        await expect(logins.login({ role: "web", jwt: one })).rejects.toMatchObject(refused("forbidden"))
+      for (const wrong of [
+        { role: "", jwt },
+        { role: "web", jwt: "" },
+      ])
+        await expect(logins.login(wrong)).rejects.toMatchObject(refused("bad-request"))
+      cluster.answerWith(reviewed({}, 500))
+      await expect(logins.login({ role: "web", jwt })).rejects.toMatchObject(refused("unavailable"))
+    })
+  })
+}
