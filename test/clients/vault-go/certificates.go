@@ -274,5 +274,6 @@ func leases(s *story) {
 		succeeds(sys.RevokeWithOptionsWithContext(s.ctx, &vault.RevokeOptions{LeaseID: mount + "/issue/leased", Prefix: true, Sync: true}))
 		isTrue("both are revoked", revoked(first) && revoked(second))
 		absent(s.client.Logical().ListWithContext(s.ctx, "sys/leases/lookup/"+mount+"/issue/leased/"))
+		succeeds(sys.RevokeForceWithContext(s.ctx, mount+"/issue/leased"))
 	})
 }

@@ -215,6 +215,8 @@ def leases():
         issue(), issue()
         equal("how many", len(root.sys.list_leases(f"{mount}/issue/leased")["data"]["keys"]), 2)
         root.sys.revoke_prefix(f"{mount}/issue/leased")
+        issue()
+        root.sys.revoke_force(f"{mount}/issue/leased")
 
     yield "looks at a lease, cannot renew it, and revokes it", one
     yield "lists leases, and asks that all of a role be revoked", many

@@ -32,6 +32,8 @@ export const leaseRequests: Readonly<Record<string, PreparePki>> = Object.fromEn
   ...both("sys/renew"),
   ["POST /sys/leases/revoke-prefix/*prefix", allBelow],
   ["POST /sys/revoke-prefix/*prefix", allBelow],
+  ["POST /sys/leases/revoke-force/*prefix", allBelow],
+  ["POST /sys/revoke-force/*prefix", allBelow],
 ])
 
 /** Who may ask hears that a lease of a certificate is not renewed. */

@@ -130,7 +130,7 @@ describe("leases", () => {
     expect((await lookup(wide.body.lease_id)).status).toBe(200)
   })
 
-  test.each(["leases/revoke-prefix", "revoke-prefix"])(
+  test.each(["leases/revoke-prefix", "revoke-prefix", "leases/revoke-force", "revoke-force"])(
     "below a path are revoked at %s, at once with sync",
     async (address) => {
       const { path, pki, issue, revoked } = await newMount()
@@ -221,6 +221,7 @@ describe("leases", () => {
     expect(await ask("LIST", `leases/lookup/${path}`, plain)).toBe(403)
     expect(await ask("LIST", `leases/lookup/${path}`, trusted)).toBe(200)
     expect(await ask("PUT", `leases/revoke-prefix/${path}/none`, plain, {})).toBe(403)
+    expect(await ask("PUT", `leases/revoke-force/${path}/none`, plain, {})).toBe(403)
     expect(await ask("PUT", "leases/revoke-prefix/auth/token/create", plain, {})).toBe(403)
     expect(await ask("PUT", `leases/revoke-prefix/${path}/none`, trusted, { sync: true })).toBe(204)
     expect(await ask("PUT", "leases/lookup", narrow, body)).toBe(200)

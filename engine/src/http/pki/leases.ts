@@ -24,6 +24,7 @@ export const leaseRoutes: readonly SystemRoute[] = [
   ...(["sys/leases/renew", "sys/renew"] as const).flatMap(renewal),
   ...(["sys/leases/revoke", "sys/revoke"] as const).flatMap(revocation),
   ...(["sys/leases/revoke-prefix", "sys/revoke-prefix"] as const).map(prefixRevocation),
+  ...(["sys/leases/revoke-force", "sys/revoke-force"] as const).map(prefixRevocation),
 ]
 
 function leaseIdIn(request: SystemRequest): string {

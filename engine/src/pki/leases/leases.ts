@@ -30,7 +30,12 @@ export interface LeaseAddress<Endpoint extends string> {
 }
 export type RevokeEndpoint = "sys/leases/revoke" | "sys/revoke"
 export type RenewEndpoint = "sys/leases/renew" | "sys/renew"
-export type RevokePrefixEndpoint = "sys/leases/revoke-prefix" | "sys/revoke-prefix"
+/** Force leaves behind what cannot be ended elsewhere; here nothing is elsewhere, so that it does the same. */
+export type RevokePrefixEndpoint =
+  | "sys/leases/revoke-prefix"
+  | "sys/revoke-prefix"
+  | "sys/leases/revoke-force"
+  | "sys/revoke-force"
 
 /** On the server's side. */
 export interface ServedLeases extends Leases {
