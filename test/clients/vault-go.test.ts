@@ -21,6 +21,8 @@ const stories = [
   "capabilities",
   "tokens",
   "token renewal",
+  "auth methods",
+  "AppRole",
   "refusals",
   "OpenBao's client",
 ] as const

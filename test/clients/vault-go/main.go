@@ -33,6 +33,8 @@ var stories = []struct {
 	{"capabilities", capabilities},
 	{"tokens", tokens},
 	{"token renewal", tokenRenewal},
+	{"auth methods", authMethods},
+	{"AppRole", appRoles},
 	{"refusals", refusals},
 	{"OpenBao's client", openBao},
 }
