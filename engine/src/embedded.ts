@@ -52,6 +52,7 @@ import { tokenUses } from "./organizations/token-uses.ts"
 import { UserService } from "./organizations/user-service.ts"
 import { VcsConnectionService } from "./organizations/vcs-connection-service.ts"
 import { PolicyService } from "./pki/access/policy-service.ts"
+import { TokenRoleService } from "./pki/access/token-role-service.ts"
 import { ServiceTokenService } from "./pki/access/service-token-service.ts"
 import { addressBounds } from "./pki/logins/address-bounds.ts"
 import { appRoleMethod } from "./pki/logins/app-role-method.ts"
@@ -697,6 +698,10 @@ class CallerEngine implements ServingEngine {
 
   get serviceTokens() {
     return new ServiceTokenService(this.context.storage, this.context.runtime, this.caller)
+  }
+
+  get tokenRoles() {
+    return new TokenRoleService(this.context.storage, this.caller)
   }
 
   get authMethods() {

@@ -29,6 +29,7 @@ import type { Users } from "./organizations/users.ts"
 import type { VcsConnections } from "./organizations/vcs-connections.ts"
 import type { Policies } from "./pki/access/policies.ts"
 import type { ServiceTokens } from "./pki/access/service-tokens.ts"
+import type { TokenRoles } from "./pki/access/token-roles.ts"
 import type { AppRoleMethod } from "./pki/logins/app-roles.ts"
 import type { AuthMethodTable } from "./pki/logins/auth-method-directory.ts"
 import type { AuthMethods } from "./pki/logins/auth-methods.ts"
@@ -100,6 +101,7 @@ export interface Engine extends AsyncDisposable {
   readonly retentionPolicies: RetentionPolicies
   readonly policies: Policies
   readonly serviceTokens: ServiceTokens
+  readonly tokenRoles: TokenRoles
   readonly authMethods: AuthMethods
   readonly leases: Leases
   readonly mounts: Mounts

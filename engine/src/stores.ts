@@ -15,6 +15,7 @@ import type { TeamStore } from "./organizations/team-store.ts"
 import type { TokenStore } from "./organizations/token-store.ts"
 import type { UserStore } from "./organizations/user-store.ts"
 import type { PolicyStore } from "./pki/access/policy-store.ts"
+import type { TokenRoleStore } from "./pki/access/token-role-store.ts"
 import type { ServiceTokenStore } from "./pki/access/service-token-store.ts"
 import type { AppRoleStore, SecretIdStore } from "./pki/logins/app-role-store.ts"
 import type { AuthMethodStore } from "./pki/logins/auth-method-store.ts"
@@ -100,6 +101,7 @@ export interface Stores {
   readonly renewalSignals: RenewalSignalStore
   readonly policies: PolicyStore
   readonly serviceTokens: ServiceTokenStore
+  readonly tokenRoles: TokenRoleStore
   readonly authMethods: AuthMethodStore
   readonly appRoles: AppRoleStore
   readonly secretIds: SecretIdStore

@@ -431,7 +431,8 @@ const table: Readonly<Record<string, Row>> = {
   "agentPools.delete": "organization",
 }
 
-const ofCertificates = /^(mounts|pki|acme|policies|serviceTokens|authMethods|appRoles|kubernetesLogins|leases)\./
+const ofCertificates =
+  /^(mounts|pki|acme|policies|serviceTokens|tokenRoles|authMethods|appRoles|kubernetesLogins|leases)\./
 
 const { clock, random } = systemRuntime()
 const keyText = Buffer.alloc(32, "events").toString("base64")

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { hourMs, minuteMs } from "../../engine/src/core/time.ts"
+import type { TokenRole } from "../../engine/src/pki/access/token-role.ts"
 import { initialAuthMethodConfig } from "../../engine/src/pki/logins/auth-method.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { notFound, refused } from "./refusals.ts"
@@ -8,6 +9,74 @@ let count = 0
 const newPath = (): string => `contract/method-${(count += 1)}`
 
 export function loginCases(engine: () => OpenedEngine): void {
+  describe("a token role", () => {
+    test("is made, listed, changed in part and deleted", async () => {
+      const { tokenRoles } = engine().root
+      const name = `contract-role-${(count += 1)}`
+      const input: Partial<TokenRole> = {
+        allowedPolicies: ["web"],
+        allowedPoliciesGlob: ["team-*"],
+        disallowedPolicies: ["admin"],
+        disallowedPoliciesGlob: ["*-admin"],
+        orphan: true,
+        renewable: false,
+        pathSuffix: "v1",
+        explicitMaxTtlMs: hourMs,
+        periodMs: minuteMs,
+        boundCidrs: ["10.0.0.0/8"],
+        noDefaultPolicy: true,
+        numUses: 7,
+        tokenType: "service",
+      }
+      const made = await tokenRoles.save(name, input)
+      expect(made).toEqual(input)
+      expect(await tokenRoles.get(name)).toEqual(made)
+      const changed = await tokenRoles.save(name, { periodMs: null, allowedPolicies: [], renewable: true })
+      expect(changed).toEqual({ ...made, periodMs: null, allowedPolicies: [], renewable: true })
+      expect(await tokenRoles.list()).toContain(name)
+      expect(await tokenRoles.list({ after: name, limit: 1 })).not.toContain(name)
+      await tokenRoles.delete(name)
+      await tokenRoles.delete(name)
+      await expect(tokenRoles.get(name)).rejects.toMatchObject(notFound)
+      expect(await tokenRoles.list()).not.toContain(name)
+    })
+
+    test("makes tokens on its terms, and is missed where there is none", async () => {
+      const { tokenRoles, serviceTokens, policies } = engine().root
+      const name = `contract-role-${(count += 1)}`
+      await policies.put("contract-role", "# nothing")
+      await tokenRoles.save(name, {
+        allowedPolicies: ["contract-role"],
+        boundCidrs: ["192.0.2.0/24"],
+        pathSuffix: "v1",
+      })
+      const { token } = await serviceTokens.createByRole(name, {})
+      expect(token).toMatchObject({
+        policies: ["contract-role", "default"],
+        boundCidrs: ["192.0.2.0/24"],
+        path: `auth/token/create/${name}/v1`,
+        role: name,
+      })
+      expect(await serviceTokens.lookup({ accessor: token.accessor })).toMatchObject({ role: name })
+      await expect(serviceTokens.createByRole(name, { policies: ["root"] })).rejects.toMatchObject(
+        refused("invalid", ["policies"]),
+      )
+      await expect(serviceTokens.createByRole("contract-absent", {})).rejects.toMatchObject(notFound)
+      await serviceTokens.revoke({ accessor: token.accessor })
+      await tokenRoles.delete(name)
+    })
+
+    test("names every fault, and nothing is made", async () => {
+      const { tokenRoles } = engine().root
+      const wrong = { pathSuffix: "a/b", boundCidrs: ["host"], numUses: -1 }
+      await expect(
+        tokenRoles.save("-contract", { ...wrong, allowedPolicies: ["x".repeat(129)] }),
+      ).rejects.toMatchObject(
+        refused("invalid", ["roleName"], ["allowedPolicies"], ["pathSuffix"], ["boundCidrs"], ["numUses"]),
+      )
+      await expect(tokenRoles.get("-contract")).rejects.toMatchObject(notFound)
+    })
+  })
   describe("an auth method", () => {
     test("is enabled, found, listed beside the server's own, tuned and disabled", async () => {
       const { authMethods } = engine().root

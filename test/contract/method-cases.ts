@@ -266,6 +266,11 @@ export const calls: Readonly<Record<string, Call>> = {
   "policies.detach": ({ policies }, { username }) => policies.detach("default", { kind: "user", username }),
   "serviceTokens.create": ({ serviceTokens }) => serviceTokens.create({}),
   "serviceTokens.createOrphan": ({ serviceTokens }) => serviceTokens.createOrphan({}),
+  "serviceTokens.createByRole": ({ serviceTokens }) => serviceTokens.createByRole("any", {}),
+  "tokenRoles.list": ({ tokenRoles }) => tokenRoles.list(),
+  "tokenRoles.get": ({ tokenRoles }) => tokenRoles.get("any"),
+  "tokenRoles.save": ({ tokenRoles }) => tokenRoles.save("any", {}),
+  "tokenRoles.delete": ({ tokenRoles }) => tokenRoles.delete("any"),
   "serviceTokens.lookup": ({ serviceTokens }) => serviceTokens.lookup("self"),
   "serviceTokens.list": ({ serviceTokens }) => serviceTokens.list(),
   "serviceTokens.renew": ({ serviceTokens }) => serviceTokens.renew("self"),
@@ -418,7 +423,7 @@ export const calls: Readonly<Record<string, Call>> = {
 
 /** Of mounts, what is in them and who may use it, it is told apart whether something is missing or not permitted. */
 const isOfMounts = (method: string): boolean =>
-  /^(mounts|pki|acme|policies|serviceTokens|authMethods|appRoles|kubernetesLogins|leases)\./.test(method)
+  /^(mounts|pki|acme|policies|serviceTokens|tokenRoles|authMethods|appRoles|kubernetesLogins|leases)\./.test(method)
 
 /** What anybody with a token may do: of their own, or of nothing yet. */
 /** Each gets their own, which may be nothing. */

@@ -9,6 +9,7 @@ export interface Typist {
 }
 
 const operations = { test: "test/cli/operations.test.ts" }
+const logins = { test: "test/cli/logins.test.ts" }
 const hardening = { test: "test/cli/hardening.test.ts" }
 
 const isDone =
@@ -43,9 +44,11 @@ export const typists: Readonly<Record<string, Readonly<Record<string, Typist>>>>
     Tidying: operations,
   },
   "docs/logins.md": {
+    "First method": logins,
     "Programs: AppRole": { test: "test/cli/approle-logins.test.ts" },
     "A cluster": { test: "test/operator/kubernetes-logins.test.ts" },
     "cert-manager": { test: "test/operator/kubernetes-logins.test.ts" },
+    "Token roles": logins,
   },
   "docs/hardening.md": {
     "The machine": hardening,

@@ -31,6 +31,7 @@ import { remoteStateVersions } from "./state-versions.ts"
 import { remoteTags } from "./tags.ts"
 import { remoteTeamProjects, remoteTeamWorkspaces } from "./team-access.ts"
 import { remoteTeams } from "./teams.ts"
+import { remoteTokenRoles } from "./token-roles.ts"
 import { remoteTokens } from "./tokens.ts"
 import { mountPathOf } from "../pki/mount.ts"
 import { createTransport, type TransportOptions } from "./transport.ts"
@@ -74,6 +75,7 @@ export function openRemote(url: string, options: TransportOptions): Engine {
     agentPools: remoteAgentPools(calls),
     policies: remotePolicies(system),
     serviceTokens: remoteServiceTokens(system),
+    tokenRoles: remoteTokenRoles(system),
     authMethods: remoteAuthMethods(system),
     leases: remoteLeases(system),
     mounts: remoteMounts(system),

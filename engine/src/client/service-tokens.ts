@@ -11,15 +11,17 @@ import {
 } from "../wire/pki/service-token.ts"
 import { type PkiCalls, saying } from "./pki-calls.ts"
 import { queryOf } from "./calls.ts"
+import { path } from "./transport.ts"
 
 export const remoteServiceTokens = (calls: PkiCalls): ServiceTokens => {
-  const create = async (path: string, input: ServiceTokenInput) =>
-    decodeCreatedServiceToken(await calls.write(path, saying(serviceTokenParameters, input)))
+  const create = async (at: string, input: ServiceTokenInput) =>
+    decodeCreatedServiceToken(await calls.write(at, saying(serviceTokenParameters, input)))
   const about = (token: TokenRef, more: { readonly incrementMs?: number } = {}) =>
     saying(tokenParameters, { ...membersOf(token), ...more })
   return {
     create: async (input) => create("/auth/token/create", input),
     createOrphan: async (input) => create("/auth/token/create-orphan", input),
+    createByRole: async (role, input) => create(path`/auth/token/create/${role}`, input),
     lookup: async (token) =>
       decodeServiceToken((await calls.write(`/auth/token/lookup${suffixOf(token)}`, about(token))).data),
     async list({ after, limit } = {}) {

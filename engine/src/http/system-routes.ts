@@ -3,6 +3,7 @@ import { healthRoutes } from "./pki/health.ts"
 import { leaseRoutes } from "./pki/leases.ts"
 import { mountRoutes } from "./pki/mounts.ts"
 import { policyRoutes } from "./pki/policies.ts"
+import { tokenRoleRoutes } from "./pki/token-roles.ts"
 import { tokenRoutes } from "./pki/tokens.ts"
 import type { SystemRoute } from "./pki-route.ts"
 
@@ -13,5 +14,6 @@ export const systemRoutes: readonly SystemRoute[] = [
   ...authMethodRoutes,
   ...policyRoutes,
   ...tokenRoutes,
+  ...tokenRoleRoutes,
   ...leaseRoutes,
 ]

@@ -31,6 +31,7 @@ import { StateVersionRows } from "./state-version-rows.ts"
 import { TeamProjectRows } from "./team-project-rows.ts"
 import { TeamRows } from "./team-rows.ts"
 import { TeamWorkspaceRows } from "./team-workspace-rows.ts"
+import { TokenRoleRows } from "./token-role-rows.ts"
 import { TokenRows } from "./token-rows.ts"
 import { UserRows } from "./user-rows.ts"
 import { RemoteStateConsumerRows } from "./remote-state-consumer-rows.ts"
@@ -175,6 +176,9 @@ class SessionStores implements Stores {
   }
   get mounts() {
     return this.#once("mounts", MountRows)
+  }
+  get tokenRoles() {
+    return this.#once("tokenRoles", TokenRoleRows)
   }
   get authMethods() {
     return this.#once("authMethods", AuthMethodRows)

@@ -48,6 +48,7 @@ export interface Tables {
   auth_methods: AuthMethodRow
   app_roles: AppRoleRow
   app_role_secret_ids: SecretIdRow
+  token_roles: TokenRoleRow
   ca_keys: CaKeyRow
   issuers: IssuerRow
   roles: RoleRow
@@ -639,6 +640,12 @@ export interface MountRow {
   accessor: string
   uuid: string
   created_at: number
+}
+
+export interface TokenRoleRow {
+  name: string
+  /** JSON object. */
+  definition: string
 }
 
 export interface AuthMethodRow {

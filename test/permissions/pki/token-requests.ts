@@ -16,9 +16,22 @@ const own: PreparePki = async ({ newToken }, caller) => ({
 })
 const paths = { paths: ["matrix/any/issue/web"] }
 
+const someRole: PreparePki = async ({ root, unique }) => {
+  await root("POST", `/auth/token/roles/${unique}`, { allowed_policies: "default" })
+  return { params: { role_name: unique } }
+}
+
 export const tokenRequests: Readonly<Record<string, PreparePki>> = {
   "POST /auth/token/create": () => ({ body: { policies: ["default"] } }),
   "POST /auth/token/create-orphan": () => ({ body: { policies: ["default"] } }),
+  "POST /auth/token/create/:role_name": async (subject, caller) => ({ ...(await someRole(subject, caller)), body: {} }),
+  "LIST /auth/token/roles": async (subject, caller) => {
+    await someRole(subject, caller)
+    return {}
+  },
+  "GET /auth/token/roles/:role_name": someRole,
+  "POST /auth/token/roles/:role_name": ({ unique }) => ({ params: { role_name: unique }, body: { orphan: true } }),
+  "DELETE /auth/token/roles/:role_name": someRole,
   "GET /auth/token/lookup-self": nothing,
   "POST /auth/token/lookup-self": nothing,
   "POST /auth/token/renew-self": own,

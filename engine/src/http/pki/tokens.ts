@@ -12,7 +12,7 @@ import {
 } from "../../wire/pki/service-token.ts"
 import { serviceToken } from "../authenticate.ts"
 import { issuedToken } from "../issued-token.ts"
-import { answer, listed, nothing, type Operation, type SystemRequest, type SystemRoute } from "../pki-route.ts"
+import { answer, listed, nothing, param, type Operation, type SystemRequest, type SystemRoute } from "../pki-route.ts"
 
 /** How a request says which token it means, and what comes after the verb in its path. */
 interface Naming {
@@ -47,13 +47,13 @@ function tokenIn(request: SystemRequest): string {
 
 const creation = (
   path: string,
-  create: (tokens: ServiceTokens, input: ServiceTokenInput) => Promise<CreatedServiceToken>,
+  create: (tokens: ServiceTokens, input: ServiceTokenInput, request: SystemRequest) => Promise<CreatedServiceToken>,
 ): SystemRoute => ({
   operation: "write",
   path,
   handle: async (request) => {
     const input = decodeServiceTokenInput(request.read(serviceTokenParameters))
-    return issuedToken(request, await create(request.engine.serviceTokens, input))
+    return issuedToken(request, await create(request.engine.serviceTokens, input, request))
   },
 })
 
@@ -70,6 +70,9 @@ const look = (operation: Operation, path: string, { refOf, secretOf }: Naming): 
 export const tokenRoutes: readonly SystemRoute[] = [
   creation("/auth/token/create", (tokens, input) => tokens.create(input)),
   creation("/auth/token/create-orphan", (tokens, input) => tokens.createOrphan(input)),
+  creation("/auth/token/create/:role_name", (tokens, input, request) =>
+    tokens.createByRole(param(request, "role_name"), input),
+  ),
   look("read", "/auth/token/lookup-self", bySelf),
   ...namings.flatMap((naming): SystemRoute[] => [
     look("write", `/auth/token/lookup${naming.suffix}`, naming),

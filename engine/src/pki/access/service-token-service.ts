@@ -9,7 +9,9 @@ import { type ResolvedToken, resolveToken, tokenAncestorsMaximum } from "../../o
 import type { TokenRecord } from "../../organizations/identity-store.ts"
 import { isExpired, newSecret } from "../../organizations/token.ts"
 import type { Stores } from "../../stores.ts"
+import { existingTokenRole } from "./token-role-service.ts"
 import {
+  asRoleSaysNow,
   createServiceToken,
   type Maker,
   notRenewable,
@@ -29,7 +31,10 @@ import type {
 } from "./service-tokens.ts"
 
 type UsedStores = RenewalStores &
-  Pick<Stores, "identity" | "organizations" | "policies" | "serviceTokens" | "teams" | "tokens" | "users">
+  Pick<
+    Stores,
+    "identity" | "organizations" | "policies" | "serviceTokens" | "teams" | "tokenRoles" | "tokens" | "users"
+  >
 
 const writing = ["create", "update"] as const
 const createPath = "auth/token/create"
@@ -59,9 +64,15 @@ export class ServiceTokenService implements ServiceTokens {
     return this.#create(input, { path: createOrphanPath, orphan: true })
   }
 
+  async createByRole(role: string, input: ServiceTokenInput): Promise<CreatedServiceToken> {
+    const path = `${createPath}/${role}`
+    authorizePath(this.#caller, { path, capability: writing })
+    return this.#create(input, { path, orphan: false, role })
+  }
+
   async #create(
     input: ServiceTokenInput,
-    how: { readonly path: string; readonly orphan: boolean },
+    how: { readonly path: string; readonly orphan: boolean; readonly role?: string },
   ): Promise<CreatedServiceToken> {
     const { clock, random, digest } = this.#runtime
     const id = newId("at", random)
@@ -70,7 +81,9 @@ export class ServiceTokenService implements ServiceTokens {
     const now = clock.now()
     return this.#storage.transact(async (stores) => {
       const maker = await this.#maker(stores, how.path, now)
-      const { token, warnings } = createServiceToken(input, maker, { id, now, ...how })
+      const { role: name } = how
+      const by = name === undefined ? undefined : { name, role: await existingTokenRole(stores, name) }
+      const { token, warnings } = createServiceToken(input, maker, { id, now, path: how.path, orphan: how.orphan, by })
       await refuseUnknownPolicies(stores, token.policies)
       if (token.parentId !== null) await refuseTooDeep(stores, token.parentId)
       await stores.serviceTokens.sweep(now, sweptTokensAtOnce)
@@ -125,7 +138,8 @@ export class ServiceTokenService implements ServiceTokens {
       const before = await stores.serviceTokens.find(found.tokenId)
       if (before === undefined) throw notRenewable()
       await refuseWithoutRole(stores, before)
-      const { token: after, warnings } = renewServiceToken(before, incrementMs, now)
+      const role = before.role === null ? undefined : await stores.tokenRoles.find(before.role)
+      const { token: after, warnings } = renewServiceToken(asRoleSaysNow(before, role), incrementMs, now)
       await stores.serviceTokens.recordRenewal(after)
       // Whoever has cached it believes in the end it had.
       if ((after.expiresAt ?? Infinity) < (before.expiresAt ?? Infinity)) await stores.identity.bumpGeneration()

@@ -5,6 +5,8 @@ import { type Fault, invalid, refuseFaults, unprocessable } from "../../core/err
 import type { Id } from "../../core/ids.ts"
 import { hourMs, type Instant, secondMs } from "../../core/time.ts"
 import { policyNameOf } from "./policy.ts"
+import { tokenCountMaximum, tokenTtlMaximumMs } from "./token-limits.ts"
+import { lesserLifetime, limitsPolicies, type NamedTokenRole, policiesByRole, type TokenRole } from "./token-role.ts"
 
 export interface ServiceToken {
   /** Names the token without being good for anything else; clients call it the accessor. */
@@ -76,8 +78,6 @@ export interface Maker {
 /** How long a token lives that asks for nothing, and how long any one may without a period. */
 export const serviceTokenTtlMs = 768 * hourMs
 
-export const tokenCountMaximum = 1_000_000_000
-export const tokenTtlMaximumMs = tokenCountMaximum * secondMs
 const displayNameMaximum = 128
 const metaMaximum = 64
 const metaTextMaximum = 512
@@ -86,47 +86,77 @@ const policiesMaximum = 100
 export function createServiceToken(
   input: ServiceTokenInput,
   maker: Maker,
-  made: { readonly id: string; readonly path: string; readonly now: Instant; readonly orphan: boolean },
+  made: {
+    readonly id: string
+    readonly path: string
+    readonly now: Instant
+    readonly orphan: boolean
+    readonly by?: NamedTokenRole | undefined
+  },
 ): { readonly token: ServiceToken; readonly warnings: readonly string[] } {
   refuseFaults(inputFaults(input))
   const { displayName = "", meta = {}, renewable = true, numUses = 0 } = input
-  const orphan = made.orphan || input.noParent === true
-  if (input.noParent === true && !maker.sudo)
+  const role = made.by?.role
+  const orphan = role?.orphan ?? (made.orphan || input.noParent === true)
+  if (role === undefined && input.noParent === true && !maker.sudo)
     throw unprocessable("no_parent: only a caller with sudo can make a token without a parent")
   if (input.periodMs !== undefined && !maker.sudo)
     throw unprocessable("period: only a caller with sudo can make a periodic token")
-  const policies = policiesFor(input, maker)
-  const { ttlMs, warnings } = lifetimeFor(input, maker, { root: policies.includes(rootPolicyName), orphan })
-  const { id, path, now } = made
+  const policies = policiesFor(input, maker, role)
+  const explicitMax = lesserLifetime(input.explicitMaxTtlMs, role?.explicitMaxTtlMs ?? null, "Explicit max TTL")
+  const period = lesserLifetime(input.periodMs, role?.periodMs ?? null, "Period")
+  const asked = { ttlMs: input.ttlMs, explicitMaxTtlMs: explicitMax.ms, periodMs: period.ms }
+  const { ttlMs, warnings } = lifetimeFor(asked, maker, { root: policies.includes(rootPolicyName), orphan })
+  const { id, now } = made
   return {
-    warnings,
+    warnings: [
+      ...(role !== undefined && input.noParent === true && !role.orphan
+        ? ['"no_parent" has no effect: the role says whether its tokens are orphans']
+        : []),
+      ...explicitMax.warnings,
+      ...period.warnings,
+      ...warnings,
+    ],
     token: {
       id,
       displayName: `token${displayName === "" ? "" : `-${displayName.replaceAll(/[^a-zA-Z0-9.@_-]/g, "-")}`}`,
       policies,
       meta,
       parentId: orphan ? null : (maker.token?.id ?? null),
-      path,
+      path: [made.path, role?.pathSuffix ?? ""].filter((part) => part !== "").join("/"),
       createdAt: now,
       expiresAt: ttlMs === null ? null : now + ttlMs,
       ttlMs,
-      explicitMaxTtlMs: input.explicitMaxTtlMs ?? null,
-      periodMs: input.periodMs ?? null,
-      renewable: renewable && ttlMs !== null,
+      explicitMaxTtlMs: explicitMax.ms ?? null,
+      periodMs: period.ms ?? null,
+      renewable: renewable && ttlMs !== null && role?.renewable !== false,
       lastRenewedAt: null,
-      usesLeft: numUses === 0 ? null : numUses,
-      // A token that can be used from few places only makes none that can be used from more.
-      boundCidrs: orphan ? [] : (maker.token?.boundCidrs ?? []),
-      role: null,
+      usesLeft: usesOf(numUses, role?.numUses ?? 0),
+      // A token that can be used from few places only makes none that can be used from more, unless a role says from where.
+      boundCidrs: role?.boundCidrs ?? (orphan ? [] : (maker.token?.boundCidrs ?? [])),
+      role: made.by?.name ?? null,
       maxTtlMs: null,
       authMethodId: null,
     },
   }
 }
 
-/** Nobody gives more than they have, unless they are trusted to. */
-function policiesFor({ policies: asked, noDefaultPolicy = false }: ServiceTokenInput, maker: Maker): readonly string[] {
-  const wanted = asked === undefined || asked.length === 0 ? maker.policies : asked.map(policyNameOf)
+/** The lesser of two, of which 0 is any number. */
+function usesOf(asked: number, ofRole: number): number | null {
+  const uses = Math.min(asked === 0 ? Infinity : asked, ofRole === 0 ? Infinity : ofRole)
+  return uses === Infinity ? null : uses
+}
+
+/** Nobody gives more than they have, unless they are trusted to or a role says what may be given. */
+function policiesFor(
+  { policies: asked = [], noDefaultPolicy: withoutDefault = false }: ServiceTokenInput,
+  maker: Maker,
+  role: TokenRole | undefined,
+): readonly string[] {
+  const noDefaultPolicy = withoutDefault || role?.noDefaultPolicy === true
+  if (role !== undefined && limitsPolicies(role))
+    return policiesByRole(role, { policies: asked, noDefaultPolicy }, maker)
+  const wanted = asked.length === 0 ? maker.policies : asked.map(policyNameOf)
   if (wanted.includes(rootPolicyName)) {
     if (!maker.everything) throw invalid([onPolicies('policies has "root", which only a holder of it can give')])
     return [rootPolicyName]
@@ -142,7 +172,11 @@ function policiesFor({ policies: asked, noDefaultPolicy = false }: ServiceTokenI
 }
 
 function lifetimeFor(
-  { ttlMs, periodMs, explicitMaxTtlMs }: ServiceTokenInput,
+  {
+    ttlMs,
+    periodMs,
+    explicitMaxTtlMs,
+  }: { readonly [Name in "ttlMs" | "periodMs" | "explicitMaxTtlMs"]: number | undefined },
   { token }: Maker,
   { root, orphan }: { readonly root: boolean; readonly orphan: boolean },
 ): { readonly ttlMs: number | null; readonly warnings: readonly string[] } {
@@ -176,6 +210,19 @@ export function renewServiceToken(
     explicitMs: token.explicitMaxTtlMs === null ? undefined : token.explicitMaxTtlMs - age,
   })
   return { token: { ...token, expiresAt: now + ttlMs, lastRenewedAt: now }, warnings }
+}
+
+/**
+ * The token as its role has it renewed: a lifetime that the role has shortened counts, and so does a period that it has taken away.
+ * Without its role it is not renewed any more.
+ */
+export function asRoleSaysNow(token: ServiceToken, role: TokenRole | undefined): ServiceToken {
+  if (token.role === null) return token
+  if (role === undefined)
+    throw unprocessable(`the role "${token.role}" that made the token is gone, so it is not renewed`)
+  const { ms: explicitMaxTtlMs = null } = lesserLifetime(token.explicitMaxTtlMs ?? undefined, role.explicitMaxTtlMs, "")
+  const period = lesserLifetime(token.periodMs ?? undefined, role.periodMs, "")
+  return { ...token, explicitMaxTtlMs, periodMs: role.periodMs === null ? null : (period.ms ?? null) }
 }
 
 /** The words that existing clients look for. */

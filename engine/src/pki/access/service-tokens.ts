@@ -45,6 +45,8 @@ export interface ServiceTokens {
   create(input: ServiceTokenInput): Promise<CreatedServiceToken>
   /** Without a parent. */
   createOrphan(input: ServiceTokenInput): Promise<CreatedServiceToken>
+  /** As the token role says; `not-found` where there is none of that name. */
+  createByRole(role: string, input: ServiceTokenInput): Promise<CreatedServiceToken>
   lookup(token: TokenRef): Promise<ServiceTokenView>
   /** Accessors in order. */
   list(query?: AccessorQuery): Promise<readonly string[]>

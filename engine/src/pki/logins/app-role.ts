@@ -3,7 +3,7 @@
 // who knows the role id and a token.
 import { type Fault, refuseFaults, unprocessable } from "../../core/errors.ts"
 import { secondMs } from "../../core/time.ts"
-import { tokenCountMaximum } from "../access/service-token.ts"
+import { tokenCountMaximum } from "../access/token-limits.ts"
 import { isWithinBound, parseBound } from "./address-bounds.ts"
 import { initialTokenTerms, type TokenTerms, tokenTermsFaults } from "./token-terms.ts"
 

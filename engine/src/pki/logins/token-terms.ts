@@ -4,7 +4,7 @@ import { rootPolicyName } from "../../core/access.ts"
 import type { Fault } from "../../core/errors.ts"
 import { secondMs } from "../../core/time.ts"
 import { policyNameFaults } from "../access/policy.ts"
-import { tokenCountMaximum, tokenTtlMaximumMs } from "../access/service-token.ts"
+import { tokenCountMaximum, tokenTtlMaximumMs } from "../access/token-limits.ts"
 import { parseBound } from "./address-bounds.ts"
 
 /** All come to the same: there are service tokens and no others. */

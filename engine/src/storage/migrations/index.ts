@@ -39,6 +39,7 @@ export const migrations: readonly Migration[] = [
   loaded("0028-unfiled-rows", async () => (await import("./0028-unfiled-rows.ts")).unfiledRowsMigration),
   loaded("0029-partitions", async () => (await import("./0029-partitions.ts")).partitionsMigration),
   loaded("0030-auth-methods", async () => (await import("./0030-auth-methods.ts")).authMethodsMigration),
+  loaded("0031-token-roles", async () => (await import("./0031-token-roles.ts")).tokenRolesMigration),
   loaded("0032-app-roles", async () => (await import("./0032-app-roles.ts")).appRolesMigration),
   loaded("0033-kubernetes-logins", async () => (await import("./0033-kubernetes-logins.ts")).kubernetesLoginsMigration),
 ]

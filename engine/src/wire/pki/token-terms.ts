@@ -35,7 +35,8 @@ export const optionalDuration: Kind<number | null> = {
   expected: durationSeconds.expected,
 }
 
-const policyNames: Kind<readonly string[]> = {
+/** In lower case, each once. */
+export const policyNames: Kind<readonly string[]> = {
   ...texts,
   decode: (value) => {
     const read = texts.decode(value)

@@ -1,0 +1,61 @@
+import { authorizePath } from "../../core/access.ts"
+import type { Caller } from "../../core/caller.ts"
+import { EngineError, refuseFaults } from "../../core/errors.ts"
+import type { Storage } from "../../core/storage.ts"
+import { type KeyPage, keysMaximum, limitOf } from "../key-page.ts"
+import { initialTokenRole, type TokenRole, tokenRoleFaults } from "./token-role.ts"
+import type { TokenRoleStore } from "./token-role-store.ts"
+import type { TokenRoles } from "./token-roles.ts"
+
+interface UsedStores {
+  readonly tokenRoles: TokenRoleStore
+}
+
+const listPath = "auth/token/roles"
+const pathOf = (name: string) => `${listPath}/${name}`
+
+export class TokenRoleService implements TokenRoles {
+  readonly #storage: Storage<UsedStores>
+  readonly #caller: Caller
+
+  constructor(storage: Storage<UsedStores>, caller: Caller) {
+    this.#storage = storage
+    this.#caller = caller
+  }
+
+  async list(page: KeyPage = {}): Promise<readonly string[]> {
+    authorizePath(this.#caller, { path: listPath, capability: "list" })
+    const { after = "" } = page
+    return this.#storage.read(({ tokenRoles }) => tokenRoles.names({ after, limit: limitOf(page, keysMaximum) }))
+  }
+
+  async get(name: string): Promise<TokenRole> {
+    authorizePath(this.#caller, { path: pathOf(name), capability: "read" })
+    return this.#storage.read((stores) => existingTokenRole(stores, name))
+  }
+
+  async save(name: string, input: Partial<TokenRole>): Promise<TokenRole> {
+    const path = pathOf(name)
+    authorizePath(this.#caller, { path, capability: ["create", "update"] })
+    return this.#storage.transact(async ({ tokenRoles }) => {
+      const before = await tokenRoles.find(name)
+      if (before !== undefined) authorizePath(this.#caller, { path, capability: "update" })
+      const role = { ...(before ?? initialTokenRole), ...input }
+      refuseFaults(tokenRoleFaults({ name, role }))
+      await tokenRoles.save({ name, role })
+      return role
+    })
+  }
+
+  async delete(name: string): Promise<void> {
+    authorizePath(this.#caller, { path: pathOf(name), capability: "delete" })
+    await this.#storage.transact(({ tokenRoles }) => tokenRoles.remove(name))
+  }
+}
+
+/** Throws `not-found`. */
+export async function existingTokenRole({ tokenRoles }: UsedStores, name: string): Promise<TokenRole> {
+  const role = await tokenRoles.find(name)
+  if (role === undefined) throw new EngineError("not-found", `there is no token role "${name}"`)
+  return role
+}

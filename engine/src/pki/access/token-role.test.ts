@@ -1,0 +1,327 @@
+import { describe, expect, test } from "vitest"
+import { isEngineError } from "../../core/errors.ts"
+import { hourMs, minuteMs } from "../../core/time.ts"
+import {
+  asRoleSaysNow,
+  createServiceToken,
+  type Maker,
+  renewServiceToken,
+  type ServiceTokenInput,
+  serviceTokenTtlMs,
+} from "./service-token.ts"
+import { initialTokenRole, type TokenRole, tokenRoleFaults } from "./token-role.ts"
+
+const now = 1_000
+const token = { id: "at-0", expiresAt: null, service: true, boundCidrs: ["10.0.0.0/8"] }
+const maker: Maker = { policies: ["maker"], everything: false, sudo: false, token }
+const root: Maker = { policies: ["root"], everything: true, sudo: true, token: { ...token, boundCidrs: [] } }
+
+const make = (role: Partial<TokenRole>, input: ServiceTokenInput = {}, by = maker) =>
+  createServiceToken(input, by, {
+    id: "at-1",
+    path: "auth/token/create/web",
+    now,
+    orphan: false,
+    by: { name: "web", role: { ...initialTokenRole, ...role } },
+  })
+/** Policies, or the sentences why not. */
+const policiesOf = (role: Partial<TokenRole>, input: ServiceTokenInput, by: Maker): readonly string[] => {
+  try {
+    return make(role, input, by).token.policies
+  } catch (error) {
+    if (!isEngineError(error)) throw error
+    return error.faults.map(({ detail }) => detail)
+  }
+}
+
+describe("policies by a role", () => {
+  const rootRefused = ['policies has "root", which only a holder of it can give']
+  test.each<{
+    why: string
+    role: Partial<TokenRole>
+    asked?: readonly string[]
+    input?: ServiceTokenInput
+    by?: Maker
+    policies: readonly string[]
+  }>([
+    {
+      why: "what is allowed is given when nothing is asked for, though the maker does not hold it",
+      role: { allowedPolicies: ["a", "b"] },
+      policies: ["a", "b", "default"],
+    },
+    {
+      why: "some of what is allowed may be asked for",
+      role: { allowedPolicies: ["a", "b"] },
+      asked: ["B"],
+      policies: ["b", "default"],
+    },
+    {
+      why: "nothing else may be asked for, not even what the maker holds",
+      role: { allowedPolicies: ["a"] },
+      asked: ["maker", "a"],
+      policies: ['policies has "maker", which the role does not allow'],
+    },
+    {
+      why: "a glob allows what it matches, and gives nothing by itself",
+      role: { allowedPoliciesGlob: ["team-*"] },
+      asked: ["team-web"],
+      policies: ["default", "team-web"],
+    },
+    { why: "a glob gives nothing by itself", role: { allowedPoliciesGlob: ["team-*"] }, policies: ["default"] },
+    {
+      why: "a glob allows no other",
+      role: { allowedPoliciesGlob: ["team-*"], allowedPolicies: ["a"] },
+      asked: ["a", "team", "x-team-y"],
+      policies: ["team", "x-team-y"].map((name) => `policies has "${name}", which the role does not allow`),
+    },
+    {
+      why: "what is disallowed is refused and anything else given",
+      role: { disallowedPolicies: ["admin"] },
+      asked: ["anything"],
+      policies: ["anything", "default"],
+    },
+    {
+      why: "what is disallowed is refused",
+      role: { disallowedPolicies: ["admin"], disallowedPoliciesGlob: ["*-admin"] },
+      asked: ["admin", "db-admin", "a"],
+      policies: ["admin", "db-admin"].map((name) => `policies has "${name}", which the role disallows`),
+    },
+    {
+      why: "to disallow goes before to allow",
+      role: { allowedPoliciesGlob: ["*"], disallowedPolicies: ["a"] },
+      asked: ["a"],
+      policies: ['policies has "a", which the role disallows'],
+    },
+    {
+      why: "the maker's own are given where the role only disallows and nothing is asked for",
+      role: { disallowedPolicies: ["admin"] },
+      policies: ["default", "maker"],
+    },
+    {
+      why: "the maker's own are refused where the role disallows them",
+      role: { disallowedPoliciesGlob: ["mak*"] },
+      policies: ['policies has "maker", which the role disallows'],
+    },
+    {
+      why: "default is not added where the request says so",
+      role: { allowedPolicies: ["a"] },
+      input: { noDefaultPolicy: true },
+      policies: ["a"],
+    },
+    {
+      why: "default is not added where the role says so",
+      role: { allowedPolicies: ["a"], noDefaultPolicy: true },
+      policies: ["a"],
+    },
+    {
+      why: "default is not added where it is disallowed",
+      role: { allowedPolicies: ["a"], disallowedPolicies: ["default"] },
+      policies: ["a"],
+    },
+    {
+      why: "default is not added where a glob disallows it",
+      role: { disallowedPoliciesGlob: ["def*"] },
+      asked: ["a"],
+      policies: ["a"],
+    },
+    {
+      why: "default is refused where it is asked for and disallowed",
+      role: { disallowedPolicies: ["default"] },
+      asked: ["default"],
+      policies: ['policies has "default", which the role disallows'],
+    },
+    {
+      why: "default that is not to be added is refused where it is asked for and not allowed",
+      role: { allowedPolicies: ["a"], noDefaultPolicy: true },
+      asked: ["default"],
+      policies: ['policies has "default", which the role does not allow'],
+    },
+    {
+      why: "root is not given because it is allowed",
+      role: { allowedPolicies: ["root"] },
+      asked: ["root"],
+      policies: rootRefused,
+    },
+    {
+      why: "root is not given because a glob allows it",
+      role: { allowedPoliciesGlob: ["*"] },
+      asked: ["root"],
+      policies: rootRefused,
+    },
+    { why: "root is not given because it is all there is", role: { allowedPolicies: ["root"] }, policies: rootRefused },
+    {
+      why: "root is not given because it is not disallowed",
+      role: { disallowedPolicies: ["x"] },
+      asked: ["root"],
+      policies: rootRefused,
+    },
+    {
+      why: "root is not given to who has sudo",
+      role: { allowedPoliciesGlob: ["*"] },
+      asked: ["root"],
+      by: { ...maker, sudo: true },
+      policies: rootRefused,
+    },
+    {
+      why: "root is given by a holder where it is allowed",
+      role: { allowedPolicies: ["root"] },
+      by: root,
+      policies: ["root"],
+    },
+    {
+      why: "root is refused to a holder where it is not allowed",
+      role: { allowedPolicies: ["a"] },
+      asked: ["root"],
+      by: root,
+      policies: ['policies has "root", which the role does not allow'],
+    },
+    {
+      why: "a role that says nothing leaves to the maker what they hold",
+      role: {},
+      asked: ["other"],
+      policies: ['policies has "other", which the maker of the token does not hold'],
+    },
+    {
+      why: "a role that says nothing gives what the maker holds",
+      role: { noDefaultPolicy: true },
+      policies: ["maker"],
+    },
+  ])("$why", ({ role, asked, input = {}, by = maker, policies }) => {
+    expect(policiesOf(role, { ...input, ...(asked === undefined ? {} : { policies: asked }) }, by)).toEqual(policies)
+  })
+})
+
+describe("a token by a role", () => {
+  test("ends with its maker's and is bound to no address unless the role says so", () => {
+    expect(make({ allowedPolicies: ["a"] })).toEqual({
+      warnings: [],
+      token: expect.objectContaining({
+        parentId: "at-0",
+        path: "auth/token/create/web",
+        role: "web",
+        boundCidrs: [],
+        renewable: true,
+        ttlMs: serviceTokenTtlMs,
+        usesLeft: null,
+      }),
+    })
+  })
+
+  test("is what the role says", () => {
+    const role = { orphan: true, renewable: false, pathSuffix: "v2", boundCidrs: ["192.0.2.1"], numUses: 3 }
+    expect(make(role, { renewable: true }).token).toMatchObject({
+      parentId: null,
+      path: "auth/token/create/web/v2",
+      boundCidrs: ["192.0.2.1"],
+      renewable: false,
+      usesLeft: 3,
+    })
+  })
+
+  test("is no orphan because that is asked for", () => {
+    const { token: made, warnings } = make({}, { noParent: true })
+    expect([made.parentId, warnings]).toEqual([
+      "at-0",
+      ['"no_parent" has no effect: the role says whether its tokens are orphans'],
+    ])
+  })
+
+  test.each<[asked: number, ofRole: number, uses: number | null]>([
+    [0, 0, null],
+    [2, 0, 2],
+    [0, 3, 3],
+    [2, 3, 2],
+    [4, 3, 3],
+  ])("of which %i uses are asked and the role gives %i has %s", (numUses, ofRole, uses) => {
+    expect(make({ numUses: ofRole }, { numUses }).token.usesLeft).toBe(uses)
+  })
+
+  const lesser = (what: string, seconds: number) =>
+    `${what} specified both during creation call and in role; using the lesser value of ${seconds} seconds`
+  test.each<{
+    why: string
+    role: Partial<TokenRole>
+    input?: ServiceTokenInput
+    by?: Maker
+    ttlMs: number
+    warnings?: readonly string[]
+  }>([
+    { why: "as long as asked", role: {}, input: { ttlMs: hourMs }, ttlMs: hourMs },
+    { why: "the role's period, which takes no sudo", role: { periodMs: hourMs }, ttlMs: hourMs },
+    {
+      why: "the lesser of two periods",
+      role: { periodMs: hourMs },
+      input: { periodMs: 2 * hourMs },
+      by: { ...maker, sudo: true },
+      ttlMs: hourMs,
+      warnings: [lesser("Period", 3_600)],
+    },
+    {
+      why: "no longer than the role's maximum",
+      role: { explicitMaxTtlMs: hourMs },
+      input: { ttlMs: 2 * hourMs },
+      ttlMs: hourMs,
+      warnings: ['TTL of "7200s" exceeded the effective max_ttl of "3600s"; TTL value is capped accordingly'],
+    },
+    {
+      why: "no longer than the lesser of two maxima",
+      role: { explicitMaxTtlMs: hourMs },
+      input: { ttlMs: minuteMs, explicitMaxTtlMs: 30 * minuteMs },
+      ttlMs: minuteMs,
+      warnings: [lesser("Explicit max TTL", 1_800)],
+    },
+  ])("lives $why", ({ role, input, by, ttlMs, warnings = [] }) => {
+    const made = make(role, input, by)
+    expect([made.token.ttlMs, made.warnings]).toEqual([ttlMs, warnings])
+  })
+
+  test("needs sudo for a period of its own", () => {
+    expect(() => make({ periodMs: hourMs }, { periodMs: minuteMs })).toThrow(/^period: only a caller with sudo/)
+  })
+})
+
+describe("renewed, a token by a role", () => {
+  const role = { ...initialTokenRole, periodMs: hourMs, explicitMaxTtlMs: 24 * hourMs }
+  const { token: made } = make(role)
+  const renewed = (now_: TokenRole | undefined, later: number) =>
+    renewServiceToken(asRoleSaysNow(made, now_), undefined, later).token.expiresAt
+
+  test("goes by what the role says then", () => {
+    const later = now + minuteMs
+    expect(renewed(role, later)).toBe(later + hourMs)
+    expect(renewed({ ...role, periodMs: minuteMs }, later)).toBe(later + minuteMs)
+    expect(renewed({ ...role, periodMs: 2 * hourMs }, later)).toBe(later + hourMs)
+    // Without a period it is as any other.
+    expect(renewed({ ...role, periodMs: null, explicitMaxTtlMs: 30 * minuteMs }, later)).toBe(now + 30 * minuteMs)
+    expect(renewed({ ...role, explicitMaxTtlMs: null }, now + 23 * hourMs + 30 * minuteMs)).toBe(now + 24 * hourMs)
+  })
+
+  test("ends where the role is gone", () => {
+    expect(() => renewed(undefined, now)).toThrow('the role "web" that made the token is gone, so it is not renewed')
+  })
+
+  test("by none is as it was", () => {
+    const own = { ...made, role: null }
+    expect(asRoleSaysNow(own, undefined)).toBe(own)
+  })
+})
+
+test.each<{ name?: string; role: Partial<TokenRole>; details: readonly RegExp[] }>([
+  { role: {}, details: [] },
+  { name: "a.b-c_9", role: { pathSuffix: "v-1", allowedPoliciesGlob: ["*"] }, details: [] },
+  { name: "", role: {}, details: [/^role_name must have 1 to 255/] },
+  { name: "a/b", role: {}, details: [/^role_name must/] },
+  { role: { pathSuffix: "-v1" }, details: [/^path_suffix must/] },
+  { role: { pathSuffix: "a/b" }, details: [/^path_suffix must/] },
+  {
+    role: { allowedPolicies: [""], disallowedPoliciesGlob: Array<string>(1_001).fill("a") },
+    details: [/^allowed_policies must hold names/, /^disallowed_policies_glob has too many/],
+  },
+  {
+    role: { periodMs: 1, boundCidrs: ["x"], numUses: -1 },
+    details: [/^token_period/, /^token_bound_cidrs/, /^token_num_uses/],
+  },
+])("the role $name $role has the faults $details", ({ name = "web", role, details }) => {
+  const faults = tokenRoleFaults({ name, role: { ...initialTokenRole, ...role } })
+  expect(faults.map(({ detail }) => detail)).toEqual(details.map((detail) => expect.stringMatching(detail)))
+})

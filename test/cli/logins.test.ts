@@ -1,0 +1,39 @@
+// What docs/logins.md says, typed as it is written.
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
+import { expect, test } from "vitest"
+import { typedPage } from "../documents/typed-page.ts"
+import { sayLoudly } from "../toolchain/missing.ts"
+import { run, serve, temporaryFolder } from "./chancery.ts"
+
+const guide = typedPage(import.meta.url, "docs/logins.md")
+
+const hasTools = await promisify(execFile)("sh", ["-c", "command -v curl && command -v jq"]).then(
+  () => true,
+  () => false,
+)
+if (!hasTools) sayLoudly("There is no curl or no jq, so what the guide does with them is not typed.")
+
+test.skipIf(!hasTools)(
+  "an auth method and a token role are made and used, typed as it is written",
+  { timeout: 300_000 },
+  async () => {
+    await using folder = await temporaryFolder()
+    const token =
+      (await run(["token", "create", "--user", "root", "--data", folder.path])).out.trim().split("\n").at(-1) ?? ""
+    await using served = await serve(["serve", "--data", folder.path])
+    const shell = {
+      folder: folder.path,
+      environment: { PATH: process.env["PATH"], HOME: folder.path, TOKEN: token, server: served.url },
+    }
+    const first = guide.block("First method")
+    const post = first.commands.find((command) => command.startsWith("post()")) ?? ""
+
+    const told = await first.type(shell)
+    expect(told).toContain('"machines/"')
+    expect(told).toContain('"description": "Build machines"')
+
+    const made = await guide.block("Token roles").type({ ...shell, before: post })
+    expect(JSON.parse(made)).toEqual({ policies: ["default", "issue"], orphan: true, num_uses: 1_000 })
+  },
+)
