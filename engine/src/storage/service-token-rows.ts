@@ -129,7 +129,7 @@ export class ServiceTokenRows implements ServiceTokenStore {
     await this.#session.run(this.#session.db.updateTable("tokens").set({ parent_id: null }).where("parent_id", "=", id))
   }
 
-  async sweep(now: Instant, limit: number): Promise<void> {
+  sweep(now: Instant, limit: number): Promise<number> {
     const ended = this.#session.db
       .selectFrom("tokens")
       .select("id")
@@ -137,7 +137,7 @@ export class ServiceTokenRows implements ServiceTokenStore {
       .where("expires_at", "<=", now)
       .orderBy("expires_at")
       .limit(limit)
-    await this.#session.run(this.#session.db.deleteFrom("tokens").where("id", "in", ended))
+    return this.#session.run(this.#session.db.deleteFrom("tokens").where("id", "in", ended))
   }
 }
 

@@ -40,7 +40,7 @@ const writing = ["create", "update"] as const
 const createPath = "auth/token/create"
 const createOrphanPath = "auth/token/create-orphan"
 /** Making a token pays for forgetting a few that have ended, so that they never pile up. */
-export const sweptTokensAtOnce = 20
+const sweptTokensAtOnce = 20
 const pathsMaximum = 1_000
 
 export class ServiceTokenService implements ServiceTokens {

@@ -25,5 +25,5 @@ export interface ServiceTokenStore {
   /** Those that would end with a token end on their own from now on. */
   orphanChildren(id: string): Promise<void>
   /** Forgets some that have ended, at most this many beside those that end with them. */
-  sweep(now: Instant, limit: number): Promise<void>
+  sweep(now: Instant, limit: number): Promise<number>
 }

@@ -45,14 +45,16 @@ export const leasesPerWrite = 50
 const forgottenPerWrite = 500
 /** In one run of the job; the rest waits for the next. */
 const writesMaximum = 10_000
-/** Tokens that have ended, forgotten beside. */
-const tokensPerRun = 500
+/** Tokens that have ended, forgotten beside: logins leave that to this job, since what they sweep is what others insert. */
+export const tokensPerWrite = 500
+
+type EndingStores = PkiStores & Pick<Stores, "serviceTokens">
 
 export interface EndLeasesContext extends Pick<
   PkiContext,
   "runtime" | "mountDirectory" | "authorities" | "crlPublisher" | "wakeJob"
 > {
-  readonly storage: Storage<PkiStores & Pick<Stores, "serviceTokens">>
+  readonly storage: Storage<EndingStores>
   readonly tidyActivity: TidyActivity
 }
 
@@ -60,7 +62,7 @@ export async function endLeases(context: EndLeasesContext, { signal }: Held): Pr
   const { storage, runtime, tidyActivity, crlPublisher, wakeJob } = context
   const now = runtime.clock.now()
   /** Does some of it again and again, until there is less than a write full. */
-  const all = async (perWrite: number, write: (stores: PkiStores) => Promise<number>): Promise<number> => {
+  const all = async (perWrite: number, write: (stores: EndingStores) => Promise<number>): Promise<number> => {
     let total = 0
     for (let writes = 0; writes < writesMaximum; writes += 1) {
       signal.throwIfAborted()
@@ -76,7 +78,7 @@ export async function endLeases(context: EndLeasesContext, { signal }: Held): Pr
   )
   await all(forgottenPerWrite, (stores) => stores.certificateLeases.giveUpOfEndedTokens(now, forgottenPerWrite))
   // Tokens go with the one that made them, and their leases are given up by that.
-  await storage.transact(({ serviceTokens }) => serviceTokens.sweep(now, tokensPerRun))
+  await all(tokensPerWrite, ({ serviceTokens }) => serviceTokens.sweep(now, tokensPerWrite))
   const ended = await all(leasesPerWrite, async (stores) => {
     const leases = await stores.certificateLeases.givenUp(leasesPerWrite)
     for (const lease of leases) await endLease(context, stores, lease, now)

@@ -2,7 +2,7 @@ import { newId } from "../../core/ids.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import { newSecret } from "../../organizations/token.ts"
 import type { Stores } from "../../stores.ts"
-import { serviceTokenViewOf, sweptTokensAtOnce } from "../access/service-token-service.ts"
+import { serviceTokenViewOf } from "../access/service-token-service.ts"
 import type { CreatedServiceToken } from "../access/service-tokens.ts"
 import type { AuthMethod } from "./auth-method.ts"
 import { noAuthMethod } from "./auth-method-directory.ts"
@@ -28,7 +28,6 @@ export async function logIn(
   const missing = made.token.policies.filter((name) => !known.has(name))
   const token = { ...made.token, policies: made.token.policies.filter((name) => known.has(name)) }
   const secret = newSecret(random)
-  await stores.serviceTokens.sweep(now, sweptTokensAtOnce)
   await stores.serviceTokens.insert(token, digest(secret))
   return {
     secret,
