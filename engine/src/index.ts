@@ -81,6 +81,14 @@ export type {
 } from "./pki/logins/app-roles.ts"
 export type { AuthMethodConfig, AuthMethodInput, AuthMethodPatch } from "./pki/logins/auth-method.ts"
 export type { AuthMethods, AuthMethodView } from "./pki/logins/auth-methods.ts"
+export type { KubernetesConfig, KubernetesConfigInput } from "./pki/logins/kubernetes/kubernetes-config.ts"
+export type {
+  KubernetesConfigured,
+  KubernetesLogin,
+  KubernetesLogins,
+  SavedKubernetesRole,
+} from "./pki/logins/kubernetes/kubernetes-logins.ts"
+export type { KubernetesRole, KubernetesRoleInput } from "./pki/logins/kubernetes/kubernetes-role.ts"
 export type { SecretId, SecretIdInput } from "./pki/logins/secret-id.ts"
 export type { TokenTerms } from "./pki/logins/token-terms.ts"
 export { formatIpAddress, parseIpAddress } from "./pki/names/ip-address.ts"

@@ -54,6 +54,7 @@ const everything = [
 const cases = [
   { why: "the defaults", values: [] },
   { why: "everything", values: everything },
+  { why: "logins from the cluster", values: ["kubernetesLogins.enabled=true"] },
   {
     why: "as little as can be",
     values: [
@@ -151,10 +152,10 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
   })
 
   test.each(cases)(
-    "with $why runs as nobody, without an account, on a file system that it cannot write",
+    "with $why runs as nobody, without an account unless it reviews tokens, on a file system that it cannot write",
     async (one) => {
       expect(podOf(await rendered(...one.values))).toMatchObject({
-        automountServiceAccountToken: false,
+        automountServiceAccountToken: one.values.includes("kubernetesLogins.enabled=true"),
         securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: "RuntimeDefault" } },
         containers: expect.arrayContaining([
           expect.objectContaining({
@@ -177,6 +178,23 @@ describe.skipIf(found === undefined)("an installation of the server", () => {
     const referredTo = (key: string) => ({ valueFrom: { secretKeyRef: { name: "database", key } } })
     expect(env.find(({ name }) => name === "CHANCERY_STORAGE")).toMatchObject(referredTo("url"))
     expect(env.find(({ name }) => name === "CHANCERY_STORAGE_READ_REPLICA")).toMatchObject(referredTo("standbys"))
+  })
+
+  test("may review tokens where accounts of the cluster log in, and asks nothing of Kubernetes elsewhere", async () => {
+    const off = await rendered()
+    expect(off.filter(({ kind }) => kind === "ClusterRoleBinding")).toEqual([])
+    expect(one(off, "ServiceAccount")).toMatchObject({ automountServiceAccountToken: false })
+    const on = await rendered("kubernetesLogins.enabled=true")
+    const account = one(on, "ServiceAccount")
+    expect([account["automountServiceAccountToken"], podOf(on)["automountServiceAccountToken"]]).toEqual([true, true])
+    const { name, namespace } = account.metadata
+    expect(one(on, "ClusterRoleBinding")).toMatchObject({
+      roleRef: { kind: "ClusterRole", name: "system:auth-delegator" },
+      subjects: [{ kind: "ServiceAccount", name, namespace }],
+    })
+    expect(podOf(on)["serviceAccountName"]).toBe(name)
+    const portsOf = (manifests: readonly Manifest[]) => JSON.stringify(one(manifests, "NetworkPolicy")["spec"])
+    expect([portsOf(off).includes("6443"), portsOf(on).includes("6443")]).toEqual([false, true])
   })
 
   test("with a certificate is asked by HTTPS everywhere", async () => {
