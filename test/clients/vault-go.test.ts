@@ -23,6 +23,7 @@ const stories = [
   "token renewal",
   "auth methods",
   "AppRole",
+  "Kubernetes",
   "refusals",
   "OpenBao's client",
 ] as const

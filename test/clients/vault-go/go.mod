@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/hashicorp/vault/api v1.23.0
 	github.com/hashicorp/vault/api/auth/approle v0.12.0
+	github.com/hashicorp/vault/api/auth/kubernetes v0.12.0
 	github.com/openbao/openbao/api/v2 v2.7.1
 )
 

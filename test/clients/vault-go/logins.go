@@ -1,8 +1,19 @@
 package main
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"time"
+
 	vault "github.com/hashicorp/vault/api"
 	"github.com/hashicorp/vault/api/auth/approle"
+	"github.com/hashicorp/vault/api/auth/kubernetes"
 )
 
 func authMethods(s *story) {
@@ -110,4 +121,78 @@ func appRoles(s *story) {
 		_, _, err := logIn(textIn(made.Data, "secret_id"))
 		failsWith(err, 400, "invalid role or secret ID")
 	})
+}
+
+func kubernetesLogins(s *story) {
+	path, policy := s.newMethod("kubernetes"), s.newPolicy(`path "pki/issue/web" { capabilities = ["update"] }`)
+	cluster, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	succeeds(err)
+	stranger, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	succeeds(err)
+	logIn := func(role, jwt string) (*vault.Client, *vault.Secret, error) {
+		method, err := kubernetes.NewKubernetesAuth(role, kubernetes.WithServiceAccountToken(jwt), kubernetes.WithMountPath(path))
+		succeeds(err)
+		return s.loggedIn(method)
+	}
+	s.step("says whose tokens count, and which accounts", func() {
+		written := s.write("auth/"+path+"/config", values{"pem_keys": publicKeyPEM(cluster)})
+		isTrue("it is warned that nobody is asked", written != nil && len(written.Warnings) == 1)
+		s.write("auth/"+path+"/role/web", values{
+			"bound_service_account_names": "web", "bound_service_account_namespaces": "shop", "audience": "chancery",
+			"token_policies": policy, "token_ttl": "20m",
+		})
+		equal("the names", textsIn(s.read("auth/"+path+"/role/web"), "bound_service_account_names"), []string{"web"})
+		equal("the roles", s.keys("auth/"+path+"/role"), []string{"web"})
+	})
+	s.step("logs an account in, which may what the policy says", func() {
+		client, secret, err := logIn("web", accountToken(cluster, "shop", "web"))
+		succeeds(err)
+		auth := present("the login", secret.Auth)
+		equal("the policies", sorted(auth.Policies), sorted([]string{"default", policy}))
+		equal("the account", auth.Metadata["service_account_name"], "web")
+		equal("the namespace", auth.Metadata["service_account_namespace"], "shop")
+		granted, err := client.Sys().CapabilitiesSelfWithContext(s.ctx, "pki/issue/web")
+		succeeds(err)
+		equal("what is granted", granted, []string{"update"})
+	})
+	s.step("logs no other account in, and nobody that the cluster has not vouched for", func() {
+		for _, jwt := range []string{
+			accountToken(cluster, "shop", "other"), accountToken(cluster, "other", "web"), accountToken(stranger, "shop", "web"),
+		} {
+			_, _, err := logIn("web", jwt)
+			failsWith(err, 403, "permission denied")
+		}
+		_, _, err := logIn("absent", accountToken(cluster, "shop", "web"))
+		failsSaying(err, `invalid role name "absent"`)
+	})
+}
+
+func publicKeyPEM(key *ecdsa.PrivateKey) string {
+	der, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	succeeds(err)
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
+}
+
+// As a cluster projects it into a pod, for ten minutes (RFC 7519, ES256 of RFC 7518).
+func accountToken(key *ecdsa.PrivateKey, namespace, name string) string {
+	now := time.Now()
+	signed := jsonPart(values{"alg": "ES256", "typ": "JWT"}) + "." + jsonPart(values{
+		"iss": "https://kubernetes.default.svc", "aud": []string{"chancery"},
+		"iat": now.Unix(), "nbf": now.Unix(), "exp": now.Add(10 * time.Minute).Unix(),
+		"sub":           "system:serviceaccount:" + namespace + ":" + name,
+		"kubernetes.io": values{"namespace": namespace, "serviceaccount": values{"name": name, "uid": "uid-" + name}},
+	})
+	digest := sha256.Sum256([]byte(signed))
+	r, t, err := ecdsa.Sign(rand.Reader, key, digest[:])
+	succeeds(err)
+	signature := make([]byte, 64)
+	r.FillBytes(signature[:32])
+	t.FillBytes(signature[32:])
+	return signed + "." + base64.RawURLEncoding.EncodeToString(signature)
+}
+
+func jsonPart(part values) string {
+	text, err := json.Marshal(part)
+	succeeds(err)
+	return base64.RawURLEncoding.EncodeToString(text)
 }

@@ -35,6 +35,7 @@ var stories = []struct {
 	{"token renewal", tokenRenewal},
 	{"auth methods", authMethods},
 	{"AppRole", appRoles},
+	{"Kubernetes", kubernetesLogins},
 	{"refusals", refusals},
 	{"OpenBao's client", openBao},
 }
