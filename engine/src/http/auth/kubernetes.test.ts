@@ -14,6 +14,7 @@ import {
   webAccount,
   webReviewed,
 } from "../../testing/api-server.ts"
+import { openDatabase } from "../../storage/database.ts"
 import { testTlsPem } from "../../testing/policy-server.ts"
 import { type Answer, openWorld, origin, type World, type WorldOptions } from "../../testing/world.ts"
 
@@ -542,6 +543,26 @@ describe("keys of the cluster", () => {
     expect(await logIn(stage)).toMatchObject(denied)
     expect(stage.cluster.seen).toHaveLength(2)
   })
+})
+
+test.each([
+  { why: "there is nobody left to judge", config: { kubernetesHost: "", pemKeys: [] } },
+  { why: "the API server has an address that is none", config: { kubernetesHost: "http://10.96.0.1", pemKeys: [] } },
+])("a store that says what is let in no more lets nobody in where $why", async ({ config }) => {
+  const folder = await mkdtemp(join(tmpdir(), "chancery-logins-"))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const url = `sqlite:${join(folder, "chancery.db")}`
+  const stage = await opened({ url })
+  await configured(stage)
+  await withRole(stage)
+  expect(await logIn(stage)).toMatchObject({ status: 200 })
+  await using database = await openDatabase(url)
+  const changed = { ...(await stage.engine.kubernetesLogins("kubernetes").getConfig()), ...config }
+  await database.transact((session) =>
+    session.run(session.db.updateTable("kubernetes_clusters").set({ config: JSON.stringify(changed) })),
+  )
+  expect(await logIn(stage)).toMatchObject(denied)
+  expect(stage.cluster.seen).toHaveLength(1)
 })
 
 describe("in a pod", () => {

@@ -172,16 +172,17 @@ export class KubernetesLoginService implements KubernetesLogins {
     const keys = verificationKeys(config)
     if (keys.length > 0 && !(await isSignedByOneOf(jwt, keys)))
       return refused("the token is signed by none of the configured keys")
-    const url = apiServerUrl(config.kubernetesHost)
-    return config.kubernetesHost === "" || url === undefined ? undefined : this.#reviewed(jwt, token, known, url)
+    if (config.kubernetesHost !== "") return this.#reviewed(jwt, token, known)
+    return keys.length > 0 ? undefined : refused("there is neither an API server nor a key to judge the token")
   }
 
   async #reviewed(
     jwt: string,
     token: ServiceAccountToken,
     { config, reviewerToken, role }: Known,
-    url: string,
   ): Promise<Refusal | undefined> {
+    const url = apiServerUrl(config.kubernetesHost)
+    if (url === undefined) return refused("the API server has no address")
     const pod = config.disableLocalCaJwt ? undefined : await this.#context.readPodAccount()
     const certificates = config.kubernetesCaCert === "" ? pod?.certificates : config.kubernetesCaCert
     // Only to whom the pod's own authorities vouch for is its token shown: whoever sets the host does not learn it.
