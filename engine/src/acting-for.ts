@@ -5,11 +5,19 @@ import type { Engine, ServedEngine, ServingEngine } from "./engine.ts"
 type Method = (...args: readonly unknown[]) => Promise<unknown>
 type Family = Record<string, Method>
 type Families = Readonly<Record<string, Family | undefined>>
+/** What is asked for by a path. One that is left out below does not compile: it would act for the engine underneath. */
+type ByPath = {
+  [Name in keyof Engine]: Engine[Name] extends (path: string) => PromiseLike<unknown>
+    ? never
+    : Engine[Name] extends (path: string) => object
+      ? Name
+      : never
+}[keyof Engine]
 
 /** Closing it closes the engine underneath. */
 export function actingFor(served: ServedEngine, token: string): Engine {
   const forCaller = async () => served.as(await served.authenticate(token))
-  const ofMounts: Readonly<Record<string, (path: string) => unknown>> = {
+  const byPath: Readonly<Record<ByPath, (path: string) => unknown>> = {
     pki: (mountPath) =>
       proxied(served.pki(mountPath), async () => (await forCaller()).pki(mountPath) as unknown as Families),
     acme: (mountPath) =>
@@ -25,8 +33,7 @@ export function actingFor(served: ServedEngine, token: string): Engine {
   return new Proxy(
     proxied<ServingEngine>(served, async () => (await forCaller()) as unknown as Families),
     {
-      get: (target, name) =>
-        typeof name === "string" && Object.hasOwn(ofMounts, name) ? ofMounts[name] : Reflect.get(target, name, target),
+      get: (target, name) => (Object.hasOwn(byPath, name) ? byPath[name as ByPath] : Reflect.get(target, name, target)),
     },
   )
 }
