@@ -68,23 +68,33 @@ const theirs = await startPebble(pebbleProgram)
 let ordered = 0
 await complete(ours, warmUpOrders)
 await complete(theirs, warmUpOrders)
-const figures: { ours: number; theirs: number }[] = []
-for (let round = 0; round < rounds; round += 1)
-  figures.push({ ours: await cost(ours, ordersPerRound), theirs: await cost(theirs, ordersPerRound) })
-report("an order, processor time of the server", median(figures.map((figure) => figure.ours)), "ms")
-report("  Pebble", median(figures.map((figure) => figure.theirs)), "ms")
-const ratio = median(figures.map((figure) => figure.ours / figure.theirs))
-target("an order / Pebble's, processor time", ratio, { atMost: 0.5 })
+target("an order / Pebble's, processor time", await costBesidePebble(), { atMost: 0.5 })
 
 let made = warmUpOrders + rounds * ordersPerRound
-await complete(ours, Math.max(0, fewOrders - made))
+const left = Math.max(0, fewOrders - made)
+await complete(ours, left)
 const few = memoryMiB(ours)
-made = Math.max(made, fewOrders)
-await complete(ours, manyOrders - made)
+made += left
+if (left > 0) {
+  // What an order costs Pebble grows with those it has had.
+  await complete(theirs, left)
+  report(`  after ${made} orders each`, await costBesidePebble(), "of Pebble's")
+  made += rounds * ordersPerRound
+}
+await complete(ours, Math.max(0, manyOrders - made))
 const many = memoryMiB(ours)
 report(`memory after ${fewOrders} orders`, few, "MiB")
 report(`memory after ${manyOrders} orders`, many, "MiB")
 target("memory after ten times the orders, ratio", many / few, { atMost: 1.2 })
+
+async function costBesidePebble(): Promise<number> {
+  const figures: { ours: number; theirs: number }[] = []
+  for (let round = 0; round < rounds; round += 1)
+    figures.push({ ours: await cost(ours, ordersPerRound), theirs: await cost(theirs, ordersPerRound) })
+  report("an order, processor time of the server", median(figures.map((figure) => figure.ours)), "ms")
+  report("  Pebble", median(figures.map((figure) => figure.theirs)), "ms")
+  return median(figures.map((figure) => figure.ours / figure.theirs))
+}
 
 async function complete({ orders }: Served, count: number): Promise<void> {
   ;({ thumbprint } = orders)
