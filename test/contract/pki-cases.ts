@@ -24,10 +24,12 @@ export function pkiCases(engine: () => OpenedEngine): void {
         description: "Certificates for all",
         config: { maxLeaseTtlMs: 24 * hourMs, allowedResponseHeaders: ["Link"], listingVisibility: "unauth" },
         traits: { sealWrap: true },
+        options: { team: "web" },
       })
       expect(made).toMatchObject({
         path,
         traits: { local: false, sealWrap: true, externalEntropyAccess: false },
+        options: { team: "web" },
         type: "pki",
         description: "Certificates for all",
         config: {
@@ -48,6 +50,9 @@ export function pkiCases(engine: () => OpenedEngine): void {
       const { path } = await newMount(engine().root)
       const tuned = await mounts.tune(path, { description: "tuned", config: { defaultLeaseTtlMs: hourMs } })
       expect(tuned).toMatchObject({ path, description: "tuned", config: { defaultLeaseTtlMs: hourMs } })
+      const labelled = await mounts.tune(path, { options: { team: "web", tier: "1" } })
+      expect(labelled).toEqual({ ...tuned, options: { team: "web", tier: "1" } })
+      expect(await mounts.tune(path, { options: { team: "", tier: "" } })).toEqual(tuned)
       const reset = await mounts.tune(path, { config: { defaultLeaseTtlMs: null } })
       expect(reset).toMatchObject({ description: "tuned", config: { defaultLeaseTtlMs: null } })
       const elsewhere = newPath()

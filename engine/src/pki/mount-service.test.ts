@@ -16,6 +16,7 @@ test("a mount is created, found, tuned, moved and deleted", async () => {
     description: "Leaves",
     config: initialMountConfig,
     traits: initialMountTraits,
+    options: {},
     accessor: expect.stringMatching(/^pki_[0-9a-f]{8}$/),
     uuid: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
   })
@@ -27,8 +28,13 @@ test("a mount is created, found, tuned, moved and deleted", async () => {
   const described = await mounts.tune("team/pki", { description: "Roots" })
   expect(described).toEqual({ ...tuned, description: "Roots" })
 
+  const labelled = await mounts.tune("team/pki", { options: { team: "web", tier: "1" } })
+  expect(labelled).toEqual({ ...described, options: { team: "web", tier: "1" } })
+  const relabelled = await mounts.tune("team/pki", { options: { tier: "", zone: "a" } })
+  expect(relabelled).toEqual({ ...described, options: { team: "web", zone: "a" } })
+
   const moved = await mounts.move("team/pki", "roots/pki")
-  expect(moved).toEqual({ ...described, path: "roots/pki" })
+  expect(moved).toEqual({ ...relabelled, path: "roots/pki" })
   expect(await mounts.get("/roots/pki/")).toEqual(moved)
   await expect(mounts.get("team/pki")).rejects.toMatchObject({ code: "not-found" })
 

@@ -12,6 +12,7 @@ import {
   type Mount,
   mountFaults,
   mountInTheWay,
+  mountOptionsAfter,
   type MountInput,
   type MountMove,
   type MountPatch,
@@ -40,7 +41,7 @@ export class MountService implements Mounts {
     this.#caller = caller
   }
 
-  async create({ path: text, description = "", config, traits }: MountInput): Promise<MountView> {
+  async create({ path: text, description = "", config, traits, options = {} }: MountInput): Promise<MountView> {
     this.#authorize(text, writing)
     const { random, clock } = this.#runtime
     const mount: Mount = {
@@ -50,6 +51,7 @@ export class MountService implements Mounts {
       description,
       config: { ...initialMountConfig, ...config },
       traits: { ...initialMountTraits, ...traits },
+      options: mountOptionsAfter({}, options),
       accessor: `pki_${Buffer.from(random.bytes(4)).toString("hex")}`,
       uuid: newUuid(random),
       createdAt: clock.now(),
@@ -77,7 +79,7 @@ export class MountService implements Mounts {
     return mountViewOf((await this.#directory.current()).at(path))
   }
 
-  async tune(path: string, { description, config }: MountPatch): Promise<MountView> {
+  async tune(path: string, { description, config, options = {} }: MountPatch): Promise<MountView> {
     this.#authorize(`${mountPathOf(path)}/tune`, writing)
     return this.#storage.transact(async (stores) => {
       const before = (await this.#directory.within(stores)).at(path)
@@ -85,6 +87,7 @@ export class MountService implements Mounts {
         ...before,
         description: description ?? before.description,
         config: { ...before.config, ...config },
+        options: mountOptionsAfter(before.options, options),
       }
       refuseFaults(mountFaults(after))
       await stores.mounts.save(after)
@@ -134,12 +137,22 @@ function refuseTakenPath(path: string, others: readonly Mount[]): void {
   if (taken !== undefined) throw conflict(`path is already in use at ${taken.path}/`)
 }
 
-export const mountViewOf = ({ path, type, description, config, traits, accessor, uuid }: Mount): MountView => ({
+export const mountViewOf = ({
   path,
   type,
   description,
   config,
   traits,
+  options,
+  accessor,
+  uuid,
+}: Mount): MountView => ({
+  path,
+  type,
+  description,
+  config,
+  traits,
+  options,
   accessor,
   uuid,
 })

@@ -19,6 +19,7 @@ const mountAt = (path: string): Mount => ({
   description: "",
   config: initialMountConfig,
   traits: initialMountTraits,
+  options: {},
   accessor: "pki_00000000",
   uuid: "",
   createdAt: 0,

@@ -30,6 +30,9 @@ export interface MountTraits {
   readonly externalEntropyAccess: boolean
 }
 
+/** Of engines of other kinds; kept and told again, because what declares mounts compares them. Nothing depends on them. */
+export type MountOptions = Readonly<Record<string, string>>
+
 export interface Mount {
   readonly id: MountId
   /** Without a "/" at either end. */
@@ -38,6 +41,7 @@ export interface Mount {
   readonly description: string
   readonly config: MountConfig
   readonly traits: MountTraits
+  readonly options: MountOptions
   /** Names the mount where policies and logs must not follow its path. */
   readonly accessor: string
   readonly uuid: string
@@ -49,12 +53,15 @@ export interface MountInput {
   readonly description?: string
   readonly config?: Partial<MountConfig>
   readonly traits?: Partial<MountTraits>
+  readonly options?: MountOptions
 }
 
 /** What is left out stays as it is. */
 export interface MountPatch {
   readonly description?: string
   readonly config?: Partial<MountConfig>
+  /** Beside those there are; one that is empty text is taken away. */
+  readonly options?: MountOptions
 }
 
 export const initialMountConfig: MountConfig = {
@@ -155,8 +162,16 @@ const settingNames = {
   auditNonHmacResponseKeys: "audit_non_hmac_response_keys",
 } as const
 
+/** What there is after a change. */
+export const mountOptionsAfter = (before: MountOptions, changed: MountOptions): MountOptions =>
+  Object.fromEntries(Object.entries({ ...before, ...changed }).filter(([, value]) => value !== ""))
+
 /** Of a mount as it would become. */
-export function mountFaults({ description, config }: Pick<Mount, "description" | "config">): Fault[] {
+export function mountFaults({
+  description,
+  config,
+  options = {},
+}: Pick<Mount, "description" | "config"> & Partial<Pick<Mount, "options">>): Fault[] {
   const problems: (readonly [keyof typeof settingNames, string | undefined])[] = [
     ["defaultLeaseTtlMs", leaseProblem(config.defaultLeaseTtlMs) ?? orderProblem(config)],
     ["maxLeaseTtlMs", leaseProblem(config.maxLeaseTtlMs)],
@@ -167,8 +182,10 @@ export function mountFaults({ description, config }: Pick<Mount, "description" |
       (name) => [name, entriesProblem(config[name])] as const,
     ),
   ]
+  const optionsFault = optionsProblem(options)
   return [
     ...descriptionFaults(description),
+    ...(optionsFault === undefined ? [] : [{ field: ["options"], detail: `"options" ${optionsFault}` }]),
     ...problems.flatMap(([field, problem]) =>
       problem === undefined ? [] : [{ field: [field], detail: `"${settingNames[field]}" ${problem}` }],
     ),
@@ -198,6 +215,14 @@ function entriesProblem(entries: readonly string[]): string | undefined {
   if (entries.length > entriesMaximum) return `has too many entries (maximum is ${entriesMaximum})`
   const odd = entries.some((entry) => entry === "" || entry.length > entryMaximum || /\p{Cc}/u.test(entry))
   return odd ? `must hold names of 1 to ${entryMaximum} characters` : undefined
+}
+
+function optionsProblem(options: MountOptions): string | undefined {
+  const texts = Object.values(options)
+  const tooLong = texts.some((value) => value.length > descriptionMaximum || /\p{Cc}/u.test(value))
+  return tooLong
+    ? `must hold values of at most ${descriptionMaximum} characters, none of them a control character`
+    : entriesProblem(Object.keys(options))
 }
 
 function headersProblem(names: readonly string[]): string | undefined {

@@ -13,6 +13,7 @@ const mountAt = (path: string): Mount => ({
   description: "as described",
   config: { ...initialMountConfig, maxLeaseTtlMs: 3_600_000, allowedResponseHeaders: ["Link"] },
   traits: { local: true, sealWrap: false, externalEntropyAccess: true },
+  options: { team: "web" },
   accessor: `pki_${path}`,
   uuid: `uuid-${path}`,
   createdAt: 1_790_000_000_123,
@@ -33,7 +34,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("mounts on $na
     expect(await change((mounts) => mounts.list())).toEqual([mountAt("a/b"), moved])
   })
 
-  test("of earlier releases, which kept no traits, have none", async () => {
+  test("of earlier releases, which kept neither traits nor options, have none", async () => {
     await using temporary = await temporaryDatabase(kind)
     const config = JSON.stringify(mountAt("pki").config)
     await temporary.database.transact(async (session) => {
@@ -41,7 +42,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("mounts on $na
       await session.run(session.db.updateTable("mounts").set({ config }))
     })
     const listed = await temporary.database.read((session) => new MountRows(session).list())
-    expect(listed).toEqual([{ ...mountAt("pki"), traits: initialMountTraits }])
+    expect(listed).toEqual([{ ...mountAt("pki"), traits: initialMountTraits, options: {} }])
   })
 
   test("cannot share a path", async () => {

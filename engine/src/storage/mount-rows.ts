@@ -1,5 +1,12 @@
 import { conflict } from "../core/errors.ts"
-import { initialMountTraits, type Mount, type MountConfig, type MountId, type MountTraits } from "../pki/mount.ts"
+import {
+  initialMountTraits,
+  type Mount,
+  type MountConfig,
+  type MountId,
+  type MountOptions,
+  type MountTraits,
+} from "../pki/mount.ts"
 import type { MountStore } from "../pki/mount-store.ts"
 import { bumpAuthority } from "./authority-rows.ts"
 import { bumpGeneration, mountsFamily, readGeneration } from "./generations.ts"
@@ -60,17 +67,17 @@ const rowOf = (mount: Mount): MountRow => ({
   path: mount.path,
   type: mount.type,
   description: mount.description,
-  config: JSON.stringify({ ...mount.config, traits: mount.traits } satisfies StoredConfig),
+  config: JSON.stringify({ ...mount.config, traits: mount.traits, options: mount.options } satisfies StoredConfig),
   accessor: mount.accessor,
   uuid: mount.uuid,
   created_at: mount.createdAt,
 })
 
-/** Rows of earlier releases have no traits. */
-type StoredConfig = MountConfig & { readonly traits?: MountTraits }
+/** Rows of earlier releases have neither traits nor options. */
+type StoredConfig = MountConfig & { readonly traits?: MountTraits; readonly options?: MountOptions }
 
 function mountOf(row: MountRow): Mount {
-  const { traits = initialMountTraits, ...config } = JSON.parse(row.config) as StoredConfig
+  const { traits = initialMountTraits, options = {}, ...config } = JSON.parse(row.config) as StoredConfig
   return {
     id: row.id as MountId,
     path: row.path,
@@ -78,6 +85,7 @@ function mountOf(row: MountRow): Mount {
     description: row.description,
     config,
     traits,
+    options,
     accessor: row.accessor,
     uuid: row.uuid,
     createdAt: row.created_at,

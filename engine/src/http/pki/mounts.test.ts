@@ -202,6 +202,47 @@ test.each(["local", "seal_wrap", "external_entropy_access"])(
   },
 )
 
+test("options of a mount are told again, changed one by one, and taken away by an empty text", async () => {
+  await using world = await openWorld()
+  const told = async () => {
+    const { body } = await world.pki("GET", "/sys/mounts")
+    const tuned = await world.pki("GET", "/sys/mounts/pki/tune")
+    expect(tuned.body.data.options).toEqual(body.data["pki/"].options)
+    return body.data["pki/"].options
+  }
+  const tune = async (options: unknown) => {
+    expect((await world.pki("POST", "/sys/mounts/pki/tune", { body: { options } })).status).toBe(204)
+    return told()
+  }
+  await mounted(world, "pki", { type: "pki", options: { team: "web", tier: 1 } })
+  expect(await told()).toEqual({ team: "web", tier: "1" })
+  expect(await tune({ zone: "a" })).toEqual({ team: "web", tier: "1", zone: "a" })
+  expect(await tune(null)).toEqual({ team: "web", tier: "1", zone: "a" })
+  expect(await tune({ team: "", tier: "", zone: "" })).toBeNull()
+})
+
+test.each([
+  ["text", '"options" must be an object of texts'],
+  [{ team: ["web"] }, '"options" must be an object of texts'],
+  [{ ["x".repeat(257)]: "web" }, '"options" must hold names of 1 to 256 characters'],
+  [
+    { team: "x".repeat(1_025) },
+    '"options" must hold values of at most 1024 characters, none of them a control character',
+  ],
+  [{ team: "a\nb" }, '"options" must hold values of at most 1024 characters, none of them a control character'],
+])("options of a mount that are %j are refused, and nothing changes", async (options, error) => {
+  await using world = await openWorld()
+  const made = await world.pki("POST", "/sys/mounts/new", { body: { type: "pki", options } })
+  expect([made.status, made.body]).toEqual([400, { errors: [error] }])
+  await mounted(world, "pki")
+  const tuned = await world.pki("POST", "/sys/mounts/pki/tune", { body: { options, description: "changed" } })
+  expect([tuned.status, tuned.body]).toEqual([400, { errors: [error] }])
+  const { data } = (await world.pki("GET", "/sys/mounts")).body
+  expect(data).toEqual({
+    "pki/": expect.objectContaining({ description: expect.not.stringMatching("changed"), options: null }),
+  })
+})
+
 describe("what is told of mounts", () => {
   async function worldWithMounts() {
     const world = await openWorld()

@@ -70,7 +70,7 @@ const unknownType = (given: string): string =>
 
 export function decodeAuthMethodPatch(value: Partial<ValuesOf<typeof authMethodTuneParameters>>): AuthMethodPatch {
   const { tokenType, ...rest } = value
-  const { config, ...patch } = decodeMountPatch(rest)
+  const { config, options: _options, ...patch } = decodeMountPatch(rest)
   return { ...patch, config: { ...config, ...(tokenType === undefined ? {} : { tokenType }) } }
 }
 

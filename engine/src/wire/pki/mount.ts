@@ -8,6 +8,7 @@ import {
   type MountInput,
   type MountMove,
   mountMoveId,
+  type MountOptions,
   type MountPatch,
   type MountTraits,
   parseMountMoveId,
@@ -24,6 +25,7 @@ import {
   flag,
   isDocument,
   type Kind,
+  optionalPairs,
   parameters,
   Problem,
   text,
@@ -71,7 +73,7 @@ export const mountConfigKinds = {
 const configParameters = parameters(mountConfigKinds)
 
 /** What clients say of every mount, and what changes nothing here. */
-const withoutEffect = { options: anything, pluginVersion: text }
+const withoutEffect = { options: optionalPairs, pluginVersion: text }
 
 /** Existing clients send every duration when they tune; one that is empty text stays as it is, and "system" ends it. */
 const tunedLeaseTtl: Kind<number | null | "kept"> = {
@@ -127,6 +129,7 @@ export function decodeMountInput(
     local = false,
     sealWrap = false,
     externalEntropyAccess = false,
+    options,
   } = value
   const all: Fault[] = [...faults]
   if (type !== "pki") all.push({ field: ["type"], detail: `"type" must be "pki", the only one there is` })
@@ -140,32 +143,39 @@ export function decodeMountInput(
       ...(description === undefined ? {} : { description }),
       config: decoded?.value ?? {},
       traits: { local, sealWrap, externalEntropyAccess },
+      ...(options === undefined ? {} : { options }),
     },
     warnings: ineffective(value),
   }
 }
 
 export function decodeMountPatch(value: Partial<ValuesOf<typeof tuneParameters>>): MountPatch {
-  const { description, options: _options, pluginVersion: _version, defaultLeaseTtlMs, maxLeaseTtlMs, ...rest } = value
+  const { description, options, pluginVersion: _version, defaultLeaseTtlMs, maxLeaseTtlMs, ...rest } = value
   const config = {
     ...rest,
     ...(isSaid(defaultLeaseTtlMs) ? { defaultLeaseTtlMs } : {}),
     ...(isSaid(maxLeaseTtlMs) ? { maxLeaseTtlMs } : {}),
   }
-  return { ...(description === undefined ? {} : { description }), config }
+  return {
+    ...(description === undefined ? {} : { description }),
+    config,
+    ...(options === undefined ? {} : { options }),
+  }
 }
 
 const isSaid = <T>(value: T | "kept" | undefined): value is T => value !== undefined && value !== "kept"
 
-export const encodeMountInput = ({ description, config = {}, traits = {} }: MountInput): Document => ({
+export const encodeMountInput = ({ description, config = {}, traits = {}, options }: MountInput): Document => ({
   type: "pki",
   ...(description === undefined ? {} : { description }),
   ...encodeMembers(traitParameters, traits, "specification"),
+  ...(options === undefined ? {} : { options }),
   config: encodeMembers(configParameters, config, "specification"),
 })
 
-export const encodeMountPatch = ({ description, config = {} }: MountPatch): Document => ({
+export const encodeMountPatch = ({ description, config = {}, options }: MountPatch): Document => ({
   ...(description === undefined ? {} : { description }),
+  ...(options === undefined ? {} : { options }),
   ...encodeMembers(configParameters, config, "specification"),
 })
 
@@ -173,18 +183,22 @@ export const encodeMountPatch = ({ description, config = {} }: MountPatch): Docu
 export const encodeMount = (mount: MountView): Document =>
   encodeMounted(mount, encodeMembers(configParameters, mount.config, "specification"))
 
-type Mounted = Omit<MountView, "type" | "traits"> & { readonly type: string; readonly traits?: MountTraits }
+type Mounted = Omit<MountView, "type" | "traits" | "options"> & {
+  readonly type: string
+  readonly traits?: MountTraits
+  readonly options?: MountOptions
+}
 
 /** Whatever stands at a path of its own. */
 export const encodeMounted = (
-  { accessor, description, traits = initialMountTraits, type, uuid }: Mounted,
+  { accessor, description, traits = initialMountTraits, options = {}, type, uuid }: Mounted,
   config: Document,
 ): Document => ({
   accessor,
   config,
   deprecation_status: "supported",
   description,
-  options: null,
+  options: optionalPairs.encode(options, "specification"),
   plugin_version: "",
   running_plugin_version: "",
   running_sha256: "",
@@ -198,14 +212,18 @@ export const encodeMounts = (mounts: readonly MountView[]): Document =>
   Object.fromEntries(mounts.map((mount) => [`${mount.path}/`, encodeMount(mount)]))
 
 /** What holds, where the other shapes have what was said. */
-export function encodeTune({ config, description }: Pick<MountView, "config" | "description">): Document {
+export function encodeTune({
+  config,
+  description,
+  options = {},
+}: Pick<MountView, "config" | "description"> & Partial<Pick<MountView, "options">>): Document {
   const { defaultMs, maximumMs } = leaseTtls(config)
   return {
     ...encodeMembers(configParameters, config, "specification"),
     default_lease_ttl: defaultMs / secondMs,
     max_lease_ttl: maximumMs / secondMs,
     description,
-    options: null,
+    options: optionalPairs.encode(options, "specification"),
     plugin_version: "",
   }
 }
@@ -236,7 +254,14 @@ export const encodeVisible = (
 ): Document =>
   Object.fromEntries(visible.map(({ path, type, description }) => [`${path}/`, { type, description, options: null }]))
 
-const mountMembers = parameters({ type: word("pki"), description: text, config: anything, accessor: text, uuid: text })
+const mountMembers = parameters({
+  type: word("pki"),
+  description: text,
+  config: anything,
+  options: optionalPairs,
+  accessor: text,
+  uuid: text,
+})
 
 export function decodeMount(path: string, data: unknown): MountView {
   const { config, ...members } = decodeAnswer(mountMembers, data)

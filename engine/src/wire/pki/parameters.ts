@@ -154,6 +154,13 @@ export const pairs: Kind<Readonly<Record<string, string>>> = {
   expected: "an object of texts",
 }
 
+/** Null where there are none. */
+export const optionalPairs: Kind<Readonly<Record<string, string>>> = {
+  ...pairs,
+  decode: (value) => (value === null ? {} : pairs.decode(value)),
+  encode: (value) => (Object.keys(value).length === 0 ? null : value),
+}
+
 function splitAtEquals(item: string): [string, string] | undefined {
   const at = item.indexOf("=")
   return at < 0 ? undefined : [item.slice(0, at), item.slice(at + 1)]

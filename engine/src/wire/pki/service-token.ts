@@ -21,6 +21,7 @@ import {
   isDocument,
   type Kind,
   nullable,
+  optionalPairs,
   pairs,
   parameters,
   text,
@@ -87,12 +88,6 @@ const instant: Kind<number> = {
   encode: formatInstant,
   expected: "an instant",
 }
-const optionalPairs: Kind<Readonly<Record<string, string>>> = {
-  ...pairs,
-  decode: (value) => (value === null ? {} : pairs.decode(value)),
-  encode: (value) => (Object.keys(value).length === 0 ? null : value),
-}
-
 const viewParameters = parameters(
   {
     accessor: text,
