@@ -364,7 +364,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
       ? undefined
       : {
           validations: validationQueue({ ...context, network, timers }),
-          finalizations: finalizationQueue({ ...context, timers }),
+          finalizations: finalizationQueue({ ...context, network, timers }),
         }
   opening.defer(async () => {
     await Promise.all([acmeQueues?.validations.stop(), acmeQueues?.finalizations.stop()])

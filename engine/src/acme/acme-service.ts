@@ -1,7 +1,7 @@
 // Use cases of one ACME directory.
 import { isEngineError } from "../core/errors.ts"
 import { newId, newOrderedId } from "../core/ids.ts"
-import { dayMs, hourMs, type Instant } from "../core/time.ts"
+import { dayMs, type Instant } from "../core/time.ts"
 import type { Authority } from "../pki/authority.ts"
 import type { PkiStores } from "../pki/authority-service.ts"
 import { refreshCrlsJob } from "../pki/crl/refresh-crls.ts"
@@ -37,10 +37,14 @@ import {
   type Authorization,
   type AuthorizationId,
   authorizationStatusOf,
+  caaValidityMs,
   type Challenge,
   challengesFor,
   type ChallengeType,
+  isCaaOld,
+  validityMs,
 } from "./order.ts"
+import { asksOwners, ownersLeaseMs } from "./owners.ts"
 import { AcmeProblem, malformed, nothingThere, unauthorized } from "./problem.ts"
 import { refuseFailuresBeyond, refuseOrdersBeyond, registerWithin } from "./rate-limits.ts"
 import { readCertificateId, renewalWindow } from "./renewal-info.ts"
@@ -51,13 +55,11 @@ import { type ReadCsr, readCsr, readGiven } from "./given.ts"
 import { turnOf } from "./due-queue.ts"
 import { policyLeaseMs, roleLeaseMs } from "./finalization-queue.ts"
 import { approveCsr, refuseOtherCsr } from "./order-policy.ts"
-import { validationLeaseMs, validityMs } from "./validation-queue.ts"
+import { validationLeaseMs } from "./validation-queue.ts"
 import { chainsFrom } from "./certificate-chains.ts"
 
 const orderLifetimeMs = dayMs
 const pendingLifetimeMs = 7 * dayMs
-/** For how long it counts what CAA records have said when a name was proved; public authorities look again as soon. */
-const caaValidityMs = 8 * hourMs
 const identifiersMaximum = 100
 const ordersPerPage = 100
 const tokenOctets = 32
@@ -278,7 +280,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       if (request instanceof AcmeProblem) throw request
       if (isSamePublicKey(request.key, readJwk(account.jwk).key))
         throw new AcmeProblem("badCSR", "The CSR has the account's own key.")
-      const turn = turnOf(place, now, this.#leaseOf(authority, order, request))
+      const asking = asksOwners(authority) && authorizations.some((one) => isCaaOld(one, now)) ? ownersLeaseMs : 0
+      const turn = turnOf(place, now, this.#leaseOf(authority, order, request) + asking)
       if (!(await stores.acmeOrders.beginFinalizing(id, csr, turn)))
         throw new AcmeProblem("orderNotReady", "The order has been finalized by another request.")
       const { directory } = account
@@ -451,7 +454,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     identifier: ProvedIdentifier,
     now: Instant,
   ) {
-    const looksAtCaa = identifier.type === "dns" && authority.settings.acme.caaIdentities.length > 0
+    const looksAtCaa = identifier.type === "dns" && asksOwners(authority)
     const remainingMs = looksAtCaa ? validityMs - caaValidityMs : orderLifetimeMs
     const known = await stores.acmeAuthorizations.validFor(account.id, identifier, now + remainingMs)
     if (known !== undefined) return { authorization: known, created: false }

@@ -12,11 +12,14 @@ import { directoryAt } from "./directory.ts"
 import type { AcmeTools } from "./directory-service.ts"
 import { DueQueue } from "./due-queue.ts"
 import { OrderSigning, TurnLost } from "./order-signing.ts"
-import { AcmeProblem, type Problem } from "./problem.ts"
+import { ownersLeaseMs, refuseUnlessOwnersAgree } from "./owners.ts"
+import { AcmeProblem, type Problem, type ProblemType } from "./problem.ts"
+import type { AcmeNetwork } from "./validation.ts"
 
 export interface FinalizationContext extends PkiContext {
   readonly acmeTools: AcmeTools
   readonly audit: Audit
+  readonly network: AcmeNetwork
   readonly timers: Timers
 }
 
@@ -32,7 +35,7 @@ export function finalizationQueue(context: FinalizationContext): FinalizationQue
   const queue: FinalizationQueue = new DueQueue(
     {
       name: "acme-order",
-      leaseMs: policyLeaseMs,
+      leaseMs: policyLeaseMs + ownersLeaseMs,
       nextAt: () => storage.read(({ acmeOrders }) => acmeOrders.nextAttemptAt()),
       claim: (now, leasedUntil, limit) =>
         storage.transact(({ acmeOrders }) => acmeOrders.claim(now, leasedUntil, limit)),
@@ -60,7 +63,7 @@ async function finalize(
   context: FinalizationContext,
   { request, ...order }: FinalizableOrder,
 ): Promise<Finalized | Instant | undefined> {
-  const { audit, mountDirectory, acmeTools } = context
+  const { audit, mountDirectory, acmeTools, network, timers } = context
   const mount = (await mountDirectory.current()).mounts.find(({ id }) => id === order.mountId)
   if (mount === undefined) return undefined
   const trail = audit.trail({ job: "acme-orders" })
@@ -69,6 +72,8 @@ async function finalize(
     trail.keyUse({ ...use, acmeOrder }),
   )
   try {
+    const { questions, terms } = await signing.owners(order)
+    if (questions.length > 0) await refuseUnlessOwnersAgree(questions, { network, terms, timers })
     const expiresAt = await signing.sign(order, request)
     await trail.durable()
     return { status: "valid", expiresAt }
@@ -82,17 +87,13 @@ async function giveUp(
   order: ClaimedOrder,
   error: unknown,
 ): Promise<Finalized | Instant | undefined> {
-  const refusal = refusalIn(error)
-  const delayMs = refusal === undefined ? retryDelaysMs[order.attempts - 1] : undefined
-  if (refusal === undefined)
+  const problem = problemIn(error)
+  const delayMs = mayPass(error) ? retryDelaysMs[order.attempts - 1] : undefined
+  if (mayPass(error))
     logFailure(runtime.log, "warn", "acme-order-not-finalized", { order: order.id, attempts: order.attempts, error })
   if (delayMs !== undefined) {
     const retryAt = runtime.clock.now() + delayMs
     return (await storage.transact(({ acmeOrders }) => acmeOrders.retry(order, retryAt))) ? retryAt : undefined
-  }
-  const problem = refusal ?? {
-    type: "serverInternal",
-    detail: isEngineError(error) ? error.message : "The certificate could not be made.",
   }
   const isFailed = await storage.transact(({ acmeOrders }) => acmeOrders.fail(order, problem))
   return isFailed ? { status: "invalid", error: problem } : undefined
@@ -108,9 +109,15 @@ const passing: ReadonlySet<EngineErrorCode> = new Set([
   "unavailable",
 ])
 
-/** What stays true however often it is tried. */
-function refusalIn(error: unknown): Problem | undefined {
-  if (error instanceof AcmeProblem) return error.problem
-  if (isEngineError(error) && !passing.has(error.code)) return { type: "serverInternal", detail: error.message }
-  return undefined
+const passingProblems: ReadonlySet<ProblemType> = new Set(["dns"])
+
+/** Not where it stays true however often it is tried. */
+function mayPass(error: unknown): boolean {
+  if (error instanceof AcmeProblem) return passingProblems.has(error.problem.type)
+  return !isEngineError(error) || passing.has(error.code)
 }
+
+const problemIn = (error: unknown): Problem =>
+  error instanceof AcmeProblem
+    ? error.problem
+    : { type: "serverInternal", detail: isEngineError(error) ? error.message : "The certificate could not be made." }

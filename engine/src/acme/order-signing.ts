@@ -15,13 +15,38 @@ import type { Decider } from "./directory.ts"
 import { DirectoryService, notServed } from "./directory-service.ts"
 import { isServed } from "./directory.ts"
 import { type ReadCsr, readCsr } from "./given.ts"
+import { isCaaOld } from "./order.ts"
 import { approveCsr, namesProblem } from "./order-policy.ts"
+import { asksOwners, networkTermsOf, type OwnerQuestion, questionFor } from "./owners.ts"
 import { unauthorized } from "./problem.ts"
+import type { NetworkTerms } from "./validation.ts"
 
 /** The order has come to its end by other hands. */
 export class TurnLost extends Error {}
 
 export class OrderSigning extends DirectoryService {
+  /** Of whom to find out before it is signed whether they let this authority issue, and how. */
+  async owners(
+    order: ClaimedOrder,
+  ): Promise<{ readonly questions: readonly OwnerQuestion[]; readonly terms: NetworkTerms }> {
+    const authority = await this.served()
+    const terms = networkTermsOf(authority)
+    if (!asksOwners(authority)) return { questions: [], terms }
+    const now = this.context.runtime.clock.now()
+    const questions = await this.read(async (_current, { acmeAuthorizations }) => {
+      const old = (await acmeAuthorizations.ofOrder(order.id)).filter((one) => isCaaOld(one, now))
+      const asked: OwnerQuestion[] = []
+      for (const { id, identifier } of old) {
+        const question = questionFor(authority, identifier, order)
+        const proved = (await acmeAuthorizations.challenges(id)).find(({ status }) => status === "valid")
+        if (question !== undefined && proved !== undefined)
+          asked.push({ identifier, asked: { ...question, method: proved.type } })
+      }
+      return asked
+    })
+    return { questions, terms }
+  }
+
   /** The answer is how long the order is kept. Throws `AcmeProblem` where it has come to nothing. */
   async sign(order: ClaimedOrder, request: ReadCsr = readCsr(order.csr)): Promise<Instant> {
     const { decider } = this.issuing(await this.served(), order.profile)

@@ -4,8 +4,11 @@ import {
   type Authorization,
   authorizationStatusOf,
   type AuthorizationStatus,
+  caaValidityMs,
   challengesFor,
+  isCaaOld,
   orderStatusOf,
+  validityMs,
 } from "./order.ts"
 
 const now = 1_000_000
@@ -58,5 +61,25 @@ describe("[P-4.1-n2] challenges", () => {
     [{ type: "ip", value: "192.0.2.1", wildcard: false }, ["http-01"]],
   ] as const)("for %j are %j", (identifier, types) => {
     expect(challengesFor(identifier)).toEqual(types)
+  })
+})
+
+describe("what CAA records said when a name was proved", () => {
+  const proved = { identifier: { type: "dns", value: "a.example", wildcard: false }, state: "valid" } as const
+  const expiresAt = now + validityMs
+
+  test.each([
+    ["counts at first", proved, 0, false],
+    ["counts for eight hours", proved, caaValidityMs - 1, false],
+    ["counts no longer", proved, caaValidityMs, true],
+    [
+      "is nothing of an address",
+      { ...proved, identifier: { type: "ip", value: "::1", wildcard: false } },
+      validityMs,
+      false,
+    ],
+    ["is not known yet", { ...proved, state: "pending" }, validityMs, false],
+  ] as const)("%s", (_what, authorization, laterMs, isOld) => {
+    expect(isCaaOld({ ...authorization, expiresAt }, now + laterMs)).toBe(isOld)
   })
 })

@@ -1,7 +1,7 @@
 // Orders, authorizations and challenges, and how each stands by what is known of it at an instant (RFC 8555, section 7.1.6).
 // What lies in the past ends them without anybody writing it down.
 import type { Id } from "../core/ids.ts"
-import type { Instant } from "../core/time.ts"
+import { dayMs, hourMs, type Instant } from "../core/time.ts"
 import type { MountId } from "../pki/mount.ts"
 import type { SerialNumber } from "../x509/serial-number.ts"
 import type { AcmeAccountId } from "./account.ts"
@@ -47,6 +47,17 @@ export interface Authorization {
   readonly createdAt: Instant
   readonly expiresAt: Instant
 }
+
+/** For how long what is proved serves the orders of the same account, unless CAA records are to be looked at. */
+export const validityMs = 30 * dayMs
+/** For how long it counts what CAA records have said when a name was proved; public authorities look again as soon. */
+export const caaValidityMs = 8 * hourMs
+
+/** Whether what CAA records said when the name was proved does not count any more. An address has none. */
+export const isCaaOld = (
+  { identifier, state, expiresAt }: Pick<Authorization, "identifier" | "state" | "expiresAt">,
+  now: Instant,
+): boolean => identifier.type === "dns" && state === "valid" && now >= expiresAt - validityMs + caaValidityMs
 
 export interface Challenge {
   readonly authorizationId: AuthorizationId

@@ -1,14 +1,16 @@
 // Looks at challenges whose turn has come.
 import { recordValidation } from "../core/acme-activity.ts"
-import { type Instant, dayMs, secondMs } from "../core/time.ts"
+import { type Instant, secondMs } from "../core/time.ts"
 import type { Timers } from "../core/timers.ts"
 import type { Authority } from "../pki/authority.ts"
 import type { PkiContext } from "../pki/authority-service.ts"
 import type { SettledChallenge, ValidationQueue } from "./acme-queues.ts"
 import type { ClaimedChallenge } from "./acme-store.ts"
 import { DueQueue } from "./due-queue.ts"
+import { validityMs } from "./order.ts"
+import { networkTermsOf, questionFor } from "./owners.ts"
 import type { Problem } from "./problem.ts"
-import { type AcmeNetwork, attemptInTime, type NetworkTerms } from "./validation.ts"
+import { type AcmeNetwork, attemptInTime } from "./validation.ts"
 
 export interface ValidationContext extends Pick<
   PkiContext,
@@ -22,8 +24,6 @@ export interface ValidationContext extends Pick<
 export const validationLeaseMs = 60 * secondMs
 /** Waits after the first and the second attempt; then it has failed. */
 const retryDelaysMs = [3 * secondMs, 10 * secondMs]
-/** For which orders of the same account may use it again, unless CAA records are to be looked at. */
-export const validityMs = 30 * dayMs
 
 export function validationQueue(context: ValidationContext): ValidationQueue {
   const { storage } = context
@@ -55,17 +55,12 @@ async function look(
   const { storage, runtime, network, timers } = context
   const authority = await authorityOf(context, challenge)
   if (authority === undefined) return undefined
-  const { acme, cluster } = authority.settings
-  const terms: NetworkTerms = { permittedRanges: acme.challengePermittedIpRanges, resolver: acme.dnsResolver }
-  const { identifier, type, token, thumbprint, accountId, directory } = challenge
+  const { identifier, type, token, thumbprint } = challenge
   const begunAt = runtime.clock.now()
-  const looksAtCaa = acme.caaIdentities.length > 0 && identifier.type === "dns"
   const problem = await attemptInTime(
     { identifier, type, token, thumbprint },
-    looksAtCaa
-      ? { identities: acme.caaIdentities, accountUrl: `${cluster.path}/${directory}/account/${accountId}` }
-      : undefined,
-    { network, terms, timers },
+    questionFor(authority, identifier, challenge),
+    { network, terms: networkTermsOf(authority), timers },
   )
   const now = runtime.clock.now()
   const retryAt = problem && retryTime(challenge.attempts, problem, now)

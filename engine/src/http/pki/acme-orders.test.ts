@@ -14,12 +14,48 @@ import {
   readyOrder,
 } from "../../testing/acme-world.ts"
 import { manualClock } from "../../testing/manual-clock.ts"
+import { openNameServer } from "../../testing/name-server.ts"
 import { dayMs, hourMs } from "../../core/time.ts"
 import { systemRuntime } from "../../core/runtime.ts"
 import { basicConstraints, subjectAltName } from "../../x509/extensions.ts"
 import { oids } from "../../x509/asn1/oids.ts"
 
 const base = `${acmeCluster}/acme`
+
+/** With CAA records that are looked at, and a clock that can be put forward. */
+async function newLateWorld() {
+  let records: readonly string[] | "failure" = []
+  const { port, questions } = await openNameServer((type, name) => {
+    if (name !== "localhost") return []
+    if (type === "CAA") return records
+    return type === "A" ? ["127.0.0.1"] : []
+  })
+  const clock = manualClock(Date.now())
+  const { world, responder } = await newProvingWorld({
+    settings: { caa_identities: "ca.example", dns_resolver: `127.0.0.1:${port}` },
+    options: { runtime: { ...systemRuntime(), clock }, timers: hurriedTime().timers },
+  })
+  const client = await AcmeTestClient.registered(world, base)
+  return {
+    questions,
+    async finalizedLate(told: { before: readonly string[]; after: readonly string[] | "failure"; waitMs: number }) {
+      records = told.before
+      const { finalize, url } = await readyOrder(client, responder)
+      clock.advance(told.waitMs)
+      records = told.after
+      // The one that came with the last answer may be too old by now.
+      const nonce = await client.nonce()
+      await client.post(finalize, { csr: await csrFor(["localhost"]) }, { nonce })
+      const ended = async () => {
+        clock.advance(hourMs / 60)
+        const { body } = await client.post(url)
+        return body.status === "valid" || body.status === "invalid" ? body : undefined
+      }
+      await expect.poll(ended).toBeDefined()
+      return (await client.post(url)).body
+    },
+  }
+}
 
 describe("an order", () => {
   test.each([
@@ -181,6 +217,53 @@ describe("an order", () => {
     expect(await statusOfNext()).toBe("pending")
     await lookAtCaa("")
     expect(await statusOfNext()).toBe("ready")
+  })
+
+  test.each([
+    ["lets this authority issue still", ["issue ca.example; validationmethods=http-01"], "valid", undefined],
+    ["has given the leave to another", ["issue other.example"], "invalid", "caa"],
+    [
+      "has taken back the leave for how it was proved",
+      ["issue ca.example; validationmethods=dns-01"],
+      "invalid",
+      "caa",
+    ],
+  ] as const)(
+    "is finalized more than eight hours after its proof where the owner of the name %s: %j",
+    async (_how, after, status, problem) => {
+      const { finalizedLate, questions } = await newLateWorld()
+      const order = await finalizedLate({ before: ["issue ca.example"], after, waitMs: 8 * hourMs })
+      expect([order.status, order.error?.type.split(":").at(-1)]).toEqual([status, problem])
+      expect(order.error?.subproblems).toEqual(
+        problem && [
+          {
+            type: `urn:ietf:params:acme:error:${problem}`,
+            detail: "CAA records of localhost do not let this authority issue.",
+            identifier: localhost,
+          },
+        ],
+      )
+      expect(questions.filter((question) => question === "CAA localhost")).toHaveLength(2)
+    },
+  )
+
+  test("is finalized by what its owner said when it was proved, within eight hours of that", async () => {
+    const { finalizedLate, questions } = await newLateWorld()
+    const waitMs = 8 * hourMs - 60_000
+    expect(await finalizedLate({ before: ["issue ca.example"], after: ["issue other.example"], waitMs })).toMatchObject(
+      {
+        status: "valid",
+      },
+    )
+    expect(questions.filter((question) => question === "CAA localhost")).toHaveLength(1)
+  })
+
+  test("waits for a name server that cannot tell, and comes to nothing where it never does", async () => {
+    const { finalizedLate, questions } = await newLateWorld()
+    const order = await finalizedLate({ before: ["issue ca.example"], after: "failure", waitMs: 8 * hourMs })
+    expect(order).toMatchObject({ status: "invalid", error: { type: "urn:ietf:params:acme:error:dns", status: 400 } })
+    // The first attempt, and three more.
+    expect(questions.filter((question) => question === "CAA localhost").length).toBeGreaterThanOrEqual(5)
   })
 
   test("uses what is proved again, until it is given up", async () => {
