@@ -33,18 +33,18 @@ export async function within<T>(timers: Timers, patienceMs: number, work: Promis
   }
 }
 
-let sharing: Promise<void> | undefined
-
-/**
- * The next turn, for all who ask during this one: what they wait for it with they do one after another. Key operations take up
- * to twice as long between other work, for want of their tables in the caches of the processor.
- */
-export const sharedTurn = (): Promise<void> => (sharing ??= beginSharing())
-
-async function beginSharing(): Promise<void> {
-  await nextTurn()
-  sharing = undefined
+/** The next turn, for all who ask during this one: what they wait for it with they do one after another. */
+export function turnsShared(): () => Promise<void> {
+  let sharing: Promise<void> | undefined
+  async function begin(): Promise<void> {
+    await nextTurn()
+    sharing = undefined
+  }
+  return () => (sharing ??= begin())
 }
+
+/** For key operations, which take up to twice as long between other work, for want of their tables in the processor's caches. */
+export const sharedTurn = turnsShared()
 
 /** Lets everybody else have a turn, in the middle of long work. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))

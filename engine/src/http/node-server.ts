@@ -8,6 +8,7 @@ import { getRequestListener } from "@hono/node-server"
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
 import { setTimeout as sleep } from "node:timers/promises"
 import { giveBack } from "../core/pieces.ts"
+import { turnsShared } from "../core/timers.ts"
 import { socketBody } from "./body.ts"
 import type { Serve } from "./exchange.ts"
 import { nameListMethod, type ParserError, readListAnew } from "./list-method.ts"
@@ -79,6 +80,8 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
   server.maxConnections = options.maximumConnections ?? 10_000
 
   const inFlight = new Set<ServerResponse>()
+  const writingTurn = turnsShared()
+  let answeredLast: Socket | undefined
   let isSendingAway = false
   let closing: Promise<{ cut: number }> | undefined
 
@@ -93,7 +96,14 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
         send: (given) => void (content = given),
         cut: () => void outgoing.destroy(),
       })
-      return answer.then((response) => (content === undefined ? response : sendContent(outgoing, response, content)))
+      return answer.then(async (response) => {
+        // Each answer that is written wakes whoever waits for it, which costs as much as a small request does, unless they are
+        // awake already by the one before. Who is here alone waits for nobody.
+        const isAlone = incoming.socket === answeredLast
+        answeredLast = incoming.socket
+        if (!isAlone) await writingTurn()
+        return content === undefined ? response : sendContent(outgoing, response, content)
+      })
     },
     { errorHandler: () => refusal("/", 400, "bad request", "The request line or the Host header cannot be read.") },
   )
