@@ -71,13 +71,13 @@ await complete(theirs, warmUpOrders)
 target("an order / Pebble's, processor time", await costBesidePebble(), { atMost: 0.5 })
 
 let made = warmUpOrders + rounds * ordersPerRound
-const left = Math.max(0, fewOrders - made)
-await complete(ours, left)
+const missing = Math.max(0, fewOrders - made)
+await complete(ours, missing)
 const few = memoryMiB(ours)
-made += left
-if (left > 0) {
+made += missing
+if (missing > 0) {
   // What an order costs Pebble grows with those it has had.
-  await complete(theirs, left)
+  await complete(theirs, missing)
   report(`  after ${made} orders each`, await costBesidePebble(), "of Pebble's")
   made += rounds * ordersPerRound
 }

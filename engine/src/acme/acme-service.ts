@@ -44,7 +44,7 @@ import {
   isCaaOld,
   validityMs,
 } from "./order.ts"
-import { asksOwners, ownersLeaseMs } from "./owners.ts"
+import { asksOwners, ownersLeaseMs } from "./name-owners.ts"
 import { AcmeProblem, malformed, nothingThere, unauthorized } from "./problem.ts"
 import { refuseFailuresBeyond, refuseOrdersBeyond, registerWithin } from "./rate-limits.ts"
 import { readCertificateId, renewalWindow } from "./renewal-info.ts"

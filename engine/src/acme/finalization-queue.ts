@@ -12,7 +12,7 @@ import { directoryAt } from "./directory.ts"
 import type { AcmeTools } from "./directory-service.ts"
 import { DueQueue } from "./due-queue.ts"
 import { OrderSigning, TurnLost } from "./order-signing.ts"
-import { ownersLeaseMs, refuseUnlessOwnersAgree } from "./owners.ts"
+import { ownersLeaseMs, refuseUnlessOwnersAgree } from "./name-owners.ts"
 import { AcmeProblem, type Problem, type ProblemType } from "./problem.ts"
 import type { AcmeNetwork } from "./validation.ts"
 

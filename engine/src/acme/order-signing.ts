@@ -17,7 +17,7 @@ import { isServed } from "./directory.ts"
 import { type ReadCsr, readCsr } from "./given.ts"
 import { isCaaOld } from "./order.ts"
 import { approveCsr, namesProblem } from "./order-policy.ts"
-import { asksOwners, networkTermsOf, type OwnerQuestion, questionFor } from "./owners.ts"
+import { asksOwners, networkTermsOf, type OwnerQuestion, questionFor } from "./name-owners.ts"
 import { unauthorized } from "./problem.ts"
 import type { NetworkTerms } from "./validation.ts"
 

@@ -8,7 +8,7 @@ import type { SettledChallenge, ValidationQueue } from "./acme-queues.ts"
 import type { ClaimedChallenge } from "./acme-store.ts"
 import { DueQueue } from "./due-queue.ts"
 import { validityMs } from "./order.ts"
-import { networkTermsOf, questionFor } from "./owners.ts"
+import { networkTermsOf, questionFor } from "./name-owners.ts"
 import type { Problem } from "./problem.ts"
 import { type AcmeNetwork, attemptInTime } from "./validation.ts"
 

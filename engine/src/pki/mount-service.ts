@@ -137,22 +137,4 @@ function refuseTakenPath(path: string, others: readonly Mount[]): void {
   if (taken !== undefined) throw conflict(`path is already in use at ${taken.path}/`)
 }
 
-export const mountViewOf = ({
-  path,
-  type,
-  description,
-  config,
-  traits,
-  options,
-  accessor,
-  uuid,
-}: Mount): MountView => ({
-  path,
-  type,
-  description,
-  config,
-  traits,
-  options,
-  accessor,
-  uuid,
-})
+export const mountViewOf = ({ id: _id, createdAt: _createdAt, ...shown }: Mount): MountView => shown

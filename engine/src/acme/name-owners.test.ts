@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { FetchFailure } from "../core/fetch.ts"
 import { manualClock } from "../testing/manual-clock.ts"
 import { manualTimers } from "../testing/manual-timers.ts"
-import { type OwnerQuestion, refuseUnlessOwnersAgree } from "./owners.ts"
+import { type OwnerQuestion, refuseUnlessOwnersAgree } from "./name-owners.ts"
 import { AcmeProblem } from "./problem.ts"
 import { type AcmeNetwork, attemptPatienceMs, type CaaRecord } from "./validation.ts"
 
