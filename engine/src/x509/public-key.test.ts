@@ -36,7 +36,10 @@ test("the subject key identifier is the one that OpenSSL computes", async () => 
 
 test("a key verifies with the same object every time", async () => {
   const { publicKey } = await testKeyGenerator.generate({ type: "ed25519" })
+  const before = { ...publicKey }
   expect(publicKeyObject(publicKey)).toBe(publicKeyObject(publicKey))
+  expect(publicKeyObject({ ...publicKey })).not.toBe(publicKeyObject(publicKey))
+  expect({ ...publicKey }).toStrictEqual(before)
 })
 
 const exported = (pair: { publicKey: { export(options: { type: "spki"; format: "der" }): Buffer } }): Uint8Array =>

@@ -1,7 +1,6 @@
 // Subject public keys (RFC 3279, section 2.3.1; RFC 5480; RFC 8410), read strictly: whoever certifies a key vouches for it,
 // so weak keys, unknown curves and points off their curve are refused here, once, for everybody.
 import { createPublicKey, hash, type KeyObject } from "node:crypto"
-import { derived } from "../core/derived.ts"
 import { oids } from "./asn1/oids.ts"
 import { DerReader } from "./asn1/reader.ts"
 import { tag } from "./asn1/tag.ts"
@@ -176,10 +175,19 @@ export const publicKeyOf = (algorithm: KeyAlgorithm, octets: Uint8Array): Public
   octets,
 })
 
-/** What Node verifies with. */
-export const publicKeyObject: (key: PublicKey) => KeyObject = derived(({ spki }: PublicKey) =>
-  createPublicKey({ key: asBuffer(spki), format: "der", type: "spki" }),
-)
+const objectMember = Symbol("key object")
+
+/**
+ * What Node verifies with. It is held by the key itself and not `derived`: most keys come with a request and go with it, and to free
+ * thousands of these at once takes a tenth of a second, in which nothing is answered.
+ */
+export function publicKeyObject(key: PublicKey & { readonly [objectMember]?: KeyObject }): KeyObject {
+  const held = key[objectMember]
+  if (held !== undefined) return held
+  const made = createPublicKey({ key: asBuffer(key.spki), format: "der", type: "spki" })
+  Object.defineProperty(key, objectMember, { value: made })
+  return made
+}
 
 /** SHA-1 of the octets of the BIT STRING (RFC 5280, section 4.2.1.2, method 1): a name for the key, nothing that protects it. */
 export const subjectKeyIdentifier = ({ octets }: PublicKey): Uint8Array => hash("sha1", octets, "buffer")
