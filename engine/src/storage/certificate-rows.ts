@@ -51,7 +51,12 @@ export class CertificateRows implements CertificateStore {
   async #insert(record: CertificateRecord): Promise<void> {
     const row = rowOf(record)
     await this.#session.run(insertCertificate, row)
-    if (row.names.length > 0) await this.#session.run(insertNames, row)
+    if (this.#session.dialect === "postgres") {
+      if (row.names.length > 0) await this.#session.run(insertNames, row)
+      return
+    }
+    const { mountId, filedAt: place } = row
+    for (const name of row.names) await this.#session.run(insertName, { mountId, name, filedAt: place })
   }
 
   async insertMetadata(record: CertificateMetadata): Promise<void> {
@@ -240,13 +245,22 @@ interface NamesOfCertificate {
   readonly filedAt: Instant
 }
 
-const insertNames = statement((_db, { mountId, serialNumber, names, filedAt: place }: NamesOfCertificate, dialect) => {
-  const listed = dialect === "sqlite" ? sql`json_each(${sql.val(names)})` : sql`unnest(${sql.val(names)}::text[])`
-  const value = dialect === "sqlite" ? sql`n.value` : sql`n`
-  return sql`insert into certificate_names (mount_id, name, certificate_number, filed_at)
-    select c.mount_id, ${value}, c.number, c.filed_at from certificates as c, ${listed} as n
-    where c.mount_id = ${mountId} and c.serial_number = ${serialNumber} and c.filed_at = ${place}`
-})
+const insertNames = statement(
+  (_db, { mountId, serialNumber, names, filedAt: place }: NamesOfCertificate) =>
+    sql`insert into certificate_names (mount_id, name, certificate_number, filed_at)
+    select c.mount_id, n, c.number, c.filed_at from certificates as c, unnest(${sql.val(names)}::text[]) as n
+    where c.mount_id = ${mountId} and c.serial_number = ${serialNumber} and c.filed_at = ${place}`,
+)
+
+/**
+ * Of SQLite: of the certificate that this connection has just inserted. Its table of names has no row ids of its own that could
+ * come in between.
+ */
+const insertName = statement(
+  (_db, { mountId, name, filedAt: place }: { mountId: MountId; name: string; filedAt: Instant }) =>
+    sql`insert into certificate_names (mount_id, name, certificate_number, filed_at)
+    values (${mountId}, ${name}, last_insert_rowid(), ${place})`,
+)
 
 /** One query of PostgreSQL, where each is a way to the server and back. */
 const insertWithNames = statement<

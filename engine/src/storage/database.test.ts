@@ -377,6 +377,31 @@ describe("SQLite file", () => {
     expect(told.at(-1)).toBe("late")
   })
 
+  test("a glance sees what is committed and nothing of a batch that is not, and changes nothing", async () => {
+    await using temporary = await temporaryDatabase(file)
+    const { database } = temporary
+    const seen = (session: Session, name: string) => session.first(findSetting, { name })
+    const during = await database.transact(async (session) => {
+      await session.run(setSetting, { name: "a", value: "1" })
+      return [await seen(session, "a"), await database.glance((glancing) => seen(glancing, "a"))]
+    })
+    expect(during).toEqual([{ value: "1" }, undefined])
+
+    const across = database.glance(async (glancing) => [
+      await seen(glancing, "a"),
+      await database.transact(async (session) => {
+        await session.run(setSetting, { name: "b", value: "1" })
+        return seen(glancing, "b")
+      }),
+      await seen(glancing, "b"),
+    ])
+    expect(await across).toEqual([{ value: "1" }, undefined, { value: "1" }])
+
+    const writing = database.glance((glancing) => glancing.run(setSetting, { name: "c", value: "1" }))
+    await expect(writing).rejects.toThrow("a glance changes nothing")
+    expect(await value(database, "c")).toBeUndefined()
+  })
+
   test("what the disk may have lost nobody is told, and nothing more is done until it is opened anew", async () => {
     let broken = false
     const sync = () => (broken ? Promise.reject(new Error("input/output error")) : Promise.resolve())

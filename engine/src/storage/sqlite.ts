@@ -217,7 +217,9 @@ class SqliteStore implements Backend {
     const glancer = this.#glancer
     if (glancer === undefined) return this.#enqueue(work, true)
     this.#refuseUnusable()
-    return untilReadable(() => glimpse(glancer, work), this.#options, this.activity)
+    // What the writer has in memory outlives its own commits, while every other connection has to read the pages again.
+    const nearest = () => (this.#writer.inTransaction ? glancer : this.#writer)
+    return untilReadable(() => glimpse(nearest, work), this.#options, this.activity)
   }
 
   async #nextReader(): Promise<SqliteConnection> {
@@ -444,8 +446,8 @@ async function snapshot<T>(reader: SqliteConnection, work: (session: Session) =>
 }
 
 /** A query outside of any transaction is a snapshot by itself. */
-async function glimpse<T>(reader: SqliteConnection, work: (session: Session) => Promise<T>): Promise<T> {
-  const session = new SqliteSession(reader)
+async function glimpse<T>(nearest: () => SqliteConnection, work: (session: Session) => Promise<T>): Promise<T> {
+  const session = new GlancingSession(nearest)
   try {
     return await work(session)
   } finally {
@@ -454,12 +456,16 @@ async function glimpse<T>(reader: SqliteConnection, work: (session: Session) => 
 }
 
 class SqliteSession extends UnitOfWork {
-  readonly #connection: SqliteConnection
+  #connection: SqliteConnection
   /** A statement went through that may have been more than a question. One that fails undoes itself. */
   hasWritten = false
 
   constructor(connection: SqliteConnection) {
     super("sqlite")
+    this.#connection = connection
+  }
+
+  protected goOnWith(connection: SqliteConnection): void {
     this.#connection = connection
   }
 
@@ -471,7 +477,7 @@ class SqliteSession extends UnitOfWork {
         return fetch === "all" ? rows : rows[0]
       }
       const answer = this.#answerTo(fetch, text, parameters)
-      this.hasWritten ||= !text.startsWith("select ")
+      this.hasWritten ||= !isQuestion(text)
       return answer
     } catch (error) {
       throw translated(error)
@@ -484,6 +490,25 @@ class SqliteSession extends UnitOfWork {
     return this.#connection.change(text, parameters)
   }
 }
+
+/** Each of its questions goes to the connection that is nearest just then, and may not be more than a question there. */
+class GlancingSession extends SqliteSession {
+  readonly #nearest: () => SqliteConnection
+
+  constructor(nearest: () => SqliteConnection) {
+    super(nearest())
+    this.#nearest = nearest
+  }
+
+  protected override execute(fetch: Fetch, bound: Bound): unknown {
+    // On the writer it would be a commit of its own, that nobody brings onto the disk.
+    if (!isQuestion(bound.text)) throw new Error("a glance changes nothing")
+    this.goOnWith(this.#nearest())
+    return super.execute(fetch, bound)
+  }
+}
+
+const isQuestion = (text: string): boolean => text.startsWith("select ")
 
 function createPrivately(path: string): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
