@@ -46,7 +46,7 @@ import {
 } from "./order.ts"
 import { asksOwners, ownersLeaseMs } from "./name-owners.ts"
 import { AcmeProblem, malformed, nothingThere, unauthorized } from "./problem.ts"
-import { refuseFailuresBeyond, refuseOrdersBeyond, registerWithin } from "./rate-limits.ts"
+import { refuseFailuresBeyond, refuseOrdersBeyond, registerAuthorizationWithin, registerWithin } from "./rate-limits.ts"
 import { readCertificateId, renewalWindow } from "./renewal-info.ts"
 
 import { DirectoryService } from "./directory-service.ts"
@@ -326,6 +326,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
         account,
         provedBy(identifier),
         now,
+        { isAhead: true },
       )
       return { authorization: await this.#authorizationView(stores, authorization), created }
     })
@@ -453,17 +454,21 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     account: AcmeAccount,
     identifier: ProvedIdentifier,
     now: Instant,
+    { isAhead = false }: { readonly isAhead?: boolean } = {},
   ) {
     const looksAtCaa = identifier.type === "dns" && asksOwners(authority)
     const remainingMs = looksAtCaa ? validityMs - caaValidityMs : orderLifetimeMs
     const known = await stores.acmeAuthorizations.validFor(account.id, identifier, now + remainingMs)
     if (known !== undefined) return { authorization: known, created: false }
-    await refuseFailuresBeyond(this.#limitsOf(authority), stores, { accountId: account.id, identifier, now })
     const { random } = this.context.runtime
+    const [id, mountId, accountId] = [newOrderedId("authz", random, now), account.mountId, account.id]
+    const limits = this.#limitsOf(authority)
+    await refuseFailuresBeyond(limits, stores, { accountId, identifier, now })
+    if (isAhead) await registerAuthorizationWithin(limits, stores, { id, mountId, accountId, now })
     const authorization: Authorization = {
-      id: newOrderedId("authz", random, now),
-      mountId: account.mountId,
-      accountId: account.id,
+      id,
+      mountId,
+      accountId,
       identifier,
       state: "pending",
       createdAt: now,

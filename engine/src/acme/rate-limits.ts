@@ -5,6 +5,7 @@ import type { MountId } from "../pki/mount.ts"
 import type { RateLimits } from "../pki/settings/acme-settings.ts"
 import type { AcmeAccountId } from "./account.ts"
 import type { Identifier, ProvedIdentifier } from "./identifier.ts"
+import type { AuthorizationId } from "./order.ts"
 import { AcmeProblem } from "./problem.ts"
 
 /** When the last but so many came about, counted from the newest; undefined where there were fewer since an instant. */
@@ -19,58 +20,76 @@ export interface AcmeRateStore {
   orderForName(mountId: MountId, name: Pick<Identifier, "type" | "value">, asked: Nth): Promise<Instant | undefined>
   /** By when the authorization was made that has failed. */
   failure(accountId: AcmeAccountId, identifier: ProvedIdentifier, asked: Nth): Promise<Instant | undefined>
-  registration(mountId: MountId, address: string, asked: Nth): Promise<Instant | undefined>
+  registration(mountId: MountId, source: string, asked: Nth): Promise<Instant | undefined>
   /** Remembered for as long as it counts. */
   register(registration: Registration): Promise<void>
   /** Those before an instant, which no limit looks at; the answer is how many, at most `limit`. */
   sweep(before: Instant, limit: number): Promise<number>
 }
 
+/** Of an account that was made, or of an authorization that was asked for ahead of any order. */
 export interface Registration {
   readonly id: string
   readonly mountId: MountId
-  readonly address: string
+  /** The address of whoever made the account; the account that asked for the authorization. */
+  readonly source: string
   readonly at: Instant
 }
 
-type Limit = keyof RateLimits
-
 /** What each says where it is reached, and over which time it counts. */
-const limits: Readonly<
-  Record<Limit, { readonly windowMs: number; readonly says: (maximum: number, who: string) => string }>
-> = {
+interface Limit {
+  readonly setting: keyof RateLimits
+  readonly windowMs: number
+  readonly says: (maximum: number, who: string) => string
+}
+
+const limits = {
   ordersPerAccount: {
+    setting: "ordersPerAccount",
     windowMs: 3 * hourMs,
     says: (maximum) => `This account has made ${maximum} orders within 3 hours, as many as orders_per_account allows.`,
   },
+  authorizationsPerAccount: {
+    setting: "ordersPerAccount",
+    windowMs: 3 * hourMs,
+    says: (maximum) =>
+      `This account has asked for ${maximum} authorizations ahead of an order within 3 hours, as many as orders_per_account allows orders.`,
+  },
   ordersPerName: {
+    setting: "ordersPerName",
     windowMs: 7 * dayMs,
     says: (maximum, name) =>
       `There were ${maximum} orders for ${name} within 7 days, as many as orders_per_name allows.`,
   },
   accountsPerAddress: {
+    setting: "accountsPerAddress",
     windowMs: 3 * hourMs,
     says: (maximum) =>
       `${maximum} accounts were made from this address within 3 hours, as many as accounts_per_address allows.`,
   },
   failedValidations: {
+    setting: "failedValidations",
     windowMs: hourMs,
     says: (maximum, name) =>
       `This account has failed ${maximum} times within an hour to prove ${name}, as often as failed_validations allows.`,
   },
-}
+} as const satisfies Readonly<Record<string, Limit>>
 
 /** After which registrations are forgotten. */
-export const registrationsCountMs = limits.accountsPerAddress.windowMs
+export const registrationsCountMs = Math.max(
+  limits.accountsPerAddress.windowMs,
+  limits.authorizationsPerAccount.windowMs,
+)
 
 /** Throws `rateLimited` where as many have been as there may be, and says when the oldest of them counts no more. */
 async function refuseBeyond(
-  limit: Limit,
-  { [limit]: maximum }: RateLimits,
+  limit: keyof typeof limits,
+  settings: RateLimits,
   { now, who = "", find }: { now: Instant; who?: string; find: (asked: Nth) => Promise<Instant | undefined> },
 ): Promise<void> {
+  const { setting, windowMs, says }: Limit = limits[limit]
+  const maximum = settings[setting]
   if (maximum === 0) return
-  const { windowMs, says } = limits[limit]
   const first = await find({ since: now - windowMs, nth: maximum })
   if (first === undefined) return
   throw new AcmeProblem("rateLimited", says(maximum, who), { retryAfterMs: first + windowMs - now })
@@ -108,16 +127,33 @@ export const refuseFailuresBeyond = (
     find: (nth) => acmeRates.failure(accountId, identifier, nth),
   })
 
-/** And counts this one, where there is such a limit and an address. */
+/** Throws `rateLimited` like the others, and counts this one, where there is such a limit and an address. */
 export async function registerWithin(
   settings: RateLimits,
-  { acmeRates }: { readonly acmeRates: AcmeRateStore },
-  { id, mountId, address, now }: { id: AcmeAccountId; mountId: MountId; address: string | undefined; now: Instant },
+  stores: { readonly acmeRates: AcmeRateStore },
+  { address, ...made }: Omit<Asked, "source"> & { readonly id: AcmeAccountId; readonly address: string | undefined },
 ): Promise<void> {
-  if (address === undefined || settings.accountsPerAddress === 0) return
-  await refuseBeyond("accountsPerAddress", settings, {
-    now,
-    find: (nth) => acmeRates.registration(mountId, address, nth),
-  })
-  await acmeRates.register({ id, mountId, address, at: now })
+  if (address !== undefined) await registerOf("accountsPerAddress", settings, stores, { ...made, source: address })
+}
+
+/** The same of one that is asked for ahead of any order: those of orders are limited with them. */
+export const registerAuthorizationWithin = (
+  settings: RateLimits,
+  stores: { readonly acmeRates: AcmeRateStore },
+  { accountId, ...made }: Omit<Asked, "source"> & { readonly id: AuthorizationId; readonly accountId: AcmeAccountId },
+): Promise<void> => registerOf("authorizationsPerAccount", settings, stores, { ...made, source: accountId })
+
+interface Asked extends Omit<Registration, "at"> {
+  readonly now: Instant
+}
+
+async function registerOf(
+  limit: "accountsPerAddress" | "authorizationsPerAccount",
+  settings: RateLimits,
+  { acmeRates }: { readonly acmeRates: AcmeRateStore },
+  { id, mountId, source, now }: Asked,
+): Promise<void> {
+  if (settings[limits[limit].setting] === 0) return
+  await refuseBeyond(limit, settings, { now, find: (nth) => acmeRates.registration(mountId, source, nth) })
+  await acmeRates.register({ id, mountId, source, at: now })
 }

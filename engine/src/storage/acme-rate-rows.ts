@@ -34,8 +34,8 @@ export class AcmeRateRows implements AcmeRateStore {
     return (await this.#session.first(failure, asked))?.created_at
   }
 
-  async registration(mountId: MountId, address: string, { since, nth }: Nth): Promise<Instant | undefined> {
-    return (await this.#session.first(registration, { mountId, address, since, before: nth - 1 }))?.registered_at
+  async registration(mountId: MountId, source: string, { since, nth }: Nth): Promise<Instant | undefined> {
+    return (await this.#session.first(registration, { mountId, source, since, before: nth - 1 }))?.registered_at
   }
 
   async register(made: Registration): Promise<void> {
@@ -96,22 +96,21 @@ const failure = statement((db, asked: Since & { accountId: string; type: string;
     .offset(asked.before),
 )
 
-const registration = statement(
-  (db, { mountId, address, since, before }: Since & { mountId: string; address: string }) =>
-    db
-      .selectFrom("acme_registrations")
-      .select("registered_at")
-      .where("mount_id", "=", mountId)
-      .where("address", "=", address)
-      .where("registered_at", ">", since)
-      .orderBy("registered_at", "desc")
-      .limit(1)
-      .offset(before),
+const registration = statement((db, { mountId, source, since, before }: Since & { mountId: string; source: string }) =>
+  db
+    .selectFrom("acme_registrations")
+    .select("registered_at")
+    .where("mount_id", "=", mountId)
+    .where("address", "=", source)
+    .where("registered_at", ">", since)
+    .orderBy("registered_at", "desc")
+    .limit(1)
+    .offset(before),
 )
 
 const insertRegistration = statement(
-  (db, { id, mountId, address, at }: { id: string; mountId: string; address: string; at: number }) =>
-    db.insertInto("acme_registrations").values({ id, mount_id: mountId, address, registered_at: at }),
+  (db, { id, mountId, source, at }: { id: string; mountId: string; source: string; at: number }) =>
+    db.insertInto("acme_registrations").values({ id, mount_id: mountId, address: source, registered_at: at }),
 )
 
 const forgetRegistrations = statement((db, { before, limit }: { before: number; limit: number }) =>

@@ -941,9 +941,11 @@ export interface AcmeChallengeRow {
   attempt_at: number | null
 }
 
+/** Of an account that was made, or of an authorization that was asked for ahead of any order. */
 export interface AcmeRegistrationRow {
   id: string
   mount_id: string
+  /** From which the account was made; the id of the account that asked for the authorization. */
   address: string
   registered_at: number
 }

@@ -47,6 +47,30 @@ describe("a limit that is reached is told with the time when it ends, and ends t
     expect(await order(client, "d.example.com")).toMatchObject(limited("orders_per_account"))
   })
 
+  test("of authorizations that one account asks for ahead of an order", async () => {
+    const { clock, options } = adjustable()
+    const world = await newAcmeWorld({ settings: { orders_per_account: 2 }, options })
+    const [client, other] = [await AcmeTestClient.registered(world, base), await AcmeTestClient.registered(world, base)]
+    const authorize = async (by: AcmeTestClient, value: string) => {
+      const payload = { identifier: { type: "dns", value } }
+      const answer = await by.post("/new-authz", payload)
+      return answer.problem === "badNonce" ? by.post("/new-authz", payload) : answer
+    }
+    expect((await authorize(client, "a.example.com")).status).toBe(201)
+    clock.aheadMs = hourMs
+    expect((await authorize(client, "a.example.com")).status).toBe(201)
+    const refused = await authorize(client, "b.example.com")
+    expect(refused).toMatchObject(limited("orders_per_account"))
+    const waitS = Number(refused.headers.get("retry-after"))
+    expect(waitS).toBeGreaterThan(7_100)
+    expect(waitS).toBeLessThanOrEqual(7_200)
+    expect((await order(client, "b.example.com")).status).toBe(201)
+    expect((await authorize(other, "b.example.com")).status).toBe(201)
+    clock.aheadMs += waitS * 1_000
+    expect((await authorize(client, "b.example.com")).status).toBe(201)
+    expect(await authorize(client, "c.example.com")).toMatchObject(limited("orders_per_account"))
+  })
+
   test("of orders for one name by anybody, where a name and its wildcard are one order", async () => {
     const { clock, options } = adjustable()
     const world = await newAcmeWorld({ settings: { orders_per_name: 2 }, role: {}, options })
