@@ -102,11 +102,13 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
       said("read", async () => {
         const { defaults } = await session.configured
         const lifecycle = await load()
+        const state = stateOf(props)
+        const owner = ownerOf(state["__marker"], session.project)
         const found = await session.use((engine) =>
           within(
             operationMs,
             `reading the ${kindName}`,
-            () => lifecycle.read(engine, id, stateOf(props), defaults, ownerOf(props["__marker"], session.project)),
+            () => lifecycle.read(engine, id, state, defaults, owner),
             session.signal,
           ),
         )
@@ -132,9 +134,10 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
       said("delete", async () => {
         const { defaults } = await session.configured
         const lifecycle = await load()
-        const owner = ownerOf(props["__marker"], session.project)
+        const state = stateOf(props)
+        const owner = ownerOf(state["__marker"], session.project)
         await session.use((engine) =>
-          timed("delete", props, () => lifecycle.delete(engine, id, stateOf(props), defaults, owner)),
+          timed("delete", state, () => lifecycle.delete(engine, id, state, defaults, owner)),
         )
       }),
   }
@@ -146,7 +149,7 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
  */
 const declared = ({ __provider: _address, __unfinished: _flaw, ...values }: Values): Values => values
 
-const openIn = (news: Values): Open => new Set(Object.keys(declared(news)).filter((name) => holdsUnknown(news[name])))
+const openIn = (news: Values): Open => new Set(Object.keys(news).filter((name) => holdsUnknown(news[name])))
 
 const holdsUnknown = (value: unknown): boolean =>
   typeof value === "string"

@@ -142,7 +142,10 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
   const { kind, unkept = [], bindingsMember = "" } = declared
 
   const knownOf = (olds: Values, owner?: string): Known<Observed> => ({
-    before: observedIn(olds) as Partial<Observed>,
+    // Most kinds never look.
+    get before() {
+      return observedIn(olds) as Partial<Observed>
+    },
     now: clock.now(),
     owner,
   })
@@ -216,8 +219,12 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
         removeFirst = false,
       } = kind.changes(spec as Spec, olds as Observed, dropped, clock.now())
       // Who declares may get another name, and stays the same.
-      const livesOtherwise = [...new Set([...Object.keys(life), ...lifeMembers])].filter(
-        (name) => name !== "__marker" && !open.has(name) && JSON.stringify(life[name]) !== JSON.stringify(olds[name]),
+      const livesOtherwise = lifeMembers.filter(
+        (name) =>
+          name !== "__marker" &&
+          !open.has(name) &&
+          life[name] !== olds[name] &&
+          JSON.stringify(life[name]) !== JSON.stringify(olds[name]),
       )
       const unknown = [...open]
       return {

@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi"
-import { assert, boolean, constantFrom, dictionary, property, record, uniqueArray } from "fast-check"
+import type { Values } from "@chancery/engine/managed"
+import { assert, boolean, constantFrom, dictionary, option, property, record, string, uniqueArray } from "fast-check"
 import { beforeAll, describe, expect, test } from "vitest"
 import { lifecycles } from "./kinds.ts"
 import { foundMember, stateIn, stateLayouts, writtenState } from "./state-layout.ts"
@@ -17,11 +18,16 @@ describe("a state", () => {
         uniqueArray(constantFrom(...settings, ...told)),
         dictionary(constantFrom(...settings), constantFrom<unknown>("other", null, true, false, [])),
         record({ adopted: boolean(), adopt: boolean() }),
-        (declared, others, life) => {
+        option(string()),
+        (declared, others, life, marker) => {
           const managed = [...new Set([...declared, ...Object.keys(named)])].toSorted()
           const tells = Object.fromEntries(told.map((name) => [name, `its ${name}`]))
-          const state = { ...usual, ...tells, ...others, ...named, ...life, __marker: "m", __managed: managed }
-          expect(stateIn("workspace", writtenState("workspace", state))).toEqual(state)
+          const facts = { ...usual, ...tells, ...others, ...named, ...life }
+          const state = { ...facts, ...(marker === null ? {} : { __marker: marker }), __managed: managed }
+          const written = writtenState("workspace", state)
+          expect(stateIn("workspace", JSON.parse(JSON.stringify(written)) as Values)).toEqual(state)
+          // A secret is one by the name of its input.
+          expect(Object.keys(written)).toEqual(expect.arrayContaining(managed))
         },
       ),
     )
@@ -30,18 +36,29 @@ describe("a state", () => {
   test("leaves out what is usual and nobody declares", () => {
     const facts = { createdAt: "2026-01-01T00:00:00.000Z", engineVersion: "1.9.0" }
     const declared = { ...named, autoApply: false, projectId: "prj-1" }
-    const state = { ...usual, ...facts, ...declared, queueAllRuns: true, __managed: Object.keys(declared).toSorted() }
-    const written = { ...declared, [foundMember]: [...Object.values(facts), null, { queueAllRuns: true }] }
+    const life = { __marker: "prod:api", deletionPolicy: "safe" }
+    const managed = Object.keys(declared).toSorted()
+    const state = { ...usual, ...facts, ...declared, ...life, queueAllRuns: true, __managed: managed }
+    const found = `["2026-01-01T00:00:00.000Z","1.9.0",null,"prod:api",{"queueAllRuns":true}]`
+    const written = { ...declared, deletionPolicy: "safe", [foundMember]: found }
     expect(writtenState("workspace", state)).toEqual(written)
     expect(stateIn("workspace", written)).toEqual(state)
     const plain = writtenState("workspace", { ...state, queueAllRuns: false })
-    expect(plain[foundMember]).toEqual([...Object.values(facts), null])
+    expect(plain[foundMember]).toBe(`["2026-01-01T00:00:00.000Z","1.9.0",null,"prod:api"]`)
   })
 
-  test("whose settings were written with all their names is read alike", () => {
-    const found = { projectId: "prj-1", queueAllRuns: true }
-    const state = { ...usual, ...found, ...named, __managed: Object.keys(named).toSorted() }
-    expect(stateIn("workspace", { ...named, [foundMember]: found })).toEqual(state)
+  // Such states are in the field, and nothing writes them anew before their resources change.
+  test.each([
+    { form: "a list", found: ["2026-01-01", "1.9.0", null, { queueAllRuns: true }] },
+    { form: "an object", found: { createdAt: "2026-01-01", engineVersion: "1.9.0", queueAllRuns: true } },
+  ])("whose settings stand in $form is read alike, and written in a text", ({ found }) => {
+    const facts = { createdAt: "2026-01-01", engineVersion: "1.9.0", queueAllRuns: true }
+    const declared = { ...named, projectId: "prj-1" }
+    const state = { ...usual, ...facts, ...declared, __marker: "m", __managed: Object.keys(declared).toSorted() }
+    const earlier = { ...declared, __marker: "m", [foundMember]: found }
+    expect(stateIn("workspace", earlier)).toEqual(state)
+    const text = `["2026-01-01","1.9.0",null,"m",{"queueAllRuns":true}]`
+    expect(writtenState("workspace", stateIn("workspace", earlier))).toEqual({ ...declared, [foundMember]: text })
   })
 
   test("that was written member by member is read as it stands, and other kinds are written so", () => {
@@ -56,11 +73,13 @@ describe("a state", () => {
 })
 
 describe("a program", () => {
+  const listed = ["2026-01-01", "1.9.0", "prj-1", { queueAllRuns: true }]
   const mocks: pulumi.runtime.Mocks = {
     call: ({ inputs }) => inputs,
     newResource: ({ name, inputs }) => {
-      const found = name === "gone" ? {} : { [foundMember]: ["2026-01-01", "1.9.0", "prj-1", { queueAllRuns: true }] }
-      return { id: `ws-${name}`, state: { ...inputs, organization: "acme", ...found } }
+      const found = name === "old" ? listed : JSON.stringify([...listed.slice(0, 3), "m", listed[3]])
+      const state = { ...inputs, organization: "acme", ...(name === "gone" ? {} : { [foundMember]: found }) }
+      return { id: `ws-${name}`, state }
     },
   }
   beforeAll(() => pulumi.runtime.setMocks(mocks, "stories", "test", false, "acme"))
@@ -68,12 +87,12 @@ describe("a program", () => {
   const valueOf = (output: pulumi.Output<unknown>): Promise<unknown> =>
     new Promise((resolve) => void output.apply(resolve))
 
-  test("has every setting of a workspace, declared or not, usual or not", async () => {
-    const workspace = new Workspace("api", { autoApply: true })
+  test.each(["api", "old"])("has every setting of a workspace, declared or not, usual or not: %s", async (given) => {
+    const workspace = new Workspace(given, { autoApply: true })
     const { name, organization, autoApply, projectId, queueAllRuns, speculativeEnabled, adopted } = workspace
     const outputs = { name, organization, autoApply, projectId, queueAllRuns, speculativeEnabled, adopted }
     expect(await valueOf(pulumi.output(outputs))).toEqual({
-      name: "api",
+      name: given,
       organization: "acme",
       autoApply: true,
       projectId: "prj-1",

@@ -1,6 +1,9 @@
 // How a state is written down. Pulumi writes the states of all resources of a stack anew after each step, so what is the same in
 // nearly all of them is left out: settings that nobody declares stand in one member, and only where they are not as usual. Those
-// that are never as usual stand there without their names.
+// that are never as usual stand there without their names, and so does who declares, whom the inputs tell as well. The member is
+// a text: Pulumi checks, logs and converts each value of a state wherever it goes.
+//
+// What a program declares stays a member of its own, for Pulumi knows by its name what is a secret.
 import { isDeepStrictEqual } from "node:util"
 import type { Values } from "@chancery/engine/managed/shared"
 import type { KindName } from "./kinds.ts"
@@ -11,7 +14,10 @@ export interface StateLayout {
   readonly always: readonly string[]
   /** What is left out. For ever: states that were written have nothing else to say it by. */
   readonly usual: Values
-  /** What every state tells, in this order, which is for ever as well: first in a list, and what else there is behind them. */
+  /**
+   * What every state tells, in this order, which is for ever as well: `__found` is a list of these as JSON, with the marker behind
+   * them, and what else there is at the end. Earlier states have the list as it is and no marker in it, the first an object.
+   */
   readonly told: readonly string[]
 }
 
@@ -50,31 +56,45 @@ export const stateLayouts: Readonly<Partial<Record<KindName, StateLayout>>> = {
 /** Where settings stand that nobody declares. */
 export const foundMember = "__found"
 
-export function writtenState(kind: KindName, { __managed: managed, ...state }: Values): Values {
+const markerMember = "__marker"
+
+// This runs for each resource of a stack at each refresh, so it makes no values that are thrown away.
+export function writtenState(kind: KindName, state: Values): Values {
   const layout = stateLayouts[kind]
-  if (layout === undefined) return managed === undefined ? state : { ...state, __managed: managed }
-  const declared = new Set([...layout.always, ...lifeMembers, ...(Array.isArray(managed) ? managed : [])])
-  const written: [string, unknown][] = []
-  const found: [string, unknown][] = []
-  for (const entry of Object.entries(state)) {
-    const [name, value] = entry
-    if (declared.has(name)) written.push(entry)
-    else if (!isDeepStrictEqual(value, layout.usual[name])) found.push(entry)
+  if (layout === undefined) return state
+  const { __managed: managed } = state
+  const { always, usual } = layout
+  const told = toldIn(layout)
+  const written: Record<string, unknown> = {}
+  // Null stands for one that is declared, and so has a member of its own.
+  const listed: unknown[] = told.map(() => null)
+  const others: Record<string, unknown> = {}
+  for (const name of Object.keys(state)) {
+    if (name === "__managed") continue
+    const value = state[name]
+    const isDeclared = always.includes(name) || (Array.isArray(managed) && managed.includes(name))
+    if (isDeclared || (lifeMembers.includes(name) && name !== markerMember)) written[name] = value
+    else if (told.includes(name)) listed[told.indexOf(name)] = value ?? null
+    else if (value !== usual[name] && !isDeepStrictEqual(value, usual[name])) others[name] = value
   }
-  return { ...Object.fromEntries(written), [foundMember]: listed(Object.fromEntries(found), layout) }
+  if (Object.keys(others).length > 0) listed.push(others)
+  written[foundMember] = JSON.stringify(listed)
+  return written
 }
 
-/** Null stands for one that is declared, and so has a member of its own. */
-function listed(found: Values, { told }: StateLayout): readonly unknown[] {
-  const others = Object.fromEntries(Object.entries(found).filter(([name]) => !told.includes(name)))
-  return [...told.map((name) => found[name] ?? null), ...(Object.keys(others).length === 0 ? [] : [others])]
+const toldIn = ({ told }: StateLayout): readonly string[] => [...told, markerMember]
+
+/** Also of what earlier releases wrote. */
+function named(found: unknown, layout: StateLayout): Values | undefined {
+  if (typeof found === "string") return namedBy(toldIn(layout), JSON.parse(found) as readonly unknown[])
+  if (Array.isArray(found)) return namedBy(layout.told, found)
+  return typeof found === "object" && found !== null ? (found as Values) : undefined
 }
 
-/** Also of what was written with all names. */
-function named(found: unknown, { told }: StateLayout): Values | undefined {
-  if (!Array.isArray(found)) return typeof found === "object" && found !== null ? (found as Values) : undefined
-  const entries = told.map((name, index) => [name, found[index]] as const).filter(([, value]) => value !== null)
-  return { ...Object.fromEntries(entries), ...(found[told.length] as Values | undefined) }
+function namedBy(told: readonly string[], found: readonly unknown[]): Values {
+  const values: Record<string, unknown> = { ...(found[told.length] as Values | undefined) }
+  for (const [index, name] of told.entries()) if (found[index] !== null) values[name] = found[index]
+  return values
 }
 
 /** Also of one that is written member by member. */

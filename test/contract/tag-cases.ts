@@ -126,6 +126,31 @@ export function tagCases(engine: () => OpenedEngine): void {
       expect(held(await tags.projectBindings(project.id, { owners: true }))).toEqual([`cost=42@${cluster.owner}`])
     })
 
+    test("are shown with the bindings of a workspace beside itself, where they are asked for", async () => {
+      const { tags, workspaces } = cast.owner.engine
+      const made = await cast.newWorkspace({ tags: [{ name: "flat" }] })
+      const { id, name } = made
+      await tags.bind(id, [{ key: "env", value: "prod" }], pulumi)
+      const alone = await workspaces.get({ id })
+      expect(alone).not.toHaveProperty("bindings")
+      for (const ref of [{ id }, { organization: cast.organization, name }])
+        for (const bindings of [{}, { owners: true }])
+          expect(await workspaces.get(ref, { bindings })).toEqual({
+            ...alone,
+            bindings: await tags.bindings(id, bindings),
+          })
+      const consumer = await cast.newWorkspace()
+      const { engine: executor } = await cast.newMemberOn(consumer.id, { access: "plan" })
+      await cast.owner.engine.remoteStateConsumers.add(id, [consumer.id])
+      const looked = await executor.workspaces.get({ id }, { bindings: {} })
+      expect(looked).toMatchObject({ id, permissions: { canReadStateOutputs: true } })
+      expect(looked).not.toHaveProperty("bindings")
+      await expect(workspaces.get({ id: "ws-none" }, { bindings: {} })).rejects.toMatchObject(notFound)
+      await expect(
+        workspaces.get({ organization: cast.organization, name: "none" }, { bindings: {} }),
+      ).rejects.toMatchObject(notFound)
+    })
+
     test("replace their own bindings, of workspaces and of projects", async () => {
       const { tags, workspaces, projects } = cast.owner.engine
       const [a, b, c] = ["a", "b", "c"].map((key) => ({ key, value: "1" })) as [

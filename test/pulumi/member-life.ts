@@ -59,7 +59,9 @@ export async function comesAndGoes(
   }
   const { [member]: _secret, ...open } = declared
   const shown = unkept ? open : declared
-  expect(there.outs).toMatchObject(shown)
+  const { __marker: marker, ...own } = shown
+  expect(there.outs).toMatchObject(own)
+  expect(stateIn(name, there.outs)).toMatchObject({ __marker: marker })
   const found = await server.read(there.id, there.outs)
   expect(found?.outs).toEqual(there.outs)
   expect(found?.inputs).toBeUndefined()

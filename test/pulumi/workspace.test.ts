@@ -1,8 +1,11 @@
 // The shortest life of a workspace with its tags, by the real Pulumi engine; test/long has the whole stories.
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
 import { secret } from "@pulumi/pulumi"
+import { Workspace } from "@chancery/pulumi"
 import { beforeAll, describe, expect, test } from "vitest"
 import { pulumiProgram } from "../toolchain/pulumi.ts"
-import { buildProvider, openStack } from "./stack.ts"
+import { buildProvider, openStack, type TestStack } from "./stack.ts"
 import { declare, type Declared } from "./workspace-story.ts"
 
 const pulumi = await pulumiProgram()
@@ -45,3 +48,73 @@ describe.skipIf(pulumi === undefined).each(["embedded", "remote"] as const)("wit
     expect((await engine.workspaces.list("acme", {}, { number: 1, size: 1 })).totalCount).toBe(0)
   })
 })
+
+// Nothing writes a state anew before its resource changes, so that the earliest form is there for as long as the resource.
+describe.skipIf(pulumi === undefined).each([
+  { form: "a list", foundOf: (told: readonly unknown[]) => told },
+  {
+    form: "an object",
+    foundOf: ([createdAt, engineVersion, projectId]: readonly unknown[]) => ({ createdAt, engineVersion, projectId }),
+  },
+])("a workspace whose state has its settings in $form", ({ foundOf }) => {
+  test("shows no difference, is written anew by a refresh, and goes", { timeout: 300_000 }, async () => {
+    await using stack = await openStack(pulumi ?? "", "embedded")
+    const { engine } = stack
+    const program = (autoApply: boolean) => async () => {
+      const api = new Workspace("api", { autoApply, description: secret("s3cret"), tagBindings: { env: "prod" } })
+      return { projectId: api.projectId, speculativeEnabled: api.speculativeEnabled }
+    }
+    await stack.up(program(true))
+    const { id, projectId } = await engine.workspaces.get({ organization: "acme", name: "api" })
+    // What another owner holds is a difference to whoever does not know which stack this is.
+    await engine.tags.bind(id, [{ key: "theirs", value: "1" }], { owner: "kubernetes:acme/default/api" })
+    const written = JSON.stringify(foundIn(await deploymentOf(stack)))
+    expect(written).toContain(projectId)
+
+    await rewrite(stack, (outputs) => {
+      const [marker, ...told] = (JSON.parse(String(outputs["__found"])) as unknown[]).toReversed()
+      return { ...outputs, __found: foundOf(told.toReversed()), __marker: marker }
+    })
+    expect(JSON.stringify(foundIn(await deploymentOf(stack)))).not.toBe(written)
+    expect((await stack.preview(program(true))).operations).toEqual({ api: "same" })
+    const { operations, output } = await stack.refresh()
+    expect(Object.keys(operations)).toEqual(["api"])
+    expect(output).toMatch(/Resources:\s+\d+ unchanged/)
+    expect(JSON.stringify(foundIn(await deploymentOf(stack)))).toBe(written)
+    expect((await stack.up(program(true))).operations).toEqual({ api: "same" })
+    expect((await stack.up(program(false))).operations).toEqual({ api: "update" })
+    expect(await stack.state()).not.toContain("s3cret")
+    expect(await engine.tags.bindings(id, { owners: true })).toMatchObject([
+      { key: "env", value: "prod", owners: ["pulumi:stories/test"] },
+      { key: "theirs", value: "1", owners: ["kubernetes:acme/default/api"] },
+    ])
+    await stack.destroy()
+    expect((await engine.workspaces.list("acme", {}, { number: 1, size: 1 })).totalCount).toBe(0)
+  })
+})
+
+interface Deployment {
+  readonly deployment: {
+    readonly resources: { readonly type: string; outputs: Readonly<Record<string, unknown>> }[]
+  }
+}
+
+const deploymentOf = async (stack: TestStack): Promise<Deployment> =>
+  JSON.parse(await stack.command(["stack", "export"])) as Deployment
+
+const isWorkspace = ({ type }: { readonly type: string }): boolean => type.endsWith(":Workspace")
+
+const foundIn = ({ deployment }: Deployment): unknown => deployment.resources.find(isWorkspace)?.outputs["__found"]
+
+/** What the state has of workspaces. */
+async function rewrite(
+  stack: TestStack,
+  change: (outputs: Readonly<Record<string, unknown>>) => object,
+): Promise<void> {
+  const exported = await deploymentOf(stack)
+  for (const resource of exported.deployment.resources.filter(isWorkspace))
+    resource.outputs = { ...change(resource.outputs) }
+  const file = join(stack.folder, "earlier.json")
+  await writeFile(file, JSON.stringify(exported))
+  await stack.command(["stack", "import", "--file", file])
+}

@@ -1,10 +1,10 @@
-import type { Tags } from "../tags/tags.ts"
+import type { Showing, Tags } from "../tags/tags.ts"
 import { encodeIdentifiers } from "../wire/jsonapi/document.ts"
 import { decodeTag, encodeTagFilter, encodeTagReferences } from "../wire/jsonapi/tag.ts"
 import { decodeEffectiveTagBinding, decodeTagBinding, encodeTagBindings } from "../wire/jsonapi/tag-binding.ts"
 import { encodeShowing, encodeWriter } from "../wire/jsonapi/writer.ts"
 import { type Calls, queryOf } from "./calls.ts"
-import { path } from "./transport.ts"
+import { type OutgoingRequest, path } from "./transport.ts"
 
 export const remoteTags = ({ all, page, done }: Calls): Tags => ({
   list: async (organization, filter, request) =>
@@ -43,12 +43,7 @@ export const remoteTags = ({ all, page, done }: Calls): Tags => ({
       document: encodeWriter(encodeTagReferences(tags), writer),
     }),
 
-  bindings: async (workspaceId, showing) =>
-    all(decodeTagBinding, {
-      method: "GET",
-      path: path`/workspaces/${workspaceId}/tag-bindings`,
-      query: queryOf(encodeShowing(showing)),
-    }),
+  bindings: async (workspaceId, showing) => all(decodeTagBinding, bindingsRequest(workspaceId, showing)),
   effectiveBindings: async (workspaceId, showing) =>
     all(decodeEffectiveTagBinding, {
       method: "GET",
@@ -74,4 +69,10 @@ export const remoteTags = ({ all, page, done }: Calls): Tags => ({
       path: path`/projects/${projectId}/tag-bindings`,
       document: encodeWriter(encodeTagBindings(bindings), writer),
     }),
+})
+
+export const bindingsRequest = (workspaceId: string, showing?: Showing): OutgoingRequest => ({
+  method: "GET",
+  path: path`/workspaces/${workspaceId}/tag-bindings`,
+  query: queryOf(encodeShowing(showing)),
 })

@@ -1,5 +1,7 @@
+import { isEngineError } from "../core/errors.ts"
 import { encodeIdentifiers } from "../wire/jsonapi/document.ts"
 import { encodeSshKeyAssignment } from "../wire/jsonapi/ssh-key.ts"
+import { decodeTagBinding } from "../wire/jsonapi/tag-binding.ts"
 import { decodeWorkspace, encodeLock, encodeLockExtension } from "../wire/jsonapi/workspace.ts"
 import { encodeWorkspaceInput } from "../wire/jsonapi/workspace-input.ts"
 import { encodeWorkspaceQuery } from "../wire/jsonapi/workspace-query.ts"
@@ -8,10 +10,11 @@ import type { WorkspaceRef } from "../workspaces/workspace.ts"
 import type { WorkspaceView } from "../workspaces/workspace-view.ts"
 import type { Workspaces } from "../workspaces/workspaces.ts"
 import type { Calls } from "./calls.ts"
+import { bindingsRequest } from "./tags.ts"
 import { path } from "./transport.ts"
 
 export function remoteWorkspaces(calls: Calls): Workspaces {
-  const { one, page, done } = calls
+  const { one, all, page, done } = calls
   const act = async (ref: WorkspaceRef, action: string, document?: unknown): Promise<WorkspaceView> =>
     one(decodeWorkspace, {
       method: "POST",
@@ -28,7 +31,15 @@ export function remoteWorkspaces(calls: Calls): Workspaces {
       }),
     list: async (organization, query, request) =>
       page(decodeWorkspace, path`/organizations/${organization}/workspaces`, request, encodeWorkspaceQuery(query)),
-    get: async (ref) => one(decodeWorkspace, { method: "GET", path: workspacePath(ref) }),
+    get: async (ref, { bindings: showing } = {}) => {
+      const found = one(decodeWorkspace, { method: "GET", path: workspacePath(ref) })
+      if (showing === undefined) return found
+      const bindingsOf = (id: string) => all(decodeTagBinding, bindingsRequest(id, showing))
+      // At once where the id is known: the answer to the one says nothing that the other needs.
+      const asked = "id" in ref ? bindingsOf(ref.id) : found.then(({ id }) => bindingsOf(id))
+      const [view, bindings] = await Promise.all([found, unlessHidden(asked)])
+      return { ...view, ...(bindings && { bindings }) }
+    },
     update: async (ref, changes, writer) =>
       one(decodeWorkspace, {
         method: "PATCH",
@@ -53,6 +64,16 @@ export function remoteWorkspaces(calls: Calls): Workspaces {
         path: path`/projects/${projectId}/relationships/workspaces`,
         document: encodeIdentifiers("workspaces", workspaceIds),
       }),
+  }
+}
+
+/** To whom the workspace is shown for its state alone. */
+async function unlessHidden<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (isEngineError(error, "not-found")) return undefined
+    throw error
   }
 }
 

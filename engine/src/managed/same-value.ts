@@ -1,11 +1,12 @@
 // When two ways of writing a member mean the same. Whatever has no rule here is compared as JSON.
 import { parseDuration, parseInstant } from "../core/time.ts"
 import { foldTag } from "../tags/tag.ts"
+import type { Values } from "./managed-kind.ts"
 
 export type SameValue = (a: unknown, b: unknown) => boolean
 
 export const sameJson: SameValue = (a, b) =>
-  a === b || JSON.stringify(sorted(a ?? null)) === JSON.stringify(sorted(b ?? null))
+  isAlike(a, b) || JSON.stringify(sorted(a ?? null)) === JSON.stringify(sorted(b ?? null))
 
 /** `336h` is `14d`. */
 export const sameDuration: SameValue = (a, b) => sameJson(a, b) || same(durationOf(a), durationOf(b))
@@ -29,6 +30,18 @@ const instantOf = (value: unknown) => (typeof value === "string" ? parseInstant(
 
 const asSet = (value: unknown, key: (item: string) => string): string[] =>
   Array.isArray(value) ? [...new Set(value.map((item) => key(String(item))))].toSorted() : []
+
+/** What is alike is the same JSON, and mostly it is alike: then nothing is sorted and nothing written. */
+function isAlike(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b)) return false
+  const names = Object.keys(a)
+  return (
+    names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && isAlike(a[name], b[name]))
+  )
+}
+
+const isObject = (value: unknown): value is Values => typeof value === "object" && value !== null
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)

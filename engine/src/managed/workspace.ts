@@ -9,7 +9,8 @@ import { settingFaults } from "../workspaces/settings.ts"
 import type { VcsRepoInput, WorkspaceInput } from "../workspaces/workspace-input.ts"
 import type { WorkspaceRef } from "../workspaces/workspace.ts"
 import type { WorkspaceView } from "../workspaces/workspace-view.ts"
-import { concerning, foldedKeys, replacementOn, shownOn, valuesOf } from "./held-tags.ts"
+import type { ShownWorkspace, WorkspaceShowing } from "../workspaces/workspaces.ts"
+import { concerning, foldedKeys, replacementOn, valuesOf } from "./held-tags.ts"
 import {
   type Changes,
   type Created,
@@ -224,6 +225,7 @@ function changes(spec: WorkspaceSpec, observed: ObservedWorkspace, dropped: read
 
 /** A mode that is declared no longer is inherited again. */
 function withDefaults(spec: WorkspaceSpec, dropped: readonly string[]): WorkspaceSpec {
+  if (dropped.length === 0) return spec
   const restored = Object.fromEntries(
     Object.entries(defaults).filter(([name]) => dropped.includes(name) && !(name in spec)),
   )
@@ -243,23 +245,16 @@ async function observe(
   writer: Writer = {},
 ): Promise<ObservedWorkspace | undefined> {
   const { tagBindings } = spec
-  const [view, bindings] = await Promise.all([
-    found(engine, { id }),
-    tagBindings === undefined ? undefined : bindingsOf(engine, id, tagBindings, writer),
-  ])
-  return view && observedWorkspace(view, bindings)
+  if (tagBindings === undefined) return observedUnlessGone(await found(engine, { id }))
+  const view = await found(engine, { id }, { bindings: { owners: true } })
+  const named = foldedKeys(Object.keys(tagBindings))
+  return observedUnlessGone(view, valuesOf(concerning(view?.bindings ?? [], named, writer)))
 }
 
-/** None of one that is gone. */
-async function bindingsOf(
-  engine: Engine,
-  id: string,
-  declared: Readonly<Record<string, string>>,
-  writer: Writer,
-): Promise<Readonly<Record<string, string>>> {
-  const bindings = await unlessGone(shownOn(engine, id))
-  return valuesOf(concerning(bindings ?? [], foldedKeys(Object.keys(declared)), writer))
-}
+const observedUnlessGone = (
+  view: WorkspaceView | undefined,
+  tagBindings?: Readonly<Record<string, string>>,
+): ObservedWorkspace | undefined => view && observedWorkspace(view, tagBindings)
 
 async function create(engine: Engine, spec: WorkspaceSpec, origin: Origin): Promise<Created<ObservedWorkspace>> {
   const { organization, name } = spec
@@ -345,12 +340,13 @@ async function remove(engine: Engine, id: string, _spec: Partial<WorkspaceSpec>,
   }
 }
 
-const found = (engine: Engine, ref: WorkspaceRef): Promise<WorkspaceView | undefined> =>
-  unlessGone(engine.workspaces.get(ref))
-
-async function unlessGone<T>(asked: Promise<T>): Promise<T | undefined> {
+async function found(
+  engine: Engine,
+  ref: WorkspaceRef,
+  showing?: WorkspaceShowing,
+): Promise<ShownWorkspace | undefined> {
   try {
-    return await asked
+    return await engine.workspaces.get(ref, showing)
   } catch (error) {
     if (isEngineError(error, "not-found")) return undefined
     throw error

@@ -279,8 +279,8 @@ export const bearerOf = ({ id, organizationId }: Pick<Workspace, "id" | "organiz
   organizationId,
 })
 
-async function bindingViews(
-  { tags }: UsedStores,
+export async function bindingViews(
+  { tags }: Pick<Stores, "tags">,
   bearer: Bearer,
   showing: Showing = {},
 ): Promise<readonly TagBindingView[]> {

@@ -38,7 +38,8 @@ import type { WorkspaceInput } from "./workspace-input.ts"
 import type { Workspace, WorkspaceRef } from "./workspace.ts"
 import { tagChanges } from "./tag-events.ts"
 import { viewWorkspace, type WorkspaceView } from "./workspace-view.ts"
-import type { Workspaces } from "./workspaces.ts"
+import { bearerOf, bindingViews } from "./tag-service.ts"
+import type { ShownWorkspace, Workspaces, WorkspaceShowing } from "./workspaces.ts"
 
 type UsedStores = Pick<
   Stores,
@@ -58,10 +59,13 @@ export class WorkspaceService implements Workspaces {
     this.#caller = caller
   }
 
-  get(ref: WorkspaceRef): Promise<WorkspaceView> {
-    return this.#storage.read(async (stores) =>
-      viewOf(stores, await authorizeStateReading(stores, this.#caller, ref), this.#edition),
-    )
+  get(ref: WorkspaceRef, { bindings }: WorkspaceShowing = {}): Promise<ShownWorkspace> {
+    return this.#storage.read(async (stores) => {
+      const authorized = await authorizeStateReading(stores, this.#caller, ref)
+      const view = await viewOf(stores, authorized, this.#edition)
+      if (bindings === undefined || authorized.currentStateOnly) return view
+      return { ...view, bindings: await bindingViews(stores, bearerOf(authorized.workspace), bindings) }
+    })
   }
 
   create(organizationName: string, input: WorkspaceInput, writer: Writer = {}): Promise<WorkspaceView> {

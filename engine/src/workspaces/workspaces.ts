@@ -1,10 +1,22 @@
 import type { Writer } from "../core/owner.ts"
 import type { Page, PageRequest } from "../core/page.ts"
+import type { Showing, TagBindingView } from "../tags/tags.ts"
 import type { LockExtension, LockInput } from "./lock.ts"
 import type { WorkspaceQuery } from "./query.ts"
 import type { WorkspaceInput } from "./workspace-input.ts"
 import type { WorkspaceRef } from "./workspace.ts"
 import type { WorkspaceView } from "./workspace-view.ts"
+
+/** What is shown of a workspace beside itself, each only where it is asked for. */
+export interface WorkspaceShowing {
+  /** Its own tag bindings (`Tags.bindings`), as of the same moment where the engine is embedded. */
+  readonly bindings?: Showing
+}
+
+export interface ShownWorkspace extends WorkspaceView {
+  /** Missing where the caller may look the workspace up for its state alone (specification 4.9). */
+  readonly bindings?: readonly TagBindingView[]
+}
 
 /** The workspace family of the engine; embedded and remote behave alike. */
 export interface Workspaces {
@@ -12,7 +24,7 @@ export interface Workspaces {
   create(organization: string, input: WorkspaceInput, writer?: Writer): Promise<WorkspaceView>
   /** Specification 4.4: those the caller may read; all filters combine with AND. */
   list(organization: string, query: WorkspaceQuery, page: PageRequest): Promise<Page<WorkspaceView>>
-  get(ref: WorkspaceRef): Promise<WorkspaceView>
+  get(ref: WorkspaceRef, showing?: WorkspaceShowing): Promise<ShownWorkspace>
   /**
    * Specification 4.3: members left out keep their values, null removes, bindings replace those there are, or of a writer with
    * an owner those that it holds. Moving to another project needs administrators' rights on both.
