@@ -74,7 +74,12 @@ export async function importStory(stack: TestStack): Promise<void> {
   const { items } = await stack.engine.workspaces.list("acme", {}, { number: 1, size: 10 })
   expect(items.map(({ name }) => name)).toEqual(["2nd-try", "api", "web"])
   const [, , web] = items
-  expect(await stack.engine.variables.list({ id: web?.id ?? "" })).toMatchObject([{ value: "eu" }, { sensitive: true }])
+  // Made within one millisecond, either may come first.
+  const variables = await stack.engine.variables.list({ id: web?.id ?? "" })
+  expect(variables.toSorted((a, b) => a.category.localeCompare(b.category))).toMatchObject([
+    { category: "env", sensitive: true },
+    { category: "terraform", value: "eu" },
+  ])
   expect(await stack.engine.pki("pki").roles.list()).toEqual(["plain", "site"])
   expect(await stack.engine.pki("pki").settings.acme()).toMatchObject({ enabled: true, allowedRoles: ["site"] })
 }
