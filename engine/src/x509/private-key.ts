@@ -255,7 +255,7 @@ function ecKey({ bits, octets, ecdh }: Curve, scalar: Uint8Array): PrivateKey {
   )
 }
 
-export function leftPadded(octets: Uint8Array, length: number): Uint8Array {
+function leftPadded(octets: Uint8Array, length: number): Uint8Array {
   if (octets.length === length) return octets
   const padded = new Uint8Array(length)
   padded.set(octets, length - octets.length)
