@@ -69,6 +69,7 @@ export class AuditFile implements AuditSink {
   #following: Promise<void> | undefined
   /** Who waits for the sync that has not begun. */
   #followerCount = 0
+  #followersBefore = 0
   #cancelTimer: (() => void) | undefined
 
   constructor(options: AuditFileOptions) {
@@ -162,10 +163,12 @@ export class AuditFile implements AuditSink {
 
   async #follow(): Promise<void> {
     await this.#running?.catch(() => {})
-    await gathered(
-      () => this.#followerCount,
-      () => this.#options.clock.now(),
-    )
+    await gathered({
+      count: () => this.#followerCount,
+      before: this.#followersBefore,
+      nowMs: () => this.#options.clock.now(),
+    })
+    this.#followersBefore = this.#followerCount
     this.#followerCount = 0
     this.#following = undefined
     this.#running = this.#sync()

@@ -1,5 +1,5 @@
-import { expect, test } from "vitest"
-import { gathered } from "./timers.ts"
+import { expect, test, vi } from "vitest"
+import { gathered, nextTurn } from "./timers.ts"
 
 /** How many are there after each turn; how many turns were waited for, by a clock that goes on by so much with each of them. */
 async function turnsWaited(counts: readonly number[], turnMs: number): Promise<number> {
@@ -12,10 +12,11 @@ async function turnsWaited(counts: readonly number[], turnMs: number): Promise<n
   }
   // Queued before those of `gathered`: each of its turns begins with the next count.
   setImmediate(goOn)
-  await gathered(
-    () => counts[Math.min(turn, counts.length - 1)] ?? 0,
-    () => turn * turnMs,
-  )
+  await gathered({
+    count: () => counts[Math.min(turn, counts.length - 1)] ?? 0,
+    before: 0,
+    nowMs: () => turn * turnMs,
+  })
   waiting = false
   return turn
 }
@@ -27,4 +28,34 @@ test.for([
   { what: "after ten milliseconds nobody waits for more", counts: [1, 2, 3, 4, 5, 6], turnMs: 4, turns: 3 },
 ])("$what", async ({ counts, turnMs, turns }) => {
   expect(await turnsWaited(counts, turnMs)).toBe(turns)
+})
+
+/** How many there were when no more were waited for, where three came together the last time, and after how many milliseconds. */
+async function lookedOutFor(counts: readonly number[]) {
+  vi.useFakeTimers({ toFake: ["setTimeout"] })
+  try {
+    let elapsedMs = 0
+    let over = false
+    const count = () => counts[Math.min(elapsedMs, counts.length - 1)] ?? 0
+    const gathering = gathered({ count, before: 3, nowMs: () => elapsedMs }).then(() => (over = true))
+    for (;;) {
+      // Of those that bring more, and of those that do not.
+      for (let turn = 0; turn < 5; turn += 1) await nextTurn()
+      if (over) break
+      elapsedMs += 1
+      vi.advanceTimersByTime(1)
+    }
+    await gathering
+    return { count: count(), elapsedMs }
+  } finally {
+    vi.useRealTimers()
+  }
+}
+
+test.for([
+  { what: "who are there again are not waited for", counts: [3], ends: { count: 3, elapsedMs: 0 } },
+  { what: "as many as the last time are waited for", counts: [1, 2, 2, 3, 4], ends: { count: 3, elapsedMs: 3 } },
+  { what: "who do not come again are not waited for long", counts: [1], ends: { count: 1, elapsedMs: 4 } },
+])("$what", async ({ counts, ends }) => {
+  expect(await lookedOutFor(counts)).toEqual(ends)
 })

@@ -51,16 +51,35 @@ export const nextTurn = (): Promise<void> => new Promise((resolve) => void setIm
 
 /** What gathers longer is done in more than one go, so that nobody waits for all others. */
 const longestGatheringMs = 10
+/** Whether others have come who came the last time. */
+const lookMs = 1
+const looksMaximum = 4
+
+/** Of what comes bit by bit and is done together. */
+export interface Gathering {
+  /** How many there are by now. */
+  readonly count: () => number
+  /** How many were done together the last time. */
+  readonly before: number
+  /** Any clock. */
+  readonly nowMs: () => number
+}
 
 /**
  * Lets turns pass as long as each of them brings more, so that what comes together shares one flush of the disk, which takes as
- * much of the processor as a request does. What comes alone waits for one turn. `count` is how many there are by now, `nowMs`
- * any clock.
+ * much of the processor as several requests do. Where more came together the last time, they are looked out for a little longer:
+ * without that, a server at half of its load spends the other half on flushes. Who comes alone waits for one turn.
  */
-export async function gathered(count: () => number, nowMs: () => number): Promise<void> {
+export async function gathered({ count, before, nowMs }: Gathering): Promise<void> {
   const began = nowMs()
-  for (let before = 0; count() > before && nowMs() - began < longestGatheringMs;) {
-    before = count()
-    await nextTurn()
+  let looks = 0
+  for (let seen = 0; count() > 0 && nowMs() - began < longestGatheringMs;) {
+    if (count() > seen) {
+      seen = count()
+      await nextTurn()
+    } else if (seen < before && looks < looksMaximum) {
+      looks += 1
+      await new Promise((resolve) => setTimeout(resolve, lookMs))
+    } else return
   }
 }

@@ -160,6 +160,7 @@ class SqliteStore implements Backend {
   readonly #waiting: ((reader: SqliteConnection) => void)[] = []
   /** Free at any moment, because what it does is done at once. None in memory. */
   readonly #glancer: SqliteConnection | undefined
+  #gatheredBefore = 0
   readonly #disk: { readonly log: WriteAheadSync; readonly checkpointer: Checkpointer | undefined } | undefined
   /** From a commit until it is on disk. */
   #syncing: Promise<void> | undefined
@@ -285,8 +286,10 @@ class SqliteStore implements Backend {
 
   /** At least to the end of this turn, so that all its requests share one commit. */
   async #gathered(): Promise<void> {
-    if (this.#disk === undefined) await nextTurn()
-    else await gathered(() => Math.min(this.#queue.length, largestBatch), this.#options.stopwatch)
+    if (this.#disk === undefined) return nextTurn()
+    const count = () => Math.min(this.#queue.length, largestBatch)
+    await gathered({ count, before: this.#gatheredBefore, nowMs: this.#options.stopwatch })
+    this.#gatheredBefore = count()
   }
 
   async #settleOnDisk({ taken, settlements, commit }: Batch): Promise<void> {
