@@ -11,7 +11,9 @@ import { type RawOperation, rawRate } from "./raw-keys.ts"
 
 const rounds = 5
 const seconds = 2
-const clients = 32
+/** In the first of them the runtime of ours is still compiling what it has found to be asked often. */
+const warmUpSeconds = 8
+const clients = 64
 const rsaSeconds = 12
 /** Enough to see how long they wait. What they take is no cost of a key: with their client, 200 take a twelfth of two cores. */
 const othersPerSecond = 50
@@ -38,7 +40,7 @@ try {
     })
 
   async function beside(name: string, request: string, raw: RawOperation): Promise<void> {
-    await load(request)
+    await load(request, { seconds: warmUpSeconds })
     const pairs: { ours: number; bare: number }[] = []
     for (let round = 0; round < rounds; round += 1) {
       const { requestsPerSecond, refused } = await load(request)
@@ -49,8 +51,10 @@ try {
     report(`${name}, ${clients} clients`, ours, "per second")
     report(`  ${raw}, one thread`, median(pairs.map(({ bare }) => bare)), "per second")
     target(`${name} / raw`, median(pairs.map((pair) => pair.ours / pair.bare)), { atLeast: 0.25 })
-    const { p99Ms } = await load(request, { ratePerSecond: ours / 2, seconds: seconds * 2 })
-    target(`${name} at half of that load, p99`, p99Ms, { atMost: 20 }, "ms")
+    const delays: number[] = []
+    for (let round = 0; round < rounds; round += 1)
+      delays.push((await load(request, { ratePerSecond: ours / 2, seconds: seconds * 2 })).p99Ms)
+    target(`${name} at half of that load, p99`, median(delays), { atMost: 20 }, "ms")
   }
   await beside("issue EC P-256", issue, "generate P-256 and sign")
   await beside("sign an EC P-256 CSR", sign, "verify and sign P-256")
