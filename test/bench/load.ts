@@ -16,11 +16,16 @@ export interface Load {
 
 export interface LoadResult {
   readonly requestsPerSecond: number
-  /** From sending to the end of the answer; where a rate was given, from when it was due. */
+  /**
+   * From sending to the end of the answer; where a rate was given, from when it was due. Without those of the first half second, in
+   * which this client connects and its own code is compiled.
+   */
   readonly p99Ms: number
   /** Answers whose status was not 2xx. */
   readonly refused: number
 }
+
+const settlingMs = 500
 
 export async function measureLoad(load: Load): Promise<LoadResult> {
   const child = fork(fileURLToPath(import.meta.url), { execArgv: [] })
@@ -69,7 +74,8 @@ async function run({ port, clients, seconds, ratePerSecond }: Load): Promise<Loa
     socket.once("connect", sendWhenDue)
     onAnswer(socket, (status) => {
       completed += 1
-      latencies.push(performance.now() - due)
+      const now = performance.now()
+      if (now - start > settlingMs) latencies.push(now - due)
       if (status < 200 || status >= 300) refused += 1
       due += spacingMs
       if (running) sendWhenDue()
