@@ -13,6 +13,7 @@ const rounds = 5
 const seconds = 2
 /** In the first of them the runtime of ours is still compiling what it has found to be asked often. */
 const warmUpSeconds = 8
+/** As many as `acme.bench.ts` has in flight: with half of them the server waits for the disk at times. */
 const clients = 64
 const rsaSeconds = 12
 /** Enough to see how long they wait. What they take is no cost of a key: with their client, 200 take a twelfth of two cores. */

@@ -69,6 +69,7 @@ export class AuditFile implements AuditSink {
   #following: Promise<void> | undefined
   /** Who waits for the sync that has not begun. */
   #followerCount = 0
+  /** Who waited for the last one. */
   #followersBefore = 0
   #cancelTimer: (() => void) | undefined
 

@@ -51,7 +51,7 @@ export const nextTurn = (): Promise<void> => new Promise((resolve) => void setIm
 
 /** What gathers longer is done in more than one go, so that nobody waits for all others. */
 const longestGatheringMs = 10
-/** Whether others have come who came the last time. */
+/** From one look for those who came the last time to the next. */
 const lookMs = 1
 const looksMaximum = 4
 

@@ -160,6 +160,7 @@ class SqliteStore implements Backend {
   readonly #waiting: ((reader: SqliteConnection) => void)[] = []
   /** Free at any moment, because what it does is done at once. None in memory. */
   readonly #glancer: SqliteConnection | undefined
+  /** How many shared the last commit. */
   #gatheredBefore = 0
   readonly #disk: { readonly log: WriteAheadSync; readonly checkpointer: Checkpointer | undefined } | undefined
   /** From a commit until it is on disk. */

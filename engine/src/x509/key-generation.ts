@@ -53,8 +53,9 @@ const isQuick = ({ bits }: Curve): boolean => bits <= 256
 const drawsMaximum = 16
 
 /**
- * By testing candidates (FIPS 186-5, appendix A.2.2): octets that are no key of the curve, which are one in 4,000 million, are
- * thrown away. OpenSSL takes twice as long to make a key as it does to find the point of one.
+ * By testing candidates (FIPS 186-5, appendix A.2.2): octets that are no key of the curve are thrown away. For curves whose order
+ * fills its octets, where they are one in 4,000 million or fewer; on P-521 nearly all would be. OpenSSL takes more than twice as long
+ * to make a key as it does to find the point of one.
  */
 export function generateOnCurve({ bits, octets, ecdh }: Curve, random: RandomSource): PrivateKey {
   for (let draw = 0; draw < drawsMaximum; draw += 1) {
