@@ -5,6 +5,7 @@ import type { Runtime } from "../core/runtime.ts"
 import { type Instant, secondMs } from "../core/time.ts"
 import { type Timers, within } from "../core/timers.ts"
 import { apart, untraced } from "../core/tracing.ts"
+import { UnderWay } from "../core/under-way.ts"
 import type { Turn } from "./acme-store.ts"
 
 export interface DueWork<Item, Outcome> {
@@ -32,7 +33,7 @@ export class DueQueue<Item, Outcome> {
   readonly #work: DueWork<Item, Outcome>
   readonly #runtime: Pick<Runtime, "clock" | "log" | "tracer">
   readonly #timers: Timers
-  readonly #running = new Set<Promise<unknown>>()
+  readonly #running = new UnderWay<Promise<unknown>>()
   #reserved = 0
   /** Something waits in the store for a place here. */
   #crowded = false
@@ -151,10 +152,10 @@ export class DueQueue<Item, Outcome> {
         return undefined
       })
       .finally(() => {
-        this.#running.delete(work)
+        end()
         if (this.#crowded) this.kick()
       })
-    this.#running.add(work)
+    const end = this.#running.add(work)
     return work
   }
 }

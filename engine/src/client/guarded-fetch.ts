@@ -14,6 +14,7 @@ import {
 } from "../core/fetch.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { systemTimers } from "../core/timers.ts"
+import { UnderWay } from "../core/under-way.ts"
 import type { PermittedAddresses } from "./address-guard.ts"
 import { guardedLookup, type GuardedLookupOptions, literalRefusal } from "./guarded-lookup.ts"
 import { type Destroyable, getOnce } from "./single-get.ts"
@@ -34,7 +35,7 @@ const droppedBytesMaximum = 16_384
 export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const agents = new Map<string, Agent>()
   const lookup = guardedLookup(options)
-  const single = new Set<Destroyable>()
+  const single = new UnderWay<Destroyable>()
 
   async function agentFor({ trust, identity }: OutgoingRequest): Promise<Agent> {
     // Loaded with the first request: most engines that are opened for a while ask nobody.
@@ -93,7 +94,7 @@ function timeLimit(ms: number): { readonly signal: AbortSignal; readonly cancel:
 interface Way {
   readonly agent: () => Promise<Agent>
   /** Under way outside of any agent. */
-  readonly single: Set<Destroyable>
+  readonly single: UnderWay<Destroyable>
   readonly lookup: LookupFunction
   readonly permitted: PermittedAddresses
   readonly signal: AbortSignal

@@ -3,6 +3,7 @@
 import type * as Http from "node:http"
 import type { LookupFunction } from "node:net"
 import { FetchFailure, type OutgoingAnswer } from "../core/fetch.ts"
+import type { UnderWay } from "../core/under-way.ts"
 
 export interface Destroyable {
   destroy(): void
@@ -17,7 +18,7 @@ export interface SingleGet {
   /** Ends it, wherever it is. */
   readonly signal: AbortSignal
   /** Has it for as long as it lasts. */
-  readonly underWay: Set<Destroyable>
+  readonly underWay: UnderWay<Destroyable>
 }
 
 // Loaded with the first question: most engines that are opened for a while ask none.
@@ -42,12 +43,12 @@ export async function getOnce(get: SingleGet): Promise<OutgoingAnswer> {
   })
   const stop = () => void asked.destroy(signal.reason as Error)
   signal.addEventListener("abort", stop, { once: true })
-  underWay.add(asked)
+  const end = underWay.add(asked)
   try {
     return await answerTo(asked, answerBytesMaximum, url.origin)
   } finally {
     signal.removeEventListener("abort", stop)
-    underWay.delete(asked)
+    end()
     asked.destroy()
   }
 }

@@ -9,6 +9,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
 import { setTimeout as sleep } from "node:timers/promises"
 import { giveBack } from "../core/pieces.ts"
 import { turnsShared } from "../core/timers.ts"
+import { UnderWay } from "../core/under-way.ts"
 import { socketBody } from "./body.ts"
 import type { Serve } from "./exchange.ts"
 import { nameListMethod, type ParserError, readListAnew } from "./list-method.ts"
@@ -79,7 +80,7 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
   const server: Server = secure?.server ?? createHttpServer(settings)
   server.maxConnections = options.maximumConnections ?? 10_000
 
-  const inFlight = new Set<ServerResponse>()
+  const inFlight = new UnderWay<ServerResponse>()
   const writingTurn = turnsShared()
   let answeredLast: Socket | undefined
   let isSendingAway = false
@@ -126,9 +127,9 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
   }
 
   const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    inFlight.add(outgoing)
+    const end = inFlight.add(outgoing)
     outgoing.once("close", () => {
-      inFlight.delete(outgoing)
+      end()
       // An answer that had begun before did not say that it is the last one: nobody else would end its connection.
       if (closing !== undefined) setImmediate(() => server.closeIdleConnections())
     })

@@ -4,6 +4,7 @@ import type { Runtime } from "../core/runtime.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Instant } from "../core/time.ts"
 import { untraced } from "../core/tracing.ts"
+import { UnderWay } from "../core/under-way.ts"
 import type { TokenStore } from "./token-store.ts"
 
 /** More than this at once means that the store cannot keep up; a use that is not written down then harms nobody. */
@@ -20,7 +21,7 @@ export function tokenUses(
   storage: Storage<{ readonly tokens: Pick<TokenStore, "recordUse"> }>,
   { log, tracer }: Pick<Runtime, "log" | "tracer">,
 ): TokenUses {
-  const pending = new Set<Promise<void>>()
+  const pending = new UnderWay<Promise<void>>()
   return {
     record(tokenId, at) {
       if (pending.size >= pendingMaximum) return
@@ -28,8 +29,8 @@ export function tokenUses(
         storage.transact(({ tokens }) => tokens.recordUse(tokenId, at)),
       )
         .catch((error: unknown) => logFailure(log, "warn", "token use not recorded", { tokenId, error }))
-        .finally(() => pending.delete(write))
-      pending.add(write)
+        .finally(() => end())
+      const end = pending.add(write)
     },
     settled: async () => void (await Promise.allSettled(pending)),
   }

@@ -6,6 +6,7 @@ import { busy, storeAway, undecided } from "../core/errors.ts"
 import { silentLog } from "../core/runtime.ts"
 import { noStorageActivity, type UnitsOfWork } from "../core/storage-activity.ts"
 import type { Span } from "../core/tracing.ts"
+import { UnderWay } from "../core/under-way.ts"
 import { type Backend, type BackendOptions, defaultLongestWorkMs, defaultPoolSize } from "./backend.ts"
 import { backOff } from "./backoff.ts"
 import { type Commits, CommitQueue, type QueuedWork } from "./commit-queue.ts"
@@ -152,7 +153,7 @@ class PostgresStore implements Backend, Standby, Commits {
   readonly #altering: Manner
   readonly #queue: CommitQueue
   readonly #presence: Presence
-  readonly #running = new Set<Promise<unknown>>()
+  readonly #running = new UnderWay<Promise<unknown>>()
   /** Ends a connection where it is, which one whose server is silent never does by itself. */
   readonly #open = new Set<PoolClient>()
   /** Connections made in an earlier age are not used any more: a server that was lost takes all of them with it. */
@@ -289,11 +290,11 @@ class PostgresStore implements Backend, Standby, Commits {
   }
 
   async #followed<T>(outcome: Promise<T>): Promise<T> {
-    this.#running.add(outcome)
+    const end = this.#running.add(outcome)
     try {
       return await outcome
     } finally {
-      this.#running.delete(outcome)
+      end()
     }
   }
 

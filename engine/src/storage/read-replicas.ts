@@ -8,6 +8,7 @@ import { isEngineError } from "../core/errors.ts"
 import type { RandomSource } from "../core/random.ts"
 import type { ReadReplicaActivity, ReadReplicasActivity } from "../core/storage-activity.ts"
 import type { Timers } from "../core/timers.ts"
+import { UnderWay } from "../core/under-way.ts"
 import type { Backend, BackendOptions, ReadReplicaOptions } from "./backend.ts"
 import { openStandby, type Standby } from "./postgres.ts"
 import { faultOf, isRefusal } from "./postgres-errors.ts"
@@ -99,7 +100,7 @@ class FollowedReplicas implements ReadReplicas {
   readonly #replicas: readonly Replica[]
   readonly #options: Options
   readonly #places = new PlacesWritten()
-  readonly #running = new Set<Promise<unknown>>()
+  readonly #running = new UnderWay<Promise<unknown>>()
   #turn = 0
   #cancelLook = () => {}
   #looking: Promise<void> | undefined
@@ -131,8 +132,7 @@ class FollowedReplicas implements ReadReplicas {
   read<T>(work: Work<T>): Promise<T> {
     if (this.#closed !== undefined) return this.#options.primary.read(work)
     const answer = this.#read(work)
-    this.#running.add(answer)
-    const ended = () => void this.#running.delete(answer)
+    const ended = this.#running.add(answer)
     answer.then(ended, ended)
     return answer
   }
