@@ -4,7 +4,7 @@ import { closeSync, fdatasync, fstatSync, fsyncSync, openSync, readSync, statSyn
 import { dirname } from "node:path"
 import { promisify } from "node:util"
 import { secondMs, type Clock } from "../core/time.ts"
-import { gathered, nextTurn, type Timers } from "../core/timers.ts"
+import { flushPatienceMs, gathered, nextTurn, type Timers } from "../core/timers.ts"
 import type { AuditSink } from "./audit-sink.ts"
 
 /** The calls that fail when a disk does; tests let them. */
@@ -167,6 +167,7 @@ export class AuditFile implements AuditSink {
     await gathered({
       count: () => this.#followerCount,
       before: this.#followersBefore,
+      patienceMs: flushPatienceMs,
       nowMs: () => this.#options.clock.now(),
     })
     this.#followersBefore = this.#followerCount

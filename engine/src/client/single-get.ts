@@ -1,7 +1,7 @@
 // One question over a connection of its own, which ends with it. What is kept ready for the next one, to an address that nobody
 // asks for again, costs several times what the question does.
 import type * as Http from "node:http"
-import type { LookupFunction } from "node:net"
+import type * as Net from "node:net"
 import { FetchFailure, type OutgoingAnswer } from "../core/fetch.ts"
 import type { UnderWay } from "../core/under-way.ts"
 
@@ -13,7 +13,7 @@ export interface SingleGet {
   /** Of http. */
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
-  readonly lookup: LookupFunction
+  readonly lookup: Net.LookupFunction
   readonly answerBytesMaximum: number
   /** Ends it, wherever it is. */
   readonly signal: AbortSignal
@@ -22,22 +22,25 @@ export interface SingleGet {
 }
 
 // Loaded with the first question: most engines that are opened for a while ask none.
-let loading: Promise<typeof Http> | undefined
+let loading: Promise<[typeof Http, typeof Net]> | undefined
 
 /** Rejects with a `FetchFailure`, what `lookup` says, what the socket or the reader of HTTP says, or the signal's reason. */
 export async function getOnce(get: SingleGet): Promise<OutgoingAnswer> {
   const { url, headers, lookup, answerBytesMaximum, signal, underWay } = get
   // A module that is there already is looked for nevertheless, which takes half as long as to make the request.
-  const { request } = await (loading ??= import("node:http"))
+  const [{ request }, { connect }] = await (loading ??= Promise.all([import("node:http"), import("node:net")]))
   signal.throwIfAborted()
   const { hostname, port, host, pathname, search } = url
-  const asked = request({
-    hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
+  const peer = {
+    host: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
     port: port === "" ? 80 : Number(port),
+    lookup,
+  }
+  const asked = request({
     path: `${pathname}${search}`,
     method: "GET",
-    agent: false,
-    lookup,
+    // Instead of an agent, which would be made for this one connection.
+    createConnection: () => connect(peer),
     setHost: false,
     headers: { host, connection: "close", ...headers },
   })

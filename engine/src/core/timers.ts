@@ -53,7 +53,11 @@ export const nextTurn = (): Promise<void> => new Promise((resolve) => void setIm
 const longestGatheringMs = 10
 /** From one look for those who came the last time to the next. */
 const lookMs = 1
-const looksMaximum = 4
+
+/** For what shares a flush. Those who make it do so in groups (`groupsShared`): few of them are late. */
+export const flushPatienceMs = 1
+/** For groups. Looked out for no longer, they were smaller; for longer, each answer was later by as much. */
+const groupPatienceMs = 4
 
 /** Of what comes bit by bit and is done together. */
 export interface Gathering {
@@ -61,25 +65,64 @@ export interface Gathering {
   readonly count: () => number
   /** How many were done together the last time. */
   readonly before: number
+  /** For so long those are looked out for that do not come at once, where more were done the last time. */
+  readonly patienceMs: number
+  /** More of them than these are not waited for. */
+  readonly enough?: number
   /** Any clock. */
   readonly nowMs: () => number
 }
 
 /**
  * Lets turns pass as long as each of them brings more, so that what comes together shares one flush of the disk, which takes as
- * much of the processor as several requests do. Where more came together the last time, they are looked out for a little longer:
- * without that, a server at half of its load spends the other half on flushes. Who comes alone waits for one turn.
+ * much of the processor as several requests do. Where more came together the last time, they are looked out for a little longer.
+ * Who comes alone waits for one turn.
  */
-export async function gathered({ count, before, nowMs }: Gathering): Promise<void> {
+export async function gathered({
+  count,
+  before,
+  patienceMs,
+  enough = Number.POSITIVE_INFINITY,
+  nowMs,
+}: Gathering): Promise<void> {
   const began = nowMs()
   let looks = 0
-  for (let seen = 0; count() > 0 && nowMs() - began < longestGatheringMs;) {
+  for (let seen = 0; count() > 0 && count() < enough && nowMs() - began < longestGatheringMs;) {
     if (count() > seen) {
       seen = count()
       await nextTurn()
-    } else if (seen < before && looks < looksMaximum) {
+    } else if (seen < before && looks < patienceMs / lookMs) {
       looks += 1
       await new Promise((resolve) => setTimeout(resolve, lookMs))
     } else return
   }
 }
+
+/**
+ * The end of a gathering of all who ask meanwhile; they go on one after another. What comes one by one finds the processor's caches
+ * cold each time, and a server at half of its load then takes as long as one at all of it; a dozen at a time take two thirds of that.
+ */
+export function groupsShared(enough: number): () => Promise<void> {
+  let waiting = 0
+  let before = 0
+  let gathering: Promise<void> | undefined
+  async function begin(): Promise<void> {
+    await gathered({
+      count: () => waiting,
+      before,
+      patienceMs: groupPatienceMs,
+      enough,
+      nowMs: () => performance.now(),
+    })
+    before = waiting
+    waiting = 0
+    gathering = undefined
+  }
+  return () => {
+    waiting += 1
+    return (gathering ??= begin())
+  }
+}
+
+/** For requests that make or prove a signature, once all of their body is there. */
+export const signingGroup = groupsShared(12)

@@ -5,7 +5,7 @@ import { badRequest, EngineError, isEngineError } from "../core/errors.ts"
 import type { Arrival } from "../core/generations.ts"
 import { uuidOf } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
-import { sharedTurn } from "../core/timers.ts"
+import { signingGroup } from "../core/timers.ts"
 import type { ServedEngine } from "../engine.ts"
 import { noMount } from "../pki/mount-directory.ts"
 import { type AuthMethodType, authMethodTypes, tokenMethodPath } from "../pki/logins/auth-method.ts"
@@ -167,8 +167,7 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
     const { requestId, remoteAddress } = exchange
     const { document, json } =
       route.raw === true ? noDocument : await documentOf(request, query, operation, bodyLimitBytes)
-    // Between the reading of two sockets a request finds as little in the processor's caches as a key operation does.
-    if (route.signs === true) await sharedTurn()
+    if (route.signs === true) await signingGroup()
     const changesNothing = readOnly || operation === "read" || operation === "list"
     trail.learn({ document, openRead: caller.kind === "anonymous" && changesNothing })
     trail.record({ signs: route.signs === true })

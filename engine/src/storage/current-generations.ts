@@ -11,18 +11,24 @@ type Front = Awaited<ReturnType<typeof readFrontGenerations>>
 const frontKey = ""
 
 export const currentGenerations = (database: Database): Generations => {
-  const known = new Map<string, Promise<unknown>>()
+  // A new one each time, and not the same one emptied: V8 keeps what an old table of a map was followed by, for as long as that.
+  let known = new Map<string, Promise<unknown>>()
   let knownSince = -1
 
   const shared = <T>(key: string, read: (session: Session) => Promise<T>): Promise<T> => {
     const { commitCount } = database.activity
     if (knownSince !== commitCount) {
-      known.clear()
+      if (known.size > 0) known = new Map()
       knownSince = commitCount
     }
     const asked = known.get(key) as Promise<T> | undefined
     if (asked !== undefined) return asked
-    if (known.size === 0) setImmediate(() => known.clear())
+    if (known.size === 0) {
+      const ended = known
+      setImmediate(() => {
+        if (known === ended) known = new Map()
+      })
+    }
     const answer = database.glance(read)
     known.set(key, answer)
     return answer

@@ -9,7 +9,7 @@ import { dirname } from "node:path"
 import type { SQLInputValue } from "node:sqlite"
 import { outOfService } from "../core/errors.ts"
 import { noStorageActivity, type StorageActivity } from "../core/storage-activity.ts"
-import { gathered, nextTurn } from "../core/timers.ts"
+import { flushPatienceMs, gathered, nextTurn } from "../core/timers.ts"
 import type { Span } from "../core/tracing.ts"
 import { type Backend, type BackendOptions, defaultLongestWorkMs } from "./backend.ts"
 import { backOff } from "./backoff.ts"
@@ -289,7 +289,7 @@ class SqliteStore implements Backend {
   async #gathered(): Promise<void> {
     if (this.#disk === undefined) return nextTurn()
     const count = () => Math.min(this.#queue.length, largestBatch)
-    await gathered({ count, before: this.#gatheredBefore, nowMs: this.#options.stopwatch })
+    await gathered({ count, before: this.#gatheredBefore, patienceMs: flushPatienceMs, nowMs: this.#options.stopwatch })
     this.#gatheredBefore = count()
   }
 

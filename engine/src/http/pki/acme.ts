@@ -7,7 +7,7 @@ import type { Directory } from "../../acme/directory.ts"
 import type { AcmeOrderId, AuthorizationId } from "../../acme/order.ts"
 import type { EngineError } from "../../core/errors.ts"
 import { type EngineErrorCode, isEngineError } from "../../core/errors.ts"
-import { sharedTurn } from "../../core/timers.ts"
+import { signingGroup } from "../../core/timers.ts"
 import {
   accountIdIn,
   accountUrl,
@@ -208,8 +208,7 @@ async function signedRequest({ request, base }: Visit, below: string): Promise<S
   const path = below.replaceAll(/:(\w+)/g, (_match, name: string) => encodeURIComponent(param(request, name)))
   const query = request.query.toString()
   const bytes = await request.bytes()
-  // Between the reading of two sockets a signature finds as little in the processor's caches as any key operation does.
-  await sharedTurn()
+  await signingGroup()
   return readSignedRequest(bytes, `${base}${path}${query === "" ? "" : `?${query}`}`)
 }
 
