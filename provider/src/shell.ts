@@ -2,6 +2,7 @@
 import * as pulumi from "@pulumi/pulumi"
 import type { KindName } from "./kinds.ts"
 import { type NamingMember, writtenMarker } from "./marker.ts"
+import { traceProgramOnly } from "./program-trace.ts"
 import { foundMember, settingIn, stateLayouts, type StateLayout } from "./state-layout.ts"
 
 /** It stands in every state, twice: no code, only where to find it. */
@@ -47,14 +48,11 @@ export function declaredResource<Args extends object, State extends object>(
       const secrets = secretOutputs?.(args as Args) ?? []
       const all =
         secrets.length === 0 ? options : pulumi.mergeOptions(options, { additionalSecretOutputs: [...secrets] })
-      // The SDK notes a stack with each of four promises of each output, which takes a program of many resources half of its
-      // time. Where a resource stands in the program it finds out with a limit of its own.
-      const { stackTraceLimit } = Error
-      Error.stackTraceLimit = 0
+      const restore = traceProgramOnly()
       try {
         super(typeToken(kind), name, registration(declaration, layout, name, args), all)
       } finally {
-        Error.stackTraceLimit = stackTraceLimit
+        restore()
       }
     }
   }
