@@ -37,7 +37,7 @@ import {
   type Authorization,
   type AuthorizationId,
   authorizationStatusOf,
-  caaValidityMs,
+  caaHorizon,
   type Challenge,
   challengesFor,
   type ChallengeType,
@@ -280,7 +280,10 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       if (request instanceof AcmeProblem) throw request
       if (isSamePublicKey(request.key, readJwk(account.jwk).key))
         throw new AcmeProblem("badCSR", "The CSR has the account's own key.")
-      const asking = asksOwners(authority) && authorizations.some((one) => isCaaOld(one, now)) ? ownersLeaseMs : 0
+      const asking =
+        asksOwners(authority) && authorizations.some((one) => isCaaOld(one, now, authority.settings.caaHistory))
+          ? ownersLeaseMs
+          : 0
       const turn = turnOf(place, now, this.#leaseOf(authority, order, request) + asking)
       if (!(await stores.acmeOrders.beginFinalizing(id, csr, turn)))
         throw new AcmeProblem("orderNotReady", "The order has been finalized by another request.")
@@ -446,7 +449,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
 
   /**
    * Valid ones are used again by the account that proved them, unless they end too soon for an order, or the owner of the name
-   * may have changed CAA records since.
+   * may have changed CAA records since, or was never asked for this authority.
    */
   async #authorizationFor(
     authority: Authority,
@@ -457,8 +460,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     { isAhead = false }: { readonly isAhead?: boolean } = {},
   ) {
     const looksAtCaa = identifier.type === "dns" && asksOwners(authority)
-    const remainingMs = looksAtCaa ? validityMs - caaValidityMs : orderLifetimeMs
-    const known = await stores.acmeAuthorizations.validFor(account.id, identifier, now + remainingMs)
+    const beyond = looksAtCaa ? caaHorizon(now, authority.settings.caaHistory) + validityMs : now + orderLifetimeMs
+    const known = await stores.acmeAuthorizations.validFor(account.id, identifier, beyond)
     if (known !== undefined) return { authorization: known, created: false }
     const { random } = this.context.runtime
     const [id, mountId, accountId] = [newOrderedId("authz", random, now), account.mountId, account.id]

@@ -34,7 +34,9 @@ export class OrderSigning extends DirectoryService {
     if (!asksOwners(authority)) return { questions: [], terms }
     const now = this.context.runtime.clock.now()
     const questions = await this.read(async (_current, { acmeAuthorizations }) => {
-      const old = (await acmeAuthorizations.ofOrder(order.id)).filter((one) => isCaaOld(one, now))
+      const old = (await acmeAuthorizations.ofOrder(order.id)).filter((one) =>
+        isCaaOld(one, now, authority.settings.caaHistory),
+      )
       const asked: OwnerQuestion[] = []
       for (const { id, identifier } of old) {
         const question = questionFor(authority, identifier, order)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { dayMs } from "../core/time.ts"
 import {
   type AcmeOrder,
   type Authorization,
@@ -72,6 +73,9 @@ describe("what CAA records said when a name was proved", () => {
     ["counts at first", proved, 0, false],
     ["counts for eight hours", proved, caaValidityMs - 1, false],
     ["counts no longer", proved, caaValidityMs, true],
+    ["counts where the question was changed at the same moment", proved, 0, false, now],
+    ["counts for nothing where another question is asked since", proved, 1, true, now + 1],
+    ["counts for eight hours after that question", proved, caaValidityMs - 1, false, now - dayMs],
     [
       "is nothing of an address",
       { ...proved, identifier: { type: "ip", value: "::1", wildcard: false } },
@@ -79,7 +83,7 @@ describe("what CAA records said when a name was proved", () => {
       false,
     ],
     ["is not known yet", { ...proved, state: "pending" }, validityMs, false],
-  ] as const)("%s", (_what, authorization, laterMs, isOld) => {
-    expect(isCaaOld({ ...authorization, expiresAt }, now + laterMs)).toBe(isOld)
+  ] as const)("%s", (_what, authorization, laterMs, isOld, identitiesChangedAt = 0) => {
+    expect(isCaaOld({ ...authorization, expiresAt }, now + laterMs, { identitiesChangedAt })).toBe(isOld)
   })
 })

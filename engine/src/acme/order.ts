@@ -2,6 +2,7 @@
 // What lies in the past ends them without anybody writing it down.
 import type { Id } from "../core/ids.ts"
 import { dayMs, hourMs, type Instant } from "../core/time.ts"
+import type { CaaHistory } from "../pki/settings/mount-settings.ts"
 import type { MountId } from "../pki/mount.ts"
 import type { SerialNumber } from "../x509/serial-number.ts"
 import type { AcmeAccountId } from "./account.ts"
@@ -53,11 +54,16 @@ export const validityMs = 30 * dayMs
 /** For how long it counts what CAA records have said when a name was proved; public authorities look again as soon. */
 export const caaValidityMs = 8 * hourMs
 
+/** What was proved no later than this says nothing any more of CAA records, which are asked for this authority since then. */
+export const caaHorizon = (now: Instant, { identitiesChangedAt }: CaaHistory): Instant =>
+  Math.max(now - caaValidityMs, identitiesChangedAt - 1)
+
 /** Whether what CAA records said when the name was proved does not count any more. An address has none. */
 export const isCaaOld = (
   { identifier, state, expiresAt }: Pick<Authorization, "identifier" | "state" | "expiresAt">,
   now: Instant,
-): boolean => identifier.type === "dns" && state === "valid" && now >= expiresAt - validityMs + caaValidityMs
+  history: CaaHistory,
+): boolean => identifier.type === "dns" && state === "valid" && expiresAt - validityMs <= caaHorizon(now, history)
 
 export interface Challenge {
   readonly authorizationId: AuthorizationId

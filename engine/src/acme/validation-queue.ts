@@ -69,7 +69,8 @@ async function look(
   const { outcome, endedCount } = await storage.transact(
     async ({ acmeAuthorizations, acmeOrders }): Promise<Settling> => {
       if (problem === undefined) {
-        const isSettled = await acmeAuthorizations.succeed(challenge, now, now + validityMs)
+        // From its begin on: settings that changed meanwhile were not those that it was looked at by.
+        const isSettled = await acmeAuthorizations.succeed(challenge, now, begunAt + validityMs)
         return { outcome: isSettled ? { status: "valid", validatedAt: now } : undefined, endedCount: 0 }
       }
       if (retryAt !== undefined) {

@@ -23,7 +23,7 @@ import { oids } from "../../x509/asn1/oids.ts"
 const base = `${acmeCluster}/acme`
 
 /** With CAA records that are looked at, and a clock that can be put forward. */
-async function newLateWorld() {
+async function newLateWorld(identities = "ca.example") {
   let records: readonly string[] | "failure" = []
   const { port, questions } = await openNameServer((type, name) => {
     if (name !== "localhost") return []
@@ -32,17 +32,34 @@ async function newLateWorld() {
   })
   const clock = manualClock(Date.now())
   const { world, responder } = await newProvingWorld({
-    settings: { caa_identities: "ca.example", dns_resolver: `127.0.0.1:${port}` },
+    settings: { caa_identities: identities, dns_resolver: `127.0.0.1:${port}` },
     options: { runtime: { ...systemRuntime(), clock }, timers: hurriedTime().timers },
   })
   const client = await AcmeTestClient.registered(world, base)
+  const lookAtCaa = (names: string) => world.pki("POST", "/pki/config/acme", { body: { caa_identities: names } })
+  interface Told {
+    readonly before: readonly string[]
+    readonly after: readonly string[] | "failure"
+    readonly waitMs: number
+    /** Other ones from then on. */
+    readonly identities?: string
+  }
   return {
     questions,
-    async finalizedLate(told: { before: readonly string[]; after: readonly string[] | "failure"; waitMs: number }) {
+    clock,
+    prove: () => readyOrder(client, responder),
+    async statusOfNext() {
+      // The one that came with the last answer may be too old by now.
+      const nonce = await client.nonce()
+      return (await client.post("/new-order", { identifiers: [localhost] }, { nonce })).body.status
+    },
+    lookAtCaa,
+    async finalizedLate(told: Told) {
       records = told.before
       const { finalize, url } = await readyOrder(client, responder)
       clock.advance(told.waitMs)
       records = told.after
+      if (told.identities !== undefined) await lookAtCaa(told.identities)
       // The one that came with the last answer may be too old by now.
       const nonce = await client.nonce()
       await client.post(finalize, { csr: await csrFor(["localhost"]) }, { nonce })
@@ -199,24 +216,37 @@ describe("an order", () => {
   })
 
   test("uses what is proved again, and where CAA records are looked at no longer than eight hours", async () => {
-    const clock = manualClock(Date.now())
-    const { world, responder } = await newProvingWorld({ options: { runtime: { ...systemRuntime(), clock } } })
-    const client = await AcmeTestClient.registered(world, base)
-    await readyOrder(client, responder)
-    const statusOfNext = async () => {
-      // The one that came with the last answer may be too old by now.
-      const nonce = await client.nonce()
-      return (await client.post("/new-order", { identifiers: [localhost] }, { nonce })).body.status
-    }
-    const lookAtCaa = (identity: string) =>
-      world.pki("POST", "/pki/config/acme", { body: { caa_identities: identity } })
-    await lookAtCaa("ca.example")
+    const { clock, prove, statusOfNext, lookAtCaa } = await newLateWorld()
+    await prove()
     clock.advance(8 * hourMs - 60_000)
     expect(await statusOfNext()).toBe("ready")
     clock.advance(2 * 60_000)
     expect(await statusOfNext()).toBe("pending")
     await lookAtCaa("")
     expect(await statusOfNext()).toBe("ready")
+  })
+
+  test("uses nothing again that was proved before CAA records were looked at", async () => {
+    const { clock, prove, statusOfNext, lookAtCaa } = await newLateWorld("")
+    await prove()
+    clock.advance(60_000)
+    expect(await statusOfNext()).toBe("ready")
+    await lookAtCaa("ca.example")
+    expect(await statusOfNext()).toBe("pending")
+    await lookAtCaa("ca.example, other.example")
+    await prove()
+    expect(await statusOfNext()).toBe("ready")
+  })
+
+  test.each([
+    ["that are set since, where the owner names another", "", "ca.example", "issue other.example", "invalid"],
+    ["that are set since, where the owner names it", "", "ca.example", "issue ca.example", "valid"],
+    ["that are others, where the owner names the former", "ca.example", "new.example", "issue ca.example", "invalid"],
+    ["that are more, as was said before", "ca.example", "ca.example,new.example", "issue other.example", "valid"],
+  ])("is finalized after its proof by identities %s", async (_how, first, then, after, status) => {
+    const { finalizedLate } = await newLateWorld(first)
+    const told = { before: ["issue ca.example"], after: [after], waitMs: 60_000, identities: then }
+    expect((await finalizedLate(told)).status).toBe(status)
   })
 
   test.each([

@@ -6,6 +6,7 @@ import {
   acmeObstacle,
   acmeSettingsFaults,
   type AcmeSettings,
+  asksOwnersAnew,
   defaultAcmeSettings,
   parseDirectoryPolicy,
   parseResolver,
@@ -24,6 +25,20 @@ const around = {
   ]),
   hasIssuer: (reference: string) => reference === "root",
 }
+
+describe("owners of names are asked anew where the identities", () => {
+  test.each<readonly [string, readonly string[], readonly string[], boolean]>([
+    ["are set", [], ["a.example"], true],
+    ["are others", ["a.example"], ["b.example"], true],
+    ["are fewer", ["a.example", "b.example"], ["b.example"], true],
+    ["are more", ["a.example"], ["b.example", "a.example"], false],
+    ["stay", ["a.example", "b.example"], ["b.example", "a.example"], false],
+    ["are taken away", ["a.example"], [], false],
+    ["stay away", [], [], false],
+  ])("%s", (_how, before, after, isAnew) => {
+    expect(asksOwnersAnew(before, after)).toBe(isAnew)
+  })
+})
 
 describe("settings of ACME", () => {
   test.each<readonly [string, Partial<AcmeSettings>, readonly string[]]>([

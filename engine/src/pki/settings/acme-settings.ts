@@ -67,6 +67,10 @@ export const defaultAcmeSettings: AcmeSettings = {
   directoryLimits: [],
 }
 
+/** Whether owners of names who let this authority issue until now may have meant others, or were not asked at all. */
+export const asksOwnersAnew = (before: readonly string[], after: readonly string[]): boolean =>
+  after.length > 0 && (before.length === 0 || before.some((identity) => !after.includes(identity)))
+
 /** What a write answers (specification 4.2). */
 export type WrittenAcmeSettings = Pick<
   AcmeSettings,

@@ -35,6 +35,12 @@ export interface MountHistory {
   readonly issuersChangedAt: Instant
 }
 
+/** Since when the owners of names are asked whether they let this authority issue (RFC 8659) as they are now. */
+export interface CaaHistory {
+  /** What was proved before has been asked for other identities, or for none. */
+  readonly identitiesChangedAt: Instant
+}
+
 /** Every part by its name. A new part is added here with its default, and has a store and a place in `Authority` at once. */
 export interface MountSettings {
   readonly issuers: IssuersSettings
@@ -42,6 +48,7 @@ export interface MountSettings {
   readonly urls: AuthorityUrls
   readonly cluster: ClusterSettings
   readonly history: MountHistory
+  readonly caaHistory: CaaHistory
   readonly externalPolicy: ExternalPolicySettings
   readonly crl: CrlSettings
   readonly autoTidy: AutoTidySettings
@@ -54,6 +61,7 @@ export const defaultMountSettings: MountSettings = {
   urls: noUrls,
   cluster: { path: "", aiaPath: "" },
   history: { issuersChangedAt: 0 },
+  caaHistory: { identitiesChangedAt: 0 },
   externalPolicy: defaultExternalPolicySettings,
   crl: defaultCrlSettings,
   autoTidy: defaultAutoTidySettings,

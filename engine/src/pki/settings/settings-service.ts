@@ -4,9 +4,15 @@ import { AuthorityService } from "../authority-service.ts"
 import { filledUrls, urlFaults } from "../issuers/authority-urls.ts"
 import { type AuthorityUrls, defaultIssuerSettings } from "../issuers/issuer.ts"
 import { defaultReference } from "../names/reference-name.ts"
-import { type AcmeSettings, acmeSettingsFaults, type WrittenAcmeSettings } from "./acme-settings.ts"
+import { type AcmeSettings, acmeSettingsFaults, asksOwnersAnew, type WrittenAcmeSettings } from "./acme-settings.ts"
 import { clusterFaults, withoutSlashes } from "./cluster-settings.ts"
-import type { ClusterSettings, IssuersSettings, KeysSettings, MountSettings } from "./mount-settings.ts"
+import type {
+  ClusterSettings,
+  IssuersSettings,
+  KeysSettings,
+  MountSettings,
+  MountSettingsStore,
+} from "./mount-settings.ts"
 import type { IssuersSettingsPatch, KeysSettingsPatch, Saved, Settings } from "./settings.ts"
 
 const writing = ["create", "update"] as const
@@ -79,12 +85,16 @@ export class SettingsService extends AuthorityService implements Settings {
 
   async changeAcme(patch: Partial<AcmeSettings>): Promise<Saved<WrittenAcmeSettings>> {
     this.authorize(writing, "config/acme")
-    const { value, warnings } = await this.#change("acme", (authority) => {
+    const rule = (authority: Authority) => {
       const { mount, roles, settings } = authority
       const value = { ...settings.acme, ...patch }
       const hasIssuer = (reference: string) => findIssuer(authority, reference) !== undefined
       refuseFaults(acmeSettingsFaults(value, { mount, clusterPath: settings.cluster.path, roles, hasIssuer }))
       return { value, warnings: noStoreWarnings(value, roles) }
+    }
+    const { value, warnings } = await this.#change("acme", rule, async ({ mount, settings }, after, store) => {
+      if (!asksOwnersAnew(settings.acme.caaIdentities, after.caaIdentities)) return
+      await store.save(mount.id, "caaHistory", { identitiesChangedAt: this.context.runtime.clock.now() })
     })
     const { allowedIssuers, allowedRoles, defaultDirectoryPolicy, dnsResolver, eabPolicy, enabled } = value
     return {
@@ -96,12 +106,15 @@ export class SettingsService extends AuthorityService implements Settings {
   #change<Name extends keyof MountSettings>(
     name: Name,
     rule: (authority: Authority) => Saved<MountSettings[Name]>,
+    /** What is recorded beside it. */
+    alongside?: (authority: Authority, value: MountSettings[Name], store: MountSettingsStore) => Promise<void>,
   ): Promise<Saved<MountSettings[Name]>> {
     return this.transact(async (authority, { mountSettings }) => {
       const saved = rule(authority)
       await mountSettings.save(authority.mount.id, name, saved.value)
       if (name === "issuers")
         await mountSettings.save(authority.mount.id, "history", { issuersChangedAt: this.context.runtime.clock.now() })
+      await alongside?.(authority, saved.value, mountSettings)
       return saved
     })
   }
