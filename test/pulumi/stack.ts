@@ -146,6 +146,12 @@ export async function tokenOf({ caller, tokens }: Awaited<ReturnType<typeof open
 
 const connectingAttempts = 3
 
+/**
+ * How Pulumi fails before it has done anything: on a machine that stands still it does not wait for the program's process; and a
+ * port that an earlier run of this process was told of, and that a new run has got again, is taken for one that cannot be reached.
+ */
+const neverConnected = /connection error|No connection established/
+
 async function recorded(
   run: (onEvent: (event: EngineEvent) => void, onOutput: (text: string) => void) => Promise<unknown>,
 ): Promise<Ran> {
@@ -166,8 +172,7 @@ async function recorded(
       await run(onEvent, onOutput)
       break
     } catch (error) {
-      // On a machine that stands still Pulumi does not wait for the program's process, and has done nothing yet.
-      const begun = Object.keys(operations).length > 0 || !String(error).includes("connection error")
+      const begun = Object.keys(operations).length > 0 || !neverConnected.test(String(error))
       if (begun || attempt === connectingAttempts) throw error
     }
   }
