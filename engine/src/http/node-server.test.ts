@@ -383,6 +383,18 @@ test("old TLS is refused after a replacement as before it", async () => {
   expect(error.code).toBe("ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION")
 })
 
+test.each([
+  { why: "says nothing", bytes: Buffer.alloc(0) },
+  { why: "stops in the middle of its first message", bytes: Buffer.from([22, 3, 1, 2, 0, 1]) },
+])("a client that $why is let go when the handshake has taken too long", async ({ bytes }) => {
+  const { port } = await listening(ok, { tls: new HeldIdentity(old), headersTimeoutMs: 100 })
+  const client = connect(port, "127.0.0.1")
+  client.on("error", () => undefined)
+  client.resume().write(bytes)
+  await once(client, "close")
+  expect(client.bytesRead).toBe(0)
+})
+
 test("connections that have not finished their handshake do not hold up the end", async () => {
   const { server, port } = await listening(ok, { tls: new HeldIdentity(old) })
   const silent = connect(port, "127.0.0.1")

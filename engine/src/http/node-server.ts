@@ -274,8 +274,11 @@ const unreadable: Readonly<Record<string, readonly [status: number, title: strin
   ERR_HTTP_REQUEST_TIMEOUT: [408, "request timeout", "The request did not arrive in time."],
 }
 
+/** What goes wrong below HTTP has nobody to tell: in a handshake that does not end an answer would wait for ever, and the connection. */
+const isOfHttp = ({ code = "" }: NodeJS.ErrnoException): boolean => /^(?:HPE|ERR_HTTP)_/.test(code)
+
 function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
+  if (!isOfHttp(error) || !socket.writable) {
     socket.destroy()
     return
   }
