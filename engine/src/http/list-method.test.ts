@@ -42,7 +42,7 @@ function talkOver(socket: Socket) {
     socket,
     /** The next answer's status and body, "" for an answer without one. */
     async answer(): Promise<string> {
-      for (let waits = 0; waits < 400; waits += 1) {
+      for (let waits = 0; waits < 4_000; waits += 1) {
         const [head, ...rest] = received.split("\r\n\r\n")
         const length = Number(/content-length: (\d+)/i.exec(head ?? "")?.[1] ?? Number.NaN)
         const body = rest.join("\r\n\r\n")
@@ -129,22 +129,22 @@ describe.each(Object.entries(transports))("over %s", (_name, { options, connect 
   })
 
   test("the parser that gave up cannot end the connection later", async () => {
-    const limits = { headersTimeoutMs: 150, requestTimeoutMs: 400, timeoutCheckMs: 20 }
+    const limits = { headersTimeoutMs: 450, requestTimeoutMs: 1_200, timeoutCheckMs: 20 }
     const serve: Serve = async (incoming) => {
-      if (incoming.url.endsWith("/slow")) await sleep(300)
+      if (incoming.url.endsWith("/slow")) await sleep(900)
       return echo(incoming, { remoteAddress: undefined, setHeader() {} })
     }
     const { socket, answer } = talkOver(connect(await listening({ ...options, ...limits }, serve)))
     socket.write(request("LIST /slow"))
     expect(await answer()).toBe('200 LIST /slow ""')
-    await sleep(300)
+    await sleep(900)
     socket.write(request("GET /again"))
     expect(await answer()).toBe('200 GET /again ""')
     socket.destroy()
   })
 
   test("a LIST that never ends is given up like any other request", async () => {
-    const limits = { headersTimeoutMs: 100, requestTimeoutMs: 200, timeoutCheckMs: 20 }
+    const limits = { headersTimeoutMs: 1_000, requestTimeoutMs: 2_000, timeoutCheckMs: 20 }
     const { socket, answer } = talkOver(connect(await listening({ ...options, ...limits })))
     socket.write("LIST /v1/pki/roles HTTP/1.1\r\n")
     expect(await answer()).toMatch(/^408 /)
