@@ -1,5 +1,6 @@
 // Keys of accounts that signed lately. Whoever signs with one of them is who he says, as long as the account has it still: that is
 // found out where the request takes effect, so that what stands here may be out of date, here or on another server.
+import QuickLRU from "quick-lru"
 import type { PublicJwk } from "../x509/jwk.ts"
 import type { AcmeAccountId } from "./account.ts"
 
@@ -8,11 +9,11 @@ export interface AccountKey {
   readonly thumbprint: string
 }
 
-/** With that of one about as large, half a megabyte. */
+/** With that of one about as large, half a megabyte; twice as many at most. */
 const keysMaximum = 1_000
 
 export class AccountKeys {
-  readonly #keys = new Map<AcmeAccountId, AccountKey & { readonly scope: string }>()
+  readonly #keys = new QuickLRU<AcmeAccountId, AccountKey & { readonly scope: string }>({ maxSize: keysMaximum })
 
   /** `scope` is the directory that it belongs to. */
   of(scope: string, id: AcmeAccountId): AccountKey | undefined {
@@ -21,13 +22,7 @@ export class AccountKeys {
   }
 
   keep(scope: string, id: AcmeAccountId, { jwk, thumbprint }: AccountKey): void {
-    // The one that was found out last is the last to go.
-    this.#keys.delete(id)
     this.#keys.set(id, { jwk, thumbprint, scope })
-    for (const [oldest] of this.#keys) {
-      if (this.#keys.size <= keysMaximum) break
-      this.#keys.delete(oldest)
-    }
   }
 
   forget(id: AcmeAccountId): void {

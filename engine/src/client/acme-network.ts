@@ -3,6 +3,7 @@
 import type { LookupAddress } from "node:dns"
 import { Resolver } from "node:dns/promises"
 import { connect } from "node:tls"
+import QuickLRU from "quick-lru"
 import type { AcmeNetwork, CaaRecord, NetworkTerms, TlsGreeting } from "../acme/validation.ts"
 import { FetchFailure } from "../core/fetch.ts"
 import type { Runtime } from "../core/runtime.ts"
@@ -30,22 +31,19 @@ const dnsTimeoutMs = 3_000
 /** Names that stand for others, one after another. */
 const aliasesMaximum = 8
 const usualPorts = [80, 443]
-/** Each mount may have terms of its own; more than that are dialled anew. */
+/** Each mount may have terms of its own; more than that, or twice as many, are dialled anew. */
 const fetchesMaximum = 64
 
 export function acmeNetwork(options: AcmeNetworkOptions): AcmeNetwork & AsyncDisposable {
-  const fetches = new Map<string, GuardedFetch>()
+  const fetches = new QuickLRU<string, GuardedFetch>({ maxSize: fetchesMaximum })
 
   function fetchFor(terms: NetworkTerms): GuardedFetch {
     const key = JSON.stringify(terms)
-    const known = fetches.get(key) ?? guardedFetch({ ...guardOf(terms, options), digest: options.digest })
-    fetches.delete(key)
-    fetches.set(key, known)
-    if (fetches.size > fetchesMaximum) {
-      const [oldest] = fetches
-      if (oldest !== undefined) fetches.delete(oldest[0])
-    }
-    return known
+    const known = fetches.get(key)
+    if (known !== undefined) return known
+    const made = guardedFetch({ ...guardOf(terms, options), digest: options.digest })
+    fetches.set(key, made)
+    return made
   }
 
   return {

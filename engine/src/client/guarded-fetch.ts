@@ -3,6 +3,7 @@
 // redirect starts from the beginning.
 import type { LookupFunction } from "node:net"
 import type { PeerCertificate } from "node:tls"
+import QuickLRU from "quick-lru"
 import type { Agent, Dispatcher } from "undici"
 import {
   type Fetch,
@@ -27,13 +28,17 @@ export interface GuardedFetch extends AsyncDisposable {
   readonly fetch: Fetch
 }
 
-/** Each with its own trust, identity and kept connections; more mounts than that with services of their own dial anew. */
+/** Each with its own trust, identity and kept connections; more mounts than that, or twice as many, with services of their own dial anew. */
 const agentsMaximum = 32
 const keptConnectionMs = 30_000
 const droppedBytesMaximum = 16_384
 
 export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
-  const agents = new Map<string, Agent>()
+  const agents = new QuickLRU<string, Agent>({
+    maxSize: agentsMaximum,
+    // Lets what is under way end.
+    onEviction: (_key, agent) => void agent.close(),
+  })
   const lookup = guardedLookup(options)
   const single = new UnderWay<Destroyable>()
 
@@ -41,17 +46,10 @@ export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
     // Loaded with the first request: most engines that are opened for a while ask nobody.
     const undici = await import("undici")
     const key = options.digest(JSON.stringify([trust, identity]))
-    const agent = agents.get(key) ?? new undici.Agent(agentOptions(lookup, trust, identity))
-    agents.delete(key)
+    const known = agents.get(key)
+    if (known !== undefined) return known
+    const agent = new undici.Agent(agentOptions(lookup, trust, identity))
     agents.set(key, agent)
-    if (agents.size > agentsMaximum) {
-      const [oldest] = agents
-      if (oldest !== undefined) {
-        agents.delete(oldest[0])
-        // Lets what is under way end.
-        void oldest[1].close()
-      }
-    }
     return agent
   }
 

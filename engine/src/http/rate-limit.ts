@@ -1,5 +1,6 @@
 // A token bucket per API token, per address for requests without one (architecture 0.23). One process counts for itself:
 // with several replicas behind a balancer, each grants the full rate.
+import QuickLRU from "quick-lru"
 import type { Instant } from "../core/time.ts"
 
 /** Holds as many requests as the rate grants in one second, and fills at that rate. */
@@ -40,6 +41,7 @@ export function take(
 const filled = (bucket: Bucket, now: Instant, perSecond: number): number =>
   Math.min(perSecond, bucket.level + (Math.max(0, now - bucket.at) / 1000) * perSecond)
 
+/** Up to twice as many, of which the longest unused are forgotten: that costs nobody anything. */
 const bucketsMaximum = 20_000
 
 export interface RateLimiter {
@@ -53,8 +55,8 @@ export interface RateLimiter {
 }
 
 export function rateLimiter(perSecond: number): RateLimiter {
-  const credentials = new Map<string, Bucket>()
-  const addresses = new Map<string, Bucket>()
+  const credentials = new QuickLRU<string, Bucket>({ maxSize: bucketsMaximum })
+  const addresses = new QuickLRU<string, Bucket>({ maxSize: bucketsMaximum })
 
   return {
     charge({ credential, address, now }) {
@@ -68,15 +70,9 @@ export function rateLimiter(perSecond: number): RateLimiter {
   }
 }
 
-function charge(buckets: Map<string, Bucket>, key: string, now: Instant, perSecond: number): Allowance {
+function charge(buckets: QuickLRU<string, Bucket>, key: string, now: Instant, perSecond: number): Allowance {
   const { bucket, allowance } = take(buckets.get(key), now, perSecond)
-  // Last used, last in the map: the first is the longest unused, and forgetting it costs nobody anything.
-  buckets.delete(key)
   buckets.set(key, bucket)
-  if (buckets.size > bucketsMaximum) {
-    const [oldest] = buckets.keys()
-    if (oldest !== undefined) buckets.delete(oldest)
-  }
   return allowance
 }
 

@@ -74,14 +74,12 @@ const heldMaximum = 1_000
 
 function heldKey(jwk: PublicJwk): HeldKey {
   const text = JSON.stringify(jwk)
-  const held = heldKeys.get(text) ?? read(jwk)
-  // The one that was asked for last is the last to go.
-  heldKeys.delete(text)
+  const known = heldKeys.get(text)
+  if (known !== undefined) return known
+  const held = read(jwk)
+  // To read one of a thousand again costs less than to note which of them was asked for last.
+  if (heldKeys.size >= heldMaximum) heldKeys.clear()
   heldKeys.set(text, held)
-  for (const [oldest] of heldKeys) {
-    if (heldKeys.size <= heldMaximum) break
-    heldKeys.delete(oldest)
-  }
   return held
 }
 
