@@ -74,7 +74,8 @@ test("the kinds that programs declare need no package", async () => {
   ).toEqual([])
 })
 
-test("an embedded engine that is asked for workspaces only speaks SQL", async () => {
+// `quick-lru` is one small file that loads no other.
+test("an embedded engine that is asked for workspaces only loads what speaks SQL, and a cache", async () => {
   expect(
     await packagesAfter(`
       const { openEngine } = await import("${sourceOf("engine/src/index.ts")}")
@@ -82,7 +83,7 @@ test("an embedded engine that is asked for workspaces only speaks SQL", async ()
       await engine.organizations.create({ name: "acme", email: "acme@example.com" })
       await engine.workspaces.create("acme", { name: "api" })
       await engine[Symbol.asyncDispose]()`),
-  ).toEqual(["kysely"])
+  ).toEqual(["kysely", "quick-lru"])
 })
 
 test("what speaks OpenTelemetry is loaded where a collector is named, and nowhere else", async () => {
