@@ -31,7 +31,7 @@ const dnsTimeoutMs = 3_000
 /** Names that stand for others, one after another. */
 const aliasesMaximum = 8
 const usualPorts = [80, 443]
-/** Each mount may have terms of its own; more than that, or twice as many, are dialled anew. */
+/** Each mount may have terms of its own. Twice as many are kept at most; what is beyond that is dialled anew. */
 const fetchesMaximum = 64
 
 export function acmeNetwork(options: AcmeNetworkOptions): AcmeNetwork & AsyncDisposable {

@@ -28,7 +28,10 @@ export interface GuardedFetch extends AsyncDisposable {
   readonly fetch: Fetch
 }
 
-/** Each with its own trust, identity and kept connections; more mounts than that, or twice as many, with services of their own dial anew. */
+/**
+ * Each with its own trust, identity and kept connections. Twice as many are kept at most; mounts beyond that with services of
+ * their own dial anew.
+ */
 const agentsMaximum = 32
 const keptConnectionMs = 30_000
 const droppedBytesMaximum = 16_384

@@ -41,7 +41,7 @@ export function take(
 const filled = (bucket: Bucket, now: Instant, perSecond: number): number =>
   Math.min(perSecond, bucket.level + (Math.max(0, now - bucket.at) / 1000) * perSecond)
 
-/** Up to twice as many, of which the longest unused are forgotten: that costs nobody anything. */
+/** Twice as many are kept at most. The longest unused are forgotten, which costs nobody anything. */
 const bucketsMaximum = 20_000
 
 export interface RateLimiter {
