@@ -178,6 +178,44 @@ test("on a full disk neither a request nor a use of a key passes, and the log sa
   ])
 })
 
+test("requests of one turn are written together before any of them goes on, and none of them does where that fails", async () => {
+  const written: string[] = []
+  let full = false
+  const { log, entries } = await openLog({
+    write(descriptor, bytes) {
+      if (full) throw new Error("no space left on device")
+      written.push(String(bytes))
+      return writeSync(descriptor, String(bytes))
+    },
+    sync: async () => {},
+  })
+  const record = (requestId: string) => {
+    const trail = log.trail({ requestId })
+    const recorded = trail.requestWritten({ caller: root, method: "POST", path: "/v1/pki/acme/new-order" })
+    // As whoever answers does, who is to find the entry among what goes onto the disk.
+    trail.flush()
+    return { trail, recorded }
+  }
+  const both = ["req-1", "req-2"].map(record)
+  expect(written).toEqual([])
+  await Promise.all(both.map(({ recorded }) => recorded))
+  expect(written).toHaveLength(1)
+  for (const { trail } of both) {
+    trail.response({ status: 201 })
+    await trail.durable()
+  }
+  expect(entries().map(({ type, request_id }) => `${type} ${request_id}`)).toEqual([
+    "request req-1",
+    "request req-2",
+    "response req-1",
+    "response req-2",
+  ])
+  full = true
+  const refused = ["req-3", "req-4"].map(record)
+  for (const { recorded } of refused) await expect(recorded).rejects.toMatchObject({ code: "out-of-service" })
+  for (const { trail } of refused) await expect(trail.durable()).rejects.toMatchObject({ code: "out-of-service" })
+})
+
 test("of a request that only signs no key is used where its record is lost, and it costs no write of its own", async () => {
   let writes = 0
   let full = false

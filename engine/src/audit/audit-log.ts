@@ -99,6 +99,11 @@ class Trail implements AuditTrail {
     this.#write(this.#line("request", this.#described(request)))
   }
 
+  async requestWritten(request: AuditedRequest): Promise<void> {
+    this.#requested = true
+    await this.#written(this.#line("request", this.#described(request)))
+  }
+
   signingRequest(request: AuditedRequest): void {
     this.#requested = true
     this.#failureCount ??= this.#file.failureCount
@@ -130,14 +135,7 @@ class Trail implements AuditTrail {
       acme_account: acmeOrder?.accountId,
       to_be_signed_sha256: digest,
     })
-    this.#failureCount ??= this.#file.failureCount
-    try {
-      await this.#file.written(line)
-    } catch (error) {
-      throw unwritable(error)
-    }
-    // Another's failure may have taken it along, or the request that it belongs to.
-    if (this.#file.failureCount !== this.#failureCount) throw unwritable()
+    await this.#written(line)
     this.flush()
   }
 
@@ -164,6 +162,17 @@ class Trail implements AuditTrail {
     } catch (error) {
       throw unwritable(error)
     }
+    if (this.#file.failureCount !== this.#failureCount) throw unwritable()
+  }
+
+  async #written(line: string): Promise<void> {
+    this.#failureCount ??= this.#file.failureCount
+    try {
+      await this.#file.written(line)
+    } catch (error) {
+      throw unwritable(error)
+    }
+    // Another's failure may have taken it along, or the request that it belongs to.
     if (this.#file.failureCount !== this.#failureCount) throw unwritable()
   }
 

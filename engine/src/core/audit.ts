@@ -51,6 +51,8 @@ export interface AuditedResponse {
 export interface AuditTrail {
   /** Before anything is done about it. Throws `EngineError("out-of-service")` where it cannot be written down. */
   request(request: AuditedRequest): void
+  /** The same, written together with all that comes in this turn of the event loop: resolves when it is in the file. */
+  requestWritten(request: AuditedRequest): Promise<void>
   /** For one of which nothing stays unless a key is used: on file by then, at the latest. */
   signingRequest(request: AuditedRequest): void
   /** For a request that must not be held up: kept in memory for a moment, so that it costs next to nothing. */
@@ -85,6 +87,7 @@ export interface Audit {
 const settled = Promise.resolve()
 const silentTrail: AuditTrail = {
   request() {},
+  requestWritten: () => settled,
   signingRequest() {},
   readRequest() {},
   keyUse: () => settled,

@@ -239,7 +239,7 @@ function requestOf(context: Context<Served>, options: AppOptions): Omit<ApiReque
       return raw.headers
     },
     snapshotIntervalSeconds: options.snapshotIntervalSeconds ?? defaultSnapshotIntervalSeconds,
-    bytes: () => boundedBytes(context.req.raw, options.bodyLimitBytes ?? defaultBodyLimitBytes),
+    bytes: () => boundedBytes(context.req.raw, context.env, options.bodyLimitBytes ?? defaultBodyLimitBytes),
     stream: () => context.env.body?.() ?? bodyStream(raw),
     body: () => jsonBody(context, options.bodyLimitBytes ?? defaultBodyLimitBytes),
   }
@@ -264,7 +264,7 @@ function publicAddress(address: string, publicUrl: URL | undefined): URL {
 }
 
 async function jsonBody(context: Context<Served>, limitBytes: number): Promise<unknown> {
-  const bytes = await boundedBytes(context.req.raw, limitBytes)
+  const bytes = await boundedBytes(context.req.raw, context.env, limitBytes)
   if (bytes.length === 0) return undefined
   const type = (context.req.header("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
   if (!mediaTypes.includes(type))

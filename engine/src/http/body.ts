@@ -2,12 +2,22 @@
 import type { IncomingMessage } from "node:http"
 import { EngineError, badRequest } from "../core/errors.ts"
 import { giveBack } from "../core/pieces.ts"
+import type { Exchange } from "./exchange.ts"
 
 /** Counts what arrives: a declared length can lie. */
-export async function boundedBytes(request: Request, limitBytes: number): Promise<Uint8Array> {
+export async function boundedBytes(
+  request: Request,
+  { whole }: Pick<Exchange, "whole">,
+  limitBytes: number,
+): Promise<Uint8Array> {
   const tooLarge = () => new EngineError("too-large", `The body is larger than ${limitBytes} bytes.`)
   const declared = request.headers.get("content-length")
   if (declared !== null && Number(declared) > limitBytes) throw tooLarge()
+  const there = whole?.()
+  if (there !== undefined) {
+    if (there.length > limitBytes) throw tooLarge()
+    return there
+  }
   // With a declared length the parser delivers no more than that, so the bound above holds and the fast path is safe.
   if (declared !== null) return new Uint8Array(await request.arrayBuffer().catch(bodyCutShort))
   const stream = request.body
@@ -59,6 +69,22 @@ export async function* bodyStream({ body }: Request): AsyncGenerator<Uint8Array>
     // Its sender is told by the answer; what else it sends is not worth reading.
     if (!isRead) await reader.cancel().catch(() => {})
   }
+}
+
+/**
+ * All of a body that has come with its head, as most do: to listen to its pieces costs as much as everything else that is done to
+ * read a small request. Undefined where it has not, or where somebody has begun to read it.
+ */
+export function wholeBody(incoming: IncomingMessage): Uint8Array | undefined {
+  const { complete, destroyed, headers, readableDidRead, readableLength } = incoming
+  if (readableDidRead || destroyed) return undefined
+  // The parser tells of the end only after what waits for the last piece has gone on.
+  if (!complete && readableLength !== Number(headers["content-length"])) return undefined
+  // With a length it is all of them; without one, newer releases of Node give the first piece alone.
+  const bytes = (readableLength === 0 ? null : (incoming.read(readableLength) as Uint8Array | null)) ?? new Uint8Array()
+  // Nobody listens for the end, without which the connection would not be taken as free.
+  incoming.resume()
+  return bytes
 }
 
 /** The same from a socket, without the web streams around it. */

@@ -6,7 +6,8 @@ export interface Connection {
   readonly remoteAddress: string | undefined
   /** Adds a header to the answer, whoever makes it. Cheaper than opening the headers of a finished `Response`. */
   setHeader(name: string, value: string): void
-  /** What `Exchange.body`, `Exchange.send` and `Exchange.cut` are; where there is no socket they are not there. */
+  /** What the members of `Exchange` with these names are; where there is no socket they are not there. */
+  readonly whole?: () => Uint8Array | undefined
   readonly body?: () => AsyncIterable<Uint8Array>
   readonly send?: (content: AsyncIterable<Uint8Array>) => void
   readonly cut?: () => void
@@ -22,6 +23,8 @@ export interface Exchange {
   secretPath?: boolean
   /** The request showed a token that is good. */
   authenticated?: boolean
+  /** All of the body, where it has come already and nobody has begun to read it, which it then is; undefined otherwise. */
+  readonly whole?: (() => Uint8Array | undefined) | undefined
   /** The body as it comes from the socket, a piece of which is there until the next one is asked for. */
   readonly body?: (() => AsyncIterable<Uint8Array>) | undefined
   /** Takes the content of the answer, which has no body of its own then. Its pieces are given away: each goes once it is sent. */

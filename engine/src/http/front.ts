@@ -40,6 +40,7 @@ export function createFront(options: FrontOptions): Serve {
       requestId: requestIdOf(request.headers.get("x-request-id"), runtime.random),
       remoteAddress,
       route: undefined,
+      whole: connection.whole,
       body: connection.body,
       send: connection.send,
       cut: connection.cut,
@@ -60,7 +61,7 @@ export function createFront(options: FrontOptions): Serve {
     if (span?.isRecorded === true) describe(span, request, path, exchange, response.status)
     if (accessLog !== "off") {
       // Probes come every few seconds and say nothing new.
-      const level = Object.hasOwn(probes, path) ? "debug" : accessLog
+      const level = probeAt(path) !== undefined ? "debug" : accessLog
       // The path without its query: searches and signed links may hold what a log must not.
       runtime.log[level]("request", {
         requestId: exchange.requestId,
@@ -79,7 +80,7 @@ export function createFront(options: FrontOptions): Serve {
   if (tracer === undefined) return serve
   return (request, connection) => {
     // Probes come every few seconds and say nothing new.
-    if (Object.hasOwn(probes, pathOf(request.url))) return serve(request, connection)
+    if (probeAt(pathOf(request.url)) !== undefined) return serve(request, connection)
     const span = tracer.root(request.method, {
       kind: "server",
       headers: request.headers,
@@ -119,7 +120,7 @@ async function answer(
   connection: Connection,
   exchange: Exchange,
 ): Promise<Response> {
-  const probe = Object.hasOwn(probes, path) ? probes[path] : undefined
+  const probe = probeAt(path)
   if (probe !== undefined && (request.method === "GET" || request.method === "HEAD")) {
     exchange.route = path
     return probe(options)
@@ -144,13 +145,22 @@ async function answer(
   return response
 }
 
-const probes: Readonly<Record<string, (options: FrontOptions) => Response | Promise<Response>>> = {
-  "/healthz": () => plain(200, "ok"),
-  "/readyz": readiness,
-  "/metrics": async ({ metrics }) => {
-    const { contentType, text } = await metrics.expose()
-    return new Response(text, { headers: { "content-type": contentType } })
-  },
+type Probe = (options: FrontOptions) => Response | Promise<Response>
+
+/** Most paths are longer, and each another: to look one up in a map has V8 keep it among all names that it knows. */
+const probeAt = (path: string): Probe | undefined => (path.length <= longestProbe ? probes.get(path) : undefined)
+
+const probes: ReadonlyMap<string, Probe> = new Map<string, Probe>([
+  ["/healthz", () => plain(200, "ok")],
+  ["/readyz", readiness],
+  ["/metrics", exposition],
+])
+
+const longestProbe = Math.max(...Array.from(probes.keys(), (path) => path.length))
+
+async function exposition({ metrics }: FrontOptions): Promise<Response> {
+  const { contentType, text } = await metrics.expose()
+  return new Response(text, { headers: { "content-type": contentType } })
 }
 
 async function readiness({ ready, draining, runtime }: FrontOptions): Promise<Response> {

@@ -53,7 +53,7 @@ export function createMetrics({ storage, jobs, tidy, feed, webhooks }: Measured 
   if (feed !== undefined) registerFeed(registry, feed)
   if (webhooks !== undefined) registerWebhooks(registry, webhooks)
   // Looking a label set up costs more than the observation itself, so each is looked up once.
-  const observers = new Map<string, Histogram.Internal<"method" | "route" | "status">>()
+  const observers = new Map<string, Map<number, Map<string, Histogram.Internal<"method" | "route" | "status">>>>()
 
   return {
     registry,
@@ -62,12 +62,12 @@ export function createMetrics({ storage, jobs, tidy, feed, webhooks }: Measured 
     },
     end({ method, route = "unmatched", status, durationMs }) {
       inFlight -= 1
-      const key = `${method} ${status} ${route}`
-      let observer = observers.get(key)
-      if (observer === undefined) {
-        observer = durations.labels(method, route, String(status))
-        observers.set(key, observer)
-      }
+      let ofRoute = observers.get(route)
+      if (ofRoute === undefined) observers.set(route, (ofRoute = new Map()))
+      let ofStatus = ofRoute.get(status)
+      if (ofStatus === undefined) ofRoute.set(status, (ofStatus = new Map()))
+      let observer = ofStatus.get(method)
+      if (observer === undefined) ofStatus.set(method, (observer = durations.labels(method, route, String(status))))
       observer.observe(durationMs / 1000)
     },
     async expose() {

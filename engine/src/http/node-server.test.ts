@@ -137,6 +137,79 @@ test("a body comes as the socket has it, each piece until the next, and is refus
   await expect.poll(() => told).toEqual([expect.stringContaining("The body ended before it was complete")])
 })
 
+test("a body that has come with its head is there as a whole, once, and its connection goes on", async () => {
+  const text = Buffer.from(JSON.stringify({ name: "x".repeat(1_000) }))
+  const { url } = await listening(async (incoming, { whole }) => {
+    await Promise.resolve()
+    const there = whole?.()
+    const rest = new Uint8Array(await incoming.arrayBuffer().catch(() => Buffer.from("used")))
+    return Response.json([Buffer.from(there ?? []).toString(), String(whole?.()), Buffer.from(rest).toString()])
+  })
+  const dispatcher = new Agent({ connections: 1, pipelining: 1 })
+  let connected = 0
+  dispatcher.on("connect", () => (connected += 1))
+  const ask = async (sent: Buffer | string | undefined) => {
+    const { body } = await request(url, { method: "POST", dispatcher, ...(sent === undefined ? {} : { body: sent }) })
+    return [...((await body.json()) as unknown[]), connected]
+  }
+  for (let round = 0; round < 3; round += 1)
+    expect(await ask(text)).toEqual([text.toString(), "undefined", expect.stringMatching(/^(used)?$/), 1])
+  expect(await ask("")).toEqual(["", "undefined", expect.stringMatching(/^(used)?$/), 1])
+  await dispatcher.close()
+})
+
+test("a body whose pieces have all come is there as a whole", async () => {
+  const { port } = await listening(async (_incoming, { whole }) => {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    return new Response(Buffer.from(whole?.() ?? []).toString())
+  })
+  const ask = (head: string, body: string, later = "") =>
+    converse(
+      port,
+      `POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${head}\r\n\r\n${body}`,
+      ...(later === "" ? [] : [{ text: later, afterMs: 10 }]),
+    )
+  expect(await ask("Transfer-Encoding: chunked", "5\r\n01234\r\n5\r\n56789\r\n0\r\n\r\n")).toMatch(/\r\n0123456789$/)
+  expect(await ask("Content-Length: 10", "01234", "56789")).toMatch(/\r\n0123456789$/)
+  expect(await ask("Content-Length: 0", "")).toMatch(/\r\n\r\n$/)
+})
+
+test.each([
+  ["in pieces", "Content-Length: 10", "01234", "56789"],
+  ["in chunks", "Transfer-Encoding: chunked", "5\r\n01234\r\n", "5\r\n56789\r\n0\r\n\r\n"],
+])(
+  "a body that comes %s is not there as a whole before its end, and nothing of it is lost",
+  async (_how, head, first, later) => {
+    const { port } = await listening(async (incoming, { whole }) => {
+      await Promise.resolve()
+      const there = whole?.()
+      return new Response(`${there === undefined ? "not yet" : "there"}, then ${await incoming.text()}`)
+    })
+    const answer = await converse(port, `POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${head}\r\n\r\n${first}`, {
+      text: later,
+      afterMs: 50,
+    })
+    expect(answer).toMatch(/not yet, then 0123456789/)
+  },
+)
+
+test("what the server adds stands beside what the app says, which goes before it", async () => {
+  const { url } = await listening(async (incoming, connection) => {
+    connection.setHeader("x-request-id", "abc")
+    connection.setHeader("retry-after", "1")
+    if (incoming.url.endsWith("/none")) return new Response(null, { status: 204 })
+    return new Response("{}", { headers: { "retry-after": "9", link: "<a>", "content-type": "application/json" } })
+  })
+  const asked = async (path: string) => {
+    const { statusCode, headers, body } = await request(`${url}${path}`)
+    await body.dump()
+    const { "x-request-id": id, "retry-after": after, link, "content-type": type, "content-length": length } = headers
+    return [statusCode, id, after, link, type, length]
+  }
+  expect(await asked("/")).toEqual([200, "abc", "9", "<a>", "application/json", "2"])
+  expect(await asked("/none")).toEqual([204, "abc", "1", undefined, undefined, undefined])
+})
+
 test("who keeps a connection is sent away with the next answer, and may come again", async () => {
   const started = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()

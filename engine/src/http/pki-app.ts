@@ -63,19 +63,17 @@ interface Mounted extends RecordedMount {
 /** One table of endpoints, and what is added to a request for them. */
 interface Part<R extends SystemRequest> {
   readonly find: FindRoute<R>
-  /** What stands before their patterns in metrics and traces. */
-  readonly at: string
   readonly mount: Mounted | undefined
   /** Below the mount or the method, or below `/v1`, as they stand in the address. */
   readonly segments: readonly string[]
   readonly complete: (request: SystemRequest) => R
 }
 
-const findPkiRoute = routerOf(pkiRoutes)
-const findSystemRoute = routerOf(systemRoutes)
-const findAuthRoute = Object.fromEntries(authMethodTypes.map((type) => [type, routerOf(authRoutes[type])])) as Readonly<
-  Record<AuthMethodType, FindRoute<AuthRequest>>
->
+const findPkiRoute = routerOf(pkiRoutes, `${prefix}/:mount`)
+const findSystemRoute = routerOf(systemRoutes, prefix)
+const findAuthRoute = Object.fromEntries(
+  authMethodTypes.map((type) => [type, routerOf(authRoutes[type], `${prefix}/auth/:method`)]),
+) as Readonly<Record<AuthMethodType, FindRoute<AuthRequest>>>
 
 export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
   const server = factsOf(engine, runtime)
@@ -83,7 +81,7 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
   async function answered(visit: Visit, path: string): Promise<Response> {
     const segments = path.slice(prefix.length + 1).split("/")
     if (isSystem(segments))
-      return served(visit, { find: findSystemRoute, at: "", mount: undefined, segments, complete: (one) => one })
+      return await served(visit, { find: findSystemRoute, mount: undefined, segments, complete: (one) => one })
     if (segments[0] === "auth") return answeredByMethod(visit, segments.slice(1))
     const mounts = await engine.mountTable(visit.arrival)
     const found = mounts.resolve(segments.map((segment) => decoded(segment) ?? ""))
@@ -92,9 +90,8 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
       throw noMount(segments.join("/"))
     }
     const { mount, depth } = found
-    return served(visit, {
+    return await served(visit, {
       find: findPkiRoute,
-      at: "/:mount",
       mount,
       segments: segments.slice(depth),
       complete: (request) => Object.assign(request, { mount, pki: request.engine.pki(mount.path) }),
@@ -112,7 +109,6 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
     const { method: authMethod, depth } = found
     return served(visit, {
       find: findAuthRoute[authMethod.type],
-      at: "/auth/:method",
       mount: { ...authMethod, path: `auth/${authMethod.path}` },
       segments: segments.slice(depth),
       complete: (request) => Object.assign(request, { authMethod }),
@@ -120,12 +116,12 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
   }
 
   async function served<R extends SystemRequest>(visit: Visit, part: Part<R>): Promise<Response> {
-    const { at, find, segments, mount } = part
+    const { find, segments, mount } = part
     const { exchange, operation, query, request, trail } = visit
     trail.learn({ mount })
     const whole = find(segments)
     const found = whole ?? (segments.at(-1) === "" ? find(segments.slice(0, -1)) : undefined)
-    if (found !== undefined) exchange.route = `${prefix}${at}${found.pattern}`
+    if (found !== undefined) exchange.route = found.address
     const route = operation && found?.routes.get(operation)
     // What ACME refuses it refuses to everybody alike.
     const problems =
@@ -136,7 +132,7 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
     const caller = isAnonymous ? anonymous : await callerOf(visit)
     const help = query.has("help") && request.method === "GET" ? helpAt(part, found) : undefined
     if (help !== undefined) {
-      trail.record()
+      await trail.record()
       return finished(visit, jsonResponse(200, help, { method: request.method }))
     }
     const instead = mount === undefined ? elsewhere(segments) : undefined
@@ -149,28 +145,28 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
     }
     if (whole === undefined && operation === "write") throw badRequest("cannot write to a path ending in '/'")
     try {
-      return await handled({ ...visit, operation }, route, caller, found.params, part)
+      return await handled(visit, operation, route, caller, found.params, part)
     } catch (error) {
       return failed(error, visit, route.wireNames)
     }
   }
 
   async function handled<R extends SystemRequest>(
-    visit: Visit & { readonly operation: Operation },
+    visit: Visit,
+    operation: Operation,
     route: ApiRoute<R>,
     caller: Caller,
     params: Readonly<Record<string, string>>,
     { complete, mount }: Part<R>,
   ): Promise<Response> {
-    const { request, exchange, dialect, query, operation, trail } = visit
+    const { request, exchange, dialect, query, trail } = visit
     const { bodyLimitBytes = generalBodyLimitBytes, readOnly = false } = route
     const { requestId, remoteAddress } = exchange
-    const { document, json } =
-      route.raw === true ? noDocument : await documentOf(request, query, operation, bodyLimitBytes)
+    const { document, json } = route.raw === true ? noDocument : await documentOf(visit, operation, bodyLimitBytes)
     if (route.signs === true) await signingGroup()
     const changesNothing = readOnly || operation === "read" || operation === "list"
     trail.learn({ document, openRead: caller.kind === "anonymous" && changesNothing })
-    trail.record({ signs: route.signs === true })
+    await trail.record({ signs: route.signs === true })
     const incoming = new IncomingRequest({
       method: request.method,
       engine: engine.as(caller, trail.trail),
@@ -184,10 +180,10 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
       operation,
       document,
       json,
-      bytes: () => boundedBytes(request, bodyLimitBytes),
+      bytes: () => boundedBytes(request, exchange, bodyLimitBytes),
     })
     const response = await route.handle(complete(incoming))
-    return finished(
+    return await finished(
       visit,
       encoded(response, incoming.warnings(), { requestId, dialect, mount, method: request.method }),
     )

@@ -2,6 +2,7 @@
 import { badRequest, EngineError } from "../core/errors.ts"
 import type { Document } from "../wire/pki/parameters.ts"
 import { boundedBytes } from "./body.ts"
+import type { Exchange } from "./exchange.ts"
 import type { Operation } from "./pki-route.ts"
 
 export interface ReadDocument {
@@ -10,9 +11,14 @@ export interface ReadDocument {
   readonly json?: string
 }
 
+interface DocumentVisit {
+  readonly request: Request
+  readonly query: URLSearchParams
+  readonly exchange: Exchange
+}
+
 export async function documentOf(
-  request: Request,
-  query: URLSearchParams,
+  { request, query, exchange }: DocumentVisit,
   operation: Operation,
   limitBytes: number,
 ): Promise<ReadDocument> {
@@ -20,7 +26,7 @@ export async function documentOf(
   const type = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
   if (operation === "patch" && type !== mergePatch)
     throw new EngineError("unsupported-media-type", `Content-Type must be ${mergePatch}`)
-  const bytes = await boundedBytes(request, limitBytes)
+  const bytes = await boundedBytes(request, exchange, limitBytes)
   if (bytes.length === 0) return { document: {} }
   let body: string
   try {

@@ -43,7 +43,7 @@ export class IncomingRequest implements SystemRequest {
   readonly #members: Document
   readonly #json: string | undefined
   readonly #replaced: readonly string[]
-  readonly #known = new Set<string>()
+  #known: Set<string> | undefined
   #everythingKnown = false
   #goesOnUntouched = false
 
@@ -90,14 +90,17 @@ export class IncomingRequest implements SystemRequest {
   }
 
   read<T extends object>(parameters: Parameters<T>): Omit<Decoded<T>, "ignored"> {
-    for (const wireName of parameters.byWireName.keys()) this.#known.add(wireName)
+    const known = (this.#known ??= new Set())
+    for (const wireName of parameters.byWireName.keys()) known.add(wireName)
     return decodeDocument(parameters, this.#members)
   }
 
   /** In the words that existing clients know. */
   warnings(): string[] {
     if (this.#goesOnUntouched) return []
-    const ignored = this.#everythingKnown ? [] : Object.keys(this.#members).filter((name) => !this.#known.has(name))
+    const ignored = this.#everythingKnown
+      ? []
+      : Object.keys(this.#members).filter((name) => this.#known?.has(name) !== true)
     return [
       ...(ignored.length === 0 ? [] : [`Endpoint ignored these unrecognized parameters: ${listOf(ignored)}`]),
       ...(this.#replaced.length === 0

@@ -5,6 +5,8 @@ import type { ApiRoute, Operation } from "./pki-route.ts"
 export interface Found<Request> {
   /** `/issue/:name` */
   readonly pattern: string
+  /** `/v1/:mount/issue/:name`: what metrics and traces know the address by. */
+  readonly address: string
   /** Every operation that the address has. */
   readonly routes: ReadonlyMap<Operation, ApiRoute<Request>>
   readonly params: Readonly<Record<string, string>>
@@ -27,6 +29,9 @@ interface Node<Request> {
 
 interface End<Request> {
   readonly pattern: string
+  readonly address: string
+  /** Its segments. */
+  readonly parts: readonly string[]
   readonly raw: boolean
   readonly routes: Map<Operation, ApiRoute<Request>>
 }
@@ -38,12 +43,13 @@ const newNode = <Request>(): Node<Request> => ({
   end: undefined,
 })
 
-export function routerOf<Request>(routes: readonly ApiRoute<Request>[]): FindRoute<Request> {
+/** `above` stands before every pattern in metrics and traces. */
+export function routerOf<Request>(routes: readonly ApiRoute<Request>[], above = ""): FindRoute<Request> {
   const root = newNode<Request>()
   const ends = new Map<string, End<Request>>()
   for (const route of routes) {
     // Patterns that differ in the names of their parameters alone are two, and clash.
-    const end = ends.get(route.path) ?? endAt(root, route)
+    const end = ends.get(route.path) ?? endAt(root, route, above)
     ends.set(route.path, end)
     if (end.routes.has(route.operation)) throw new Error(`two routes ${route.operation} ${route.path}`)
     end.routes.set(route.operation, route)
@@ -61,9 +67,9 @@ const liesBelow = (parts: readonly string[], segments: readonly string[]): boole
   parts.length > segments.length &&
   segments.every((segment, index) => parts[index]?.startsWith(":") === true || parts[index] === segment)
 
-function endAt<Request>(root: Node<Request>, { path, raw }: ApiRoute<Request>): End<Request> {
+function endAt<Request>(root: Node<Request>, { path, raw }: ApiRoute<Request>, above: string): End<Request> {
   const parts = path.slice(1).split("/")
-  const end: End<Request> = { pattern: path, raw: raw === true, routes: new Map() }
+  const end: End<Request> = { pattern: path, address: `${above}${path}`, parts, raw: raw === true, routes: new Map() }
   let node = root
   for (const [index, part] of parts.entries()) {
     if (part.startsWith("*")) {
@@ -87,7 +93,8 @@ function endAt<Request>(root: Node<Request>, { path, raw }: ApiRoute<Request>): 
 function walk<Request>(node: Node<Request>, segments: readonly string[], depth: number): End<Request> | undefined {
   const segment = segments[depth]
   if (segment === undefined) return node.end
-  const literal = node.literals.get(decoded(segment) ?? segment)
+  // What is nowhere a name of its own is mostly one that nobody has asked for before, which a map is slow to miss.
+  const literal = node.literals.size === 0 ? undefined : node.literals.get(decoded(segment) ?? segment)
   const found = literal && walk(literal, segments, depth + 1)
   if (found !== undefined) return found
   const any = node.anySegment && segment !== "" && walk(node.anySegment, segments, depth + 1)
@@ -101,8 +108,9 @@ const endsWith = (segments: readonly string[], after: readonly string[], depth: 
 
 function foundAt<Request>(end: End<Request>, segments: readonly string[]): Found<Request> | undefined {
   const params: Record<string, string> = {}
-  const parts = end.pattern.slice(1).split("/")
-  for (const [index, part] of parts.entries()) {
+  const { parts } = end
+  for (let index = 0; index < parts.length; index += 1) {
+    const part = parts[index] ?? ""
     const name = part.slice(1)
     if (part.startsWith("*")) {
       const rest = segments.slice(index, segments.length - (parts.length - 1 - index)).join("/")
@@ -116,7 +124,7 @@ function foundAt<Request>(end: End<Request>, segments: readonly string[]): Found
     if (value === undefined) return undefined
     params[name] = value
   }
-  return { pattern: end.pattern, routes: end.routes, params }
+  return { pattern: end.pattern, address: end.address, routes: end.routes, params }
 }
 
 /** Undefined for what is no text, or text that nothing is called. */

@@ -32,7 +32,7 @@ export class RequestTrail {
   readonly trail: AuditTrail
   readonly #audit: Audit
   readonly #told: Told
-  #learned: Learned = {}
+  readonly #learned: Learned = {}
   #recorded = false
 
   constructor(audit: Audit, requestId: string, told: Told) {
@@ -42,16 +42,17 @@ export class RequestTrail {
   }
 
   learn(learned: Learned): void {
-    this.#learned = { ...this.#learned, ...learned }
+    Object.assign(this.#learned, learned)
   }
 
   /** Throws `out-of-service` where it may not be done because it cannot be recorded. */
-  record({ signs = false }: { readonly signs?: boolean } = {}): void {
+  async record({ signs = false }: { readonly signs?: boolean } = {}): Promise<void> {
     this.#recorded = true
     if (signs) this.trail.signingRequest(this.#described())
     else if (this.#learned.openRead !== true) {
-      this.trail.request(this.#described())
+      const written = this.trail.requestWritten(this.#described())
       this.trail.flush()
+      await written
     } else if (this.#audit.recordsOpenReads) this.trail.readRequest(this.#described())
   }
 
