@@ -11,7 +11,11 @@ export const revocationsFamily = (mountId: string): string => `revocations/${mou
 
 /** 0 for a family that nobody has bumped yet. */
 export async function readGeneration(session: Session, family: string): Promise<number> {
-  return (await session.first(read, { family }))?.number ?? 0
+  const seen = session.generationsSeen?.get(family)
+  if (seen !== undefined) return seen
+  const number = (await session.first(read, { family }))?.number ?? 0
+  session.generationsSeen?.set(family, number)
+  return number
 }
 
 /** Those that nearly every request asks for, in one query. */
@@ -29,17 +33,27 @@ export async function readMountGenerations(
   mountId: MountId,
 ): Promise<{ readonly mounts: number; readonly authority: number }> {
   const authority = authorityFamily(mountId)
+  const { generationsSeen } = session
+  const seen = { mounts: generationsSeen?.get(mountsFamily), authority: generationsSeen?.get(authority) }
+  if (seen.mounts !== undefined && seen.authority !== undefined)
+    return { mounts: seen.mounts, authority: seen.authority }
   const rows = await session.all(readPair, { mounts: mountsFamily, authority })
-  const numberOf = (wanted: string) => rows.find(({ family }) => family === wanted)?.number ?? 0
+  const numberOf = (wanted: string) => {
+    const number = rows.find(({ family }) => family === wanted)?.number ?? 0
+    generationsSeen?.set(wanted, number)
+    return number
+  }
   return { mounts: numberOf(mountsFamily), authority: numberOf(authority) }
 }
 
 export async function bumpGeneration(session: Session, family: string): Promise<void> {
+  session.generationsSeen?.clear()
   await session.run(bump, { family })
 }
 
 /** Bumps it, and says to which number. */
 export async function nextGeneration(session: Session, family: string): Promise<number> {
+  session.generationsSeen?.clear()
   const row = await session.first(bumpReturning, { family })
   if (row === undefined) throw new Error(`the generation of ${family} was not written`)
   return row.number

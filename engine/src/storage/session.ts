@@ -14,6 +14,11 @@ export interface Session {
   readonly dialect: DialectName
   /** A cold Kysely: it builds and compiles for this dialect and is never executed itself. */
   readonly db: Kysely<Tables>
+  /**
+   * Numbers of `generations` by family, for all works of one transaction; undefined where each has a transaction of its own. Whoever
+   * changes one forgets them all.
+   */
+  readonly generationsSeen: Map<string, number> | undefined
   all<Row>(query: Compilable<Row>): Promise<Row[]>
   all<Parameters, Row>(query: Statement<Parameters, Row>, parameters: Parameters): Promise<Row[]>
   first<Row>(query: Compilable<Row>): Promise<Row | undefined>

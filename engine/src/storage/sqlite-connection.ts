@@ -12,14 +12,23 @@ export const memory = ":memory:"
 export const defaultAttempts = 80
 const cachedStatements = 512
 
+/**
+ * One that answers with arrays of cells: the objects that SQLite's driver makes of rows are dictionaries, and to make and read one takes
+ * twice as long as to make our own of an array.
+ */
+interface Question {
+  readonly statement: StatementSync
+  columns: readonly string[]
+}
+
 export class SqliteConnection {
   readonly #database: DatabaseSync
   /** What a writer reads it is about to change: remembering that would be work for nothing. */
   readonly #interns: boolean
-  readonly #statements = new Map<string, StatementSync>()
+  readonly #questions = new Map<string, Question>()
   readonly #changes = new Map<string, StatementSync>()
   /** There are few of them, and they are never dropped. */
-  readonly #interned = new Map<string, { readonly statement: StatementSync; readonly columns: readonly string[] }>()
+  readonly #interned = new Map<string, Question>()
   readonly #rows = new InternedRows()
 
   constructor(database: DatabaseSync, kind: "writer" | "reader") {
@@ -31,8 +40,15 @@ export class SqliteConnection {
     return this.#database.isTransaction
   }
 
-  prepare(text: string): StatementSync {
-    return this.#cached(this.#statements, text)
+  all(text: string, values: readonly SQLInputValue[]): Record<string, unknown>[] {
+    const question = this.#cached(this.#questions, text, asQuestion)
+    return cellsOf(question.statement.all(...values)).map((cells) => rowOf(columnsOf(question, cells), cells))
+  }
+
+  first(text: string, values: readonly SQLInputValue[]): Record<string, unknown> | undefined {
+    const question = this.#cached(this.#questions, text, asQuestion)
+    const cells = question.statement.get(...values) as unknown as readonly unknown[] | undefined
+    return cells && rowOf(columnsOf(question, cells), cells)
   }
 
   /**
@@ -40,45 +56,38 @@ export class SqliteConnection {
    * ids above 2^53 of its own (the marks of deleted names), for which a plain number would throw after the work was done.
    */
   change(text: string, values: readonly SQLInputValue[]): number {
-    const statement = this.#cached(this.#changes, text, (made) => made.setReadBigInts(true))
+    const statement = this.#cached(this.#changes, text, asChange)
     return Number(statement.run(...values).changes)
   }
 
-  #cached(
-    statements: Map<string, StatementSync>,
-    text: string,
-    setUp: (statement: StatementSync) => void = () => {},
-  ): StatementSync {
-    const known = statements.get(text)
-    if (known !== undefined) return known
-    const statement = this.#database.prepare(text)
-    setUp(statement)
-    if (statements.size >= cachedStatements) {
-      for (const oldest of statements.keys()) {
-        statements.delete(oldest)
+  #cached<T>(known: Map<string, T>, text: string, setUp: (statement: StatementSync) => T): T {
+    const held = known.get(text)
+    if (held !== undefined) return held
+    const made = setUp(this.#database.prepare(text))
+    if (known.size >= cachedStatements) {
+      for (const oldest of known.keys()) {
+        known.delete(oldest)
         break
       }
     }
-    statements.set(text, statement)
-    return statement
+    known.set(text, made)
+    return made
   }
 
   internedRows(text: string, values: readonly SQLInputValue[]): readonly object[] {
     let known = this.#interned.get(text)
     if (known === undefined) {
-      const statement = this.#database.prepare(text)
-      statement.setReturnArrays(true)
-      known = { statement, columns: statement.columns().map(({ name }) => name) }
+      known = asQuestion(this.#database.prepare(text))
       this.#interned.set(text, known)
     }
-    const cells = known.statement.all(...values) as unknown as readonly (readonly unknown[])[]
+    const cells = cellsOf(known.statement.all(...values))
     const { columns } = known
     return this.#interns ? this.#rows.rowsOf(text, values, columns, cells) : cells.map((row) => rowOf(columns, row))
   }
 
   /** In the write-ahead log; outside of any transaction. */
   loggedPages(): number {
-    return Number(this.prepare("pragma wal_checkpoint(noop)").get()?.["log"])
+    return Number(this.first("pragma wal_checkpoint(noop)", [])?.["log"])
   }
 
   /** Whether a commit also moves pages from the log into the file, once there are many. */
@@ -91,11 +100,31 @@ export class SqliteConnection {
   }
 
   close(): void {
-    this.#statements.clear()
+    this.#questions.clear()
     this.#changes.clear()
     this.#interned.clear()
     this.#database.close()
   }
+}
+
+function asQuestion(statement: StatementSync): Question {
+  statement.setReturnArrays(true)
+  return { statement, columns: namesOf(statement) }
+}
+
+function asChange(statement: StatementSync): StatementSync {
+  statement.setReadBigInts(true)
+  return statement
+}
+
+const namesOf = (statement: StatementSync): readonly string[] => statement.columns().map(({ name }) => name)
+
+const cellsOf = (rows: unknown): readonly (readonly unknown[])[] => rows as readonly (readonly unknown[])[]
+
+/** A table that has got a column since answers "everything" with it. */
+function columnsOf(question: Question, cells: readonly unknown[]): readonly string[] {
+  if (cells.length !== question.columns.length) question.columns = namesOf(question.statement)
+  return question.columns
 }
 
 /** Of the write-ahead log; whoever commits then waits for the disk, so that it should not be often. */

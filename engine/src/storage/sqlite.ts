@@ -92,19 +92,17 @@ class SharedStore implements Backend {
     this.#leave = leave
   }
 
-  async read<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    if (this.#closed !== undefined) throw closedError()
-    return this.#store.read(work)
+  // Not async: all that goes through here waits for no further promise.
+  read<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#closed === undefined ? this.#store.read(work) : Promise.reject(closedError())
   }
 
-  async glance<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    if (this.#closed !== undefined) throw closedError()
-    return this.#store.glance(work)
+  glance<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#closed === undefined ? this.#store.glance(work) : Promise.reject(closedError())
   }
 
-  async transact<T>(work: (session: Session) => Promise<T>, span?: Span): Promise<T> {
-    if (this.#closed !== undefined) throw closedError()
-    return this.#store.transact(work, span)
+  transact<T>(work: (session: Session) => Promise<T>, span?: Span): Promise<T> {
+    return this.#closed === undefined ? this.#store.transact(work, span) : Promise.reject(closedError())
   }
 
   exclusively<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -138,6 +136,20 @@ interface Attempt {
   readonly leavesWrites: boolean
 }
 
+/** Of a batch with the work that it is at. */
+interface Patience {
+  over: boolean
+  /** Ends that work, whatever it waits for. */
+  giveUp: (error: Error) => void
+}
+
+/** A race with a promise that stands for the whole batch would take longer than most works do. */
+const inTime = <T>(work: Promise<T>, patience: Patience): Promise<T> =>
+  new Promise((resolve, reject) => {
+    patience.giveUp = reject
+    work.then(resolve, reject)
+  })
+
 /** Committed, and told to nobody yet. */
 interface Batch {
   readonly taken: readonly Job[]
@@ -160,6 +172,8 @@ class SqliteStore implements Backend {
   readonly #waiting: ((reader: SqliteConnection) => void)[] = []
   /** Free at any moment, because what it does is done at once. None in memory. */
   readonly #glancer: SqliteConnection | undefined
+  /** In the transaction of a batch, which nobody else writes beside, by works of it that stand. */
+  #generationsSeen = new Map<string, number>()
   /** How many shared the last commit. */
   #gatheredBefore = 0
   readonly #disk: { readonly log: WriteAheadSync; readonly checkpointer: Checkpointer | undefined } | undefined
@@ -221,7 +235,7 @@ class SqliteStore implements Backend {
     this.#refuseUnusable()
     // What the writer has in memory outlives its own commits, while every other connection has to read the pages again.
     const nearest = () => (this.#writer.inTransaction ? glancer : this.#writer)
-    return untilReadable(() => glimpse(nearest, work), this.#options, this.activity)
+    return await untilReadable(() => glimpse(nearest, work), this.#options, this.activity)
   }
 
   async #nextReader(): Promise<SqliteConnection> {
@@ -340,18 +354,17 @@ class SqliteStore implements Backend {
     let hasWritten = false
     let commit: Span | undefined
     // A work that waits only for its session is done before a timer can fire, however many there are in the batch.
-    const patience = { ...Promise.withResolvers<never>(), over: false }
+    const patience: Patience = { over: false, giveUp() {} }
     const timer = setTimeout(() => {
       patience.over = true
-      patience.reject(new Error("a unit of work waited too long for something other than its session"))
+      patience.giveUp(new Error("a unit of work waited too long for something other than its session"))
     }, this.#options.longestWorkMs ?? defaultLongestWorkMs)
-    patience.promise.catch(() => {})
     try {
       for (let count = 0; count < largestBatch && this.#writer.inTransaction && !patience.over; count += 1) {
         const job = this.#nextJob()
         if (job === undefined) break
         taken.push(job)
-        const attempt = await this.#attempt(job, patience.promise, guarded)
+        const attempt = await this.#attempt(job, patience, guarded)
         if (attempt.leavesWrites) {
           this.#writer.command("rollback")
           if (hasWritten) {
@@ -383,6 +396,7 @@ class SqliteStore implements Backend {
     for (let attempt = 1; ; attempt += 1) {
       try {
         this.#writer.command("begin immediate")
+        this.#generationsSeen = new Map()
         return
       } catch (error) {
         if (!isBusy(error)) throw error
@@ -393,13 +407,13 @@ class SqliteStore implements Backend {
     }
   }
 
-  async #attempt(job: Job, patience: Promise<never>, guarded: boolean): Promise<Attempt> {
+  async #attempt(job: Job, patience: Patience, guarded: boolean): Promise<Attempt> {
     const writer = this.#writer
     if (guarded) writer.command("savepoint work")
     if (job.readOnly) writer.command("pragma query_only = on")
-    const session = new SqliteSession(writer)
+    const session = new SqliteSession(writer, this.#generationsSeen)
     try {
-      const value = await Promise.race([job.work(session), patience])
+      const value = await inTime(job.work(session), patience)
       if (session.failure !== undefined) throw session.failure.error
       if (guarded) writer.command("release work")
       return { settle: () => job.resolve(value), hasWritten: session.hasWritten, leavesWrites: false }
@@ -407,6 +421,7 @@ class SqliteStore implements Backend {
       // A full disk or an I/O error undoes the whole batch by itself; then the commit fails, and everyone hears of it.
       if (guarded && writer.inTransaction) {
         writer.command("rollback to work")
+        this.#generationsSeen.clear()
         writer.command("release work")
       }
       const leavesWrites = !guarded && session.hasWritten && writer.inTransaction
@@ -464,8 +479,8 @@ class SqliteSession extends UnitOfWork {
   /** A statement went through that may have been more than a question. One that fails undoes itself. */
   hasWritten = false
 
-  constructor(connection: SqliteConnection) {
-    super("sqlite")
+  constructor(connection: SqliteConnection, generationsSeen?: Map<string, number>) {
+    super("sqlite", generationsSeen)
     this.#connection = connection
   }
 
@@ -489,8 +504,8 @@ class SqliteSession extends UnitOfWork {
   }
 
   #answerTo(fetch: Fetch, text: string, parameters: SQLInputValue[]): unknown {
-    if (fetch === "all") return this.#connection.prepare(text).all(...parameters)
-    if (fetch === "first") return this.#connection.prepare(text).get(...parameters)
+    if (fetch === "all") return this.#connection.all(text, parameters)
+    if (fetch === "first") return this.#connection.first(text, parameters)
     return this.#connection.change(text, parameters)
   }
 }

@@ -81,6 +81,7 @@ function tracedSession(session: Session, parent: Span): Session {
   const own: Session = {
     dialect,
     db: session.db,
+    generationsSeen: session.generationsSeen,
     async allWith(writings, query, parameters) {
       if (dialect === "postgres")
         return traced(

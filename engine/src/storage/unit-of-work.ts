@@ -10,11 +10,13 @@ export type Fetch = "all" | "first" | "run"
  */
 export abstract class UnitOfWork implements Session {
   readonly dialect: DialectName
+  readonly generationsSeen: Map<string, number> | undefined
   #settled = false
   #failure: { readonly error: unknown } | undefined
 
-  constructor(dialect: DialectName) {
+  constructor(dialect: DialectName, generationsSeen?: Map<string, number>) {
     this.dialect = dialect
+    this.generationsSeen = generationsSeen
   }
 
   get db() {
