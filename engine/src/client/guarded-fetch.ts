@@ -18,7 +18,7 @@ import { systemTimers } from "../core/timers.ts"
 import { UnderWay } from "../core/under-way.ts"
 import type { PermittedAddresses } from "./address-guard.ts"
 import { guardedLookup, type GuardedLookupOptions, literalRefusal } from "./guarded-lookup.ts"
-import { type Destroyable, getOnce } from "./single-get.ts"
+import { type Destroyable, getOnce, type TimeLimit } from "./single-get.ts"
 
 export interface GuardedFetchOptions extends GuardedLookupOptions {
   readonly digest: Runtime["digest"]
@@ -58,23 +58,23 @@ export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
 
   return {
     async fetch(request) {
-      const { signal, cancel } = timeLimit(request.timeoutMs)
+      const limit = timeLimit(request.timeoutMs)
       try {
         return await follow(request, {
           agent: () => agentFor(request),
           single,
           lookup,
           permitted: options.permitted,
-          signal,
+          limit,
         })
       } catch (error) {
         if (error instanceof FetchFailure) throw error
-        if (signal.aborted)
+        if (limit.isOver())
           throw new FetchFailure("timeout", `${originOf(request.url)} did not answer within ${request.timeoutMs} ms.`)
         throw failureOf(error, originOf(request.url))
       } finally {
         // What is still taken off a connection has the rest of the time.
-        if (request.dropsBody !== true) cancel()
+        if (request.dropsBody !== true) limit.cancel()
       }
     },
     async [Symbol.asyncDispose]() {
@@ -86,9 +86,29 @@ export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
 }
 
 /** Unlike `AbortSignal.timeout`, it leaves nothing behind that lasts until then. */
-function timeLimit(ms: number): { readonly signal: AbortSignal; readonly cancel: () => void } {
-  const limit = new AbortController()
-  return { signal: limit.signal, cancel: systemTimers.after(ms, () => limit.abort()) }
+function timeLimit(ms: number): TimeLimit & { readonly cancel: () => void } {
+  let over = false
+  const ends = new Set<() => void>()
+  const cancel = systemTimers.after(ms, () => {
+    over = true
+    for (const end of ends) end()
+  })
+  return {
+    cancel,
+    isOver: () => over,
+    onEnd(end) {
+      ends.add(end)
+      return () => ends.delete(end)
+    },
+  }
+}
+
+/** For what knows no other way to be told. */
+function signalOf(limit: TimeLimit): AbortSignal {
+  const controller = new AbortController()
+  if (limit.isOver()) controller.abort()
+  else limit.onEnd(() => controller.abort())
+  return controller.signal
 }
 
 /** What all questions of one request go by. */
@@ -98,7 +118,7 @@ interface Way {
   readonly single: UnderWay<Destroyable>
   readonly lookup: LookupFunction
   readonly permitted: PermittedAddresses
-  readonly signal: AbortSignal
+  readonly limit: TimeLimit
 }
 
 async function follow(request: OutgoingRequest, way: Way): Promise<OutgoingAnswer> {
@@ -127,7 +147,7 @@ function urlOf(text: string, base?: URL): URL {
 async function ask(
   { method, headers: given, body, answerBytesMaximum, dropsBody, ports, closes }: OutgoingRequest,
   url: URL,
-  { agent, single, lookup, permitted, signal }: Way,
+  { agent, single, lookup, permitted, limit }: Way,
 ): Promise<OutgoingAnswer> {
   const refusal = literalRefusal(url, permitted)
   if (refusal !== undefined) throw refusal
@@ -135,14 +155,14 @@ async function ask(
     throw new FetchFailure("redirects", `${url.origin} is on a port that this server may not connect to.`)
   const headers = { "user-agent": "chancery", ...given }
   if (closes === true && method === "GET" && url.protocol === "http:")
-    return getOnce({ url, headers, lookup, answerBytesMaximum, signal, underWay: single })
+    return getOnce({ url, headers, lookup, answerBytesMaximum, limit, underWay: single })
   const answer = await (
     await agent()
   ).request({
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
     method,
-    signal,
+    signal: signalOf(limit),
     headers,
     body: body ?? null,
     reset: closes === true,

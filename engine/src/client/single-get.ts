@@ -9,6 +9,13 @@ export interface Destroyable {
   destroy(): void
 }
 
+/** What a signal is, whose making and asking take as long as a small query. */
+export interface TimeLimit {
+  isOver(): boolean
+  /** Called once it is over. The answer takes that back. */
+  onEnd(end: () => void): () => void
+}
+
 export interface SingleGet {
   /** Of http. */
   readonly url: URL
@@ -16,7 +23,7 @@ export interface SingleGet {
   readonly lookup: Net.LookupFunction
   readonly answerBytesMaximum: number
   /** Ends it, wherever it is. */
-  readonly signal: AbortSignal
+  readonly limit: TimeLimit
   /** Has it for as long as it lasts. */
   readonly underWay: UnderWay<Destroyable>
 }
@@ -24,12 +31,12 @@ export interface SingleGet {
 // Loaded with the first question: most engines that are opened for a while ask none.
 let loading: Promise<[typeof Http, typeof Net]> | undefined
 
-/** Rejects with a `FetchFailure`, what `lookup` says, what the socket or the reader of HTTP says, or the signal's reason. */
+/** Rejects with a `FetchFailure`, what `lookup` says, what the socket or the reader of HTTP says, or that the time is over. */
 export async function getOnce(get: SingleGet): Promise<OutgoingAnswer> {
-  const { url, headers, lookup, answerBytesMaximum, signal, underWay } = get
+  const { url, headers, lookup, answerBytesMaximum, limit, underWay } = get
   // A module that is there already is looked for nevertheless, which takes half as long as to make the request.
   const [{ request }, { connect }] = await (loading ??= Promise.all([import("node:http"), import("node:net")]))
-  signal.throwIfAborted()
+  if (limit.isOver()) throw new TimeIsOver()
   const { hostname, port, host, pathname, search } = url
   const peer = {
     host: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
@@ -44,20 +51,22 @@ export async function getOnce(get: SingleGet): Promise<OutgoingAnswer> {
     setHost: false,
     headers: { host, connection: "close", ...headers },
   })
-  const stop = () => void asked.destroy(signal.reason as Error)
-  signal.addEventListener("abort", stop, { once: true })
+  const goOnRegardless = limit.onEnd(() => void asked.destroy(new TimeIsOver()))
   const end = underWay.add(asked)
   try {
     return await answerTo(asked, answerBytesMaximum, url.origin)
   } finally {
-    signal.removeEventListener("abort", stop)
+    goOnRegardless()
     end()
     asked.destroy()
   }
 }
 
+class TimeIsOver extends Error {}
+
 function answerTo(asked: Http.ClientRequest, maximum: number, origin: string): Promise<OutgoingAnswer> {
   return new Promise((resolve, reject) => {
+    let isAnswered = false
     asked.once("response", (answer) => {
       const pieces: Uint8Array[] = []
       let length = 0
@@ -67,13 +76,16 @@ function answerTo(asked: Http.ClientRequest, maximum: number, origin: string): P
         else pieces.push(piece)
       })
       answer.once("error", reject)
-      answer.once("end", () =>
-        resolve({ status: answer.statusCode ?? 0, headers: firstOfEach(answer), body: Buffer.concat(pieces) }),
-      )
+      answer.once("end", () => {
+        isAnswered = true
+        resolve({ status: answer.statusCode ?? 0, headers: firstOfEach(answer), body: Buffer.concat(pieces) })
+      })
     })
     asked.on("error", reject)
     // Also after an answer that goes over to another protocol, of which nothing else is heard.
-    asked.once("close", () => reject(Object.assign(new Error("the connection was closed"), { code: "ECONNRESET" })))
+    asked.once("close", () => {
+      if (!isAnswered) reject(Object.assign(new Error("the connection was closed"), { code: "ECONNRESET" }))
+    })
     asked.end()
   })
 }
