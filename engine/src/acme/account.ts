@@ -28,6 +28,9 @@ export interface AcmeAccount {
   readonly statusAt: Instant
 }
 
+/** What a request that is signed as the account hinges on. */
+export type AccountStanding = Pick<AcmeAccount, "id" | "mountId" | "directory" | "thumbprint" | "status" | "bindingId">
+
 const contactsMaximum = 10
 const contactMaximum = 320
 

@@ -3,6 +3,7 @@ import type { Instant } from "../core/time.ts"
 import type { ClaimedChallenge, ClaimedOrder } from "./acme-store.ts"
 import type { DueQueue } from "./due-queue.ts"
 import type { ReadCsr } from "./given.ts"
+import type { Approval } from "./order-policy.ts"
 import type { Problem } from "./problem.ts"
 
 export interface AcmeQueues {
@@ -18,8 +19,8 @@ export type SettledChallenge =
   | { readonly status: "valid"; readonly validatedAt: Instant }
   | { readonly status: "invalid"; readonly error: Problem }
 
-/** With its request as it was read, by who has just read it. */
-export type FinalizableOrder = ClaimedOrder & { readonly request?: ReadCsr }
+/** With its request as it was read, and what was said to it, by who has just done so. */
+export type FinalizableOrder = ClaimedOrder & { readonly request?: ReadCsr; readonly approval?: Approval | undefined }
 
 export type Finalized =
   | { readonly status: "valid"; readonly expiresAt: Instant }

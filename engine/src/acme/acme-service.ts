@@ -10,7 +10,7 @@ import { type RateLimits, rateLimitsFor } from "../pki/settings/acme-settings.ts
 import { isSamePublicKey, readPublicKey } from "../x509/public-key.ts"
 import { readJwk } from "../x509/jwk.ts"
 import type { SerialNumber } from "../x509/serial-number.ts"
-import { type AcmeAccount, type AcmeAccountId, readContact } from "./account.ts"
+import { type AccountStanding, type AcmeAccount, type AcmeAccountId, readContact } from "./account.ts"
 import type { AccountKey } from "./account-keys.ts"
 import type {
   AccountSigner,
@@ -20,6 +20,7 @@ import type {
   CertificateChains,
   ChallengeView,
   DirectoryView,
+  Entrance,
   KeySigner,
   NewAccount,
   NewOrder,
@@ -54,7 +55,7 @@ import { accountView, challengesShown, challengeView, orderView } from "./views.
 import { type ReadCsr, readCsr, readGiven } from "./given.ts"
 import { turnOf } from "./due-queue.ts"
 import { policyLeaseMs, roleLeaseMs } from "./finalization-queue.ts"
-import { approveCsr, refuseOtherCsr } from "./order-policy.ts"
+import { type Approval, approveCsr, refuseOtherCsr } from "./order-policy.ts"
 import { validationLeaseMs } from "./validation-queue.ts"
 import { chainsFrom } from "./certificate-chains.ts"
 
@@ -83,23 +84,21 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     }
   }
 
-  async base(): Promise<string> {
-    return this.baseOf(await this.entered())
-  }
-
-  async newNonce(): Promise<string> {
+  async enter(): Promise<Entrance> {
+    const authority = await this.entered()
+    const ground = this.nonceGround(authority)
     const { random, clock } = this.context.runtime
-    return newNonce(this.nonceGround(await this.entered()), random, clock.now())
+    return {
+      base: this.baseOf(authority),
+      newNonce: () => newNonce(ground, random, clock.now()),
+      knownKeyOf: (id) => this.tools.accountKeys.of(ground.scope, id),
+    }
   }
 
   async spend(nonce: string): Promise<void> {
     const now = this.context.runtime.clock.now()
     const { digest, expiresAt } = readNonce(nonce, this.nonceGround(await this.entered()), now)
     await this.context.storage.transact(({ acmeNonces }) => acmeNonces.redeem(digest, expiresAt))
-  }
-
-  async knownKeyOf(id: AcmeAccountId): Promise<AccountKey | undefined> {
-    return this.tools.accountKeys.of(this.nonceGround(await this.entered()).scope, id)
   }
 
   async keyOf(id: AcmeAccountId): Promise<AccountKey> {
@@ -161,7 +160,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     id: AcmeAccountId,
     change: { readonly contact: unknown; readonly deactivate: boolean },
   ): Promise<AccountView> {
-    return this.asAccount(signer, async (_authority, stores, account) => {
+    return await this.asAccount(signer, async (authority, stores, { id: signedBy }) => {
+      const account = await this.accountIn(authority, stores, signedBy)
       refuseOtherAccount(account, id)
       if (change.contact === undefined && !change.deactivate) return accountView(account)
       const status = change.deactivate ? ("deactivated" as const) : account.status
@@ -182,7 +182,10 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     oldThumbprint: string,
     key: Pick<KeySigner, "jwk" | "thumbprint">,
   ): Promise<AccountView> {
-    const changed = await this.asAccount(signer, async ({ mount }, { acmeAccounts }, account) => {
+    const changed = await this.asAccount(signer, async (authority, stores, { id: signedBy }) => {
+      const { mount } = authority
+      const { acmeAccounts } = stores
+      const account = await this.accountIn(authority, stores, signedBy)
       if (oldThumbprint !== account.thumbprint) throw malformed(`"oldKey" is not the account's key.`)
       const other = await acmeAccounts.byThumbprint(mount.id, this.path, key.thumbprint)
       if (other !== undefined)
@@ -199,7 +202,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   async orders(signer: AccountSigner, id: AcmeAccountId, before: AcmeOrderId | undefined): Promise<OrderPage> {
-    return this.asAccount(signer, async (_authority, { acmeOrders }, account) => {
+    return await this.asAccount(signer, async (_authority, { acmeOrders }, account) => {
       refuseOtherAccount(account, id)
       const page = { limit: ordersPerPage + 1, ...(before === undefined ? {} : { before }) }
       const found = await acmeOrders.ofAccount(id, page)
@@ -256,7 +259,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   async order(signer: AccountSigner, id: AcmeOrderId): Promise<OrderView> {
-    return this.asAccount(signer, async (_authority, stores, account) => {
+    return await this.asAccount(signer, async (_authority, stores, account) => {
       const order = await orderOf(stores, account, id)
       const authorizations = await stores.acmeAuthorizations.ofOrder(id)
       return orderView(order, authorizations, this.context.runtime.clock.now())
@@ -278,19 +281,21 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       if (shown.status !== "ready")
         throw new AcmeProblem("orderNotReady", `The order is ${shown.status}, and can be finalized while it is ready.`)
       if (request instanceof AcmeProblem) throw request
-      if (isSamePublicKey(request.key, readJwk(account.jwk).key))
+      const { jwk } = await this.accountIn(authority, stores, account.id)
+      if (isSamePublicKey(request.key, readJwk(jwk).key))
         throw new AcmeProblem("badCSR", "The CSR has the account's own key.")
       const asking =
         asksOwners(authority) && authorizations.some((one) => isCaaOld(one, now, authority.settings.caaHistory))
           ? ownersLeaseMs
           : 0
-      const turn = turnOf(place, now, this.#leaseOf(authority, order, request) + asking)
+      const { leaseMs, approval } = this.#finalizable(authority, order, request)
+      const turn = turnOf(place, now, leaseMs + asking)
       if (!(await stores.acmeOrders.beginFinalizing(id, csr, turn)))
         throw new AcmeProblem("orderNotReady", "The order has been finalized by another request.")
       const { directory } = account
       return {
         view: { ...shown, status: "processing" as const },
-        begun: { ...order, state: "processing" as const, csr, attempts: turn.attempts, directory, request },
+        begun: { ...order, state: "processing" as const, csr, attempts: turn.attempts, directory, request, approval },
       }
     })
     if (begun === undefined) return view
@@ -299,16 +304,26 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     return outcome === undefined ? view : { ...view, ...outcome }
   }
 
-  /** For how long whoever signs has the order to itself. Throws `badCSR` for what would never be signed. */
-  #leaseOf(authority: Authority, order: AcmeOrder, { parsed, key }: ReadCsr): number {
+  /**
+   * For how long whoever signs has the order to itself, and what a role has said to it. Throws `badCSR` for what would never be
+   * signed.
+   */
+  #finalizable(
+    authority: Authority,
+    order: AcmeOrder,
+    { parsed, key }: ReadCsr,
+  ): { readonly leaseMs: number; readonly approval?: Approval } {
     const { decider, terms } = this.issuing(authority, order.profile)
-    if (decider.kind === "role") approveCsr(order, { request: parsed, key: key.algorithm }, terms(decider))
-    else refuseOtherCsr(order.identifiers, parsed)
-    return decider.kind === "role" ? roleLeaseMs : policyLeaseMs
+    if (decider.kind === "role") {
+      const approved = approveCsr(order, { request: parsed, key: key.algorithm }, terms(decider))
+      return { leaseMs: roleLeaseMs, approval: { under: authority, approved } }
+    }
+    refuseOtherCsr(order.identifiers, parsed)
+    return { leaseMs: policyLeaseMs }
   }
 
   async chains(signer: AccountSigner, id: AcmeOrderId): Promise<CertificateChains> {
-    return this.asAccount(signer, async (authority, stores, account) => {
+    return await this.asAccount(signer, async (authority, stores, account) => {
       const { serialNumber } = await orderOf(stores, account, id)
       const { mount, issuers } = authority
       const found = serialNumber === null ? undefined : await stores.certificates.issued(mount.id, serialNumber)
@@ -320,7 +335,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
 
   async newAuthorization(signer: AccountSigner, identifier: Identifier) {
     if (isWildcard(identifier)) throw malformed("A wildcard is authorized with an order, and not before it.")
-    return this.asAccount(signer, async (authority, stores, account) => {
+    return await this.asAccount(signer, async (authority, stores, account) => {
       this.refuseUnissuable(authority, { identifiers: [identifier], notBefore: null, notAfter: null, profile: null })
       const now = this.context.runtime.clock.now()
       const { authorization, created } = await this.#authorizationFor(
@@ -336,7 +351,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   async authorization(signer: AccountSigner, id: AuthorizationId): Promise<AuthorizationView> {
-    return this.asAccount(signer, async (_authority, stores, account) =>
+    return await this.asAccount(signer, async (_authority, stores, account) =>
       this.#authorizationView(stores, await authorizationOf(stores, account, id)),
     )
   }
@@ -358,7 +373,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 
   async challenge(signer: AccountSigner, id: AuthorizationId, type: ChallengeType): Promise<ChallengeView> {
-    return this.asAccount(signer, async (_authority, stores, account) => {
+    return await this.asAccount(signer, async (_authority, stores, account) => {
       const { challenge } = await challengeOf(stores, account, id, type)
       return challengeView(challenge)
     })
@@ -454,7 +469,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   async #authorizationFor(
     authority: Authority,
     stores: PkiStores,
-    account: AcmeAccount,
+    account: AccountStanding,
     identifier: ProvedIdentifier,
     now: Instant,
     { isAhead = false }: { readonly isAhead?: boolean } = {},
@@ -504,7 +519,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   async #refuseReplacement(
     { mount }: Authority,
     stores: PkiStores,
-    account: AcmeAccount,
+    account: AccountStanding,
     identifiers: readonly Identifier[],
     replaces: string,
     now: Instant,
@@ -523,7 +538,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   /** Whoever ordered it, or has proved all of its names since (RFC 8555, section 7.6). */
   async #mayRevoke(
     { acmeOrders, acmeAuthorizations }: PkiStores,
-    account: AcmeAccount,
+    account: AccountStanding,
     names: readonly string[],
     serialNumber: SerialNumber,
     now: Instant,
@@ -539,7 +554,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   }
 }
 
-function refuseOtherAccount(account: AcmeAccount, id: AcmeAccountId): void {
+function refuseOtherAccount(account: AccountStanding, id: AcmeAccountId): void {
   if (account.id !== id) throw unauthorized("The request is signed by another account.")
 }
 
@@ -553,7 +568,7 @@ function readOrRefusal(csr: Uint8Array): ReadCsr | AcmeProblem {
   }
 }
 
-async function orderOf({ acmeOrders }: PkiStores, account: AcmeAccount, id: AcmeOrderId): Promise<AcmeOrder> {
+async function orderOf({ acmeOrders }: PkiStores, account: AccountStanding, id: AcmeOrderId): Promise<AcmeOrder> {
   const order = await acmeOrders.find(account.mountId, account.id, id)
   if (order === undefined) throw nothingThere("order")
   return order
@@ -561,7 +576,7 @@ async function orderOf({ acmeOrders }: PkiStores, account: AcmeAccount, id: Acme
 
 async function authorizationOf(
   { acmeAuthorizations }: PkiStores,
-  account: AcmeAccount,
+  account: AccountStanding,
   id: AuthorizationId,
 ): Promise<Authorization> {
   const authorization = await acmeAuthorizations.find(account.mountId, account.id, id)
@@ -569,7 +584,7 @@ async function authorizationOf(
   return authorization
 }
 
-async function challengeOf(stores: PkiStores, account: AcmeAccount, id: AuthorizationId, type: ChallengeType) {
+async function challengeOf(stores: PkiStores, account: AccountStanding, id: AuthorizationId, type: ChallengeType) {
   const authorization = await authorizationOf(stores, account, id)
   const challenge = (await stores.acmeAuthorizations.challenges(id)).find((one) => one.type === type)
   if (challenge === undefined) throw nothingThere("challenge")

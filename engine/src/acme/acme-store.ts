@@ -4,7 +4,7 @@ import type { Instant } from "../core/time.ts"
 import type { MountId } from "../pki/mount.ts"
 import type { SerialNumber } from "../x509/serial-number.ts"
 import type { PublicJwk } from "../x509/jwk.ts"
-import type { AccountStatus, AcmeAccount, AcmeAccountId } from "./account.ts"
+import type { AccountStanding, AccountStatus, AcmeAccount, AcmeAccountId } from "./account.ts"
 import type { ProvedIdentifier } from "./identifier.ts"
 import type { AcmeOrder, AcmeOrderId, Authorization, AuthorizationId, Challenge, ChallengeType } from "./order.ts"
 import type { Problem } from "./problem.ts"
@@ -27,6 +27,8 @@ export interface AcmeAccountStore {
   /** False where the key has an account in the directory. */
   insert(account: AcmeAccount): Promise<boolean>
   find(mountId: MountId, id: AcmeAccountId): Promise<AcmeAccount | undefined>
+  /** The part of it that every request asks for. */
+  standing(mountId: MountId, id: AcmeAccountId): Promise<AccountStanding | undefined>
   byThumbprint(mountId: MountId, directory: string, thumbprint: string): Promise<AcmeAccount | undefined>
   change(
     id: AcmeAccountId,

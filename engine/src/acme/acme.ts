@@ -129,15 +129,21 @@ export interface OrderPage {
 }
 
 /** As one request finds it. */
+/** What who has come to a directory is told at once. */
+export interface Entrance {
+  /** Where the directory is, without a slash at its end. */
+  readonly base: string
+  newNonce(): string
+  /** As it was when somebody last signed as the account, where that is known: `keyOf` is asked for what it has not signed. */
+  knownKeyOf(id: AcmeAccountId): AccountKey | undefined
+}
+
 export interface AcmeServer {
   describe(): Promise<DirectoryView>
-  /** Where this directory is, without a slash at its end. Throws while it is not served. */
-  base(): Promise<string>
-  newNonce(): Promise<string>
+  /** Throws while it is not served. */
+  enter(): Promise<Entrance>
   /** Of a request that has come to nothing, which uses it up all the same (RFC 8555, section 6.5). Throws `badNonce` for none of ours. */
   spend(nonce: string): Promise<void>
-  /** As it was when somebody last signed as the account, where that is known: `keyOf` is asked for what it has not signed. */
-  knownKeyOf(id: AcmeAccountId): Promise<AccountKey | undefined>
   /** For who signs as an account; whether that may still do anything is found out later. */
   keyOf(id: AcmeAccountId): Promise<AccountKey>
   /** Who asks, signed, for what anybody may see. */

@@ -6,7 +6,7 @@ import type { Signer } from "../core/signing.ts"
 import type { Authority } from "../pki/authority.ts"
 import type { PkiContext, PkiStores } from "../pki/authority-service.ts"
 import { IssuingService } from "../pki/certificates/issuing-service.ts"
-import type { AcmeAccount, AcmeAccountId } from "./account.ts"
+import type { AccountStanding, AcmeAccount, AcmeAccountId } from "./account.ts"
 import type { AccountKeys } from "./account-keys.ts"
 import type { AccountSigner } from "./acme.ts"
 import type { AcmeQueues } from "./acme-queues.ts"
@@ -62,7 +62,17 @@ export abstract class DirectoryService extends IssuingService {
 
   /** The same as it was at first: what one request is told of the directory it has come to. What it changes is settled on its own. */
   protected entered(): Promise<Authority> {
-    return (this.#entered ??= this.served())
+    return (this.#entered ??= this.#found())
+  }
+
+  /** By the mounts that have led the request here, which need not be looked at again: a mount that changes is another authority. */
+  async #found(): Promise<Authority> {
+    const { mountDirectory, authorities, generations } = this.context
+    const mount = mountDirectory.held?.find(this.mountPath)
+    const authority = mount && (await authorities.newest(generations, mount))
+    if (authority === undefined) return this.served()
+    if (!isServed(authority)) throw notServed()
+    return authority
   }
 
   protected readonly baseOf = ({ settings }: Authority): string => `${settings.cluster.path}/${this.path}`
@@ -75,20 +85,21 @@ export abstract class DirectoryService extends IssuingService {
   protected async once<T>(nonce: string, work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
     const now = this.context.runtime.clock.now()
     const read = readNonce(nonce, this.nonceGround(await this.entered()), now)
-    return this.transact(async (authority, stores) => {
+    return await this.transact(async (authority, stores) => {
       if (!isServed(authority)) throw notServed()
       if (!(await stores.acmeNonces.redeem(read.digest, read.expiresAt))) throw usedNonce()
-      return work(authority, stores)
+      return await work(authority, stores)
     })
   }
 
   protected asAccount<T>(
     signer: AccountSigner,
-    work: (authority: Authority, stores: PkiStores, account: AcmeAccount) => Promise<T>,
+    work: (authority: Authority, stores: PkiStores, account: AccountStanding) => Promise<T>,
   ): Promise<T> {
-    return this.once(signer.nonce, async (authority, stores) =>
-      work(authority, stores, await this.signedFor(authority, stores, signer)),
-    )
+    return this.once(signer.nonce, async (authority, stores) => {
+      const account = await this.signedFor(authority, stores, signer)
+      return await work(authority, stores, account)
+    })
   }
 
   protected async accountIn(
@@ -96,15 +107,18 @@ export abstract class DirectoryService extends IssuingService {
     { acmeAccounts }: PkiStores,
     id: AcmeAccountId,
   ): Promise<AcmeAccount> {
-    const account = await acmeAccounts.find(mount.id, id)
-    // Accounts belong to one directory (specification 4.1, rule 5).
+    return this.#ofThisDirectory(await acmeAccounts.find(mount.id, id))
+  }
+
+  /** Accounts belong to one directory (specification 4.1, rule 5). */
+  #ofThisDirectory<Account extends Pick<AcmeAccount, "directory">>(account: Account | undefined): Account {
     if (account === undefined || account.directory !== this.path)
       throw new AcmeProblem("accountDoesNotExist", "There is no such account in this directory.")
     return account
   }
 
-  protected async signedFor(authority: Authority, stores: PkiStores, signer: AccountSigner): Promise<AcmeAccount> {
-    const account = await this.accountIn(authority, stores, signer.accountId)
+  protected async signedFor(authority: Authority, stores: PkiStores, signer: AccountSigner): Promise<AccountStanding> {
+    const account = this.#ofThisDirectory(await stores.acmeAccounts.standing(authority.mount.id, signer.accountId))
     if (account.status !== "valid") throw unauthorized(`The account is ${account.status}.`)
     if (account.thumbprint !== signer.thumbprint) throw unauthorized("The account has another key by now.")
     if (account.bindingId === null && eabPolicyOf(authority.settings.acme, this.tools.rules) === "always-required")

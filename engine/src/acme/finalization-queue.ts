@@ -61,7 +61,7 @@ const lifeOf = ({ runtime }: FinalizationContext, { createdAt }: ClaimedOrder): 
 /** What has come of it, or when to try once more; undefined where others have seen to it. */
 async function finalize(
   context: FinalizationContext,
-  { request, ...order }: FinalizableOrder,
+  { request, approval, ...order }: FinalizableOrder,
 ): Promise<Finalized | Instant | undefined> {
   const { audit, mountDirectory, acmeTools, network, timers } = context
   const mount = (await mountDirectory.current()).mounts.find(({ id }) => id === order.mountId)
@@ -74,7 +74,7 @@ async function finalize(
   try {
     const { questions, terms } = await signing.owners(order)
     if (questions.length > 0) await refuseUnlessOwnersAgree(questions, { network, terms, timers })
-    const expiresAt = await signing.sign(order, request)
+    const expiresAt = await signing.sign(order, request, approval)
     await trail.durable()
     return { status: "valid", expiresAt }
   } catch (error) {

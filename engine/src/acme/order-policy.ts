@@ -10,6 +10,7 @@ import type { DistinguishedName } from "../x509/name.ts"
 import type { KeyAlgorithm } from "../x509/key-algorithm.ts"
 import { formatIpAddress } from "../pki/names/ip-address.ts"
 import { subjectMaxima, valuesOf } from "../pki/names/subject.ts"
+import type { Authority } from "../pki/authority.ts"
 import type { CsrFacts } from "../pki/issue/request.ts"
 import type { ValidityRules, ValidityTerms } from "../pki/issue/validity.ts"
 import { approve, type ApprovedRequest } from "../pki/policy/approve.ts"
@@ -49,6 +50,12 @@ export function refuseUnissuable(asked: Asked, terms: OrderTerms): void {
     subproblems.length === 1 ? first.detail : `${subproblems.length} of the identifiers cannot be issued for.`,
     { subproblems },
   )
+}
+
+/** What a CSR was found to be allowed, for as long as the mount is the same. */
+export interface Approval {
+  readonly under: Authority
+  readonly approved: ApprovedRequest
 }
 
 /** Of a CSR whose signature is verified. Throws `badCSR`. */

@@ -16,7 +16,7 @@ import { DirectoryService, notServed } from "./directory-service.ts"
 import { isServed } from "./directory.ts"
 import { type ReadCsr, readCsr } from "./given.ts"
 import { isCaaOld } from "./order.ts"
-import { approveCsr, namesProblem } from "./order-policy.ts"
+import { type Approval, approveCsr, namesProblem } from "./order-policy.ts"
 import { asksOwners, networkTermsOf, type OwnerQuestion, questionFor } from "./name-owners.ts"
 import { unauthorized } from "./problem.ts"
 import type { NetworkTerms } from "./validation.ts"
@@ -50,18 +50,22 @@ export class OrderSigning extends DirectoryService {
   }
 
   /** The answer is how long the order is kept. Throws `AcmeProblem` where it has come to nothing. */
-  async sign(order: ClaimedOrder, request: ReadCsr = readCsr(order.csr)): Promise<Instant> {
+  async sign(order: ClaimedOrder, request: ReadCsr = readCsr(order.csr), approval?: Approval): Promise<Instant> {
     const { decider } = this.issuing(await this.served(), order.profile)
-    return decider.kind === "role" ? this.#signByRole(order, request) : this.#signByPolicy(order, request, decider)
+    if (decider.kind === "role") return this.#signByRole(order, request, approval)
+    return this.#signByPolicy(order, request, decider)
   }
 
-  #signByRole(order: ClaimedOrder, { parsed, key }: ReadCsr): Promise<Instant> {
+  #signByRole(order: ClaimedOrder, { parsed, key }: ReadCsr, approval: Approval | undefined): Promise<Instant> {
     return this.changed(async (authority) => {
       if (!isServed(authority)) throw notServed()
       const { decider, terms } = this.issuing(authority, order.profile)
       if (decider.kind !== "role") throw unauthorized("The directory follows another policy by now.")
       const signer = await this.signerOfIssuer(authority, decider.issuer)
-      const approved = approveCsr(order, { request: parsed, key: key.algorithm }, terms(decider))
+      const approved =
+        approval?.under === authority
+          ? approval.approved
+          : approveCsr(order, { request: parsed, key: key.algorithm }, terms(decider))
       const outcome = await this.certified(authority, signer, leafContent(approved, key), decider.role, {
         ...namesOf(approved),
         role: decider.name === null ? undefined : { ...decider.role, generateLease: false, name: decider.name },

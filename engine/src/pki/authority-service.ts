@@ -130,7 +130,10 @@ export abstract class AuthorityService {
   }
 
   protected transact<T>(work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
-    return this.context.storage.transact(async (stores) => work((await this.#standing(stores)).authority, stores))
+    return this.context.storage.transact(async (stores) => {
+      const { authority } = await this.#standing(stores)
+      return await work(authority, stores)
+    })
   }
 
   /** In a unit of work: what is held of the mount is seldom anything else, and one query finds that out. */

@@ -1,5 +1,5 @@
 import { sql } from "kysely"
-import type { AccountStatus, AcmeAccount, AcmeAccountId } from "../acme/account.ts"
+import type { AccountStanding, AccountStatus, AcmeAccount, AcmeAccountId } from "../acme/account.ts"
 import type { AccountBinding, AccountBindingWithKey, AcmeAccountStore } from "../acme/acme-store.ts"
 import type { Sealer } from "../core/sealing.ts"
 import type { Instant } from "../core/time.ts"
@@ -39,6 +39,13 @@ export class AcmeAccountRows implements AcmeAccountStore {
   async find(mountId: MountId, id: AcmeAccountId): Promise<AcmeAccount | undefined> {
     const row = await this.#session.first(accountById, { mountId, id })
     return row && accountOf(row)
+  }
+
+  async standing(mountId: MountId, id: AcmeAccountId): Promise<AccountStanding | undefined> {
+    const row = await this.#session.first(standingById, { mountId, id })
+    if (row === undefined) return undefined
+    const { directory, thumbprint, status, binding_id: bindingId } = row
+    return { id, mountId, directory, thumbprint, status: status as AccountStatus, bindingId }
   }
 
   async byThumbprint(mountId: MountId, directory: string, thumbprint: string): Promise<AcmeAccount | undefined> {
@@ -176,6 +183,14 @@ const insertAccount = statement((db, row: AcmeAccountRow) =>
 
 const accountById = statement((db, { mountId, id }: { mountId: string; id: string }) =>
   db.selectFrom("acme_accounts").select(accountColumns).where("id", "=", id).where("mount_id", "=", mountId),
+)
+
+const standingById = statement((db, { mountId, id }: { mountId: string; id: string }) =>
+  db
+    .selectFrom("acme_accounts")
+    .select(["directory", "thumbprint", "status", "binding_id"])
+    .where("id", "=", id)
+    .where("mount_id", "=", mountId),
 )
 
 const accountByKey = statement(

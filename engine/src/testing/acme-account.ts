@@ -27,7 +27,7 @@ export async function newTestAccount(
   const server = engine.acmeDirectory(mountPath, directory)
   const key = readJwk((await newAcmeKey()).jwk)
   const { account } = await server.newAccount(
-    { nonce: await server.newNonce(), ...key },
+    { nonce: (await server.enter()).newNonce(), ...key },
     { contact, termsOfServiceAgreed: true, onlyReturnExisting: false, binding: undefined, address },
   )
   const { thumbprint } = key
@@ -35,7 +35,7 @@ export async function newTestAccount(
     id: account.id,
     thumbprint,
     async order(...names) {
-      const signer = { nonce: await server.newNonce(), accountId: account.id, thumbprint }
+      const signer = { nonce: (await server.enter()).newNonce(), accountId: account.id, thumbprint }
       const identifiers = names.map((value) => ({ type: "dns" as const, value }))
       const asked = { identifiers, notBefore: null, notAfter: null, profile: null, replaces: null }
       return (await server.newOrder(signer, asked)).id

@@ -1,5 +1,5 @@
 // A name server of the tests' own on this machine, which logs every question.
-import { createSocket } from "node:dgram"
+import { createSocket, type RemoteInfo } from "node:dgram"
 import { onTestFinished } from "vitest"
 import { parseIpAddress } from "../pki/names/ip-address.ts"
 
@@ -16,18 +16,20 @@ export interface NameServer {
 
 const serverFailure = 2
 
+type Told = readonly string[] | "failure"
+
 /** Answers with all that it is told of a name; of an alias only the alias; of CAA a tag and a value. "failure": it cannot tell. */
 export async function openNameServer(
-  answer: (type: RecordType, name: string) => readonly string[] | "failure",
+  answer: (type: RecordType, name: string) => Told | Promise<Told>,
 ): Promise<NameServer> {
   const questions: string[] = []
   const ports = new Set<number>()
   const socket = createSocket("udp4")
-  socket.on("message", (message, { port, address }) => {
+  const reply = async (message: Buffer, { port, address }: RemoteInfo) => {
     const { name, type, end } = questionIn(message)
     questions.push(`${type ?? "other"} ${name}`)
     ports.add(port)
-    const told = type === undefined ? [] : answer(type, name)
+    const told = type === undefined ? [] : await answer(type, name)
     const values = told === "failure" ? [] : told
     const records = values.map((value) => recordOf(type ?? "A", value))
     const header = Buffer.from(message.subarray(0, 12))
@@ -35,7 +37,8 @@ export async function openNameServer(
     header.writeUInt16BE(records.length, 6)
     header.fill(0, 8)
     socket.send(Buffer.concat([header, message.subarray(12, end), ...records]), port, address)
-  })
+  }
+  socket.on("message", (message, from) => void reply(message, from))
   await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve))
   onTestFinished(() => void socket.close())
   return { port: socket.address().port, questions, ports }

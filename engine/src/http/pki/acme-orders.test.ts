@@ -23,16 +23,20 @@ import { oids } from "../../x509/asn1/oids.ts"
 const base = `${acmeCluster}/acme`
 
 /** With CAA records that are looked at, and a clock that can be put forward. */
-async function newLateWorld(identities = "ca.example") {
+async function newLateWorld(identities = "ca.example", settings: object = {}) {
   let records: readonly string[] | "failure" = []
-  const { port, questions } = await openNameServer((type, name) => {
+  let meanwhile: (() => Promise<unknown>) | undefined
+  const { port, questions } = await openNameServer(async (type, name) => {
     if (name !== "localhost") return []
-    if (type === "CAA") return records
+    if (type === "CAA") {
+      await meanwhile?.()
+      return records
+    }
     return type === "A" ? ["127.0.0.1"] : []
   })
   const clock = manualClock(Date.now())
   const { world, responder } = await newProvingWorld({
-    settings: { caa_identities: identities, dns_resolver: `127.0.0.1:${port}` },
+    settings: { caa_identities: identities, dns_resolver: `127.0.0.1:${port}`, ...settings },
     options: { runtime: { ...systemRuntime(), clock }, timers: hurriedTime().timers },
   })
   const client = await AcmeTestClient.registered(world, base)
@@ -43,6 +47,8 @@ async function newLateWorld(identities = "ca.example") {
     readonly waitMs: number
     /** Other ones from then on. */
     readonly identities?: string
+    /** What is done to the mount once the order can be signed but for the name's owner, who is being asked. */
+    readonly meanwhile?: object
   }
   return {
     questions,
@@ -60,6 +66,8 @@ async function newLateWorld(identities = "ca.example") {
       clock.advance(told.waitMs)
       records = told.after
       if (told.identities !== undefined) await lookAtCaa(told.identities)
+      if (told.meanwhile !== undefined)
+        meanwhile = () => world.pki("POST", "/pki/roles/web", { body: told.meanwhile ?? {} })
       // The one that came with the last answer may be too old by now.
       const nonce = await client.nonce()
       await client.post(finalize, { csr: await csrFor(["localhost"]) }, { nonce })
@@ -276,6 +284,19 @@ describe("an order", () => {
       expect(questions.filter((question) => question === "CAA localhost")).toHaveLength(2)
     },
   )
+
+  test.each([
+    ["allows the name no longer", { allowed_domains: ["example.org"] }, "invalid"],
+    ["goes on allowing it", { allowed_domains: ["localhost"], allow_bare_domains: true, key_type: "any" }, "valid"],
+  ])("is signed by the role as it is by then: where that %s", async (_how, role, status) => {
+    const { finalizedLate } = await newLateWorld("ca.example", { default_directory_policy: "role:web" })
+    const told = { before: ["issue ca.example"], after: ["issue ca.example"], waitMs: 8 * hourMs, meanwhile: role }
+    const order = await finalizedLate(told)
+    expect([order.status, order.error?.type.split(":").at(-1)]).toEqual([
+      status,
+      status === "valid" ? undefined : "badCSR",
+    ])
+  })
 
   test("is finalized by what its owner said when it was proved, within eight hours of that", async () => {
     const { finalizedLate, questions } = await newLateWorld()

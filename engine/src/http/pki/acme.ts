@@ -1,7 +1,7 @@
 // ACME directories (specification 4.1) and who is let in to them (4.2). Below a directory everything is answered in ACME's own
 // words: problem documents, and a nonce with every answer.
 import { AcmeProblem, type Problem } from "../../acme/problem.ts"
-import type { AccountSigner, AcmeServer, KeySigner } from "../../acme/acme.ts"
+import type { AccountSigner, AcmeServer, Entrance, KeySigner } from "../../acme/acme.ts"
 import type { AcmeAccountId } from "../../acme/account.ts"
 import type { Directory } from "../../acme/directory.ts"
 import type { AcmeOrderId, AuthorizationId } from "../../acme/order.ts"
@@ -71,7 +71,8 @@ const bodyLimitBytes = 256 * 1_024
 interface Visit {
   readonly request: PkiRequest
   readonly server: AcmeServer
-  /** Of the directory, without a slash at its end. */
+  readonly entrance: Entrance
+  /** The entrance's. */
   readonly base: string
 }
 
@@ -156,12 +157,13 @@ function open(
     bodyLimitBytes,
     async handle(request) {
       const server = request.engine.acmeDirectory(request.mount.path, of(request.params))
-      let base: string | undefined
+      let entrance: Entrance | undefined
       try {
-        base = await server.base()
-        return await responseTo(await handle({ request, server, base }), { server, base })
+        entrance = await server.enter()
+        const { base } = entrance
+        return responseTo(await handle({ request, server, entrance, base }), entrance)
       } catch (error) {
-        return refusal(error, { server, base })
+        return refusal(error, entrance)
       }
     },
   }
@@ -174,8 +176,9 @@ function signed(
   of: (params: Params) => Directory,
   handle: (visit: Visit, signed: SignedRequest) => Promise<Reply>,
 ): PkiRoute {
+  const pathOf = pathBelow(below)
   return open("write", `${path}${below}`, of, async (visit) => {
-    const request = await signedRequest(visit, below)
+    const request = await signedRequest(visit, pathOf)
     try {
       return await handle(visit, request)
     } catch (error) {
@@ -196,28 +199,41 @@ function told(
     // POST-as-GET has nothing to say.
     if (request.payload !== undefined)
       throw new AcmeProblem("malformed", "A POST in the place of a GET has an empty payload.")
-    return handle(visit, request)
+    return await handle(visit, request)
   })
   return { ...route, readOnly: true }
 }
 
-async function signedRequest({ request, base }: Visit, below: string): Promise<SignedRequest> {
-  const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase()
-  if (type !== "application/jose+json")
-    throw new AcmeProblem("malformed", "The body is of the type application/jose+json.", { status: 415 })
-  const path = below.replaceAll(/:(\w+)/g, (_match, name: string) => encodeURIComponent(param(request, name)))
-  const query = request.query.toString()
+async function signedRequest(
+  { request, base }: Visit,
+  pathOf: (request: PkiRequest) => string,
+): Promise<SignedRequest> {
+  const type = request.headers.get("content-type")
+  if (type !== joseType && type?.split(";")[0]?.trim().toLowerCase() !== joseType)
+    throw new AcmeProblem("malformed", `The body is of the type ${joseType}.`, { status: 415 })
+  const query = request.query.size === 0 ? "" : `?${request.query.toString()}`
   const bytes = await request.bytes()
   await signingGroup()
-  return readSignedRequest(bytes, `${base}${path}${query === "" ? "" : `?${query}`}`)
+  return readSignedRequest(bytes, `${base}${pathOf(request)}${query}`)
 }
 
-async function asAccount({ server, base }: Visit, signed: SignedRequest): Promise<AccountSigner> {
+const joseType = "application/jose+json"
+
+/** Of a pattern, with what the address of a request has in the places of its names. */
+function pathBelow(pattern: string): (request: PkiRequest) => string {
+  const segments = pattern.split("/").map((segment) => {
+    const name = segment.startsWith(":") ? segment.slice(1) : undefined
+    return name === undefined ? () => segment : (request: PkiRequest) => encodeURIComponent(param(request, name))
+  })
+  return (request) => segments.map((segment) => segment(request)).join("/")
+}
+
+async function asAccount({ server, entrance, base }: Visit, signed: SignedRequest): Promise<AccountSigner> {
   const id = signed.kid === undefined ? undefined : accountIdIn(base, signed.kid)
   if (signed.kid === undefined)
     throw new AcmeProblem("malformed", `The request is signed as an account, which "kid" names.`)
   if (id === undefined) throw new AcmeProblem("accountDoesNotExist", `"kid" is no account of this directory.`)
-  const known = await server.knownKeyOf(id)
+  const known = entrance.knownKeyOf(id)
   if (known !== undefined && isSignedRequest(signed, known.jwk))
     return { nonce: signed.nonce, accountId: id, thumbprint: known.thumbprint }
   const { jwk, thumbprint } = await server.keyOf(id)
@@ -403,36 +419,29 @@ function accountId(request: PkiRequest): AcmeAccountId {
 
 const orderId = ({ request }: Visit): AcmeOrderId => param(request, "id") as AcmeOrderId
 
-interface Around {
-  readonly server: AcmeServer
-  readonly base: string | undefined
-}
-
 /** A nonce and the way back to the directory are with every answer (RFC 8555, sections 6.5 and 7.1). */
-async function responseTo(reply: Reply, { server, base = "" }: Around): Promise<PkiResponse> {
+function responseTo(reply: Reply, entrance: Entrance): PkiResponse {
   const { status = 200, document, pem, location, links = [], isIndex = false, retryAfterMs } = reply
+  const headers: Record<string, string | readonly string[]> = {
+    "cache-control": "no-store",
+    "replay-nonce": entrance.newNonce(),
+  }
+  // Each in a line of its own: dehydrated reads no further than the first of a line.
+  if (!isIndex) headers["link"] = [`<${entrance.base}/directory>;rel="index"`, ...links]
+  if (pem !== undefined) headers["content-type"] = "application/pem-certificate-chain"
+  else if (document !== undefined) headers["content-type"] = "application/json"
+  if (location !== undefined) headers["location"] = location
+  if (retryAfterMs !== undefined) headers["retry-after"] = String(Math.ceil(retryAfterMs / 1_000))
   return {
     kind: "raw",
     status,
     body: pem ?? (document === undefined ? "" : JSON.stringify(document)),
-    headers: {
-      "cache-control": "no-store",
-      "replay-nonce": await server.newNonce(),
-      // Each in a line of its own: dehydrated reads no further than the first of a line.
-      ...(isIndex ? {} : { link: [`<${base}/directory>;rel="index"`, ...links] }),
-      ...(pem !== undefined
-        ? { "content-type": "application/pem-certificate-chain" }
-        : document === undefined
-          ? {}
-          : { "content-type": "application/json" }),
-      ...(location === undefined ? {} : { location }),
-      ...(retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1_000)) }),
-    },
+    headers,
   }
 }
 
 /** What is no refusal of ours goes on, and is one of the API's around this. */
-async function refusal(error: unknown, around: Around): Promise<PkiResponse> {
+function refusal(error: unknown, entrance: Entrance | undefined): PkiResponse {
   const refused = error instanceof AcmeProblem ? error : isEngineError(error) ? problemOf(error) : undefined
   if (refused === undefined) throw error
   const { accountId, algorithms, retryAfterMs } = refused.options
@@ -440,7 +449,6 @@ async function refusal(error: unknown, around: Around): Promise<PkiResponse> {
     ...encodeProblem(refused.problem, refused.status),
     ...(algorithms === undefined ? {} : { algorithms }),
   }
-  const { base } = around
   return {
     kind: "raw",
     status: refused.status,
@@ -448,10 +456,10 @@ async function refusal(error: unknown, around: Around): Promise<PkiResponse> {
     headers: {
       "content-type": problemType,
       "cache-control": "no-store",
-      ...(base === undefined
+      ...(entrance === undefined
         ? {}
-        : { "replay-nonce": await around.server.newNonce(), link: `<${base}/directory>;rel="index"` }),
-      ...(accountId === undefined || base === undefined ? {} : { location: accountUrl(base, accountId) }),
+        : { "replay-nonce": entrance.newNonce(), link: `<${entrance.base}/directory>;rel="index"` }),
+      ...(accountId === undefined || entrance === undefined ? {} : { location: accountUrl(entrance.base, accountId) }),
       ...(retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1_000)) }),
     },
   }

@@ -24,6 +24,7 @@ export interface SignedRequest {
   readonly nonce: string
   /** Undefined where there is none: a POST-as-GET. */
   readonly payload: Uint8Array | undefined
+  readonly signature: Uint8Array
   readonly jws: FlattenedJWSInput
 }
 
@@ -31,7 +32,7 @@ const headerMembers = new Set(["alg", "jwk", "kid", "nonce", "url", "typ"])
 
 /** Everything but the signature. `url` is where the request has come to. Throws `malformed` and its kin. */
 export function readSignedRequest(body: Uint8Array, url: string): SignedRequest {
-  const { jws, header } = readFlattened(readObject(body, "The body"), "The body")
+  const { jws, header, signature } = readFlattened(readObject(body, "The body"), "The body")
   refuseHeader(header, jwsAlgorithms)
   if (text(header, "url") !== url)
     throw new AcmeProblem("unauthorized", `The protected header's "url" is not ${url}, where the request has come to.`)
@@ -47,19 +48,20 @@ export function readSignedRequest(body: Uint8Array, url: string): SignedRequest 
     jwk: given === undefined ? undefined : readKey(given),
     nonce,
     payload: jws.payload === "" ? undefined : readBase64url(jws.payload, "The payload"),
+    signature,
     jws,
   }
 }
 
-type Signed = Pick<SignedRequest, "jws" | "protected">
+type Signed = Pick<SignedRequest, "jws" | "protected" | "signature">
 
 /** Whether the key made the signature. */
-export const isSignedRequest = ({ jws, protected: header }: Signed, jwk: PublicJwk): boolean =>
+export const isSignedRequest = ({ jws, protected: header, signature }: Signed, jwk: PublicJwk): boolean =>
   isJwsSignature(jwk, {
     // One of them, or the header was refused.
     algorithm: header["alg"] as JwsAlgorithm,
     input: `${jws.protected}.${String(jws.payload)}`,
-    signature: readBase64url(jws.signature, "The signature"),
+    signature,
   })
 
 /** Throws `malformed` unless the key made the signature. */
@@ -102,13 +104,16 @@ export interface SentKeyChange {
 }
 
 export function readKeyChange(payload: Uint8Array | undefined, url: string): SentKeyChange {
-  const { jws, header } = readFlattened(readObject(payload ?? new Uint8Array(), "The payload"), "The payload")
+  const { jws, header, signature } = readFlattened(
+    readObject(payload ?? new Uint8Array(), "The payload"),
+    "The payload",
+  )
   refuseHeader(header, jwsAlgorithms)
   if (header["jwk"] === undefined || header["kid"] !== undefined || header["nonce"] !== undefined)
     throw malformed(`The inner protected header has "jwk", and neither "kid" nor "nonce".`)
   if (text(header, "url") !== url) throw malformed(`The inner "url" is not the outer one.`)
   const newKey = readKey(header["jwk"])
-  verifySignedRequest({ jws, protected: header }, newKey.jwk)
+  verifySignedRequest({ jws, protected: header, signature }, newKey.jwk)
   const inner = readObject(readBase64url(jws.payload, "The inner payload"), "The inner payload")
   const account = text(inner, "account")
   if (account === undefined) throw malformed(`The inner payload has no "account".`)
@@ -124,8 +129,8 @@ function readFlattened(object: JsonObject, what: string) {
     if (value === undefined) throw malformed(`${what} lacks the member "${name}".`)
     return value
   }) as [string, string, string]
-  readBase64url(signature, `The signature`)
   return {
+    signature: readBase64url(signature, `The signature`),
     jws: { protected: header, payload, signature },
     header: readObject(readBase64url(header, "The protected header"), "The protected header"),
   }
