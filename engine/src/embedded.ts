@@ -530,13 +530,19 @@ class CallerEngine implements ServingEngine {
   protected readonly context: Context
   readonly caller: Caller
   protected readonly trail: AuditTrail
-  readonly #storage: Storage<Stores>
+  readonly #requestId: string | undefined
+  #heldStorage: Storage<Stores> | undefined
 
   constructor(context: Context, caller: Caller, trail: AuditTrail = context.audit.trail({}), requestId?: string) {
     this.context = context
     this.caller = caller
     this.trail = trail
-    this.#storage = context.storageOf(originOf(caller, requestId))
+    this.#requestId = requestId
+  }
+
+  /** Certificates need none that says whose doing a change is. */
+  get #storage(): Storage<Stores> {
+    return (this.#heldStorage ??= this.context.storageOf(originOf(this.caller, this.#requestId)))
   }
 
   get organizations() {

@@ -96,8 +96,12 @@ function randomText(length: number, random: RandomSource): string {
 const octetsInHex = Array.from({ length: 256 }, (_, octet) => octet.toString(16).padStart(2, "0"))
 
 /** RFC 9562, version 4. */
-export const newUuid = (random: RandomSource): string =>
-  uuidOf(random.bytes(16).reduce((hex, byte) => hex + octetsInHex[byte], ""))
+export function newUuid(random: RandomSource): string {
+  const octets = random.bytes(16)
+  let hex = ""
+  for (let index = 0; index < 16; index += 1) hex += octetsInHex[octets[index] ?? 0]
+  return uuidOf(hex)
+}
 
 /** Of at least 128 bits in hex that are as good as random. */
 export function uuidOf(hex: string): string {

@@ -47,8 +47,8 @@ export function resolvePath<T>(
   segments: readonly string[],
 ): { readonly value: T; readonly depth: number } | undefined {
   let path = ""
-  for (const [index, segment] of segments.slice(0, mountSegmentsMaximum).entries()) {
-    path = index === 0 ? segment : `${path}/${segment}`
+  for (let index = 0; index < segments.length && index < mountSegmentsMaximum; index += 1) {
+    path = index === 0 ? (segments[0] ?? "") : `${path}/${segments[index]}`
     const value = byPath.get(path)
     if (value !== undefined) return { value, depth: index + 1 }
   }

@@ -1,8 +1,9 @@
 // The key of signed addresses is shared by all replicas, so that an address stays good across restarts and wherever it is sent.
-import { createHmac, timingSafeEqual } from "node:crypto"
+import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto"
 import type { Signer } from "../core/signing.ts"
 
-export const hmacSigner = (key: Uint8Array): Signer => {
+export const hmacSigner = (octets: Uint8Array): Signer => {
+  const key = createSecretKey(octets)
   const codeOf = (message: string) => createHmac("sha256", key).update(message).digest()
   return {
     sign: (message) => codeOf(message).toString("base64url"),

@@ -72,10 +72,18 @@ interface HeldKey {
 const heldKeys = new Map<string, HeldKey>()
 const heldMaximum = 1_000
 
+/** Of those in the very objects that they were asked for with before. */
+const heldByObject = new WeakMap<PublicJwk, HeldKey>()
+
 function heldKey(jwk: PublicJwk): HeldKey {
+  const same = heldByObject.get(jwk)
+  if (same !== undefined) return same
   const text = JSON.stringify(jwk)
   const known = heldKeys.get(text)
-  if (known !== undefined) return known
+  if (known !== undefined) {
+    heldByObject.set(jwk, known)
+    return known
+  }
   const held = read(jwk)
   // To read one of a thousand again costs less than to note which of them was asked for last.
   if (heldKeys.size >= heldMaximum) heldKeys.clear()

@@ -21,28 +21,28 @@ export interface SubjectValues {
 
 /** Each value once; what is empty is left out. */
 export function subjectOf(values: SubjectValues): DistinguishedName {
-  const attributes: readonly (readonly [string, readonly string[]])[] = [
-    [oids.countryName, values.country],
-    [oids.organizationName, values.organization],
-    [oids.organizationalUnitName, values.ou],
-    [oids.localityName, values.locality],
-    [oids.stateOrProvinceName, values.province],
-    [oids.streetAddress, values.streetAddress],
-    [oids.postalCode, values.postalCode],
-    [oids.commonName, [values.commonName]],
-    [oids.serialNumber, [values.serialNumber]],
-    [oids.userId, values.userIds],
-  ]
-  return attributes
-    .filter(([, values]) => values.length > 0)
-    .flatMap(([type, values]) => [...new Set(values)].filter((value) => value !== "").map((value) => [{ type, value }]))
+  const subject: DistinguishedName[number][] = []
+  const add = (type: string, texts: readonly string[]) => {
+    for (const value of texts.length > 1 ? new Set(texts) : texts) if (value !== "") subject.push([{ type, value }])
+  }
+  add(oids.countryName, values.country)
+  add(oids.organizationName, values.organization)
+  add(oids.organizationalUnitName, values.ou)
+  add(oids.localityName, values.locality)
+  add(oids.stateOrProvinceName, values.province)
+  add(oids.streetAddress, values.streetAddress)
+  add(oids.postalCode, values.postalCode)
+  add(oids.commonName, [values.commonName])
+  add(oids.serialNumber, [values.serialNumber])
+  add(oids.userId, values.userIds)
+  return subject
 }
 
-export const valuesOf = (subject: DistinguishedName, type: string): readonly string[] =>
-  subject
-    .flat()
-    .filter((attribute) => attribute.type === type)
-    .map(({ value }) => value)
+export function valuesOf(subject: DistinguishedName, type: string): readonly string[] {
+  const values: string[] = []
+  for (const name of subject) for (const attribute of name) if (attribute.type === type) values.push(attribute.value)
+  return values
+}
 
 /** In characters (RFC 5280, appendix A.1; X.520 for the street and the postal code; RFC 4524 for the user id). */
 export const subjectMaxima = {
