@@ -13,6 +13,12 @@ export interface Failure {
 /** The addresses below are this cluster's; a proxy in front would say so. */
 export const cluster = "https://acme.test/v1/pki"
 
+/**
+ * How long a connection is kept that nothing is asked over: less than a server that is told to stop sends its clients away. At the end
+ * of that it closes what is idle, and cannot see a request that is on its way just then.
+ */
+const idleConnectionMs = 500
+
 /** Of one who pauses between two requests. */
 const longestPauseMs = 20
 
@@ -55,7 +61,7 @@ export class UpgradeLoad implements AsyncDisposable {
   readonly #descriptions = new Map<string, string>()
   readonly #origin: string
   readonly #token: string
-  readonly #agent = new Agent({ connections: 16 })
+  readonly #agent = new Agent({ connections: 16, keepAliveMaxTimeout: idleConnectionMs })
   readonly #dispatcher: Dispatcher
   readonly #stop = new AbortController()
   #sharedHolder: number | undefined

@@ -290,6 +290,43 @@ test("closing ends the connection of an answer that had begun before, as soon as
   expect(text).toContain("last")
 })
 
+test("closing answers what has come over a kept connection and has not been read yet", async () => {
+  const { server, port } = await listening(ok)
+  const socket = connect(port, "127.0.0.1")
+  let text = ""
+  socket.setEncoding("utf8").on("data", (piece: string) => (text += piece))
+  const ended = once(socket, "close")
+  socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+  await expect.poll(() => text).toContain("keep-alive")
+  text = ""
+  socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+  expect(await server.close(hourMs)).toEqual({ cut: 0 })
+  await ended
+  expect(text).toMatch(/^HTTP\/1.1 201 [^]*connection: close/i)
+})
+
+test("closing lets an answer that is made already go out as a whole", async () => {
+  const answer = "long ".repeat(4_000_000)
+  const { server, port } = await listening(async () => new Response(answer))
+  const socket = connect(port, "127.0.0.1")
+  let length = 0
+  let ended = false
+  socket.setEncoding("latin1").on("data", (piece: string) => {
+    if (length === 0) socket.pause()
+    length += piece.length
+  })
+  socket.once("end", () => (ended = true))
+  socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+  await expect.poll(() => length).toBeGreaterThan(0)
+  const closing = server.close(hourMs)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(length).toBeLessThan(answer.length)
+  socket.resume()
+  expect(await closing).toEqual({ cut: 0 })
+  await expect.poll(() => ended).toBe(true)
+  expect(length).toBeGreaterThan(answer.length)
+})
+
 test("closing cuts what has not finished after the grace period, and counts it", async () => {
   const started = Promise.withResolvers<void>()
   const { server, url } = await listening(async () => {

@@ -8,7 +8,7 @@ import { getRequestListener } from "@hono/node-server"
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
 import { setTimeout as sleep } from "node:timers/promises"
 import { giveBack } from "../core/pieces.ts"
-import { turnsShared } from "../core/timers.ts"
+import { nextTurn, turnsShared } from "../core/timers.ts"
 import { UnderWay } from "../core/under-way.ts"
 import { socketBody, wholeBody } from "./body.ts"
 import type { Serve } from "./exchange.ts"
@@ -49,7 +49,7 @@ export interface NodeServer {
    */
   sendAway(): void
   /**
-   * Stops accepting, closes idle connections at once, and lets requests in flight finish, each answer ending its connection.
+   * Reads what has come, stops accepting, closes idle connections, and lets requests in flight finish, each answer ending its connection.
    * Whatever is left after `graceMs` is cut; the answer counts the requests that were.
    */
   close(graceMs: number): Promise<{ readonly cut: number }>
@@ -82,6 +82,12 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
   server.maxConnections = options.maximumConnections ?? 10_000
 
   const inFlight = new UnderWay<ServerResponse>()
+  // Node takes a connection for idle once its answer has been given to it, of which much may not have gone out yet. Whoever has all
+  // of an answer calls again.
+  const closeIdleConnections = server.closeIdleConnections.bind(server)
+  server.closeIdleConnections = () => {
+    if (![...inFlight].some((outgoing) => outgoing.writableEnded)) closeIdleConnections()
+  }
   const writingTurn = turnsShared()
   let answeredLast: Socket | undefined
   let isSendingAway = false
@@ -160,6 +166,9 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
 
   async function drain(graceMs: number): Promise<{ cut: number }> {
     sendAway()
+    // Connections that have come and not been accepted are accepted, and requests that have come and not been read are read.
+    await nextTurn()
+    await nextTurn()
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     server.closeIdleConnections()
     secure?.close()
