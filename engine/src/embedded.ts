@@ -89,6 +89,7 @@ import type { AcmeTools } from "./acme/directory-service.ts"
 import type { Directory } from "./acme/directory.ts"
 import { ManagedAccountService, ManagedOrderService } from "./acme/managed-accounts.ts"
 import type { AcmeManagement } from "./acme/management.ts"
+import { NonceSigners } from "./acme/nonce.ts"
 import { RenewalSignalService } from "./acme/renewal-signals.ts"
 import { ExpiredOrders, sweepAcme, sweepAcmeJob } from "./acme/sweep-acme.ts"
 import { finalizationQueue } from "./acme/finalization-queue.ts"
@@ -346,7 +347,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     filingRanges: filingRangesOver(database),
     wakeJob: (name) => jobs.wake(name),
     acmeTools: {
-      signer: stateTools.signer,
+      nonceSigners: new NonceSigners(stateTools.signer),
       accountKeys: new AccountKeys(),
       rules: { requiresBinding: acme.requiresBinding ?? false },
       queues: () => acmeQueues,

@@ -86,24 +86,25 @@ export class AcmeService extends DirectoryService implements AcmeServer {
 
   async enter(): Promise<Entrance> {
     const authority = await this.entered()
-    const ground = this.nonceGround(authority)
+    const scope = this.scopeOf(authority)
+    const signer = this.tools.nonceSigners.of(scope)
     const { random, clock } = this.context.runtime
     return {
       base: this.baseOf(authority),
-      newNonce: () => newNonce(ground, random, clock.now()),
-      knownKeyOf: (id) => this.tools.accountKeys.of(ground.scope, id),
+      newNonce: () => newNonce(signer, random, clock.now()),
+      knownKeyOf: (id) => this.tools.accountKeys.of(scope, id),
     }
   }
 
   async spend(nonce: string): Promise<void> {
     const now = this.context.runtime.clock.now()
-    const { digest, expiresAt } = readNonce(nonce, this.nonceGround(await this.entered()), now)
+    const { digest, expiresAt } = readNonce(nonce, this.nonceSigner(await this.entered()), now)
     await this.context.storage.transact(({ acmeNonces }) => acmeNonces.redeem(digest, expiresAt))
   }
 
   async keyOf(id: AcmeAccountId): Promise<AccountKey> {
     const { jwk, thumbprint } = await this.read(async (authority, stores) => this.accountIn(authority, stores, id))
-    this.tools.accountKeys.keep(this.nonceGround(await this.entered()).scope, id, { jwk, thumbprint })
+    this.tools.accountKeys.keep(this.scopeOf(await this.entered()), id, { jwk, thumbprint })
     return { jwk, thumbprint }
   }
 

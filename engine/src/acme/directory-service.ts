@@ -2,7 +2,7 @@
 // signed uses up its nonce in the transaction in which it takes effect.
 import { anonymous } from "../core/caller.ts"
 import type { RecordKeyUse } from "../core/audit.ts"
-import type { Signer } from "../core/signing.ts"
+import type { BlockSigner } from "../core/signing.ts"
 import type { Authority } from "../pki/authority.ts"
 import type { PkiContext, PkiStores } from "../pki/authority-service.ts"
 import { IssuingService } from "../pki/certificates/issuing-service.ts"
@@ -20,13 +20,12 @@ import {
   openDirectory,
   type ServerRules,
 } from "./directory.ts"
-import { type NonceGround, readNonce, usedNonce } from "./nonce.ts"
+import { type NonceSigners, readNonce, usedNonce } from "./nonce.ts"
 import { type Asked, type OrderTerms, refuseUnissuable } from "./order-policy.ts"
 import { AcmeProblem, malformed, unauthorized } from "./problem.ts"
 
 export interface AcmeTools {
-  /** Of nonces. */
-  readonly signer: Signer
+  readonly nonceSigners: NonceSigners
   readonly accountKeys: AccountKeys
   readonly rules: ServerRules
   /** Undefined where other servers do what needs no request. */
@@ -77,14 +76,16 @@ export abstract class DirectoryService extends IssuingService {
 
   protected readonly baseOf = ({ settings }: Authority): string => `${settings.cluster.path}/${this.path}`
 
-  protected readonly nonceGround = ({ mount }: Authority): NonceGround => ({
-    signer: this.tools.signer,
-    scope: `${mount.id} ${this.path}`,
-  })
+  /** What stands for this directory where there are others, of other mounts too. */
+  protected readonly scopeOf = ({ mount }: Authority): string => `${mount.id} ${this.path}`
+
+  protected nonceSigner(authority: Authority): BlockSigner {
+    return this.tools.nonceSigners.of(this.scopeOf(authority))
+  }
 
   protected async once<T>(nonce: string, work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
     const now = this.context.runtime.clock.now()
-    const read = readNonce(nonce, this.nonceGround(await this.entered()), now)
+    const read = readNonce(nonce, this.nonceSigner(await this.entered()), now)
     return await this.transact(async (authority, stores) => {
       if (!isServed(authority)) throw notServed()
       if (!(await stores.acmeNonces.redeem(read.digest, read.expiresAt))) throw usedNonce()

@@ -2,10 +2,11 @@ import { expect, test } from "vitest"
 import { systemRuntime } from "../core/runtime.ts"
 import { hmacSigner } from "../storage/hmac-signer.ts"
 import { minuteMs } from "../core/time.ts"
-import { newNonce, readNonce } from "./nonce.ts"
+import { endOfNonces, newNonce, NonceSigners, readNonce } from "./nonce.ts"
 
-const signer = hmacSigner(Buffer.alloc(32, 1))
-const ground = { signer, scope: "mnt-1 acme" }
+const signersUnder = (octet: number) => new NonceSigners(hmacSigner(Buffer.alloc(32, octet)))
+const signers = signersUnder(1)
+const ground = signers.of("mnt-1 acme")
 const random = { bytes: (count: number) => Buffer.alloc(count, 7) }
 
 test("a nonce says itself where and until when it counts, and has an identity of its own", () => {
@@ -20,17 +21,32 @@ test("a nonce says itself where and until when it counts, and has an identity of
 const nonce = newNonce(ground, random, 0)
 test.each([
   ["too old", nonce, ground, 60 * minuteMs],
-  ["of another directory", nonce, { signer, scope: "mnt-1 roles/web/acme" }, 0],
-  ["of another mount", nonce, { signer, scope: "mnt-2 acme" }, 0],
-  ["of another server", nonce, { signer: hmacSigner(Buffer.alloc(32, 2)), scope: ground.scope }, 0],
+  ["of another directory", nonce, signers.of("mnt-1 roles/web/acme"), 0],
+  ["of another mount", nonce, signers.of("mnt-2 acme"), 0],
+  ["of another server", nonce, signersUnder(2).of("mnt-1 acme"), 0],
   ["changed", `B${nonce.slice(1)}`, ground, 0],
+  ["changed in its code", nonce.slice(0, 40) + (nonce.endsWith("AAA") ? "BBB" : "AAA"), ground, 0],
   ["cut short", nonce.slice(0, 30), ground, 0],
+  ["cut to its block", nonce.slice(0, 22), ground, 0],
+  ["longer", `${nonce}A`, ground, 0],
   ["empty", "", ground, 0],
   ["no base64url", `${nonce} `, ground, 0],
 ])("a nonce that is %s counts for nothing", (_why, text, where, now) => {
   expect(() => readNonce(text, where, now)).toThrow(
     expect.objectContaining({ problem: expect.objectContaining({ type: "badNonce" }) }),
   )
+})
+
+test("a server that has begun anew under the same key takes nonces of before", () => {
+  expect(readNonce(nonce, signersUnder(1).of("mnt-1 acme"), 0)).toEqual(readNonce(nonce, ground, 0))
+})
+
+test.each([
+  { read: "before it ends", atMs: 60 * minuteMs - 1, isOver: false },
+  { read: "when it ends", atMs: 60 * minuteMs, isOver: true },
+  { read: "later", atMs: 61 * minuteMs, isOver: true },
+])("a digest that is looked at $read is told from others by the time alone", ({ atMs, isOver }) => {
+  expect(Buffer.compare(readNonce(nonce, ground, 0).digest, endOfNonces(atMs)) < 0).toBe(isOver)
 })
 
 // certbot decodes nonces, and gives up on one that is not (RFC 8555, section 6.5.1).

@@ -1,49 +1,70 @@
 // Nonces (RFC 8555, section 6.5; architecture 0.20): whoever hands one out writes nothing, because it says itself until when it
 // counts, for which directory, and that it is ours. It is written down when it is used.
+import QuickLRU from "quick-lru"
 import type { RandomSource } from "../core/random.ts"
-import type { Signer } from "../core/signing.ts"
+import { blockOctets, type BlockSigner, type Signer } from "../core/signing.ts"
 import { type Instant, minuteMs } from "../core/time.ts"
 import { AcmeProblem } from "./problem.ts"
 
 const lifetimeMs = 60 * minuteMs
+/** A block is the time until which the nonce counts, and 10 random octets. Its code follows. */
 const timeOctets = 6
-/** With the time a multiple of three: the code behind them then goes on in base64url, and clients read all of it as one. */
-const randomOctets = 18
-const bodyLength = ((timeOctets + randomOctets) / 3) * 4
+const nonceText = /^[\w-]{43}$/
 
-export interface NonceGround {
-  readonly signer: Signer
-  /** Mount and directory. */
-  readonly scope: string
+/** With the tables of a key one takes about a kilobyte. */
+const signersMaximum = 1_000
+
+/** Each directory of each mount has one. */
+export class NonceSigners {
+  readonly #signer: Signer
+  readonly #held = new QuickLRU<string, BlockSigner>({ maxSize: signersMaximum })
+
+  constructor(signer: Signer) {
+    this.#signer = signer
+  }
+
+  /** `scope` is mount and directory. */
+  of(scope: string): BlockSigner {
+    const held = this.#held.get(scope)
+    if (held !== undefined) return held
+    const made = this.#signer.forBlocks(`acme-nonce\n${scope}`)
+    this.#held.set(scope, made)
+    return made
+  }
 }
 
-export function newNonce({ signer, scope }: NonceGround, random: RandomSource, now: Instant): string {
-  const octets = Buffer.alloc(timeOctets + randomOctets)
+export function newNonce(signer: BlockSigner, random: RandomSource, now: Instant): string {
+  const octets = Buffer.alloc(2 * blockOctets)
   octets.writeUIntBE(now + lifetimeMs, 0, timeOctets)
-  octets.set(random.bytes(randomOctets), timeOctets)
-  const body = octets.toString("base64url")
-  return body + signer.sign(messageOf(scope, body))
+  octets.set(random.bytes(blockOctets - timeOctets), timeOctets)
+  octets.set(signer.sign(octets.subarray(0, blockOctets)), blockOctets)
+  return octets.toString("base64url")
 }
 
 export interface ReadNonce {
-  /** Tells it from all others. */
+  /** Tells it from all others, and begins with the time at which it ends (`endOfNonces`). */
   readonly digest: Uint8Array
   readonly expiresAt: Instant
 }
 
 /** Throws `badNonce` for one that is not ours, not this directory's, or too old. */
-export function readNonce(nonce: string, { signer, scope }: NonceGround, now: Instant): ReadNonce {
-  const [body, code] = [nonce.slice(0, bodyLength), nonce.slice(bodyLength)]
-  if (!/^[\w-]+$/.test(nonce) || !signer.verify(messageOf(scope, body), code))
+export function readNonce(nonce: string, signer: BlockSigner, now: Instant): ReadNonce {
+  const octets = nonceText.test(nonce) ? Buffer.from(nonce, "base64url") : undefined
+  const digest = octets?.subarray(0, blockOctets)
+  if (octets === undefined || digest === undefined || !signer.verify(digest, octets.subarray(blockOctets)))
     throw badNonce("The nonce is none of this directory's.")
-  const octets = Buffer.from(body, "base64url")
-  const expiresAt = octets.readUIntBE(0, timeOctets)
+  const expiresAt = digest.readUIntBE(0, timeOctets)
   if (expiresAt <= now) throw badNonce("The nonce is too old.")
-  return { digest: octets, expiresAt }
+  return { digest, expiresAt }
+}
+
+/** Digests of nonces that have ended are less than this, and no others are. */
+export function endOfNonces(now: Instant): Uint8Array {
+  const octets = Buffer.alloc(timeOctets)
+  octets.writeUIntBE(now + 1, 0, timeOctets)
+  return octets
 }
 
 export const usedNonce = () => badNonce("The nonce has been used.")
 
 const badNonce = (detail: string) => new AcmeProblem("badNonce", detail)
-/** The key signs addresses too; no message of one kind is one of the other. */
-const messageOf = (scope: string, body: string): string => `acme-nonce\n${scope}\n${body}`

@@ -1,4 +1,5 @@
 import type { AcmeNonceStore } from "../acme/acme-store.ts"
+import { endOfNonces } from "../acme/nonce.ts"
 import type { Instant } from "../core/time.ts"
 import { type Session, statement } from "./session.ts"
 
@@ -14,7 +15,7 @@ export class AcmeNonceRows implements AcmeNonceStore {
   }
 
   sweep(now: Instant, limit: number): Promise<number> {
-    return this.#session.run(forgetNonces, { now, limit })
+    return this.#session.run(forgetNonces, { end: endOfNonces(now), limit })
   }
 }
 
@@ -25,12 +26,12 @@ const insertNonce = statement((db, { digest, expiresAt }: { digest: Uint8Array; 
     .onConflict((used) => used.column("digest").doNothing()),
 )
 
-const forgetNonces = statement((db, { now, limit }: { now: number; limit: number }) =>
+const forgetNonces = statement((db, { end, limit }: { end: Uint8Array; limit: number }) =>
   db
     .deleteFrom("acme_nonces")
     .where(
       "digest",
       "in",
-      db.selectFrom("acme_nonces").select("digest").where("expires_at", "<=", now).orderBy("expires_at").limit(limit),
+      db.selectFrom("acme_nonces").select("digest").where("digest", "<", end).orderBy("digest").limit(limit),
     ),
 )

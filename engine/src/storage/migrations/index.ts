@@ -42,4 +42,5 @@ export const migrations: readonly Migration[] = [
   loaded("0031-token-roles", async () => (await import("./0031-token-roles.ts")).tokenRolesMigration),
   loaded("0032-app-roles", async () => (await import("./0032-app-roles.ts")).appRolesMigration),
   loaded("0033-kubernetes-logins", async () => (await import("./0033-kubernetes-logins.ts")).kubernetesLoginsMigration),
+  loaded("0034-nonces-by-digest", async () => (await import("./0034-nonces-by-digest.ts")).noncesByDigestMigration),
 ]
