@@ -2,10 +2,14 @@
 // of the event loop share the answer: all of them came before it was read, and a commit of this process ends it.
 import type { Arrival, Generations } from "../core/generations.ts"
 import type { Database } from "./database.ts"
-import { authorityFamily, readFrontGenerations, readGeneration, revocationsFamily } from "./generations.ts"
+import {
+  authorityFamily,
+  type FrontGenerations,
+  readFrontGenerations,
+  readGeneration,
+  revocationsFamily,
+} from "./generations.ts"
 import type { Session } from "./session.ts"
-
-type Front = Awaited<ReturnType<typeof readFrontGenerations>>
 
 /** No family is called so. */
 const frontKey = ""
@@ -14,6 +18,8 @@ export const currentGenerations = (database: Database): Generations => {
   // A new one each time, and not the same one emptied: V8 keeps what an old table of a map was followed by, for as long as that.
   let known = new Map<string, Promise<unknown>>()
   let knownSince = -1
+  /** Of the mount that was asked for last, which the next request mostly asks for as well. */
+  let likely = ""
 
   const shared = <T>(key: string, read: (session: Session) => Promise<T>): Promise<T> => {
     const { commitCount } = database.activity
@@ -34,19 +40,27 @@ export const currentGenerations = (database: Database): Generations => {
     return answer
   }
   const current = (family: string) => shared(family, (session) => readGeneration(session, family))
-  const front = () => shared(frontKey, readFrontGenerations)
+  const front = () => shared(frontKey, (session) => readFrontGenerations(session, likely))
+
+  async function authority(mountId: string): Promise<number> {
+    const family = authorityFamily(mountId)
+    likely = family
+    const { also } = await front()
+    return also.family === family ? also.number : await current(family)
+  }
+
   return {
     ...asked(front),
     arrival() {
-      let seen: Promise<Front> | undefined
+      let seen: Promise<FrontGenerations> | undefined
       return asked(() => (seen ??= front()))
     },
-    authority: (mountId) => current(authorityFamily(mountId)),
+    authority,
     revocations: (mountId) => current(revocationsFamily(mountId)),
   }
 }
 
-const asked = (front: () => Promise<Front>): Arrival => ({
+const asked = (front: () => Promise<FrontGenerations>): Arrival => ({
   identity: async () => (await front()).identity,
   mounts: async () => (await front()).mounts,
 })

@@ -61,6 +61,17 @@ describe.each(databaseKinds.filter(({ available }) => available))("works begun t
     ])
   })
 
+  test("see what another of them has changed while it read", async () => {
+    const atOnce = async (session: Session) =>
+      Promise.all([
+        readGeneration(session, authority),
+        readMountGenerations(session, mountId),
+        bumpGeneration(session, authority),
+      ])
+    const outcomes = await inTurn([atOnce, read, readBoth])
+    expect(outcomes.slice(1)).toEqual([1, { mounts: 0, authority: 1 }])
+  })
+
   test("see nothing of what has come to nothing", async () => {
     const failing = async (session: Session) => {
       await bumpGeneration(session, authority)

@@ -1,6 +1,6 @@
 // One number per family of facts that replicas cache (architecture 0.23): whoever changes such a fact bumps it in the
 // same transaction, and whoever cached it compares.
-import { sql } from "kysely"
+import { type Expression, sql } from "kysely"
 import type { MountId } from "../pki/mount.ts"
 import { statement, type Session } from "./session.ts"
 
@@ -13,18 +13,23 @@ export const revocationsFamily = (mountId: string): string => `revocations/${mou
 export async function readGeneration(session: Session, family: string): Promise<number> {
   const seen = session.generationsSeen?.get(family)
   if (seen !== undefined) return seen
+  const note = session.generationsSeen?.noting()
   const number = (await session.first(read, { family }))?.number ?? 0
-  session.generationsSeen?.set(family, number)
+  note?.(family, number)
   return number
 }
 
-/** Those that nearly every request asks for, in one query. */
-export async function readFrontGenerations(
-  session: Session,
-): Promise<{ readonly identity: number; readonly mounts: number }> {
-  const rows = await session.all(readFront, {})
-  const numberOf = (wanted: string) => rows.find(({ family }) => family === wanted)?.number ?? 0
-  return { identity: numberOf(identityFamily), mounts: numberOf(mountsFamily) }
+export interface FrontGenerations {
+  readonly identity: number
+  readonly mounts: number
+  /** Of the family that was asked for as well. */
+  readonly also: { readonly family: string; readonly number: number }
+}
+
+/** Those that nearly every request asks for, and one more, in one query. */
+export async function readFrontGenerations(session: Session, family: string): Promise<FrontGenerations> {
+  const row = await session.first(readFront, { family })
+  return { identity: row?.identity ?? 0, mounts: row?.mounts ?? 0, also: { family, number: row?.also ?? 0 } }
 }
 
 /** Of all mounts and of one of them, in one query. */
@@ -32,47 +37,49 @@ export async function readMountGenerations(
   session: Session,
   mountId: MountId,
 ): Promise<{ readonly mounts: number; readonly authority: number }> {
-  const authority = authorityFamily(mountId)
+  const family = authorityFamily(mountId)
   const { generationsSeen } = session
-  const seen = { mounts: generationsSeen?.get(mountsFamily), authority: generationsSeen?.get(authority) }
+  const seen = { mounts: generationsSeen?.get(mountsFamily), authority: generationsSeen?.get(family) }
   if (seen.mounts !== undefined && seen.authority !== undefined)
     return { mounts: seen.mounts, authority: seen.authority }
-  const rows = await session.all(readPair, { mounts: mountsFamily, authority })
-  const numberOf = (wanted: string) => {
-    const number = rows.find(({ family }) => family === wanted)?.number ?? 0
-    generationsSeen?.set(wanted, number)
-    return number
-  }
-  return { mounts: numberOf(mountsFamily), authority: numberOf(authority) }
+  const note = generationsSeen?.noting()
+  const row = await session.first(readPair, { family })
+  const [mounts, authority] = [row?.mounts ?? 0, row?.also ?? 0]
+  note?.(mountsFamily, mounts)
+  note?.(family, authority)
+  return { mounts, authority }
 }
 
 export async function bumpGeneration(session: Session, family: string): Promise<void> {
-  session.generationsSeen?.clear()
+  session.generationsSeen?.forget()
   await session.run(bump, { family })
 }
 
 /** Bumps it, and says to which number. */
 export async function nextGeneration(session: Session, family: string): Promise<number> {
-  session.generationsSeen?.clear()
+  session.generationsSeen?.forget()
   const row = await session.first(bumpReturning, { family })
   if (row === undefined) throw new Error(`the generation of ${family} was not written`)
   return row.number
 }
 
-const read = statement<{ family: string }, { number: number }>((db, { family }) =>
-  db.selectFrom("generations").select("number").where("family", "=", family),
+const numberOf = (db: Session["db"], family: string | Expression<string>) =>
+  db.selectFrom("generations").select("number").where("family", "=", family)
+
+const read = statement<{ family: string }, { number: number }>((db, { family }) => numberOf(db, family))
+
+// One row of several questions: for a list of families SQLite makes a table of that list with each query.
+const readFront = statement<{ family: string }, Record<"identity" | "mounts" | "also", number | null>>(
+  (db, { family }) =>
+    db.selectNoFrom([
+      numberOf(db, sql.lit(identityFamily)).as("identity"),
+      numberOf(db, sql.lit(mountsFamily)).as("mounts"),
+      numberOf(db, family).as("also"),
+    ]),
 )
 
-const readFront = statement<Record<string, never>, { family: string; number: number }>((db) =>
-  db
-    .selectFrom("generations")
-    .select(["family", "number"])
-    .where("family", "in", [sql.lit(identityFamily), sql.lit(mountsFamily)]),
-)
-
-const readPair = statement<{ mounts: string; authority: string }, { family: string; number: number }>(
-  (db, { mounts, authority }) =>
-    db.selectFrom("generations").select(["family", "number"]).where("family", "in", [mounts, authority]),
+const readPair = statement<{ family: string }, Record<"mounts" | "also", number | null>>((db, { family }) =>
+  db.selectNoFrom([numberOf(db, sql.lit(mountsFamily)).as("mounts"), numberOf(db, family).as("also")]),
 )
 
 const bump = statement<{ family: string }, unknown>((db, { family }) =>

@@ -1,6 +1,7 @@
 // One unit of work against the database, on either dialect. Kysely builds and types the SQL; a session runs it.
 // Queries on hot paths are compiled once (`statement`), because building one costs more than SQLite needs to answer it.
 import type { CompiledQuery, Kysely } from "kysely"
+import type { GenerationsSeen } from "./generations-seen.ts"
 import type { Tables } from "./tables.ts"
 
 export type DialectName = "sqlite" | "postgres"
@@ -18,7 +19,7 @@ export interface Session {
    * Numbers of `generations` by family, for all works of one transaction; undefined where each has a transaction of its own. Whoever
    * changes one forgets them all.
    */
-  readonly generationsSeen: Map<string, number> | undefined
+  readonly generationsSeen: GenerationsSeen | undefined
   all<Row>(query: Compilable<Row>): Promise<Row[]>
   all<Parameters, Row>(query: Statement<Parameters, Row>, parameters: Parameters): Promise<Row[]>
   first<Row>(query: Compilable<Row>): Promise<Row | undefined>

@@ -15,6 +15,7 @@ import { type Backend, type BackendOptions, defaultLongestWorkMs } from "./backe
 import { backOff } from "./backoff.ts"
 import type { Bound } from "./dialect.ts"
 import { Checkpointer } from "./checkpointer.ts"
+import { GenerationsSeen } from "./generations-seen.ts"
 import type { Session } from "./session.ts"
 import {
   busyDatabase,
@@ -173,7 +174,7 @@ class SqliteStore implements Backend {
   /** Free at any moment, because what it does is done at once. None in memory. */
   readonly #glancer: SqliteConnection | undefined
   /** In the transaction of a batch, which nobody else writes beside, by works of it that stand. */
-  #generationsSeen = new Map<string, number>()
+  #generationsSeen = new GenerationsSeen()
   /** How many shared the last commit. */
   #gatheredBefore = 0
   readonly #disk: { readonly log: WriteAheadSync; readonly checkpointer: Checkpointer | undefined } | undefined
@@ -396,7 +397,7 @@ class SqliteStore implements Backend {
     for (let attempt = 1; ; attempt += 1) {
       try {
         this.#writer.command("begin immediate")
-        this.#generationsSeen = new Map()
+        this.#generationsSeen = new GenerationsSeen()
         return
       } catch (error) {
         if (!isBusy(error)) throw error
@@ -421,7 +422,7 @@ class SqliteStore implements Backend {
       // A full disk or an I/O error undoes the whole batch by itself; then the commit fails, and everyone hears of it.
       if (guarded && writer.inTransaction) {
         writer.command("rollback to work")
-        this.#generationsSeen.clear()
+        this.#generationsSeen.forget()
         writer.command("release work")
       }
       const leavesWrites = !guarded && session.hasWritten && writer.inTransaction
@@ -479,7 +480,7 @@ class SqliteSession extends UnitOfWork {
   /** A statement went through that may have been more than a question. One that fails undoes itself. */
   hasWritten = false
 
-  constructor(connection: SqliteConnection, generationsSeen?: Map<string, number>) {
+  constructor(connection: SqliteConnection, generationsSeen?: GenerationsSeen) {
     super("sqlite", generationsSeen)
     this.#connection = connection
   }

@@ -1,5 +1,6 @@
 import type { Bound } from "./dialect.ts"
 import { bind, bindTogether, coldKysely } from "./dialect.ts"
+import type { GenerationsSeen } from "./generations-seen.ts"
 import type { Compilable, DialectName, Session, Statement, Writing } from "./session.ts"
 
 export type Fetch = "all" | "first" | "run"
@@ -10,11 +11,11 @@ export type Fetch = "all" | "first" | "run"
  */
 export abstract class UnitOfWork implements Session {
   readonly dialect: DialectName
-  readonly generationsSeen: Map<string, number> | undefined
+  readonly generationsSeen: GenerationsSeen | undefined
   #settled = false
   #failure: { readonly error: unknown } | undefined
 
-  constructor(dialect: DialectName, generationsSeen?: Map<string, number>) {
+  constructor(dialect: DialectName, generationsSeen?: GenerationsSeen) {
     this.dialect = dialect
     this.generationsSeen = generationsSeen
   }
