@@ -1,7 +1,7 @@
 // Serves a fetch function on a socket: limits and timeouts against slow or hostile peers, TLS, and an end that loses nothing.
 import { statSync, unlinkSync } from "node:fs"
 import { createServer as createHttpServer, ServerResponse } from "node:http"
-import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerOptions } from "node:http"
+import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, Server, ServerOptions } from "node:http"
 import { createServer as createHttpsServer } from "node:https"
 import { connect, type Socket } from "node:net"
 import { getRequestListener } from "@hono/node-server"
@@ -207,9 +207,14 @@ class Answer<Request extends IncomingMessage = IncomingMessage> extends ServerRe
   /** By names in lower case. */
   readonly added: Record<string, string> = {}
 
-  override writeHead(status: number, ...given: readonly unknown[]): this {
-    const headers = given.find((one) => typeof one === "object") as OutgoingHttpHeaders | undefined
-    return super.writeHead(status, { ...this.added, ...headers })
+  override writeHead(status: number, ...given: unknown[]): this {
+    const headers = given.at(-1)
+    const reason = typeof given[0] === "string" ? given[0] : undefined
+    // What Node refuses by itself has names and values in one list.
+    const all = Array.isArray(headers)
+      ? [...Object.entries(this.added).flat(), ...(headers as OutgoingHttpHeader[])]
+      : { ...this.added, ...(headers === reason ? undefined : (headers as OutgoingHttpHeaders | undefined)) }
+    return reason === undefined ? super.writeHead(status, all) : super.writeHead(status, reason, all)
   }
 }
 
