@@ -20,7 +20,8 @@ import {
   openDirectory,
   type ServerRules,
 } from "./directory.ts"
-import { type NonceSigners, readNonce, usedNonce } from "./nonce.ts"
+import { readNonce, usedNonce } from "./nonce.ts"
+import type { NonceSigners } from "./nonce-signers.ts"
 import { type Asked, type OrderTerms, refuseUnissuable } from "./order-policy.ts"
 import { AcmeProblem, malformed, unauthorized } from "./problem.ts"
 

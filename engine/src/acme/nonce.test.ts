@@ -2,7 +2,8 @@ import { expect, test } from "vitest"
 import { systemRuntime } from "../core/runtime.ts"
 import { hmacSigner } from "../storage/hmac-signer.ts"
 import { minuteMs } from "../core/time.ts"
-import { endOfNonces, newNonce, NonceSigners, readNonce } from "./nonce.ts"
+import { endOfNonces, newNonce, readNonce } from "./nonce.ts"
+import { NonceSigners } from "./nonce-signers.ts"
 
 const signersUnder = (octet: number) => new NonceSigners(hmacSigner(Buffer.alloc(32, octet)))
 const signers = signersUnder(1)

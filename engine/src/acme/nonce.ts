@@ -1,8 +1,7 @@
 // Nonces (RFC 8555, section 6.5; architecture 0.20): whoever hands one out writes nothing, because it says itself until when it
 // counts, for which directory, and that it is ours. It is written down when it is used.
-import QuickLRU from "quick-lru"
 import type { RandomSource } from "../core/random.ts"
-import { blockOctets, type BlockSigner, type Signer } from "../core/signing.ts"
+import { blockOctets, type BlockSigner } from "../core/signing.ts"
 import { type Instant, minuteMs } from "../core/time.ts"
 import { AcmeProblem } from "./problem.ts"
 
@@ -10,28 +9,6 @@ const lifetimeMs = 60 * minuteMs
 /** A block is the time until which the nonce counts, and 10 random octets. Its code follows. */
 const timeOctets = 6
 const nonceText = /^[\w-]{43}$/
-
-/** With the tables of a key one takes about a kilobyte. */
-const signersMaximum = 1_000
-
-/** Each directory of each mount has one. */
-export class NonceSigners {
-  readonly #signer: Signer
-  readonly #held = new QuickLRU<string, BlockSigner>({ maxSize: signersMaximum })
-
-  constructor(signer: Signer) {
-    this.#signer = signer
-  }
-
-  /** `scope` is mount and directory. */
-  of(scope: string): BlockSigner {
-    const held = this.#held.get(scope)
-    if (held !== undefined) return held
-    const made = this.#signer.forBlocks(`acme-nonce\n${scope}`)
-    this.#held.set(scope, made)
-    return made
-  }
-}
 
 export function newNonce(signer: BlockSigner, random: RandomSource, now: Instant): string {
   const octets = Buffer.alloc(2 * blockOctets)
@@ -49,9 +26,9 @@ export interface ReadNonce {
 
 /** Throws `badNonce` for one that is not ours, not this directory's, or too old. */
 export function readNonce(nonce: string, signer: BlockSigner, now: Instant): ReadNonce {
-  const octets = nonceText.test(nonce) ? Buffer.from(nonce, "base64url") : undefined
-  const digest = octets?.subarray(0, blockOctets)
-  if (octets === undefined || digest === undefined || !signer.verify(digest, octets.subarray(blockOctets)))
+  const octets = Buffer.from(nonce, "base64url")
+  const digest = octets.subarray(0, blockOctets)
+  if (!nonceText.test(nonce) || !signer.verify(digest, octets.subarray(blockOctets)))
     throw badNonce("The nonce is none of this directory's.")
   const expiresAt = digest.readUIntBE(0, timeOctets)
   if (expiresAt <= now) throw badNonce("The nonce is too old.")

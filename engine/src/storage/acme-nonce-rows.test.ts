@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { newNonce, NonceSigners, readNonce } from "../acme/nonce.ts"
+import { newNonce, readNonce } from "../acme/nonce.ts"
+import { NonceSigners } from "../acme/nonce-signers.ts"
 import { systemRuntime } from "../core/runtime.ts"
 import { minuteMs } from "../core/time.ts"
 import { sharedDatabaseKinds, storedMount } from "../testing/stored-mount.ts"

@@ -19,6 +19,7 @@ export class AcmeNonceRows implements AcmeNonceStore {
   }
 }
 
+// Servers of the release before, which may still be running, sweep by the time in a column of its own.
 const insertNonce = statement((db, { digest, expiresAt }: { digest: Uint8Array; expiresAt: number }) =>
   db
     .insertInto("acme_nonces")

@@ -1,4 +1,4 @@
-// The key of signed addresses is shared by all replicas, so that an address stays good across restarts and wherever it is sent.
+// The key of signed addresses and of nonces is shared by all replicas, so that each stays good across restarts and wherever it is sent to.
 import { createCipheriv, createHmac, createSecretKey, timingSafeEqual } from "node:crypto"
 import { type BlockSigner, blockOctets, type Signer } from "../core/signing.ts"
 
