@@ -7,6 +7,7 @@ import { constants, copyFile, mkdir, mkdtemp, rm } from "node:fs/promises"
 import { Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { Client } from "pg"
 import { openDatabase, type Database, type DatabaseOptions } from "./database.ts"
 
@@ -122,8 +123,6 @@ function postgresServer(): string | undefined {
   return url === "" ? undefined : url
 }
 
-let created = 0
-
 async function temporaryPostgres({ empty = false, unused = false }: PlaceOptions = {}): Promise<Place> {
   const server = postgresServer()
   if (server === undefined) throw new Error("no PostgreSQL to test on")
@@ -195,8 +194,8 @@ class Emptier {
 type CreatedPlace = Place & { readonly name: string }
 
 async function createdOn(server: string, prefix = "test", options = ""): Promise<CreatedPlace> {
-  created += 1
-  const name = `${prefix}_${process.pid}_${created}`
+  // Not by its process alone: a long run comes round to the number of one that is over.
+  const name = `${prefix}_${process.pid}_${process.hrtime.bigint().toString(36)}`
   await command(server, `create database ${name}${options}`)
   const url = new URL(server)
   url.pathname = `/${name}`
@@ -212,7 +211,7 @@ export const templateVariable = "CHANCERY_TEST_TEMPLATE"
 
 /** One with the schema of this release, which nobody may be connected to. Its copies go with it. */
 export async function createTemplate(server: string): Promise<{ readonly name: string } & AsyncDisposable> {
-  const template = await createdOn(server, `test_${process.hrtime.bigint()}`)
+  const template = await createdOn(server)
   {
     await using database = await openDatabase(template.url)
     await database.migrate()
@@ -296,10 +295,7 @@ const sizeMaximum = 32 * 2 ** 20
 
 /** As the template is; false where it cannot be, or the user may not do what is done for it. */
 async function emptyDatabase(client: Client): Promise<boolean> {
-  await client.query(
-    `select pg_terminate_backend(pid, 10000) from pg_stat_activity
-     where datname = current_database() and pid <> pg_backend_pid()`,
-  )
+  if (!(await endOthers(client))) return false
   const { rows } = await client.query<{ same: boolean; used: readonly string[] }>(
     `select usesuper and pg_database_size(current_database()) < ${sizeMaximum}
        and ${schemaDigest} = (select digest from ${kept}.${digestTable}) as same, array(
@@ -313,6 +309,22 @@ async function emptyDatabase(client: Client): Promise<boolean> {
   await client.query(textOfEmptying(found.used, first))
   return true
 }
+
+/** Those that tests have just closed end within a millisecond or two; the server itself would look again after a hundred. */
+async function endOthers(client: Client): Promise<boolean> {
+  for (let attempt = 0; attempt < endingAttempts; attempt += 1) {
+    const { rows } = await client.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid()`,
+    )
+    if (rows.length === 0) return true
+    await sleep(2)
+  }
+  return false
+}
+
+/** Of at least 2 ms each. */
+const endingAttempts = 5_000
 
 async function firstOf(client: Client) {
   const filled = (await tablesOf(client, kept)).filter((name) => name !== digestTable)
