@@ -111,6 +111,101 @@ test("content that fails half-way is cut off, and content that nobody takes any 
   await left.promise
 })
 
+const octetsOfLongAnswer = 20 * 2 ** 20
+
+/** Long, and made in one of the two ways there are. */
+const longAnswers: readonly { readonly how: string; readonly serve: Serve }[] = [
+  { how: "made as a whole", serve: async () => new Response(Buffer.alloc(octetsOfLongAnswer)) },
+  {
+    how: "still being made",
+    async serve(_request, { send }) {
+      const octetsOfPiece = 2 ** 16
+      send?.(
+        (async function* () {
+          for (let left = octetsOfLongAnswer; left > 0; left -= octetsOfPiece) yield Buffer.alloc(octetsOfPiece)
+        })(),
+      )
+      return new Response(null)
+    },
+  },
+]
+
+const readers = longAnswers.flatMap((answer) =>
+  [true, false].flatMap((isSecure) => [true, false].map((isLast) => ({ ...answer, isSecure, isLast }))),
+)
+const describedReader = "an answer $how (TLS: $isSecure, last of its connection: $isLast)"
+
+/** Of an answer that is longer than what the socket holds: what has been read of it when the first piece is there. */
+async function readingOf({ serve, isSecure, isLast }: (typeof readers)[number], unreadTimeoutMs: number) {
+  const tls = isSecure ? { tls: new HeldIdentity(old) } : {}
+  const { server, port } = await listening(serve, { ...tls, unreadTimeoutMs, timeoutCheckMs: unreadTimeoutMs / 4 })
+  const host = { port, host: "127.0.0.1" }
+  const socket = isSecure ? connectSecurely({ ...host, rejectUnauthorized: false }) : connect(host)
+  const read = { octets: 0 }
+  socket.on("error", () => undefined)
+  socket.on("data", (piece) => {
+    if (read.octets === 0) socket.pause()
+    read.octets += piece.length
+  })
+  socket.write(`GET / HTTP/1.1\r\nHost: a\r\n${isLast ? "Connection: close\r\n" : ""}\r\n`)
+  await expect.poll(() => read.octets).toBeGreaterThan(0)
+  return { server, socket, read }
+}
+
+test.each(readers)(`who takes nothing of ${describedReader} loses it`, async (reader) => {
+  const { server, socket, read } = await readingOf(reader, 200)
+  // Which does not come to an end while it has something to send.
+  expect(await server.close(hourMs)).toEqual({ cut: 0 })
+  const over = once(socket, "close")
+  socket.resume()
+  await over
+  expect(read.octets).toBeLessThan(octetsOfLongAnswer)
+})
+
+/** One MiB after another; the octets that there were until nothing more came. */
+async function readSlowly(reader: (typeof readers)[number]): Promise<number> {
+  // Long enough for a machine that is busy with other things, and shorter than what all of it takes.
+  const { socket, read } = await readingOf(reader, 2_000)
+  const over = once(socket, "close")
+  while (read.octets < octetsOfLongAnswer && !socket.destroyed) {
+    const enough = read.octets + 2 ** 20
+    const onData = () => {
+      if (read.octets >= Math.min(enough, octetsOfLongAnswer)) socket.pause().emit("enough")
+    }
+    socket.on("data", onData).resume()
+    await Promise.race([once(socket, "enough"), over])
+    socket.off("data", onData)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  socket.destroy()
+  return read.octets
+}
+
+test("who takes an answer slowly gets all of it, however it is made and sent", async () => {
+  const cut = await Promise.all(
+    readers.map(async (reader) => ((await readSlowly(reader)) < octetsOfLongAnswer ? [reader] : [])),
+  )
+  expect(cut.flat()).toEqual([])
+})
+
+test("content that is long in coming is waited for", async () => {
+  const { url } = await listening(
+    async (_request, { send }) => {
+      send?.(
+        (async function* () {
+          yield Buffer.alloc(octetsOfLongAnswer)
+          await new Promise((resolve) => setTimeout(resolve, 500))
+          yield Buffer.from("the end")
+        })(),
+      )
+      return new Response(null)
+    },
+    { unreadTimeoutMs: 50, timeoutCheckMs: 10 },
+  )
+  const { body } = await request(url)
+  expect((await body.text()).endsWith("the end")).toBe(true)
+})
+
 test("a body comes as the socket has it, each piece until the next, and is refused when it ends too early", async () => {
   const told: unknown[] = []
   const { url, port } = await listening(async (incoming, { body }) => {

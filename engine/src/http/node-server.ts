@@ -36,6 +36,8 @@ export interface NodeServerOptions {
   readonly timeoutCheckMs?: number
   /** Longer than the idle time of common proxies (60 s), so that the proxy and not we close an idle connection. */
   readonly keepAliveTimeoutMs?: number
+  /** For how long a client may take nothing of an answer that is there. */
+  readonly unreadTimeoutMs?: number
   readonly maximumHeaderBytes?: number
   readonly maximumConnections?: number
 }
@@ -82,6 +84,9 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
   server.maxConnections = options.maximumConnections ?? 10_000
 
   const inFlight = new UnderWay<ServerResponse>()
+  const sentOver = secure?.sentOver ?? ((socket: Socket) => socket.bytesWritten)
+  const endUnread = unreadAnswers(inFlight, sentOver, options.unreadTimeoutMs ?? 60_000)
+  const watch = setInterval(endUnread, settings.connectionsCheckingInterval).unref()
   // Node takes a connection for idle once its answer has been given to it, of which much may not have gone out yet. Whoever has all
   // of an answer calls again.
   const closeIdleConnections = server.closeIdleConnections.bind(server)
@@ -170,6 +175,7 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
     await nextTurn()
     await nextTurn()
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    void closed.then(() => clearInterval(watch))
     server.closeIdleConnections()
     secure?.close()
     const timer = new AbortController()
@@ -216,6 +222,52 @@ class Answer<Request extends IncomingMessage = IncomingMessage> extends ServerRe
       : { ...this.added, ...(headers === reason ? undefined : (headers as OutgoingHttpHeaders | undefined)) }
     return reason === undefined ? super.writeHead(status, all) : super.writeHead(status, reason, all)
   }
+
+  /** What is long goes out as the socket takes it: TLS would encipher all of it at once, and nobody see how much has been read. */
+  override end(...given: unknown[]): this {
+    const [content] = given
+    const isContent = given.length === 1 && (typeof content === "string" || content instanceof Uint8Array)
+    if (!isContent || content.length <= octetsAtOnce) return super.end(...(given as []))
+    void this.#endInPieces(typeof content === "string" ? Buffer.from(content) : content)
+    return this
+  }
+
+  async #endInPieces(content: Uint8Array): Promise<void> {
+    for (let at = 0; at < content.length && !this.destroyed; at += octetsAtOnce)
+      if (!this.write(content.subarray(at, at + octetsAtOnce))) await drained(this)
+    super.end()
+  }
+}
+
+const octetsAtOnce = 256 * 1024
+
+/**
+ * Has those given up that are there and of which their clients have taken nothing for that long, as proxies do (`send_timeout`): they
+ * hold a connection, and what has been made of the answer. Looks for them when called, so that all others cost nothing.
+ */
+function unreadAnswers(
+  inFlight: Iterable<ServerResponse>,
+  sentOver: (socket: Socket) => number | undefined,
+  timeoutMs: number,
+): () => void {
+  const watched = new WeakSet<ServerResponse>()
+  return () => {
+    for (const outgoing of inFlight) {
+      const { socket, writableLength } = outgoing
+      let sent = socket === null || writableLength === 0 ? undefined : sentOver(socket)
+      if (socket === null || sent === undefined || watched.has(outgoing)) continue
+      watched.add(outgoing)
+      outgoing.setTimeout(timeoutMs, () => {
+        // Where nothing is left, what is awaited is the rest of the answer.
+        if (outgoing.writableLength === 0) return
+        // Node itself sees only whether anything goes out over a plain connection.
+        const before = sent
+        sent = sentOver(socket)
+        if (sent === before) outgoing.destroy()
+        else outgoing.setTimeout(timeoutMs)
+      })
+    }
+  }
 }
 
 /** The head of an answer and its content, no more of which is taken than the socket takes. */
@@ -250,8 +302,15 @@ const drained = (outgoing: ServerResponse): Promise<void> =>
     if (outgoing.destroyed) settle()
   })
 
-/** `close` ends the handshakes under way: the server's own way to close idle connections does not know them yet. */
-function createSecureServer(settings: ServerOptions, source: SecureContextSource): { server: Server; close(): void } {
+interface SecureServer {
+  readonly server: Server
+  /** Octets, enciphered; undefined where nobody knows. */
+  readonly sentOver: (socket: Socket) => number | undefined
+  /** Ends the handshakes under way: the server's own way to close idle connections does not know them yet. */
+  close(): void
+}
+
+function createSecureServer(settings: ServerOptions, source: SecureContextSource): SecureServer {
   const server = createHttpsServer({
     ...settings,
     ...secureContextOptions(source.current()),
@@ -268,9 +327,16 @@ function createSecureServer(settings: ServerOptions, source: SecureContextSource
       if (handshakes.get(peer) === socket) handshakes.delete(peer)
     })
   })
-  server.on("secureConnection", (socket: Socket) => handshakes.delete(peerOf(socket)))
+  const carriers = new WeakMap<Socket, Socket>()
+  server.on("secureConnection", (socket: Socket) => {
+    const peer = peerOf(socket)
+    const carrier = handshakes.get(peer)
+    if (carrier !== undefined) carriers.set(socket, carrier)
+    handshakes.delete(peer)
+  })
   return {
     server,
+    sentOver: (socket) => carriers.get(socket)?.bytesWritten,
     close() {
       stopFollowing()
       for (const socket of handshakes.values()) socket.destroy()
