@@ -227,19 +227,20 @@ class Answer<Request extends IncomingMessage = IncomingMessage> extends ServerRe
   override end(...given: unknown[]): this {
     const [content] = given
     const isContent = given.length === 1 && (typeof content === "string" || content instanceof Uint8Array)
-    if (!isContent || content.length <= octetsAtOnce) return super.end(...(given as []))
+    if (!isContent || content.length <= pieceBytes) return super.end(...(given as []))
     void this.#endInPieces(typeof content === "string" ? Buffer.from(content) : content)
     return this
   }
 
   async #endInPieces(content: Uint8Array): Promise<void> {
-    for (let at = 0; at < content.length && !this.destroyed; at += octetsAtOnce)
-      if (!this.write(content.subarray(at, at + octetsAtOnce))) await drained(this)
+    for (let at = 0; at < content.length && !this.destroyed; at += pieceBytes)
+      if (!this.write(content.subarray(at, at + pieceBytes))) await drained(this)
     super.end()
   }
 }
 
-const octetsAtOnce = 256 * 1024
+/** Of a long answer: each is taken before the next one is given to the socket. */
+const pieceBytes = 256 * 1024
 
 /**
  * Has those given up that are there and of which their clients have taken nothing for that long, as proxies do (`send_timeout`): they
@@ -253,9 +254,10 @@ function unreadAnswers(
   const watched = new WeakSet<ServerResponse>()
   return () => {
     for (const outgoing of inFlight) {
-      const { socket, writableLength } = outgoing
-      let sent = socket === null || writableLength === 0 ? undefined : sentOver(socket)
-      if (socket === null || sent === undefined || watched.has(outgoing)) continue
+      const { socket } = outgoing
+      if (socket === null || outgoing.writableLength === 0 || watched.has(outgoing)) continue
+      let sent = sentOver(socket)
+      if (sent === undefined) continue
       watched.add(outgoing)
       outgoing.setTimeout(timeoutMs, () => {
         // Where nothing is left, what is awaited is the rest of the answer.
