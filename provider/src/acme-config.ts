@@ -1,51 +1,59 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedPkiAcmeConfig } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import { declaredResource } from "./shell.ts"
+import type { Resolved } from "./resolved.ts"
+import { declaredResource, type DeclaredResource } from "./shell.ts"
 
 type Texts = pulumi.Input<pulumi.Input<string>[]>
 
-/** A setting that was never declared is not managed. One that is declared no longer goes back to what a new mount has. */
+/**
+ * ACME settings of a mount. A setting that the program never declared is not managed. A setting removed from the program returns
+ * to its default.
+ */
 export interface AcmeConfigArgs extends LifeArgs {
-  /** Path of the mount. `chancery:pkiMount`, else `pki`, when left out. */
+  /** Path of the mount. Default: `chancery:pkiMount`, else `pki`. Changing it forces replacement. */
   mount?: pulumi.Input<string>
-  /** The mount has to have a `clusterPath`, and to let `Location`, `Replay-Nonce` and `Link` through. */
+  /** Serve ACME. Requires `clusterPath` and the response headers `Location`, `Replay-Nonce` and `Link` on the mount. Default: false. */
   enabled?: pulumi.Input<boolean>
-  /** Ids or names that directories may name; `["*"]`, all of them, when left out. */
+  /** Issuers that directories may name, by id or name. Default: `["*"]`, every issuer. */
   allowedIssuers?: Texts
-  /** Names that directories and profiles may name; `["*"]`, all of them, when left out. */
+  /** Roles that directories and profiles may name. Default: `["*"]`, every role. */
   allowedRoles?: Texts
-  /** Whether certificates have their role's extended key usages; they are for servers only when left out. */
+  /** Use the extended key usages of the role instead of `serverAuth` alone. Default: false. */
   allowRoleExtKeyUsage?: pulumi.Input<boolean>
-  /** `sign-verbatim` (when left out), `role:NAME`, `external-policy`, `external-policy:POLICY` or `forbid`. */
+  /**
+   * Policy of directories without a role: `sign-verbatim`, `role:NAME`, `external-policy`, `external-policy:POLICY` or `forbid`.
+   * Default: `sign-verbatim`.
+   */
   defaultDirectoryPolicy?: pulumi.Input<string>
-  /** An address with or without a port; the system's resolver when left out or empty. */
+  /** DNS server for validation, as `address` or `address:port`. Default: the system's resolver. */
   dnsResolver?: pulumi.Input<string>
-  /** Whose accounts need an `AcmeEab`; nobody's when left out. */
+  /** Accounts that need an external account binding (`AcmeEab`). Default: `not-required`. */
   eabPolicy?: pulumi.Input<"not-required" | "new-account-required" | "always-required">
-  /** No certificate is valid for longer; `90d` when left out or `0s`. */
+  /** Maximum lifetime of ACME certificates. Default (or `0s`): `90d`. */
   maxTtl?: pulumi.Input<string>
-  /** Where challenges may be answered from besides public addresses, in CIDR form. */
+  /** Non-public address ranges (CIDR) that validation may reach. Default: none. */
   challengePermittedIpRanges?: Texts
-  /** Names of this authority in CAA records, which are looked at only where there are any. */
+  /** Names of this authority in CAA records. Default: none, CAA records are not checked. */
   caaIdentities?: Texts
-  /** The address of what every new account has to agree to. */
+  /** URL of the terms of service that new accounts must agree to. Default: none. */
   termsOfService?: pulumi.Input<string>
+  /** URL of a page about this authority. Default: none. */
   website?: pulumi.Input<string>
-  /** New orders of one account within 3 hours; 3,000 when left out, any number when 0, like the others. */
+  /** Limit of new orders for one account in 3 hours. 0: no limit. Default: 3,000. */
   ordersPerAccount?: pulumi.Input<number>
-  /** New orders that have one name, of all accounts, within 7 days; 100 when left out. */
+  /** Limit of certificates for one name in 7 days, across all accounts. 0: no limit. Default: 100. */
   ordersPerName?: pulumi.Input<number>
-  /** Accounts that are made from one address within 3 hours; 500 when left out. */
+  /** Limit of new accounts from one address in 3 hours. 0: no limit. Default: 500. */
   accountsPerAddress?: pulumi.Input<number>
-  /** Failures of one account to prove one name within an hour; 60 when left out. */
+  /** Limit of failed validations of one account and name in an hour. 0: no limit. Default: 60. */
   failedValidations?: pulumi.Input<number>
-  /** Other numbers for some directories, such as `roles/web/acme orders_per_account=100`; `*` is any one part of a path. */
+  /** Limits of single directories, such as `roles/web/acme orders_per_account=100`; `*` matches one path segment. */
   directoryLimits?: Texts
 }
 
-/** What a state has of it: every setting as it is in force. */
-export type AcmeConfigState = ObservedPkiAcmeConfig
+/** Outputs of the ACME settings: every setting in force. */
+export interface AcmeConfigState extends Resolved<Omit<AcmeConfigArgs, keyof LifeArgs>> {}
 
 const outputs = [
   "mount",
@@ -68,6 +76,10 @@ const outputs = [
   "directoryLimits",
 ] as const satisfies readonly (keyof AcmeConfigState)[]
 
-/** How a mount serves ACME (specification 2.4). In the end it serves none. Its id is `MOUNT/config/acme`. */
-export const AcmeConfig = declaredResource<AcmeConfigArgs, AcmeConfigState>({ kind: "acmeConfig", outputs })
+/** ACME settings of a mount. Deleting the resource disables ACME. Its id is `MOUNT/config/acme`. */
+export const AcmeConfig: DeclaredResource<AcmeConfigArgs, AcmeConfigState> = declaredResource<
+  AcmeConfigArgs,
+  AcmeConfigState,
+  ObservedPkiAcmeConfig
+>({ kind: "acmeConfig", outputs })
 export type AcmeConfig = InstanceType<typeof AcmeConfig>

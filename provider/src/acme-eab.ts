@@ -1,22 +1,45 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedPkiAcmeEab } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import { declaredResource } from "./shell.ts"
+import { declaredResource, type DeclaredResource } from "./shell.ts"
 
-/** Names the directory: the mount's own where nothing else is said. Whatever is declared otherwise makes another one. */
+/** Directory of the binding. Default: that of the mount. Changing any member forces replacement. */
 export interface AcmeEabArgs extends LifeArgs {
-  /** Path of the mount. `chancery:pkiMount`, else `pki`, when left out. */
+  /** Path of the mount. Default: `chancery:pkiMount`, else `pki`. */
   mount?: pulumi.Input<string>
-  /** Id or name. */
+  /** Issuer of the directory, by id or name. */
   issuerRef?: pulumi.Input<string>
+  /** Role of the directory. */
   role?: pulumi.Input<string>
-  /** In a role's place: the policy's name, empty for the service's own choice. */
+  /** External policy of the directory, instead of a role. Empty: the policy that the external service selects. */
   externalPolicy?: pulumi.Input<string>
-  /** For how long it waits to be used: `24h`; for ever when left out or `0s`. */
+  /** Time in which the binding must be used, such as `24h`. Default (or `0s`): no limit. */
   ttl?: pulumi.Input<string>
 }
 
-export type AcmeEabState = ObservedPkiAcmeEab
+/** Outputs of an external account binding. */
+export interface AcmeEabState {
+  /** Path of the mount. */
+  readonly mount: string
+  /** Issuer of the directory. Null: none was named. */
+  readonly issuerRef: string | null
+  /** Role of the directory. Null: none was named. */
+  readonly role: string | null
+  /** External policy of the directory. Null: none was named. */
+  readonly externalPolicy: string | null
+  /** Time in which the binding must be used, as declared. Null: no limit. */
+  readonly ttl: string | null
+  /** Key identifier for the ACME client. */
+  readonly keyId: string
+  /** HMAC key for the ACME client (base64url), a secret. The server returns it once, so `get` has none. */
+  readonly key: string
+  /** Path of the directory below the mount, such as `roles/web/acme/directory`. */
+  readonly acmeDirectory: string
+  /** Time of creation (ISO 8601). */
+  readonly createdAt: string
+  /** The binding is unused, not expired and not deleted. */
+  readonly isWaiting: boolean
+}
 
 const outputs = [
   "mount",
@@ -32,10 +55,14 @@ const outputs = [
 ] as const satisfies readonly (keyof AcmeEabState)[]
 
 /**
- * What lets one client register one account in one directory (specification 4.2). Its id is `MOUNT/eab/KEY_ID`. The key is a
- * secret output, and is in the state of the stack and nowhere else.
+ * An external account binding: lets one ACME client register one account in one directory. Its id is `MOUNT/eab/KEY_ID`. The key
+ * is a secret output; it is stored in the state of the stack only.
  */
-export const AcmeEab = declaredResource<AcmeEabArgs, AcmeEabState>({
+export const AcmeEab: DeclaredResource<AcmeEabArgs, AcmeEabState> = declaredResource<
+  AcmeEabArgs,
+  AcmeEabState,
+  ObservedPkiAcmeEab
+>({
   kind: "acmeEab",
   outputs,
   secretOutputs: () => ["key"],

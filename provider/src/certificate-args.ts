@@ -1,81 +1,130 @@
-// What the arguments of several certificate kinds have in common.
+// Arguments and outputs that several kinds of certificates share.
 import type * as pulumi from "@pulumi/pulumi"
 import type { LifeArgs } from "./life-args.ts"
 
 export type Texts = pulumi.Input<pulumi.Input<string>[]>
 
-/** When a certificate begins and ends. Another word makes another certificate. */
+/** Validity of a certificate. Changing any member forces replacement. */
 export interface ValidityArgs {
-  /** Lifetime: `720h`, `30d`. The role's, else the mount's, when left out. */
+  /** Lifetime, such as `720h` or `30d`. Default: that of the role, else of the mount. */
   ttl?: pulumi.Input<string>
-  /** ISO 8601; a moment before its issuance when left out. */
+  /** Start of validity (ISO 8601). Default: the time of issuance, backdated by the role. */
   notBefore?: pulumi.Input<string>
-  /** ISO 8601, instead of `ttl`. */
+  /** End of validity (ISO 8601). Excludes `ttl`. */
   notAfter?: pulumi.Input<string>
 }
 
-/** Whom a certificate names. Another word makes another certificate. */
+/** Names of a certificate. Changing any member forces replacement. */
 export interface NamesArgs {
+  /** Common name (CN) of the subject. */
   commonName?: pulumi.Input<string>
-  /** Host names and e-mail addresses. */
+  /** DNS and e-mail SANs. */
   altNames?: Texts
+  /** IP SANs. */
   ipSans?: Texts
+  /** URI SANs. */
   uriSans?: Texts
-  /** `<oid>;UTF8:<value>` */
+  /** Other SANs as `<oid>;UTF8:<value>`. */
   otherSans?: Texts
-  /** Whether the common name is no alternative name as well. */
+  /** Do not add the common name to the SANs. Default: false. */
   excludeCnFromSans?: pulumi.Input<boolean>
-  /** Of the subject; the certificate's own is an output. */
+  /** Serial number in the subject; that of the certificate is the output `serialNumber`. */
   subjectSerialNumber?: pulumi.Input<string>
 }
 
-/** What else an authority's certificate says (specification 4.8). Another word makes another one. */
+/** Subject and extensions of an authority's certificate. Changing any member forces replacement. */
 export interface AuthorityArgs extends NamesArgs, ValidityArgs {
-  /** Of the subject, in the order in which the certificate has them, like all lists up to the postal codes. */
+  /** Organizational units (OU) of the subject. */
   organizationalUnits?: Texts
+  /** Organizations (O) of the subject. */
   organizations?: Texts
-  /** Codes of two letters. */
+  /** Countries (C) of the subject, as codes of two letters. */
   countries?: Texts
+  /** Localities (L) of the subject. */
   localities?: Texts
+  /** States or provinces (ST) of the subject. */
   provinces?: Texts
+  /** Street addresses of the subject. */
   streetAddresses?: Texts
+  /** Postal codes of the subject. */
   postalCodes?: Texts
-  /** How long before its issuance the certificate begins; 30 seconds when left out. */
+  /** How far the certificate is backdated. Default: `30s`. */
   notBeforeDuration?: pulumi.Input<string>
-  /** How many authorities may stand below it; as many as its issuer leaves room for when left out or -1. */
+  /** Maximum number of authorities below it. Default (or -1): what its issuer allows. */
   maxPathLength?: pulumi.Input<number>
-  /** Name constraints; a "." at the beginning stands for subdomains alone. */
+  /** Name constraints: permitted DNS domains; a leading "." means subdomains only. */
   permittedDnsDomains?: Texts
+  /** Name constraints: excluded DNS domains. */
   excludedDnsDomains?: Texts
+  /** Name constraints: permitted e-mail addresses or domains. */
   permittedEmailAddresses?: Texts
+  /** Name constraints: excluded e-mail addresses or domains. */
   excludedEmailAddresses?: Texts
-  /** In CIDR form. */
+  /** Name constraints: permitted IP ranges (CIDR). */
   permittedIpRanges?: Texts
+  /** Name constraints: excluded IP ranges (CIDR). */
   excludedIpRanges?: Texts
+  /** Name constraints: permitted URI domains. */
   permittedUriDomains?: Texts
+  /** Name constraints: excluded URI domains. */
   excludedUriDomains?: Texts
-  /** Beside those that every authority has. */
+  /** Key usages besides `CertSign` and `CRLSign`. */
   keyUsages?: Texts
-  /** 256, 384 or 512; what suits the issuer's key when left out or 0. */
+  /** Bits of the signature's hash: 256, 384 or 512. Default (or 0): chosen by the issuer's key. */
   signatureBits?: pulumi.Input<number>
-  /** Of RSA keys: PSS instead of PKCS#1 v1.5. */
+  /** Sign with RSASSA-PSS if the issuer's key is RSA. Default: false. */
   usePss?: pulumi.Input<boolean>
-  /** The subject key identifier in hexadecimal; computed from the key when left out. */
+  /** Subject key identifier (hexadecimal). Default: computed from the key. */
   skid?: pulumi.Input<string>
 }
 
+/** Arguments of every issued certificate. */
 export interface IssuanceArgs extends Omit<LifeArgs, "deletionPolicy"> {
-  /** Path of the mount. `chancery:pkiMount`, else `pki`, when left out. */
+  /** Path of the mount. Default: `chancery:pkiMount`, else `pki`. */
   mount?: pulumi.Input<string>
-  /** An issuer's id or name; the role's, else the default issuer, when left out. */
+  /** Issuer that signs, by id or name. Default: that of the role, else the default issuer. */
   issuerRef?: pulumi.Input<string>
-  /** Of the outputs: `pem` when left out; `der` in base64; `pem_bundle` has all that a server needs in `certificate`. */
+  /** Encoding of the outputs: `pem`, `der` (base64), or `pem_bundle` with the chain in `certificate`. Default: `pem`. */
   format?: pulumi.Input<"pem" | "der" | "pem_bundle">
-  /** Whether `caChain` ends below the root. */
+  /** Leave the root out of `caChain`. Default: false. */
   removeRootsFromChain?: pulumi.Input<boolean>
   /**
-   * How long before its end another certificate is to take its place: `168h`. The preview shows it as a replacement from then
-   * on. Shorter than what is issued, or every `up` renews; never when left out.
+   * Time before expiry from which `pulumi up` replaces the certificate, such as `168h`; shorter than its lifetime.
+   * Default: never.
    */
   renewBefore?: pulumi.Input<string>
 }
+
+/** Outputs of every issued certificate. */
+export interface IssuanceState {
+  /** Path of the mount. */
+  readonly mount: string
+  /** Serial number of the certificate: hexadecimal octets joined by ":". */
+  readonly serialNumber: string
+  /** The certificate, in the declared format. */
+  readonly certificate: string
+  /** Certificate of the issuer. Null if the mount no longer has it. */
+  readonly issuingCa: string | null
+  /** Chain from the issuer's certificate up. */
+  readonly caChain: readonly string[]
+  /** End of validity (ISO 8601). */
+  readonly expiration: string
+  /** Time of revocation (ISO 8601). Null if the certificate is not revoked. */
+  readonly revokedAt: string | null
+  /** Time before expiry from which the certificate is replaced. Null: never. */
+  readonly renewBefore: string | null
+  /** What happens to the certificate when it is removed or replaced. */
+  readonly onDestroy: "retain" | "revoke" | "revokeWithKey"
+}
+
+export const issuanceOutputs = [
+  "mount",
+  "serialNumber",
+  "certificate",
+  "issuingCa",
+  "caChain",
+  "expiration",
+  "revokedAt",
+  "renewBefore",
+  "onDestroy",
+] as const satisfies readonly (keyof IssuanceState)[]

@@ -1,23 +1,23 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedDataRetentionPolicy } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import { declaredResource } from "./shell.ts"
+import type { Resolved } from "./resolved.ts"
+import { declaredResource, type DeclaredResource } from "./shell.ts"
 
 export interface DataRetentionPolicyArgs extends LifeArgs {
-  /** Another one makes another resource. */
+  /** Workspace of the policy. Changing it forces replacement. */
   workspaceId: pulumi.Input<string>
-  /** Kept for ever when left out. */
+  /** Age in days after which old states and configurations are deleted. Default: never. */
   deleteOlderThanDays?: pulumi.Input<number | null>
 }
 
-export type DataRetentionPolicyState = ObservedDataRetentionPolicy
+/** Outputs of a data retention policy. */
+export interface DataRetentionPolicyState extends Resolved<Omit<DataRetentionPolicyArgs, keyof LifeArgs>> {}
 
-/**
- * How long the data of old states and configurations of a workspace is kept (specification 4.11); of the self-hosted edition.
- * Its id is that of the workspace.
- */
-export const DataRetentionPolicy = declaredResource<DataRetentionPolicyArgs, DataRetentionPolicyState>({
-  kind: "dataRetentionPolicy",
-  outputs: ["workspaceId", "deleteOlderThanDays"],
-})
+/** Retention of old states and configurations of a workspace (self-hosted edition only). Its id is that of the workspace. */
+export const DataRetentionPolicy: DeclaredResource<DataRetentionPolicyArgs, DataRetentionPolicyState> =
+  declaredResource<DataRetentionPolicyArgs, DataRetentionPolicyState, ObservedDataRetentionPolicy>({
+    kind: "dataRetentionPolicy",
+    outputs: ["workspaceId", "deleteOlderThanDays"],
+  })
 export type DataRetentionPolicy = InstanceType<typeof DataRetentionPolicy>

@@ -6,7 +6,7 @@ import type { Values } from "@chancery/engine/managed/shared"
 import { within } from "./deadline.ts"
 import { explain, nextRun, type Phase } from "./explain.ts"
 import { type Lifecycle, type Open, timeoutMs, Unfinished } from "./lifecycle.ts"
-import type { KindName } from "./kinds.ts"
+import type { KindName } from "./kind-name.ts"
 import { ownerOf, wholeMarker } from "./marker.ts"
 import type { Session } from "./session.ts"
 import { stateIn, writtenState } from "./state-layout.ts"
@@ -29,7 +29,9 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
     try {
       return await work()
     } catch (error) {
-      throw error instanceof Told ? error : shown(error, explain(error, kindName, phase))
+      if (error instanceof Told) throw error
+      const { members = [] } = (await load().catch(() => undefined)) ?? {}
+      throw shown(error, explain(error, kindName, phase, members))
     }
   }
 
@@ -88,7 +90,7 @@ export function dynamicProvider(kindName: KindName, load: () => Promise<Lifecycl
         } catch (error) {
           if (!(error instanceof Unfinished)) throw error
           const { id, state } = error.kept
-          const reason = explain(error.cause, kindName, "create")
+          const reason = explain(error.cause, kindName, "create", lifecycle.members)
           // What was created is recorded, with the way back here: the next `up` finishes it.
           throw Object.assign(shown(error, reason), {
             id,

@@ -4,7 +4,8 @@ import { isRefusal, type Refusal } from "./refusal.ts"
 
 export type Phase = "check" | "diff" | "create" | "read" | "update" | "delete"
 
-export function explain(error: unknown, kindName: string, phase: Phase): string {
+/** `members` are the kind's properties: texts of the API name them as its wire formats do. */
+export function explain(error: unknown, kindName: string, phase: Phase, members: readonly string[] = []): string {
   if (!isRefusal(error)) return error instanceof Error ? error.message : String(error)
   const hint = hintFor(error, kindName, phase)
   const faults = error.faults.map(({ field, pointer, detail }) => {
@@ -12,7 +13,15 @@ export function explain(error: unknown, kindName: string, phase: Phase): string 
     return where === undefined ? detail : `${where}: ${detail}`
   })
   const said = faults.length === 0 ? error.message : faults.join("; ")
-  return `${said} (${statusOf(error)})${hint === undefined ? "" : `\n${hint}`}`
+  return `${withPropertyNames(said, members)} (${statusOf(error)})${hint === undefined ? "" : `\n${hint}`}`
+}
+
+/** Replaces wire names of members, such as `auto-apply` or `max_ttl`, with the names of the properties. */
+export function withPropertyNames(text: string, members: readonly string[]): string {
+  return text.replaceAll(/(?<![\w/.-])[a-z]+(?:[-_][a-z]+)+(?![\w/-]|\.\w)/g, (wireName) => {
+    const property = wireName.replaceAll(/[-_]([a-z])/g, (_separator, letter: string) => letter.toUpperCase())
+    return members.includes(property) ? property : wireName
+  })
 }
 
 /** What becomes of something of which nobody knows whether it was done. */
@@ -39,10 +48,17 @@ function hintFor(error: Refusal, kindName: string, phase: Phase): string | undef
             `deletionPolicy: "retain" to leave the ${kindName} where it is.`
         : undefined
     case "unavailable":
+      if (error.notSent !== undefined) return `Nothing was changed. ${remedies[error.notSent]}`
       return `Whether it was done is not known; ${nextRun(kindName, phase)}.`
     default:
       return undefined
   }
+}
+
+const remedies: Readonly<Record<NonNullable<Refusal["notSent"]>, string>> = {
+  unreachable: "Check that the server is running, and its address in chancery:engineUrl or CHANCERY_ENGINE_URL.",
+  "untrusted-certificate":
+    "If its certificate is from a private authority, set chancery:caFile to a file with the certificate of that authority (PEM).",
 }
 
 /** As the API answers it; an engine in this process has no numbers of its own. */

@@ -2,13 +2,13 @@
 import type { Runtime } from "@chancery/engine"
 import { systemRuntime } from "@chancery/engine/managed/shared"
 import { certificateLifecyclesBy } from "./certificate-lifecycles.ts"
+import type { KindName } from "./kind-name.ts"
+import type { Lifecycle } from "./lifecycle.ts"
 import { workspaceLifecyclesBy } from "./workspace-lifecycles.ts"
 
-export const lifecyclesBy = (clock: Runtime["clock"]) => ({
+export const lifecyclesBy = (clock: Runtime["clock"]): Readonly<Record<KindName, Lifecycle>> => ({
   ...workspaceLifecyclesBy(clock),
   ...certificateLifecyclesBy(clock),
 })
 
 export const lifecycles = lifecyclesBy(systemRuntime().clock)
-
-export type KindName = keyof typeof lifecycles

@@ -1,16 +1,21 @@
 import type * as pulumi from "@pulumi/pulumi"
 
-/** What every resource takes beside what it is. */
+/** Arguments of every resource. */
 export interface LifeArgs {
   /**
-   * What `pulumi destroy`, or leaving it out of the program, does. `safe` (unless `chancery:deletionPolicy` says otherwise)
-   * refuses where something would be lost with it, `force` does not, `retain` leaves it where it is.
+   * What `pulumi destroy` and removal from the program do. `safe` refuses if data would be lost, `force` deletes anyway,
+   * `retain` leaves the resource on the server. Default: `chancery:deletionPolicy`, else `safe`.
    */
   deletionPolicy?: pulumi.Input<"safe" | "force" | "retain">
-  /** How long each may take: `90s`, `10m`. Five minutes when left out. */
+  /** Time limit of each operation, such as `90s` or `10m`. Default: five minutes. */
   timeouts?: pulumi.Input<{
     create?: pulumi.Input<string>
     update?: pulumi.Input<string>
     delete?: pulumi.Input<string>
   }>
+}
+
+export interface Adopted {
+  /** The resource existed before and was adopted with `adopt: true`. */
+  readonly adopted: boolean
 }

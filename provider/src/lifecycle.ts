@@ -13,6 +13,7 @@ import {
   type Values,
 } from "@chancery/engine/managed/shared"
 import { durationMs, isTimeout } from "./deadline.ts"
+import { withPropertyNames } from "./explain.ts"
 import { isInSight, seesAll, type Sight, unseen } from "./sight.ts"
 
 export type DeletionPolicy = "safe" | "force" | "retain"
@@ -199,7 +200,10 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
         ...kind.faults(spec, open),
         ...lifeFaults(life, open, declared),
         ...editionFaults(spec, defaults, declared),
-      ].map(({ field = [], detail }): Failure => ({ property: pathOf(field), reason: detail }))
+      ].map(({ field = [], detail }): Failure => ({
+        property: pathOf(field),
+        reason: withPropertyNames(detail, kind.members),
+      }))
       return {
         inputs,
         failures: failures.map((failure) =>
@@ -258,7 +262,8 @@ export function lifecycleOf<Spec extends object, Observed extends object>(
     async read(engine, id, olds, defaults = {}, owner) {
       const managed = managedIn(olds)
       const spec = pick(olds, managed)
-      const found = await kind.observe(engine, id, spec as Partial<Spec>, knownOf(olds, owner))
+      const place = declared.inOrganization ? { organization: placeOf(olds, defaults) } : {}
+      const found = await kind.observe(engine, id, { ...place, ...spec } as Partial<Spec>, knownOf(olds, owner))
       const observed = found && (olds["__defaulted"] === true ? ownBindingsOf(found, spec) : found)
       if (observed === undefined) {
         if (!(await wouldBeSeen(engine, olds, defaults))) throw unseen(id, placeOf(olds, defaults))

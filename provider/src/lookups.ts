@@ -1,37 +1,57 @@
 // What a program asks about things that it does not declare, of the engine of the stack's configuration.
 import * as pulumi from "@pulumi/pulumi"
-import type { Engine, Page, PageRequest, TagView, WorkspaceQuery, WorkspaceView } from "@chancery/engine"
-import type { ObservedWorkspace } from "@chancery/engine/managed"
+import type { Engine, Page, PageRequest, TagView, WorkspaceView } from "@chancery/engine"
 import { asking, stackConfiguration } from "./asking.ts"
 import { isRefusal } from "./refusal.ts"
+import type { WorkspaceState } from "./workspace.ts"
 
-export interface WorkspaceLookup extends ObservedWorkspace {
-  /** `ws-…` */
+/** A workspace and its settings. */
+export interface WorkspaceLookup extends Omit<WorkspaceState, "adopted"> {
+  /** Id: `ws-…`. */
   readonly id: string
 }
 
+/** A flat tag of an organization. */
 export interface TagLookup {
+  /** Id: `tag-…`. */
   readonly id: string
+  /** Name of the tag. */
   readonly name: string
-  /** Resources that carry it. */
+  /** Number of workspaces that have the tag. */
   readonly instanceCount: number
 }
 
 /** Few programs ask, and each would wait until it is loaded. */
 const workspaceKinds = () => import("@chancery/engine/managed/workspaces")
 
+/** An output of a state. */
 export interface OutputLookup {
-  /** Of a sensitive one a secret. */
+  /** Value; a secret if the output is sensitive. */
   readonly value: pulumi.Output<unknown>
+  /** The configuration declares the output as sensitive. */
   readonly isSensitive: boolean
 }
 
 interface InOrganization {
-  /** `chancery:organization` when left out. */
+  /** Organization. Default: `chancery:organization`. */
   readonly organization?: string
 }
 
-/** With its key-value tags. Rejects when there is none that the token may see. */
+/** Conditions that the workspaces must all meet. */
+export interface WorkspaceFilter {
+  /** Part of the name, in any letter case. */
+  readonly name?: string
+  /** Flat tags that the workspaces have. */
+  readonly tags?: readonly string[]
+  /** Flat tags that the workspaces do not have. */
+  readonly excludeTags?: readonly string[]
+  /** Project of the workspaces. */
+  readonly projectId?: string
+  /** Key-value tags that the workspaces have or inherit; a missing key or value matches any. */
+  readonly tagged?: readonly { readonly key?: string; readonly value?: string }[]
+}
+
+/** Reads a workspace with its key-value tags. Rejects if there is none that the token may read. */
 export async function getWorkspace(which: InOrganization & { readonly name: string }): Promise<WorkspaceLookup> {
   return asked(which, "workspace", async (engine, organization) => {
     const { observedWorkspace } = await workspaceKinds()
@@ -42,9 +62,9 @@ export async function getWorkspace(which: InOrganization & { readonly name: stri
   })
 }
 
-/** Those that meet every condition, without their key-value tags. */
+/** Lists workspaces that meet every condition, without their key-value tags. */
 export async function listWorkspaces(
-  which: InOrganization & Pick<WorkspaceQuery, "name" | "tags" | "excludeTags" | "projectId" | "tagged"> = {},
+  which: InOrganization & WorkspaceFilter = {},
 ): Promise<readonly WorkspaceLookup[]> {
   const { organization: _organization, ...query } = which
   return asked(which, "workspaces", async (engine, organization) => {
@@ -54,7 +74,7 @@ export async function listWorkspaces(
   })
 }
 
-/** The flat tags of an organization. */
+/** Lists the flat tags of an organization. */
 export async function listTags(
   which: InOrganization & { readonly search?: string } = {},
 ): Promise<readonly TagLookup[]> {
@@ -65,7 +85,7 @@ export async function listTags(
   })
 }
 
-/** Those of the workspace's current state, by their names; none where it has no state. */
+/** Reads the outputs of the current state of a workspace, by name. Empty if it has no state. */
 export async function getWorkspaceOutputs(
   which: InOrganization & { readonly name: string },
 ): Promise<Readonly<Record<string, OutputLookup>>> {

@@ -1,13 +1,12 @@
 // Who declares a resource, so that a creation whose answer was lost is known again. Every state has it twice, so a program says
 // only what Pulumi's process for dynamic resources cannot find out by itself: the stack, and a name that no argument says.
 import { originMaximum, ownerMaximum, type Values } from "@chancery/engine/managed/shared"
+import type { NamingMember } from "./kind-name.ts"
 
 /** What a file or a bucket for a backend calls its only organization. */
 const onlyOrganization = "organization"
 
-/** Arguments that are the resource's name in the program where they are left out; a kind has one of them at most. */
-const namingMembers = ["name", "path"] as const
-export type NamingMember = (typeof namingMembers)[number]
+const namingMembers = ["name", "path"] as const satisfies readonly NamingMember[]
 
 export interface Place {
   readonly organization: string

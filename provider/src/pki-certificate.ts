@@ -1,31 +1,43 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedPkiCertificate } from "@chancery/engine/managed"
-import type { IssuanceArgs, NamesArgs, Texts, ValidityArgs } from "./certificate-args.ts"
-import { issuanceOutputs } from "./pki-signed-certificate.ts"
-import { declaredResource } from "./shell.ts"
+import {
+  type IssuanceArgs,
+  issuanceOutputs,
+  type IssuanceState,
+  type NamesArgs,
+  type Texts,
+  type ValidityArgs,
+} from "./certificate-args.ts"
+import { declaredResource, type DeclaredResource } from "./shell.ts"
 
-/** Whatever is declared otherwise makes another certificate, `renewBefore` and `onDestroy` excepted. */
+/** Changing any member except `renewBefore` and `onDestroy` forces replacement. */
 export interface PkiCertificateArgs extends IssuanceArgs, NamesArgs, ValidityArgs {
-  /** By whose rules it is issued. */
+  /** Role that issues the certificate. */
   role: pulumi.Input<string>
-  /** User IDs of the subject. */
+  /** User IDs (UID) of the subject. */
   userIds?: Texts
-  /** Base64, kept by the mount; who declares the certificate, and when, when left out, unless the role keeps none. */
+  /** Metadata stored with the certificate (base64). Default: the stack's name and the time, unless the role stores none. */
   certMetadata?: pulumi.Input<string>
-  /** Where the role leaves it open. */
+  /** Type of the key, if the role allows any. */
   keyType?: pulumi.Input<"rsa" | "ec" | "ed25519">
-  /** What is usual for the type when left out or 0. */
+  /** Size of the key in bits. Default (or 0): that of the role, else 2048 for RSA and 256 for EC. */
   keyBits?: pulumi.Input<number>
-  /** `der`, the form that is usual for the type of key, when left out; `pkcs8` is PEM in every format. */
+  /** Encoding of the private key: `der` (the usual form of the key type) or `pkcs8` (PEM). Default: `der`. */
   privateKeyFormat?: pulumi.Input<"der" | "pkcs8">
   /**
-   * What becomes of it when nobody declares it any more, and when another one has taken its place. `retain` when left out.
-   * `revokeWithKey` is for tokens that may revoke what they have the key of.
+   * What happens to the certificate when it is removed or replaced. `revokeWithKey` is for tokens that may revoke only with the
+   * private key. Default: `retain`.
    */
   onDestroy?: pulumi.Input<"retain" | "revoke" | "revokeWithKey">
 }
 
-export type PkiCertificateState = ObservedPkiCertificate
+/** Outputs of a certificate. */
+export interface PkiCertificateState extends IssuanceState {
+  /** Private key (PEM, or base64 of DER), a secret. The server returns it once, so it is null after `get`. */
+  readonly privateKey: string | null
+  /** Type of the private key: `rsa`, `ec` or `ed25519`. Null after `get`. */
+  readonly privateKeyType: string | null
+}
 
 const outputs = [
   ...issuanceOutputs,
@@ -34,13 +46,17 @@ const outputs = [
 ] as const satisfies readonly (keyof PkiCertificateState)[]
 
 /**
- * A certificate with a key of its own (specification 4.4). Its id is `MOUNT/SERIAL`. The private key is a secret output, and is
- * in the state of the stack and nowhere else.
+ * A certificate with a private key, issued by a role. Its id is `MOUNT/SERIAL`. The private key is a secret output; it is stored
+ * in the state of the stack only.
  */
-export const PkiCertificate = declaredResource<PkiCertificateArgs, PkiCertificateState>({
+export const PkiCertificate: DeclaredResource<PkiCertificateArgs, PkiCertificateState> = declaredResource<
+  PkiCertificateArgs,
+  PkiCertificateState,
+  ObservedPkiCertificate
+>({
   kind: "pkiCertificate",
   outputs,
-  // A bundle has the key in it.
+  // A bundle contains the private key.
   secretOutputs: ({ format = "pem" }) =>
     format === "pem" || format === "der" ? ["privateKey"] : ["privateKey", "certificate"],
 })

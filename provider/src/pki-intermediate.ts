@@ -1,28 +1,29 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedIssuance } from "@chancery/engine/managed"
-import type { AuthorityArgs, IssuanceArgs } from "./certificate-args.ts"
-import { issuanceOutputs } from "./pki-signed-certificate.ts"
-import { declaredResource } from "./shell.ts"
+import { type AuthorityArgs, type IssuanceArgs, issuanceOutputs, type IssuanceState } from "./certificate-args.ts"
+import { declaredResource, type DeclaredResource } from "./shell.ts"
 
-/** Whatever is declared otherwise makes another certificate, `renewBefore` and `onDestroy` excepted. */
+/** Changing any member except `renewBefore` and `onDestroy` forces replacement. */
 export interface PkiIntermediateArgs extends IssuanceArgs, AuthorityArgs {
-  /** PKCS #10, PEM. */
+  /** Certificate signing request (PKCS #10, PEM). */
   csr: pulumi.Input<string>
-  /** Takes subject, names and extensions of the request instead of those declared here. */
+  /** Use the subject, names and extensions of the CSR instead of the declared ones. Default: false. */
   useCsrValues?: pulumi.Input<boolean>
-  /** Whether the issuer's own rule decides on what outlives it; otherwise that is cut. */
+  /** Apply the issuer's `leafNotAfterBehavior` to certificates that outlive it, instead of truncating them. Default: false. */
   enforceLeafNotAfterBehavior?: pulumi.Input<boolean>
-  /** What becomes of it when nobody declares it any more, and when another one has taken its place. `retain` when left out. */
+  /** What happens to the certificate when it is removed or replaced. Default: `retain`. */
   onDestroy?: pulumi.Input<"retain" | "revoke">
 }
 
-export type PkiIntermediateState = ObservedIssuance
+/** Outputs of an intermediate certificate. */
+export interface PkiIntermediateState extends IssuanceState {}
 
-/**
- * The certificate of an authority whose key is elsewhere (specification 4.8); `PkiIssuer` is one whose key is in a mount. Its id
- * is `MOUNT/SERIAL`.
- */
-export const PkiIntermediate = declaredResource<PkiIntermediateArgs, PkiIntermediateState>({
+/** The certificate of an intermediate authority whose key is elsewhere; `PkiIssuer` keeps its key in a mount. Its id is `MOUNT/SERIAL`. */
+export const PkiIntermediate: DeclaredResource<PkiIntermediateArgs, PkiIntermediateState> = declaredResource<
+  PkiIntermediateArgs,
+  PkiIntermediateState,
+  ObservedIssuance
+>({
   kind: "pkiIntermediate",
   outputs: issuanceOutputs,
 })

@@ -1,66 +1,111 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedPkiAuthority } from "@chancery/engine/managed"
 import type { AuthorityArgs, Texts } from "./certificate-args.ts"
-import type { LifeArgs } from "./life-args.ts"
-import { declaredResource } from "./shell.ts"
+import type { Adopted, LifeArgs } from "./life-args.ts"
+import { declaredResource, type DeclaredResource } from "./shell.ts"
+
+type LeafNotAfterBehavior = "err" | "truncate" | "permit" | "always_enforce_err"
+type IssuerUsage = "read-only" | "issuing-certificates" | "crl-signing" | "ocsp-signing"
 
 /**
- * What a certificate says, and what key it is for, makes another issuer when it is declared otherwise: the old one goes first,
- * unless `name` is another one too. What follows `bundle` is changed in place, and goes back to what a new issuer has when it is
- * declared no longer; `usage` and `isDefault` stay.
+ * Changing the subject, the extensions or the key forces replacement: the old issuer is deleted first, unless `name` changes too.
+ * The members after `bundle` are updated in place and return to their defaults when removed, except `usage` and `isDefault`.
  */
 export interface PkiIssuerArgs extends LifeArgs, AuthorityArgs {
   /**
-   * `root` signs itself. `intermediate` is signed by an issuer of the engine (`parentIssuerRef`, `parentMount`), or elsewhere
-   * (`csr`, then `signedCertificate`). `imported` comes with its key (`bundle`).
+   * `root`: signs itself. `intermediate`: signed by an issuer of this server (`parentMount`, `parentIssuerRef`) or elsewhere
+   * (`csr`, then `signedCertificate`). `imported`: comes with its key (`bundle`).
    */
   kind: pulumi.Input<"root" | "intermediate" | "imported">
-  /** Path of the mount. `chancery:pkiMount`, else `pki`, when left out. Another one makes another issuer. */
+  /** Path of the mount. Default: `chancery:pkiMount`, else `pki`. Changing it forces replacement. */
   mount?: pulumi.Input<string>
-  /** Unique in the mount; the resource's name in the program when left out. Changed in place. */
+  /** Name, unique in the mount. Default: the resource's name in the program. */
   name?: pulumi.Input<string>
-  /** `rsa` when left out. */
+  /** Type of the key. Default: `rsa`. */
   keyType?: pulumi.Input<"rsa" | "ec" | "ed25519">
-  /** What is usual for the type when left out or 0. */
+  /** Size of the key in bits. Default (or 0): 2048 for RSA, 256 for EC. */
   keyBits?: pulumi.Input<number>
-  /** Unique in the mount; the issuer's name when left out. Changed in place. */
+  /** Name of the key, unique in the mount. Default: the name of the issuer. */
   keyName?: pulumi.Input<string>
-  /** Whose issuer signs; this mount when left out. */
+  /** Mount of the issuer that signs. Default: this mount. */
   parentMount?: pulumi.Input<string>
-  /** An issuer's id or name, or `default`, which it is when only `parentMount` is declared. */
+  /** Issuer that signs, by id or name. Default: `default`, if `parentMount` is declared. */
   parentIssuerRef?: pulumi.Input<string>
-  /**
-   * PEM: what was made of `csr` elsewhere, and then the certificates above it. Another one, for the same key, takes the place of
-   * the one before under its name.
-   */
+  /** Certificate that another authority signed for `csr`, followed by its chain (PEM). A later one replaces it under its name. */
   signedCertificate?: pulumi.Input<string>
-  /** Whether `csr` says that it is for an authority; some signers look for it. */
+  /** Add basicConstraints CA:TRUE to `csr`. Some authorities require it. Default: false. */
   addBasicConstraints?: pulumi.Input<boolean>
-  /** PEM: the issuer's certificate, then those above it, and its private key. A secret, and in no output. */
+  /** Certificate of the issuer, its chain and its private key (PEM). A secret; it is in no output. */
   bundle?: pulumi.Input<string>
-  /** What becomes of a certificate that would outlive the issuer; `err` when left out. */
-  leafNotAfterBehavior?: pulumi.Input<"err" | "truncate" | "permit" | "always_enforce_err">
-  /** What it is for; all that its certificate allows when left out. `read-only` always holds. */
-  usage?: pulumi.Input<pulumi.Input<"read-only" | "issuing-certificates" | "crl-signing" | "ocsp-signing">[]>
-  /** Ids of the issuers above it, nearest first, instead of the chain that is found. */
+  /** What happens if a certificate would outlive the issuer. Default: `err`. */
+  leafNotAfterBehavior?: pulumi.Input<LeafNotAfterBehavior>
+  /** Allowed uses; `read-only` is always included. Default: all that its certificate allows. */
+  usage?: pulumi.Input<pulumi.Input<IssuerUsage>[]>
+  /** Ids of the issuers above it, nearest first. Default: the chain that the server finds. */
   manualChain?: Texts
-  /** `SHA256WithRSAPSS`, …; what suits the key when left out. */
+  /** Signature algorithm of CRLs and OCSP responses, such as `SHA256WithRSAPSS`. Default: chosen by the key. */
   revocationSignatureAlgorithm?: pulumi.Input<string>
-  /** Where clients find its certificate, its lists and its responders, instead of what the mount says. */
+  /** URLs of its certificate. Default: those of the mount. */
   issuingCertificates?: Texts
+  /** URLs of its CRL. Default: those of the mount. */
   crlDistributionPoints?: Texts
+  /** URLs of its delta CRL. Default: those of the mount. */
   deltaCrlDistributionPoints?: Texts
+  /** URLs of its OCSP responder. Default: those of the mount. */
   ocspServers?: Texts
-  /** Whether `{{issuer_id}}` and the like in these addresses are filled in. */
+  /** Expand `{{issuer_id}}`, `{{cluster_path}}` and `{{cluster_aia_path}}` in these URLs. Default: false. */
   enableTemplating?: pulumi.Input<boolean>
-  /** Makes it the mount's default issuer. False, like nothing, leaves that to others. */
+  /** Make it the default issuer of the mount. False does not change the default issuer. */
   isDefault?: pulumi.Input<boolean>
-  /** Takes over an issuer of this name, subject and key that has issued certificates already; it is left there at the end. */
+  /** Adopt an existing issuer of this name, subject and key. Destroying the stack then keeps it. */
   adopt?: pulumi.Input<boolean>
 }
 
-/** What a state has of an issuer: every setting as it is in force. */
-export type PkiIssuerState = ObservedPkiAuthority & { readonly adopted: boolean }
+/** Outputs of an issuer: every setting in force. */
+export interface PkiIssuerState extends Adopted {
+  /** Path of the mount. */
+  readonly mount: string
+  /** Name. Empty if it has none. */
+  readonly name: string
+  /** Id of the issuer. Null until its certificate is signed. */
+  readonly issuerId: string | null
+  /** Id of the key. Null if the mount does not have the key; the issuer then signs nothing. */
+  readonly keyId: string | null
+  /** Name of the key. Null if it has none. */
+  readonly keyName: string | null
+  /** Certificate signing request (PEM) for another authority. Null if no signature is pending. */
+  readonly csr: string | null
+  /** Certificate of the issuer (PEM). Null until it is signed. */
+  readonly certificate: string | null
+  /** Chain (PEM), the issuer's certificate first. */
+  readonly caChain: readonly string[]
+  /** Serial number of the certificate: hexadecimal octets joined by ":". Null until it is signed. */
+  readonly serialNumber: string | null
+  /** End of validity (ISO 8601). Null until the certificate is signed. */
+  readonly expiration: string | null
+  /** Time of revocation (ISO 8601). Null if the issuer is not revoked. */
+  readonly revokedAt: string | null
+  /** What happens if a certificate would outlive the issuer. */
+  readonly leafNotAfterBehavior: LeafNotAfterBehavior
+  /** Allowed uses. */
+  readonly usage: readonly IssuerUsage[]
+  /** Ids of the issuers above it, nearest first. Empty: the chain that the server finds. */
+  readonly manualChain: readonly string[]
+  /** Signature algorithm of CRLs and OCSP responses. Empty: chosen by the key. */
+  readonly revocationSignatureAlgorithm: string
+  /** URLs of its certificate. Empty: those of the mount. */
+  readonly issuingCertificates: readonly string[]
+  /** URLs of its CRL. Empty: those of the mount. */
+  readonly crlDistributionPoints: readonly string[]
+  /** URLs of its delta CRL. Empty: those of the mount. */
+  readonly deltaCrlDistributionPoints: readonly string[]
+  /** URLs of its OCSP responder. Empty: those of the mount. */
+  readonly ocspServers: readonly string[]
+  /** `{{issuer_id}}`, `{{cluster_path}}` and `{{cluster_aia_path}}` in these URLs are expanded. */
+  readonly enableTemplating: boolean
+  /** The issuer is the default issuer of the mount. */
+  readonly isDefault: boolean
+}
 
 const outputs = [
   "mount",
@@ -88,10 +133,14 @@ const outputs = [
 ] as const satisfies readonly (keyof PkiIssuerState)[]
 
 /**
- * An authority whose key is in a mount, which it never leaves. `deletionPolicy: "safe"` keeps it while what it has issued is
- * valid; its key goes with it. Its id is `MOUNT/ISSUER`, that of an intermediate `MOUNT/KEY`, by ids.
+ * A certificate authority whose key stays in a mount. `deletionPolicy: "safe"` keeps it while certificates it issued are valid;
+ * deleting it deletes its key. Its id is `MOUNT/ISSUER_ID`, that of an intermediate `MOUNT/KEY_ID`.
  */
-export const PkiIssuer = declaredResource<PkiIssuerArgs, PkiIssuerState>({
+export const PkiIssuer: DeclaredResource<PkiIssuerArgs, PkiIssuerState> = declaredResource<
+  PkiIssuerArgs,
+  PkiIssuerState,
+  ObservedPkiAuthority
+>({
   kind: "pkiIssuer",
   outputs,
   named: "name",

@@ -1,32 +1,60 @@
 // What a program asks about roles, issuers and ACME that it does not declare.
 import type { Engine } from "@chancery/engine"
-import type { ObservedPkiAcmeConfig, ObservedPkiIssuer, ObservedPkiRole } from "@chancery/engine/managed"
+import type { AcmeConfigState } from "./acme-config.ts"
 import { asking, stackConfiguration } from "./asking.ts"
+import type { PkiIssuerState } from "./pki-issuer.ts"
+import type { PkiRoleState } from "./pki-role.ts"
 
 /** Few programs ask, and each would wait until it is loaded. */
 const certificateKinds = () => import("@chancery/engine/managed/certificates")
 
 interface InMount {
-  /** `chancery:pkiMount`, else `pki`, when left out. */
+  /** Path of the mount. Default: `chancery:pkiMount`, else `pki`. */
   readonly mount?: string
 }
 
-export interface RoleLookup extends ObservedPkiRole {
-  /** `MOUNT/roles/NAME` */
+/** A role and its rules. */
+export interface RoleLookup extends Omit<PkiRoleState, "adopted"> {
+  /** Id: `MOUNT/roles/NAME`. */
   readonly id: string
 }
 
-export interface IssuerLookup extends ObservedPkiIssuer {
-  /** `MOUNT/ISSUER`, where the issuer is its id. */
+type IssuerSettings = Pick<
+  PkiIssuerState,
+  | "mount"
+  | "keyId"
+  | "caChain"
+  | "revokedAt"
+  | "leafNotAfterBehavior"
+  | "usage"
+  | "manualChain"
+  | "revocationSignatureAlgorithm"
+  | "issuingCertificates"
+  | "crlDistributionPoints"
+  | "deltaCrlDistributionPoints"
+  | "ocspServers"
+  | "enableTemplating"
+>
+
+/** An issuer and its settings. */
+export interface IssuerLookup extends IssuerSettings {
+  /** Id: `MOUNT/ISSUER_ID`. */
+  readonly id: string
+  /** Id of the issuer. */
+  readonly issuerId: string
+  /** Name of the issuer. Null if it has none. */
+  readonly issuerName: string | null
+  /** Certificate of the issuer (PEM). */
+  readonly certificate: string
+}
+
+/** The ACME settings of a mount. */
+export interface AcmeConfigLookup extends AcmeConfigState {
+  /** Id: `MOUNT/config/acme`. */
   readonly id: string
 }
 
-export interface AcmeConfigLookup extends ObservedPkiAcmeConfig {
-  /** `MOUNT/config/acme` */
-  readonly id: string
-}
-
-/** How a mount serves ACME. Rejects when there is none that the token may see. */
+/** Reads the ACME settings of a mount. Rejects if there is none that the token may read. */
 export const getAcmeConfig = (which: InMount = {}): Promise<AcmeConfigLookup> =>
   inMount(which, "ACME", async (engine, mount) => {
     const { acmeConfigId, observedPkiAcmeConfig } = await certificateKinds()
@@ -34,7 +62,7 @@ export const getAcmeConfig = (which: InMount = {}): Promise<AcmeConfigLookup> =>
     return { id: acmeConfigId(mount), ...observed }
   })
 
-/** Rejects when there is none that the token may see. */
+/** Reads a role. Rejects if there is none that the token may read. */
 export const getRole = (which: InMount & { readonly name: string }): Promise<RoleLookup> =>
   inMount(which, `role "${which.name}"`, async (engine, mount) => {
     const { observedPkiRole } = await certificateKinds()
@@ -42,7 +70,7 @@ export const getRole = (which: InMount & { readonly name: string }): Promise<Rol
     return { id: `${mount}/roles/${which.name}`, ...observed }
   })
 
-/** By its id or name; the default issuer of the mount when left out. Rejects when there is none that the token may see. */
+/** Reads an issuer by its id or name. Default: the default issuer. Rejects if there is none that the token may read. */
 export const getIssuer = (which: InMount & { readonly issuerRef?: string } = {}): Promise<IssuerLookup> => {
   const { issuerRef = "default" } = which
   return inMount(which, `issuer "${issuerRef}"`, async (engine, mount) => {

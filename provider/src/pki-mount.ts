@@ -1,36 +1,54 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedPkiMount } from "@chancery/engine/managed"
-import type { LifeArgs } from "./life-args.ts"
-import { declaredResource, gettable } from "./shell.ts"
+import type { Adopted, LifeArgs } from "./life-args.ts"
+import type { Resolved } from "./resolved.ts"
+import { declaredResource, type DeclaredResource } from "./shell.ts"
 
-/** A setting that was never declared is not managed. One that is declared no longer goes back to what a new mount has. */
+/**
+ * Settings of a mount. A setting that the program never declared is not managed. A setting removed from the program returns to
+ * its default.
+ */
 export interface PkiMountArgs extends LifeArgs {
-  /** The resource's name in the program when left out. Mounts do not nest. Another one makes another mount. */
+  /** Path of the mount; mounts do not nest. Default: the resource's name in the program. Changing it forces replacement. */
   path?: pulumi.Input<string>
+  /** Description for people. */
   description?: pulumi.Input<string>
-  /** Lifetime of what asks for none: `720h`, `30d`. The system's (768 hours) when null or left out. */
+  /** Lifetime of certificates that request none, such as `720h` or `30d`. Default (or null): 768 hours. */
   defaultLeaseTtl?: pulumi.Input<string | null>
-  /** No lifetime is longer, unless a role says so. The system's (768 hours) when null or left out. */
+  /** Maximum lifetime of certificates, unless a role sets its own. Default (or null): 768 hours. */
   maxLeaseTtl?: pulumi.Input<string | null>
+  /** Disable caching of the mount. Default: false. */
   forceNoCache?: pulumi.Input<boolean>
-  /** Whether the mount is told to those who show no token. */
+  /** List the mount for requests without a token (`unauth`). Default: `hidden`. */
   listingVisibility?: pulumi.Input<"hidden" | "unauth">
-  /** Response headers that the mount may set; ACME needs `Last-Modified`, `Location`, `Replay-Nonce` and `Link`. */
+  /** Response headers the mount may set. ACME needs `Last-Modified`, `Location`, `Replay-Nonce` and `Link`. */
   allowedResponseHeaders?: pulumi.Input<pulumi.Input<string>[]>
+  /** Request headers passed to the mount. */
   passthroughRequestHeaders?: pulumi.Input<pulumi.Input<string>[]>
-  /** Members of requests that the audit log has in plain text. */
+  /** Request members that the audit log records in plain text. */
   auditNonHmacRequestKeys?: pulumi.Input<pulumi.Input<string>[]>
+  /** Response members that the audit log records in plain text. */
   auditNonHmacResponseKeys?: pulumi.Input<pulumi.Input<string>[]>
-  /** The https address of the mount, such as `https://ca.example.com/v1/pki`. ACME needs it, and `{{cluster_path}}` stands for it. */
+  /** URL of the mount, such as `https://ca.example.com/v1/pki`. Required by ACME; replaces `{{cluster_path}}` in URLs. */
   clusterPath?: pulumi.Input<string>
-  /** The same for certificates and revocation lists, often plain http: `{{cluster_aia_path}}`. */
+  /** URL of the mount for certificates and CRLs, often plain HTTP; replaces `{{cluster_aia_path}}` in URLs. */
   clusterAiaPath?: pulumi.Input<string>
-  /** Takes over a mount that is there already; it is left there at the end, unless `deletionPolicy` says more. */
+  /** Adopt an existing mount at this path. Destroying the stack then keeps it unless `deletionPolicy` is set. */
   adopt?: pulumi.Input<boolean>
 }
 
-/** What a state has of a mount: every setting as it is in force. */
-export type PkiMountState = ObservedPkiMount & { readonly adopted: boolean }
+/** Outputs of a mount: every setting in force. */
+export interface PkiMountState
+  extends Resolved<Omit<PkiMountArgs, keyof LifeArgs | "adopt" | "clusterPath" | "clusterAiaPath">>, Adopted {
+  /** URL of the mount. Undefined if the program does not declare it. */
+  readonly clusterPath?: string
+  /** URL of the mount for certificates and CRLs. Undefined if the program does not declare it. */
+  readonly clusterAiaPath?: string
+  /** Accessor, which policies and logs may use instead of the path. */
+  readonly accessor: string
+  /** UUID of the mount. */
+  readonly uuid: string
+}
 
 const outputs = [
   "path",
@@ -50,12 +68,14 @@ const outputs = [
   "adopted",
 ] as const satisfies readonly (keyof PkiMountState)[]
 
-/** A place for certificate authorities. `deletionPolicy: "safe"` keeps it while it has issuers, keys or roles. Its id is its path. */
-export const PkiMount = gettable(
-  declaredResource<PkiMountArgs, PkiMountState>({
-    kind: "pkiMount",
-    outputs,
-    named: "path",
-  }),
-)
+/** A mount for certificate authorities. `deletionPolicy: "safe"` keeps it while it has issuers, keys or roles. Its id is its path. */
+export const PkiMount: DeclaredResource<PkiMountArgs, PkiMountState> = declaredResource<
+  PkiMountArgs,
+  PkiMountState,
+  ObservedPkiMount
+>({
+  kind: "pkiMount",
+  outputs,
+  named: "path",
+})
 export type PkiMount = InstanceType<typeof PkiMount>

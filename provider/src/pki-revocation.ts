@@ -1,23 +1,35 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedPkiRevocation } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import { declaredResource } from "./shell.ts"
+import { declaredResource, type DeclaredResource } from "./shell.ts"
 
-/** Exactly one of `serialNumber` and `certificate`. Another certificate makes another revocation. */
+/** Exactly one of `serialNumber` and `certificate` is required. Changing it forces replacement. */
 export interface PkiRevocationArgs extends Pick<LifeArgs, "timeouts"> {
-  /** Path of the mount. `chancery:pkiMount`, else `pki`, when left out. */
+  /** Path of the mount. Default: `chancery:pkiMount`, else `pki`. */
   mount?: pulumi.Input<string>
-  /** Hex octets joined by ":" or "-". */
+  /** Serial number of the certificate: hexadecimal octets joined by ":" or "-". */
   serialNumber?: pulumi.Input<string>
-  /** PEM; also one that the mount has no record of, if one of its issuers signed it. */
+  /** The certificate (PEM). It need not be stored in the mount if one of the mount's issuers signed it. */
   certificate?: pulumi.Input<string>
-  /** `keyCompromise`, `superseded`, …; `unspecified` when left out. It stays what it was said first. */
+  /** Reason, such as `keyCompromise` or `superseded`. It cannot be changed later. Default: `unspecified`. */
   reason?: pulumi.Input<string>
-  /** PEM: the certificate's own, for a token that has no other right to revoke it. A secret, and in no output. */
+  /** Private key of the certificate (PEM), for tokens that may revoke only with it. A secret; it is in no output. */
   privateKey?: pulumi.Input<string>
 }
 
-export type PkiRevocationState = ObservedPkiRevocation
+/** Outputs of a revocation. */
+export interface PkiRevocationState {
+  /** Path of the mount. */
+  readonly mount: string
+  /** Serial number of the certificate: hexadecimal octets joined by ":". */
+  readonly serialNumber: string
+  /** The certificate as declared. Null if only its serial number was. */
+  readonly certificate: string | null
+  /** Reason, as declared. */
+  readonly reason: string
+  /** Time of revocation (ISO 8601). */
+  readonly revokedAt: string | null
+}
 
 const outputs = [
   "mount",
@@ -27,11 +39,12 @@ const outputs = [
   "revokedAt",
 ] as const satisfies readonly (keyof PkiRevocationState)[]
 
-/**
- * That a certificate is revoked (specification 4.12), for ever: to take it out of the program only forgets it. Its id is
- * `MOUNT/SERIAL`.
- */
-export const PkiRevocation = declaredResource<PkiRevocationArgs, PkiRevocationState>({
+/** Revokes a certificate. Revocation is permanent: removing the resource does not undo it. Its id is `MOUNT/SERIAL`. */
+export const PkiRevocation: DeclaredResource<PkiRevocationArgs, PkiRevocationState> = declaredResource<
+  PkiRevocationArgs,
+  PkiRevocationState,
+  ObservedPkiRevocation
+>({
   kind: "pkiRevocation",
   outputs,
   secretInputs: () => ["privateKey"],

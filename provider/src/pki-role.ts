@@ -1,118 +1,156 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedPkiRole } from "@chancery/engine/managed"
-import type { LifeArgs } from "./life-args.ts"
-import { declaredResource, gettable } from "./shell.ts"
+import type { Adopted, LifeArgs } from "./life-args.ts"
+import type { Resolved } from "./resolved.ts"
+import { declaredResource, type DeclaredResource } from "./shell.ts"
 
 type Texts = pulumi.Input<pulumi.Input<string>[]>
 
 /** A certificate policy with its qualifiers (RFC 5280, section 4.2.1.4). */
 export interface PolicyIdentifierArgs {
+  /** Object identifier of the policy, such as `1.3.6.1.4.1.44947.1.1.1`. */
   oid: pulumi.Input<string>
-  /** Shown to those who rely on the certificate; at most 200 characters. */
+  /** Notice to relying parties, at most 200 characters. */
   notice?: pulumi.Input<string>
   /** URI of the certification practice statement. */
   cps?: pulumi.Input<string>
 }
 
 /**
- * The rules by which a mount issues certificates (specification 2.1). One that was never declared is not managed: it may be
- * changed elsewhere. One that is declared no longer goes back to what a new role has. Durations are text: `30m`, `720h`, `90d`.
+ * Rules by which a mount issues certificates. A member that the program never declared is not managed and may be changed
+ * elsewhere. A member removed from the program returns to its default. Durations are strings: `30m`, `720h`, `90d`.
  */
 export interface PkiRoleArgs extends LifeArgs {
-  /** Path of the mount. `chancery:pkiMount`, else `pki`, when left out. Another one makes another role. */
+  /** Path of the mount. Default: `chancery:pkiMount`, else `pki`. Changing it forces replacement. */
   mount?: pulumi.Input<string>
-  /** The resource's name in the program when left out. Another one makes another role. */
+  /** Name of the role. Default: the resource's name in the program. Changing it forces replacement. */
   name?: pulumi.Input<string>
-  /** Lifetime of what asks for none; the mount's when left out or `0s`. */
+  /** Lifetime of certificates that request none. Default (or `0s`): that of the mount. */
   ttl?: pulumi.Input<string>
-  /** No lifetime is longer; the mount's when left out or `0s`. */
+  /** Maximum lifetime of certificates. Default (or `0s`): that of the mount. */
   maxTtl?: pulumi.Input<string>
-  /** How long before its issuance a certificate begins; 30 seconds when left out. */
+  /** How far certificates are backdated. Default: `30s`. */
   notBeforeDuration?: pulumi.Input<string>
-  /** ISO 8601; beats what a request says. */
+  /** Start of validity (ISO 8601). Overrides the request. */
   notBefore?: pulumi.Input<string | null>
-  /** `permit`, `duration`, `forbid`, or an instant: how early a request may begin. */
+  /** Earliest start that requests may ask for: `permit`, `duration`, `forbid`, or a time (ISO 8601). */
   notBeforeBound?: pulumi.Input<string>
-  /** ISO 8601; beats what a request says, and every ttl. */
+  /** End of validity (ISO 8601). Overrides the request and every ttl. */
   notAfter?: pulumi.Input<string | null>
-  /** `permit`, `ttl-limited`, `forbid`, or an instant: how late a request may end. */
+  /** Latest end that requests may ask for: `permit`, `ttl-limited`, `forbid`, or a time (ISO 8601). */
   notAfterBound?: pulumi.Input<string>
-  /** True when left out. */
+  /** Allow `localhost` and related names. Default: true. */
   allowLocalhost?: pulumi.Input<boolean>
-  /** With `allowBareDomains`, `allowSubdomains` or `allowGlobDomains`, which say what of them is allowed. */
+  /** Domains; `allowBareDomains`, `allowSubdomains` and `allowGlobDomains` select which of their names are allowed. */
   allowedDomains?: Texts
+  /** Expand identity templates such as `{{identity.entity.name}}` in `allowedDomains`. Default: false. */
   allowedDomainsTemplate?: pulumi.Input<boolean>
+  /** Allow the domains themselves. Default: false. */
   allowBareDomains?: pulumi.Input<boolean>
+  /** Allow subdomains of the domains, wildcards included. Default: false. */
   allowSubdomains?: pulumi.Input<boolean>
+  /** Treat `*` in the domains as a glob, such as `ftp*.example.com`. Default: false. */
   allowGlobDomains?: pulumi.Input<boolean>
-  /** True when left out. */
+  /** Allow wildcard certificates (RFC 6125). Default: true. */
   allowWildcardCertificates?: pulumi.Input<boolean>
+  /** Allow any name. Default: false. */
   allowAnyName?: pulumi.Input<boolean>
-  /** True when left out. */
+  /** Require valid host names in common names, DNS SANs and e-mail addresses. Default: true. */
   enforceHostnames?: pulumi.Input<boolean>
-  /** True when left out. */
+  /** Allow IP SANs. Default: true. */
   allowIpSans?: pulumi.Input<boolean>
-  /** Ranges in CIDR form; any address when left out or empty. */
+  /** Allowed IP ranges (CIDR). Default: any address. */
   allowedIpSansCidr?: Texts
-  /** `*` stands for anything. */
+  /** Allowed URI SANs; `*` matches any text. Default: none. */
   allowedUriSans?: Texts
+  /** Expand identity templates in `allowedUriSans`. Default: false. */
   allowedUriSansTemplate?: pulumi.Input<boolean>
+  /** Let values of identity templates contain `*`. Default: false. */
   allowGlobsInIdentityTemplates?: pulumi.Input<boolean>
-  /** `<oid>;UTF8:<glob>`, or the one entry `*`. */
+  /** Allowed other SANs as `<oid>;UTF8:<glob>`, or the single entry `*`. Default: none. */
   allowedOtherSans?: Texts
+  /** Allowed serial numbers of the subject; `*` matches any text. Default: none. */
   allowedSerialNumbers?: Texts
+  /** Allowed user IDs of the subject; `*` matches any text. Default: none. */
   allowedUserIds?: Texts
-  /** True when left out. */
+  /** Add the extended key usage `serverAuth`. Default: true. */
   serverFlag?: pulumi.Input<boolean>
-  /** True when left out. */
+  /** Add the extended key usage `clientAuth`. Default: true. */
   clientFlag?: pulumi.Input<boolean>
+  /** Add the extended key usage `codeSigning`. Default: false. */
   codeSigningFlag?: pulumi.Input<boolean>
+  /** Add the extended key usage `emailProtection`. Default: false. */
   emailProtectionFlag?: pulumi.Input<boolean>
-  /** `DigitalSignature`, `KeyAgreement` and `KeyEncipherment` when left out; the case of their letters says nothing. */
+  /** Key usages, in any letter case. Default: `DigitalSignature`, `KeyAgreement` and `KeyEncipherment`. */
   keyUsages?: Texts
+  /** Further extended key usages, by name. Default: none. */
   extKeyUsages?: Texts
+  /** Further extended key usages, by object identifier. Default: none. */
   extKeyUsageOids?: Texts
-  /** `rsa` when left out. */
+  /** Type of keys. Default: `rsa`. `any` accepts every type in signing requests. */
   keyType?: pulumi.Input<"rsa" | "ec" | "ed25519" | "any">
-  /** What is usual for the type when left out or 0. */
+  /** Size of keys in bits. Default (or 0): 2048 for RSA, 256 for EC. */
   keyBits?: pulumi.Input<number>
-  /** 256, 384 or 512; what suits the issuer's key when left out or 0. */
+  /** Bits of the signature's hash: 256, 384 or 512. Default (or 0): chosen by the issuer's key. */
   signatureBits?: pulumi.Input<number>
+  /** Sign with RSASSA-PSS if the issuer's key is RSA. Default: false. */
   usePss?: pulumi.Input<boolean>
-  /** True when left out. */
+  /** Take the common name from the CSR. Default: true. */
   useCsrCommonName?: pulumi.Input<boolean>
-  /** True when left out. */
+  /** Take the SANs from the CSR. Default: true. */
   useCsrSans?: pulumi.Input<boolean>
-  /** Where the serial number of a subject may come from; `json-csr` when left out. */
+  /** Source of the subject's serial number: the request (`json`), or the request and the CSR (`json-csr`). Default: `json-csr`. */
   serialNumberSource?: pulumi.Input<"json" | "json-csr">
-  /** True when left out. */
+  /** Require a common name. Default: true. */
   requireCn?: pulumi.Input<boolean>
-  /** What a common name has to be; `disabled` stands alone. `email` and `hostname` when left out. */
+  /** Checks of the common name; `disabled` excludes the others. Default: `email` and `hostname`. */
   cnValidations?: pulumi.Input<pulumi.Input<"email" | "hostname" | "disabled">[]>
-  /** Members of every subject, in the order in which certificates have them. */
+  /** Organizational units (OU) of the subject. */
   organizationalUnits?: Texts
+  /** Organizations (O) of the subject. */
   organizations?: Texts
-  /** Codes of two letters. */
+  /** Countries (C) of the subject, as codes of two letters. */
   countries?: Texts
+  /** Localities (L) of the subject. */
   localities?: Texts
+  /** States or provinces (ST) of the subject. */
   provinces?: Texts
+  /** Street addresses of the subject. */
   streetAddresses?: Texts
+  /** Postal codes of the subject. */
   postalCodes?: Texts
+  /** Certificate policies, as object identifiers or with qualifiers. */
   policyIdentifiers?: pulumi.Input<pulumi.Input<string | PolicyIdentifierArgs>[]>
+  /** Add basicConstraints CA:FALSE to leaf certificates. Default: false. */
   basicConstraintsValidForNonCa?: pulumi.Input<boolean>
-  /** An issuer's id or name, or `default`, which it is when left out. */
+  /** Issuer that signs: its id or name, or `default`. Default: `default`. */
   issuerRef?: pulumi.Input<string>
-  /** Excludes `noStore`. */
+  /** Attach a lease to each certificate. Excludes `noStore`. Default: false. */
   generateLease?: pulumi.Input<boolean>
-  /** Keeps no record of what is issued, so that it cannot be revoked by serial number. */
+  /** Do not store certificates; they cannot be revoked by serial number. Default: false. */
   noStore?: pulumi.Input<boolean>
+  /** Do not store metadata of certificates. Default: false. */
   noStoreMetadata?: pulumi.Input<boolean>
-  /** Takes over a role that is there already; it is left there at the end, unless `deletionPolicy` says more. */
+  /** Adopt an existing role of this name. Destroying the stack then keeps it unless `deletionPolicy` is set. */
   adopt?: pulumi.Input<boolean>
 }
 
-/** What a state has of a role: every rule as it is in force. */
-export type PkiRoleState = ObservedPkiRole & { readonly adopted: boolean }
+/** A certificate policy with its qualifiers (RFC 5280, section 4.2.1.4). */
+export interface PolicyIdentifier {
+  /** Object identifier of the policy. */
+  readonly oid: string
+  /** Notice to relying parties. */
+  readonly notice?: string | undefined
+  /** URI of the certification practice statement. */
+  readonly cps?: string | undefined
+}
+
+/** Outputs of a role: every rule in force. */
+export interface PkiRoleState
+  extends Resolved<Omit<PkiRoleArgs, keyof LifeArgs | "adopt" | "policyIdentifiers">>, Adopted {
+  /** Certificate policies, as object identifiers or with qualifiers. */
+  readonly policyIdentifiers: (string | PolicyIdentifier)[]
+}
 
 const outputs = [
   "mount",
@@ -174,7 +212,9 @@ const outputs = [
 ] as const satisfies readonly (keyof PkiRoleState)[]
 
 /** A role of a mount. Its id is `MOUNT/roles/NAME`. */
-export const PkiRole = gettable(
-  declaredResource<PkiRoleArgs, PkiRoleState>({ kind: "pkiRole", outputs, named: "name" }),
-)
+export const PkiRole: DeclaredResource<PkiRoleArgs, PkiRoleState> = declaredResource<
+  PkiRoleArgs,
+  PkiRoleState,
+  ObservedPkiRole
+>({ kind: "pkiRole", outputs, named: "name" })
 export type PkiRole = InstanceType<typeof PkiRole>

@@ -1,50 +1,50 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedIssuance } from "@chancery/engine/managed"
-import type { IssuanceArgs, NamesArgs, Texts, ValidityArgs } from "./certificate-args.ts"
-import { declaredResource } from "./shell.ts"
+import {
+  type IssuanceArgs,
+  issuanceOutputs,
+  type IssuanceState,
+  type NamesArgs,
+  type Texts,
+  type ValidityArgs,
+} from "./certificate-args.ts"
+import { declaredResource, type DeclaredResource } from "./shell.ts"
 
-/** Whatever is declared otherwise makes another certificate, `renewBefore` and `onDestroy` excepted. */
+/** Changing any member except `renewBefore` and `onDestroy` forces replacement. */
 export interface PkiSignedCertificateArgs extends IssuanceArgs, NamesArgs, ValidityArgs {
-  /** PKCS #10, PEM. */
+  /** Certificate signing request (PKCS #10, PEM). */
   csr: pulumi.Input<string>
-  /** By whose rules it is signed. Required unless `verbatim`, where a role lends its lifetimes only. */
+  /** Role that signs. Required unless `verbatim`, where a role supplies lifetimes only. */
   role?: pulumi.Input<string>
-  /** Signs what the request says, whatever that is (specification 4.11); names are then the request's alone. */
+  /** Sign the names of the CSR as they are, without the rules of a role. Default: false. */
   verbatim?: pulumi.Input<boolean>
-  /** User IDs of the subject. */
+  /** User IDs (UID) of the subject. */
   userIds?: Texts
-  /** Base64, kept by the mount; who declares the certificate, and when, when left out, unless the role keeps none. */
+  /** Metadata stored with the certificate (base64). Default: the stack's name and the time, unless the role stores none. */
   certMetadata?: pulumi.Input<string>
-  /** With `verbatim`, like those below: for a request that asks for none. */
+  /** Key usages, if `verbatim` and the CSR has none. */
   keyUsages?: Texts
+  /** Extended key usages by name, if `verbatim` and the CSR has none. */
   extKeyUsages?: Texts
+  /** Extended key usages by object identifier, if `verbatim` and the CSR has none. */
   extKeyUsageOids?: Texts
-  /** 256, 384 or 512; what suits the issuer's key when left out or 0. */
+  /** Bits of the signature's hash: 256, 384 or 512. Default (or 0): chosen by the issuer's key. */
   signatureBits?: pulumi.Input<number>
+  /** Sign with RSASSA-PSS if the issuer's key is RSA. Default: false. */
   usePss?: pulumi.Input<boolean>
-  /** Whether the issuer's own rule decides on what outlives it; otherwise that is cut. */
+  /** Apply the issuer's `leafNotAfterBehavior` to certificates that outlive it, instead of truncating them. Default: false. */
   enforceLeafNotAfterBehavior?: pulumi.Input<boolean>
-  /** What becomes of it when nobody declares it any more, and when another one has taken its place. `retain` when left out. */
+  /** What happens to the certificate when it is removed or replaced. Default: `retain`. */
   onDestroy?: pulumi.Input<"retain" | "revoke">
 }
 
-export type PkiSignedCertificateState = ObservedIssuance
+/** Outputs of a signed certificate. */
+export interface PkiSignedCertificateState extends IssuanceState {}
 
-export const issuanceOutputs = [
-  "mount",
-  "serialNumber",
-  "certificate",
-  "issuingCa",
-  "caChain",
-  "expiration",
-  "revokedAt",
-  "renewBefore",
-  "onDestroy",
-] as const satisfies readonly (keyof ObservedIssuance)[]
-
-/** A certificate for a key that never leaves its owner (specification 4.6). Its id is `MOUNT/SERIAL`. */
-export const PkiSignedCertificate = declaredResource<PkiSignedCertificateArgs, PkiSignedCertificateState>({
-  kind: "pkiSignedCertificate",
-  outputs: issuanceOutputs,
-})
+/** A certificate for a key that stays with its owner. Its id is `MOUNT/SERIAL`. */
+export const PkiSignedCertificate: DeclaredResource<PkiSignedCertificateArgs, PkiSignedCertificateState> =
+  declaredResource<PkiSignedCertificateArgs, PkiSignedCertificateState, ObservedIssuance>({
+    kind: "pkiSignedCertificate",
+    outputs: issuanceOutputs,
+  })
 export type PkiSignedCertificate = InstanceType<typeof PkiSignedCertificate>

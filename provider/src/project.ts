@@ -1,30 +1,40 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedProject } from "@chancery/engine/managed"
-import type { LifeArgs } from "./life-args.ts"
-import { declaredResource } from "./shell.ts"
+import type { Adopted, LifeArgs } from "./life-args.ts"
+import type { Resolved } from "./resolved.ts"
+import { declaredResource, type DeclaredResource } from "./shell.ts"
 
 export interface ProjectArgs extends LifeArgs {
-  /** `chancery:organization` when left out. Another one makes another project. */
+  /** Organization that owns the project. Default: `chancery:organization`. Changing it forces replacement. */
   organization?: pulumi.Input<string>
-  /** The resource's name in the program when left out. At most 40 letters, digits, spaces, `-` and `_`. Another one renames it. */
+  /** Name: letters, digits, spaces, `-` and `_`, at most 40 characters. Default: the resource's name in the program. */
   name?: pulumi.Input<string>
+  /** Description for people. */
   description?: pulumi.Input<string>
-  /** For its workspaces, 1 to 9999 hours or days without activity: `14d`, `24h`. */
+  /** Inactivity before its workspaces are destroyed: 1 to 9999 days or hours, such as `14d` or `24h`. Default: never. */
   autoDestroyActivityDuration?: pulumi.Input<string | null>
-  /** That of the organization when left out. */
+  /** Execution mode that its workspaces inherit. Default: that of the organization. */
   defaultExecutionMode?: pulumi.Input<"remote" | "local" | "agent" | null>
-  /** With `defaultExecutionMode: "agent"` only. */
+  /** Agent pool that its workspaces inherit. Requires `defaultExecutionMode: "agent"`. */
   defaultAgentPoolId?: pulumi.Input<string | null>
-  /** All key-value tags it has, at most ten, but for those that other owners hold; its workspaces inherit them. */
+  /** Every key-value tag of the project, at most ten; its workspaces inherit them. Tags of other owners stay. */
   tagBindings?: pulumi.Input<Readonly<Record<string, pulumi.Input<string>>>>
-  /** Takes over a project of this name that is there already; it is left there at the end, unless `deletionPolicy` says more. */
+  /** Adopt an existing project of this name. Destroying the stack then keeps it unless `deletionPolicy` is set. */
   adopt?: pulumi.Input<boolean>
 }
 
-export type ProjectState = ObservedProject & { readonly adopted: boolean }
+/** Outputs of a project: every setting in force. */
+export interface ProjectState extends Resolved<Omit<ProjectArgs, keyof LifeArgs | "adopt" | "tagBindings">>, Adopted {
+  /** Key-value tags of the project. Undefined if the program does not declare any. */
+  readonly tagBindings?: Readonly<Record<string, string>>
+}
 
-/** A group of workspaces, and what they inherit. Its id is `prj-…`. One that holds workspaces is not deleted. */
-export const Project = declaredResource<ProjectArgs, ProjectState>({
+/** A group of workspaces and the settings they inherit. Its id is `prj-…`. A project with workspaces is not deleted. */
+export const Project: DeclaredResource<ProjectArgs, ProjectState> = declaredResource<
+  ProjectArgs,
+  ProjectState,
+  ObservedProject
+>({
   kind: "project",
   outputs: [
     "organization",

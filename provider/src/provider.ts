@@ -1,36 +1,37 @@
 import * as pulumi from "@pulumi/pulumi"
 
 export interface ProviderArgs {
-  /** `https://…` for a server, `sqlite:FILE` for an engine in the provider's own process. */
+  /** URL of the server (`https://…`), or `sqlite:FILE` for an engine in the provider's own process. */
   engineUrl?: pulumi.Input<string>
-  /** CHANCERY_TOKEN comes before it. */
+  /** API token. CHANCERY_TOKEN in the environment takes precedence. */
   token?: pulumi.Input<string>
-  /** A file with the token; read anew when the engine no longer knows the one it had. */
+  /** File with the API token. It is read again when the server rejects the token. */
   tokenFile?: pulumi.Input<string>
-  /** Where resources belong that name none. */
+  /** Organization of resources that name none. */
   organization?: pulumi.Input<string>
-  /** Where roles and certificates belong that name no mount; `pki` when left out. */
+  /** Mount of roles and certificates that name none. Default: `pki`. */
   pkiMount?: pulumi.Input<string>
+  /** Deletion policy of resources that declare none. Default: `safe`. */
   deletionPolicy?: pulumi.Input<"safe" | "force" | "retain">
-  /** Which of them the server is, so that a preview refuses what it does not have; found out by asking it when left out. */
+  /** Edition of the server, so that previews reject settings it does not have. Default: `auto`, which asks the server. */
   edition?: pulumi.Input<"auto" | "hosted" | "selfHosted">
-  /** Key-value tags of every workspace, project and `TagBindings`; their own win. */
+  /** Key-value tags of every workspace, project and `TagBindings`; their own values take precedence. */
   defaultTagBindings?: pulumi.Input<Readonly<Record<string, pulumi.Input<string>>>>
-  /** Of a server; as many as Pulumi starts when left out. */
+  /** Maximum requests to the server in a second. Default: no limit. */
   requestsPerSecond?: pulumi.Input<number>
-  /** 16 when left out. */
+  /** Maximum concurrent requests. Default: 16. */
   maxConcurrency?: pulumi.Input<number>
-  /** Of requests that a server was too busy for; 10 when left out. */
+  /** Maximum retries of a request that the server was too busy to handle. Default: 10. */
   maxRetries?: pulumi.Input<number>
-  /** `60s` when left out. */
+  /** Time limit of a request, such as `90s`. Default: `60s`. */
   requestTimeout?: pulumi.Input<string>
-  /** Certificates to trust beside those of the system, PEM. */
+  /** File with certificates (PEM) to trust in addition to those of the system. */
   caFile?: pulumi.Input<string>
-  /** Talks to whoever answers, the token included. For trials on a machine of one's own; each run warns of it. */
+  /** Accept any server certificate and send the token to it. For trials on one machine; each run prints a warning. */
   skipTlsVerify?: pulumi.Input<boolean>
 }
 
-/** An engine for the resources that name it (`{ provider }`), beside the one of the stack's configuration. */
+/** A connection for the resources that name it (`{ provider }`), in place of the stack's configuration. */
 export class Provider extends pulumi.ProviderResource {
   constructor(name: string, args: ProviderArgs, options?: pulumi.ResourceOptions) {
     const { token, ...others } = args

@@ -1,22 +1,27 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedRemoteStateConsumers } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import { declaredResource } from "./shell.ts"
+import type { Resolved } from "./resolved.ts"
+import { declaredResource, type DeclaredResource } from "./shell.ts"
 
 export interface RemoteStateConsumersArgs extends LifeArgs {
-  /** Whose state is read; with `globalRemoteState` false. Another one makes another resource. */
+  /** Workspace whose state is read; its `globalRemoteState` must be false. Changing it forces replacement. */
   workspaceId: pulumi.Input<string>
-  /** Workspaces of the same organization; their order says nothing. */
+  /** Workspaces of the same organization that may read the state, in any order. */
   consumerIds: pulumi.Input<pulumi.Input<string>[]>
-  /** `additive` (when left out): these and any others. `exclusive`: these and no others, for who may see all of them. */
+  /**
+   * `additive`: keep consumers that are not listed. `exclusive`: remove them; the token must see all of them. Default: `additive`.
+   */
   mode?: pulumi.Input<"additive" | "exclusive">
 }
 
-export type RemoteStateConsumersState = ObservedRemoteStateConsumers
+/** Outputs of the remote state consumers of a workspace. */
+export interface RemoteStateConsumersState extends Resolved<Omit<RemoteStateConsumersArgs, keyof LifeArgs>> {}
 
-/** Who may read the state of a workspace (specification 4.9). Its id is that of the workspace. */
-export const RemoteStateConsumers = declaredResource<RemoteStateConsumersArgs, RemoteStateConsumersState>({
-  kind: "remoteStateConsumers",
-  outputs: ["workspaceId", "consumerIds", "mode"],
-})
+/** Workspaces that may read the state of a workspace. Its id is that of the workspace. */
+export const RemoteStateConsumers: DeclaredResource<RemoteStateConsumersArgs, RemoteStateConsumersState> =
+  declaredResource<RemoteStateConsumersArgs, RemoteStateConsumersState, ObservedRemoteStateConsumers>({
+    kind: "remoteStateConsumers",
+    outputs: ["workspaceId", "consumerIds", "mode"],
+  })
 export type RemoteStateConsumers = InstanceType<typeof RemoteStateConsumers>

@@ -1,7 +1,7 @@
 // How a program hands a resource to Pulumi: a type token for ever, and in place of code the address of code.
 import * as pulumi from "@pulumi/pulumi"
-import type { KindName } from "./kinds.ts"
-import { type NamingMember, writtenMarker } from "./marker.ts"
+import type { KindName, NamingMember } from "./kind-name.ts"
+import { writtenMarker } from "./marker.ts"
 import { traceProgramOnly } from "./program-trace.ts"
 import { foundMember, settingIn, stateLayouts, type StateLayout } from "./state-layout.ts"
 
@@ -30,27 +30,44 @@ type Given<Args> =
     ? [args?: Args, options?: pulumi.CustomResourceOptions]
     : [args: Args, options?: pulumi.CustomResourceOptions]
 
-/** What a program makes of a kind: the members of its state are the outputs. */
-export type ResourceClass<Args, State> = new (
-  name: string,
-  ...given: Given<Args>
-) => pulumi.CustomResource & { readonly [Name in keyof State]-?: pulumi.Output<State[Name]> }
+/** A resource as programs hold it: the members of its state are outputs. */
+export type ResourceOf<State> = pulumi.CustomResource & {
+  readonly [Name in keyof State]-?: pulumi.Output<State[Name]>
+}
+
+/** Class of a resource: creates one, or reads an existing one with `get`. */
+export interface DeclaredResource<Args, State> {
+  new (name: string, ...given: Given<Args>): ResourceOf<State>
+  /** Reads an existing resource by its id, without managing it. */
+  get(name: string, id: pulumi.Input<pulumi.ID>, options?: pulumi.CustomResourceOptions): ResourceOf<State>
+}
+
+/** Outputs as the engine returns them: the engine's lists are read-only. */
+type Returned<State> = {
+  readonly [Name in keyof State as Exclude<Name, "adopted">]: State[Name] extends readonly (infer Item)[]
+    ? readonly Item[]
+    : State[Name]
+}
 
 /** A class without another one above it: the SDK takes what called the first constructor after its own for the program. */
-export function declaredResource<Args extends object, State extends object>(
+export function declaredResource<Args extends object, State extends object, _Observed extends Returned<State>>(
   declaration: Declaration<Args, State>,
-): ResourceClass<Args, State> {
+): DeclaredResource<Args, State> {
   const { kind, outputs, secretOutputs } = declaration
   const layout = stateLayouts[kind]
 
   class Declared extends pulumi.CustomResource {
+    static get(name: string, id: pulumi.Input<pulumi.ID>, options?: pulumi.CustomResourceOptions): Declared {
+      return new Declared(name, {}, { ...options, id })
+    }
+
     constructor(name: string, args: Partial<Args> = {}, options: pulumi.CustomResourceOptions = {}) {
       const secrets = secretOutputs?.(args as Args) ?? []
       const all =
         secrets.length === 0 ? options : pulumi.mergeOptions(options, { additionalSecretOutputs: [...secrets] })
       const restore = traceProgramOnly()
       try {
-        super(typeToken(kind), name, registration(declaration, layout, name, args), all)
+        super(typeToken(kind), name, registration(declaration, layout, name, args, options.id !== undefined), all)
       } finally {
         restore()
       }
@@ -60,22 +77,7 @@ export function declaredResource<Args extends object, State extends object>(
   Object.defineProperty(Declared, "name", { value: typeToken(kind).split(":").at(-1) })
   if (layout !== undefined)
     for (const output of outputs) if (!layout.always.includes(output)) readFromFound(Declared.prototype, output, layout)
-  return Declared as unknown as ResourceClass<Args, State>
-}
-
-export interface Gettable<Resource> {
-  /** One that is not declared here, by its id. */
-  get(name: string, id: pulumi.Input<pulumi.ID>, options?: pulumi.CustomResourceOptions): Resource
-}
-
-/** Of a kind of which no argument is required. */
-export function gettable<Args, State>(
-  Resource: ResourceClass<Args, State>,
-): ResourceClass<Args, State> & Gettable<InstanceType<ResourceClass<Args, State>>> {
-  return Object.assign(Resource, {
-    get: (name: string, id: pulumi.Input<pulumi.ID>, options?: pulumi.CustomResourceOptions) =>
-      Reflect.construct(Resource, [name, {}, { ...options, id }]) as InstanceType<ResourceClass<Args, State>>,
-  })
+  return Declared as unknown as DeclaredResource<Args, State>
 }
 
 /** Until the SDK puts an output of its own in its place, since the program declares it. */
@@ -96,6 +98,7 @@ function registration<Args extends object, State>(
   layout: StateLayout | undefined,
   logicalName: string,
   args: Partial<Args>,
+  isRead: boolean,
 ): pulumi.Inputs {
   const unset = Object.fromEntries(
     (layout === undefined ? outputs : [...layout.always, foundMember]).map((name) => [name, undefined]),
@@ -106,7 +109,8 @@ function registration<Args extends object, State>(
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => [name, secrets.includes(name) ? pulumi.secret(value) : value]),
   )
-  const byName = named === undefined ? {} : { [named]: logicalName }
+  // The id of an existing resource names it.
+  const byName = named === undefined || isRead ? {} : { [named]: logicalName }
   const inputs = { ...byName, ...given }
   return { ...unset, ...inputs, __marker: markerOf(logicalName, inputs), __provider: providerText(kind) }
 }

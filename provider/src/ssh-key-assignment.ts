@@ -1,18 +1,25 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { SshKeyAssignmentSpec } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import { declaredResource } from "./shell.ts"
+import type { Resolved } from "./resolved.ts"
+import { declaredResource, type DeclaredResource } from "./shell.ts"
 
 export interface SshKeyAssignmentArgs extends LifeArgs {
-  /** Another one makes another resource. */
+  /** Workspace that uses the key. Changing it forces replacement. */
   workspaceId: pulumi.Input<string>
+  /** SSH key of the organization (`sshkey-…`) that fetches private modules. */
   sshKeyId: pulumi.Input<string>
 }
 
-export type SshKeyAssignmentState = SshKeyAssignmentSpec
+/** Outputs of an SSH key assignment. */
+export interface SshKeyAssignmentState extends Resolved<Omit<SshKeyAssignmentArgs, keyof LifeArgs>> {}
 
-/** The SSH key that a workspace fetches modules with (specification 4.8). Its id is that of the workspace. */
-export const SshKeyAssignment = declaredResource<SshKeyAssignmentArgs, SshKeyAssignmentState>({
+/** The SSH key with which a workspace fetches modules. Its id is that of the workspace. */
+export const SshKeyAssignment: DeclaredResource<SshKeyAssignmentArgs, SshKeyAssignmentState> = declaredResource<
+  SshKeyAssignmentArgs,
+  SshKeyAssignmentState,
+  SshKeyAssignmentSpec
+>({
   kind: "sshKeyAssignment",
   outputs: ["workspaceId", "sshKeyId"],
 })

@@ -6,7 +6,7 @@
 // What a program declares stays a member of its own, for Pulumi knows by its name what is a secret.
 import { isDeepStrictEqual } from "node:util"
 import type { Values } from "@chancery/engine/managed/shared"
-import type { KindName } from "./kinds.ts"
+import type { KindName } from "./kind-name.ts"
 import { lifeMembers } from "./lifecycle.ts"
 
 export interface StateLayout {

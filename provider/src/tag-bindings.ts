@@ -1,24 +1,30 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedTagBindings } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import { declaredResource } from "./shell.ts"
+import type { Resolved } from "./resolved.ts"
+import { declaredResource, type DeclaredResource } from "./shell.ts"
 
 export interface TagBindingsArgs extends LifeArgs {
-  /** Another one makes another resource. */
+  /** Workspace that has the tags. Changing it forces replacement. */
   workspaceId: pulumi.Input<string>
-  /** At most ten on a workspace, each with a value; a tag without one is a flat tag (`WorkspaceTags`). */
+  /** Values by key; at most ten on a workspace. A tag without a value is a flat tag (`WorkspaceTags`). */
   bindings: pulumi.Input<Readonly<Record<string, pulumi.Input<string>>>>
   /**
-   * `additive` (when left out): these and any others. `exclusive`: these, those that other owners hold (docs/tag-owners.md), and
-   * no others.
+   * `additive`: keep bindings that are not listed. `exclusive`: remove them, except those of other owners (docs/tag-owners.md).
+   * Default: `additive`.
    */
   mode?: pulumi.Input<"additive" | "exclusive">
 }
 
-export type TagBindingsState = ObservedTagBindings
+/** Outputs of the key-value tags of a workspace. */
+export interface TagBindingsState extends Resolved<Omit<TagBindingsArgs, keyof LifeArgs>> {}
 
-/** Key-value tags of one workspace (specification 4.10). Its id is that of the workspace. */
-export const TagBindings = declaredResource<TagBindingsArgs, TagBindingsState>({
+/** Key-value tags of one workspace. Its id is that of the workspace. */
+export const TagBindings: DeclaredResource<TagBindingsArgs, TagBindingsState> = declaredResource<
+  TagBindingsArgs,
+  TagBindingsState,
+  ObservedTagBindings
+>({
   kind: "tagBindings",
   outputs: ["workspaceId", "bindings", "mode"],
 })

@@ -1,23 +1,25 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedTag } from "@chancery/engine/managed"
-import type { LifeArgs } from "./life-args.ts"
-import { declaredResource } from "./shell.ts"
+import type { Adopted, LifeArgs } from "./life-args.ts"
+import type { Resolved } from "./resolved.ts"
+import { declaredResource, type DeclaredResource } from "./shell.ts"
 
 export interface TagArgs extends LifeArgs {
-  /** `chancery:organization` when left out. Another one makes another tag. */
+  /** Organization that owns the tag. Default: `chancery:organization`. Changing it forces replacement. */
   organization?: pulumi.Input<string>
-  /** The resource's name in the program when left out. Another one makes another tag. */
+  /** Name of the tag. Default: the resource's name in the program. Changing it forces replacement. */
   name?: pulumi.Input<string>
-  /** Workspaces that carry it; others may carry it as well. A tag that leaves its last workspace makes way for a new one. */
+  /** Workspaces to tag; others may have the tag as well. A tag that leaves its last workspace is replaced by a new one. */
   workspaceIds?: pulumi.Input<pulumi.Input<string>[]>
-  /** Takes over a tag that something carries already; it is left there at the end, unless `deletionPolicy` says more. */
+  /** Adopt an existing tag of this name. Destroying the stack then keeps it unless `deletionPolicy` is set. */
   adopt?: pulumi.Input<boolean>
 }
 
-export type TagState = ObservedTag & { readonly adopted: boolean }
+/** Outputs of a tag. */
+export interface TagState extends Resolved<Omit<TagArgs, keyof LifeArgs | "adopt">>, Adopted {}
 
-/** A flat tag of an organization (specification 4.1). `deletionPolicy: "safe"` keeps it while others carry it. */
-export const Tag = declaredResource<TagArgs, TagState>({
+/** A flat tag of an organization. `deletionPolicy: "safe"` keeps it while other workspaces have it. Its id is `tag-…`. */
+export const Tag: DeclaredResource<TagArgs, TagState> = declaredResource<TagArgs, TagState, ObservedTag>({
   kind: "tag",
   outputs: ["organization", "name", "workspaceIds", "adopted"],
   named: "name",

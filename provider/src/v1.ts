@@ -2,7 +2,7 @@
 import { systemRuntime } from "@chancery/engine/managed/shared"
 import { dynamicProvider, type DynamicProvider } from "./dynamic.ts"
 import { createEngines } from "./engines.ts"
-import type { KindName } from "./kinds.ts"
+import type { KindName } from "./kind-name.ts"
 import type { Lifecycle } from "./lifecycle.ts"
 import { createSession, type Session } from "./session.ts"
 import { keepHeapSmall } from "./small-heap.ts"

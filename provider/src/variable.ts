@@ -1,29 +1,38 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedVariable } from "@chancery/engine/managed"
-import type { LifeArgs } from "./life-args.ts"
-import { declaredResource } from "./shell.ts"
+import type { Adopted, LifeArgs } from "./life-args.ts"
+import type { Resolved } from "./resolved.ts"
+import { declaredResource, type DeclaredResource } from "./shell.ts"
 
 export interface VariableArgs extends LifeArgs {
-  /** Another one makes another variable. */
+  /** Workspace of the variable. Changing it forces replacement. */
   workspaceId: pulumi.Input<string>
-  /** At most 128 characters; the workspace has each once in a category. */
+  /** Name, at most 128 characters, unique in its category. */
   key: pulumi.Input<string>
-  /** For the infrastructure tool, or for its environment. */
+  /** `terraform` for an input variable of the configuration, `env` for an environment variable. */
   category: pulumi.Input<"terraform" | "env">
-  /** At most 256 KiB; empty in a new one. A secret in the state where the variable is sensitive. */
+  /** Value, at most 256 KiB. A secret in the state of the stack if `sensitive` is true. Default: empty. */
   value?: pulumi.Input<string>
-  /** At most 512 characters. */
+  /** Description for people, at most 512 characters. */
   description?: pulumi.Input<string | null>
-  /** The value is an expression of the tool's language, and no plain text. */
+  /** Read the value as an HCL expression instead of a string. Default: false. */
   hcl?: pulumi.Input<boolean>
-  /** Nobody reads the value again. Once it is, another variable takes its place to be readable. */
+  /** Never return the value from the API. Changing it back to false forces replacement. Default: false. */
   sensitive?: pulumi.Input<boolean>
-  /** Takes over a variable of this key that is there already; it is left there at the end, unless `deletionPolicy` says more. */
+  /** Adopt an existing variable of this key. Destroying the stack then keeps it unless `deletionPolicy` is set. */
   adopt?: pulumi.Input<boolean>
 }
 
-/** `value` is null for a sensitive one that somebody else has changed, until the next `up`. */
-export type VariableState = ObservedVariable & { readonly adopted: boolean }
+/** Outputs of a variable. */
+export interface VariableState
+  extends Resolved<Omit<VariableArgs, keyof LifeArgs | "adopt" | "value" | "description">>, Adopted {
+  /** Value. Null for a sensitive variable that was changed elsewhere or read with `get`. */
+  readonly value: string | null
+  /** Description for people. Empty if there is none. */
+  readonly description: string
+  /** Version, which changes with every update. */
+  readonly versionId: string
+}
 
 const outputs = [
   "workspaceId",
@@ -37,8 +46,12 @@ const outputs = [
   "adopted",
 ] as const satisfies readonly (keyof VariableState)[]
 
-/** A variable of a workspace (workspace facts 1.10). Its id is `WORKSPACE_ID/VARIABLE_ID`. */
-export const Variable = declaredResource<VariableArgs, VariableState>({
+/** A variable of a workspace. Its id is `WORKSPACE_ID/VARIABLE_ID`. */
+export const Variable: DeclaredResource<VariableArgs, VariableState> = declaredResource<
+  VariableArgs,
+  VariableState,
+  ObservedVariable
+>({
   kind: "variable",
   outputs,
   secretInputs: secretsOf,
@@ -46,7 +59,7 @@ export const Variable = declaredResource<VariableArgs, VariableState>({
 })
 export type Variable = InstanceType<typeof Variable>
 
-/** What is not known yet may turn out to be sensitive. */
+/** Unknown values may turn out to be sensitive. */
 function secretsOf({ sensitive }: VariableArgs): readonly "value"[] {
   return sensitive === undefined || sensitive === false ? [] : ["value"]
 }

@@ -1,21 +1,27 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedWorkspaceLock } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import { declaredResource } from "./shell.ts"
+import type { Resolved } from "./resolved.ts"
+import { declaredResource, type DeclaredResource } from "./shell.ts"
 
 export interface WorkspaceLockArgs extends LifeArgs {
-  /** Another one makes another resource. */
+  /** Workspace to lock. Changing it forces replacement. */
   workspaceId: pulumi.Input<string>
-  /** Another one opens the lock and closes it again. */
+  /** Reason shown to other users. Changing it forces replacement: the workspace is unlocked and locked again. */
   reason?: pulumi.Input<string>
-  /** Opens the lock at the end whoever holds it, and discards a state that is on its way; for administrators. */
+  /** Unlock on destroy even if another user holds the lock; discards a pending state. Requires administrator rights. */
   forceUnlock?: pulumi.Input<boolean>
 }
 
-export type WorkspaceLockState = ObservedWorkspaceLock
+/** Outputs of a workspace lock. */
+export interface WorkspaceLockState extends Resolved<Omit<WorkspaceLockArgs, keyof LifeArgs>> {}
 
-/** That a workspace is locked, by the owner of the token (specification 4.7). Its id is that of the workspace. */
-export const WorkspaceLock = declaredResource<WorkspaceLockArgs, WorkspaceLockState>({
+/** Locks a workspace on behalf of the owner of the token. Its id is that of the workspace. */
+export const WorkspaceLock: DeclaredResource<WorkspaceLockArgs, WorkspaceLockState> = declaredResource<
+  WorkspaceLockArgs,
+  WorkspaceLockState,
+  ObservedWorkspaceLock
+>({
   kind: "workspaceLock",
   outputs: ["workspaceId", "reason", "forceUnlock"],
 })

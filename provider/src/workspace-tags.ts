@@ -1,24 +1,30 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedWorkspaceTags } from "@chancery/engine/managed"
 import type { LifeArgs } from "./life-args.ts"
-import { declaredResource } from "./shell.ts"
+import type { Resolved } from "./resolved.ts"
+import { declaredResource, type DeclaredResource } from "./shell.ts"
 
 export interface WorkspaceTagsArgs extends LifeArgs {
-  /** Another one makes another resource. */
+  /** Workspace that has the tags. Changing it forces replacement. */
   workspaceId: pulumi.Input<string>
-  /** Flat tags; their order and the case of their letters say nothing. */
+  /** Flat tags, in any order and letter case. */
   tags: pulumi.Input<pulumi.Input<string>[]>
   /**
-   * `additive` (when left out): these and any others. `exclusive`: these, those that other owners hold (docs/tag-owners.md), and
-   * no others.
+   * `additive`: keep tags that are not listed. `exclusive`: remove them, except those of other owners (docs/tag-owners.md).
+   * Default: `additive`.
    */
   mode?: pulumi.Input<"additive" | "exclusive">
 }
 
-export type WorkspaceTagsState = ObservedWorkspaceTags
+/** Outputs of the flat tags of a workspace. */
+export interface WorkspaceTagsState extends Resolved<Omit<WorkspaceTagsArgs, keyof LifeArgs>> {}
 
-/** Flat tags of one workspace (specification 4.10). Its id is that of the workspace. */
-export const WorkspaceTags = declaredResource<WorkspaceTagsArgs, WorkspaceTagsState>({
+/** Flat tags of one workspace. Its id is that of the workspace. */
+export const WorkspaceTags: DeclaredResource<WorkspaceTagsArgs, WorkspaceTagsState> = declaredResource<
+  WorkspaceTagsArgs,
+  WorkspaceTagsState,
+  ObservedWorkspaceTags
+>({
   kind: "workspaceTags",
   outputs: ["workspaceId", "tags", "mode"],
 })

@@ -1,82 +1,120 @@
 import type * as pulumi from "@pulumi/pulumi"
 import type { ObservedWorkspace } from "@chancery/engine/managed"
-import type { LifeArgs } from "./life-args.ts"
-import { declaredResource, gettable } from "./shell.ts"
+import type { Adopted, LifeArgs } from "./life-args.ts"
+import type { Resolved } from "./resolved.ts"
+import { declaredResource, type DeclaredResource } from "./shell.ts"
 
 export interface VcsRepoArgs {
-  /** `:org/:repo`, or as the service writes it. */
+  /** Repository as `organization/name`, or as the VCS provider writes it. */
   identifier: pulumi.Input<string>
-  /** Of the connection through OAuth; exactly one of this and `githubAppInstallationId`. */
+  /** Token of the OAuth connection. Exactly one of this and `githubAppInstallationId` is required. */
   oauthTokenId?: pulumi.Input<string>
+  /** GitHub App installation that connects the repository. */
   githubAppInstallationId?: pulumi.Input<string>
-  /** The repository's default branch when left out or empty. */
+  /** Branch to read. Default: the default branch of the repository. */
   branch?: pulumi.Input<string>
+  /** Fetch submodules with the repository. Default: false. */
   ingressSubmodules?: pulumi.Input<boolean>
+  /** Regular expression of Git tags that start runs, such as `^v\\d+`. */
   tagsRegex?: pulumi.Input<string>
 }
 
 /**
- * A setting that was never declared is not managed: it may be changed elsewhere. One that is declared no longer goes back to
- * what a new workspace has, except `projectId`, `engineVersion` and `globalRemoteState`, which stay.
+ * Settings of a workspace. A setting that the program never declared is not managed and may be changed elsewhere. A setting
+ * removed from the program returns to its default, except `projectId`, `engineVersion` and `globalRemoteState`, which stay.
  */
 export interface WorkspaceArgs extends LifeArgs {
-  /** `chancery:organization` when left out. Another one makes another workspace. */
+  /** Organization that owns the workspace. Default: `chancery:organization`. Changing it forces replacement. */
   organization?: pulumi.Input<string>
-  /** The resource's name in the program when left out. Letters, digits, `-` and `_`, at most 90. Another one renames it. */
+  /** Name: letters, digits, `-` and `_`, at most 90 characters. Default: the resource's name in the program. */
   name?: pulumi.Input<string>
-  /** The organization's default project when left out at first. Another one moves the workspace there. */
+  /** Project of the workspace. Default: the organization's default project. Changing it moves the workspace. */
   projectId?: pulumi.Input<string>
+  /** Description for people. */
   description?: pulumi.Input<string | null>
-  /** That of the project or organization when left out. */
+  /** Where runs execute: `remote`, `local` or `agent`. Default: inherited from the project or organization. */
   executionMode?: pulumi.Input<"remote" | "local" | "agent">
-  /** With `executionMode: "agent"` only. */
+  /** Agent pool of the runs. Requires `executionMode: "agent"`. */
   agentPoolId?: pulumi.Input<string | null>
-  /** False takes the value of the project or organization; left out, what is declared is the workspace's own. */
+  /** Settings of its own (`true`) or inherited (`false`). Default: `true` for each setting that is declared. */
   settingOverwrites?: pulumi.Input<{ executionMode?: pulumi.Input<boolean>; agentPool?: pulumi.Input<boolean> }>
-  /** True when left out. */
+  /** Allow destroy plans to be queued. Default: true. */
   allowDestroyPlan?: pulumi.Input<boolean>
-  /** Of the hosted edition. */
+  /** Run health assessments (hosted edition only). Default: false. */
   assessmentsEnabled?: pulumi.Input<boolean>
+  /** Apply successful plans without confirmation. Default: false. */
   autoApply?: pulumi.Input<boolean>
+  /** Apply runs that a run trigger started without confirmation. Default: false. */
   autoApplyRunTrigger?: pulumi.Input<boolean>
-  /** ISO 8601. */
+  /** Time of an automatic destroy run (ISO 8601). */
   autoDestroyAt?: pulumi.Input<string | null>
-  /** 1 to 9999 hours or days without activity: `14d`, `24h`. */
+  /** Inactivity before an automatic destroy run: 1 to 9999 days or hours, such as `14d` or `24h`. */
   autoDestroyActivityDuration?: pulumi.Input<string | null>
+  /** Inherit `autoDestroyActivityDuration` from the project. Default: true. */
   inheritsProjectAutoDestroy?: pulumi.Input<boolean>
-  /** True when left out. */
+  /** Start runs only when files below the working directory or the trigger paths change. Default: true. */
   fileTriggersEnabled?: pulumi.Input<boolean>
-  /** The default differs by edition. */
+  /** Let every workspace of the organization read the state. The default depends on the edition. */
   globalRemoteState?: pulumi.Input<boolean>
-  /** Whether the other workspaces of the project may read the state; excludes `globalRemoteState`. */
+  /** Let every workspace of the project read the state. Excludes `globalRemoteState`. Default: false. */
   projectRemoteState?: pulumi.Input<boolean>
+  /** Queue runs before the first configuration was uploaded. Default: false. */
   queueAllRuns?: pulumi.Input<boolean>
-  /** True when left out. */
+  /** Run speculative plans for pull requests. Default: true. */
   speculativeEnabled?: pulumi.Input<boolean>
-  /** True when left out. */
+  /** Show structured output of runs. Default: true. */
   structuredRunOutputEnabled?: pulumi.Input<boolean>
-  /** A version, a constraint such as `~> 1.9`, or `latest`. */
+  /** Version of Terraform or OpenTofu: a version, a constraint such as `~> 1.9`, or `latest`. */
   engineVersion?: pulumi.Input<string>
-  /** Excludes `triggerPrefixes`. */
+  /** Glob patterns of files whose changes start runs. Excludes `triggerPrefixes`. */
   triggerPatterns?: pulumi.Input<pulumi.Input<string>[]>
+  /** Folders whose changes start runs. Excludes `triggerPatterns`. */
   triggerPrefixes?: pulumi.Input<pulumi.Input<string>[]>
-  /** Null takes it away, as leaving it out does where it was declared before. */
+  /** Repository of the configuration. `null`, or removal from the program, disconnects it. */
   vcsRepo?: pulumi.Input<VcsRepoArgs | null>
-  /** Relative, inside the repository. */
+  /** Folder of the configuration, relative to the root of the repository. */
   workingDirectory?: pulumi.Input<string | null>
   /**
-   * All key-value tags it has, at most ten, but for those that other owners hold (docs/tag-owners.md); with `chancery:defaultTagBindings`. Leave it out where `TagBindings` declares them: those of
-   * the configuration then stand beside them.
+   * Every key-value tag of the workspace, at most ten, together with `chancery:defaultTagBindings`. Tags of other owners stay
+   * (docs/tag-owners.md). Leave it out if `TagBindings` resources declare the tags of this workspace.
    */
   tagBindings?: pulumi.Input<Readonly<Record<string, pulumi.Input<string>>>>
-  /** Takes over a workspace of this name that is there already; it is left there at the end, unless `deletionPolicy` says more. */
+  /** Adopt an existing workspace of this name. Destroying the stack then keeps it unless `deletionPolicy` is set. */
   adopt?: pulumi.Input<boolean>
 }
 
-/** What a state has of a workspace: every setting as it is in force. */
-export type WorkspaceState = ObservedWorkspace & {
-  /** It was there before, and was taken over. */
-  readonly adopted: boolean
+/** A connected repository. */
+export interface VcsRepoState {
+  /** Repository as `organization/name`, or as the VCS provider writes it. */
+  readonly identifier: string
+  /** Token of the OAuth connection. */
+  readonly oauthTokenId?: string | undefined
+  /** GitHub App installation that connects the repository. */
+  readonly githubAppInstallationId?: string | undefined
+  /** Branch to read. Undefined: the default branch of the repository. */
+  readonly branch?: string | undefined
+  /** Submodules are fetched with the repository. */
+  readonly ingressSubmodules?: boolean | undefined
+  /** Regular expression of Git tags that start runs. */
+  readonly tagsRegex?: string | undefined
+}
+
+/** Outputs of a workspace: every setting in force. */
+export interface WorkspaceState
+  extends
+    Resolved<Omit<WorkspaceArgs, keyof LifeArgs | "adopt" | "settingOverwrites" | "vcsRepo" | "tagBindings">>,
+    Adopted {
+  /** Settings of its own (`true`) or inherited (`false`). */
+  readonly settingOverwrites: {
+    readonly executionMode?: boolean | undefined
+    readonly agentPool?: boolean | undefined
+  }
+  /** Repository of the configuration. Null if none is connected. */
+  readonly vcsRepo: VcsRepoState | null
+  /** Key-value tags of the workspace. Undefined if the program does not declare any. */
+  readonly tagBindings?: Readonly<Record<string, string>>
+  /** Time of creation (ISO 8601). */
+  readonly createdAt: string
 }
 
 const outputs = [
@@ -110,12 +148,14 @@ const outputs = [
   "adopted",
 ] as const satisfies readonly (keyof WorkspaceState)[]
 
-/** A workspace (specification 4.2 to 4.6). Its id is `ws-…`, and stays when it is renamed or moved. */
-export const Workspace = gettable(
-  declaredResource<WorkspaceArgs, WorkspaceState>({
-    kind: "workspace",
-    outputs,
-    named: "name",
-  }),
-)
+/** A workspace. Its id is `ws-…` and stays when the workspace is renamed or moved. */
+export const Workspace: DeclaredResource<WorkspaceArgs, WorkspaceState> = declaredResource<
+  WorkspaceArgs,
+  WorkspaceState,
+  ObservedWorkspace
+>({
+  kind: "workspace",
+  outputs,
+  named: "name",
+})
 export type Workspace = InstanceType<typeof Workspace>

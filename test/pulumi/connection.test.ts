@@ -37,9 +37,10 @@ async function asked(settings: Record<string, string>) {
   }
 }
 
-test("nobody whose certificate nothing vouches for", async () => {
+test("[F-U4] rejects a certificate that is not trusted before anything is sent", async () => {
   await expect(asked({})).rejects.toMatchObject({
     code: "unavailable",
+    notSent: "untrusted-certificate",
     message: expect.stringContaining("certificate"),
   })
 })

@@ -6,9 +6,11 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { openEmbedded } from "../../engine/src/embedded.ts"
 import { startServer } from "../../engine/src/server.ts"
-import { type KindName, lifecycles } from "../../provider/src/kinds.ts"
+import type { KindName } from "../../provider/src/kind-name.ts"
+import { lifecycles } from "../../provider/src/kinds.ts"
 import { providerText } from "../../provider/src/shell.ts"
 import { type DynamicServer, startDynamicServer, type Values } from "./dynamic-server.ts"
+import { stateIn } from "../../provider/src/state-layout.ts"
 import { type Samples, samplesOf } from "./every-member.ts"
 import { comesAndGoes } from "./member-life.ts"
 import { installPackedProvider } from "./packed-provider.ts"
@@ -20,6 +22,16 @@ const nonsense = [{ nonsense: [true] }]
 
 const kinds = Object.keys(lifecycles) as KindName[]
 const members = kinds.flatMap((kind) => lifecycles[kind].members.map((member) => ({ kind, member })))
+
+/** Outputs that the server returns at creation only, or that only the program knows. */
+const returnedOnce: Readonly<Partial<Record<KindName, readonly string[]>>> = {
+  acmeEab: ["key", "ttl"],
+  pkiCertificate: ["privateKey", "privateKeyType"],
+  tag: ["workspaceIds"],
+  tagBindings: ["mode"],
+  remoteStateConsumers: ["mode"],
+  workspaceTags: ["mode"],
+}
 
 beforeAll(buildProvider)
 
@@ -40,7 +52,10 @@ describe.each([
     samples = await samplesOf(engine)
     await installPackedProvider(folder)
     server = opened.use(
-      await startDynamicServer(mode === "remote" ? await served(engine) : { CHANCERY_ENGINE_URL: url }, folder),
+      await startDynamicServer(
+        { CHANCERY_ORGANIZATION: "acme", ...(mode === "remote" ? await served(engine) : { CHANCERY_ENGINE_URL: url }) },
+        folder,
+      ),
     )
   })
   afterAll(() => opened.disposeAsync())
@@ -53,6 +68,23 @@ describe.each([
 
   test.each(kinds)("%s has a sample for each of its members", (kind) => {
     expect(Object.keys(samples[kind].members).toSorted()).toEqual(lifecycles[kind].members.toSorted())
+  })
+
+  test.each(kinds)("[F-U6] %s is read by its id alone, as get does", async (kind) => {
+    const { whole, edition: only = edition, lasts = false } = samples[kind]
+    if (only !== edition) return
+    const address = { __marker: "m", __provider: providerText(kind) }
+    const declared = { ...whole, ...address }
+    const { id, outs } = await server.create(declared)
+    const read = await server.read(id, address)
+    const { adopted: _adopted, ...found } = stateIn(kind, read?.outs ?? {})
+    const created = stateIn(kind, outs)
+    const shared = Object.keys(found).filter(
+      (name) => !name.startsWith("__") && !(returnedOnce[kind] ?? []).includes(name),
+    )
+    expect(shared.length).toBeGreaterThan(1)
+    for (const name of shared) expect({ [name]: found[name] }).toEqual({ [name]: created[name] })
+    if (!lasts) await server.delete(id, outs)
   })
 
   describe.each(members)("$member of $kind", ({ kind, member }) => {

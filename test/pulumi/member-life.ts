@@ -1,7 +1,7 @@
 // One member of a kind through the process that Pulumi starts: it is declared, looked for, compared, and declared no longer.
 import { expect } from "vitest"
 import type { Edition } from "../../engine/src/core/edition.ts"
-import type { KindName } from "../../provider/src/kinds.ts"
+import type { KindName } from "../../provider/src/kind-name.ts"
 import { stateIn } from "../../provider/src/state-layout.ts"
 import type { DynamicServer, Existing, Values } from "./dynamic-server.ts"
 import type { Samples } from "./every-member.ts"

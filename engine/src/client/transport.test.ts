@@ -281,6 +281,16 @@ describe("a server that gives no answer", () => {
     expect(seen.length).toBeLessThanOrEqual(1)
   })
 
+  test("[F-U3] is tried four times where the connection is refused, and says that nothing was sent", async () => {
+    const { url, close } = await serving([fine])
+    await close()
+    let pauses = 0
+    const random = { bytes: (length: number) => ((pauses += 1), new Uint8Array(length)) }
+    const refused = connected(url, { attempts: 11, patienceMs: 240_000, random }).send(lock)
+    await expect(refused).rejects.toMatchObject({ code: "unavailable", notSent: "unreachable" })
+    expect(pauses).toBe(3)
+  })
+
   test("because it is not there is unavailable", async () => {
     const { url, close } = await serving([fine])
     await close()

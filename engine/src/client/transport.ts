@@ -251,8 +251,10 @@ export function createTransport(url: string, options: TransportOptions): Transpo
         if (closing.signal.aborted) throw unavailable("The engine has been closed.")
         signal.throwIfAborted()
         if (!isEngineError(error) || !mayRepeat(error, request) || attempt >= attempts) throw error
+        if (error.notSent !== undefined && attempt >= connectAttempts) throw error
         const patience = error.code === "pending" ? pendingPatienceMs : patienceMs
-        const pauseMs = pauseBefore(attempt, error.retryAfterMs ?? 0, options.random)
+        const growth = error.notSent === undefined ? attempt : attempt * 2
+        const pauseMs = pauseBefore(growth, error.retryAfterMs ?? 0, options.random)
         if (paused + pauseMs > patience) throw error
         paused += pauseMs
         await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
@@ -402,8 +404,13 @@ function unanswered(error: unknown, base: URL): EngineError {
   const code = codeOf(error)
   const reason = code === undefined ? "" : ` (${code})`
   if (isOfCertificate(code ?? ""))
-    return unavailable(`${base.origin} shows a certificate that is not trusted${reason}.`, error)
-  if (unsentCodes.has(code ?? "")) return unavailable(`${base.origin} cannot be reached${reason}.`, error)
+    return unavailable(
+      `${base.origin} shows a certificate that is not trusted${reason}.`,
+      error,
+      "untrusted-certificate",
+    )
+  if (unsentCodes.has(code ?? ""))
+    return unavailable(`${base.origin} cannot be reached${reason}.`, error, "unreachable")
   return unavailable(`${base.origin} gave no complete answer${reason}.`, error)
 }
 
@@ -419,13 +426,16 @@ function mayRepeat(error: EngineError, { method }: OutgoingRequest): boolean {
     case "pending":
       return true
     case "unavailable": {
-      const code = codeOf(error.cause) ?? ""
-      return unsentCodes.has(code) || (method === "GET" && lostCodes.has(code))
+      if (error.notSent !== undefined) return error.notSent === "unreachable"
+      return method === "GET" && lostCodes.has(codeOf(error.cause) ?? "")
     }
     default:
       return false
   }
 }
+
+/** About four seconds, long enough for a server to restart. A wrong address does not get better. */
+const connectAttempts = 4
 
 const shortestPauseMs = 100
 const longestPauseMs = 5_000

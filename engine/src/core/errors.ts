@@ -34,11 +34,15 @@ export interface Fault {
 /** What an error tells besides its sentence, for programs: domain words to text, or to what carries a type and an id. */
 export type ErrorFacts = Readonly<Record<string, string | null | { readonly type: string; readonly id: string }>>
 
+/** Why a request was not sent: no connection, or a server certificate that is not trusted. */
+export type NotSent = "unreachable" | "untrusted-certificate"
+
 export interface EngineErrorOptions {
   readonly faults?: readonly Fault[]
   readonly facts?: ErrorFacts
   readonly subject?: string
   readonly retryAfterMs?: number
+  readonly notSent?: NotSent
   readonly cause?: unknown
 }
 
@@ -48,6 +52,8 @@ export class EngineError extends Error {
   readonly facts: ErrorFacts | undefined
   readonly subject: string | undefined
   readonly retryAfterMs: number | undefined
+  /** Set if the request was not sent, so that nothing was changed. */
+  readonly notSent: NotSent | undefined
 
   constructor(code: EngineErrorCode, detail: string, options: EngineErrorOptions = {}) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause })
@@ -57,6 +63,7 @@ export class EngineError extends Error {
     this.facts = options.facts
     this.subject = options.subject
     this.retryAfterMs = options.retryAfterMs
+    this.notSent = options.notSent
   }
 }
 
@@ -76,7 +83,8 @@ export const unprocessable = (detail: string, faults: readonly Fault[] = []) =>
 export const pending = (detail: string, retryAfterMs = 1_000) => new EngineError("pending", detail, { retryAfterMs })
 export const busy = (detail: string, cause?: unknown) => new EngineError("busy", detail, { retryAfterMs: 1_000, cause })
 export const outOfService = (detail: string, cause?: unknown) => new EngineError("out-of-service", detail, { cause })
-export const unavailable = (detail: string, cause?: unknown) => new EngineError("unavailable", detail, { cause })
+export const unavailable = (detail: string, cause?: unknown, notSent?: NotSent) =>
+  new EngineError("unavailable", detail, { cause, ...(notSent === undefined ? {} : { notSent }) })
 /** The store is away, and has told so in the log itself: whoever meets it only adds to that. */
 class StoreAway extends EngineError {}
 

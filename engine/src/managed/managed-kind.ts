@@ -92,3 +92,7 @@ export class PartlyCreated extends Error {
     this.observed = observed
   }
 }
+
+/** Default mode of an observation: a resource read by its id alone has no declared items, and shows all of them. */
+export const modeWhenRead = (declaredItems: unknown): "additive" | "exclusive" =>
+  declaredItems === undefined ? "exclusive" : "additive"

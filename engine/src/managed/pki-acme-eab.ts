@@ -1,4 +1,4 @@
-import { type AccountBindings, bindingTtlMaximumMs } from "../acme/account-bindings.ts"
+import { type AccountBindings, type AccountBindingView, bindingTtlMaximumMs } from "../acme/account-bindings.ts"
 import { type Fault, invalid, isEngineError } from "../core/errors.ts"
 import { dayMs, formatInstant, parseDuration } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
@@ -115,16 +115,25 @@ async function observe(
   { before }: Known<ObservedPkiAcmeEab>,
 ): Promise<ObservedPkiAcmeEab | undefined> {
   const { mount, keyId } = placeOf(id)
-  // Nobody is told the key of one that is there already.
-  if (before.key === undefined) return undefined
   try {
-    const waiting = await bindingsOf(engine, mount).list()
-    return { ...(before as ObservedPkiAcmeEab), isWaiting: waiting.some((one) => one.id === keyId) }
+    const waiting = (await bindingsOf(engine, mount).list()).find((one) => one.id === keyId)
+    if (before.key !== undefined) return { ...(before as ObservedPkiAcmeEab), isWaiting: waiting !== undefined }
+    return waiting && readBinding(mount, waiting)
   } catch (error) {
     if (isEngineError(error, "not-found")) return undefined
     throw error
   }
 }
+
+/** An unused binding that another program created: the server returns its key once only. */
+function readBinding(mount: string, { id, acmeDirectory, createdAt }: AccountBindingView): ObservedPkiAcmeEab {
+  const [, issuerRef = null, role = null, externalPolicy = null] = directoryPattern.exec(acmeDirectory) ?? []
+  const directory = { issuerRef, role, externalPolicy, acmeDirectory }
+  const known = { mount, ...directory, ttl: null, keyId: id, createdAt: formatInstant(createdAt), isWaiting: true }
+  return known as Omit<ObservedPkiAcmeEab, "key"> as ObservedPkiAcmeEab
+}
+
+const directoryPattern = /^(?:issuer\/([^/]+)\/)?(?:roles\/([^/]+)\/|external-policy\/(?:([^/]+)\/)?)?acme\/directory$/
 
 async function remove(engine: Engine, id: string): Promise<void> {
   const { mount, keyId } = placeOf(id)

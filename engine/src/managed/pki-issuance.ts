@@ -8,6 +8,7 @@ import { mountPathOf } from "../pki/mount.ts"
 import type { Pki } from "../pki/pki.ts"
 import { parseCertificate } from "../x509/certificate.ts"
 import { sha256 } from "../x509/digest.ts"
+import { parseExtensionValues } from "../x509/extensions.ts"
 import { sameName } from "../x509/name.ts"
 import { readPem, writePem } from "../x509/pem.ts"
 import { readPrivateKey } from "../x509/private-key.ts"
@@ -255,12 +256,14 @@ async function presented(
   { certificate, serialNumber, issuerId }: CertificateView,
 ): Promise<IssuedCertificate> {
   const chain = await chainFrom(pki, issuerId)
-  const { notBefore, notAfter } = parseCertificate(certificate)
+  const { notBefore, notAfter, extensions } = parseCertificate(certificate)
+  const isAuthority = parseExtensionValues(extensions).basicConstraints?.isCa === true
   return {
     certificate,
     serialNumber,
     issuingCa: chain[0] ?? certificate,
-    caChain: chain,
+    // The chain of an authority begins with its own certificate, as `sign-intermediate` returns it.
+    caChain: isAuthority && chain.length > 0 ? [certificate, ...chain] : chain,
     notBefore,
     notAfter,
     privateKey: undefined,

@@ -1,7 +1,7 @@
 import { type Fault, isEngineError } from "../core/errors.ts"
 import { maximumPageSize } from "../core/page.ts"
 import type { Engine } from "../engine.ts"
-import type { Changes, ManagedKind, Values } from "./managed-kind.ts"
+import { type Changes, type ManagedKind, modeWhenRead, type Values } from "./managed-kind.ts"
 import { differing, sameSet } from "./same-value.ts"
 import * as shapes from "./spec-shape.ts"
 
@@ -63,13 +63,14 @@ function changes(spec: RemoteStateConsumersSpec, observed: ObservedRemoteStateCo
 async function observe(
   engine: Engine,
   id: string,
-  { consumerIds = [], ...spec }: Partial<RemoteStateConsumersSpec>,
+  spec: Partial<RemoteStateConsumersSpec>,
 ): Promise<ObservedRemoteStateConsumers | undefined> {
   try {
+    const { consumerIds = [], mode = modeWhenRead(spec.consumerIds) } = spec
     const present = await consumersOf(engine, id)
     const ours = consumerIds.filter((one) => present.includes(one))
-    const others = modeOf(spec) === "exclusive" ? present.filter((one) => !ours.includes(one)) : []
-    return { workspaceId: id, consumerIds: [...ours, ...others], mode: modeOf(spec) }
+    const others = mode === "exclusive" ? present.filter((one) => !ours.includes(one)) : []
+    return { workspaceId: id, consumerIds: [...ours, ...others], mode }
   } catch (error) {
     if (isEngineError(error, "not-found")) return undefined
     throw error

@@ -3,7 +3,7 @@ import type { Writer } from "../core/owner.ts"
 import type { Engine } from "../engine.ts"
 import { foldTag } from "../tags/tag.ts"
 import { concerning, foldedKeys, replacement, replacementOn, shownOn, valuesOf } from "./held-tags.ts"
-import type { Changes, Declarant, ManagedKind, Values } from "./managed-kind.ts"
+import { type Changes, type Declarant, type ManagedKind, modeWhenRead, type Values } from "./managed-kind.ts"
 import { differing } from "./same-value.ts"
 import * as shapes from "./spec-shape.ts"
 import { bindingsFaults } from "./workspace.ts"
@@ -69,7 +69,7 @@ async function observe(
   writer: Writer,
 ): Promise<ObservedTagBindings | undefined> {
   try {
-    const { bindings = {}, mode = "additive" } = spec
+    const { bindings = {}, mode = modeWhenRead(spec.bindings) } = spec
     const present = concerning(await shownOn(engine, id), foldedKeys(Object.keys(bindings)), writer)
     return observedTagBindings({ workspaceId: id, bindings, mode }, Object.entries(valuesOf(present)))
   } catch (error) {

@@ -62,8 +62,8 @@ function changes(spec: TagSpec, observed: ObservedTag, dropped: readonly string[
 }
 
 async function observe(engine: Engine, id: string, spec: Partial<TagSpec>): Promise<ObservedTag | undefined> {
-  const { organization = "", name = "", workspaceIds = [] } = spec
-  const tag = await tagNamed(engine, organization, name)
+  const { organization = "", name, workspaceIds = [] } = spec
+  const tag = name === undefined ? await tagById(engine, organization, id) : await tagNamed(engine, organization, name)
   if (tag === undefined || tag.id !== id) return undefined
   const carrying = new Set(workspaceIds.length === 0 ? [] : await bearersOf(engine, organization, tag.name))
   return { organization, name: tag.name, workspaceIds: workspaceIds.filter((one) => carrying.has(one)) }
@@ -152,6 +152,13 @@ async function tagNamed(engine: Engine, organization: string, name: string): Pro
     (tag) => foldTag(tag.name) === folded,
   )
 }
+
+/** The API reads tags by their names only. */
+const tagById = (engine: Engine, organization: string, id: string): Promise<TagView | undefined> =>
+  firstOf(
+    (page) => engine.tags.list(organization, {}, page),
+    (tag) => tag.id === id,
+  )
 
 const bearersOf = async (engine: Engine, organization: string, name: string): Promise<readonly string[]> => {
   const ids: string[] = []

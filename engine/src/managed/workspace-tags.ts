@@ -4,7 +4,7 @@ import type { Engine } from "../engine.ts"
 import { flatTagFaults, foldTag } from "../tags/tag.ts"
 import { isFlat } from "../tags/tag-binding.ts"
 import { concerning, foldedKeys, type ShownBinding, shownOn } from "./held-tags.ts"
-import type { Changes, Created, ManagedKind, Values } from "./managed-kind.ts"
+import { type Changes, type Created, type ManagedKind, modeWhenRead, type Values } from "./managed-kind.ts"
 import { differing, sameTags } from "./same-value.ts"
 import * as shapes from "./spec-shape.ts"
 
@@ -75,12 +75,13 @@ const modeOf = ({ mode = "additive" }: Partial<WorkspaceTagsSpec>) => mode
 async function observe(
   engine: Engine,
   id: string,
-  { tags = [], ...spec }: Partial<WorkspaceTagsSpec>,
+  spec: Partial<WorkspaceTagsSpec>,
   writer: Writer,
 ): Promise<ObservedWorkspaceTags | undefined> {
   try {
+    const { tags = [], mode = modeWhenRead(spec.tags) } = spec
     const present = await shownOn(engine, id)
-    return observedWorkspaceTags({ workspaceId: id, tags, mode: modeOf(spec) }, flatOf(present, tags, writer))
+    return observedWorkspaceTags({ workspaceId: id, tags, mode }, flatOf(present, tags, writer))
   } catch (error) {
     if (isEngineError(error, "not-found")) return undefined
     throw error

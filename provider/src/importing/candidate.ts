@@ -1,6 +1,6 @@
 // What is there already, before and after it was looked at.
 import type { Values } from "@chancery/engine/managed"
-import type { KindName } from "../kinds.ts"
+import type { KindName } from "../kind-name.ts"
 
 export interface Existing {
   readonly kind: KindName
