@@ -56,7 +56,7 @@ export function readConfiguration(
     maxRetries: positive("maxRetries", get("maxRetries")) ?? defaultRetries,
     traceparent: environment["TRACEPARENT"],
     requestTimeoutMs: timeoutOf(get("requestTimeout")) ?? defaultRequestTimeoutMs,
-    caFile: get("caFile"),
+    caFile: value("caFile", "CHANCERY_CA_FILE"),
     skipTlsVerify: flagOf("skipTlsVerify", get("skipTlsVerify")),
   }
 }

@@ -58,7 +58,7 @@ function hintFor(error: Refusal, kindName: string, phase: Phase): string | undef
 const remedies: Readonly<Record<NonNullable<Refusal["notSent"]>, string>> = {
   unreachable: "Check that the server is running, and its address in chancery:engineUrl or CHANCERY_ENGINE_URL.",
   "untrusted-certificate":
-    "If its certificate is from a private authority, set chancery:caFile to a file with the certificate of that authority (PEM).",
+    "If its certificate is from a private authority, set chancery:caFile or CHANCERY_CA_FILE to a file with its certificate (PEM).",
 }
 
 /** As the API answers it; an engine in this process has no numbers of its own. */

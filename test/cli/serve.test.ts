@@ -1,4 +1,4 @@
-import { copyFile, readFile, writeFile } from "node:fs/promises"
+import { access, copyFile, readFile, writeFile } from "node:fs/promises"
 import { connect } from "node:net"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -132,11 +132,13 @@ test("HTTP that is none does not stop the server", async () => {
   expect((await request(`${served.url}/healthz`)).statusCode).toBe(200)
 })
 
-test("a taken port is one sentence and exit code 75", async () => {
+test("[F-C3] a taken port is one sentence and exit code 75, and leaves no data folder", async () => {
   await using folder = await temporaryFolder()
   await using served = await serve(["serve", "--data", folder.path])
   const { host } = new URL(served.url)
-  const second = await run(["serve", "--data", folder.path, "--listen", host])
+  const data = join(folder.path, "second")
+  const second = await run(["serve", "--data", data, "--listen", host])
+  await expect(access(data)).rejects.toMatchObject({ code: "ENOENT" })
   expect(second).toEqual({
     code: 75,
     out: "",

@@ -10,7 +10,7 @@ export function devCommand(terminal: Terminal): Command {
   const command = new Command("dev").description(
     `Serve for development: with an organization "${developmentOrganization}", certificate authorities, HTTPS, and a root token in the data folder.`,
   )
-  addSettingOptions(command, { names: settingNames, dev: true })
+  addSettingOptions(command, { names: settingNames, dev: true, group: "Settings:" })
   command.option(
     "--manifests <folder>",
     `Folder of manifests that the server is kept in step with, or off (default: ${usualManifests} where it is there; needs @chancery/operator).`,

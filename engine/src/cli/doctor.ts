@@ -20,7 +20,7 @@ export function doctorCommand(terminal: Terminal): Command {
     )
     .option("--quick", "leave out what reads the whole store: whether its file is whole, and which key seals what")
     .option("--json", "print the findings as JSON")
-  addSettingOptions(command, { names: settingNames, dev: false })
+  addSettingOptions(command, { names: settingNames, dev: false, group: "Settings:" })
   return command.action(async ({ quick, json: asJson }: DoctorFlags) => {
     const { examine } = await import("./doctor/examine.ts")
     const findings = await examine(() => settingsOf(command, terminal), {

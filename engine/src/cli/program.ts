@@ -8,6 +8,7 @@ import { backupCommand } from "./backup.ts"
 import { addCompletion, asksForCompletion, completionCommand } from "./completion.ts"
 import { devCommand } from "./dev.ts"
 import { doctorCommand } from "./doctor.ts"
+import { layOutHelp } from "./help.ts"
 import { mountCommand } from "./mount.ts"
 import { operatorCommands } from "./operator.ts"
 import { organizationCommand } from "./organization.ts"
@@ -41,7 +42,8 @@ export function createProgram(terminal: Terminal, further: readonly Command[] = 
     .addCommand(doctorCommand(terminal))
     .addCommand(completionCommand())
   for (const command of further) program.addCommand(command)
-  for (const command of [program, ...descendants(program)]) {
+  for (const { command, path } of [{ command: program, path: "" }, ...descendants(program)]) {
+    layOutHelp(command, path)
     command.exitOverride().configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),
       writeErr: (text) => terminal.say(text.trimEnd()),
@@ -56,7 +58,17 @@ function version(): string {
   return (JSON.parse(manifest) as { version: string }).version
 }
 
-const descendants = (command: Command): Command[] => command.commands.flatMap((child) => [child, ...descendants(child)])
+interface NamedCommand {
+  readonly command: Command
+  /** Such as `token create`. */
+  readonly path: string
+}
+
+const descendants = (parent: Command, parentPath: readonly string[] = []): NamedCommand[] =>
+  parent.commands.flatMap((command) => {
+    const path = [...parentPath, command.name()]
+    return [{ command, path: path.join(" ") }, ...descendants(command, path)]
+  })
 
 /** Runs one command line; whatever goes wrong becomes a sentence and an exit code. */
 export async function run(words: readonly string[], terminal: Terminal): Promise<ExitCode> {

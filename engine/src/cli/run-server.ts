@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8"
 import { type Runtime, systemRuntime } from "../core/runtime.ts"
 import type { ServedEngine } from "../engine.ts"
 import { systemTimers } from "../core/timers.ts"
-import { type RunningServer, type SecureContextSource, startServer } from "../server.ts"
+import { type RunningServer, type SecureContextSource, startSealedServer, startServer } from "../server.ts"
 import { listening } from "./listening.ts"
 import { CommandError } from "./exit-code.ts"
 import { issueManagedTls, type ManagedCertificate, type ManagedTlsOptions } from "./managed-tls.ts"
@@ -58,6 +58,7 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
       accessLog: settings.accessLog,
       proxies: { trusted: settings.trustedProxies, header: settings.proxyHeader },
     })
+    await assertListenable(settings, runtime)
     await using engine = await openUnsealed(settings, listeners(followed), stopped)
     if (engine === undefined) return
     // As log rotation does it: the file is moved away, and whoever writes it is told. From a terminal it means that this closes.
@@ -97,6 +98,15 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
     log.info("stopped", { cutRequestCount: cut })
   } finally {
     log.flush()
+  }
+}
+
+/** Binds and releases the addresses: a taken one ends the command before it creates a data folder. */
+async function assertListenable(settings: Settings, runtime: Runtime): Promise<void> {
+  for (const listen of [settings.listen, tlsAddressOf(settings)]) {
+    if (listen === undefined) continue
+    const server = await listening(startSealedServer, { runtime, listen, shutdownGraceMs: 0 })
+    await server.close()
   }
 }
 

@@ -33,32 +33,37 @@ export const storeSettingNames: readonly SettingName[] = [
 export interface SettingOptions {
   readonly names: readonly SettingName[]
   readonly dev: boolean
+  /** Heading of the options in the help. Default: among the command's own. */
+  readonly group?: string
 }
 
-export function addSettingOptions(command: Command, { names, dev }: SettingOptions): Command {
+export function addSettingOptions(command: Command, { names, dev, group }: SettingOptions): Command {
   for (const name of names) {
     const setting: Setting = settings[name]
     if (setting.secret !== true) {
-      command.addOption(new Option(`${flagOf(name)} ${setting.placeholder}`, describe(name, dev)))
+      const option = new Option(`${flagOf(name)} ${setting.placeholder}`, describe(name, dev))
+      command.addOption(group === undefined ? option : option.helpGroup(group))
     }
   }
-  command.addOption(
-    new Option(
-      "--config <file>",
-      "JSON file with settings, below flags and environment (environment CHANCERY_CONFIG).",
-    ),
+  const config = new Option(
+    "--config <file>",
+    "JSON file with settings, below flags and environment (environment CHANCERY_CONFIG).",
   )
+  command.addOption(group === undefined ? config : config.helpGroup(group))
   const secrets = names.filter((name) => (settings[name] as Setting).secret === true)
-  return command.addHelpText(
-    "after",
-    [
-      "",
-      "Only from the environment:",
-      ...secrets.map(
-        (name) => `  ${environmentNameOf(name)}  ${settings[name].summary} It must be ${settings[name].expects}.`,
+  return command.addHelpText("after", ({ command: shown }) => {
+    const helper = shown.createHelp()
+    helper.prepareContext({})
+    const items = secrets.map((name) =>
+      helper.formatItem(
+        environmentNameOf(name),
+        environmentNameOf(name).length,
+        `${settings[name].summary} It must be ${settings[name].expects}.`,
+        helper,
       ),
-    ].join("\n"),
-  )
+    )
+    return ["", "Only from the environment:", ...items].join("\n")
+  })
 }
 
 function describe(name: SettingName, dev: boolean): string {

@@ -1,36 +1,47 @@
 // The engine as whoever types the command may use it: a server elsewhere with a token, or the store itself.
 import { readFile } from "node:fs/promises"
 import { type Command, Option } from "commander"
+import { isEngineError } from "../core/errors.ts"
 import type { Engine } from "../engine.ts"
 import { openEngine } from "../open.ts"
-import { configurationError, usageError } from "./exit-code.ts"
+import { CommandError, configurationError, exitCodes, usageError } from "./exit-code.ts"
 import type { Terminal } from "./terminal.ts"
 import { addStoreOptions, withEngine } from "./with-engine.ts"
 
 interface CallerOptions {
   readonly engineUrl?: string
   readonly tokenFile?: string
+  readonly caFile?: string
 }
 
 const urlVariable = "CHANCERY_ENGINE_URL"
 const tokenVariable = "CHANCERY_TOKEN"
 const tokenFileVariable = "CHANCERY_TOKEN_FILE"
+const caFileVariable = "CHANCERY_CA_FILE"
 
-/** The names that the Pulumi provider has for them too. */
+const serverOptions = "Server options:"
+
+/** Adds the connection to a server, under the names of the Pulumi provider, and the options of the store. */
 export const addCallerOptions = (command: Command): Command =>
   addStoreOptions(
     command
       .addOption(
         new Option(
           "--engine-url <url>",
-          `a server to ask, such as https://chancery.example (environment ${urlVariable}); without one the store is opened`,
-        ),
+          `URL of the server, such as https://chancery.example (environment ${urlVariable}). Default: none, the command opens the store.`,
+        ).helpGroup(serverOptions),
       )
       .addOption(
         new Option(
           "--token-file <file>",
-          `file with the token for that server (environment ${tokenFileVariable}, or the token itself in ${tokenVariable})`,
-        ),
+          `File with the API token for the server (environment ${tokenFileVariable}, or ${tokenVariable} with the token itself).`,
+        ).helpGroup(serverOptions),
+      )
+      .addOption(
+        new Option(
+          "--ca-file <file>",
+          `File with certificates (PEM) to trust in addition to those of the system (environment ${caFileVariable}).`,
+        ).helpGroup(serverOptions),
       ),
   )
 
@@ -45,8 +56,32 @@ export async function withCallerEngine<T>(
   if (url === undefined) return withEngine(command, terminal, work)
   if (!/^https?:\/\//i.test(url)) throw configurationError(`The engine's URL must begin with http:// or https://.`)
   const token = await tokenOf(options, environment)
-  await using engine = await openEngine(url, { token, traceparent: () => environment["TRACEPARENT"] })
-  return await work(engine)
+  const certificateAuthority = await certificatesOf(options, environment)
+  await using engine = await openEngine(url, {
+    token,
+    ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
+    traceparent: () => environment["TRACEPARENT"],
+  })
+  try {
+    return await work(engine)
+  } catch (error) {
+    if (!isEngineError(error, "unavailable") || error.notSent !== "untrusted-certificate") throw error
+    const remedy = `If a private authority issued it, name the certificate of that authority with --ca-file or ${caFileVariable}.`
+    throw new CommandError(exitCodes.configuration, `${error.message} ${remedy}`, { cause: error })
+  }
+}
+
+async function certificatesOf(
+  { caFile }: CallerOptions,
+  environment: Terminal["environment"],
+): Promise<string | undefined> {
+  const file = caFile ?? (environment[caFileVariable] || undefined)
+  if (file === undefined) return undefined
+  const text = await readFile(file, "utf8").catch((cause: unknown) => {
+    throw configurationError(`The certificates in ${file} cannot be read: ${(cause as Error).message}.`)
+  })
+  if (text.includes("-----BEGIN CERTIFICATE-----")) return text
+  throw configurationError(`${file} holds no certificate (PEM); --ca-file or ${caFileVariable} names it.`)
 }
 
 async function tokenOf(options: CallerOptions, environment: Terminal["environment"]): Promise<string> {

@@ -7,7 +7,7 @@ import type { Terminal } from "./terminal.ts"
 
 /** For commands that work on the store directly, beside a server on the same store if need be. */
 export const addStoreOptions = (command: Command): Command =>
-  addSettingOptions(command, { names: storeSettingNames, dev: true })
+  addSettingOptions(command, { names: storeSettingNames, dev: true, group: "Store options:" })
 
 export async function withEngine<T>(
   command: Command,

@@ -1,0 +1,63 @@
+import type { Command } from "commander"
+import { describe, expect, test } from "vitest"
+import { examples } from "./examples.ts"
+import { createProgram } from "./program.ts"
+import { storeSettingNames } from "./setting-options.ts"
+import { flagOf } from "./settings.ts"
+import type { Terminal } from "./terminal.ts"
+
+const quiet: Terminal = { out: () => undefined, say: () => undefined, input: async () => "", environment: {} }
+
+interface Leaf {
+  readonly path: string
+  readonly command: Command
+}
+
+const leavesOf = (parent: Command, words: readonly string[] = []): Leaf[] =>
+  parent.commands.flatMap((command) => {
+    const path = [...words, command.name()]
+    return command.commands.length === 0 ? [{ path: path.join(" "), command }] : leavesOf(command, path)
+  })
+
+const leaves = leavesOf(createProgram(quiet))
+
+/** Whole help, with what `addHelpText` adds. */
+function helpOf(command: Command): string {
+  let text = ""
+  command.configureOutput({ writeOut: (part) => void (text += part), getOutHelpWidth: () => 80 })
+  command.outputHelp()
+  return text
+}
+
+describe.each(leaves)("[F-C2] the help of $path", ({ path, command }) => {
+  const help = helpOf(command)
+
+  test("is wrapped at the terminal's width", () => {
+    const tooLong = help.split("\n").filter((line) => line.length > 80 && !line.startsWith("  chancery "))
+    // A word alone on its line cannot be broken.
+    expect(tooLong.filter((line) => line.trim().includes(" "))).toEqual([])
+  })
+
+  test("lists the command's own options before those of the server and the store", () => {
+    const flags = [...help.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag)
+    const first = flags.findIndex((flag) => storeSettingNames.some((name) => flagOf(name) === flag))
+    if (first === -1 || path === "serve" || path === "dev" || path === "doctor") return
+    expect(flags.indexOf("--help")).toBeLessThan(first)
+    expect(help.indexOf("Store options:")).toBeGreaterThan(help.indexOf("\nOptions:"))
+  })
+
+  test("has examples that the command accepts", () => {
+    const lines = examples[path] ?? []
+    expect(lines).not.toEqual([])
+    for (const line of lines) {
+      expect(help).toContain(`  chancery ${line}`)
+      const words = line.split(/ (?=(?:[^']*'[^']*')*[^']*$)/).map((word) => word.replaceAll("'", ""))
+      expect(words.slice(0, path.split(" ").length).join(" ")).toBe(path)
+      const { operands, unknown } = command.parseOptions(words.slice(path.split(" ").length))
+      expect(unknown).toEqual([])
+      expect(operands.length).toBeGreaterThanOrEqual(
+        command.registeredArguments.filter(({ required }) => required).length,
+      )
+    }
+  })
+})
