@@ -51,6 +51,7 @@ import { TokenService } from "./organizations/token-service.ts"
 import { tokenUses } from "./organizations/token-uses.ts"
 import { UserService } from "./organizations/user-service.ts"
 import { VcsConnectionService } from "./organizations/vcs-connection-service.ts"
+import { BlockedKeyService } from "./pki/keys/blocked-key-service.ts"
 import { PolicyService } from "./pki/access/policy-service.ts"
 import { TokenRoleService } from "./pki/access/token-role-service.ts"
 import { ServiceTokenService } from "./pki/access/service-token-service.ts"
@@ -701,6 +702,10 @@ class CallerEngine implements ServingEngine {
 
   get policies() {
     return new PolicyService(this.context.storage, this.caller)
+  }
+
+  get blockedKeys() {
+    return new BlockedKeyService(this.context.storage, this.context.runtime, this.caller)
   }
 
   get serviceTokens() {

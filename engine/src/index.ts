@@ -56,6 +56,8 @@ export type {
   ServiceProvider,
 } from "./organizations/vcs-connection.ts"
 export type { VcsConnections } from "./organizations/vcs-connections.ts"
+export type { BlockedKey, BlockedKeySource, KeyDigest } from "./pki/keys/blocked-key.ts"
+export type { BlockedKeyInput, BlockedKeys } from "./pki/keys/blocked-keys.ts"
 export type { Policies, PolicySubject, PolicyView } from "./pki/access/policies.ts"
 export type { ServiceTokenInput } from "./pki/access/service-token.ts"
 export type {

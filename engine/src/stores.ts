@@ -26,6 +26,7 @@ import type { CertificateStore } from "./pki/certificates/certificate.ts"
 import type { CrlStore } from "./pki/crl/crl-store.ts"
 import type { RevocationStore } from "./pki/revoke/revocation.ts"
 import type { IssuerStore } from "./pki/issuers/issuer.ts"
+import type { BlockedKeyRepository } from "./pki/keys/blocked-key.ts"
 import type { CaKeyStore } from "./pki/keys/key.ts"
 import type { RoleStore } from "./pki/roles/role-store.ts"
 import type { MountSettingsStore } from "./pki/settings/mount-settings.ts"
@@ -100,6 +101,7 @@ export interface Stores {
   readonly acmeInventory: AcmeInventoryStore
   readonly renewalSignals: RenewalSignalStore
   readonly policies: PolicyStore
+  readonly blockedKeys: BlockedKeyRepository
   readonly serviceTokens: ServiceTokenStore
   readonly tokenRoles: TokenRoleStore
   readonly authMethods: AuthMethodStore

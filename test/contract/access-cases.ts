@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { hourMs } from "../../engine/src/core/time.ts"
 import type { Engine } from "../../engine/src/engine.ts"
+import { sha256 } from "../../engine/src/x509/digest.ts"
 import { type Cast, newCast, type Person } from "./cast.ts"
 import type { OpenedEngine } from "./engines.ts"
 import { notFound, refused } from "./refusals.ts"
@@ -27,6 +28,39 @@ export function accessCases(engine: () => OpenedEngine): void {
     await root.policies.attach(policy, { kind: "user", username: person.username })
     return { ...person, policy }
   }
+
+  describe("a blocked key", () => {
+    test("is added, found in either case, given another comment, listed and deleted", async () => {
+      const { blockedKeys } = root
+      const digest = sha256(Buffer.from(cast.newName("key")))
+      const added = await blockedKeys.add({ spkiSha256: digest.toUpperCase(), comment: "first" })
+      expect(added).toMatchObject({
+        spkiSha256: digest,
+        source: "entry",
+        mount: "",
+        serialNumber: null,
+        comment: "first",
+      })
+      expect(await blockedKeys.add({ spkiSha256: digest, comment: "second" })).toEqual({ ...added, comment: "second" })
+      expect(await blockedKeys.get(digest)).toEqual({ ...added, comment: "second" })
+      expect(await blockedKeys.list()).toContain(digest)
+      expect(await blockedKeys.list({ after: digest, limit: 1 })).not.toContain(digest)
+      await blockedKeys.delete(digest)
+      await blockedKeys.delete(digest)
+      await expect(blockedKeys.get(digest)).rejects.toMatchObject(notFound)
+    })
+
+    test("is refused where it is no key and no digest", async () => {
+      const { blockedKeys } = root
+      await expect(blockedKeys.add({})).rejects.toMatchObject(refused("invalid", ["key"]))
+      await expect(blockedKeys.add({ key: "x" })).rejects.toMatchObject(refused("invalid", ["key"]))
+      await expect(blockedKeys.add({ spkiSha256: "x" })).rejects.toMatchObject(refused("invalid", ["spkiSha256"]))
+      await expect(blockedKeys.add({ spkiSha256: "a".repeat(64), comment: "\n" })).rejects.toMatchObject(
+        refused("invalid", ["comment"]),
+      )
+      await expect(blockedKeys.get("x")).rejects.toMatchObject(refused("invalid", ["spkiSha256"]))
+    })
+  })
 
   describe("a policy", () => {
     test("is put, found whichever case its name is in, replaced and deleted", async () => {

@@ -264,6 +264,10 @@ export const calls: Readonly<Record<string, Call>> = {
   "policies.attached": ({ policies }, { username }) => policies.attached({ kind: "user", username }),
   "policies.attach": ({ policies }, { username }) => policies.attach("default", { kind: "user", username }),
   "policies.detach": ({ policies }, { username }) => policies.detach("default", { kind: "user", username }),
+  "blockedKeys.list": ({ blockedKeys }) => blockedKeys.list(),
+  "blockedKeys.get": ({ blockedKeys }) => blockedKeys.get("a".repeat(64)),
+  "blockedKeys.add": ({ blockedKeys }) => blockedKeys.add({ spkiSha256: "b".repeat(64) }),
+  "blockedKeys.delete": ({ blockedKeys }) => blockedKeys.delete("b".repeat(64)),
   "serviceTokens.create": ({ serviceTokens }) => serviceTokens.create({}),
   "serviceTokens.createOrphan": ({ serviceTokens }) => serviceTokens.createOrphan({}),
   "serviceTokens.createByRole": ({ serviceTokens }) => serviceTokens.createByRole("any", {}),
@@ -423,7 +427,9 @@ export const calls: Readonly<Record<string, Call>> = {
 
 /** Of mounts, what is in them and who may use it, it is told apart whether something is missing or not permitted. */
 const isOfMounts = (method: string): boolean =>
-  /^(mounts|pki|acme|policies|serviceTokens|tokenRoles|authMethods|appRoles|kubernetesLogins|leases)\./.test(method)
+  /^(mounts|pki|acme|policies|blockedKeys|serviceTokens|tokenRoles|authMethods|appRoles|kubernetesLogins|leases)\./.test(
+    method,
+  )
 
 /** What anybody with a token may do: of their own, or of nothing yet. */
 /** Each gets their own, which may be nothing. */

@@ -5,6 +5,7 @@ import { dayMs, type Instant } from "../core/time.ts"
 import type { Authority } from "../pki/authority.ts"
 import type { PkiStores } from "../pki/authority-service.ts"
 import { refreshCrlsJob } from "../pki/crl/refresh-crls.ts"
+import { assertKeyAllowed } from "../pki/keys/key-check.ts"
 import { recordRevocation } from "../pki/revoke/record-revocation.ts"
 import { type RateLimits, rateLimitsFor } from "../pki/settings/acme-settings.ts"
 import { isSamePublicKey, readPublicKey } from "../x509/public-key.ts"
@@ -52,7 +53,7 @@ import { readCertificateId, renewalWindow } from "./renewal-info.ts"
 
 import { DirectoryService } from "./directory-service.ts"
 import { accountView, challengesShown, challengeView, orderView } from "./views.ts"
-import { type ReadCsr, readCsr, readGiven } from "./given.ts"
+import { badCsrKey, type ReadCsr, readCsr, readGiven } from "./given.ts"
 import { turnOf } from "./due-queue.ts"
 import { policyLeaseMs, roleLeaseMs } from "./finalization-queue.ts"
 import { type Approval, approveCsr, refuseOtherCsr } from "./order-policy.ts"
@@ -124,6 +125,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
         return { account: accountView(known), created: false }
       }
       if (input.onlyReturnExisting) throw new AcmeProblem("accountDoesNotExist", "This key has no account.")
+      await assertKeyAllowed(stores, { key: signer.key, refuse: badAccountKey })
       const contact = readContact(input.contact)
       if (settings.acme.termsOfService !== "" && !input.termsOfServiceAgreed)
         throw new AcmeProblem("userActionRequired", `Agree to the terms of service at ${settings.acme.termsOfService}.`)
@@ -181,13 +183,14 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   async changeKey(
     signer: AccountSigner,
     oldThumbprint: string,
-    key: Pick<KeySigner, "jwk" | "thumbprint">,
+    { key: presented, ...key }: Pick<KeySigner, "jwk" | "thumbprint" | "key">,
   ): Promise<AccountView> {
     const changed = await this.asAccount(signer, async (authority, stores, { id: signedBy }) => {
       const { mount } = authority
       const { acmeAccounts } = stores
       const account = await this.accountIn(authority, stores, signedBy)
       if (oldThumbprint !== account.thumbprint) throw malformed(`"oldKey" is not the account's key.`)
+      await assertKeyAllowed(stores, { key: presented, refuse: badAccountKey })
       const other = await acmeAccounts.byThumbprint(mount.id, this.path, key.thumbprint)
       if (other !== undefined)
         throw new AcmeProblem("malformed", "The new key is that of another account.", {
@@ -282,6 +285,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       if (shown.status !== "ready")
         throw new AcmeProblem("orderNotReady", `The order is ${shown.status}, and can be finalized while it is ready.`)
       if (request instanceof AcmeProblem) throw request
+      await assertKeyAllowed(stores, { key: request.key, refuse: badCsrKey })
       const { jwk } = await this.accountIn(authority, stores, account.id)
       if (isSamePublicKey(request.key, readJwk(jwk).key))
         throw new AcmeProblem("badCSR", "The CSR has the account's own key.")
@@ -409,7 +413,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
 
   async revoke(signer: AccountSigner | KeySigner, { certificate: der, reason }: Revocation): Promise<void> {
     const { parsed, serialNumber } = readGiven(der)
-    const autoRebuild = await this.once(signer.nonce, async (authority, stores) => {
+    const { autoRebuild, wasRevoked } = await this.once(signer.nonce, async (authority, stores) => {
       const { mount, settings } = authority
       const record = await stores.certificates.find(mount.id, serialNumber)
       const account = "accountId" in signer ? await this.signedFor(authority, stores, signer) : undefined
@@ -422,16 +426,17 @@ export class AcmeService extends DirectoryService implements AcmeServer {
           ? await this.#mayRevoke(stores, account, record.names, serialNumber, now)
           : "key" in signer && isSamePublicKey(readPublicKey(parsed.subjectPublicKeyInfo), signer.key)
       if (!may) throw refusal
-      if ((await stores.revocations.find(mount.id, serialNumber)) !== undefined)
-        throw new AcmeProblem("alreadyRevoked", "The certificate is revoked.")
+      const known = await stores.revocations.find(mount.id, serialNumber)
       try {
+        // Of one that is revoked, it blocks the key if that is the reason given now.
         await recordRevocation(authority, stores, { record, certificate: parsed, reason, now, isNew: false })
       } catch (error) {
         if (isEngineError(error, "unprocessable")) throw malformed(error.message)
         throw error
       }
-      return settings.crl.autoRebuild
+      return { autoRebuild: settings.crl.autoRebuild, wasRevoked: known !== undefined }
     })
+    if (wasRevoked) throw new AcmeProblem("alreadyRevoked", "The certificate is revoked.")
     const { crlPublisher, wakeJob } = this.context
     if (!autoRebuild && crlPublisher.isRefreshDue()) wakeJob(refreshCrlsJob.name)
   }
@@ -554,6 +559,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     return true
   }
 }
+
+const badAccountKey = (problem: string) => new AcmeProblem("badPublicKey", `The account key is refused: ${problem}.`)
 
 function refuseOtherAccount(account: AccountStanding, id: AcmeAccountId): void {
   if (account.id !== id) throw unauthorized("The request is signed by another account.")

@@ -162,7 +162,7 @@ export interface AcmeServer {
   changeKey(
     signer: AccountSigner,
     oldThumbprint: string,
-    key: Pick<KeySigner, "jwk" | "thumbprint">,
+    key: Pick<KeySigner, "jwk" | "thumbprint" | "key">,
   ): Promise<AccountView>
   orders(signer: AccountSigner, id: AcmeAccountId, before: AcmeOrderId | undefined): Promise<OrderPage>
   newOrder(signer: AccountSigner, input: NewOrder): Promise<OrderView>

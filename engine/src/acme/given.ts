@@ -27,6 +27,9 @@ export function readCsr(der: Uint8Array) {
   }
 }
 
+/** The refusal of a key that must not be certified. */
+export const badCsrKey = (problem: string) => new AcmeProblem("badCSR", `The CSR is refused: ${problem}.`)
+
 export function readGiven(der: Uint8Array) {
   try {
     const parsed = parseCertificate(der)

@@ -14,7 +14,7 @@ import type { ClaimedOrder } from "./acme-store.ts"
 import type { Decider } from "./directory.ts"
 import { DirectoryService, notServed } from "./directory-service.ts"
 import { isServed } from "./directory.ts"
-import { type ReadCsr, readCsr } from "./given.ts"
+import { badCsrKey, type ReadCsr, readCsr } from "./given.ts"
 import { isCaaOld } from "./order.ts"
 import { type Approval, approveCsr, namesProblem } from "./order-policy.ts"
 import { asksOwners, networkTermsOf, type OwnerQuestion, questionFor } from "./name-owners.ts"
@@ -77,6 +77,7 @@ export class OrderSigning extends DirectoryService {
       if (certificate === undefined)
         throw unauthorized("The role stores no certificates, so ACME has none to hand out.")
       return {
+        presented: { key, refuse: badCsrKey },
         store: async (_current, stores) => {
           await complete(stores, order, certificate)
           await stores.certificates.insert(certificate)

@@ -12,6 +12,7 @@ import { layOutHelp } from "./help.ts"
 import { mountCommand } from "./mount.ts"
 import { operatorCommands } from "./operator.ts"
 import { organizationCommand } from "./organization.ts"
+import { blockedKeyCommand } from "./blocked-key.ts"
 import { policyCommand } from "./policy.ts"
 import { restoreCommand } from "./restore.ts"
 import { sealCommand } from "./seal.ts"
@@ -34,6 +35,7 @@ export function createProgram(terminal: Terminal, further: readonly Command[] = 
     .addCommand(acmeCommand(terminal))
     .addCommand(workspaceCommand(terminal))
     .addCommand(policyCommand(terminal))
+    .addCommand(blockedKeyCommand(terminal))
     .addCommand(backupCommand(terminal))
     .addCommand(restoreCommand(terminal))
     .addCommand(storageCommand(terminal))

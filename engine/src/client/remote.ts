@@ -17,6 +17,7 @@ import { remoteMounts } from "./mounts.ts"
 import { remoteOrganizationMemberships } from "./organization-memberships.ts"
 import { remoteOrganizations } from "./organizations.ts"
 import { pkiCallsOver } from "./pki-calls.ts"
+import { remoteBlockedKeys } from "./blocked-keys.ts"
 import { remotePolicies } from "./policies.ts"
 import { remotePki } from "./pki.ts"
 import { remoteProjects } from "./projects.ts"
@@ -74,6 +75,7 @@ export function openRemote(url: string, options: TransportOptions): Engine {
     sshKeys: remoteSshKeys(calls),
     agentPools: remoteAgentPools(calls),
     policies: remotePolicies(system),
+    blockedKeys: remoteBlockedKeys(system),
     serviceTokens: remoteServiceTokens(system),
     tokenRoles: remoteTokenRoles(system),
     authMethods: remoteAuthMethods(system),

@@ -1,4 +1,5 @@
 import { authMethodRoutes } from "./pki/auth-methods.ts"
+import { blockedKeyRoutes } from "./pki/blocked-keys.ts"
 import { healthRoutes } from "./pki/health.ts"
 import { leaseRoutes } from "./pki/leases.ts"
 import { mountRoutes } from "./pki/mounts.ts"
@@ -13,6 +14,7 @@ export const systemRoutes: readonly SystemRoute[] = [
   ...mountRoutes,
   ...authMethodRoutes,
   ...policyRoutes,
+  ...blockedKeyRoutes,
   ...tokenRoutes,
   ...tokenRoleRoutes,
   ...leaseRoutes,

@@ -19,6 +19,7 @@ import type { PolicyServiceActivity } from "./external-policy/policy-service-act
 import type { HeldResponders } from "./ocsp/held-responders.ts"
 import type { OcspCache } from "./ocsp/ocsp-cache.ts"
 import type { IssuerSigner } from "./issuers/issuer-signer.ts"
+import { assertKeyAllowed, type PresentedKey } from "./keys/key-check.ts"
 import { auditedSigningKey } from "./keys/audited-signing-key.ts"
 import type { SerialNumber } from "../x509/serial-number.ts"
 import { mountPathOf } from "./mount.ts"
@@ -29,6 +30,7 @@ export type PkiStores = Pick<
   | "mounts"
   | "authorities"
   | "caKeys"
+  | "blockedKeys"
   | "issuers"
   | "roles"
   | "mountSettings"
@@ -163,12 +165,13 @@ export abstract class AuthorityService {
    */
   protected recorded<T>(make: (authority: Authority) => Promise<Made<T>>): Promise<T> {
     return this.changed(async (authority) => {
-      const { issuance, value, settle } = await make(authority)
+      const { issuance, value, settle, presented } = await make(authority)
       const { certificate, metadata, lease } = issuance
       if (certificate === undefined && metadata === undefined && settle === undefined)
-        return { store: undefined, value }
+        return { store: undefined, value, presented }
       return {
         certificate,
+        presented,
         store: async (_authority, stores) => {
           const { certificates, certificateLeases } = stores
           await settle?.(stores)
@@ -192,7 +195,11 @@ export abstract class AuthorityService {
     for (let attempt = 1; attempt <= recordingAttempts; attempt += 1) {
       const authority = await this.current()
       const change = await make(authority)
-      if (change.store === undefined || (await this.#stored(authority, change))) return change.value
+      if (change.store === undefined) {
+        await this.#assertPresented(change)
+        return change.value
+      }
+      if (await this.#stored(authority, change)) return change.value
     }
     throw busy("The mount is being changed too often to issue from it; try again.")
   }
@@ -217,17 +224,29 @@ export abstract class AuthorityService {
       if (await stands()) throw error
       return undefined
     }
-    const isGood = change.store === undefined ? await stands() : await this.#stored(held, change)
-    return isGood ? { value: change.value } : undefined
+    if (change.store !== undefined) return (await this.#stored(held, change)) ? { value: change.value } : undefined
+    if (!(await stands())) return undefined
+    await this.#assertPresented(change)
+    return { value: change.value }
   }
 
-  #stored<T>(authority: Authority, { certificate, store }: Change<T>): Promise<boolean> {
+  /** For what is not stored: the certificate is signed by now and returned only if its key is allowed. */
+  async #assertPresented({ presented }: Pick<Change<unknown>, "presented">): Promise<void> {
+    if (presented !== undefined) await this.assertAllowed(presented)
+  }
+
+  protected assertAllowed(presented: PresentedKey): Promise<void> {
+    return this.context.storage.read((stores) => assertKeyAllowed(stores, presented))
+  }
+
+  #stored<T>(authority: Authority, { certificate, presented, store }: Change<T>): Promise<boolean> {
     const { generation, mount } = authority
     return this.context.storage.transact(async (stores) => {
       const stands =
         certificate === undefined
           ? (await stores.authorities.generation(mount.id)) === generation
           : await stores.certificates.insertUnder(generation, certificate)
+      if (stands && presented !== undefined) await assertKeyAllowed(stores, presented)
       if (stands) await store?.(authority, stores)
       return stands
     })
@@ -245,11 +264,15 @@ export interface Made<T> {
   readonly value: T
   /** What stands or falls with it, in the transaction that records it. */
   readonly settle?: ((stores: PkiStores) => Promise<void>) | undefined
+  /** The key that is certified, unless the server generated it for this request. */
+  readonly presented?: PresentedKey | undefined
 }
 
 export interface Change<T> {
   /** Stored first, in the query that sees whether the mount is still the same. */
   readonly certificate?: CertificateRecord | undefined
+  /** Checked in the transaction, after the certificate is inserted. */
+  readonly presented?: PresentedKey | undefined
   /** Undefined where nothing is to be stored. */
   readonly store: ((authority: Authority, stores: PkiStores) => Promise<void>) | undefined
   readonly value: T

@@ -18,6 +18,7 @@ import { IdentityRows } from "./identity-rows.ts"
 import { MountRows } from "./mount-rows.ts"
 import { OrganizationMembershipRows } from "./organization-membership-rows.ts"
 import { OrganizationRows } from "./organization-rows.ts"
+import { SqlBlockedKeyRepository } from "./blocked-key-repository.ts"
 import { PolicyRows } from "./policy-rows.ts"
 import { ProjectRows } from "./project-rows.ts"
 import { RunRecordRows } from "./run-record-rows.ts"
@@ -167,6 +168,9 @@ class SessionStores implements Stores {
   }
   get retentionPolicies() {
     return this.#once("retentionPolicies", RetentionPolicyRows)
+  }
+  get blockedKeys() {
+    return this.#once("blockedKeys", SqlBlockedKeyRepository)
   }
   get policies() {
     return this.#once("policies", PolicyRows)

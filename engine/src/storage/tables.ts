@@ -75,6 +75,7 @@ export interface Tables {
   acme_registrations: AcmeRegistrationRow
   acme_renewal_signals: AcmeRenewalSignalRow
   acme_renewal_serial_numbers: AcmeRenewalSerialNumberRow
+  blocked_keys: BlockedKeyRow
   policies: PolicyRow
   policy_attachments: PolicyAttachmentRow
   events: EventRow
@@ -639,6 +640,15 @@ export interface MountRow {
   config: string
   accessor: string
   uuid: string
+  created_at: number
+}
+
+export interface BlockedKeyRow {
+  digest: string
+  source: string
+  mount: string
+  serial_number: Uint8Array | null
+  comment: string
   created_at: number
 }
 

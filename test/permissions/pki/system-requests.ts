@@ -1,3 +1,5 @@
+import { sha256 } from "../../../engine/src/x509/digest.ts"
+import { certificateRequest } from "../../../engine/src/testing/certificate-requests.ts"
 import type { PkiSubject } from "./cast.ts"
 import { nothing, type PreparePki } from "./prepared-request.ts"
 
@@ -24,6 +26,12 @@ const policyWritten: PreparePki = ({ unique }) => ({
   params: { name: `policy-${unique}` },
   body: { policy: 'path "a/b" { capabilities = ["read"] }' },
 })
+
+const blockedKey: PreparePki = async ({ root, unique }) => {
+  const digest = sha256(Buffer.from(unique))
+  await root("POST", `/sys/blocked-keys/${digest}`)
+  return { params: { digest } }
+}
 
 /** Whom policies are attached to, by the names of the path's parameters. */
 const attachable: Readonly<Record<string, (subject: PkiSubject) => Promise<Readonly<Record<string, string>>>>> = {
@@ -99,4 +107,9 @@ export const systemRequests: Readonly<Record<string, PreparePki>> = {
   "POST /sys/policy/:name": policyWritten,
   "DELETE /sys/policy/:name": policyNamed,
   ...Object.fromEntries(attachments),
+  "LIST /sys/blocked-keys": blockedKey,
+  "POST /sys/blocked-keys": async () => ({ body: { key: (await certificateRequest()).csr } }),
+  "GET /sys/blocked-keys/:digest": blockedKey,
+  "POST /sys/blocked-keys/:digest": ({ unique }) => ({ params: { digest: sha256(Buffer.from(unique)) } }),
+  "DELETE /sys/blocked-keys/:digest": blockedKey,
 }

@@ -2,6 +2,7 @@ import { invalid, notFound, unprocessable } from "../../core/errors.ts"
 import { nextTurn, sharedTurn } from "../../core/timers.ts"
 import { describeKeyAlgorithm, type KeyAlgorithm } from "../../x509/key-algorithm.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
+import type { PublicKey } from "../../x509/public-key.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 import type { SignatureChoice } from "../../x509/signature-algorithm.ts"
 import { identityOf } from "../access/caller-identity.ts"
@@ -26,6 +27,7 @@ import {
 import { type CertificatePageRequest, inventoryStatuses, inventoryStatusOf } from "./certificate.ts"
 import { type CertificateDetails, detailsMaximum, detailsOf } from "./certificate-details.ts"
 import { type KeyPage, keysMaximum } from "../key-page.ts"
+import { type PresentedKey, presentedKey } from "../keys/key-check.ts"
 import { IssuingService } from "./issuing-service.ts"
 import { serialNumberIn, serialNumberPageOf } from "./serial-number-page.ts"
 import { chainOf } from "../issuers/chain.ts"
@@ -95,7 +97,7 @@ export class CertificateService extends IssuingService implements ServedCertific
         leasePath: `sign/${roleName}`,
         warnings: approved.warnings,
       })
-      return { issuance: issuanceOf(outcome), value: issuedCertificate(outcome, input) }
+      return { issuance: issuanceOf(outcome), value: issuedCertificate(outcome, input), presented: inCsr(key) }
     })
   }
 
@@ -127,7 +129,7 @@ export class CertificateService extends IssuingService implements ServedCertific
         leasePath: path,
         warnings: approved.warnings,
       })
-      return { issuance: issuanceOf(outcome), value: issuedCertificate(outcome, input) }
+      return { issuance: issuanceOf(outcome), value: issuedCertificate(outcome, input), presented: inCsr(key) }
     })
   }
 
@@ -158,7 +160,7 @@ export class CertificateService extends IssuingService implements ServedCertific
       const issued = issuedCertificate(outcome, input)
       // Its chain is that of an authority, which begins with itself, and nobody leases an authority (specification 2.2).
       const value = { ...issued, caChain: [issued.certificate, ...issued.caChain], lease: undefined }
-      return { issuance: issuanceOf(outcome), value }
+      return { issuance: issuanceOf(outcome), value, presented: inCsr(key) }
     })
   }
 
@@ -167,11 +169,13 @@ export class CertificateService extends IssuingService implements ServedCertific
     const path = issuerRef === undefined ? "root/sign-self-issued" : `issuer/${issuerRef}/sign-self-issued`
     this.authorize(writing, path, { sudo: issuerRef === undefined })
     const given = readSelfIssued(input.certificate)
+    const presented = presentedKey(given.key, "certificate")
     const authority = await this.current()
     const signer = await this.signer(authority, issuerRef ?? "default")
     const { requireMatchingCertificateAlgorithms = false } = input
     const approved = approveSelfIssued(given, { key: signer.key.algorithm, requireMatchingCertificateAlgorithms })
     const certificate = await reissue(approved, this.recording(signer, approved.serialNumber), choiceOf({}))
+    await this.assertAllowed(presented)
     return { certificate, issuingCa: signer.issuer.certificate }
   }
 
@@ -278,6 +282,8 @@ export class CertificateService extends IssuingService implements ServedCertific
     return { role, identity, ...this.validityTerms(authority, signer, allowances) }
   }
 }
+
+const inCsr = (key: PublicKey): PresentedKey => presentedKey(key, "csr")
 
 const detailsPerTurn = 100
 const searchDefault = 100

@@ -22,6 +22,7 @@ import { namesOf } from "../issue/leaf.ts"
 import { readSigningRequest } from "../issue/signing-request.ts"
 import { filledUrls } from "../issuers/authority-urls.ts"
 import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import { type PresentedKey, presentedKey } from "../keys/key-check.ts"
 import { signerOf } from "../issuers/issuer-signer.ts"
 import { leaseTtls } from "../mount.ts"
 import type { Identity } from "../names/identity-template.ts"
@@ -171,7 +172,7 @@ export class ExternalPolicyService extends AuthorityService implements ExternalP
   async #signed(
     mode: IssuanceMode,
     { issuerRef, removeRootsFromChain = false }: PolicyRequest,
-    { publicKey }: Subject,
+    { publicKey, presented }: Subject,
     answer: Allowed,
     authority: Authority,
     proved: ProvedRequest | undefined,
@@ -225,6 +226,7 @@ export class ExternalPolicyService extends AuthorityService implements ExternalP
     return {
       issuance: { certificate: certificateKept, metadata: undefined, lease: undefined },
       value,
+      presented,
       settle: proved && ((stores) => proved.settle(stores, record)),
     }
   }
@@ -253,6 +255,7 @@ interface Subject {
   readonly publicKey: PublicKey
   /** PEM. */
   readonly csr: string
+  readonly presented?: PresentedKey
 }
 
 interface Known {
@@ -283,7 +286,7 @@ async function emptyRequest(key: SigningKey): Promise<string> {
 
 function subjectOf({ csr }: PolicySignRequest): Subject {
   const { request, key } = readSigningRequest(csr)
-  return { publicKey: key, csr: requestPem(request.der) }
+  return { publicKey: key, csr: requestPem(request.der), presented: presentedKey(key, "csr") }
 }
 
 const requestPem = (der: Uint8Array): string => `${writePem("CERTIFICATE REQUEST", der)}\n`

@@ -10,6 +10,7 @@ import { noAllowances } from "../certificates/certificates.ts"
 import { createdAfter } from "../created-after.ts"
 import { namesOf } from "../issue/leaf.ts"
 import { auditedSigningKey } from "../keys/audited-signing-key.ts"
+import { assertKeyAllowed, presentedKey } from "../keys/key-check.ts"
 import type { KeyFields } from "../keys/key-request.ts"
 import { keyProvider, storeKey, type UsedKey } from "../keys/used-key.ts"
 import type { MountSettingsStore } from "../settings/mount-settings.ts"
@@ -74,6 +75,7 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
       }
       const defaults = defaultsAfter(authority.settings, [issuer], newKeyOf(used))
       return {
+        presented: used.presented,
         store: async (_authority, stores) => {
           await storeKey(used, stores.caKeys)
           await stores.issuers.insert(issuer)
@@ -118,6 +120,7 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
       const used = await keyFor(authority)
       const defaults = defaultsAfter(authority.settings, [], newKeyOf(used))
       return {
+        presented: used.presented,
         store: async ({ mount }, { caKeys, mountSettings }) => {
           await storeKey(used, caKeys)
           await saveDefaults(mount.id, defaults, mountSettings)
@@ -138,6 +141,7 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
     const bundle = readBundle(pem, { keysAllowed: endpoint === "issuers/import/bundle" || endpoint === "config/ca" })
     const { random } = this.context.runtime
     return this.transact(async (authority, stores) => {
+      for (const { publicKey } of bundle.keys) await assertKeyAllowed(stores, presentedKey(publicKey, "pemBundle"))
       const plan = planImport(authority, bundle, {
         now: this.#now(),
         newIssuerId: () => newId("iss", random),

@@ -9,6 +9,7 @@ import { planImport, storeImport } from "../issuers/import-plan.ts"
 import { referenceNameProblem } from "../names/reference-name.ts"
 import { refuseViolations } from "../policy/violation.ts"
 import type { CaKey } from "./key.ts"
+import { assertKeyAllowed, presentedKey } from "./key-check.ts"
 import { readKeyRequest } from "./key-request.ts"
 import type { GeneratedKey, Keys, KeySummary, KeyView, NewKeyInput, SavedKey } from "./keys.ts"
 import { keyProvider, refuseTakenKeyName, storeKey } from "./used-key.ts"
@@ -55,6 +56,7 @@ export class KeyService extends AuthorityService implements Keys {
     const key = readKeyAlone(privateKey)
     const { random, clock } = this.context.runtime
     return this.transact(async (authority, stores) => {
+      await assertKeyAllowed(stores, presentedKey(key.publicKey, "pemBundle"))
       if (name !== "") refuseTakenKeyName(authority, name, keyLike(authority, key.publicKey.spki))
       const plan = planImport(
         authority,

@@ -7,6 +7,7 @@ import { type Authority, keyOf } from "../authority.ts"
 import type { PkiContext } from "../authority-service.ts"
 import { createdAfter } from "../created-after.ts"
 import type { CaKey, CaKeyStore } from "./key.ts"
+import { type PresentedKey, presentedKey } from "./key-check.ts"
 import type { KeyRequest } from "./key-request.ts"
 
 export interface UsedKey {
@@ -16,6 +17,8 @@ export interface UsedKey {
   readonly made: PrivateKey | undefined
   /** What its maker is given: a key that was asked for to be exported, and that only once. */
   readonly exported: PrivateKey | undefined
+  /** Of a key that the mount had before. */
+  readonly presented?: PresentedKey
 }
 
 /**
@@ -29,7 +32,8 @@ export function keyProvider(
   if (request.kind === "existing")
     return async (authority) => {
       const key = keyOf(authority, request.reference)
-      return { key, signing: await signingKeys.open(key.id), made: undefined, exported: undefined }
+      const signing = await signingKeys.open(key.id)
+      return { key, signing, made: undefined, exported: undefined, presented: presentedKey(signing, "keyRef") }
     }
   const { algorithm, name, isExported } = request
   const making = once(() => keyGenerator.generate(algorithm))

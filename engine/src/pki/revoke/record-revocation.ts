@@ -8,6 +8,7 @@ import type { PkiStores } from "../authority-service.ts"
 import type { CertificateRecord } from "../certificates/certificate.ts"
 import { crlListOf, listOfUnknownIssuers } from "../crl/crl-list.ts"
 import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import { keyDigestOf } from "../keys/blocked-key.ts"
 import { issuerOfGiven } from "./revocable.ts"
 import type { RevokedCertificate } from "./revocations.ts"
 
@@ -23,13 +24,23 @@ export interface ToRevoke {
 /** Inside a transaction. Repeating it changes nothing, and tells the first time. */
 export async function recordRevocation(
   authority: Authority,
-  { revocations, certificates }: PkiStores,
+  { revocations, certificates, blockedKeys }: PkiStores,
   { record, certificate, reason, now, isNew }: ToRevoke,
 ): Promise<RevokedCertificate> {
   const { mountId, serialNumber, notAfter } = record
   const isOfIssuer = (issuer: HeldIssuer) => Buffer.compare(issuer.certificate, record.certificate) === 0
   const own = authority.issuers.find(isOfIssuer)
   if (own !== undefined) throw unprocessable(`adding issuer (id: ${own.id}) to its own CRL is not allowed`)
+  // Also if the certificate was revoked before for another reason: its key is known to be compromised only now.
+  if (reason === "keyCompromise")
+    await blockedKeys.add({
+      spkiSha256: keyDigestOf(certificate.subjectPublicKeyInfo),
+      source: "revocation",
+      mount: authority.mount.path,
+      serialNumber,
+      comment: "",
+      createdAt: now,
+    })
   const known = await revocations.find(mountId, serialNumber)
   if (known !== undefined) return { serialNumber, revokedAt: known.revokedAt }
   if (notAfter <= now && !authority.settings.crl.allowExpiredCertRevocation)

@@ -1,0 +1,94 @@
+// Keys that are never certified again: their private halves are known to others.
+import { type Fault, invalid } from "../../core/errors.ts"
+import type { Instant } from "../../core/time.ts"
+import { parseCertificate } from "../../x509/certificate.ts"
+import { parseCertificationRequest } from "../../x509/certification-request.ts"
+import { sha256 } from "../../x509/digest.ts"
+import { readPem } from "../../x509/pem.ts"
+import { isPrivateKeyLabel } from "../../x509/private-key.ts"
+import { readPublicKey } from "../../x509/public-key.ts"
+import type { SerialNumber } from "../../x509/serial-number.ts"
+import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
+
+/** SHA-256 of a SubjectPublicKeyInfo (DER), lowercase hexadecimal. */
+export type KeyDigest = string & { readonly brand: "key-digest" }
+
+/** `revocation`: a certificate was revoked with reason keyCompromise. `entry`: added by API or command. */
+export const blockedKeySources = ["revocation", "entry"] as const
+export type BlockedKeySource = (typeof blockedKeySources)[number]
+
+export interface BlockedKey {
+  readonly spkiSha256: KeyDigest
+  readonly source: BlockedKeySource
+  /** Path of the mount that revoked a certificate for the key; empty for `entry`. */
+  readonly mount: string
+  /** Of that certificate; null for `entry`. */
+  readonly serialNumber: SerialNumber | null
+  readonly comment: string
+  readonly createdAt: Instant
+}
+
+export interface BlockedKeyRepository {
+  /** In the order of the digests. */
+  list(page: { readonly after: string; readonly limit: number }): Promise<readonly KeyDigest[]>
+  find(digest: KeyDigest): Promise<BlockedKey | undefined>
+  isBlocked(digest: KeyDigest): Promise<boolean>
+  /** Keeps the first entry of a key that is blocked already. */
+  add(key: BlockedKey): Promise<void>
+  /** Replaces the comment of a key that is blocked already. */
+  save(key: BlockedKey): Promise<void>
+  remove(digest: KeyDigest): Promise<void>
+}
+
+export const keyDigestOf = (spki: Uint8Array): KeyDigest => sha256(spki) as KeyDigest
+
+/** Hexadecimal, in either case, with or without colons. Throws `invalid`. */
+export function parseKeyDigest(text: string): KeyDigest {
+  const digits = text.replaceAll(":", "").toLowerCase()
+  if (/^[0-9a-f]{64}$/.test(digits)) return digits as KeyDigest
+  throw invalid([{ field: ["spkiSha256"], detail: "spki_sha256 must be 64 hexadecimal digits" }])
+}
+
+const pemLengthMaximum = 64 * 1_024
+const commentMaximum = 1_024
+
+/**
+ * Returns the digest of the key in a PEM block: a public key, a certificate or a certificate request. Private keys are refused:
+ * they must not be sent anywhere. Throws `invalid`.
+ */
+export function readKeyDigest(pem: string): KeyDigest {
+  if (pem.trim() === "") throw invalid([keyFault("is required")])
+  try {
+    const [block, ...others] = readPem(pem, pemLengthMaximum)
+    if (block === undefined || others.length > 0) throw new UnacceptableInput("must be one PEM block")
+    if (isPrivateKeyLabel(block.label))
+      throw new UnacceptableInput("must not be a private key; send its public key or digest")
+    return keyDigestOf(spkiIn(block))
+  } catch (error) {
+    if (!(error instanceof UnacceptableInput)) throw error
+    throw invalid([keyFault(error.message.startsWith("must ") ? error.message : `cannot be read: ${error.message}`)])
+  }
+}
+
+function spkiIn({ label, bytes }: { readonly label: string; readonly bytes: Uint8Array }): Uint8Array {
+  switch (label) {
+    case "PUBLIC KEY":
+      return readPublicKey(bytes).spki
+    case "CERTIFICATE":
+      return parseCertificate(bytes).subjectPublicKeyInfo
+    case "CERTIFICATE REQUEST":
+    case "NEW CERTIFICATE REQUEST":
+      return parseCertificationRequest(bytes).subjectPublicKeyInfo
+    default:
+      throw new UnacceptableInput("must have the label PUBLIC KEY, CERTIFICATE or CERTIFICATE REQUEST")
+  }
+}
+
+const keyFault = (problem: string): Fault => ({ field: ["key"], detail: `key ${problem}` })
+
+export function commentFaults(comment: string): readonly Fault[] {
+  const field = ["comment"]
+  if (comment.length > commentMaximum)
+    return [{ field, detail: `comment must not be longer than ${commentMaximum} characters` }]
+  return /\p{Cc}/u.test(comment) ? [{ field, detail: "comment must not contain control characters" }] : []
+}

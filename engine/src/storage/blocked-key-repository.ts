@@ -1,0 +1,89 @@
+import type { BlockedKey, BlockedKeyRepository, BlockedKeySource, KeyDigest } from "../pki/keys/blocked-key.ts"
+import { keptSerialNumber, serialNumberOctets } from "../x509/serial-number.ts"
+import { type Session, statement } from "./session.ts"
+import type { BlockedKeyRow } from "./tables.ts"
+
+export class SqlBlockedKeyRepository implements BlockedKeyRepository {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async list(page: { readonly after: string; readonly limit: number }): Promise<readonly KeyDigest[]> {
+    return (await this.#session.all(digestsAfter, page)).map(({ digest }) => digest as KeyDigest)
+  }
+
+  async find(digest: KeyDigest): Promise<BlockedKey | undefined> {
+    const row = await this.#session.first(byDigest, { digest })
+    return (
+      row && {
+        spkiSha256: digest,
+        source: row.source as BlockedKeySource,
+        mount: row.mount,
+        serialNumber: row.serial_number === null ? null : keptSerialNumber(row.serial_number),
+        comment: row.comment,
+        createdAt: row.created_at,
+      }
+    )
+  }
+
+  async isBlocked(digest: KeyDigest): Promise<boolean> {
+    return (await this.#session.first(presence, { digest })) !== undefined
+  }
+
+  async add(key: BlockedKey): Promise<void> {
+    await this.#session.run(insertNew, toRow(key))
+  }
+
+  async save(key: BlockedKey): Promise<void> {
+    await this.#session.run(insertOrComment, toRow(key))
+  }
+
+  async remove(digest: KeyDigest): Promise<void> {
+    await this.#session.run(this.#session.db.deleteFrom("blocked_keys").where("digest", "=", digest))
+  }
+}
+
+const toRow = ({ spkiSha256: digest, source, mount, serialNumber, comment, createdAt }: BlockedKey): BlockedKeyRow => ({
+  digest,
+  source,
+  mount,
+  serial_number: serialNumber === null ? null : serialNumberOctets(serialNumber),
+  comment,
+  created_at: createdAt,
+})
+
+const digestsAfter = statement((db, { after, limit }: { after: string; limit: number }) =>
+  db.selectFrom("blocked_keys").select("digest").where("digest", ">", after).orderBy("digest").limit(limit),
+)
+const byDigest = statement((db, { digest }: { digest: string }) =>
+  db
+    .selectFrom("blocked_keys")
+    .select(["source", "mount", "serial_number", "comment", "created_at"])
+    .where("digest", "=", digest),
+)
+const presence = statement((db, { digest }: { digest: string }) =>
+  db.selectFrom("blocked_keys").select("digest").where("digest", "=", digest),
+)
+
+const valuesOf = (row: BlockedKeyRow): BlockedKeyRow => ({
+  digest: row.digest,
+  source: row.source,
+  mount: row.mount,
+  serial_number: row.serial_number,
+  comment: row.comment,
+  created_at: row.created_at,
+})
+const insertNew = statement((db, row: BlockedKeyRow) =>
+  db
+    .insertInto("blocked_keys")
+    .values(valuesOf(row))
+    .onConflict((known) => known.column("digest").doNothing()),
+)
+const insertOrComment = statement((db, row: BlockedKeyRow) =>
+  db
+    .insertInto("blocked_keys")
+    .values(valuesOf(row))
+    .onConflict((known) => known.column("digest").doUpdateSet({ comment: row.comment })),
+)
