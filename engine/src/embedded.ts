@@ -51,6 +51,7 @@ import { TokenService } from "./organizations/token-service.ts"
 import { tokenUses } from "./organizations/token-uses.ts"
 import { UserService } from "./organizations/user-service.ts"
 import { VcsConnectionService } from "./organizations/vcs-connection-service.ts"
+import { noWeakKeys, type WeakKeyList } from "./pki/keys/weak-key-list.ts"
 import { BlockedKeyService } from "./pki/keys/blocked-key-service.ts"
 import { PolicyService } from "./pki/access/policy-service.ts"
 import { TokenRoleService } from "./pki/access/token-role-service.ts"
@@ -153,6 +154,8 @@ export interface EmbeddedOptions {
   readonly keyGenerator?: KeyGenerator
   /** How many RSA keys of which size (bits) to make while nobody waits for one, held in memory; none when left out. */
   readonly rsaKeyStock?: ReadonlyMap<number, number>
+  /** Known weak RSA keys, refused like blocked ones; none by default. */
+  readonly weakKeys?: WeakKeyList
   /** Whether this engine does the work that needs no request (CRLs, tidying, moving a log) when its turn comes; true when left out. */
   readonly jobs?: boolean
   /** How many reads of the store run beside each other; 4 of SQLite and 10 of PostgreSQL when left out. */
@@ -326,6 +329,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     authorities,
     signingKeys,
     keyGenerator: tracer === undefined ? ownGenerator : tracedKeyGenerator(ownGenerator, tracer),
+    weakKeys: options.weakKeys ?? noWeakKeys,
     policyClient: webhookPolicyClient(fetchFrom("policy service", true)),
     policyServiceActivity: new PolicyServiceActivity(),
     reviewToken: kubernetesTokenReviewer(fetchFrom("kubernetes", false)),
@@ -418,6 +422,7 @@ interface Context {
   readonly authorities: Authorities
   readonly signingKeys: SigningKeys
   readonly keyGenerator: KeyGenerator
+  readonly weakKeys: WeakKeyList
   readonly policyClient: PolicyClient
   readonly policyServiceActivity: PolicyServiceActivity
   readonly reviewToken: TokenReviewer

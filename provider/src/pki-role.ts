@@ -91,6 +91,8 @@ export interface PkiRoleArgs extends LifeArgs {
   keyType?: pulumi.Input<"rsa" | "ec" | "ed25519" | "any">
   /** Size of keys in bits. Default (or 0): 2048 for RSA, 256 for EC. */
   keyBits?: pulumi.Input<number>
+  /** Public exponents that RSA keys in signing requests may have. Default: `[65537]`. */
+  allowedRsaExponents?: pulumi.Input<pulumi.Input<number>[]>
   /** Bits of the signature's hash: 256, 384 or 512. Default (or 0): chosen by the issuer's key. */
   signatureBits?: pulumi.Input<number>
   /** Sign with RSASSA-PSS if the issuer's key is RSA. Default: false. */
@@ -188,6 +190,7 @@ const outputs = [
   "extKeyUsageOids",
   "keyType",
   "keyBits",
+  "allowedRsaExponents",
   "signatureBits",
   "usePss",
   "useCsrCommonName",

@@ -287,6 +287,7 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
         keyType: is("ec"),
         keyBits: is(4096),
         signatureBits: is(512),
+        allowedRsaExponents: is([3, 65_537]),
         usePss: is(true),
         useCsrCommonName: is(false),
         useCsrSans: is(false),

@@ -5,11 +5,12 @@ import { dayMs, type Instant } from "../core/time.ts"
 import type { Authority } from "../pki/authority.ts"
 import type { PkiStores } from "../pki/authority-service.ts"
 import { refreshCrlsJob } from "../pki/crl/refresh-crls.ts"
-import { assertKeyAllowed } from "../pki/keys/key-check.ts"
+import { assertKeyAllowed, assertRsaExponent } from "../pki/keys/key-check.ts"
 import { recordRevocation } from "../pki/revoke/record-revocation.ts"
 import { type RateLimits, rateLimitsFor } from "../pki/settings/acme-settings.ts"
-import { isSamePublicKey, readPublicKey } from "../x509/public-key.ts"
+import { isSamePublicKey, type PublicKey, readPublicKey } from "../x509/public-key.ts"
 import { readJwk } from "../x509/jwk.ts"
+import { weakKeyProblem } from "../x509/weak-rsa.ts"
 import type { SerialNumber } from "../x509/serial-number.ts"
 import { type AccountStanding, type AcmeAccount, type AcmeAccountId, readContact } from "./account.ts"
 import type { AccountKey } from "./account-keys.ts"
@@ -125,7 +126,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
         return { account: accountView(known), created: false }
       }
       if (input.onlyReturnExisting) throw new AcmeProblem("accountDoesNotExist", "This key has no account.")
-      await assertKeyAllowed(stores, { key: signer.key, refuse: badAccountKey })
+      assertStrongAccountKey(signer.key)
+      await assertKeyAllowed(this.context, stores, { key: signer.key, refuse: badAccountKey })
       const contact = readContact(input.contact)
       if (settings.acme.termsOfService !== "" && !input.termsOfServiceAgreed)
         throw new AcmeProblem("userActionRequired", `Agree to the terms of service at ${settings.acme.termsOfService}.`)
@@ -190,7 +192,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const { acmeAccounts } = stores
       const account = await this.accountIn(authority, stores, signedBy)
       if (oldThumbprint !== account.thumbprint) throw malformed(`"oldKey" is not the account's key.`)
-      await assertKeyAllowed(stores, { key: presented, refuse: badAccountKey })
+      assertStrongAccountKey(presented)
+      await assertKeyAllowed(this.context, stores, { key: presented, refuse: badAccountKey })
       const other = await acmeAccounts.byThumbprint(mount.id, this.path, key.thumbprint)
       if (other !== undefined)
         throw new AcmeProblem("malformed", "The new key is that of another account.", {
@@ -285,7 +288,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       if (shown.status !== "ready")
         throw new AcmeProblem("orderNotReady", `The order is ${shown.status}, and can be finalized while it is ready.`)
       if (request instanceof AcmeProblem) throw request
-      await assertKeyAllowed(stores, { key: request.key, refuse: badCsrKey })
+      await assertKeyAllowed(this.context, stores, { key: request.key, refuse: badCsrKey })
       const { jwk } = await this.accountIn(authority, stores, account.id)
       if (isSamePublicKey(request.key, readJwk(jwk).key))
         throw new AcmeProblem("badCSR", "The CSR has the account's own key.")
@@ -324,6 +327,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       return { leaseMs: roleLeaseMs, approval: { under: authority, approved } }
     }
     refuseOtherCsr(order.identifiers, parsed)
+    assertRsaExponent({ key, refuse: badCsrKey })
     return { leaseMs: policyLeaseMs }
   }
 
@@ -558,6 +562,11 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     }
     return true
   }
+}
+
+function assertStrongAccountKey(key: PublicKey): void {
+  const problem = weakKeyProblem(key)
+  if (problem !== undefined) throw badAccountKey(problem)
 }
 
 const badAccountKey = (problem: string) => new AcmeProblem("badPublicKey", `The account key is refused: ${problem}.`)

@@ -4,6 +4,7 @@ import { parseCertificate } from "../x509/certificate.ts"
 import { parseCertificationRequest } from "../x509/certification-request.ts"
 import { serialNumberOf } from "../x509/serial-number.ts"
 import { isSignedBy } from "../x509/signature.ts"
+import { assertStrongKey } from "../x509/weak-rsa.ts"
 import { UnacceptableInput } from "../x509/unacceptable-input.ts"
 import { AcmeProblem, malformed } from "./problem.ts"
 
@@ -17,7 +18,7 @@ export function readCsr(der: Uint8Array) {
   if (der.length > csrOctetsMaximum) throw refuse("The CSR is too long.")
   try {
     const parsed = parseCertificationRequest(der)
-    const key = readPublicKey(parsed.subjectPublicKeyInfo)
+    const key = assertStrongKey(readPublicKey(parsed.subjectPublicKeyInfo))
     const { certificationRequestInfo: data, signatureAlgorithm: algorithm, signature } = parsed
     if (!isSignedBy(key, { data, algorithm, signature })) throw refuse("The CSR is not signed by its own key.")
     return { parsed, key }

@@ -8,6 +8,7 @@ import type { CertificationRequest } from "../x509/certification-request.ts"
 import type { GeneralName } from "../x509/general-name.ts"
 import type { DistinguishedName } from "../x509/name.ts"
 import type { KeyAlgorithm } from "../x509/key-algorithm.ts"
+import { readPublicKey, rsaExponentOf } from "../x509/public-key.ts"
 import { formatIpAddress } from "../pki/names/ip-address.ts"
 import { subjectMaxima, valuesOf } from "../pki/names/subject.ts"
 import type { Authority } from "../pki/authority.ts"
@@ -67,7 +68,8 @@ export function approveCsr(
   refuseOtherCsr(asked.identifiers, request)
   const [commonName = ""] = valuesOf(request.subjectName, oids.commonName)
   try {
-    return approveNames({ ...asked, commonName: commonName.toLowerCase() }, key, terms)
+    const rsaExponent = rsaExponentOf(readPublicKey(request.subjectPublicKeyInfo))
+    return approveNames({ ...asked, commonName: commonName.toLowerCase() }, key, terms, rsaExponent)
   } catch (error) {
     if (isEngineError(error, "invalid")) throw new AcmeProblem("badCSR", error.message)
     throw error
@@ -91,13 +93,18 @@ function approveNames(
   { identifiers, notBefore, notAfter, commonName = "" }: Asked & { readonly commonName?: string },
   key: KeyAlgorithm,
   { role, settings, ...terms }: OrderTerms,
+  rsaExponent?: bigint,
 ): ApprovedRequest {
   const values = (type: Identifier["type"]) => identifiers.filter((one) => one.type === type).map(({ value }) => value)
   const name = commonName || (role.requireCn ? commonNameFor(identifiers) : "")
   const request = { commonName: name, altNames: values("dns"), ipSans: values("ip"), notBefore, notAfter }
   const by = settings.allowRoleExtKeyUsage ? roleForAcme(role) : roleForServers(role)
   const rules = validityRulesFor(role, settings, terms)
-  return approve(request, keyAlone(key), { role: by, rules, identity: undefined, overMaximum: "clamp", ...terms })
+  return approve(
+    request,
+    { ...keyAlone(key), rsaExponent },
+    { role: by, rules, identity: undefined, overMaximum: "clamp", ...terms },
+  )
 }
 
 /** RFC 8555 leaves the common name to the authority: a wildcard before other names. An address is never one. */

@@ -117,6 +117,9 @@ export class OrderSigning extends DirectoryService {
       return notAfter
     } catch (error) {
       if (isEngineError(error, "unprocessable")) throw unauthorized(error.message)
+      // Its key was blocked in the meantime.
+      if (isEngineError(error, "invalid") && error.faults.some(({ field }) => field?.[0] === "csr"))
+        throw badCsrKey(error.message)
       throw error
     }
   }

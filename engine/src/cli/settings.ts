@@ -289,6 +289,13 @@ export const settings = {
     schema: parsed(parseRsaKeyStock),
     default: "none",
   }),
+  weakKeys: setting({
+    placeholder: "<path>",
+    summary:
+      "File or folder with fingerprints of known weak RSA keys, which are never certified, in the format of Debian's openssl-blacklist package. Without it, the folder /usr/share/openssl-blacklist is read if it exists.",
+    expects: "a path, such as /etc/chancery/weak-keys.txt",
+    schema: text,
+  }),
   outgoingRanges: setting({
     placeholder: "<ranges>",
     summary:

@@ -14,6 +14,7 @@ import { UnusableStore } from "../storage/unusable-store.ts"
 import type { ServedEngine } from "../engine.ts"
 import { CommandError, configurationError, exitCodes } from "./exit-code.ts"
 import type { Settings } from "./settings.ts"
+import { readWeakKeys } from "./weak-keys.ts"
 
 /**
  * The store that the settings name; for the embedded one in the data folder, the folder is made if need be. A server does
@@ -54,6 +55,7 @@ export async function openStore(
         tlsPort: settings.acmeTlsPort,
       },
       ...(server && { rsaKeyStock: settings.rsaKeyStock }),
+      ...(server && { weakKeys: await readWeakKeys(settings.weakKeys) }),
       ...(auditLog && { auditLog }),
     })
   } catch (error) {

@@ -65,6 +65,7 @@ const shape = shapes.members({
   keyType: shapes.oneOf(["rsa", "ec", "ed25519", "any"]).optional(),
   keyBits: shapes.integer().optional(),
   signatureBits: shapes.integer().optional(),
+  allowedRsaExponents: shapes.list(shapes.integer()).filled().optional(),
   usePss: flag,
   useCsrCommonName: flag,
   useCsrSans: flag,
@@ -204,6 +205,9 @@ const sameNames: SameValue = (a, b) => sameSet(lowerCased(a), lowerCased(b))
 const lowerCased = (names: unknown): unknown =>
   Array.isArray(names) ? names.map((name) => String(name).toLowerCase()) : names
 
+const sameNumbers: SameValue = (a, b) =>
+  sameSet((a as readonly number[]).map(String), (b as readonly number[]).map(String))
+
 const samePolicies: SameValue = (a, b) => sameSet(policyTexts(a), policyTexts(b))
 const policyTexts = (policies: unknown): unknown =>
   (policies as readonly (string | PolicyIdentifier)[])
@@ -230,6 +234,7 @@ const rules: Readonly<Partial<Record<keyof PkiRoleSpec, SameValue>>> = {
   extKeyUsages: sameNames,
   extKeyUsageOids: sameSet,
   cnValidations: sameSet,
+  allowedRsaExponents: sameNumbers,
   policyIdentifiers: samePolicies,
 }
 

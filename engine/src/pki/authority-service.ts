@@ -20,6 +20,7 @@ import type { HeldResponders } from "./ocsp/held-responders.ts"
 import type { OcspCache } from "./ocsp/ocsp-cache.ts"
 import type { IssuerSigner } from "./issuers/issuer-signer.ts"
 import { assertKeyAllowed, type PresentedKey } from "./keys/key-check.ts"
+import type { WeakKeyList } from "./keys/weak-key-list.ts"
 import { auditedSigningKey } from "./keys/audited-signing-key.ts"
 import type { SerialNumber } from "../x509/serial-number.ts"
 import { mountPathOf } from "./mount.ts"
@@ -62,6 +63,7 @@ export interface PkiContext {
   readonly authorities: Authorities
   readonly signingKeys: SigningKeys
   readonly keyGenerator: KeyGenerator
+  readonly weakKeys: WeakKeyList
   readonly policyClient: PolicyClient
   readonly policyServiceActivity: PolicyServiceActivity
   readonly crlPublisher: CrlPublisher
@@ -236,7 +238,7 @@ export abstract class AuthorityService {
   }
 
   protected assertAllowed(presented: PresentedKey): Promise<void> {
-    return this.context.storage.read((stores) => assertKeyAllowed(stores, presented))
+    return this.context.storage.read((stores) => assertKeyAllowed(this.context, stores, presented))
   }
 
   #stored<T>(authority: Authority, { certificate, presented, store }: Change<T>): Promise<boolean> {
@@ -246,7 +248,7 @@ export abstract class AuthorityService {
         certificate === undefined
           ? (await stores.authorities.generation(mount.id)) === generation
           : await stores.certificates.insertUnder(generation, certificate)
-      if (stands && presented !== undefined) await assertKeyAllowed(stores, presented)
+      if (stands && presented !== undefined) await assertKeyAllowed(this.context, stores, presented)
       if (stands) await store?.(authority, stores)
       return stands
     })

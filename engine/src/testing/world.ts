@@ -43,6 +43,7 @@ export interface WorldOptions {
   /** As in the environment; one for all worlds when left out, so that several can share a store. */
   readonly sealKeys?: SealKeySources
   readonly keyGenerator?: KeyGenerator
+  readonly weakKeys?: EmbeddedOptions["weakKeys"]
   /** Nothing is recorded without it. */
   readonly auditFile?: string
   readonly auditOpenReads?: boolean
@@ -75,6 +76,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     image: imageFor(url),
     sealKeys: options.sealKeys ?? { text: sealKey },
     ...(options.keyGenerator === undefined ? {} : { keyGenerator: options.keyGenerator }),
+    ...(options.weakKeys === undefined ? {} : { weakKeys: options.weakKeys }),
     ...(options.auditFile === undefined
       ? {}
       : {

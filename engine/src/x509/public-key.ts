@@ -93,13 +93,33 @@ export function readCurve(parameters: DerReader): Curve {
 
 /** Of a PKCS#1 RSAPublicKey (RFC 8017, appendix A.1.1). */
 function readRsaBits(octets: Uint8Array): number {
+  const { modulus, exponent } = readRsaNumbers(octets)
+  return refuseWeakRsa(modulus, exponent)
+}
+
+/** Magnitudes, big-endian, without leading zeros. */
+export interface RsaPublicNumbers {
+  readonly modulus: Uint8Array
+  readonly exponent: Uint8Array
+}
+
+/** Of an RSA key. */
+export const rsaPublicNumbers = ({ octets }: PublicKey): RsaPublicNumbers => readRsaNumbers(octets)
+
+/** Undefined for a key that is not RSA. */
+export function rsaExponentOf(key: PublicKey): bigint | undefined {
+  if (key.algorithm.type !== "rsa") return undefined
+  return BigInt(`0x${Buffer.from(rsaPublicNumbers(key).exponent).toString("hex")}`)
+}
+
+function readRsaNumbers(octets: Uint8Array): RsaPublicNumbers {
   const reader = new DerReader(octets, document)
   const key = reader.sequence("RSAPublicKey")
   reader.finish("RSAPublicKey")
   const modulus = key.unsigned("modulus")
   const exponent = key.unsigned("publicExponent")
   key.finish("publicExponent")
-  return refuseWeakRsa(modulus, exponent)
+  return { modulus, exponent }
 }
 
 /** Of magnitudes, big-endian, without leading zeros; the answer is the size of the modulus in bits. */

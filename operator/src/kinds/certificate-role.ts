@@ -62,6 +62,14 @@ const rules = {
   keyType: z.enum(["rsa", "ec", "ed25519", "any"]).optional().describe("The kind of keys."),
   keyBits: z.int().min(0).max(16_384).optional().describe("The size of keys; 0 is the usual one."),
   signatureBits: z.int().min(0).max(512).optional().describe("The size of the hash of signatures; 0 is the usual one."),
+  allowedRsaExponents: z
+    .array(z.int().min(3).max(2_147_483_647))
+    .min(1)
+    .max(100)
+    .optional()
+    .describe(
+      "Public exponents that RSA keys in requests may have: odd numbers from 3 to 2147483647. Default: [65537].",
+    ),
   usePss: flag("Whether RSA signatures are PSS."),
   useCsrCommonName: flag("Whether the common name of a request counts."),
   useCsrSans: flag("Whether the alternative names of a request count."),

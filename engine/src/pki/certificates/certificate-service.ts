@@ -2,7 +2,7 @@ import { invalid, notFound, unprocessable } from "../../core/errors.ts"
 import { nextTurn, sharedTurn } from "../../core/timers.ts"
 import { describeKeyAlgorithm, type KeyAlgorithm } from "../../x509/key-algorithm.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
-import type { PublicKey } from "../../x509/public-key.ts"
+import { type PublicKey, rsaExponentOf } from "../../x509/public-key.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
 import type { SignatureChoice } from "../../x509/signature-algorithm.ts"
 import { identityOf } from "../access/caller-identity.ts"
@@ -27,7 +27,7 @@ import {
 import { type CertificatePageRequest, inventoryStatuses, inventoryStatusOf } from "./certificate.ts"
 import { type CertificateDetails, detailsMaximum, detailsOf } from "./certificate-details.ts"
 import { type KeyPage, keysMaximum } from "../key-page.ts"
-import { type PresentedKey, presentedKey } from "../keys/key-check.ts"
+import { assertRsaExponent, type PresentedKey, presentedKey } from "../keys/key-check.ts"
 import { IssuingService } from "./issuing-service.ts"
 import { serialNumberIn, serialNumberPageOf } from "./serial-number-page.ts"
 import { chainOf } from "../issuers/chain.ts"
@@ -84,7 +84,7 @@ export class CertificateService extends IssuingService implements ServedCertific
       throw invalid([{ field: ["commonName"], detail: "the common_name field is required" }])
     await sharedTurn()
     const { request, key } = readSigningRequest(input.csr)
-    const csr = csrFacts(request, key.algorithm)
+    const csr = { ...csrFacts(request, key.algorithm), rsaExponent: rsaExponentOf(key) }
     return this.recorded(async (authority) => {
       const role = roleOf(authority, roleName)
       const signer = await this.signer(authority, issuerRef ?? role.issuerRef)
@@ -114,6 +114,7 @@ export class CertificateService extends IssuingService implements ServedCertific
     const { enforceLeafNotAfterBehavior = false, certMetadata = "" } = input
     return this.recorded(async (authority) => {
       const role = roleName === undefined ? undefined : roleOf(authority, roleName)
+      assertRsaExponent(inCsr(key), role?.allowedRsaExponents)
       const signer = await this.signer(authority, issuerRef ?? role?.issuerRef ?? "default")
       const approved = approveVerbatim(input, request, {
         ...this.validityTerms(authority, signer, allowances),
@@ -140,6 +141,7 @@ export class CertificateService extends IssuingService implements ServedCertific
   ): Promise<ServedCertificate> {
     this.authorize(writing, issuerRef === undefined ? "root/sign-intermediate" : below(issuerRef, "sign-intermediate"))
     const { request, key } = readSigningRequest(input.csr)
+    assertRsaExponent(inCsr(key))
     const { enforceLeafNotAfterBehavior = false } = input
     return this.recorded(async (authority) => {
       const signer = await this.signer(authority, issuerRef ?? "default")
@@ -170,6 +172,7 @@ export class CertificateService extends IssuingService implements ServedCertific
     this.authorize(writing, path, { sudo: issuerRef === undefined })
     const given = readSelfIssued(input.certificate)
     const presented = presentedKey(given.key, "certificate")
+    assertRsaExponent(presented)
     const authority = await this.current()
     const signer = await this.signer(authority, issuerRef ?? "default")
     const { requireMatchingCertificateAlgorithms = false } = input

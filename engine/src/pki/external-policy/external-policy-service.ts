@@ -22,7 +22,7 @@ import { namesOf } from "../issue/leaf.ts"
 import { readSigningRequest } from "../issue/signing-request.ts"
 import { filledUrls } from "../issuers/authority-urls.ts"
 import type { HeldIssuer } from "../issuers/held-issuer.ts"
-import { type PresentedKey, presentedKey } from "../keys/key-check.ts"
+import { assertRsaExponent, type PresentedKey, presentedKey } from "../keys/key-check.ts"
 import { signerOf } from "../issuers/issuer-signer.ts"
 import { leaseTtls } from "../mount.ts"
 import type { Identity } from "../names/identity-template.ts"
@@ -286,7 +286,9 @@ async function emptyRequest(key: SigningKey): Promise<string> {
 
 function subjectOf({ csr }: PolicySignRequest): Subject {
   const { request, key } = readSigningRequest(csr)
-  return { publicKey: key, csr: requestPem(request.der), presented: presentedKey(key, "csr") }
+  const presented = presentedKey(key, "csr")
+  assertRsaExponent(presented)
+  return { publicKey: key, csr: requestPem(request.der), presented }
 }
 
 const requestPem = (der: Uint8Array): string => `${writePem("CERTIFICATE REQUEST", der)}\n`

@@ -67,6 +67,8 @@ export interface CsrFacts {
   readonly otherKinds: readonly string[]
   readonly hasBasicConstraints: boolean
   readonly key: KeyAlgorithm
+  /** Of an RSA key. */
+  readonly rsaExponent?: bigint | undefined
 }
 
 export type NameSource = "the API" | "CSR"

@@ -5,6 +5,7 @@ import { readCertificatePem } from "../../x509/certificate-pem.ts"
 import { type ExtensionValues, parseExtensionValues } from "../../x509/extensions.ts"
 import { type PublicKey, readPublicKey } from "../../x509/public-key.ts"
 import { readSignatureAlgorithm } from "../../x509/signature-algorithm.ts"
+import { assertStrongKey } from "../../x509/weak-rsa.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
 
 export interface ReadCertificate {
@@ -21,7 +22,7 @@ export function readSelfIssued(pem: string): ReadCertificate {
     readSignatureAlgorithm(certificate.signatureAlgorithm)
     return {
       certificate,
-      key: readPublicKey(certificate.subjectPublicKeyInfo),
+      key: assertStrongKey(readPublicKey(certificate.subjectPublicKeyInfo)),
       values: parseExtensionValues(certificate.extensions),
     }
   } catch (error) {

@@ -3,6 +3,7 @@ import { type CertificationRequest, parseCertificationRequest } from "../../x509
 import { readPem } from "../../x509/pem.ts"
 import { type PublicKey, readPublicKey } from "../../x509/public-key.ts"
 import { isSignedBy } from "../../x509/signature.ts"
+import { assertStrongKey } from "../../x509/weak-rsa.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
 
 /** Whoever sent it has the private key, and the key is strong enough to be certified. */
@@ -31,7 +32,7 @@ function read(csr: string): SigningRequest {
     if (!labels.includes(block.label) || others.length > 0)
       throw new UnacceptableInput("it must be one PEM block with the label CERTIFICATE REQUEST")
     const request = parseCertificationRequest(block.bytes)
-    return { request, key: readPublicKey(request.subjectPublicKeyInfo) }
+    return { request, key: assertStrongKey(readPublicKey(request.subjectPublicKeyInfo)) }
   } catch (error) {
     if (!(error instanceof UnacceptableInput)) throw error
     throw refused(`certificate request could not be parsed: ${error.message}`)

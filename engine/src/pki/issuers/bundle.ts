@@ -10,6 +10,7 @@ import { type PemBlock, readPem } from "../../x509/pem.ts"
 import { type PublicKey, readPublicKey } from "../../x509/public-key.ts"
 import { isSignedBy } from "../../x509/signature.ts"
 import { readSignatureAlgorithm } from "../../x509/signature-algorithm.ts"
+import { assertStrongKey } from "../../x509/weak-rsa.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
 import { shown } from "../policy/violation.ts"
 
@@ -54,7 +55,7 @@ export function readBundle(pem: string, { keysAllowed }: { readonly keysAllowed:
   for (const [index, block] of blocks.entries()) {
     try {
       if (isKey(block)) {
-        const key = readPrivateKeyBlock(block)
+        const key = readStrongKey(block)
         keys.set(hex(key.publicKey.spki), key)
       } else for (const der of certificatesIn(block)) certificates.set(hex(der), readAuthority(der))
     } catch (error) {
@@ -73,11 +74,17 @@ export function readKeyAlone(pem: string): PrivateKey {
   if (block === undefined || !isKey(block) || others.length > 0)
     throw refused("exactly one private key, and nothing else, can be imported here")
   try {
-    return readPrivateKeyBlock(block)
+    return readStrongKey(block)
   } catch (error) {
     if (!(error instanceof UnacceptableInput)) throw error
     throw refused(error.message)
   }
+}
+
+function readStrongKey(block: PemBlock): PrivateKey {
+  const key = readPrivateKeyBlock(block)
+  assertStrongKey(key.publicKey)
+  return key
 }
 
 const isKey = ({ label }: PemBlock): boolean => isPrivateKeyLabel(label)
@@ -123,7 +130,7 @@ function readAuthority(bytes: Uint8Array): BundledCertificate {
   if (certificate.version !== 3 || values.basicConstraints?.isCa !== true)
     throw new UnacceptableInput(`${named} is not that of a CA`)
   if (certificate.subjectName.length === 0) throw new UnacceptableInput("the certificate of a CA must have a subject")
-  const publicKey = readPublicKey(certificate.subjectPublicKeyInfo)
+  const publicKey = assertStrongKey(readPublicKey(certificate.subjectPublicKeyInfo))
   // Whoever signed it: what is signed with a broken algorithm may have been forged (specification, section 9).
   const { signatureAlgorithm: algorithm, tbsCertificate: data, signature } = certificate
   readSignatureAlgorithm(algorithm)

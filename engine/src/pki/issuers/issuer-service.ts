@@ -141,7 +141,8 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
     const bundle = readBundle(pem, { keysAllowed: endpoint === "issuers/import/bundle" || endpoint === "config/ca" })
     const { random } = this.context.runtime
     return this.transact(async (authority, stores) => {
-      for (const { publicKey } of bundle.keys) await assertKeyAllowed(stores, presentedKey(publicKey, "pemBundle"))
+      for (const { publicKey } of bundle.keys)
+        await assertKeyAllowed(this.context, stores, presentedKey(publicKey, "pemBundle"))
       const plan = planImport(authority, bundle, {
         now: this.#now(),
         newIssuerId: () => newId("iss", random),

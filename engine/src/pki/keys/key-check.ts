@@ -1,7 +1,11 @@
 // Every key that a mount certifies, imports or accepts for an ACME account passes here. Keys that the server generates do not:
 // they are fresh.
 import { invalid } from "../../core/errors.ts"
-import type { PublicKey } from "../../x509/public-key.ts"
+import { type PublicKey, readPublicKey, rsaExponentOf } from "../../x509/public-key.ts"
+import { weakKeyProblem } from "../../x509/weak-rsa.ts"
+import { rsaExponentProblem } from "../policy/key-strength.ts"
+import { roleDefaults } from "../roles/role.ts"
+import type { WeakKeyList } from "./weak-key-list.ts"
 import { type BlockedKeyRepository, keyDigestOf } from "./blocked-key.ts"
 
 /** A key from a client or from the store, before it is certified, stored or registered. */
@@ -17,13 +21,32 @@ export const presentedKey = (key: Pick<PublicKey, "spki">, parameter: string): P
   refuse: (problem) => invalid([{ field: [parameter], detail: problem }]),
 })
 
+/** For endpoints without a role, which have the default of roles. */
+export function assertRsaExponent(
+  { key, refuse }: PresentedKey,
+  allowed: readonly number[] = roleDefaults.allowedRsaExponents,
+): void {
+  const problem = rsaExponentProblem(rsaExponentOf(readPublicKey(key.spki)), allowed)
+  if (problem !== undefined) throw refuse(problem)
+}
+
+/** For keys that were stored before weak ones were refused. */
+export function assertStored({ key, refuse }: PresentedKey): void {
+  const problem = weakKeyProblem(readPublicKey(key.spki))
+  if (problem !== undefined) throw refuse(problem)
+}
+
 export const blockedKeyProblem =
   "the key is blocked: a certificate for it was revoked with reason keyCompromise, or an operator added it to sys/blocked-keys"
 
+export const knownWeakKeyProblem = "the key is one of the known weak keys that --weak-keys names (CVE-2008-0166)"
+
 /** Call it within the transaction that records the certificate: a revocation that committed before it is seen. */
 export async function assertKeyAllowed(
+  { weakKeys }: { readonly weakKeys: WeakKeyList },
   { blockedKeys }: { readonly blockedKeys: Pick<BlockedKeyRepository, "isBlocked"> },
   { key, refuse }: PresentedKey,
 ): Promise<void> {
+  if (weakKeys.size > 0 && weakKeys.has(readPublicKey(key.spki))) throw refuse(knownWeakKeyProblem)
   if (await blockedKeys.isBlocked(keyDigestOf(key.spki))) throw refuse(blockedKeyProblem)
 }

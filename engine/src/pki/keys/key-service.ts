@@ -56,7 +56,7 @@ export class KeyService extends AuthorityService implements Keys {
     const key = readKeyAlone(privateKey)
     const { random, clock } = this.context.runtime
     return this.transact(async (authority, stores) => {
-      await assertKeyAllowed(stores, presentedKey(key.publicKey, "pemBundle"))
+      await assertKeyAllowed(this.context, stores, presentedKey(key.publicKey, "pemBundle"))
       if (name !== "") refuseTakenKeyName(authority, name, keyLike(authority, key.publicKey.spki))
       const plan = planImport(
         authority,

@@ -7,7 +7,7 @@ import { type Authority, keyOf } from "../authority.ts"
 import type { PkiContext } from "../authority-service.ts"
 import { createdAfter } from "../created-after.ts"
 import type { CaKey, CaKeyStore } from "./key.ts"
-import { type PresentedKey, presentedKey } from "./key-check.ts"
+import { assertStored, type PresentedKey, presentedKey } from "./key-check.ts"
 import type { KeyRequest } from "./key-request.ts"
 
 export interface UsedKey {
@@ -33,7 +33,9 @@ export function keyProvider(
     return async (authority) => {
       const key = keyOf(authority, request.reference)
       const signing = await signingKeys.open(key.id)
-      return { key, signing, made: undefined, exported: undefined, presented: presentedKey(signing, "keyRef") }
+      const presented = presentedKey(signing, "keyRef")
+      assertStored(presented)
+      return { key, signing, made: undefined, exported: undefined, presented }
     }
   const { algorithm, name, isExported } = request
   const making = once(() => keyGenerator.generate(algorithm))

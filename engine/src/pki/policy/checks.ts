@@ -17,7 +17,7 @@ import { anyUserId } from "../names/user-id.ts"
 import type { CsrFacts, IssueRequest, Requested } from "../issue/request.ts"
 import type { Role } from "../roles/role.ts"
 import { nameOfCommonName, tooManyNames } from "./alternative-names.ts"
-import { isKeyType, keyBitsProblem, rsaBitsMinimum, weakRsaMessage } from "./key-strength.ts"
+import { isKeyType, keyBitsProblem, rsaBitsMinimum, rsaExponentProblem, weakRsaMessage } from "./key-strength.ts"
 import type { NamePolicy, NameRefusal } from "./name-policy.ts"
 import { shown, type Violation, violation } from "./violation.ts"
 
@@ -302,6 +302,8 @@ function keySuitsRole({ role, csr }: Application): readonly Violation[] {
   if (role.keyType !== "any" && role.keyType !== key.type) return refuse(`role requires keys of type ${role.keyType}`)
   if (key.type === "ed25519") return []
   if (key.type === "rsa" && key.bits < rsaBitsMinimum) return refuse(weakRsaMessage(key.bits))
+  const exponentProblem = rsaExponentProblem(csr.rsaExponent, role.allowedRsaExponents)
+  if (exponentProblem !== undefined) return refuse(exponentProblem)
   return role.keyType !== "any" && key.bits < role.keyBits
     ? refuse(`role requires a minimum of a ${role.keyBits}-bit key, but CSR's key is ${key.bits} bits`)
     : []

@@ -45,3 +45,25 @@ export const signatureBitsProblem = (signatureBits: number): string | undefined 
   signatureBits === 0 || signatureSizes.includes(signatureBits)
     ? undefined
     : `unsupported hash signature algorithm: ${signatureBits}`
+
+/** Larger exponents slow every verifier down, and some libraries refuse them (Go's, above 2^31 - 1). */
+const rsaExponentMaximum = 0x7fff_ffff
+const rsaExponentsMaximum = 100
+
+/** Of the list in a role. */
+export function allowedRsaExponentsProblem(exponents: readonly number[]): string | undefined {
+  if (exponents.length > rsaExponentsMaximum)
+    return `"allowed_rsa_exponents" must not have more than ${rsaExponentsMaximum} entries`
+  const wrong = exponents.find(
+    (exponent) => !Number.isInteger(exponent) || exponent < 3 || exponent > rsaExponentMaximum || exponent % 2 === 0,
+  )
+  return wrong === undefined
+    ? undefined
+    : `"allowed_rsa_exponents" must contain odd numbers from 3 to ${rsaExponentMaximum}; got ${wrong}`
+}
+
+/** `exponent` is undefined for a key that is not RSA. */
+export function rsaExponentProblem(exponent: bigint | undefined, allowed: readonly number[]): string | undefined {
+  if (exponent === undefined || allowed.some((one) => BigInt(one) === exponent)) return undefined
+  return `RSA public exponent ${exponent} not allowed; allowed: ${allowed.join(", ")}`
+}

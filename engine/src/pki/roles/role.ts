@@ -8,6 +8,7 @@ import { parseOtherName } from "../names/other-name.ts"
 import { isCountryCode, subjectMaxima, subjectTextProblem } from "../names/subject.ts"
 import { isUri } from "../names/uri.ts"
 import {
+  allowedRsaExponentsProblem,
   isRoleKeyType,
   keyBitsProblem,
   resolveKeyBits,
@@ -85,6 +86,8 @@ export interface Role {
   readonly keyBits: number
   /** Resolved: 0 leaves it to the issuer's key. */
   readonly signatureBits: number
+  /** Of RSA keys in requests. */
+  readonly allowedRsaExponents: readonly number[]
   readonly usePss: boolean
 
   readonly useCsrCommonName: boolean
@@ -157,6 +160,7 @@ export const roleDefaults: Role = {
   keyType: "rsa",
   keyBits: 0,
   signatureBits: 0,
+  allowedRsaExponents: [65_537],
   usePss: false,
   useCsrCommonName: true,
   useCsrSans: true,
@@ -243,6 +247,8 @@ function merge(before: Role, { faults: _, ...input }: RoleInput): AskedRole {
     // A comma at the end of a list asks for nothing.
     ...Object.fromEntries(listFields.map((field) => [field, asked[field].filter((entry) => entry !== "")])),
     cnValidations: cnValidations.length === 0 ? roleDefaults.cnValidations : cnValidations,
+    allowedRsaExponents:
+      asked.allowedRsaExponents.length === 0 ? roleDefaults.allowedRsaExponents : asked.allowedRsaExponents,
     issuerRef: asked.issuerRef === "" ? roleDefaults.issuerRef : asked.issuerRef,
   }
 }
@@ -288,12 +294,18 @@ const boundProblem = (field: string, bound: string | Instant, words: readonly st
 const isReversed = ({ notBefore, notAfter }: AskedRole): boolean =>
   notBefore !== null && notAfter !== null && notAfter <= notBefore
 
-function keyProblems({ keyType, keyBits, signatureBits }: AskedRole): (readonly [keyof Role, string | undefined])[] {
+function keyProblems({
+  keyType,
+  keyBits,
+  signatureBits,
+  allowedRsaExponents,
+}: AskedRole): (readonly [keyof Role, string | undefined])[] {
   return [
     ...(isRoleKeyType(keyType)
       ? [["keyBits", keyBitsProblem(keyType, keyBits)] as const]
       : [["keyType", `unknown key type ${keyType}`] as const]),
     ["signatureBits", signatureBitsProblem(signatureBits)],
+    ["allowedRsaExponents", allowedRsaExponentsProblem(allowedRsaExponents)],
   ]
 }
 

@@ -173,6 +173,19 @@ export const word = <Word extends string>(...words: readonly Word[]): Kind<Word>
   expected: alternatives(words),
 })
 
+/** A list of whole numbers, or its text with commas between. */
+export const integers: Kind<readonly number[]> = {
+  decode: (value) => {
+    const items: unknown =
+      typeof value === "string" ? commaSeparated(value) : typeof value === "number" ? [value] : value
+    if (!Array.isArray(items) || items.length > listMaximum) return undefined
+    const numbers = items.map((item) => integer.decode(item))
+    return numbers.every((number) => typeof number === "number") ? numbers : undefined
+  },
+  encode: (value) => value,
+  expected: "a list of whole numbers",
+}
+
 /** Some of a few words: a list, or text with commas between. */
 export const words = <Word extends string>(...known: readonly Word[]): Kind<readonly Word[]> => ({
   decode: (value) => {
