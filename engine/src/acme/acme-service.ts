@@ -432,7 +432,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       if (!may) throw refusal
       const known = await stores.revocations.find(mount.id, serialNumber)
       try {
-        // Of one that is revoked, it blocks the key if that is the reason given now.
+        // A certificate that has expired stays as it is, and the client need not ask again. Of one that is revoked, it blocks the key if that is the reason given now.
         await recordRevocation(authority, stores, { record, certificate: parsed, reason, now, isNew: false })
       } catch (error) {
         if (isEngineError(error, "unprocessable")) throw malformed(error.message)

@@ -16,9 +16,9 @@ import { pageQuery, type PkiCalls, saying } from "./pki-calls.ts"
 import { path } from "./transport.ts"
 
 export const remoteRevocations = (calls: PkiCalls): Revocations => ({
-  revoke: async (input) => decodeRevoked((await calls.write("/revoke", saying(revokeParameters, input))).data),
+  revoke: async (input) => decodeRevoked(await calls.write("/revoke", saying(revokeParameters, input)), input),
   revokeWithKey: async (input) =>
-    decodeRevoked((await calls.write("/revoke-with-key", saying(revokeWithKeyParameters, input))).data),
+    decodeRevoked(await calls.write("/revoke-with-key", saying(revokeWithKeyParameters, input)), input),
   list: async (page) =>
     (await calls.list("/certs/revoked", pageQuery(page))).keys.map((key) => parseSerialNumber(key) ?? wrong()),
   requested: async () =>

@@ -33,7 +33,7 @@ export interface ObservedPkiRevocation {
   readonly certificate: string | null
   /** As it was given. */
   readonly reason: string
-  /** ISO 8601. */
+  /** ISO 8601; null: the certificate had expired and was not revoked. */
   readonly revokedAt: string | null
 }
 
@@ -115,13 +115,14 @@ async function observe(
   const pki = engine.pki(mount)
   try {
     const { revokedAt } = await pki.certificates.get(serialNumber)
-    if (revokedAt === null) return undefined
+    // One that had expired when it was to be revoked stays as it is.
+    if (revokedAt === null) return before.revokedAt === null ? (before as ObservedPkiRevocation) : undefined
     const { certificate = null, reason = "unspecified" } = { ...before, ...spec }
     return { mount, serialNumber, certificate, reason, revokedAt: declaredInstant(revokedAt) }
   } catch (error) {
     if (!isEngineError(error, "not-found")) throw error
     // The record of a certificate that has expired may be gone.
-    return typeof before.revokedAt === "string" && (await isThere(pki)) ? (before as ObservedPkiRevocation) : undefined
+    return before.revokedAt !== undefined && (await isThere(pki)) ? (before as ObservedPkiRevocation) : undefined
   }
 }
 
@@ -138,7 +139,13 @@ async function create(engine: Engine, spec: PkiRevocationSpec): Promise<Created<
   )
   return {
     id: `${mount}/${serialNumber}`,
-    observed: { mount, serialNumber, certificate, reason, revokedAt: declaredInstant(revokedAt) },
+    observed: {
+      mount,
+      serialNumber,
+      certificate,
+      reason,
+      revokedAt: revokedAt === null ? null : declaredInstant(revokedAt),
+    },
     adopted: false,
   }
 }

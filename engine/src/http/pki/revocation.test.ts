@@ -4,7 +4,14 @@ import { mkdtempSync, writeFileSync } from "node:fs"
 import { rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
+import { systemRuntime } from "../../core/runtime.ts"
+import { pkiRevocationKind } from "../../managed/pki-revocation.ts"
+import { AcmeTestClient } from "../../testing/acme-client.ts"
+import { acmeCluster } from "../../testing/acme-mount.ts"
+import { issued, newProvingWorld } from "../../testing/acme-world.ts"
+import { manualClock } from "../../testing/manual-clock.ts"
+import { writePem } from "../../x509/pem.ts"
 import { openWorld, type World } from "../../testing/world.ts"
 
 let world: World
@@ -257,6 +264,7 @@ test("the configuration has a default for everything, and names every fault", as
     disable: false,
     ocsp_disable: false,
     ocsp_expiry: "12h",
+    ocsp_unknown_serials: "unknown",
     ocsp_delegated_responder: false,
     ocsp_responder_key_type: "",
     ocsp_responder_ttl: "168h",
@@ -286,4 +294,67 @@ test("the configuration has a default for everything, and names every fault", as
     auto_rebuild_grace_period: "10m",
   })
   expect(changed.body.data).toMatchObject({ auto_rebuild: true, enable_delta: true, expiry: "1h" })
+})
+
+describe("[F-P3] revoking a certificate that has expired", () => {
+  const warning = expect.stringMatching(/^certificate with serial .* expired at .* and was not revoked/)
+
+  async function expiredCertificate() {
+    const clock = manualClock()
+    const own = await openWorld({ runtime: { ...systemRuntime(), clock } })
+    onTestFinished(() => own[Symbol.asyncDispose]())
+    await own.engine.mounts.create({ path: "pki" })
+    const pki = own.engine.pki("pki")
+    await pki.issuers.generateRoot({ commonName: "Root", keyType: "ec", ttlMs: 768 * 3_600_000 })
+    await pki.roles.save("any", { allowAnyName: true, keyType: "ec", ttlMs: 3_600_000 })
+    const issued = await pki.certificates.issue("any", { commonName: "www.example.com" })
+    clock.advance(2 * 3_600_000)
+    return { own, pki, clock, ...issued }
+  }
+
+  test.each(["native", "vault"])("answers 200, null and a warning in the %s dialect", async (dialect) => {
+    const { own, serialNumber, certificate, privateKey } = await expiredCertificate()
+    const isVault = dialect === "vault"
+    const options = isVault ? { token: null, headers: { "x-vault-token": own.rootToken } } : {}
+    const key = { private_key: privateKey?.pem("pkcs8") }
+    const pem = writePem("CERTIFICATE", certificate)
+    for (const [path, body] of [
+      ["revoke", { serial_number: serialNumber }],
+      ["revoke", { certificate: pem, reason: "keyCompromise" }],
+      ["revoke-with-key", { serial_number: serialNumber, ...key }],
+      ["revoke-with-key", { certificate: pem, ...key }],
+    ] as const) {
+      const answer = await own.pki("POST", `/pki/${path}`, { body, ...options })
+      expect([answer.status, answer.body.data, answer.body.warnings]).toEqual([
+        200,
+        null,
+        isVault ? [warning] : warning,
+      ])
+    }
+    expect((await own.pki("GET", `/pki/cert/${serialNumber}`)).body.data.revocation_time).toBe(0)
+    // Its key is compromised all the same.
+    expect((await own.pki("LIST", "/sys/blocked-keys")).body.data.keys).toHaveLength(1)
+  })
+
+  test("leaves a declared revocation as it is", async () => {
+    const { own, clock, serialNumber } = await expiredCertificate()
+    const spec = { mount: "pki", serialNumber }
+    const { id, observed } = await pkiRevocationKind.create(own.engine, spec, { adopt: false, marker: "test" })
+    expect(observed.revokedAt).toBeNull()
+    const known = { before: observed, now: clock.now() }
+    expect(await pkiRevocationKind.observe(own.engine, id, spec, known)).toEqual(observed)
+    expect(pkiRevocationKind.changes(spec, observed).changed).toEqual([])
+  })
+
+  test("succeeds by ACME", async () => {
+    const clock = manualClock()
+    const { world: own, responder } = await newProvingWorld({ options: { runtime: { ...systemRuntime(), clock } } })
+    const client = await AcmeTestClient.registered(own, `${acmeCluster}/acme`)
+    const { leaf } = await issued(client, responder)
+    clock.set(leaf.validToDate.getTime() + 1_000)
+    const certificate = leaf.raw.toString("base64url")
+    const answer = await client.post("/revoke-cert", { certificate }, { nonce: await client.nonce() })
+    expect([answer.status, answer.body]).toEqual([200, undefined])
+    expect((await own.pki("LIST", "/pki/certs/revoked")).status).toBe(404)
+  })
 })

@@ -5,8 +5,9 @@ import {
   revokeWithKeyParameters,
 } from "../../wire/pki/revocation.ts"
 import { keyPageParameters } from "../../wire/pki/key-page.ts"
+import type { RevokedCertificate } from "../../pki/revoke/revocations.ts"
 import { keysMaximum } from "../../pki/key-page.ts"
-import { answer, listedUpTo, type PkiRoute } from "../pki-route.ts"
+import { answer, listedUpTo, type PkiResponse, type PkiRoute } from "../pki-route.ts"
 
 /** Specification 4.12; lists as pki-facts 2.9 has them. Clusters of stores are not there, so that their lists are empty. */
 export const revocationRoutes: readonly PkiRoute[] = [
@@ -14,17 +15,13 @@ export const revocationRoutes: readonly PkiRoute[] = [
     operation: "write",
     path: "/revoke",
     handle: async (request) =>
-      answer(encodeRevoked(await request.pki.revocations.revoke(decodeRevokeInput(request.decode(revokeParameters))))),
+      revoked(await request.pki.revocations.revoke(decodeRevokeInput(request.decode(revokeParameters)))),
   },
   {
     operation: "write",
     path: "/revoke-with-key",
     handle: async (request) =>
-      answer(
-        encodeRevoked(
-          await request.pki.revocations.revokeWithKey(decodeRevokeInput(request.decode(revokeWithKeyParameters))),
-        ),
-      ),
+      revoked(await request.pki.revocations.revokeWithKey(decodeRevokeInput(request.decode(revokeWithKeyParameters)))),
   },
   {
     operation: "list",
@@ -43,3 +40,10 @@ export const revocationRoutes: readonly PkiRoute[] = [
     handle: async ({ pki }) => answer({ keys: await pki.revocations.elsewhere(), key_info: {} }),
   },
 ]
+
+const revoked = (outcome: RevokedCertificate): PkiResponse => ({
+  kind: "data",
+  status: 200,
+  data: encodeRevoked(outcome),
+  warnings: outcome.warnings,
+})

@@ -200,13 +200,14 @@ test("an issuer that is revoked is on the list of whoever issued it", async () =
   expect(parseCertificateList(own?.der ?? new Uint8Array()).entries).toEqual([])
 })
 
-test("an expired certificate is refused in so many words, unless the configuration allows it", async () => {
+test("[F-P3] an expired certificate is not revoked, which a warning says, unless the configuration allows it", async () => {
   const { pki, issue, read } = await newMount()
   const serialNumber = await issue()
   clock.advance(301 * hourMs)
-  await expect(pki.revocations.revoke({ serialNumber })).rejects.toMatchObject({
-    code: "unprocessable",
-    message: expect.stringContaining("allow_expired_cert_revocation"),
+  expect(await pki.revocations.revoke({ serialNumber })).toEqual({
+    serialNumber,
+    revokedAt: null,
+    warnings: [expect.stringContaining("allow_expired_cert_revocation")],
   })
   expect(await pki.revocations.list()).toEqual([])
   await pki.crls.configure({ allowExpiredCertRevocation: true })

@@ -42,11 +42,15 @@ export async function recordRevocation(
       createdAt: now,
     })
   const known = await revocations.find(mountId, serialNumber)
-  if (known !== undefined) return { serialNumber, revokedAt: known.revokedAt }
+  if (known !== undefined) return { serialNumber, revokedAt: known.revokedAt, warnings: [] }
   if (notAfter <= now && !authority.settings.crl.allowExpiredCertRevocation)
-    throw unprocessable(
-      `certificate with serial ${serialNumber} expired at ${formatInstant(notAfter)}; set allow_expired_cert_revocation in config/crl to revoke it all the same`,
-    )
+    return {
+      serialNumber,
+      revokedAt: null,
+      warnings: [
+        `certificate with serial ${serialNumber} expired at ${formatInstant(notAfter)} and was not revoked; set allow_expired_cert_revocation in config/crl to revoke expired certificates`,
+      ],
+    }
   const issuer = issuerIn(authority, record, certificate)
   const list = issuer === undefined ? listOfUnknownIssuers : crlListOf(issuer)
   if (isNew) await certificates.insert(record)
@@ -59,7 +63,7 @@ export async function recordRevocation(
     notAfter,
     list,
   })
-  return { serialNumber, revokedAt: now }
+  return { serialNumber, revokedAt: now, warnings: [] }
 }
 
 /** The one on record, or whichever has its name and key: issuers come and go, and certificates stay. */

@@ -19,11 +19,13 @@ export interface RevokeWithKeyInput extends RevokeInput {
 
 export interface RevokedCertificate {
   readonly serialNumber: SerialNumber
-  /** When it was revoked first. */
-  readonly revokedAt: Instant
+  /** When it was revoked first. Null: it has expired and was not revoked. */
+  readonly revokedAt: Instant | null
+  readonly warnings: readonly string[]
 }
 
 export interface Revocations {
+  /** A certificate that has expired is not revoked, unless the settings of revocation lists allow it. */
   revoke(input: RevokeInput): Promise<RevokedCertificate>
   /** For whoever has the key and no other right to revoke (specification 5.6). */
   revokeWithKey(input: RevokeWithKeyInput): Promise<RevokedCertificate>

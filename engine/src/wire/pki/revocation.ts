@@ -1,7 +1,9 @@
 // Revoking, and what is told of it (specification 2.5 and 4.12, pki-facts 2.9).
 import { formatInstant, secondMs } from "../../core/time.ts"
+import { meantBy } from "../../pki/revoke/revocable.ts"
 import type { RevokedCertificate, RevokeInput, RevokeWithKeyInput } from "../../pki/revoke/revocations.ts"
 import { parseSerialNumber } from "../../x509/serial-number.ts"
+import type { DecodedEnvelope } from "./envelope.ts"
 import { decodeAnswer, type Document, isDocument, parameters, text, unreadable, type ValuesOf } from "./parameters.ts"
 
 /** `revocation_reason` is what others call it. */
@@ -29,12 +31,15 @@ export const decodeRevokeInput = (
 }
 
 /** The serial number is an addition of ours: whoever sent a certificate learns under which it is listed. */
-export const encodeRevoked = ({ serialNumber, revokedAt }: RevokedCertificate): Document => ({
-  revocation_time: Math.floor(revokedAt / secondMs),
-  revocation_time_rfc3339: formatInstant(revokedAt),
-  serial_number: serialNumber,
-  state: "revoked",
-})
+export const encodeRevoked = ({ serialNumber, revokedAt }: RevokedCertificate): Document | null =>
+  revokedAt === null
+    ? null
+    : {
+        revocation_time: Math.floor(revokedAt / secondMs),
+        revocation_time_rfc3339: formatInstant(revokedAt),
+        serial_number: serialNumber,
+        state: "revoked",
+      }
 
 const revokedParameters = parameters(
   { revocationTimeRfc3339: text, serialNumber: text },
@@ -43,11 +48,16 @@ const revokedParameters = parameters(
   },
 )
 
-export function decodeRevoked(data: unknown): RevokedCertificate {
+/** Data is null for a certificate that has expired; the input says which that is. */
+export function decodeRevoked(
+  { data, warnings }: Pick<DecodedEnvelope, "data" | "warnings">,
+  input: RevokeInput,
+): RevokedCertificate {
+  if (data === null) return { serialNumber: meantBy(input).serialNumber, revokedAt: null, warnings }
   if (!isDocument(data)) throw unreadable("there is no data")
   const { revocationTimeRfc3339, ...rest } = decodeAnswer(revokedParameters, data)
   const serialNumber = parseSerialNumber(rest.serialNumber)
   const revokedAt = Date.parse(revocationTimeRfc3339)
   if (serialNumber === undefined || Number.isNaN(revokedAt)) throw unreadable('"serial_number" or the time is wrong')
-  return { serialNumber, revokedAt }
+  return { serialNumber, revokedAt, warnings }
 }
