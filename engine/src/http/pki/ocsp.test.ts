@@ -338,3 +338,87 @@ test("the unified addresses are the same responder", async () => {
   const serial = await issue()
   expect((await judged(await post(request([serial]), "unified-ocsp"), [serial])).statuses).toEqual(["good"])
 })
+
+describe("[F-P11] serial numbers that the mount has no record of", () => {
+  const setting = async ({ ask }: Mount) => (await ask("GET", "config/crl")).body.data.ocsp_unknown_serials
+  const statusIn = async ({ post, request, judged }: Mount, serial: string) =>
+    (await judged(await post(request([serial])), [serial])).statuses
+  const writeNoStore = async ({ ask }: Mount, method = "POST") =>
+    (await ask(method, "roles/fleeting", { allow_any_name: true, key_type: "ec", ttl: "1h", no_store: true })).body
+  const issueUnrecorded = async ({ ask }: Mount): Promise<string> =>
+    (await ask("POST", "issue/fleeting", { common_name: "www.example.com" })).body.data.serial_number
+  type Mount = Awaited<ReturnType<typeof newMount>>
+
+  test("are good in a mount of generated keys once a role with no_store is written, which a warning says", async () => {
+    const mount = await newMount()
+    expect(await setting(mount)).toBe("unknown")
+    expect(await statusIn(mount, "0a:0b")).toEqual(["unknown"])
+    expect((await writeNoStore(mount)).warnings).toMatch(/ocsp_unknown_serials in config\/crl is "good" from now on/)
+    expect(await setting(mount)).toBe("good")
+    const serial = await issueUnrecorded(mount)
+    expect(await statusIn(mount, serial)).toEqual(["good"])
+    // What is recorded and revoked stays that.
+    const recorded = await mount.issue()
+    await mount.ask("POST", "revoke", { serial_number: recorded })
+    expect(await statusIn(mount, recorded)).toEqual(["revoked"])
+    expect((await writeNoStore(mount)).warnings).toMatch(/ocsp_unknown_serials in config\/crl is "good"/)
+  })
+
+  test("of another issuer of the mount stay unknown", async () => {
+    const mount = await newMount()
+    await writeNoStore(mount)
+    await mount.ask("POST", "root/generate/internal", { common_name: "Other", key_type: "ec", issuer_name: "other" })
+    const { body } = await mount.ask("POST", "issuer/other/issue/any", { common_name: "www.example.com" })
+    expect(await statusIn(mount, body.data.serial_number)).toEqual(["unknown"])
+  })
+
+  test("stay unknown where the setting was written, and follow it", async () => {
+    const mount = await newMount()
+    await mount.ask("POST", "config/crl", { ocsp_unknown_serials: "unknown" })
+    expect((await writeNoStore(mount)).warnings).toMatch(/unless ocsp_unknown_serials in config\/crl is set to "good"/)
+    expect(await setting(mount)).toBe("unknown")
+    const serial = await issueUnrecorded(mount)
+    expect(await statusIn(mount, serial)).toEqual(["unknown"])
+    await mount.ask("POST", "config/crl", { ocsp_unknown_serials: "good" })
+    expect(await statusIn(mount, serial)).toEqual(["good"])
+    const refused = await mount.ask("POST", "config/crl", { ocsp_unknown_serials: "revoked" })
+    expect([refused.status, refused.body.errors[0]]).toEqual([
+      400,
+      '"ocsp_unknown_serials" must be "good" or "unknown"',
+    ])
+  })
+
+  test.each(["issuers/import/bundle", "config/ca", "keys/import"])(
+    "are unknown again after %s, whose answer says so, until the setting is written",
+    async (path) => {
+      const mount = await newMount()
+      await writeNoStore(mount)
+      const key = openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256")
+      const imported = await mount.ask("POST", path, { pem_bundle: key })
+      expect(imported.body.warnings).toMatch(/ocsp_unknown_serials in config\/crl is "unknown".*certs\/import/)
+      expect(await setting(mount)).toBe("unknown")
+      expect((await writeNoStore(mount)).warnings).toMatch(/is set to "good"/)
+      expect(await setting(mount)).toBe("unknown")
+      // The same key again is none that has come.
+      expect((await mount.ask("POST", path, { pem_bundle: key })).body.warnings).not.toMatch(/ocsp_unknown_serials/)
+      await mount.ask("POST", "config/crl", { ocsp_unknown_serials: "good" })
+      const next = openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256")
+      expect((await mount.ask("POST", path, { pem_bundle: next })).body.warnings).toMatch(/is "good".*certs\/import/)
+      expect(await setting(mount)).toBe("good")
+    },
+  )
+
+  test("are unknown in a mount whose first key was imported, and good where the role came before every key", async () => {
+    const imported = await newMount()
+    await imported.ask("DELETE", "root")
+    const key = openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256")
+    await imported.ask("POST", "keys/import", { pem_bundle: key })
+    await writeNoStore(imported)
+    expect(await setting(imported)).toBe("unknown")
+    await world.engine.mounts.create({ path: "role-first" })
+    const { roles, crls } = world.engine.pki("role-first")
+    const { warnings } = await roles.save("fleeting", { noStore: true })
+    expect(warnings.join()).toMatch(/is "good" from now on/)
+    expect((await crls.settings()).ocspUnknownSerials).toBe("good")
+  })
+})

@@ -47,10 +47,12 @@ export class CrlService extends AuthorityService implements Crls {
 
   async configure(patch: CrlSettingsPatch): Promise<CrlSettingsView> {
     this.authorize(["create", "update"], "config/crl")
-    return this.transact(async ({ mount, settings: { crl } }, { mountSettings }) => {
+    return this.transact(async ({ mount, settings: { crl, ocspHistory } }, { mountSettings }) => {
       const { settings, faults } = changeCrlSettings(crl, patch)
       refuseFaults(faults)
       await mountSettings.save(mount.id, "crl", settings)
+      if (patch.ocspUnknownSerials !== undefined && !ocspHistory.isUnknownSerialsSet)
+        await mountSettings.save(mount.id, "ocspHistory", { ...ocspHistory, isUnknownSerialsSet: true })
       return viewOf(settings)
     })
   }

@@ -2,6 +2,7 @@
 import type { Fault } from "../../core/errors.ts"
 import { hourMs, minuteMs, secondMs } from "../../core/time.ts"
 import type { KeyType } from "../../x509/key-algorithm.ts"
+import type { UnknownSerialsAnswer } from "../ocsp/unknown-serials.ts"
 import { isShardCount, shardCountMaximum } from "./shard.ts"
 
 export interface CrlSettings {
@@ -12,6 +13,8 @@ export interface CrlSettings {
   readonly ocspDisable: boolean
   /** 0: answers do not say when there is news. */
   readonly ocspExpiryMs: number
+  /** The OCSP status of serial numbers that the mount has no record of. */
+  readonly ocspUnknownSerials: UnknownSerialsAnswer
   /** Issuers have another key answer over OCSP; those that may not answer themselves do in any case. */
   readonly ocspDelegatedResponder: boolean
   /** Of that key; empty: as the issuer's own. */
@@ -38,6 +41,7 @@ export const defaultCrlSettings: CrlSettings = {
   disable: false,
   ocspDisable: false,
   ocspExpiryMs: 12 * hourMs,
+  ocspUnknownSerials: "unknown",
   ocspDelegatedResponder: false,
   ocspResponderKeyType: "",
   ocspResponderTtlMs: 168 * hourMs,

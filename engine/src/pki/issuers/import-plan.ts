@@ -10,6 +10,7 @@ import type { CertificateRecord } from "../certificates/certificate.ts"
 import { namesOf } from "../issue/leaf.ts"
 import type { CaKey } from "../keys/key.ts"
 import type { Bundle, BundledCertificate } from "./bundle.ts"
+import { afterKeyImported, saveChanged } from "../ocsp/unknown-serials.ts"
 import { listRevokedIssuer } from "../revoke/issuer-revocation.ts"
 import { type DefaultsAfter, defaultsAfter, saveDefaults } from "./default-issuer.ts"
 import { type HeldIssuer, holdIssuer, issuerValues } from "./held-issuer.ts"
@@ -156,10 +157,11 @@ type UsedStores = Pick<PkiStores, "caKeys" | "issuers" | "certificates" | "revoc
 
 /** Carries out what was planned, in the transaction that it was planned in. The answer is what to warn of besides. */
 export async function storeImport(
-  { mount, issuers: known }: Authority,
+  authority: Authority,
   plan: ImportPlan,
   stores: UsedStores,
 ): Promise<readonly string[]> {
+  const { mount, issuers: known } = authority
   const { caKeys, issuers, certificates, mountSettings } = stores
   for (const { key, privateKey } of plan.newKeys) await caKeys.insert(key, privateKey.der("pkcs8"))
   const added: HeldIssuer[] = []
@@ -181,7 +183,10 @@ export async function storeImport(
   for (const issuer of all)
     if (issuer.revokedAt !== null) await listRevokedIssuer({ mount, issuers: all }, stores, issuer, issuer.revokedAt)
   await saveDefaults(mount.id, plan.defaults, mountSettings)
-  return added
+  const ofOcsp =
+    plan.newKeys.length === 0 ? [] : await saveChanged(authority, afterKeyImported(authority), mountSettings)
+  const ofRevoked = added
     .filter(({ revokedAt }) => revokedAt !== null)
     .map(({ id }) => `the certificate of issuer ${id} has been revoked here, so it issues nothing`)
+  return [...ofOcsp, ...ofRevoked]
 }

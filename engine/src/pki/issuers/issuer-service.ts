@@ -76,8 +76,8 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
       const defaults = defaultsAfter(authority.settings, [issuer], newKeyOf(used))
       return {
         presented: used.presented,
-        store: async (_authority, stores) => {
-          await storeKey(used, stores.caKeys)
+        store: async (current, stores) => {
+          await storeKey(current, used, stores)
           await stores.issuers.insert(issuer)
           await stores.certificates.insert({
             mountId,
@@ -121,9 +121,9 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
       const defaults = defaultsAfter(authority.settings, [], newKeyOf(used))
       return {
         presented: used.presented,
-        store: async ({ mount }, { caKeys, mountSettings }) => {
-          await storeKey(used, caKeys)
-          await saveDefaults(mount.id, defaults, mountSettings)
+        store: async (current, stores) => {
+          await storeKey(current, used, stores)
+          await saveDefaults(current.mount.id, defaults, stores.mountSettings)
         },
         value: {
           csr: await authorityCsr(intermediate, this.#audited(used, { purpose: "certificate-request" }), input),

@@ -41,8 +41,10 @@ export class KeyService extends AuthorityService implements Keys {
     return this.changed(async (authority) => {
       const used = await keyFor(authority)
       return {
-        store: async ({ mount, settings }, { caKeys, mountSettings }) => {
-          await storeKey(used, caKeys)
+        store: async (current, stores) => {
+          const { mount, settings } = current
+          const { mountSettings } = stores
+          await storeKey(current, used, stores)
           if (settings.keys.default === null) await mountSettings.save(mount.id, "keys", { default: used.key.id })
         },
         value: { ...viewOf(used.key), privateKey: used.exported, warnings },
@@ -53,14 +55,14 @@ export class KeyService extends AuthorityService implements Keys {
   async import(privateKey: string, name = ""): Promise<SavedKey> {
     this.authorize(writing, "keys/import")
     refuseFaults(nameFaults(name))
-    const key = readKeyAlone(privateKey)
+    const given = readKeyAlone(privateKey)
     const { random, clock } = this.context.runtime
     return this.transact(async (authority, stores) => {
-      await assertKeyAllowed(this.context, stores, presentedKey(key.publicKey, "pemBundle"))
-      if (name !== "") refuseTakenKeyName(authority, name, keyLike(authority, key.publicKey.spki))
+      await assertKeyAllowed(this.context, stores, presentedKey(given.publicKey, "pemBundle"))
+      if (name !== "") refuseTakenKeyName(authority, name, keyLike(authority, given.publicKey.spki))
       const plan = planImport(
         authority,
-        { certificates: [], keys: [key] },
+        { certificates: [], keys: [given] },
         {
           now: clock.now(),
           newIssuerId: () => newId("iss", random),
@@ -68,14 +70,14 @@ export class KeyService extends AuthorityService implements Keys {
           keyName: name || null,
         },
       )
-      await storeImport(authority, plan, stores)
+      const imported = await storeImport(authority, plan, stores)
       const [added] = plan.newKeys
       const [existing] = plan.result.existingKeys
       const known = existing && authority.keys.get(existing)
-      const imported = added?.key ?? known
-      if (imported === undefined) throw new TypeError("an import has neither made a key nor found one")
-      const { warnings } = plan.result
-      return { ...viewOf(imported), warnings: known === undefined ? warnings : [...warnings, alreadyHere(known, name)] }
+      const key = added?.key ?? known
+      if (key === undefined) throw new TypeError("an import has neither made a key nor found one")
+      const warnings = [...plan.result.warnings, ...imported]
+      return { ...viewOf(key), warnings: known === undefined ? warnings : [...warnings, alreadyHere(known, name)] }
     })
   }
 

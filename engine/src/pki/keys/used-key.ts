@@ -4,9 +4,10 @@ import { newId } from "../../core/ids.ts"
 import type { PrivateKey } from "../../x509/private-key.ts"
 import type { SigningKey } from "../../x509/signing-key.ts"
 import { type Authority, keyOf } from "../authority.ts"
-import type { PkiContext } from "../authority-service.ts"
+import type { PkiContext, PkiStores } from "../authority-service.ts"
 import { createdAfter } from "../created-after.ts"
-import type { CaKey, CaKeyStore } from "./key.ts"
+import { afterKeyGenerated, saveChanged } from "../ocsp/unknown-serials.ts"
+import type { CaKey } from "./key.ts"
 import { assertStored, type PresentedKey, presentedKey } from "./key-check.ts"
 import type { KeyRequest } from "./key-request.ts"
 
@@ -66,6 +67,12 @@ export function refuseTakenKeyName({ keys }: Authority, name: string, own?: CaKe
   if (isTaken) throw invalid([{ field: ["keyName"], detail: "key name already in use" }])
 }
 
-export async function storeKey({ key, made }: UsedKey, caKeys: CaKeyStore): Promise<void> {
-  if (made !== undefined) await caKeys.insert(key, made.der("pkcs8"))
+export async function storeKey(
+  authority: Authority,
+  { key, made }: UsedKey,
+  { caKeys, mountSettings }: Pick<PkiStores, "caKeys" | "mountSettings">,
+): Promise<void> {
+  if (made === undefined) return
+  await caKeys.insert(key, made.der("pkcs8"))
+  await saveChanged(authority, afterKeyGenerated(authority), mountSettings)
 }

@@ -1,6 +1,5 @@
-// What a mount knows about a serial number. `good` is only what it has issued and has on record (RFC 6960, section 2.2, leaves
-// the rest to `unknown`): a certificate of a role with `no_store` was never recorded, so that it is unknown until it is
-// revoked, which records it.
+// What a mount knows about a serial number. Without a record of it the setting `ocsp_unknown_serials` decides between `good` and
+// `unknown`: a certificate of a role with `no_store` is not recorded before it is revoked.
 import { derived } from "../../core/derived.ts"
 import type { IssuerId } from "../../core/ids.ts"
 import { type CertificateId, type CertificateIdDigest, type CertificateStatus, issuerHashes } from "../../x509/ocsp.ts"
@@ -57,7 +56,8 @@ export async function statusOf(
   const issuerId = revocation?.issuerId ?? (await stores.certificates.issuerIdOf(mountId, serialNumber))
   const held = heldAs(authority, issuers, serialNumber)
   const isTheirs = held !== undefined || (await isIssuedBy(authority, stores, issuers, { serialNumber, issuerId }))
-  if (!isTheirs) return unknown
+  const isUnrecorded = revocation === undefined && issuerId === undefined
+  if (!isTheirs) return isUnrecorded && authority.settings.crl.ocspUnknownSerials === "good" ? good : unknown
   if (revocation !== undefined) return { kind: "revoked", at: revocation.revokedAt, reason: revocation.reason }
   // An issuer that was revoked in the mount is revoked to whoever asks its own issuer.
   if (held !== undefined && held.revokedAt !== null)

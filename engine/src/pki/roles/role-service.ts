@@ -2,6 +2,8 @@ import { notFound, refuseFaults, unprocessable } from "../../core/errors.ts"
 import { type Authority, findIssuer } from "../authority.ts"
 import { type KeyPage, pageOfKeys } from "../key-page.ts"
 import { AuthorityService } from "../authority-service.ts"
+import { afterNoStoreRole, saveChanged } from "../ocsp/unknown-serials.ts"
+import type { MountSettingsStore } from "../settings/mount-settings.ts"
 import { changeRole, createRole, type Role, type RoleInput, roleNameFaults, roleWarnings } from "./role.ts"
 import type { Roles, SavedRole } from "./roles.ts"
 
@@ -19,23 +21,23 @@ export class RoleService extends AuthorityService implements Roles {
 
   async save(name: string, input: RoleInput): Promise<SavedRole> {
     this.authorize(["create", "update"], `roles/${name}`)
-    return this.transact(async (authority, { roles }) => {
+    return this.transact(async (authority, { roles, mountSettings }) => {
       this.authorize(authority.roles.has(name) ? "update" : ["create", "update"], `roles/${name}`)
       refuseFaults(roleNameFaults(name))
       const role = createRole(input)
       await roles.save(authority.mount.id, { name, role })
-      return saved(authority, role, input)
+      return withWarnings(saved(authority, role, input), await noStoreWarnings(authority, role, mountSettings))
     })
   }
 
   async update(name: string, patch: RoleInput): Promise<SavedRole> {
     this.authorize("patch", `roles/${name}`)
-    return this.transact(async (authority, { roles }) => {
+    return this.transact(async (authority, { roles, mountSettings }) => {
       const before = authority.roles.get(name)
       if (before === undefined) throw unprocessable("Unable to fetch role entry to patch")
       const role = changeRole(before, patch)
       await roles.save(authority.mount.id, { name, role })
-      return saved(authority, role, patch)
+      return withWarnings(saved(authority, role, patch), await noStoreWarnings(authority, role, mountSettings))
     })
   }
 
@@ -52,6 +54,18 @@ function saved(authority: Authority, role: Role, asked: RoleInput): SavedRole {
   const warning = `"issuer_ref" ${issuerRef} does not name an issuer of this mount yet`
   return { role, warnings: [...roleWarnings(role, asked), ...(unresolved ? [warning] : [])] }
 }
+
+/** Settings of OCSP follow the first role whose certificates are not recorded. */
+const noStoreWarnings = async (
+  authority: Authority,
+  { noStore }: Role,
+  mountSettings: MountSettingsStore,
+): Promise<readonly string[]> => (noStore ? saveChanged(authority, afterNoStoreRole(authority), mountSettings) : [])
+
+const withWarnings = ({ role, warnings }: SavedRole, more: readonly string[]): SavedRole => ({
+  role,
+  warnings: [...warnings, ...more],
+})
 
 function roleOf({ roles }: Authority, name: string): Role {
   const role = roles.get(name)

@@ -8,6 +8,7 @@ import {
 } from "../external-policy/external-policy-settings.ts"
 import type { Instant } from "../../core/time.ts"
 import { type AuthorityUrls, noUrls } from "../issuers/issuer.ts"
+import { defaultOcspHistory, type OcspHistory } from "../ocsp/unknown-serials.ts"
 import type { MountId } from "../mount.ts"
 import { type AcmeSettings, defaultAcmeSettings } from "./acme-settings.ts"
 import { type AutoTidySettings, defaultAutoTidySettings } from "../tidy/auto-tidy.ts"
@@ -51,6 +52,7 @@ export interface MountSettings {
   readonly caaHistory: CaaHistory
   readonly externalPolicy: ExternalPolicySettings
   readonly crl: CrlSettings
+  readonly ocspHistory: OcspHistory
   readonly autoTidy: AutoTidySettings
   readonly acme: AcmeSettings
 }
@@ -64,6 +66,7 @@ export const defaultMountSettings: MountSettings = {
   caaHistory: { identitiesChangedAt: 0 },
   externalPolicy: defaultExternalPolicySettings,
   crl: defaultCrlSettings,
+  ocspHistory: defaultOcspHistory,
   autoTidy: defaultAutoTidySettings,
   acme: defaultAcmeSettings,
 }

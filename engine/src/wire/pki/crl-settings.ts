@@ -1,5 +1,6 @@
 // How a mount says what it revoked (pki-facts 2.7). Durations are text for everybody.
 import type { CrlSettingsView } from "../../pki/crl/crls.ts"
+import { unknownSerialsAnswers } from "../../pki/ocsp/unknown-serials.ts"
 import type { Dialect } from "./dialect.ts"
 import {
   decodeAnswer,
@@ -17,6 +18,7 @@ export const crlSettingsParameters = parameters({
   disable: flag,
   ocspDisable: flag,
   ocspExpiryMs: durationText,
+  ocspUnknownSerials: word(...unknownSerialsAnswers),
   ocspDelegatedResponder: flag,
   ocspResponderKeyType: word("", "rsa", "ec", "ed25519"),
   ocspResponderTtlMs: durationText,
