@@ -57,6 +57,8 @@ export type {
 } from "./organizations/vcs-connection.ts"
 export type { VcsConnections } from "./organizations/vcs-connections.ts"
 export type { BlockedKey, BlockedKeySource, KeyDigest } from "./pki/keys/blocked-key.ts"
+export type { ImportedCrl } from "./pki/crl/crls.ts"
+export type { ImportedCertificates } from "./pki/certificates/certificates.ts"
 export type { BlockedKeyInput, BlockedKeys } from "./pki/keys/blocked-keys.ts"
 export type { Policies, PolicySubject, PolicyView } from "./pki/access/policies.ts"
 export type { ServiceTokenInput } from "./pki/access/service-token.ts"

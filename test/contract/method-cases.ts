@@ -419,6 +419,8 @@ export const calls: Readonly<Record<string, Call>> = {
   "pki.crls.rotateDelta": ({ pki }, { mountPath }) => pki(mountPath).crls.rotateDelta(),
   "pki.crls.settings": ({ pki }, { mountPath }) => pki(mountPath).crls.settings(),
   "pki.crls.configure": ({ pki }, { mountPath }) => pki(mountPath).crls.configure({}),
+  "pki.crls.import": ({ pki }, { mountPath }) => pki(mountPath).crls.import("default", "any"),
+  "pki.certificates.import": ({ pki }, { mountPath }) => pki(mountPath).certificates.import(["any"]),
   "pki.crls.resign": ({ pki }, { mountPath }) =>
     pki(mountPath).crls.resign("default", { crls: ["any"], ...listNumbers }),
   "pki.crls.signRevocationList": ({ pki }, { mountPath }) =>

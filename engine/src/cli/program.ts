@@ -12,6 +12,8 @@ import { layOutHelp } from "./help.ts"
 import { mountCommand } from "./mount.ts"
 import { operatorCommands } from "./operator.ts"
 import { organizationCommand } from "./organization.ts"
+import { certificateCommand } from "./certificate.ts"
+import { crlCommand } from "./crl.ts"
 import { blockedKeyCommand } from "./blocked-key.ts"
 import { policyCommand } from "./policy.ts"
 import { restoreCommand } from "./restore.ts"
@@ -36,6 +38,8 @@ export function createProgram(terminal: Terminal, further: readonly Command[] = 
     .addCommand(workspaceCommand(terminal))
     .addCommand(policyCommand(terminal))
     .addCommand(blockedKeyCommand(terminal))
+    .addCommand(certificateCommand(terminal))
+    .addCommand(crlCommand(terminal))
     .addCommand(backupCommand(terminal))
     .addCommand(restoreCommand(terminal))
     .addCommand(storageCommand(terminal))

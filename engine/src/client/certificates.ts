@@ -13,6 +13,8 @@ import {
   decodeCertificateView,
   decodeChain,
   decodeDetails,
+  decodeImportedCertificates,
+  importCertificatesParameters,
   decodeInventory,
   decodeMetadata,
   decodeSerialNumber,
@@ -30,6 +32,10 @@ export const remoteCertificates = (calls: PkiCalls): Certificates => ({
     const address = role === undefined ? "/sign-verbatim" : path`/sign-verbatim/${role}`
     return decodeIssued(await calls.write(below(choice, address), saying(signVerbatimParameters, input)))
   },
+  import: async (certificates) =>
+    decodeImportedCertificates(
+      (await calls.write("/certs/import", saying(importCertificatesParameters, { certificates }))).data,
+    ),
   async get(serialNumber) {
     const { data } = await calls.read(path`/cert/${serialNumber}`)
     return decodeCertificateView(decodeSerialNumber(serialNumber), data)

@@ -3,7 +3,12 @@ import type { CrlChoice, Crls } from "../pki/crl/crls.ts"
 import type { Revocations } from "../pki/revoke/revocations.ts"
 import { parseCertificateList } from "../x509/certificate-list.ts"
 import { parseSerialNumber } from "../x509/serial-number.ts"
-import { crlSettingsParameters, decodeCrlSettings } from "../wire/pki/crl-settings.ts"
+import {
+  crlSettingsParameters,
+  decodeCrlSettings,
+  decodeImportedCrl,
+  importCrlParameters,
+} from "../wire/pki/crl-settings.ts"
 import {
   decodeSignedList,
   encodeRevocationListInput,
@@ -44,6 +49,8 @@ export const remoteCrls = (calls: PkiCalls): Crls => ({
   settings: async () => decodeCrlSettings((await calls.read("/config/crl")).data),
   configure: async (patch) =>
     decodeCrlSettings((await calls.write("/config/crl", saying(crlSettingsParameters, patch))).data),
+  import: async (issuerRef, crl) =>
+    decodeImportedCrl(await calls.write(path`/issuer/${issuerRef}/crl/import`, saying(importCrlParameters, { crl }))),
   async resign(issuerRef, input) {
     const { data, warnings } = await calls.write(
       path`/issuer/${issuerRef}/resign-crls`,

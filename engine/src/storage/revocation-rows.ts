@@ -42,7 +42,7 @@ export class RevocationRows implements RevocationStore {
   }
 
   async insert(revocation: NewRevocation): Promise<void> {
-    const { mountId, list, issuerId, revokedAt, reason, notAfter } = revocation
+    const { mountId, list, issuerId, revokedAt, reason, invalidityDate, notAfter } = revocation
     const serialNumber = serialNumberOctets(revocation.serialNumber)
     // The row of the generation is locked until the commit, so that numbers become visible in their order.
     const row: RevocationRow = {
@@ -55,7 +55,12 @@ export class RevocationRows implements RevocationStore {
       revoked_at: revokedAt,
       reason,
       not_after: notAfter,
-      entry: encodeRevokedEntry({ serialNumber, revokedAt, reason }),
+      entry: encodeRevokedEntry({
+        serialNumber,
+        revokedAt,
+        reason,
+        ...(invalidityDate === undefined ? {} : { invalidityDate }),
+      }),
     }
     try {
       await this.#session.run(insertRevocation, row)
@@ -64,6 +69,19 @@ export class RevocationRows implements RevocationStore {
       throw error
     }
     await this.#session.run(markCertificate, { mountId, serialNumber, revokedAt })
+  }
+
+  async registered(
+    mountId: MountId,
+    { serialNumber: serial, revokedAt, notAfter }: Pick<Revocation, "serialNumber" | "revokedAt" | "notAfter">,
+  ): Promise<void> {
+    const serialNumber = serialNumberOctets(serial)
+    await this.#session.run(endsAt, { mountId, serialNumber, notAfter })
+    await this.#session.run(markCertificate, { mountId, serialNumber, revokedAt })
+  }
+
+  async touch(mountId: MountId): Promise<void> {
+    await nextGeneration(this.#session, revocationsFamily(mountId))
   }
 
   generation(mountId: MountId): Promise<number> {
@@ -183,6 +201,15 @@ const insertRevocation = statement((db, row: RevocationRow) =>
     not_after: row.not_after,
     entry: row.entry,
   }),
+)
+
+const endsAt = statement(
+  (db, { mountId, serialNumber, notAfter }: { mountId: string; serialNumber: Uint8Array; notAfter: number }) =>
+    db
+      .updateTable("revocations")
+      .set({ not_after: notAfter })
+      .where("mount_id", "=", mountId)
+      .where("serial_number", "=", serialNumber),
 )
 
 /** Repeated there, where certificates are looked for. */

@@ -49,6 +49,16 @@ export const revocationRequests: Readonly<Record<string, PreparePki>> = {
     const crls = crl === undefined ? [] : [writePem("X509 CRL", crl.der)]
     return { params: { issuer_ref: "default" }, body: { crls, crl_number: 1 } }
   },
+  "POST /:mount/issuer/:issuer_ref/crl/import": async (subject) => {
+    await issued(subject)
+    const crl = await subject.world.engine.pki(subject.mount).crls.get()
+    return { params: { issuer_ref: "default" }, body: { crl: writePem("X509 CRL", crl?.der ?? new Uint8Array()) } }
+  },
+  "POST /:mount/certs/import": async (subject) => {
+    const { serial_number: serialNumber } = await issued(subject)
+    const { certificate } = await subject.world.engine.pki(subject.mount).certificates.get(serialNumber)
+    return { body: { certificates: [writePem("CERTIFICATE", certificate)] } }
+  },
   "GET /:mount/crl/rotate": nothing,
   "GET /:mount/crl/rotate-delta": nothing,
   "GET /:mount/config/crl": nothing,

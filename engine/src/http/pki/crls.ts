@@ -1,9 +1,15 @@
 import { writePem } from "../../x509/pem.ts"
 import { derived } from "../../core/derived.ts"
 import { notFound } from "../../core/errors.ts"
+import { importedListMaximumBytes } from "../../pki/crl/imported-list.ts"
 import { parseShard } from "../../pki/crl/shard.ts"
 import type { Crl, CrlChoice } from "../../pki/crl/crls.ts"
-import { crlSettingsParameters, encodeCrlSettings } from "../../wire/pki/crl-settings.ts"
+import {
+  crlSettingsParameters,
+  encodeCrlSettings,
+  encodeImportedCrl,
+  importCrlParameters,
+} from "../../wire/pki/crl-settings.ts"
 import {
   decodeResignInput,
   decodeRevocationListInput,
@@ -18,6 +24,9 @@ import { defaultIssuer } from "./issuer-version.ts"
 type Form = "der" | "pem" | "json" | "listed"
 /** DER, but for existing clients, which look for the list of an issuer in an envelope. */
 type AddressForm = Form | "dialect"
+
+/** Line ends of PEM take two octets in JSON. */
+const importBodyLimitBytes = importedListMaximumBytes + 256 * 1_024
 
 /** Revocation lists, as anybody may read them, and their settings (pki-facts 2.7 and 2.8). */
 export const crlRoutes: readonly PkiRoute[] = [
@@ -66,6 +75,16 @@ export const crlRoutes: readonly PkiRoute[] = [
       const { format, ...given } = request.decode(revocationListParameters)
       const signed = await request.pki.crls.signRevocationList(issuerRef(request), decodeRevocationListInput(given))
       return answer(encodeSignedList(signed, format), { warnings: signed.warnings })
+    },
+  },
+  {
+    operation: "write",
+    path: "/issuer/:issuer_ref/crl/import",
+    bodyLimitBytes: importBodyLimitBytes,
+    handle: async (request) => {
+      const { crl = "" } = request.decode(importCrlParameters)
+      const imported = await request.pki.crls.import(issuerRef(request), crl)
+      return answer(encodeImportedCrl(imported), { warnings: imported.warnings })
     },
   },
   {

@@ -1,7 +1,10 @@
 import {
+  decodeCertificateImport,
   encodeCertificateView,
   encodeChain,
   encodeDetails,
+  encodeImportedCertificates,
+  importCertificatesParameters,
   encodeInventory,
   encodeMetadata,
   inventoryParameters,
@@ -44,6 +47,14 @@ export const storedCertificateRoutes: readonly PkiRoute[] = [
     path: "/cert/:serial/raw/pem",
     open: true,
     handle: async (request) => raw(pem([(await found(request)).certificate]), pemType),
+  },
+  {
+    operation: "write",
+    path: "/certs/import",
+    handle: async (request) => {
+      const texts = decodeCertificateImport(request.decode(importCertificatesParameters))
+      return answer(encodeImportedCertificates(await request.pki.certificates.import(texts)))
+    },
   },
   {
     operation: "list",

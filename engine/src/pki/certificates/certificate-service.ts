@@ -11,6 +11,7 @@ import {
   type Allowances,
   type CertificateMetadata,
   type CertificateView,
+  type ImportedCertificates,
   type InventoryPage,
   type InventoryQuery,
   type IssueInput,
@@ -28,6 +29,8 @@ import { type CertificatePageRequest, inventoryStatuses, inventoryStatusOf } fro
 import { type CertificateDetails, detailsMaximum, detailsOf } from "./certificate-details.ts"
 import { type KeyPage, keysMaximum } from "../key-page.ts"
 import { assertRsaExponent, type PresentedKey, presentedKey } from "../keys/key-check.ts"
+import { readCertificates } from "./certificate-import.ts"
+import { importCertificates } from "./import-certificates.ts"
 import { IssuingService } from "./issuing-service.ts"
 import { serialNumberIn, serialNumberPageOf } from "./serial-number-page.ts"
 import { chainOf } from "../issuers/chain.ts"
@@ -180,6 +183,13 @@ export class CertificateService extends IssuingService implements ServedCertific
     const certificate = await reissue(approved, this.recording(signer, approved.serialNumber), choiceOf({}))
     await this.assertAllowed(presented)
     return { certificate, issuingCa: signer.issuer.certificate }
+  }
+
+  async import(texts: readonly string[]): Promise<ImportedCertificates> {
+    this.authorize(writing, "certs/import")
+    const records = await readCertificates(texts, (await this.current()).issuers)
+    const now = this.context.runtime.clock.now()
+    return this.transact(({ mount }, stores) => importCertificates(mount, stores, records, now))
   }
 
   async get(serialNumber: string): Promise<CertificateView> {

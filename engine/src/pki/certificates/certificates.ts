@@ -139,6 +139,13 @@ export interface InventoryQuery extends Omit<CertificateQuery, "issuerId" | "sta
   readonly issuerRef?: string
 }
 
+/** What came of importing certificates. */
+export interface ImportedCertificates {
+  readonly imported: readonly SerialNumber[]
+  /** Those that the mount had on record already. */
+  readonly existing: readonly SerialNumber[]
+}
+
 /** Certificates of a mount: how they come about, and what became of them. */
 export interface Certificates {
   /** Whoever asks: certificates are public. Throws `not-found`, and `invalid` for what is no serial number. */
@@ -155,6 +162,11 @@ export interface Certificates {
   search(query: InventoryQuery, page?: Partial<CertificatePageRequest>): Promise<InventoryPage>
   /** What was kept with a certificate (pki-facts 2.13). */
   metadata(serialNumber: string): Promise<CertificateMetadata>
+  /**
+   * Records certificates that issuers of the mount signed elsewhere: PEM of one block or more, or base64 of DER, at most
+   * `importedCertificatesMaximum`. What is on record already stays as it is.
+   */
+  import(certificates: readonly string[]): Promise<ImportedCertificates>
   /** Makes a key and a certificate for it (specification 4.4). */
   issue(role: string, input: IssueInput, choice?: IssuerChoice): Promise<IssuedCertificate>
   /** Makes a certificate for a key that somebody else has; the common name is required (specification 4.6). */

@@ -52,7 +52,7 @@ export async function buildComplete(build: CrlBuild): Promise<BuiltCrl<CompleteC
   const gathered = settings.disable ? nothingNew(kept) : await gather(build, kept, latest)
   const { epoch, inSegments, reusedCount, fresh, pending } = gathered
   const now = clock.now()
-  const number = nextNumber(state, now)
+  const number = nextNumber(state, plan, now)
   const thisUpdate = wholeSeconds(now)
   const nextUpdate = thisUpdate + settings.expiryMs
   const entriesLength = settings.disable ? 0 : gathered.reusedLength + lengthOf(fresh)
@@ -106,7 +106,7 @@ export async function buildDelta(build: CrlBuild): Promise<BuiltCrl<DeltaCrl>> {
       refuseTooMany(plan, entryCount)
     }
   const now = clock.now()
-  const number = nextNumber(state, now)
+  const number = nextNumber(state, plan, now)
   const thisUpdate = wholeSeconds(now)
   const nextUpdate = thisUpdate + Math.min(2 * settings.deltaRebuildIntervalMs, settings.expiryMs)
   const extensions = [...plan.extensions.delta, crlNumber(magnitude(number)), deltaCrlIndicator(magnitude(base.number))]
@@ -364,8 +364,11 @@ const wholeSeconds = (instant: number): number => instant - (instant % 1_000)
 
 const takenOver = () => busy("The revocation list is being built by another server.")
 
-const nextNumber = ({ complete, delta }: CrlState, now: number): number =>
-  Math.max(now, (complete?.number ?? 0) + 1, (delta?.number ?? 0) + 1)
+const nextNumber = (
+  { complete, delta }: CrlState,
+  { numberFloor }: Pick<CrlPlan, "numberFloor">,
+  now: number,
+): number => Math.max(now, numberFloor + 1, (complete?.number ?? 0) + 1, (delta?.number ?? 0) + 1)
 
 const lengthOf = (parts: readonly Uint8Array[]): number => parts.reduce((sum, { length }) => sum + length, 0)
 

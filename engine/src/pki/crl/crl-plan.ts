@@ -26,6 +26,8 @@ export interface CrlPlan {
   readonly content: string
   /** The list also has what no issuer of the mount is known to have issued. */
   readonly adopts: boolean
+  /** CRL number of the list that another authority published last: numbers of the mount's lists are higher. */
+  readonly numberFloor: number
 }
 
 /** The issuers that share a list: one subject, one key. */
@@ -64,6 +66,7 @@ export function planOf(authority: Authority, issuer: HeldIssuer, shard: Shard): 
     settings,
     extensions,
     adopts: group.some(({ id }) => id === authority.settings.issuers.default),
+    numberFloor: authority.settings.crlHistory.numberFloors[key.list] ?? 0,
     content: contentOf([signer.id, algorithm, settings.disable, settings.expiryMs, ...extensions.complete]),
   }
 }
@@ -98,7 +101,7 @@ export function isCompleteDue(plan: CrlPlan, { state, latest, now }: CrlFacts, b
   if (state === undefined || complete === undefined || complete.content !== plan.content) return true
   const { autoRebuild, autoRebuildGracePeriodMs } = plan.settings
   const { thisUpdate, nextUpdate, covered, removals } = complete
-  if (now >= nextUpdate) return true
+  if (now >= nextUpdate || complete.number <= plan.numberFloor) return true
   if (autoRebuild) return now >= nextUpdate - autoRebuildGracePeriodMs
   const isBehind = covered < latest
   if (by === "reader") return isBehind

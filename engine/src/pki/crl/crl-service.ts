@@ -1,7 +1,11 @@
 import { notFound, refuseFaults } from "../../core/errors.ts"
 import { type Authority, findIssuer, issuerOf, refuseUnusable } from "../authority.ts"
 import { AuthorityService } from "../authority-service.ts"
+import { nextTurn } from "../../core/timers.ts"
 import { crlListOf } from "./crl-list.ts"
+import { recordImported, revokeHeld } from "./import-revocations.ts"
+import { readImportedList } from "./imported-list.ts"
+import { refreshCrlsJob } from "./refresh-crls.ts"
 import { type Shard, wholeList } from "./shard.ts"
 import { type CrlPlan, planOf } from "./crl-plan.ts"
 import type { CrlAsking, CrlKind } from "./crl-publisher.ts"
@@ -11,6 +15,7 @@ import type {
   CrlChoice,
   Crls,
   CrlSettingsView,
+  ImportedCrl,
   ListNumbers,
   ResignInput,
   RevocationListInput,
@@ -67,6 +72,44 @@ export class CrlService extends AuthorityService implements Crls {
     return this.#signed(issuerRef, input, () => madeUp(input))
   }
 
+  async import(issuerRef: string, crl: string): Promise<ImportedCrl> {
+    this.authorize(["create", "update"], `issuer/${issuerRef}/crl/import`)
+    const issuer = issuerOf(await this.current(), issuerRef)
+    const now = this.context.runtime.clock.now()
+    const list = readImportedList(crl, issuer, now)
+    const { number } = list
+    // First, so that no list with a lower number is published in between.
+    if (number !== undefined)
+      await this.transact(async ({ mount, settings: { crlHistory } }, { mountSettings }) => {
+        const { numberFloors } = crlHistory
+        const name = crlListOf(issuer)
+        if (number <= (numberFloors[name] ?? 0)) return
+        const after = { ...crlHistory, numberFloors: { ...numberFloors, [name]: number } }
+        await mountSettings.save(mount.id, "crlHistory", after)
+      })
+    let [importedCount, existingCount, strangerCount] = [0, 0, 0]
+    // What is there already is skipped, so that an import that was interrupted is repeated.
+    for (let at = 0; at < list.entries.length; at += entriesPerWrite) {
+      const counts = await this.transact((authority, stores) =>
+        recordImported(authority, stores, issuer, list.entries.slice(at, at + entriesPerWrite), now),
+      )
+      importedCount += counts.imported
+      existingCount += counts.existing
+      strangerCount += counts.strangers
+      await nextTurn()
+    }
+    await this.transact((authority, stores) => revokeHeld(authority, stores, issuer, list.entries))
+    const { crlPublisher, wakeJob } = this.context
+    if (crlPublisher.isRefreshDue()) wakeJob(refreshCrlsJob.name)
+    const ofStrangers = `${strangerCount} entries were skipped: another issuer of this mount issued a certificate with their serial number`
+    return {
+      importedCount,
+      existingCount,
+      crlNumber: number ?? null,
+      warnings: [...list.warnings, ...(strangerCount === 0 ? [] : [ofStrangers])],
+    }
+  }
+
   async #signed(
     issuerRef: string,
     numbers: ListNumbers,
@@ -95,6 +138,9 @@ export class CrlService extends AuthorityService implements Crls {
     for (const plan of plansOf(authority)) await this.context.crlPublisher.rotate(plan, kind, this.#asking)
   }
 }
+
+/** In one transaction: what SQLite writes in about 50 ms. */
+const entriesPerWrite = 500
 
 const viewOf = ({ shardCounts: _, ...view }: CrlSettings): CrlSettingsView => view
 

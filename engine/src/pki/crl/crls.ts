@@ -51,6 +51,17 @@ export interface SignedList {
   readonly warnings: readonly string[]
 }
 
+/** What came of importing a list. */
+export interface ImportedCrl {
+  /** Of certificates that were not revoked here before. */
+  readonly importedCount: number
+  /** Of certificates that were; their time and reason stay. */
+  readonly existingCount: number
+  /** CRLNumber of the list; null without one. */
+  readonly crlNumber: number | null
+  readonly warnings: readonly string[]
+}
+
 /** Lists of what was revoked, as anybody may read them, and how they come about (pki-facts 2.7 and 2.8). */
 export interface Crls {
   /** Knows every revocation that was acknowledged before, unless `autoRebuild` is on. Undefined where there is none. */
@@ -60,6 +71,11 @@ export interface Crls {
   rotateDelta(): Promise<void>
   settings(): Promise<CrlSettingsView>
   configure(patch: CrlSettingsPatch): Promise<CrlSettingsView>
+  /**
+   * Records the revocations of a list that the issuer signed elsewhere, with their times and reasons. The mount's next list has a
+   * higher CRL number. PEM or base64 of DER; the same list again changes nothing.
+   */
+  import(issuerRef: string, crl: string): Promise<ImportedCrl>
   /** Signs what several lists of an issuer say as one; none of the mount's own lists changes (pki-facts 2.12). */
   resign(issuerRef: string, input: ResignInput): Promise<SignedList>
   /** Signs whatever list it is given. */

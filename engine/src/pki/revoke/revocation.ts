@@ -21,6 +21,8 @@ export interface Revocation {
 }
 
 export interface NewRevocation extends Revocation {
+  /** When the key is thought to have been lost, where another authority said so. */
+  readonly invalidityDate?: Instant | undefined
   /** Whose list it goes on. */
   readonly list: CrlListId
 }
@@ -56,6 +58,12 @@ export interface RevocationStore {
   find(mountId: MountId, serialNumber: SerialNumber): Promise<Revocation | undefined>
   /** Numbers it after all others of the mount, whoever commits first. Throws `conflict` where it is revoked already. */
   insert(revocation: NewRevocation): Promise<void>
+  /**
+   * Tells the revocation of a certificate that came after it when that ends, and the record of the certificate that it is revoked.
+   */
+  registered(mountId: MountId, revocation: Pick<Revocation, "serialNumber" | "revokedAt" | "notAfter">): Promise<void>
+  /** Makes OCSP answers that are kept be looked up again. */
+  touch(mountId: MountId): Promise<void>
   /** Grows with every revocation of the mount, and with everything that is taken off its lists. */
   generation(mountId: MountId): Promise<number>
   /** Ascending, after the given one. */

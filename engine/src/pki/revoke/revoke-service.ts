@@ -1,14 +1,11 @@
 // Revoking a certificate writes one row, whatever else is revoked: lists are made when they are read (architecture 0.21).
 import { unprocessable } from "../../core/errors.ts"
 import { type Certificate, parseCertificate } from "../../x509/certificate.ts"
-import { parseExtensionValues } from "../../x509/extensions.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
-import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
-import { type Authority } from "../authority.ts"
 import { AuthorityService } from "../authority-service.ts"
 import type { CertificateRecord } from "../certificates/certificate.ts"
+import { presentedRecord } from "../certificates/presented-record.ts"
 import { refreshCrlsJob } from "../crl/refresh-crls.ts"
-import { namesOf } from "../issue/leaf.ts"
 import { recordRevocation } from "./record-revocation.ts"
 import { issuerOfGiven, type Meant, meantBy, reasonGiven, refuseOtherKey } from "./revocable.ts"
 import type { RevokedCertificate, Revocations, RevokeInput, RevokeWithKeyInput } from "./revocations.ts"
@@ -47,7 +44,9 @@ export class RevokeService extends AuthorityService implements Revocations {
     const meant = meantBy(input)
     const reason = reasonGiven(input.reason)
     const authority = await this.current()
-    const presented = meant.certificate && presentedRecord(authority, meant.certificate, meant.serialNumber)
+    const presented =
+      meant.certificate &&
+      presentedRecord(issuerOfGiven(meant.certificate, authority.issuers), meant.certificate, meant.serialNumber)
     if (presented !== undefined && meant.certificate !== undefined) refuseUnproven(meant.certificate)
     const now = this.context.runtime.clock.now()
     const revoked = await this.transact(async (current, stores) => {
@@ -60,34 +59,6 @@ export class RevokeService extends AuthorityService implements Revocations {
     const { crlPublisher, wakeJob } = this.context
     if (!authority.settings.crl.autoRebuild && crlPublisher.isRefreshDue()) wakeJob(refreshCrlsJob.name)
     return revoked
-  }
-}
-
-/** What the mount would have kept of it, had it kept it. */
-function presentedRecord(
-  { mount, issuers }: Authority,
-  certificate: Certificate,
-  serialNumber: SerialNumber,
-): CertificateRecord {
-  const issuer = issuerOfGiven(certificate, issuers)
-  return {
-    mountId: mount.id,
-    serialNumber,
-    certificate: certificate.der,
-    issuerId: issuer.id,
-    role: null,
-    ...namesOf({ subject: certificate.subjectName, subjectAltName: alternativeNames(certificate) }),
-    notBefore: certificate.notBefore,
-    notAfter: certificate.notAfter,
-  }
-}
-
-function alternativeNames({ extensions }: Certificate) {
-  try {
-    return parseExtensionValues(extensions).subjectAltName ?? []
-  } catch (error) {
-    if (!(error instanceof UnacceptableInput)) throw error
-    throw unprocessable(`the certificate could not be parsed: ${error.message}`)
   }
 }
 

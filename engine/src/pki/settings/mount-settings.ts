@@ -42,6 +42,12 @@ export interface CaaHistory {
   readonly identitiesChangedAt: Instant
 }
 
+/** Of revocation lists that other authorities published before their keys came here. */
+export interface CrlHistory {
+  /** By list: the highest CRL number that was imported. */
+  readonly numberFloors: Readonly<Record<string, number>>
+}
+
 /** Every part by its name. A new part is added here with its default, and has a store and a place in `Authority` at once. */
 export interface MountSettings {
   readonly issuers: IssuersSettings
@@ -53,6 +59,7 @@ export interface MountSettings {
   readonly externalPolicy: ExternalPolicySettings
   readonly crl: CrlSettings
   readonly ocspHistory: OcspHistory
+  readonly crlHistory: CrlHistory
   readonly autoTidy: AutoTidySettings
   readonly acme: AcmeSettings
 }
@@ -67,6 +74,7 @@ export const defaultMountSettings: MountSettings = {
   externalPolicy: defaultExternalPolicySettings,
   crl: defaultCrlSettings,
   ocspHistory: defaultOcspHistory,
+  crlHistory: { numberFloors: {} },
   autoTidy: defaultAutoTidySettings,
   acme: defaultAcmeSettings,
 }

@@ -4,6 +4,7 @@ import { formatInstant, type Instant, parseInstant, secondMs } from "../../core/
 import type {
   CertificateMetadata,
   CertificateView,
+  ImportedCertificates,
   InventoryEntry,
   InventoryPage,
 } from "../../pki/certificates/certificates.ts"
@@ -26,8 +27,12 @@ import {
   nullable,
   parameters,
   text,
+  importMaximumBytes,
   texts,
+  textsUpTo,
+  textUpTo,
   unreadable,
+  type ValuesOf,
   word,
   words,
 } from "./parameters.ts"
@@ -180,4 +185,30 @@ export const encodeMetadata = (metadata: CertificateMetadata): Document =>
 export function decodeMetadata(data: unknown): CertificateMetadata {
   const { serialNumber, ...rest } = decodeAnswer(metadataParameters, data)
   return { ...rest, serialNumber: decodeSerialNumber(serialNumber) } as CertificateMetadata
+}
+
+/** `pem_bundle` is the same as one text. */
+export const importCertificatesParameters = parameters({
+  certificates: textsUpTo(importMaximumBytes),
+  pemBundle: textUpTo(importMaximumBytes),
+})
+
+export const decodeCertificateImport = ({
+  certificates = [],
+  pemBundle = "",
+}: Partial<ValuesOf<typeof importCertificatesParameters>>): readonly string[] => [...certificates, pemBundle]
+
+export const encodeImportedCertificates = ({ imported, existing }: ImportedCertificates): Document => ({
+  imported_serial_numbers: imported,
+  existing_serial_numbers: existing,
+})
+
+const importedAnswer = parameters({ importedSerialNumbers: texts, existingSerialNumbers: texts })
+
+export function decodeImportedCertificates(data: unknown): ImportedCertificates {
+  const { importedSerialNumbers, existingSerialNumbers } = decodeAnswer(importedAnswer, data)
+  return {
+    imported: importedSerialNumbers.map(decodeSerialNumber),
+    existing: existingSerialNumbers.map(decodeSerialNumber),
+  }
 }

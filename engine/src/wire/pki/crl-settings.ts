@@ -1,6 +1,8 @@
 // How a mount says what it revoked (pki-facts 2.7). Durations are text for everybody.
-import type { CrlSettingsView } from "../../pki/crl/crls.ts"
+import { importedListMaximumBytes } from "../../pki/crl/imported-list.ts"
+import type { CrlSettingsView, ImportedCrl } from "../../pki/crl/crls.ts"
 import { unknownSerialsAnswers } from "../../pki/ocsp/unknown-serials.ts"
+import type { DecodedEnvelope } from "./envelope.ts"
 import type { Dialect } from "./dialect.ts"
 import {
   decodeAnswer,
@@ -9,7 +11,9 @@ import {
   encodeMembers,
   flag,
   integer,
+  nullable,
   parameters,
+  textUpTo,
   word,
 } from "./parameters.ts"
 
@@ -50,3 +54,19 @@ export function decodeCrlSettings(data: unknown): CrlSettingsView {
   } = decodeAnswer(crlSettingsParameters, data)
   return settings
 }
+
+export const importCrlParameters = parameters({ crl: textUpTo(importedListMaximumBytes) })
+
+const importedCrlParameters = parameters({
+  importedCount: integer,
+  existingCount: integer,
+  crlNumber: nullable(integer),
+})
+
+export const encodeImportedCrl = (imported: ImportedCrl): Document =>
+  encodeMembers(importedCrlParameters, imported, "specification")
+
+export const decodeImportedCrl = ({ data, warnings }: Pick<DecodedEnvelope, "data" | "warnings">): ImportedCrl => ({
+  ...decodeAnswer(importedCrlParameters, data),
+  warnings,
+})
