@@ -115,7 +115,7 @@ export function pkiCases(engine: () => OpenedEngine): void {
         signatureBits: changed.role.signatureBits,
         noStore: true,
       })
-      expect(changed.warnings).toHaveLength(1)
+      expect(changed.warnings).toHaveLength(2)
       await pki.roles.delete("web")
       await pki.roles.delete("web")
       await expect(pki.roles.get("web")).rejects.toMatchObject(notFound)

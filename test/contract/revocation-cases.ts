@@ -65,6 +65,38 @@ export function revocationCases(engine: () => OpenedEngine): void {
     })
   })
 
+  describe("an authority that was elsewhere", () => {
+    test("brings its certificates and its revocations along, once", async () => {
+      const { mounts, pki: mountAt } = engine().root
+      const [from, to] = [`contract/from-${(count += 1)}`, `contract/to-${count}`]
+      for (const path of [from, to]) await mounts.create({ path })
+      const [old, pki] = [mountAt(from), mountAt(to)]
+      const root = await old.issuers.generateRoot({ commonName: "Root", keyType: "ec", keySource: "exported" })
+      await old.roles.save("any", { allowAnyName: true, keyType: "ec", ttlMs: hourMs })
+      const issued = await old.certificates.issue("any", { commonName: "a.test" })
+      const { serialNumber } = issued
+      const { revokedAt } = await old.revocations.revoke({ serialNumber, reason: "superseded" })
+      const crl = await old.crls.get()
+      const certificate = writePem("CERTIFICATE", issued.certificate)
+      const list = writePem("X509 CRL", crl?.der ?? new Uint8Array())
+      await expect(pki.certificates.import([certificate])).rejects.toMatchObject(
+        refused("invalid", ["certificates", 0]),
+      )
+      await expect(pki.crls.import("default", list)).rejects.toMatchObject(refused("unprocessable"))
+      const bundle = `${writePem("CERTIFICATE", root.certificate)}\n${root.privateKey?.pem("pkcs8")}`
+      expect((await pki.issuers.import(bundle)).warnings.join()).toContain("ocsp_unknown_serials")
+      expect(await pki.certificates.import([certificate])).toEqual({ imported: [serialNumber], existing: [] })
+      expect(await pki.certificates.import([certificate])).toEqual({ imported: [], existing: [serialNumber] })
+      const counts = { crlNumber: crl?.number, warnings: [] }
+      expect(await pki.crls.import("default", list)).toEqual({ importedCount: 1, existingCount: 0, ...counts })
+      expect(await pki.crls.import("default", list)).toEqual({ importedCount: 0, existingCount: 1, ...counts })
+      const seconds = (instant: number | null | undefined) => Math.floor((instant ?? 0) / 1_000)
+      expect(seconds((await pki.certificates.get(serialNumber)).revokedAt)).toBe(seconds(revokedAt))
+      expect((await pki.crls.get())?.number).toBeGreaterThan(crl?.number ?? Infinity)
+      await expect(pki.crls.import("default", "?")).rejects.toMatchObject(refused("invalid", ["crl"]))
+    })
+  })
+
   describe("lists", () => {
     test("are rotated, as the configuration has it", async () => {
       const { pki } = await newMount()

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises"
 import { Command } from "commander"
-import { importedCertificatesMaximum } from "../pki/certificates/certificate-import.ts"
 import { CommandError, exitCodes } from "./exit-code.ts"
 import type { Terminal } from "./terminal.ts"
 import { addCallerOptions, withCallerEngine } from "./with-caller-engine.ts"
@@ -18,6 +17,7 @@ function importCommand(terminal: Terminal): Command {
     .argument("<files...>", "PEM files with any number of certificates, or DER files with one each")
   addCallerOptions(command)
   return command.action(async (mount: string, files: readonly string[]) => {
+    const { importedCertificatesMaximum } = await import("../pki/certificates/certificate-import.ts")
     const texts = (await Promise.all(files.map(certificatesIn))).flat()
     let [imported, existing] = [0, 0]
     await withCallerEngine(command, terminal, async (engine) => {

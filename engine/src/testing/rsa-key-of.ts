@@ -13,7 +13,7 @@ export function rsaKeyOf(p: bigint, q: bigint, e = 65_537n): KeyObject {
   return createPrivateKey({ key: { kty: "RSA", ...Object.fromEntries(members) }, format: "jwk" })
 }
 
-export const pkcs8Of = (key: KeyObject): string => key.export({ type: "pkcs8", format: "pem" }) as string
+export const pkcs8Of = (key: KeyObject): string => key.export({ type: "pkcs8", format: "pem" })
 
 /** In PEM, signed with the key. */
 export function csrSignedBy(key: KeyObject, extensions: readonly Extension[] = []): string {

@@ -28,7 +28,7 @@ export function parseWeakKeys(texts: readonly string[]): WeakKeyList {
       entries.push(shortened(entry))
     }
   if (entries.length > entriesMaximum) throw new RangeError(`there must not be more than ${entriesMaximum} lines`)
-  const sorted = BigUint64Array.from(entries).sort()
+  const sorted = BigUint64Array.from(entries).toSorted()
   return {
     size: sorted.length,
     has: (key) => key.algorithm.type === "rsa" && contains(sorted, shortened(fingerprintOf(key))),
