@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
-import { noWeakKeys, parseWeakKeys, type WeakKeyList } from "../pki/keys/weak-key-list.ts"
+import { noWeakKeys, parseWeakKeys, type WeakKeyList } from "../x509/weak-key-list.ts"
 import { configurationError } from "./exit-code.ts"
 
 /** Debian's package has files of keys of other programs as well. */

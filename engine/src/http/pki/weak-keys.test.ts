@@ -1,14 +1,26 @@
-import { createPublicKey, generatePrimeSync, hash, X509Certificate } from "node:crypto"
+import {
+  createPrivateKey,
+  createPublicKey,
+  generatePrimeSync,
+  hash,
+  type KeyObject,
+  sign,
+  X509Certificate,
+} from "node:crypto"
 import { exportJWK, importPKCS8 } from "jose"
 import { describe, expect, test } from "vitest"
-import { parseWeakKeys } from "../../pki/keys/weak-key-list.ts"
+import { parseWeakKeys } from "../../x509/weak-key-list.ts"
 import { AcmeTestClient, signedBy } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
 import { newProvingWorld, readyOrder } from "../../testing/acme-world.ts"
 import { openssl } from "../../testing/openssl.ts"
-import { csrSignedBy, pkcs8Of, rsaKeyOf } from "../../testing/rsa-key-of.ts"
 import { subjectAltName } from "../../x509/extensions.ts"
 import { openWorld, type World, type WorldOptions } from "../../testing/world.ts"
+import { assembleCertificationRequest, encodeCertificationRequestInfo } from "../../x509/certification-request.ts"
+import type { Extension } from "../../x509/extension.ts"
+import { encodeName } from "../../x509/name.ts"
+import { writePem } from "../../x509/pem.ts"
+import { signatureAlgorithmIdentifier } from "../../x509/signature-algorithm.ts"
 
 /** For which 3 is an exponent. */
 function prime(bits: number): bigint {
@@ -155,3 +167,43 @@ test("[F-P9] a key on the list of known weak keys is refused", async () => {
   const strong = rsaKeyOf(p, prime(1_024))
   await done(world, "sign/any", { csr: csrSignedBy(strong), common_name: "www.example.com" })
 })
+
+/** An RSA key of these primes, weak or not. */
+function rsaKeyOf(p: bigint, q: bigint, e = 65_537n): KeyObject {
+  const d = inverse(e, (p - 1n) * (q - 1n))
+  const numbers = { n: p * q, e, d, p, q, dp: d % (p - 1n), dq: d % (q - 1n), qi: inverse(q % p, p) }
+  const members = Object.entries(numbers).map(([name, number]) => [name, base64url(number)])
+  return createPrivateKey({ key: { kty: "RSA", ...Object.fromEntries(members) }, format: "jwk" })
+}
+
+function pkcs8Of(key: KeyObject): string {
+  return key.export({ type: "pkcs8", format: "pem" })
+}
+
+/** In PEM, signed with the key. */
+function csrSignedBy(key: KeyObject, extensions: readonly Extension[] = []): string {
+  const spki = createPublicKey(key).export({ type: "spki", format: "der" })
+  const info = encodeCertificationRequestInfo({ subject: encodeName([]), subjectPublicKeyInfo: spki, extensions })
+  const der = assembleCertificationRequest(
+    info,
+    signatureAlgorithmIdentifier("SHA256WithRSA"),
+    sign("sha256", info, key),
+  )
+  return writePem("CERTIFICATE REQUEST", der)
+}
+
+function base64url(number: bigint): string {
+  const digits = number.toString(16)
+  return Buffer.from(digits.padStart(digits.length + (digits.length % 2), "0"), "hex").toString("base64url")
+}
+
+function inverse(number: bigint, modulus: bigint): bigint {
+  let [previous, current] = [modulus, number % modulus]
+  let [before, after] = [0n, 1n]
+  while (current > 1n) {
+    const quotient = previous / current
+    ;[previous, current] = [current, previous - quotient * current]
+    ;[before, after] = [after, before - quotient * after]
+  }
+  return ((after % modulus) + modulus) % modulus
+}

@@ -2,7 +2,7 @@
 import type { Fault } from "../../core/errors.ts"
 import { hourMs, minuteMs, secondMs } from "../../core/time.ts"
 import type { KeyType } from "../../x509/key-algorithm.ts"
-import type { UnknownSerialsAnswer } from "../ocsp/unknown-serials.ts"
+import type { UnknownSerialsAnswer } from "../ocsp/ocsp-history.ts"
 import { isShardCount, shardCountMaximum } from "./shard.ts"
 
 export interface CrlSettings {

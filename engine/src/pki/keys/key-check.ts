@@ -5,7 +5,7 @@ import { type PublicKey, readPublicKey, rsaExponentOf } from "../../x509/public-
 import { weakKeyProblem } from "../../x509/weak-rsa.ts"
 import { rsaExponentProblem } from "../policy/key-strength.ts"
 import { roleDefaults } from "../roles/role.ts"
-import type { WeakKeyList } from "./weak-key-list.ts"
+import type { WeakKeyList } from "../../x509/weak-key-list.ts"
 import { type BlockedKeyRepository, keyDigestOf } from "./blocked-key.ts"
 
 /** A key from a client or from the store, before it is certified, stored or registered. */

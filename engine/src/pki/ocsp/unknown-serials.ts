@@ -4,18 +4,7 @@
 import type { Authority } from "../authority.ts"
 import type { CrlSettings } from "../crl/crl-settings.ts"
 import type { MountSettingsStore } from "../settings/mount-settings.ts"
-
-export const unknownSerialsAnswers = ["good", "unknown"] as const
-export type UnknownSerialsAnswer = (typeof unknownSerialsAnswers)[number]
-
-export interface OcspHistory {
-  /** `unrecorded`: of a mount that had keys before their origin was recorded. */
-  readonly keyOrigin: "unrecorded" | "generated" | "imported"
-  /** Whether somebody has set `ocspUnknownSerials`; the server does not change it any more. */
-  readonly isUnknownSerialsSet: boolean
-}
-
-export const defaultOcspHistory: OcspHistory = { keyOrigin: "unrecorded", isUnknownSerialsSet: false }
+import type { OcspHistory } from "./ocsp-history.ts"
 
 type Known = Pick<Authority, "keys" | "issuers" | "settings">
 

@@ -8,7 +8,7 @@ import {
 } from "../external-policy/external-policy-settings.ts"
 import type { Instant } from "../../core/time.ts"
 import { type AuthorityUrls, noUrls } from "../issuers/issuer.ts"
-import { defaultOcspHistory, type OcspHistory } from "../ocsp/unknown-serials.ts"
+import { defaultOcspHistory, type OcspHistory } from "../ocsp/ocsp-history.ts"
 import type { MountId } from "../mount.ts"
 import { type AcmeSettings, defaultAcmeSettings } from "./acme-settings.ts"
 import { type AutoTidySettings, defaultAutoTidySettings } from "../tidy/auto-tidy.ts"

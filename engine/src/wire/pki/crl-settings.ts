@@ -1,7 +1,7 @@
 // How a mount says what it revoked (pki-facts 2.7). Durations are text for everybody.
 import { importedListMaximumBytes } from "../../pki/crl/imported-list.ts"
 import type { CrlSettingsView, ImportedCrl } from "../../pki/crl/crls.ts"
-import { unknownSerialsAnswers } from "../../pki/ocsp/unknown-serials.ts"
+import { unknownSerialsAnswers } from "../../pki/ocsp/ocsp-history.ts"
 import type { DecodedEnvelope } from "./envelope.ts"
 import type { Dialect } from "./dialect.ts"
 import {

@@ -1,7 +1,7 @@
 // RSA keys of Debian's OpenSSL from 2006 to 2008, which had 32,768 keys for each size and architecture (CVE-2008-0166). They cannot be
 // computed without that release, so they come from a list of fingerprints.
 import { hash } from "node:crypto"
-import { type PublicKey, rsaPublicNumbers } from "../../x509/public-key.ts"
+import { type PublicKey, rsaPublicNumbers } from "./public-key.ts"
 
 export interface WeakKeyList {
   readonly size: number
