@@ -91,7 +91,7 @@ export interface PkiRoleArgs extends LifeArgs {
   keyType?: pulumi.Input<"rsa" | "ec" | "ed25519" | "any">
   /** Size of keys in bits. Default (or 0): 2048 for RSA, 256 for EC. */
   keyBits?: pulumi.Input<number>
-  /** Public exponents that RSA keys in signing requests may have. Default: `[65537]`. */
+  /** Public exponents of RSA keys in signing requests: odd numbers from 3 to 2147483647. Default: `[65537]`. */
   allowedRsaExponents?: pulumi.Input<pulumi.Input<number>[]>
   /** Bits of the signature's hash: 256, 384 or 512. Default (or 0): chosen by the issuer's key. */
   signatureBits?: pulumi.Input<number>
