@@ -8,8 +8,8 @@ import { refreshCrlsJob } from "../pki/crl/refresh-crls.ts"
 import { assertKeyAllowed, assertRsaExponent } from "../pki/keys/key-check.ts"
 import { recordRevocation } from "../pki/revoke/record-revocation.ts"
 import { type RateLimits, rateLimitsFor } from "../pki/settings/acme-settings.ts"
-import { isSamePublicKey, type PublicKey, readPublicKey } from "../x509/public-key.ts"
-import { readJwk } from "../x509/jwk.ts"
+import type { PublicKey } from "../x509/public-key.ts"
+import { isKeyOfJwk } from "../x509/jwk.ts"
 import { weakKeyProblem } from "../x509/weak-rsa.ts"
 import type { SerialNumber } from "../x509/serial-number.ts"
 import { type AccountStanding, type AcmeAccount, type AcmeAccountId, readContact } from "./account.ts"
@@ -290,8 +290,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       if (request instanceof AcmeProblem) throw request
       await assertKeyAllowed(this.context, stores, { key: request.key, refuse: badCsrKey })
       const { jwk } = await this.accountIn(authority, stores, account.id)
-      if (isSamePublicKey(request.key, readJwk(jwk).key))
-        throw new AcmeProblem("badCSR", "The CSR has the account's own key.")
+      if (isKeyOfJwk(jwk, request.key)) throw new AcmeProblem("badCSR", "The CSR has the account's own key.")
       const asking =
         asksOwners(authority) && authorizations.some((one) => isCaaOld(one, now, authority.settings.caaHistory))
           ? ownersLeaseMs
@@ -428,7 +427,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const may =
         account !== undefined
           ? await this.#mayRevoke(stores, account, record.names, serialNumber, now)
-          : "key" in signer && isSamePublicKey(readPublicKey(parsed.subjectPublicKeyInfo), signer.key)
+          : "key" in signer && Buffer.compare(parsed.subjectPublicKeyInfo, signer.key.spki) === 0
       if (!may) throw refusal
       const known = await stores.revocations.find(mount.id, serialNumber)
       try {

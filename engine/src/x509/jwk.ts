@@ -1,5 +1,5 @@
-// Public keys as RFC 7517 writes them, held to the same rules as those that are certified.
-import { createPublicKey, hash, type KeyObject, verify } from "node:crypto"
+// Public keys as JWKs (RFC 7517), held to the same rules as keys that are certified.
+import { createPublicKey, hash, type KeyObject } from "node:crypto"
 import { type PublicKey, readPublicKey } from "./public-key.ts"
 import { UnacceptableInput } from "./unacceptable-input.ts"
 
@@ -22,7 +22,10 @@ export interface ReadJwk {
   readonly key: PublicKey
 }
 
-/** Throws `UnacceptableInput` for what is no public key of a kind that is strong enough, and for one that is not public. */
+/**
+ * Throws `UnacceptableInput` for what is no public key of a kind that is strong enough, for one that is not public, and for one
+ * that is not written as RFC 7518 requires: a second form of a key would have a second thumbprint.
+ */
 export function readJwk(value: unknown): ReadJwk {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new UnacceptableInput("The key is no JSON object")
@@ -38,67 +41,30 @@ export function readJwk(value: unknown): ReadJwk {
       throw new UnacceptableInput(`The key's member ${name} cannot be read`)
     jwk[name] = member
   }
-  return { jwk, thumbprint: hash("sha256", JSON.stringify(jwk), "base64url"), key: heldKey(jwk).key }
+  const object = keyObject(jwk)
+  const key = readPublicKey(spkiOf(object))
+  assertCanonical(jwk, object)
+  return { jwk, thumbprint: hash("sha256", JSON.stringify(jwk), "base64url"), key }
 }
 
-/** RFC 7518, section 3.1; RFC 8037. */
-const signatures = {
-  ES256: { kty: "EC", crv: "P-256", digest: "sha256" },
-  ES384: { kty: "EC", crv: "P-384", digest: "sha384" },
-  ES512: { kty: "EC", crv: "P-521", digest: "sha512" },
-  RS256: { kty: "RSA", crv: undefined, digest: "sha256" },
-  EdDSA: { kty: "OKP", crv: "Ed25519", digest: null },
-} as const
-export type JwsAlgorithm = keyof typeof signatures
-/** What may be signed with; what a MAC makes is no signature. */
-export const jwsAlgorithms = Object.keys(signatures) as readonly JwsAlgorithm[]
+/** Returns whether a stored JWK is a key. Its strength was checked when it was stored. */
+export const isKeyOfJwk = (jwk: PublicJwk, { spki }: Pick<PublicKey, "spki">): boolean =>
+  Buffer.compare(spkiOf(keyObject(jwk)), spki) === 0
 
-/** Whether a signature of RFC 7515 is one of the key, which is `readJwk`'s, by an algorithm that is made for it. */
-export function isJwsSignature(
-  jwk: PublicJwk,
-  { algorithm, input, signature }: { algorithm: JwsAlgorithm; input: string; signature: Uint8Array },
-): boolean {
-  const { kty, crv, digest } = signatures[algorithm]
-  if (jwk["kty"] !== kty || jwk["crv"] !== crv) return false
-  return verify(digest, Buffer.from(input), { key: heldKey(jwk).object, dsaEncoding: "ieee-p1363" }, signature)
+/** Coordinates of their full length (RFC 7518, section 6.2.1.2), integers without leading zeros (section 6.3.1), no spare bits. */
+function assertCanonical(jwk: PublicJwk, object: KeyObject): void {
+  const canonical = object.export({ format: "jwk" }) as PublicJwk
+  const odd = Object.keys(jwk).find((name) => canonical[name] !== jwk[name])
+  if (odd !== undefined)
+    throw new UnacceptableInput(`The key's member ${odd} is not in the one form that RFC 7518, section 6, has for it`)
 }
 
-interface HeldKey {
-  readonly object: KeyObject
-  readonly key: PublicKey
-}
-
-/** To read a key takes as long as to verify a signature with it, and whoever asks once asks six times for an order. */
-const heldKeys = new Map<string, HeldKey>()
-const heldMaximum = 1_000
-
-/** Of those in the very objects that they were asked for with before. */
-const heldByObject = new WeakMap<PublicJwk, HeldKey>()
-
-function heldKey(jwk: PublicJwk): HeldKey {
-  const same = heldByObject.get(jwk)
-  if (same !== undefined) return same
-  const text = JSON.stringify(jwk)
-  const known = heldKeys.get(text)
-  if (known !== undefined) {
-    heldByObject.set(jwk, known)
-    return known
-  }
-  const held = read(jwk)
-  // To read one of a thousand again costs less than to note which of them was asked for last.
-  if (heldKeys.size >= heldMaximum) heldKeys.clear()
-  heldKeys.set(text, held)
-  return held
-}
-
-function read(jwk: PublicJwk): HeldKey {
-  let object
-  let spki
+function keyObject(jwk: PublicJwk): KeyObject {
   try {
-    object = createPublicKey({ key: jwk, format: "jwk" })
-    spki = object.export({ type: "spki", format: "der" })
+    return createPublicKey({ key: jwk, format: "jwk" })
   } catch (error) {
     throw new UnacceptableInput("The key cannot be read", error)
   }
-  return { object, key: readPublicKey(spki) }
 }
+
+const spkiOf = (object: KeyObject): Buffer => object.export({ type: "spki", format: "der" })

@@ -234,17 +234,17 @@ async function asAccount({ server, entrance, base }: Visit, signed: SignedReques
     throw new AcmeProblem("malformed", `The request is signed as an account, which "kid" names.`)
   if (id === undefined) throw new AcmeProblem("accountDoesNotExist", `"kid" is no account of this directory.`)
   const known = entrance.knownKeyOf(id)
-  if (known !== undefined && isSignedRequest(signed, known.jwk))
+  if (known !== undefined && (await isSignedRequest(signed, known.jwk)))
     return { nonce: signed.nonce, accountId: id, thumbprint: known.thumbprint }
   const { jwk, thumbprint } = await server.keyOf(id)
-  verifySignedRequest(signed, jwk)
+  await verifySignedRequest(signed, jwk)
   return { nonce: signed.nonce, accountId: id, thumbprint }
 }
 
-function asKey(signed: SignedRequest): KeySigner {
+async function asKey(signed: SignedRequest): Promise<KeySigner> {
   if (signed.jwk === undefined)
     throw new AcmeProblem("malformed", `The request is signed with a key, which "jwk" shows.`)
-  verifySignedRequest(signed, signed.jwk.jwk)
+  await verifySignedRequest(signed, signed.jwk.jwk)
   return { nonce: signed.nonce, ...signed.jwk }
 }
 
@@ -271,7 +271,7 @@ async function renewalInfo({ request, server }: Visit): Promise<Reply> {
 
 async function newAccount(visit: Visit, signed: SignedRequest): Promise<Reply> {
   const { server, base } = visit
-  const signer = asKey(signed)
+  const signer = await asKey(signed)
   const { sentBinding, ...input } = decodeNewAccount(readPayload(signed.payload))
   const binding =
     sentBinding === undefined || signed.jwk === undefined
@@ -397,7 +397,7 @@ async function challenge(visit: Visit, signed: SignedRequest): Promise<Reply> {
 }
 
 async function revoke(visit: Visit, signed: SignedRequest): Promise<Reply> {
-  const signer = signed.kid === undefined ? asKey(signed) : await asAccount(visit, signed)
+  const signer = signed.kid === undefined ? await asKey(signed) : await asAccount(visit, signed)
   await visit.server.revoke(signer, decodeRevocation(readPayload(signed.payload)))
   return {}
 }
@@ -405,7 +405,7 @@ async function revoke(visit: Visit, signed: SignedRequest): Promise<Reply> {
 async function keyChange(visit: Visit, signed: SignedRequest): Promise<Reply> {
   const { server, base } = visit
   const signer = await asAccount(visit, signed)
-  const { newKey, account: named, oldKey } = readKeyChange(signed.payload, `${base}/key-change`)
+  const { newKey, account: named, oldKey } = await readKeyChange(signed.payload, `${base}/key-change`)
   if (named !== signed.kid) throw new AcmeProblem("malformed", `The inner "account" is not the one that "kid" names.`)
   const changed = await server.changeKey(signer, oldKey.thumbprint, newKey)
   return { document: encodeAccount(base, changed), location: accountUrl(base, changed.id) }

@@ -1,72 +1,62 @@
 // Requests as they are signed (RFC 8555, section 6.2; RFC 7515): flattened JSON, one signature, everything that counts in the
-// protected header. What is verified here is the signature; whether the nonce is good is found out with the work itself.
+// protected header. `jose` verifies signatures and MACs; the nonce is redeemed in the transaction of the request.
 import { flattenedVerify, errors as joseErrors, type FlattenedJWSInput } from "jose"
 import { malformed, AcmeProblem } from "../../acme/problem.ts"
-import {
-  isJwsSignature,
-  type JwsAlgorithm,
-  jwsAlgorithms,
-  type PublicJwk,
-  type ReadJwk,
-  readJwk,
-} from "../../x509/jwk.ts"
+import { type PublicJwk, type ReadJwk, readJwk } from "../../x509/jwk.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
 import { isObject, type JsonObject, readBase64url, readObject, text } from "./object.ts"
 
-/** With which a binding may be proved (RFC 8555, section 7.3.4). */
-const macAlgorithms = ["HS256", "HS384", "HS512"] as const
+/** Algorithms of account keys: RFC 7518, section 3.1; RFC 8037. */
+const signatureAlgorithms = ["ES256", "ES384", "ES512", "RS256", "EdDSA"]
+/** Algorithms of external account bindings (RFC 8555, section 7.3.4). */
+const macAlgorithms = ["HS256", "HS384", "HS512"]
 
 export interface SignedRequest {
-  readonly protected: JsonObject
   /** The names of the algorithm's key: by reference or whole. */
   readonly kid: string | undefined
   readonly jwk: ReadJwk | undefined
   readonly nonce: string
   /** Undefined where there is none: a POST-as-GET. */
   readonly payload: Uint8Array | undefined
-  readonly signature: Uint8Array
   readonly jws: FlattenedJWSInput
 }
 
-const headerMembers = new Set(["alg", "jwk", "kid", "nonce", "url", "typ"])
+/**
+ * Header parameters that change what a signature covers or means. Other unknown parameters are ignored; an extension that `crit`
+ * names and the server does not implement makes the JWS invalid (RFC 7515, section 4.1.11), and the server implements none.
+ */
+const unsupportedParameters = ["crit", "b64"]
 
 /** Everything but the signature. `url` is where the request has come to. Throws `malformed` and its kin. */
 export function readSignedRequest(body: Uint8Array, url: string): SignedRequest {
-  const { jws, header, signature } = readFlattened(readObject(body, "The body"), "The body")
-  refuseHeader(header, jwsAlgorithms)
+  const { jws, header } = readFlattened(readObject(body, "The body"), "The body")
+  assertSupportedHeader(header, signatureAlgorithms)
   if (text(header, "url") !== url)
     throw new AcmeProblem("unauthorized", `The protected header's "url" is not ${url}, where the request has come to.`)
   const nonce = text(header, "nonce")
   if (nonce === undefined || nonce === "") throw new AcmeProblem("badNonce", `The protected header has no "nonce".`)
+  // RFC 8555, section 6.5.2.
+  readBase64url(nonce, `"nonce"`)
   const kid = text(header, "kid")
   const given = header["jwk"]
   if ((kid === undefined) === (given === undefined))
     throw malformed(`The protected header has either "jwk" or "kid", and not both.`)
   return {
-    protected: header,
     kid,
     jwk: given === undefined ? undefined : readKey(given),
     nonce,
     payload: jws.payload === "" ? undefined : readBase64url(jws.payload, "The payload"),
-    signature,
     jws,
   }
 }
 
-type Signed = Pick<SignedRequest, "jws" | "protected" | "signature">
+/** Returns whether the key signed the request. */
+export const isSignedRequest = ({ jws }: Pick<SignedRequest, "jws">, jwk: PublicJwk): Promise<boolean> =>
+  isVerified(jws, jwk, signatureAlgorithms)
 
-/** Whether the key made the signature. */
-export const isSignedRequest = ({ jws, protected: header, signature }: Signed, jwk: PublicJwk): boolean =>
-  isJwsSignature(jwk, {
-    // One of them, or the header was refused.
-    algorithm: header["alg"] as JwsAlgorithm,
-    input: `${jws.protected}.${String(jws.payload)}`,
-    signature,
-  })
-
-/** Throws `malformed` unless the key made the signature. */
-export function verifySignedRequest(signed: Signed, jwk: PublicJwk): void {
-  if (!isSignedRequest(signed, jwk)) throw malformed("The signature of the request is not one of its key.")
+/** Throws `malformed` unless the key signed the request. */
+export async function verifySignedRequest(signed: Pick<SignedRequest, "jws">, jwk: PublicJwk): Promise<void> {
+  if (!(await isSignedRequest(signed, jwk))) throw malformed("The signature of the request is not one of its key.")
 }
 
 /** A binding, as a client sends it with its first request (RFC 8555, section 7.3.4). */
@@ -79,7 +69,7 @@ export interface SentBinding {
 export function readBinding(value: unknown, url: string, accountKey: ReadJwk): SentBinding {
   if (!isObject(value)) throw malformed(`"externalAccountBinding" is no JSON object.`)
   const { jws, header } = readFlattened(value, `"externalAccountBinding"`)
-  refuseHeader(header, macAlgorithms)
+  assertSupportedHeader(header, macAlgorithms)
   const keyId = text(header, "kid")
   if (keyId === undefined || header["jwk"] !== undefined || header["nonce"] !== undefined)
     throw malformed(`The protected header of "externalAccountBinding" has "kid", and neither "jwk" nor "nonce".`)
@@ -92,7 +82,7 @@ export function readBinding(value: unknown, url: string, accountKey: ReadJwk): S
   return {
     keyId,
     document: value,
-    verify: (key) => isVerified(jws, key),
+    verify: (key) => isVerified(jws, key, macAlgorithms),
   }
 }
 
@@ -103,17 +93,14 @@ export interface SentKeyChange {
   readonly oldKey: ReadJwk
 }
 
-export function readKeyChange(payload: Uint8Array | undefined, url: string): SentKeyChange {
-  const { jws, header, signature } = readFlattened(
-    readObject(payload ?? new Uint8Array(), "The payload"),
-    "The payload",
-  )
-  refuseHeader(header, jwsAlgorithms)
+export async function readKeyChange(payload: Uint8Array | undefined, url: string): Promise<SentKeyChange> {
+  const { jws, header } = readFlattened(readObject(payload ?? new Uint8Array(), "The payload"), "The payload")
+  assertSupportedHeader(header, signatureAlgorithms)
   if (header["jwk"] === undefined || header["kid"] !== undefined || header["nonce"] !== undefined)
     throw malformed(`The inner protected header has "jwk", and neither "kid" nor "nonce".`)
   if (text(header, "url") !== url) throw malformed(`The inner "url" is not the outer one.`)
   const newKey = readKey(header["jwk"])
-  verifySignedRequest({ jws, protected: header, signature }, newKey.jwk)
+  await verifySignedRequest({ jws }, newKey.jwk)
   const inner = readObject(readBase64url(jws.payload, "The inner payload"), "The inner payload")
   const account = text(inner, "account")
   if (account === undefined) throw malformed(`The inner payload has no "account".`)
@@ -129,17 +116,19 @@ function readFlattened(object: JsonObject, what: string) {
     if (value === undefined) throw malformed(`${what} lacks the member "${name}".`)
     return value
   }) as [string, string, string]
+  readBase64url(signature, "The signature")
   return {
-    signature: readBase64url(signature, `The signature`),
     jws: { protected: header, payload, signature },
     header: readObject(readBase64url(header, "The protected header"), "The protected header"),
   }
 }
 
-function refuseHeader(header: JsonObject, algorithms: readonly string[]): void {
-  const odd = Object.keys(header).find((name) => !headerMembers.has(name))
-  // `crit` and `b64` among them change what a signature says.
-  if (odd === "crit" || odd === "b64") throw malformed(`The protected header's "${odd}" is not understood.`)
+function assertSupportedHeader(header: JsonObject, algorithms: readonly string[]): void {
+  const unsupported = unsupportedParameters.find((name) => Object.hasOwn(header, name))
+  if (unsupported !== undefined)
+    throw malformed(
+      `The protected header's "${unsupported}" is not supported; the server implements no JWS extensions.`,
+    )
   const algorithm = text(header, "alg")
   if (algorithm !== undefined && algorithms.includes(algorithm)) return
   throw new AcmeProblem("badSignatureAlgorithm", `"alg" is none of ${algorithms.join(", ")}.`, { algorithms })
@@ -154,9 +143,14 @@ function readKey(value: unknown): ReadJwk {
   }
 }
 
-async function isVerified(jws: FlattenedJWSInput, key: Uint8Array): Promise<boolean> {
+/** Verifies a signature or a MAC. A key of another type than the algorithm's verifies nothing. */
+async function isVerified(
+  jws: FlattenedJWSInput,
+  key: PublicJwk | Uint8Array,
+  algorithms: readonly string[],
+): Promise<boolean> {
   try {
-    await flattenedVerify(jws, key, { algorithms: [...macAlgorithms] })
+    await flattenedVerify(jws, key, { algorithms: [...algorithms] })
     return true
   } catch (error) {
     if (error instanceof joseErrors.JOSEError || error instanceof TypeError || error instanceof DOMException)
