@@ -38,12 +38,24 @@ function readName(value: string): string {
   if (base.includes("*")) throw refuse("has a wildcard that is not its whole first label")
   const read = toDnsName(base, { enforceHostnames: true })
   if (read === undefined || isWildcardLabel(read)) throw refuse("is no host name")
+  if (endsInNumber(read)) throw refuse("ends in a number, so that resolvers and clients may take it for an address")
   return name.startsWith("*.") ? `*.${read}` : read
 }
+
+/**
+ * Whether the last label holds no letter, or is a hexadecimal number. `inet_aton` and the URL standard read such names as IPv4
+ * addresses (`127.1`, `0x7f.1`, `2130706433`), and no top-level domain is one (RFC 3696, section 2).
+ */
+const endsInNumber = (name: string): boolean => /(?:^|\.)(?:[^a-z.]+|0x[0-9a-f]*)$/.test(name)
 
 function readAddress(value: string): string {
   const octets = parseIpAddress(value)
   if (octets === undefined) throw new AcmeProblem("malformed", `${JSON.stringify(value)} is no address.`)
+  if (octets.length === 4 && value.includes(":"))
+    throw new AcmeProblem(
+      "rejectedIdentifier",
+      `${JSON.stringify(value)} is an IPv4-mapped address; ask for ${formatIpAddress(octets)}.`,
+    )
   return formatIpAddress(octets)
 }
 

@@ -109,6 +109,23 @@ describe("an order", () => {
     expect(await client.post("/new-order", order)).toMatchObject({ status: 400, problem })
   })
 
+  test.each([
+    ["dns", "2130706433"],
+    ["dns", "*.127.1"],
+    ["ip", "::ffff:10.0.0.1"],
+  ])("[F-A10] is refused for the %s identifier %s, and so is an authorization", async (type, value) => {
+    const world = await newAcmeWorld()
+    const client = await AcmeTestClient.registered(world, base)
+    const refused = { status: 400, problem: "rejectedIdentifier" }
+    expect(await client.post("/new-order", { identifiers: [localhost, { type, value }] })).toMatchObject({
+      ...refused,
+      body: { subproblems: [{ identifier: { type, value } }] },
+    })
+    expect(await client.post("/new-authz", { identifier: { type, value: value.replace("*.", "") } })).toMatchObject(
+      refused,
+    )
+  })
+
   test("has each name once and in lower case, reserved and private ones too: an authority of one's own has such hosts", async () => {
     const world = await newAcmeWorld()
     const client = await AcmeTestClient.registered(world, base)
