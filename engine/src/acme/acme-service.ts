@@ -48,7 +48,7 @@ import {
   validityMs,
 } from "./order.ts"
 import { asksOwners, ownersLeaseMs } from "./name-owners.ts"
-import { AcmeProblem, malformed, nothingThere, unauthorized } from "./problem.ts"
+import { accountNotValid, AcmeProblem, malformed, nothingThere, unauthorized } from "./problem.ts"
 import { refuseFailuresBeyond, refuseOrdersBeyond, registerAuthorizationWithin, registerWithin } from "./rate-limits.ts"
 import { readCertificateId, renewalWindow } from "./renewal-info.ts"
 
@@ -122,7 +122,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const { mount, settings } = authority
       const known = await acmeAccounts.byThumbprint(mount.id, this.path, signer.thumbprint)
       if (known !== undefined) {
-        if (known.status !== "valid") throw unauthorized(`The account of this key is ${known.status}.`)
+        if (known.status !== "valid") throw accountNotValid(known.status)
         return { account: accountView(known), created: false }
       }
       if (input.onlyReturnExisting) throw new AcmeProblem("accountDoesNotExist", "This key has no account.")
@@ -211,7 +211,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
   async orders(signer: AccountSigner, id: AcmeAccountId, before: AcmeOrderId | undefined): Promise<OrderPage> {
     return await this.asAccount(signer, async (_authority, { acmeOrders }, account) => {
       refuseOtherAccount(account, id)
-      const page = { limit: ordersPerPage + 1, ...(before === undefined ? {} : { before }) }
+      const now = this.context.runtime.clock.now()
+      const page = { now, limit: ordersPerPage + 1, ...(before === undefined ? {} : { before }) }
       const found = await acmeOrders.ofAccount(id, page)
       const orders = found.slice(0, ordersPerPage)
       return { orders, next: found.length > ordersPerPage ? orders.at(-1) : undefined }

@@ -78,10 +78,10 @@ export interface ClaimedChallenge extends Challenge {
 export interface AcmeOrderStore {
   insert(order: AcmeOrder, authorizations: readonly AuthorizationId[]): Promise<void>
   find(mountId: MountId, accountId: AcmeAccountId, id: AcmeOrderId): Promise<AcmeOrder | undefined>
-  /** Newest first. */
+  /** Those that are not invalid, newest first. */
   ofAccount(
     accountId: AcmeAccountId,
-    page: { readonly before?: AcmeOrderId; readonly limit: number },
+    page: { readonly now: Instant; readonly before?: AcmeOrderId; readonly limit: number },
   ): Promise<readonly AcmeOrderId[]>
   /** What takes the place of a certificate, unless that order has come to nothing. */
   replacementOf(mountId: MountId, replaces: string, now: Instant): Promise<AcmeOrderId | undefined>

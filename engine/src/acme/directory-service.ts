@@ -23,7 +23,7 @@ import {
 import { readNonce, usedNonce } from "./nonce.ts"
 import type { NonceSigners } from "./nonce-signers.ts"
 import { type Asked, type OrderTerms, refuseUnissuable } from "./order-policy.ts"
-import { AcmeProblem, malformed, unauthorized } from "./problem.ts"
+import { accountNotValid, AcmeProblem, malformed, unauthorized } from "./problem.ts"
 
 export interface AcmeTools {
   readonly nonceSigners: NonceSigners
@@ -121,7 +121,7 @@ export abstract class DirectoryService extends IssuingService {
 
   protected async signedFor(authority: Authority, stores: PkiStores, signer: AccountSigner): Promise<AccountStanding> {
     const account = this.#ofThisDirectory(await stores.acmeAccounts.standing(authority.mount.id, signer.accountId))
-    if (account.status !== "valid") throw unauthorized(`The account is ${account.status}.`)
+    if (account.status !== "valid") throw accountNotValid(account.status)
     if (account.thumbprint !== signer.thumbprint) throw unauthorized("The account has another key by now.")
     if (account.bindingId === null && eabPolicyOf(authority.settings.acme, this.tools.rules) === "always-required")
       throw new AcmeProblem("externalAccountRequired", "Accounts without an external account binding are not served.")

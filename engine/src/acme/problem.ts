@@ -72,6 +72,9 @@ export class AcmeProblem extends Error {
 
 export const malformed = (detail: string): AcmeProblem => new AcmeProblem("malformed", detail)
 export const unauthorized = (detail: string): AcmeProblem => new AcmeProblem("unauthorized", detail)
+/** RFC 8555, section 7.3.6: a request of an account that is deactivated, or disabled, is answered with 401. */
+export const accountNotValid = (status: string): AcmeProblem =>
+  new AcmeProblem("unauthorized", `The account is ${status}.`, { status: 401 })
 /** Of another account, or not there at all: nobody is told which. */
 export const nothingThere = (what: string): AcmeProblem =>
   new AcmeProblem("malformed", `There is no such ${what}.`, { status: 404 })

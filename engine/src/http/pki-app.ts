@@ -27,6 +27,7 @@ import { IncomingRequest } from "./pki-incoming.ts"
 import type { ApiRoute, AuthRequest, Operation, PkiResponse, ServerFacts, SystemRequest } from "./pki-route.ts"
 import { type RecordedMount, RequestTrail } from "./pki-trail.ts"
 import { decoded, type FindRoute, type Found, routerOf } from "./pki-router.ts"
+import { acmeCorsHeaders, preflightHeaders } from "./pki/acme-cors.ts"
 import { pkiRoutes } from "./pki-routes.ts"
 import { systemRoutes } from "./system-routes.ts"
 
@@ -122,10 +123,17 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
     const whole = find(segments)
     const found = whole ?? (segments.at(-1) === "" ? find(segments.slice(0, -1)) : undefined)
     if (found !== undefined) exchange.route = found.address
-    const route = operation && found?.routes.get(operation)
+    const isAcme = found !== undefined && [...found.routes.values()].some((one) => one.problems === true)
+    // PUT is POST in the certificate API, and no method of ACME (RFC 8555, section 6.2).
+    const route = operation && !(isAcme && request.method === "PUT") ? found?.routes.get(operation) : undefined
     // What ACME refuses it refuses to everybody alike.
-    const problems =
-      route === undefined && found !== undefined && [...found.routes.values()].some((one) => one.problems === true)
+    const problems = route === undefined && isAcme
+    if (problems && request.method === "OPTIONS") {
+      trail.learn({ openRead: true })
+      await trail.record()
+      const headers = preflightHeaders(allowedMethods([...found.routes.keys()], acmeMethodsOf))
+      return finished(visit, new Response(null, { status: 204, headers }))
+    }
     const isAnonymous =
       (route === undefined ? problems : route.open === true) &&
       !(route?.tokenCounts === true && serviceTokenIn(request.headers) !== undefined)
@@ -139,7 +147,7 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
     if (found === undefined)
       throw new EngineError("not-found", instead === undefined ? "unsupported path" : `unsupported path: ${instead}`)
     if (operation === undefined || route === undefined) {
-      const headers = { allow: allowedMethods([...found.routes.keys()]) }
+      const headers = { allow: allowedMethods([...found.routes.keys()], isAcme ? acmeMethodsOf : methodsOf) }
       const sentence = instead === undefined ? "unsupported operation" : `unsupported operation: ${instead}`
       return refused(visit, 405, [sentence], { headers, problems })
     }
@@ -226,7 +234,10 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
     trail.refused(status, errors)
     if (!problems) return jsonResponse(status, { errors: linesOf(errors, dialect) }, { headers, method })
     const document = encodeProblem({ type: "malformed", detail: errors.join("; ") }, status)
-    return jsonResponse(status, document, { headers: { ...headers, "content-type": problemType }, method })
+    return jsonResponse(status, document, {
+      headers: { ...headers, ...acmeCorsHeaders, "content-type": problemType },
+      method,
+    })
   }
 
   return async (request, path, exchange) => {
@@ -356,4 +367,7 @@ const methodsOf: Readonly<Record<Operation, string>> = {
   delete: "DELETE",
 }
 
-const allowedMethods = (operations: readonly Operation[]): string => operations.map((one) => methodsOf[one]).join(", ")
+const acmeMethodsOf: typeof methodsOf = { ...methodsOf, write: "POST" }
+
+const allowedMethods = (operations: readonly Operation[], methods: typeof methodsOf): string =>
+  operations.map((one) => methods[one]).join(", ")

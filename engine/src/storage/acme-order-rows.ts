@@ -1,3 +1,4 @@
+import type { ExpressionBuilder } from "kysely"
 import type { AcmeAccountId } from "../acme/account.ts"
 import type { AcmeOrderStore, ClaimedOrder, Turn } from "../acme/acme-store.ts"
 import type { Identifier } from "../acme/identifier.ts"
@@ -7,7 +8,7 @@ import type { Instant } from "../core/time.ts"
 import type { MountId } from "../pki/mount.ts"
 import { keptSerialNumber, type SerialNumber, serialNumberOctets } from "../x509/serial-number.ts"
 import { type Session, statement } from "./session.ts"
-import type { AcmeOrderRow } from "./tables.ts"
+import type { AcmeOrderRow, Tables } from "./tables.ts"
 
 export class AcmeOrderRows implements AcmeOrderStore {
   readonly #session: Session
@@ -46,12 +47,12 @@ export class AcmeOrderRows implements AcmeOrderStore {
 
   async ofAccount(
     accountId: AcmeAccountId,
-    { before, limit }: { readonly before?: AcmeOrderId; readonly limit: number },
+    { now, before, limit }: { readonly now: Instant; readonly before?: AcmeOrderId; readonly limit: number },
   ): Promise<readonly AcmeOrderId[]> {
     const rows =
       before === undefined
-        ? await this.#session.all(newestOrders, { accountId, limit })
-        : await this.#session.all(ordersBefore, { accountId, before, limit })
+        ? await this.#session.all(newestOrders, { accountId, now, limit })
+        : await this.#session.all(ordersBefore, { accountId, now, before, limit })
     return rows.map(({ id }) => id as AcmeOrderId)
   }
 
@@ -216,23 +217,48 @@ const orderById = statement((db, { mountId, accountId, id }: Owned) =>
     .where("mount_id", "=", mountId),
 )
 
-const newestOrders = statement((db, { accountId, limit }: { accountId: string; limit: number }) =>
+/**
+ * Whether an order is not invalid. An open one is when its time is over, or when a name of it was not proved or its proof was given
+ * up (`orderStatusOf`).
+ */
+const isNotInvalid = (where: ExpressionBuilder<Tables & { o: AcmeOrderRow }, "o">, now: number) =>
+  where.or([
+    where("o.state", "in", ["processing", "valid"]),
+    where.and([
+      where("o.state", "=", "open"),
+      where("o.expires_at", ">", now),
+      where.not(
+        where.exists(
+          where
+            .selectFrom("acme_order_authorizations as asked")
+            .innerJoin("acme_authorizations as a", "a.id", "asked.authorization_id")
+            .select("a.id")
+            .whereRef("asked.order_id", "=", "o.id")
+            .where("a.state", "in", ["invalid", "deactivated"]),
+        ),
+      ),
+    ]),
+  ])
+
+const newestOrders = statement((db, { accountId, now, limit }: { accountId: string; now: number; limit: number }) =>
   db
-    .selectFrom("acme_orders")
-    .select("id")
-    .where("account_id", "=", accountId)
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
+    .selectFrom("acme_orders as o")
+    .select("o.id")
+    .where("o.account_id", "=", accountId)
+    .where((where) => isNotInvalid(where, now))
+    .orderBy("o.created_at", "desc")
+    .orderBy("o.id", "desc")
     .limit(limit),
 )
 
 const ordersBefore = statement(
-  (db, { accountId, before, limit }: { accountId: string; before: string; limit: number }) =>
+  (db, { accountId, now, before, limit }: { accountId: string; now: number; before: string; limit: number }) =>
     db
       .selectFrom("acme_orders as o")
       .innerJoin("acme_orders as last", (join) => join.on("last.id", "=", before).on("last.account_id", "=", accountId))
       .select("o.id")
       .where("o.account_id", "=", accountId)
+      .where((where) => isNotInvalid(where, now))
       .where((where) =>
         where.or([
           where("o.created_at", "<", where.ref("last.created_at")),
@@ -247,32 +273,13 @@ const ordersBefore = statement(
       .limit(limit),
 )
 
-/** One whose name was not proved, or whose proof was given up, is invalid while it still stands open. */
 const replacement = statement((db, { mountId, replaces, now }: { mountId: string; replaces: string; now: number }) =>
   db
-    .selectFrom("acme_orders")
-    .select("id")
-    .where("mount_id", "=", mountId)
-    .where("replaces", "=", replaces)
-    .where((where) =>
-      where.or([
-        where("state", "in", ["processing", "valid"]),
-        where.and([
-          where("state", "=", "open"),
-          where("expires_at", ">", now),
-          where.not(
-            where.exists(
-              where
-                .selectFrom("acme_order_authorizations as asked")
-                .innerJoin("acme_authorizations as a", "a.id", "asked.authorization_id")
-                .select("a.id")
-                .whereRef("asked.order_id", "=", "acme_orders.id")
-                .where("a.state", "in", ["invalid", "deactivated"]),
-            ),
-          ),
-        ]),
-      ]),
-    )
+    .selectFrom("acme_orders as o")
+    .select("o.id")
+    .where("o.mount_id", "=", mountId)
+    .where("o.replaces", "=", replaces)
+    .where((where) => isNotInvalid(where, now))
     .limit(1),
 )
 

@@ -70,6 +70,14 @@ export const explanations: readonly Explanation[] = [
     ],
   },
   {
+    why: "A request of a deactivated account MUST be answered with 401 (RFC 8555, section 7.3.6).",
+    lines: [
+      "reads the account that is given up: 403 unauthorized | 401 unauthorized",
+      "orders as an account that is given up: 403 unauthorized | 401 unauthorized",
+      "makes an account of its key: 403 unauthorized | 401 unauthorized",
+    ],
+  },
+  {
     why: "The binding's payload is readable, and is not the account's key: nothing is wrong with the key itself.",
     lines: ["binds another key than its own: 400 badPublicKey | 400 malformed"],
   },

@@ -1,7 +1,12 @@
+import { X509Certificate } from "node:crypto"
 import { describe, expect, test } from "vitest"
-import { AcmeTestClient, newAcmeKey, signedBy } from "../../testing/acme-client.ts"
+import { type AcmeAnswer, AcmeTestClient, newAcmeKey, signedBy } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
 import { localhost, newAcmeWorld } from "../../testing/acme-world.ts"
+import { manualClock } from "../../testing/manual-clock.ts"
+import type { World } from "../../testing/world.ts"
+import { dayMs } from "../../core/time.ts"
+import { systemRuntime } from "../../core/runtime.ts"
 
 const base = `${acmeCluster}/acme`
 
@@ -23,11 +28,11 @@ describe("an account", () => {
     expect((await client.post(url, { contact: [] })).body.contact).toEqual([])
     expect(await client.post(url, { status: "revoked" })).toMatchObject({ status: 400, problem: "malformed" })
     expect((await client.post(url, { status: "deactivated" })).body.status).toBe("deactivated")
-    expect(await client.post(url)).toMatchObject({ status: 403, problem: "unauthorized" })
-    expect(await client.register()).toMatchObject({ status: 403, problem: "unauthorized" })
+    expect(await client.post(url)).toMatchObject({ status: 401, problem: "unauthorized" })
+    expect(await client.register()).toMatchObject({ status: 401, problem: "unauthorized" })
   })
 
-  test.each<readonly [string, (client: AcmeTestClient) => Promise<{ status: number; problem: string | undefined }>]>([
+  test.each<readonly [string, (client: AcmeTestClient, world: World) => Promise<AcmeAnswer>]>([
     ["be read", (client) => client.post(client.account ?? "")],
     ["become valid", (client) => client.post(client.account ?? "", { status: "valid" })],
     ["change its contact", (client) => client.post(client.account ?? "", { contact: [] })],
@@ -48,11 +53,25 @@ describe("an account", () => {
         )
       },
     ],
-  ])("that is deactivated cannot %s", async (_what, ask) => {
+    [
+      "revoke",
+      async (client, world) => {
+        const { body } = await world.pki("GET", "/pki/ca/pem")
+        const certificate = new X509Certificate(body).raw.toString("base64url")
+        return client.post("/revoke-cert", { certificate })
+      },
+    ],
+  ])("[F-A8] that is deactivated, or disabled, cannot %s: 401 (RFC 8555, section 7.3.6)", async (_what, ask) => {
     const world = await newAcmeWorld()
-    const client = await AcmeTestClient.registered(world, base)
-    await client.post(client.account ?? "", { status: "deactivated" })
-    expect(await ask(client)).toMatchObject({ status: 403, problem: "unauthorized" })
+    const [given, disabled] = [
+      await AcmeTestClient.registered(world, base),
+      await AcmeTestClient.registered(world, base),
+    ]
+    await given.post(given.account ?? "", { status: "deactivated" })
+    const id = disabled.account?.split("/").at(-1)
+    await world.pki("POST", `/pki/acme/mgmt/account/keyid/${id}`, { body: { status: "revoked" } })
+    for (const client of [given, disabled])
+      expect(await ask(client, world)).toMatchObject({ status: 401, problem: "unauthorized", body: { status: 401 } })
   })
 
   test.each([
@@ -116,6 +135,24 @@ describe("an account", () => {
     })
     client.key = key
     expect((await client.post("/new-order", { identifiers: [localhost] })).status).toBe(201)
+  })
+
+  test("[F-A8] lists no orders that are invalid (RFC 8555, section 7.1.2.1)", async () => {
+    const clock = manualClock(Date.now())
+    const world = await newAcmeWorld({ options: { runtime: { ...systemRuntime(), clock } } })
+    const client = await AcmeTestClient.registered(world, base)
+    const order = (...names: readonly string[]) =>
+      client.post("/new-order", { identifiers: names.map((value) => ({ type: "dns", value })) })
+    const listed = async () =>
+      (await client.post(`${client.account}/orders`, undefined, { nonce: await client.nonce() })).body.orders
+    const [given, kept] = [await order("a.example", "b.example"), await order("c.example")]
+    const url = kept.headers.get("location")
+    expect(await listed()).toEqual([url, given.headers.get("location")])
+    await client.post(given.body.authorizations[1], { status: "deactivated" })
+    expect((await client.post(given.headers.get("location") ?? "")).body.status).toBe("invalid")
+    expect(await listed()).toEqual([url])
+    clock.advance(dayMs)
+    expect(await listed()).toEqual([])
   })
 
   test("lists its orders, and no other account's", async () => {

@@ -94,7 +94,97 @@ describe("a directory", () => {
     const answer = await world.pki("GET", "/pki/acme/new-order", { token: null })
     expect(answer).toMatchObject({ status: 405, body: { type: "urn:ietf:params:acme:error:malformed", status: 405 } })
     expect(answer.headers.get("content-type")).toBe("application/problem+json")
-    expect(answer.headers.get("allow")).toBe("POST, PUT")
+    expect(answer.headers.get("allow")).toBe("POST")
+  })
+
+  test.each([
+    ["directory", "GET, HEAD, POST"],
+    ["new-nonce", "GET, HEAD, POST"],
+    ["renewal-info/a.b", "GET, HEAD"],
+    ["new-account", "POST"],
+    ["new-order", "POST"],
+    ["account/acct-1", "POST"],
+    ["account/acct-1/orders", "POST"],
+    ["order/order-1", "POST"],
+    ["order/order-1/finalize", "POST"],
+    ["order/order-1/cert", "POST"],
+    ["new-authz", "POST"],
+    ["authorization/authz-1", "POST"],
+    ["challenge/authz-1/http-01", "POST"],
+    ["revoke-cert", "POST"],
+    ["key-change", "POST"],
+  ])("[F-A8] answers PUT, PATCH and DELETE of %s with 405 and what it allows: %s", async (path, allow) => {
+    const world = await newAcmeWorld()
+    const key = await newAcmeKey()
+    const url = `${base}/${path}`
+    const { headers: found } = await world.request("HEAD", `${base}/new-nonce`, { token: null })
+    const nonce = found.get("replay-nonce") ?? ""
+    const body = JSON.stringify(await signedBy(key, { alg: "ES256", nonce, url, jwk: key.jwk }, {}))
+    for (const method of ["PUT", "PATCH", "DELETE"]) {
+      const headers = { "content-type": "application/jose+json" }
+      const answer = await world.request(method, url, { token: null, headers, body })
+      expect(answer).toMatchObject({
+        status: 405,
+        body: { type: "urn:ietf:params:acme:error:malformed", status: 405, detail: expect.any(String) },
+      })
+      expect(answer.headers.get("content-type")).toBe("application/problem+json")
+      expect(answer.headers.get("allow")).toBe(allow)
+    }
+    // Nothing has come of it, the nonce neither.
+    const made = await world.request("POST", `${base}/new-account`, {
+      token: null,
+      headers: { "content-type": "application/jose+json" },
+      body: JSON.stringify(await signedBy(key, { alg: "ES256", nonce, url: `${base}/new-account`, jwk: key.jwk }, {})),
+    })
+    expect(made.status).toBe(201)
+  })
+
+  test("[F-A8] new-eab, which is of the API, takes PUT as POST", async () => {
+    const world = await newAcmeWorld()
+    expect((await world.pki("PUT", "/pki/acme/new-eab", { body: {} })).status).toBe(200)
+  })
+
+  test("[F-A8] is open to pages of every origin, with every answer (RFC 8555, section 6.1)", async () => {
+    const world = await newAcmeWorld()
+    const client = await AcmeTestClient.open(world, base)
+    const shared = (answer: { headers: Headers }) => {
+      expect(answer.headers.get("access-control-allow-origin")).toBe("*")
+      const exposed = answer.headers.get("access-control-expose-headers")?.split(", ")
+      expect(exposed).toEqual(["Link", "Location", "Replay-Nonce", "Retry-After"])
+    }
+    shared(await client.get(`${base}/directory`))
+    shared(await client.get(`${base}/new-nonce`, "HEAD"))
+    shared(await client.register())
+    shared(await client.post("/new-order", { identifiers: [] }))
+    shared(await client.get(`${base}/new-order`))
+    shared(await client.get(`${base}/renewal-info/a`))
+    for (const path of ["directory", "new-nonce", "new-account", "order/order-1/finalize"]) {
+      const headers = {
+        origin: "https://page.example",
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "content-type",
+      }
+      const answer = await world.request("OPTIONS", `${base}/${path}`, { token: null, headers })
+      expect([answer.status, answer.body]).toEqual([204, undefined])
+      shared(answer)
+      expect(answer.headers.get("allow")).toContain("POST")
+      expect(answer.headers.get("access-control-allow-methods")).toBe(answer.headers.get("allow"))
+      expect(answer.headers.get("access-control-allow-headers")).toBe("Content-Type")
+      expect(Number(answer.headers.get("access-control-max-age"))).toBeGreaterThan(0)
+    }
+    await world.pki("POST", "/pki/config/acme", { body: { enabled: false } })
+    shared(await client.get(`${base}/directory`))
+  })
+
+  test("[F-A8] nothing but ACME is open to pages of other origins", async () => {
+    const world = await newAcmeWorld()
+    for (const path of ["/pki/roles/web", "/pki/acme/new-eab", "/pki/eab", "/pki/acme/mgmt/order"]) {
+      const preflight = await world.pki("OPTIONS", path, { token: null })
+      expect(preflight.status).toBeGreaterThanOrEqual(400)
+      expect(preflight.headers.has("access-control-allow-origin")).toBe(false)
+      const answer = await world.pki("GET", path)
+      expect(answer.headers.has("access-control-allow-origin")).toBe(false)
+    }
   })
 })
 

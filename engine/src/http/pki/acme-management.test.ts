@@ -68,10 +68,10 @@ describe("accounts, as an administrator sees them", () => {
     const id = client.account?.split("/").at(-1) ?? ""
     const changed = await world.pki("POST", `${accounts}/${id}`, { body: { status: "revoked" } })
     expect(changed.body.data).toMatchObject({ status: "revoked", revoked_time: time })
-    expect(await client.post(url)).toMatchObject({ status: 403, problem: "unauthorized" })
+    expect(await client.post(url)).toMatchObject({ status: 401, problem: "unauthorized" })
     const again = await AcmeTestClient.open(world, base)
     again.key = client.key
-    expect(await again.register()).toMatchObject({ status: 403, problem: "unauthorized" })
+    expect(await again.register()).toMatchObject({ status: 401, problem: "unauthorized" })
     const enabled = await world.pki("POST", `${accounts}/${id}`, { body: { status: "valid" } })
     expect(enabled.body.data).toMatchObject({ status: "valid", revoked_time: "" })
     const order = await client.post("/new-order", { identifiers: [{ type: "dns", value: "localhost" }] })

@@ -80,7 +80,7 @@ describe.each(databaseKinds.filter(({ available, name }) => available && name !=
       const order = { identifiers: [localhost] }
       expect((await elsewhere.post("/new-order", order)).status).toBe(201)
       expect((await client.post(client.account ?? "", { status: "deactivated" })).status).toBe(200)
-      expect(await elsewhere.post("/new-order", order)).toMatchObject({ status: 403, problem: "unauthorized" })
+      expect(await elsewhere.post("/new-order", order)).toMatchObject({ status: 401, problem: "unauthorized" })
     })
   },
 )

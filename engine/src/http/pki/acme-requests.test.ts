@@ -53,6 +53,30 @@ describe("a request that is not as it should be", () => {
       "badNonce",
     ],
     [
+      "with a nonce that is no base64url [F-A8]",
+      async (client) => client.post("/new-order", identifiers, { nonce: "a nonce!" }),
+      400,
+      "malformed",
+    ],
+    [
+      "with a nonce of a length that base64url has not [F-A8]",
+      async (client) => client.post("/new-order", identifiers, { nonce: "AAAAA" }),
+      400,
+      "malformed",
+    ],
+    [
+      "with a nonce in base64url with padding [F-A8]",
+      async (client) => client.post("/new-order", identifiers, { nonce: "AAA=" }),
+      400,
+      "malformed",
+    ],
+    [
+      "with a nonce that is no text [F-A8]",
+      async (client) => unsigned(client, { alg: "ES256", nonce: 7 }),
+      400,
+      "malformed",
+    ],
+    [
       "without a nonce",
       async (client) => client.post("/new-order", identifiers, { header: { nonce: undefined } }),
       400,
@@ -330,7 +354,7 @@ describe("what anybody may get", () => {
     const client = await AcmeTestClient.registered(world, base)
     await client.post(client.account ?? "", { status: "deactivated" })
     for (const path of ["/directory", "/new-nonce"])
-      expect(await client.post(path)).toMatchObject({ status: 403, problem: "unauthorized" })
+      expect(await client.post(path)).toMatchObject({ status: 401, problem: "unauthorized" })
   })
 })
 

@@ -45,6 +45,7 @@ import {
 import { encodeEabInfo, encodeNewEab, newEabParameters } from "../../wire/pki/eab.ts"
 import { writePem } from "../../x509/pem.ts"
 import { answer, listed, nothing, param, type PkiRequest, type PkiResponse, type PkiRoute } from "../pki-route.ts"
+import { acmeCorsHeaders } from "./acme-cors.ts"
 
 /** Every path that has a directory, as it lies below the mount. */
 const directories: readonly { readonly path: string; readonly of: (params: Params) => Directory }[] = [
@@ -424,6 +425,7 @@ function responseTo(reply: Reply, entrance: Entrance): PkiResponse {
   const { status = 200, document, pem, location, links = [], isIndex = false, retryAfterMs } = reply
   const headers: Record<string, string | readonly string[]> = {
     "cache-control": "no-store",
+    ...acmeCorsHeaders,
     "replay-nonce": entrance.newNonce(),
   }
   // Each in a line of its own: dehydrated reads no further than the first of a line.
@@ -456,6 +458,7 @@ function refusal(error: unknown, entrance: Entrance | undefined): PkiResponse {
     headers: {
       "content-type": problemType,
       "cache-control": "no-store",
+      ...acmeCorsHeaders,
       ...(entrance === undefined
         ? {}
         : { "replay-nonce": entrance.newNonce(), link: `<${entrance.base}/directory>;rel="index"` }),
