@@ -9,6 +9,7 @@ import { assertKeyAllowed, assertRsaExponent } from "../pki/keys/key-check.ts"
 import { recordRevocation } from "../pki/revoke/record-revocation.ts"
 import { type RateLimits, rateLimitsFor } from "../pki/settings/acme-settings.ts"
 import type { PublicKey } from "../x509/public-key.ts"
+import type { Certificate } from "../x509/certificate.ts"
 import { isKeyOfJwk } from "../x509/jwk.ts"
 import { weakKeyProblem } from "../x509/weak-rsa.ts"
 import type { SerialNumber } from "../x509/serial-number.ts"
@@ -54,7 +55,7 @@ import { readCertificateId, renewalWindow } from "./renewal-info.ts"
 
 import { DirectoryService } from "./directory-service.ts"
 import { accountView, challengesShown, challengeView, orderView } from "./views.ts"
-import { badCsrKey, type ReadCsr, readCsr, readGiven } from "./given.ts"
+import { badCsrKey, identifiersOf, isIssuedByKey, type ReadCsr, readCsr, readGiven } from "./given.ts"
 import { turnOf } from "./due-queue.ts"
 import { policyLeaseMs, roleLeaseMs } from "./finalization-queue.ts"
 import { type Approval, approveCsr, refuseOtherCsr } from "./order-policy.ts"
@@ -139,7 +140,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       }
       const now = this.context.runtime.clock.now()
       const id = newId("acct", this.context.runtime.random)
-      await registerWithin(this.#limitsOf(authority), stores, { id, mountId: mount.id, address: input.address, now })
+      await registerWithin(this.limitsOf(authority), stores, { id, mountId: mount.id, address: input.address, now })
       const account: AcmeAccount = {
         id,
         mountId: mount.id,
@@ -231,7 +232,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const now = this.context.runtime.clock.now()
       const { replaces } = input
       if (replaces !== null) await this.#refuseReplacement(authority, stores, account, distinct, replaces, now)
-      const limits = this.#limitsOf(authority)
+      const limits = this.limitsOf(authority)
       const proved = distinct.map(provedBy)
       // Who renews in time, as renewal information says, uses nothing up, but once for each certificate.
       if (replaces === null || (await stores.acmeOrders.wasToBeReplaced(authority.mount.id, replaces)))
@@ -427,7 +428,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
       const now = this.context.runtime.clock.now()
       const may =
         account !== undefined
-          ? await this.#mayRevoke(stores, account, record.names, serialNumber, now)
+          ? await this.#mayRevoke(stores, account, { certificate: parsed, serialNumber }, now)
           : "key" in signer && Buffer.compare(parsed.subjectPublicKeyInfo, signer.key.spki) === 0
       if (!may) throw refusal
       const known = await stores.revocations.find(mount.id, serialNumber)
@@ -450,10 +451,8 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     const authority = await this.served()
     return this.read(async (_current, { certificates, revocations, acmeOrders, renewalSignals }) => {
       const record = await certificates.find(authority.mount.id, serialNumber)
-      const issuer = record && authority.issuers.find(({ id }) => id === record.issuerId)
-      const own = issuer?.values.subjectKeyIdentifier
-      if (record === undefined || own === undefined || Buffer.compare(own, keyIdentifier) !== 0)
-        throw nothingThere("certificate")
+      if (record === undefined || !isIssuedByKey(record.certificate, keyIdentifier)) throw nothingThere("certificate")
+      const issuer = authority.issuers.find(({ id }) => id === record.issuerId)
       const revocation = await revocations.find(authority.mount.id, serialNumber)
       const order = await acmeOrders.ofCertificate(authority.mount.id, serialNumber)
       // What was ordered after the signal has been renewed, however far back its validity begins.
@@ -463,13 +462,9 @@ export class AcmeService extends DirectoryService implements AcmeServer {
         orderedAt: order?.createdAt ?? record.notBefore,
       })
       const now = this.context.runtime.clock.now()
-      const isDue = revocation !== undefined || issuer?.revokedAt !== null
+      const isDue = revocation !== undefined || (issuer !== undefined && issuer.revokedAt !== null)
       return renewalWindow(record, { serialNumber, now, isDue, signal })
     })
-  }
-
-  #limitsOf({ settings }: Authority): RateLimits {
-    return rateLimitsFor(settings.acme, this.path)
   }
 
   /**
@@ -490,7 +485,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     if (known !== undefined) return { authorization: known, created: false }
     const { random } = this.context.runtime
     const [id, mountId, accountId] = [newOrderedId("authz", random, now), account.mountId, account.id]
-    const limits = this.#limitsOf(authority)
+    const limits = this.limitsOf(authority)
     await refuseFailuresBeyond(limits, stores, { accountId, identifier, now })
     if (isAhead) await registerAuthorizationWithin(limits, stores, { id, mountId, accountId, now })
     const authorization: Authorization = {
@@ -534,32 +529,32 @@ export class AcmeService extends DirectoryService implements AcmeServer {
     replaces: string,
     now: Instant,
   ): Promise<void> {
-    const { serialNumber } = readCertificateId(replaces)
-    const before = await stores.acmeOrders.ofCertificate(mount.id, serialNumber)
-    if (before === undefined || before.accountId !== account.id)
+    const { keyIdentifier, serialNumber } = readCertificateId(replaces)
+    const record = await stores.certificates.find(mount.id, serialNumber)
+    const isNamed = record !== undefined && isIssuedByKey(record.certificate, keyIdentifier)
+    if (!isNamed || (await stores.acmeOrders.accountOfCertificate(mount.id, serialNumber)) !== account.id)
       throw unauthorized(`The certificate that the order "replaces" is none of this account's.`)
-    const names = new Set(identifiers.map(({ type, value }) => `${type} ${value}`))
-    if (!before.identifiers.some(({ type, value }) => names.has(`${type} ${value}`)))
+    if (!identifiers.some(({ value }) => record.names.includes(value)))
       throw malformed(`The order shares no identifier with the certificate that it "replaces".`)
     if ((await stores.acmeOrders.replacementOf(mount.id, replaces, now)) !== undefined)
       throw new AcmeProblem("alreadyReplaced", "The certificate has been replaced by another order.")
   }
 
-  /** Whoever ordered it, or has proved all of its names since (RFC 8555, section 7.6). */
+  /**
+   * RFC 8555, section 7.6: the account that ordered a certificate may revoke it, and so may every account that holds
+   * authorizations for all of its identifiers, whoever ordered or issued it.
+   */
   async #mayRevoke(
     { acmeOrders, acmeAuthorizations }: PkiStores,
     account: AccountStanding,
-    names: readonly string[],
-    serialNumber: SerialNumber,
+    { certificate, serialNumber }: { readonly certificate: Certificate; readonly serialNumber: SerialNumber },
     now: Instant,
   ): Promise<boolean> {
-    const order = await acmeOrders.ofCertificate(account.mountId, serialNumber)
-    if (order === undefined) return false
-    if (order.accountId === account.id) return true
-    for (const identifier of order.identifiers) {
-      if (!names.includes(identifier.value)) return false
+    if ((await acmeOrders.accountOfCertificate(account.mountId, serialNumber)) === account.id) return true
+    const identifiers = identifiersOf(certificate)
+    if (identifiers === undefined) return false
+    for (const identifier of identifiers)
       if ((await acmeAuthorizations.validFor(account.id, provedBy(identifier), now)) === undefined) return false
-    }
     return true
   }
 }

@@ -115,8 +115,9 @@ export interface AcmeOrderStore {
     time: { readonly after: Instant; readonly until: Instant },
     limit: number,
   ): Promise<{ readonly ended: number; readonly newly: number }>
-  /** Who asked for a certificate. */
   ofCertificate(mountId: MountId, serialNumber: SerialNumber): Promise<AcmeOrder | undefined>
+  /** Returns the account that ordered a certificate, also where the order has been deleted since. */
+  accountOfCertificate(mountId: MountId, serialNumber: SerialNumber): Promise<AcmeAccountId | undefined>
   /** Those that ended before an instant; the answer is how many, at most `limit`. */
   removeEnded(mountId: MountId, before: Instant, limit: number): Promise<number>
 }

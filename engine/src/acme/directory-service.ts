@@ -6,6 +6,7 @@ import type { BlockSigner } from "../core/signing.ts"
 import type { Authority } from "../pki/authority.ts"
 import type { PkiContext, PkiStores } from "../pki/authority-service.ts"
 import { IssuingService } from "../pki/certificates/issuing-service.ts"
+import { type RateLimits, rateLimitsFor } from "../pki/settings/acme-settings.ts"
 import type { AccountStanding, AcmeAccount, AcmeAccountId } from "./account.ts"
 import type { AccountKeys } from "./account-keys.ts"
 import type { AccountSigner } from "./acme.ts"
@@ -79,6 +80,10 @@ export abstract class DirectoryService extends IssuingService {
 
   /** What stands for this directory where there are others, of other mounts too. */
   protected readonly scopeOf = ({ mount }: Authority): string => `${mount.id} ${this.path}`
+
+  protected limitsOf({ settings }: Authority): RateLimits {
+    return rateLimitsFor(settings.acme, this.path)
+  }
 
   protected nonceSigner(authority: Authority): BlockSigner {
     return this.tools.nonceSigners.of(this.scopeOf(authority))

@@ -2,6 +2,7 @@
 // written in one transaction, so that of two who sign one certificate is kept, and the other was never there.
 import { isEngineError } from "../core/errors.ts"
 import type { Instant } from "../core/time.ts"
+import type { Authority } from "../pki/authority.ts"
 import type { CertificateRecord } from "../pki/certificates/certificate.ts"
 import { ExternalPolicyService } from "../pki/external-policy/external-policy-service.ts"
 import { issuanceOf } from "../pki/issue/issuance.ts"
@@ -19,6 +20,7 @@ import { isCaaOld } from "./order.ts"
 import { type Approval, approveCsr, namesProblem } from "./order-policy.ts"
 import { asksOwners, networkTermsOf, type OwnerQuestion, questionFor } from "./name-owners.ts"
 import { unauthorized } from "./problem.ts"
+import { registerCertificate } from "./rate-limits.ts"
 import type { NetworkTerms } from "./validation.ts"
 
 /** The order has come to its end by other hands. */
@@ -78,8 +80,8 @@ export class OrderSigning extends DirectoryService {
         throw unauthorized("The role stores no certificates, so ACME has none to hand out.")
       return {
         presented: { key, refuse: badCsrKey },
-        store: async (_current, stores) => {
-          await complete(stores, order, certificate)
+        store: async (current, stores) => {
+          await this.#complete(current, stores, order, certificate)
           await stores.certificates.insert(certificate)
         },
         value: certificate.notAfter,
@@ -95,7 +97,9 @@ export class OrderSigning extends DirectoryService {
   ): Promise<Instant> {
     const service = new ExternalPolicyService(this.context, this.mountPath, this.caller, this.recordKeyUse)
     const { clock } = this.context.runtime
-    const { acme } = (await this.served()).settings
+    const authority = await this.served()
+    const { acme } = authority.settings
+    const finish = (stores: PkiStores, record: CertificateRecord) => this.#complete(authority, stores, order, record)
     const request = {
       csr: `${writePem("CERTIFICATE REQUEST", parsed.der)}\n`,
       parameters: new Map([["identifiers", JSON.stringify(order.identifiers)]]),
@@ -111,7 +115,7 @@ export class OrderSigning extends DirectoryService {
         async settle(stores, record) {
           if (record.notAfter > clock.now() + acmeMaxTtlMs(acme))
             throw unauthorized("What the external policy service decided is valid for longer than max_ttl.")
-          await complete(stores, order, record)
+          await finish(stores, record)
         },
       })
       return notAfter
@@ -123,12 +127,17 @@ export class OrderSigning extends DirectoryService {
       throw error
     }
   }
-}
 
-async function complete(
-  { acmeOrders }: PkiStores,
-  order: ClaimedOrder,
-  { serialNumber, notAfter: keptUntil }: CertificateRecord,
-): Promise<void> {
-  if (!(await acmeOrders.complete(order, { serialNumber, keptUntil }))) throw new TurnLost()
+  /** Ends the order, and counts its certificate for its names. */
+  async #complete(
+    authority: Authority,
+    stores: PkiStores,
+    order: ClaimedOrder,
+    { serialNumber, notAfter: keptUntil }: CertificateRecord,
+  ): Promise<void> {
+    if (!(await stores.acmeOrders.complete(order, { serialNumber, keptUntil }))) throw new TurnLost()
+    const { id: orderId, mountId, identifiers } = order
+    const now = this.context.runtime.clock.now()
+    await registerCertificate(this.limitsOf(authority), stores, { mountId, orderId, identifiers, now })
+  }
 }

@@ -1,11 +1,12 @@
 // How much of a directory one account, one name or one address may use up. What there was is counted by what is stored of it, so
-// that every server on a store counts alike and none forgets.
+// that every server on a store counts alike and none forgets. Only what was proved counts against others: orders and failures
+// count for their account, certificates for their names (https://letsencrypt.org/docs/rate-limits/).
 import { dayMs, hourMs, type Instant } from "../core/time.ts"
 import type { MountId } from "../pki/mount.ts"
 import type { RateLimits } from "../pki/settings/acme-settings.ts"
 import type { AcmeAccountId } from "./account.ts"
-import type { Identifier, ProvedIdentifier } from "./identifier.ts"
-import type { AuthorizationId } from "./order.ts"
+import { type Identifier, provedBy, type ProvedIdentifier } from "./identifier.ts"
+import type { AcmeOrderId, AuthorizationId } from "./order.ts"
 import { AcmeProblem } from "./problem.ts"
 
 /** When the last but so many came about, counted from the newest; undefined where there were fewer since an instant. */
@@ -17,7 +18,6 @@ export interface Nth {
 
 export interface AcmeRateStore {
   orderOfAccount(accountId: AcmeAccountId, asked: Nth): Promise<Instant | undefined>
-  orderForName(mountId: MountId, name: Pick<Identifier, "type" | "value">, asked: Nth): Promise<Instant | undefined>
   /** By when the authorization was made that has failed. */
   failure(accountId: AcmeAccountId, identifier: ProvedIdentifier, asked: Nth): Promise<Instant | undefined>
   registration(mountId: MountId, source: string, asked: Nth): Promise<Instant | undefined>
@@ -27,11 +27,11 @@ export interface AcmeRateStore {
   sweep(before: Instant, limit: number): Promise<number>
 }
 
-/** Of an account that was made, or of an authorization that was asked for ahead of any order. */
+/** An account that was made, an authorization that was asked for ahead of any order, or a certificate that was issued for a name. */
 export interface Registration {
   readonly id: string
   readonly mountId: MountId
-  /** The address of whoever made the account; the account that asked for the authorization. */
+  /** The client's address for an account, the account's id for an authorization, the name for a certificate. */
   readonly source: string
   readonly at: Instant
 }
@@ -59,7 +59,7 @@ const limits = {
     setting: "ordersPerName",
     windowMs: 7 * dayMs,
     says: (maximum, name) =>
-      `There were ${maximum} orders for ${name} within 7 days, as many as orders_per_name allows.`,
+      `${maximum} certificates were issued for ${name} within 7 days, as many as orders_per_name allows.`,
   },
   accountsPerAddress: {
     setting: "accountsPerAddress",
@@ -79,6 +79,7 @@ const limits = {
 export const registrationsCountMs = Math.max(
   limits.accountsPerAddress.windowMs,
   limits.authorizationsPerAccount.windowMs,
+  limits.ordersPerName.windowMs,
 )
 
 /** Throws `rateLimited` where as many have been as there may be, and says when the oldest of them counts no more. */
@@ -101,13 +102,40 @@ export async function refuseOrdersBeyond(
   { mountId, accountId, identifiers, now }: OrderAsked,
 ): Promise<void> {
   await refuseBeyond("ordersPerAccount", settings, { now, find: (nth) => acmeRates.orderOfAccount(accountId, nth) })
-  for (const { type, value } of identifiers)
+  for (const name of distinctNames(identifiers))
     await refuseBeyond("ordersPerName", settings, {
       now,
-      who: value,
-      find: (nth) => acmeRates.orderForName(mountId, { type, value }, nth),
+      who: name.value,
+      find: (nth) => acmeRates.registration(mountId, sourceOf(name), nth),
     })
 }
+
+/** Counts a certificate for each of its names, in the transaction that stores it. */
+export async function registerCertificate(
+  settings: RateLimits,
+  { acmeRates }: { readonly acmeRates: AcmeRateStore },
+  { mountId, orderId, identifiers, now }: Issued,
+): Promise<void> {
+  if (settings.ordersPerName === 0) return
+  for (const name of distinctNames(identifiers.map(provedBy))) {
+    const source = sourceOf(name)
+    await acmeRates.register({ id: `${orderId} ${source}`, mountId, source, at: now })
+  }
+}
+
+interface Issued {
+  readonly mountId: MountId
+  readonly orderId: AcmeOrderId
+  readonly identifiers: readonly Identifier[]
+  readonly now: Instant
+}
+
+/** A name and its wildcard are one. */
+const distinctNames = (identifiers: readonly ProvedIdentifier[]): readonly ProvedIdentifier[] => [
+  ...new Map(identifiers.map((identifier) => [sourceOf(identifier), identifier])).values(),
+]
+
+const sourceOf = ({ type, value }: ProvedIdentifier): string => `${type} ${value}`
 
 interface OrderAsked {
   readonly mountId: MountId

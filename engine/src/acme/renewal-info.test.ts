@@ -9,6 +9,28 @@ test("a certificate is named as RFC 9773, section 4.1, names one", () => {
   expect(serialNumber).toBe("87:65:43:21")
 })
 
+describe("[F-A2] a certificate has one identifier (RFC 9773, section 4.1; X.690, section 8.3.2)", () => {
+  const key = "aYhba4dGQEHhs3uEe6CuLN4ByNQ"
+  const idOf = (serialNumber: string) => `${key}.${Buffer.from(serialNumber, "hex").toString("base64url")}`
+
+  test.each([
+    ["7f", "7f"],
+    ["0080", "80"],
+    ["01", "01"],
+    ["00ff01", "ff:01"],
+    ["1000", "10:00"],
+  ])("the serial number of the octets %s is %s", (octets, serialNumber) => {
+    expect(readCertificateId(idOf(octets)).serialNumber).toBe(serialNumber)
+  })
+
+  test.each(["007f", "0001", "000080", "80", "ff01", "00", "0000", `01${"00".repeat(20)}`])(
+    "the octets %s are no serial number in DER",
+    (octets) => {
+      expect(() => readCertificateId(idOf(octets))).toThrow(expect.objectContaining({ status: 400 }))
+    },
+  )
+})
+
 test.each(["", "a", "a.", ".a", "a.b.c", "aYhba4dGQEHhs3uEe6CuLN4ByNQ=.AIdlQyE", "aYhb.AA", "aYhb.AIdlQyF"])(
   "%j names none",
   (text) => {

@@ -5,7 +5,11 @@ import type { RenewalInfo } from "./acme.ts"
 import type { RenewalSignal } from "./management-store.ts"
 import { malformed } from "./problem.ts"
 
-/** The identifier of its issuer's key and its serial number, each in base64url (RFC 9773, section 4.1). */
+/**
+ * Reads the authority key identifier and the serial number, each in base64url (RFC 9773, section 4.1). The serial number is the
+ * content of a DER INTEGER, so that a certificate has one identifier: positive, with a leading zero octet only where the sign needs
+ * one (X.690, section 8.3.2).
+ */
 export function readCertificateId(text: string): {
   readonly keyIdentifier: Uint8Array
   readonly serialNumber: SerialNumber
@@ -13,8 +17,13 @@ export function readCertificateId(text: string): {
   const [, key = "", serial = ""] = /^([\w-]{1,64})\.([\w-]{1,32})$/.exec(text) ?? []
   const octets = Buffer.from(serial, "base64url")
   const serialNumber = serialNumberOf(octets)
+  const [first = 0, second = 0] = octets
+  const isMinimal = first > 0 || second >= 0x80
   const isCanonical =
-    octets.toString("base64url") === serial && Buffer.from(key, "base64url").toString("base64url") === key
+    first < 0x80 &&
+    isMinimal &&
+    octets.toString("base64url") === serial &&
+    Buffer.from(key, "base64url").toString("base64url") === key
   if (serialNumber === undefined || !isCanonical)
     throw malformed("A certificate is named by its authority key identifier and its serial number, as RFC 9773 says.")
   return { keyIdentifier: Buffer.from(key, "base64url"), serialNumber }

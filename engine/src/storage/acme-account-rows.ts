@@ -231,6 +231,8 @@ const revokeUnused = statement(
           .where("a.status_at", "<", before)
           .leftJoin("acme_orders as o", "o.account_id", "a.id")
           .where("o.id", "is", null)
+          .leftJoin("acme_certificates as c", "c.account_id", "a.id")
+          .where("c.account_id", "is", null)
           .limit(limit),
       ),
 )

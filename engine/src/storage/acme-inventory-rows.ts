@@ -39,6 +39,7 @@ export class AcmeInventoryRows implements AcmeInventoryStore {
   }
 
   async removeOrder(mountId: MountId, id: AcmeOrderId): Promise<boolean> {
+    await this.#session.run(keepAccountOfCertificate, { mountId, id })
     return (await this.#session.run(removeOrder, { mountId, id })) > 0
   }
 }
@@ -102,4 +103,24 @@ const orderById = statement((db, { mountId, id }: OfMount & { readonly id: strin
 
 const removeOrder = statement((db, { mountId, id }: OfMount & { readonly id: string }) =>
   db.deleteFrom("acme_orders").where("id", "=", id).where("mount_id", "=", mountId),
+)
+
+/** Of an order that is about to be deleted. */
+const keepAccountOfCertificate = statement((db, { mountId, id }: OfMount & { readonly id: string }) =>
+  db
+    .insertInto("acme_certificates")
+    .columns(["mount_id", "serial_number", "account_id", "expires_at"])
+    .expression(
+      db
+        .selectFrom("acme_orders")
+        .select([
+          "mount_id",
+          (select) => select.ref("serial_number").$notNull().as("serial_number"),
+          "account_id",
+          "expires_at",
+        ])
+        .where("id", "=", id)
+        .where("mount_id", "=", mountId)
+        .where("serial_number", "is not", null),
+    ),
 )

@@ -1,4 +1,4 @@
-import type { ExpressionBuilder } from "kysely"
+import { type ExpressionBuilder, sql } from "kysely"
 import type { AcmeAccountId } from "../acme/account.ts"
 import type { AcmeOrderStore, ClaimedOrder, Turn } from "../acme/acme-store.ts"
 import type { Identifier } from "../acme/identifier.ts"
@@ -133,7 +133,16 @@ export class AcmeOrderRows implements AcmeOrderStore {
     return row && orderOf(row)
   }
 
+  async accountOfCertificate(mountId: MountId, serialNumber: SerialNumber): Promise<AcmeAccountId | undefined> {
+    const certificate = { mountId, serialNumber: serialNumberOctets(serialNumber) }
+    const row =
+      (await this.#session.first(accountOfOrder, certificate)) ??
+      (await this.#session.first(accountOfDeletedOrder, certificate))
+    return row?.account_id as AcmeAccountId | undefined
+  }
+
   async removeEnded(mountId: MountId, before: Instant, limit: number): Promise<number> {
+    await this.#session.run(removeCertificates, { mountId, before, limit })
     return this.#session.run(removeOrders, { mountId, before, limit })
   }
 }
@@ -455,6 +464,27 @@ const orderOfCertificate = statement((db, { mountId, serialNumber }: { mountId: 
     .where("serial_number", "=", serialNumber),
 )
 
+interface OfCertificate {
+  readonly mountId: string
+  readonly serialNumber: Uint8Array
+}
+
+const accountOfOrder = statement((db, { mountId, serialNumber }: OfCertificate) =>
+  db
+    .selectFrom("acme_orders")
+    .select("account_id")
+    .where("mount_id", "=", mountId)
+    .where("serial_number", "=", serialNumber),
+)
+
+const accountOfDeletedOrder = statement((db, { mountId, serialNumber }: OfCertificate) =>
+  db
+    .selectFrom("acme_certificates")
+    .select("account_id")
+    .where("mount_id", "=", mountId)
+    .where("serial_number", "=", serialNumber),
+)
+
 interface Ended {
   readonly mountId: string
   readonly before: number
@@ -474,5 +504,20 @@ const removeOrders = statement((db, { mountId, before, limit }: Ended) =>
         .where("expires_at", "<", before)
         .orderBy("expires_at")
         .limit(limit),
+    ),
+)
+
+const removeCertificates = statement((db, { mountId, before, limit }: Ended) =>
+  db
+    .deleteFrom("acme_certificates")
+    .where(
+      (where) =>
+        sql<boolean>`${where.refTuple("mount_id", "serial_number")} in (${db
+          .selectFrom("acme_certificates")
+          .select(["mount_id", "serial_number"])
+          .where("mount_id", "=", mountId)
+          .where("expires_at", "<", before)
+          .orderBy("expires_at")
+          .limit(limit)})`,
     ),
 )

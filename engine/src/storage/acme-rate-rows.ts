@@ -1,5 +1,5 @@
 import type { AcmeAccountId } from "../acme/account.ts"
-import type { Identifier, ProvedIdentifier } from "../acme/identifier.ts"
+import type { ProvedIdentifier } from "../acme/identifier.ts"
 import type { AcmeRateStore, Nth, Registration } from "../acme/rate-limits.ts"
 import type { Instant } from "../core/time.ts"
 import type { MountId } from "../pki/mount.ts"
@@ -15,14 +15,6 @@ export class AcmeRateRows implements AcmeRateStore {
 
   async orderOfAccount(accountId: AcmeAccountId, { since, nth }: Nth): Promise<Instant | undefined> {
     return (await this.#session.first(orderOfAccount, { accountId, since, before: nth - 1 }))?.created_at
-  }
-
-  async orderForName(
-    mountId: MountId,
-    { type, value }: Pick<Identifier, "type" | "value">,
-    { since, nth }: Nth,
-  ): Promise<Instant | undefined> {
-    return (await this.#session.first(orderForName, { mountId, type, value, since, before: nth - 1 }))?.created_at
   }
 
   async failure(
@@ -61,24 +53,6 @@ const orderOfAccount = statement((db, { accountId, since, before }: Since & { ac
     .orderBy("created_at", "desc")
     .limit(1)
     .offset(before),
-)
-
-/** An order that has a name and its wildcard is one order. */
-const orderForName = statement(
-  (db, { mountId, type, value, since, before }: Since & { mountId: string; type: string; value: string }) =>
-    db
-      .selectFrom("acme_authorizations as a")
-      .innerJoin("acme_order_authorizations as of", "of.authorization_id", "a.id")
-      .innerJoin("acme_orders as o", "o.id", "of.order_id")
-      .select(["o.id", "o.created_at"])
-      .distinct()
-      .where("a.mount_id", "=", mountId)
-      .where("a.type", "=", type)
-      .where("a.value", "=", value)
-      .where("o.created_at", ">", since)
-      .orderBy("o.created_at", "desc")
-      .limit(1)
-      .offset(before),
 )
 
 const failure = statement((db, asked: Since & { accountId: string; type: string; value: string; wildcard: number }) =>

@@ -73,6 +73,7 @@ export interface Tables {
   acme_challenges: AcmeChallengeRow
   acme_nonces: AcmeNonceRow
   acme_registrations: AcmeRegistrationRow
+  acme_certificates: AcmeCertificateRow
   acme_renewal_signals: AcmeRenewalSignalRow
   acme_renewal_serial_numbers: AcmeRenewalSerialNumberRow
   blocked_keys: BlockedKeyRow
@@ -952,10 +953,18 @@ export interface AcmeChallengeRow {
 }
 
 /** Of an account that was made, or of an authorization that was asked for ahead of any order. */
+export interface AcmeCertificateRow {
+  mount_id: string
+  serial_number: Uint8Array
+  account_id: string
+  /** The certificate's end of validity. */
+  expires_at: number
+}
+
 export interface AcmeRegistrationRow {
   id: string
   mount_id: string
-  /** From which the account was made; the id of the account that asked for the authorization. */
+  /** What is counted: by accounts the address they were made from, by authorizations the account's id, by certificates the name. */
   address: string
   registered_at: number
 }

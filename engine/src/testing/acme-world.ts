@@ -106,6 +106,8 @@ const hurry = 60
 export function renewalIdOf(leaf: X509Certificate): string {
   const marker = Buffer.from("0603551d23041830168014", "hex")
   const at = leaf.raw.indexOf(marker) + marker.length
-  const serialNumber = Buffer.from(leaf.serialNumber, "hex")
+  const magnitude = Buffer.from(leaf.serialNumber, "hex")
+  // DER writes a sign octet before a magnitude whose first bit is set.
+  const serialNumber = (magnitude[0] ?? 0) < 0x80 ? magnitude : Buffer.concat([Buffer.of(0), magnitude])
   return `${leaf.raw.subarray(at, at + 20).toString("base64url")}.${serialNumber.toString("base64url")}`
 }

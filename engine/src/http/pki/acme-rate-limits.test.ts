@@ -71,17 +71,51 @@ describe("a limit that is reached is told with the time when it ends, and ends t
     expect(await authorize(client, "c.example.com")).toMatchObject(limited("orders_per_account"))
   })
 
-  test("of orders for one name by anybody, where a name and its wildcard are one order", async () => {
+  test("[F-A1] of certificates issued for one name to anybody, where a name and its wildcard are one", async () => {
     const { clock, options } = adjustable()
-    const world = await newAcmeWorld({ settings: { orders_per_name: 2 }, role: {}, options })
+    const { world, responder } = await newProvingWorld({ settings: { orders_per_name: 2 }, options })
     const [client, other] = [await AcmeTestClient.registered(world, base), await AcmeTestClient.registered(world, base)]
-    expect((await order(client, "a.example.com", "*.a.example.com")).status).toBe(201)
-    expect((await order(other, "a.example.com", "b.example.com")).status).toBe(201)
-    expect(await order(client, "c.example.com", "a.example.com")).toMatchObject(limited("a.example.com"))
-    expect(await order(other, "*.a.example.com")).toMatchObject(limited("orders_per_name"))
-    expect((await order(client, "b.example.com", "c.example.com")).status).toBe(201)
+    await issued(client, responder)
+    expect((await order(other, "localhost")).status).toBe(201)
+    await issued(other, responder)
+    for (const by of [client, other, await AcmeTestClient.registered(world, base)]) {
+      const refused = await order(by, "c.example.com", "localhost")
+      expect(refused).toMatchObject(limited("2 certificates were issued for localhost"))
+      const waitS = Number(refused.headers.get("retry-after"))
+      expect(waitS).toBeGreaterThan((7 * dayMs - hourMs) / 1_000)
+      expect(waitS).toBeLessThanOrEqual((7 * dayMs) / 1_000)
+      expect(await order(by, "*.localhost")).toMatchObject(limited("orders_per_name"))
+      expect((await order(by, "c.example.com")).status).toBe(201)
+    }
     clock.aheadMs = 7 * dayMs
-    expect((await order(await AcmeTestClient.registered(world, base), "a.example.com")).status).toBe(201)
+    expect((await order(await AcmeTestClient.registered(world, base), "localhost")).status).toBe(201)
+  })
+
+  test("[F-A1] orders for a name that is not proved count for their account alone", async () => {
+    const { world, responder } = await newProvingWorld({ settings: { orders_per_name: 1, orders_per_account: 4 } })
+    const stranger = await AcmeTestClient.registered(world, base)
+    expect((await order(stranger, "localhost")).status).toBe(201)
+    expect((await order(stranger, "localhost", "*.localhost")).status).toBe(201)
+    const given = await order(stranger, "localhost")
+    await stranger.post(given.body.authorizations[0], { status: "deactivated" })
+    expect((await order(stranger, "localhost")).status).toBe(201)
+    expect(await order(stranger, "localhost")).toMatchObject(limited("orders_per_account"))
+    const owner = await AcmeTestClient.registered(world, base)
+    await issued(owner, responder)
+    expect(await order(owner, "localhost")).toMatchObject(limited("orders_per_name"))
+  })
+
+  test("[F-A1] certificates count whatever becomes of their orders and authorizations", async () => {
+    const { world, responder } = await newProvingWorld({ settings: { orders_per_name: 1 } })
+    const client = await AcmeTestClient.registered(world, base)
+    const { url } = await issued(client, responder)
+    const { authorizations } = (await client.post(url)).body
+    await client.post(authorizations[0], { status: "deactivated" })
+    await world.pki("DELETE", `/pki/acme/mgmt/order/${url.split("/").at(-1)}`)
+    await world.pki("DELETE", `/pki/acme/mgmt/account/keyid/${client.account?.split("/").at(-1)}`)
+    expect(await order(await AcmeTestClient.registered(world, base), "localhost")).toMatchObject(
+      limited("orders_per_name"),
+    )
   })
 
   test("of accounts from one address", async () => {

@@ -33,7 +33,7 @@ export interface AcmeSettings {
   readonly website: string
   /** What may be used up, 0 for any number; beyond the specification. Of one account, within 3 hours. */
   readonly ordersPerAccount: number
-  /** Of all accounts, within 7 days. */
+  /** Certificates issued for a name, to all accounts, within 7 days. */
   readonly ordersPerName: number
   /** New ones, within 3 hours. */
   readonly accountsPerAddress: number

@@ -44,4 +44,5 @@ export const migrations: readonly Migration[] = [
   loaded("0033-kubernetes-logins", async () => (await import("./0033-kubernetes-logins.ts")).kubernetesLoginsMigration),
   loaded("0034-nonces-by-digest", async () => (await import("./0034-nonces-by-digest.ts")).noncesByDigestMigration),
   loaded("0043-blocked-keys", async () => (await import("./0043-blocked-keys.ts")).blockedKeysMigration),
+  loaded("0045-acme-certificates", async () => (await import("./0045-acme-certificates.ts")).acmeCertificatesMigration),
 ]
