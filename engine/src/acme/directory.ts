@@ -1,7 +1,8 @@
 // Which directory a request has come to, and what it may issue by (specification 4.1).
 import { derived } from "../core/derived.ts"
-import { type Authority, findIssuer, issuerOf } from "../pki/authority.ts"
+import { type Authority, findIssuer } from "../pki/authority.ts"
 import type { HeldIssuer } from "../pki/issuers/held-issuer.ts"
+import { defaultReference } from "../pki/names/reference-name.ts"
 import { type Role, roleDefaults } from "../pki/roles/role.ts"
 import {
   acmeObstacle,
@@ -161,11 +162,10 @@ function explicitIssuer(authority: Authority, reference: string): HeldIssuer {
 }
 
 function namedIssuer(authority: Authority, reference: string): HeldIssuer {
-  try {
-    return issuerOf(authority, reference)
-  } catch (error) {
-    throw new AcmeProblem("serverInternal", error instanceof Error ? error.message : "There is no issuer.")
-  }
+  const issuer = findIssuer(authority, reference)
+  if (issuer !== undefined) return issuer
+  const missing = reference === defaultReference ? "default issuer" : `issuer ${JSON.stringify(reference)}`
+  throw new AcmeProblem("malformed", `The mount has no ${missing}, so this directory issues nothing.`, { status: 404 })
 }
 
 /** Of `sign-verbatim`: what a client has proved it has, and nothing else, is in the certificate. */
@@ -175,4 +175,6 @@ const anyProvedName: Role = {
   requireCn: false,
   keyType: "any",
   clientFlag: false,
+  // `max_ttl` bounds what a client asks for.
+  notAfterBound: "permit",
 }

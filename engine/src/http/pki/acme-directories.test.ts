@@ -243,6 +243,47 @@ describe("[P-4.1-p1] which directories issue, and what by:", () => {
   })
 })
 
+describe("[F-A12] a mount without a default issuer", () => {
+  async function withoutIssuer() {
+    const world = await newAcmeWorld()
+    expect((await world.pki("DELETE", "/pki/issuer/root")).status).toBeLessThan(300)
+    return world
+  }
+  const reason = { status: 404, problem: "malformed", body: { detail: expect.stringContaining("default issuer") } }
+
+  test("has no directory, and says why", async () => {
+    const world = await withoutIssuer()
+    const client = await AcmeTestClient.registered(world, base)
+    expect(await client.get(`${base}/directory`)).toMatchObject(reason)
+    expect(await client.post("/directory")).toMatchObject(reason)
+    const identifier = { type: "dns", value: "www.example.com" }
+    expect(await client.post("/new-order", { identifiers: [identifier] })).toMatchObject(reason)
+    expect(await client.post("/new-authz", { identifier })).toMatchObject(reason)
+    expect(await client.get(`${acmeCluster}/roles/web/acme/directory`)).toMatchObject(reason)
+    const eab = await world.pki("POST", "/pki/acme/new-eab")
+    expect([eab.status, eab.body.errors]).toEqual([400, [expect.stringContaining("default issuer")]])
+    await world.pki("POST", "/pki/roles/gone", { body: { issuer_ref: "gone", allow_any_name: true } })
+    expect(await client.get(`${acmeCluster}/roles/gone/acme/directory`)).toMatchObject({
+      status: 404,
+      problem: "malformed",
+      body: { detail: expect.stringContaining("gone") },
+    })
+  })
+
+  test.each([
+    ["sign-verbatim", {}, /no default issuer/],
+    ["its default issuer by a role", { default_directory_policy: "role:web" }, /no default issuer/],
+    ["no issuer", { default_directory_policy: "forbid" }, /^$/],
+  ])("warns when ACME is enabled with a directory that follows %s", async (_how, settings, warning) => {
+    const world = await withoutIssuer()
+    const { status, body } = await world.pki("POST", "/pki/config/acme", { body: { enabled: true, ...settings } })
+    expect(status).toBe(200)
+    expect(body.warnings).toMatch(warning)
+    const off = await world.pki("POST", "/pki/config/acme", { body: { enabled: false } })
+    expect(off.body.warnings).toBe("")
+  })
+})
+
 test("[P-4.2-r4] [P-4.2-r5] [P-2.4-r1] the configuration is read whole, and written in parts", async () => {
   const world = await openWorld()
   onTestFinished(() => world[Symbol.asyncDispose]())

@@ -4,6 +4,7 @@ import type { Fault } from "../../core/errors.ts"
 import { hourMs } from "../../core/time.ts"
 import { parseIpAddress, parseIpRange } from "../names/ip-address.ts"
 import type { Mount } from "../mount.ts"
+import { defaultReference } from "../names/reference-name.ts"
 import type { Role } from "../roles/role.ts"
 
 export const eabPolicies = ["not-required", "new-account-required", "always-required"] as const
@@ -156,6 +157,20 @@ export function acmeSettingsFaults(settings: AcmeSettings, around: AcmeSurroundi
     if (settings[field] !== "" && URL.parse(settings[field])?.protocol.startsWith("http") !== true)
       refuse(field, `"${field === "website" ? "website" : "terms_of_service"}" must be an http or https URL`)
   return faults
+}
+
+/** Returns warnings of settings that are enabled and serve nothing: the directories of the default policy lack an issuer. */
+export function acmeIssuerWarnings(
+  settings: Pick<AcmeSettings, "enabled" | "defaultDirectoryPolicy">,
+  { roles, hasIssuer }: Pick<AcmeSurroundings, "roles" | "hasIssuer">,
+): readonly string[] {
+  const policy = parseDirectoryPolicy(settings.defaultDirectoryPolicy)
+  if (!settings.enabled || (policy?.kind !== "sign-verbatim" && policy?.kind !== "role")) return []
+  const role = policy.kind === "role" ? roles.get(policy.role) : undefined
+  const reference = role?.issuerRef ?? defaultReference
+  if (hasIssuer(reference)) return []
+  const missing = reference === defaultReference ? "default issuer" : `issuer ${reference}`
+  return [`the mount has no ${missing}, so the ACME directories that use it answer 404 until it has one`]
 }
 
 const rateMaximum = 1_000_000

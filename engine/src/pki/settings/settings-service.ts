@@ -4,7 +4,13 @@ import { AuthorityService } from "../authority-service.ts"
 import { filledUrls, urlFaults } from "../issuers/authority-urls.ts"
 import { type AuthorityUrls, defaultIssuerSettings } from "../issuers/issuer.ts"
 import { defaultReference } from "../names/reference-name.ts"
-import { type AcmeSettings, acmeSettingsFaults, asksOwnersAnew, type WrittenAcmeSettings } from "./acme-settings.ts"
+import {
+  acmeIssuerWarnings,
+  type AcmeSettings,
+  acmeSettingsFaults,
+  asksOwnersAnew,
+  type WrittenAcmeSettings,
+} from "./acme-settings.ts"
 import { clusterFaults, withoutSlashes } from "./cluster-settings.ts"
 import type {
   ClusterSettings,
@@ -90,7 +96,7 @@ export class SettingsService extends AuthorityService implements Settings {
       const value = { ...settings.acme, ...patch }
       const hasIssuer = (reference: string) => findIssuer(authority, reference) !== undefined
       refuseFaults(acmeSettingsFaults(value, { mount, clusterPath: settings.cluster.path, roles, hasIssuer }))
-      return { value, warnings: noStoreWarnings(value, roles) }
+      return { value, warnings: [...noStoreWarnings(value, roles), ...acmeIssuerWarnings(value, { roles, hasIssuer })] }
     }
     const { value, warnings } = await this.#change("acme", rule, async ({ mount, settings }, after, store) => {
       if (!asksOwnersAnew(settings.acme.caaIdentities, after.caaIdentities)) return
