@@ -147,8 +147,9 @@ export abstract class DirectoryService extends IssuingService {
     const open = openDirectory(authority, this.directory)
     const decider = deciderFor(authority, this.directory, open, profile)
     const terms = (by: RoleDecider): OrderTerms => {
-      const { overMaximum: _said, ...validity } = this.validityTerms(authority, by, { clampTtl: true })
-      return { role: by.role, settings: authority.settings.acme, ...validity }
+      const { mountTtls, issuer, now } = this.validityTerms(authority, by, { clampTtl: true })
+      const { notBefore } = by.issuer.parsed
+      return { role: by.role, settings: authority.settings.acme, mountTtls, now, issuer: { ...issuer, notBefore } }
     }
     return { decider, terms }
   }

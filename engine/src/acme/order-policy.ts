@@ -2,7 +2,6 @@
 // that decides, and nothing that a CSR says besides its key (pki-facts 3.1).
 import { derived } from "../core/derived.ts"
 import { type EngineError, isEngineError } from "../core/errors.ts"
-import type { Instant } from "../core/time.ts"
 import { oids } from "../x509/asn1/oids.ts"
 import type { CertificationRequest } from "../x509/certification-request.ts"
 import type { GeneralName } from "../x509/general-name.ts"
@@ -13,44 +12,56 @@ import { formatIpAddress } from "../pki/names/ip-address.ts"
 import { subjectMaxima, valuesOf } from "../pki/names/subject.ts"
 import type { Authority } from "../pki/authority.ts"
 import type { CsrFacts } from "../pki/issue/request.ts"
-import type { ValidityRules, ValidityTerms } from "../pki/issue/validity.ts"
 import { approve, type ApprovedRequest } from "../pki/policy/approve.ts"
-import type { NotAfterBound, Role } from "../pki/roles/role.ts"
-import { acmeMaxTtlMs, type AcmeSettings } from "../pki/settings/acme-settings.ts"
+import type { Role } from "../pki/roles/role.ts"
+import type { AcmeSettings } from "../pki/settings/acme-settings.ts"
 import { type Identifier, isWildcard } from "./identifier.ts"
+import {
+  type AskedValidity,
+  issuerBoundFor,
+  isValidityFault,
+  orderValidityRules,
+  type OrderValidityTerms,
+  refuseOtherValidity,
+} from "./order-validity.ts"
 import { AcmeProblem, type Subproblem } from "./problem.ts"
 
-export interface OrderTerms extends Omit<ValidityTerms, "rules" | "beyondIssuer" | "overMaximum"> {
-  readonly role: Role
+export interface OrderTerms extends OrderValidityTerms {
   readonly settings: Pick<AcmeSettings, "maxTtlMs" | "allowRoleExtKeyUsage">
 }
 
-export interface Asked {
+export interface Asked extends AskedValidity {
   readonly identifiers: readonly Identifier[]
-  readonly notBefore: Instant | null
-  readonly notAfter: Instant | null
 }
 
-/** Before anything is proved: throws `rejectedIdentifier` with a subproblem for each name, or `malformed` for the instants. */
+/**
+ * Checks an order before anything is proved: throws `rejectedIdentifier` with a subproblem for each name, `malformed` for instants
+ * that the client asked for, and `serverInternal` where no client could get a certificate.
+ */
 export function refuseUnissuable(asked: Asked, terms: OrderTerms): void {
   const key = suitableKey(terms.role)
   const refusal = refusalOf(() => approveNames(asked, key, terms))
   if (refusal === undefined) return
   const subproblems = asked.identifiers.flatMap((identifier): Subproblem[] => {
-    const ofIt = refusalOf(() =>
-      approveNames({ ...asked, identifiers: [identifier], notAfter: null, notBefore: null }, key, terms),
-    )
-    return ofIt === undefined
+    const ofIt = refusalOf(() => approveNames({ ...asked, identifiers: [identifier] }, key, terms))
+    const details = (ofIt?.faults ?? []).filter((fault) => !isValidityFault(fault)).map((fault) => fault.detail)
+    return details.length === 0
       ? []
-      : [{ type: "rejectedIdentifier", detail: ofIt.message, identifier: { ...identifier } }]
+      : [{ type: "rejectedIdentifier", detail: details.join("; "), identifier: { ...identifier } }]
   })
   const [first] = subproblems
-  if (first === undefined) throw new AcmeProblem("malformed", refusal.message)
+  if (first === undefined) throw validityProblem(refusal, asked) ?? new AcmeProblem("malformed", refusal.message)
   throw new AcmeProblem(
     "rejectedIdentifier",
     subproblems.length === 1 ? first.detail : `${subproblems.length} of the identifiers cannot be issued for.`,
     { subproblems },
   )
+}
+
+/** Returns the problem of an order whose instants alone are refused; undefined where something else is. */
+function validityProblem({ faults, message }: EngineError, { notBefore, notAfter }: AskedValidity) {
+  if (!faults.every(isValidityFault)) return undefined
+  return new AcmeProblem(notBefore === null && notAfter === null ? "serverInternal" : "malformed", message)
 }
 
 /** What a CSR was found to be allowed, for as long as the mount is the same. */
@@ -59,7 +70,7 @@ export interface Approval {
   readonly approved: ApprovedRequest
 }
 
-/** Of a CSR whose signature is verified. Throws `badCSR`. */
+/** Of a CSR whose signature is verified. Throws `badCSR`, or a problem of the order's instants. */
 export function approveCsr(
   asked: Asked,
   { request, key }: { readonly request: CertificationRequest; readonly key: KeyAlgorithm },
@@ -71,7 +82,7 @@ export function approveCsr(
     const rsaExponent = rsaExponentOf(readPublicKey(request.subjectPublicKeyInfo))
     return approveNames({ ...asked, commonName: commonName.toLowerCase() }, key, terms, rsaExponent)
   } catch (error) {
-    if (isEngineError(error, "invalid")) throw new AcmeProblem("badCSR", error.message)
+    if (isEngineError(error, "invalid")) throw validityProblem(error, asked) ?? new AcmeProblem("badCSR", error.message)
     throw error
   }
 }
@@ -90,21 +101,32 @@ export function refuseOtherCsr(
 }
 
 function approveNames(
-  { identifiers, notBefore, notAfter, commonName = "" }: Asked & { readonly commonName?: string },
+  { identifiers, commonName = "", ...asked }: Asked & { readonly commonName?: string },
   key: KeyAlgorithm,
-  { role, settings, ...terms }: OrderTerms,
+  terms: OrderTerms,
   rsaExponent?: bigint,
 ): ApprovedRequest {
+  const { role, settings, mountTtls, now } = terms
+  const { notBefore, notAfter } = asked
   const values = (type: Identifier["type"]) => identifiers.filter((one) => one.type === type).map(({ value }) => value)
   const name = commonName || (role.requireCn ? commonNameFor(identifiers) : "")
   const request = { commonName: name, altNames: values("dns"), ipSans: values("ip"), notBefore, notAfter }
   const by = settings.allowRoleExtKeyUsage ? roleForAcme(role) : roleForServers(role)
-  const rules = validityRulesFor(role, settings, terms)
-  return approve(
+  const approved = approve(
     request,
     { ...keyAlone(key), rsaExponent },
-    { role: by, rules, identity: undefined, overMaximum: "clamp", ...terms },
+    {
+      role: by,
+      rules: orderValidityRules(asked, terms),
+      identity: undefined,
+      overMaximum: "clamp",
+      issuer: issuerBoundFor(asked, terms),
+      mountTtls,
+      now,
+    },
   )
+  refuseOtherValidity(asked, approved.validity)
+  return approved
 }
 
 /** RFC 8555 leaves the common name to the authority: a wildcard before other names. An address is never one. */
@@ -132,30 +154,6 @@ const roleForServers = derived((role: Role): Role => ({
   extKeyUsage: [],
   extKeyUsageOids: [],
 }))
-
-function validityRulesFor(
-  role: Role,
-  settings: OrderTerms["settings"],
-  { mountTtls, now }: Pick<ValidityTerms, "mountTtls" | "now">,
-): ValidityRules {
-  const { ttlMs, notBeforeDurationMs, notBefore, notBeforeBound } = role
-  const longestMs = acmeMaxTtlMs(settings)
-  const latest = now + longestMs
-  return {
-    ttlMs,
-    notBeforeDurationMs,
-    notBefore,
-    notBeforeBound,
-    maxTtlMs: Math.min(role.maxTtlMs || mountTtls.maximumMs, longestMs),
-    notAfter: role.notAfter === null ? null : Math.min(role.notAfter, latest),
-    notAfterBound: boundedBy(role.notAfterBound, latest),
-  }
-}
-
-function boundedBy(bound: NotAfterBound, latest: Instant): NotAfterBound {
-  if (typeof bound === "number") return Math.min(bound, latest)
-  return bound === "permit" ? latest : bound
-}
 
 const keyAlone = (key: KeyAlgorithm): CsrFacts => ({
   subject: [],

@@ -1,11 +1,12 @@
 // Signs what an order that is processing asks for. Whoever signs has taken its turn; the certificate and the order's end are
 // written in one transaction, so that of two who sign one certificate is kept, and the other was never there.
 import { isEngineError } from "../core/errors.ts"
-import type { Instant } from "../core/time.ts"
+import { formatInstant, type Instant } from "../core/time.ts"
 import type { Authority } from "../pki/authority.ts"
 import type { CertificateRecord } from "../pki/certificates/certificate.ts"
 import { ExternalPolicyService } from "../pki/external-policy/external-policy-service.ts"
 import { issuanceOf } from "../pki/issue/issuance.ts"
+import type { HeldIssuer } from "../pki/issuers/held-issuer.ts"
 import { namesOf } from "../pki/issue/leaf.ts"
 import { leafContent } from "../pki/policy/content.ts"
 import type { PkiStores } from "../pki/authority-service.ts"
@@ -58,8 +59,8 @@ export class OrderSigning extends DirectoryService {
     return this.#signByPolicy(order, request, decider)
   }
 
-  #signByRole(order: ClaimedOrder, { parsed, key }: ReadCsr, approval: Approval | undefined): Promise<Instant> {
-    return this.changed(async (authority) => {
+  async #signByRole(order: ClaimedOrder, { parsed, key }: ReadCsr, approval: Approval | undefined): Promise<Instant> {
+    const { notAfter, issuer } = await this.changed(async (authority) => {
       if (!isServed(authority)) throw notServed()
       const { decider, terms } = this.issuing(authority, order.profile)
       if (decider.kind !== "role") throw unauthorized("The directory follows another policy by now.")
@@ -84,9 +85,11 @@ export class OrderSigning extends DirectoryService {
           await this.#complete(current, stores, order, certificate)
           await stores.certificates.insert(certificate)
         },
-        value: certificate.notAfter,
+        value: { notAfter: certificate.notAfter, issuer: decider.issuer },
       }
     })
+    if (order.notAfter === null && notAfter === issuer.parsed.notAfter) this.#reportShortened(order, issuer)
+    return notAfter
   }
 
   /** What the service decides is signed only if it names what was proved, and is kept whatever it says of that. */
@@ -126,6 +129,13 @@ export class OrderSigning extends DirectoryService {
         throw badCsrKey(error.message)
       throw error
     }
+  }
+
+  /** The certificate ends with its issuer, sooner than role and settings say. */
+  #reportShortened({ id: order }: ClaimedOrder, { id: issuer, parsed }: HeldIssuer): void {
+    this.context.authorityActivity.acme.shortenedCount += 1
+    const fields = { mount: this.mountPath, issuer, notAfter: formatInstant(parsed.notAfter), order }
+    this.context.runtime.log.warn("acme-certificate-shortened", fields)
   }
 
   /** Ends the order, and counts its certificate for its names. */

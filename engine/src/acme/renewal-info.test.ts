@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { dayMs } from "../core/time.ts"
+import { dayMs, hourMs, minuteMs, secondMs } from "../core/time.ts"
 import type { SerialNumber } from "../x509/serial-number.ts"
 import { readCertificateId, renewalWindow } from "./renewal-info.ts"
 
@@ -55,6 +55,34 @@ describe("the window in which a certificate is best renewed", () => {
     expect(start).toBeLessThan(end)
     expect(end).toBeLessThan(dayMs)
   })
+  describe.each([minuteMs, hourMs, dayMs, 90 * dayMs])("[F-A3] [F-A11] of a life of %i ms", (lifeMs) => {
+    const [notBefore, notAfter] = [dayMs, dayMs + lifeMs]
+    const signal = { raisedAt: notBefore, renewBy: notBefore + lifeMs / 2, explanationUrl: null }
+    test.each([
+      ["usual", { now: notBefore, isDue: false }],
+      ["due at its beginning", { now: notBefore + 10 * secondMs, isDue: true }],
+      ["due in its middle", { now: notBefore + lifeMs / 2, isDue: true }],
+      ["due after its end", { now: notAfter + dayMs, isDue: true }],
+      ["wanted by a signal", { now: notBefore, isDue: false, signal }],
+    ])("lies in it: %s", (_how, asked) => {
+      for (const serial of ["01:00", "01:ff"] as SerialNumber[]) {
+        const { start, end, retryAfterMs } = renewalWindow({ notBefore, notAfter }, { ...asked, serialNumber: serial })
+        expect(start).toBeGreaterThanOrEqual(notBefore)
+        expect(end).toBeGreaterThan(start)
+        expect(end).toBeLessThanOrEqual(notAfter)
+        expect(retryAfterMs).toBe(Math.min(6 * hourMs, Math.max(secondMs, lifeMs / 24)))
+      }
+    })
+  })
+
+  test.each([1, 2, 3])("[F-A3] of a life of %i seconds lies in it", (seconds) => {
+    const life = { notBefore: dayMs, notAfter: dayMs + seconds * secondMs }
+    const { start, end } = renewalWindow(life, { now: dayMs, isDue: false, serialNumber })
+    expect(start).toBeGreaterThanOrEqual(life.notBefore)
+    expect(end).toBe(start + secondMs)
+    expect(end).toBeLessThanOrEqual(life.notAfter)
+  })
+
   const wanted = { raisedAt: dayMs, renewBy: 2 * dayMs, explanationUrl: "https://ca.example/why" }
   test("is that of a signal where one wants it sooner", () => {
     const asked = { now: dayMs, isDue: false, serialNumber }

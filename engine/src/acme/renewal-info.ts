@@ -29,7 +29,8 @@ export function readCertificateId(text: string): {
   return { keyIdentifier: Buffer.from(key, "base64url"), serialNumber }
 }
 
-const retryAfterMs = 6 * hourMs
+/** How soon a client asks again: often enough to find the window of a short life, which lasts a ninth of it at least. */
+const retryAfterFor = (lifeMs: number): number => Math.min(6 * hourMs, Math.max(secondMs, lifeMs / 24))
 
 interface Circumstances {
   readonly now: Instant
@@ -40,34 +41,49 @@ interface Circumstances {
   readonly signal?: Pick<RenewalSignal, "raisedAt" | "renewBy" | "explanationUrl"> | undefined
 }
 
+interface Life {
+  readonly notBefore: Instant
+  readonly notAfter: Instant
+}
+
 /**
  * Around two thirds of the lifetime, and over by the time a ninth of it is left, unless it is wanted sooner. What is due at once
- * has a window that lies behind.
+ * has a window that lies behind. No window leaves the certificate's life.
  */
 export function renewalWindow(
-  { notBefore, notAfter }: { readonly notBefore: Instant; readonly notAfter: Instant },
+  { notBefore, notAfter }: Life,
   { now, isDue, serialNumber, signal }: Circumstances,
 ): RenewalInfo {
   const explanationUrl = signal?.explanationUrl ?? null
-  if (isDue) return { ...windowBehind(Math.min(now, notAfter)), explanationUrl, retryAfterMs }
   const lifeMs = notAfter - notBefore
+  const retryAfterMs = retryAfterFor(lifeMs)
+  if (isDue) return { ...windowBehind(Math.min(now, notAfter), notBefore), explanationUrl, retryAfterMs }
   const start = wholeSecond(notBefore + (lifeMs * 2) / 3)
   // The same for everybody who asks, and different between certificates, so that those of one moment do not come at once.
   const spread = Number.parseInt(serialNumber.slice(-2), 16) / 256
   const end = wholeSecond(start + (lifeMs * (1 + spread)) / 9)
-  const usual = { start, end: Math.max(end, start + secondMs) }
+  const usual = withinLife({ start, end: Math.max(end, start + secondMs) }, notAfter)
   if (signal === undefined) return { ...usual, explanationUrl, retryAfterMs }
   const { raisedAt, renewBy } = signal
   const wanted =
     renewBy - raisedAt < 2 * secondMs
-      ? windowBehind(raisedAt)
+      ? windowBehind(raisedAt, notBefore)
       : { start: wholeSecond(raisedAt), end: wholeSecond(renewBy) }
   return { ...(wanted.end < usual.end ? wanted : usual), explanationUrl, retryAfterMs }
 }
 
-function windowBehind(instant: Instant) {
+interface Window {
+  readonly start: Instant
+  readonly end: Instant
+}
+
+/** A window lasts a second, where the life does. */
+const withinLife = ({ start, end }: Window, notAfter: Instant): Window =>
+  end <= notAfter ? { start, end } : { start: Math.min(start, notAfter - secondMs), end: notAfter }
+
+function windowBehind(instant: Instant, notBefore: Instant): Window {
   const end = wholeSecond(instant) - secondMs
-  return { start: end - hourMs, end }
+  return { start: Math.min(end - secondMs, Math.max(end - hourMs, notBefore)), end }
 }
 
 const wholeSecond = (instant: Instant): Instant => Math.floor(instant / secondMs) * secondMs

@@ -7,6 +7,8 @@ export interface AcmeActivity {
   /** From when an order was made to its certificate, of all that are valid. */
   readonly orderDurations: Durations
   readonly validations: Record<ValidatedType, Validations>
+  /** Certificates that end with their issuer, before the end that role and settings give. */
+  shortenedCount: number
 }
 
 /**
@@ -40,6 +42,7 @@ export const noAcmeActivity = (): AcmeActivity => ({
   orders: { made: 0, valid: 0, invalid: 0 },
   orderDurations: noDurations(orderBoundsMs),
   validations: { "http-01": noValidations(), "dns-01": noValidations(), "tls-alpn-01": noValidations() },
+  shortenedCount: 0,
 })
 
 export function recordOrder(activity: AcmeActivity, outcome: "valid" | "invalid", durationMs: number): void {

@@ -77,6 +77,7 @@ test("answers of responders, builds of lists, orders and validations are counted
   Object.assign(activity.crlBuilds.complete, { doneCount: 2, failureCount: 1, durationMs: 500, lastDurationMs: 200 })
   recordOrder(activity.acme, "valid", 1_500)
   recordOrder(activity.acme, "invalid", 9_000)
+  activity.acme.shortenedCount = 3
   recordValidation(activity.acme, "dns-01", "retried", 29_000)
   recordValidation(activity.acme, "dns-01", "valid", 31_000)
   const told = (await samplesOf(registry)).filter((line) => !line.startsWith("chancery_pki") && !line.endsWith(" 0"))
@@ -89,6 +90,7 @@ test("answers of responders, builds of lists, orders and validations are counted
     'chancery_crl_build_duration_seconds_total{kind="complete"} 0.5',
     'chancery_acme_orders_total{status="valid"} 1',
     'chancery_acme_orders_total{status="invalid"} 1',
+    "chancery_acme_certificates_shortened_total 3",
     'chancery_acme_order_duration_seconds_bucket{le="2.5"} 1',
     'chancery_acme_order_duration_seconds_bucket{le="5"} 1',
     'chancery_acme_order_duration_seconds_bucket{le="10"} 1',

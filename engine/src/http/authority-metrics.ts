@@ -159,6 +159,12 @@ function registerActivity(registry: Registry, activity: AuthorityActivity): void
     ["status"],
     () => acmeOrderOutcomes.map((status) => [{ status }, activity.acme.orders[status]]),
   )
+  counter(
+    "chancery_acme_certificates_shortened_total",
+    "ACME certificates of this server that end with their issuer, before the end that role and settings give.",
+    [],
+    () => [[{}, activity.acme.shortenedCount]],
+  )
   registry.registerMetric(
     new CountedHistogram({
       name: "chancery_acme_order_duration_seconds",

@@ -145,7 +145,9 @@ describe("an account", () => {
       client.post("/new-order", { identifiers: names.map((value) => ({ type: "dns", value })) })
     const listed = async () =>
       (await client.post(`${client.account}/orders`, undefined, { nonce: await client.nonce() })).body.orders
-    const [given, kept] = [await order("a.example", "b.example"), await order("c.example")]
+    const given = await order("a.example", "b.example")
+    clock.advance(1)
+    const kept = await order("c.example")
     const url = kept.headers.get("location")
     expect(await listed()).toEqual([url, given.headers.get("location")])
     await client.post(given.body.authorizations[1], { status: "deactivated" })
