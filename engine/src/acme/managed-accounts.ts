@@ -59,7 +59,11 @@ export class ManagedAccountService extends AuthorityService implements ManagedAc
         throw unprocessable("The account has been deactivated by its holder, and stays that.")
       const changed = { ...account, status, statusAt: now }
       await stores.acmeAccounts.change(account.id, changed)
-      if (status === "revoked") await stores.acmeAuthorizations.deactivateAll(account.id)
+      if (status === "revoked") {
+        // As where its holder deactivates it (RFC 8555, section 7.3.6).
+        await stores.acmeAuthorizations.deactivateAll(account.id)
+        await stores.acmeOrders.failAll(account.id, { type: "unauthorized", detail: "The account has been disabled." })
+      }
       return viewOf(changed)
     })
   }

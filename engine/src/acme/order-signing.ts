@@ -116,7 +116,7 @@ export class OrderSigning extends DirectoryService {
           if (problem !== undefined) throw unauthorized(`What the external policy service decided ${problem}.`)
         },
         async settle(stores, record) {
-          if (record.notAfter > clock.now() + acmeMaxTtlMs(acme))
+          if (record.notAfter - Math.min(record.notBefore, clock.now()) > acmeMaxTtlMs(acme))
             throw unauthorized("What the external policy service decided is valid for longer than max_ttl.")
           await finish(stores, record)
         },

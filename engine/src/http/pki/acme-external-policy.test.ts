@@ -3,7 +3,7 @@ import { AcmeTestClient } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
 import { csrFor, hurriedTime, issued, newProvingWorld, readyOrder } from "../../testing/acme-world.ts"
 import { startPolicyServer, templateFor, testTlsPem } from "../../testing/policy-server.ts"
-import type { WorldOptions } from "../../testing/world.ts"
+import type { World, WorldOptions } from "../../testing/world.ts"
 import { dayMs } from "../../core/time.ts"
 import { subjectAltName } from "../../x509/extensions.ts"
 
@@ -62,6 +62,10 @@ describe("where an external policy service decides", () => {
         extensions: names(["localhost"]),
         notAfter: Math.floor(Date.now() / 1_000) * 1_000 + 100 * dayMs,
       },
+    ],
+    [
+      "a life beyond max_ttl that began long ago [F-A3]",
+      { commonName: "localhost", extensions: names(["localhost"]), notBefore: Date.UTC(2015, 0, 1) },
     ],
   ])("nothing is issued of what it decides with %s", async (_how, template) => {
     const { world, responder, policy } = await newDecidedWorld()
@@ -156,7 +160,16 @@ describe("where an external policy service decides", () => {
     expect(asked).toBe(3)
   })
 
-  test("what an account is waiting for comes to nothing when it is given up", async () => {
+  test.each<readonly [string, (client: AcmeTestClient, world: World) => Promise<unknown>]>([
+    ["given up", (client) => client.post(client.account ?? "", { status: "deactivated" })],
+    [
+      "disabled [F-A8]",
+      (client, world) =>
+        world.pki("POST", `/pki/acme/mgmt/account/keyid/${client.account?.split("/").at(-1)}`, {
+          body: { status: "revoked" },
+        }),
+    ],
+  ])("what an account is waiting for comes to nothing when it is %s", async (_how, end) => {
     const { world, responder, policy } = await newDecidedWorld()
     const answer = Promise.withResolvers<void>()
     policy.answerWith(async (question) => {
@@ -168,7 +181,7 @@ describe("where an external policy service decides", () => {
     const { finalize } = await readyOrder(client, responder)
     const before = (await world.pki("LIST", "/pki/certs")).body.data.keys.length
     expect((await client.post(finalize, { csr: await csrFor(["localhost"]) })).body.status).toBe("processing")
-    await client.post(client.account ?? "", { status: "deactivated" })
+    await end(client, world)
     answer.resolve()
     // Answered after the first: by the time that it has its certificate the other's was thrown away.
     await issued(other, responder)
