@@ -9,6 +9,7 @@ import { webhookPolicyClient } from "../../engine/src/client/policy-client.ts"
 import { systemRuntime } from "../../engine/src/core/runtime.ts"
 import { dayMs, hourMs } from "../../engine/src/core/time.ts"
 import { overlay, readPolicyTemplate } from "../../engine/src/pki/external-policy/overlay.ts"
+import { pathUnder } from "../../engine/src/testing/certification-path.ts"
 import type { PolicyQuestion, PolicyService } from "../../engine/src/pki/external-policy/policy-client.ts"
 import {
   assembleCertificationRequest,
@@ -83,7 +84,7 @@ test("the example answers with a certificate that may be signed as it is", async
   const { content } = overlay(template, {
     mode: "issue",
     publicKey: key.publicKey,
-    issuer: {},
+    paths: pathUnder(undefined),
     validity: { mountTtls, issuer: undefined, now },
   })
   expect(formatName(template.certificate.subjectName)).toBe("OU=payments,CN=shop.svc.example")

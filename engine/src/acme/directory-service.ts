@@ -147,9 +147,8 @@ export abstract class DirectoryService extends IssuingService {
     const open = openDirectory(authority, this.directory)
     const decider = deciderFor(authority, this.directory, open, profile)
     const terms = (by: RoleDecider): OrderTerms => {
-      const { mountTtls, issuer, now } = this.validityTerms(authority, by, { clampTtl: true })
-      const { notBefore } = by.issuer.parsed
-      return { role: by.role, settings: authority.settings.acme, mountTtls, now, issuer: { ...issuer, notBefore } }
+      const { overMaximum: _said, ...validity } = this.issuerTerms(authority, by, { clampTtl: true })
+      return { role: by.role, settings: authority.settings.acme, ...validity }
     }
     return { decider, terms }
   }

@@ -11,8 +11,10 @@ import { readPublicKey, rsaExponentOf } from "../x509/public-key.ts"
 import { formatIpAddress } from "../pki/names/ip-address.ts"
 import { subjectMaxima, valuesOf } from "../pki/names/subject.ts"
 import type { Authority } from "../pki/authority.ts"
+import type { CertificationPaths } from "../pki/issuers/certification-paths.ts"
 import type { CsrFacts } from "../pki/issue/request.ts"
 import { approve, type ApprovedRequest } from "../pki/policy/approve.ts"
+import { issuerField } from "../pki/policy/path-validation.ts"
 import type { Role } from "../pki/roles/role.ts"
 import type { AcmeSettings } from "../pki/settings/acme-settings.ts"
 import { type Identifier, isWildcard } from "./identifier.ts"
@@ -27,6 +29,7 @@ import {
 import { AcmeProblem, type Subproblem } from "./problem.ts"
 
 export interface OrderTerms extends OrderValidityTerms {
+  readonly paths: CertificationPaths
   readonly settings: Pick<AcmeSettings, "maxTtlMs" | "allowRoleExtKeyUsage">
 }
 
@@ -36,12 +39,17 @@ export interface Asked extends AskedValidity {
 
 /**
  * Checks an order before anything is proved: throws `rejectedIdentifier` with a subproblem for each name, `malformed` for instants
- * that the client asked for, and `serverInternal` where no client could get a certificate.
+ * that the client asked for, and `serverInternal` where the issuer or its chain can issue nothing.
  */
 export function refuseUnissuable(asked: Asked, terms: OrderTerms): void {
   const key = suitableKey(terms.role)
   const refusal = refusalOf(() => approveNames(asked, key, terms))
-  if (refusal === undefined) return
+  if (refusal !== undefined) throw problemOf(refusal, asked, terms, key)
+}
+
+function problemOf(refusal: EngineError, asked: Asked, terms: OrderTerms, key: KeyAlgorithm): AcmeProblem {
+  const ofIssuer = refusal.faults.filter(({ field }) => field?.[0] === issuerField)
+  if (ofIssuer.length > 0) return new AcmeProblem("serverInternal", ofIssuer.map(({ detail }) => detail).join("; "))
   const subproblems = asked.identifiers.flatMap((identifier): Subproblem[] => {
     const ofIt = refusalOf(() => approveNames({ ...asked, identifiers: [identifier] }, key, terms))
     const details = (ofIt?.faults ?? []).filter((fault) => !isValidityFault(fault)).map((fault) => fault.detail)
@@ -50,8 +58,8 @@ export function refuseUnissuable(asked: Asked, terms: OrderTerms): void {
       : [{ type: "rejectedIdentifier", detail: details.join("; "), identifier: { ...identifier } }]
   })
   const [first] = subproblems
-  if (first === undefined) throw validityProblem(refusal, asked) ?? new AcmeProblem("malformed", refusal.message)
-  throw new AcmeProblem(
+  if (first === undefined) return validityProblem(refusal, asked) ?? new AcmeProblem("malformed", refusal.message)
+  return new AcmeProblem(
     "rejectedIdentifier",
     subproblems.length === 1 ? first.detail : `${subproblems.length} of the identifiers cannot be issued for.`,
     { subproblems },
@@ -70,7 +78,7 @@ export interface Approval {
   readonly approved: ApprovedRequest
 }
 
-/** Of a CSR whose signature is verified. Throws `badCSR`, or a problem of the order's instants. */
+/** Of a CSR whose signature is verified. Throws `badCSR`, or as for a new order where no CSR could be signed. */
 export function approveCsr(
   asked: Asked,
   { request, key }: { readonly request: CertificationRequest; readonly key: KeyAlgorithm },
@@ -82,8 +90,16 @@ export function approveCsr(
     const rsaExponent = rsaExponentOf(readPublicKey(request.subjectPublicKeyInfo))
     return approveNames({ ...asked, commonName: commonName.toLowerCase() }, key, terms, rsaExponent)
   } catch (error) {
-    if (isEngineError(error, "invalid")) throw validityProblem(error, asked) ?? new AcmeProblem("badCSR", error.message)
-    throw error
+    if (!isEngineError(error, "invalid")) throw error
+    const ofInstants = validityProblem(error, asked)
+    if (ofInstants !== undefined) throw ofInstants
+    const { problem } = problemOf(error, asked, terms, suitableKey(terms.role))
+    // What is wrong with neither a name nor the issuer is wrong with the CSR.
+    throw new AcmeProblem(
+      problem.type === "malformed" ? "badCSR" : problem.type,
+      problem.type === "malformed" ? error.message : problem.detail,
+      problem.subproblems === undefined ? {} : { subproblems: problem.subproblems },
+    )
   }
 }
 
@@ -106,7 +122,7 @@ function approveNames(
   terms: OrderTerms,
   rsaExponent?: bigint,
 ): ApprovedRequest {
-  const { role, settings, mountTtls, now } = terms
+  const { role, settings, mountTtls, paths, now } = terms
   const { notBefore, notAfter } = asked
   const values = (type: Identifier["type"]) => identifiers.filter((one) => one.type === type).map(({ value }) => value)
   const name = commonName || (role.requireCn ? commonNameFor(identifiers) : "")
@@ -122,6 +138,7 @@ function approveNames(
       overMaximum: "clamp",
       issuer: issuerBoundFor(asked, terms),
       mountTtls,
+      paths,
       now,
     },
   )
@@ -154,6 +171,7 @@ const roleForServers = derived((role: Role): Role => ({
   extKeyUsage: [],
   extKeyUsageOids: [],
 }))
+
 
 const keyAlone = (key: KeyAlgorithm): CsrFacts => ({
   subject: [],

@@ -2,7 +2,7 @@
 import type { Fault } from "../core/errors.ts"
 import type { AuthorityUrls } from "../pki/issuers/issuer.ts"
 import { urlFaults } from "../pki/issuers/authority-urls.ts"
-import { leafNotAfterBehaviors, noUrls } from "../pki/issuers/issuer.ts"
+import { leafNotAfterBehaviors, noDisabledChecks, noUrls } from "../pki/issuers/issuer.ts"
 import type { IntermediateInput, RootInput } from "../pki/issuers/issuers.ts"
 import { referenceNameProblem } from "../pki/names/reference-name.ts"
 import { type PemBlock, readPem, writePem } from "../x509/pem.ts"
@@ -42,6 +42,10 @@ const settingMembers = {
   usage: shapes.list(shapes.oneOf(["read-only", "issuing-certificates", "crl-signing", "ocsp-signing"])).optional(),
   manualChain: texts,
   revocationSignatureAlgorithm: text,
+  disableNameConstraintChecks: flag,
+  disableNameChecks: flag,
+  disablePathLengthChecks: flag,
+  disableCriticalExtensionChecks: flag,
   issuingCertificates: texts,
   crlDistributionPoints: texts,
   deltaCrlDistributionPoints: texts,
@@ -193,5 +197,6 @@ export const settingDefaults = {
   leafNotAfterBehavior: "err",
   manualChain: [],
   revocationSignatureAlgorithm: "",
+  ...noDisabledChecks,
   ...noUrls,
 } as const

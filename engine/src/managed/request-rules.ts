@@ -14,6 +14,8 @@ import { type Role, roleDefaults } from "../pki/roles/role.ts"
 
 const anything: Role = {
   ...roleDefaults,
+  notBeforeBound: "permit",
+  notAfterBound: "permit",
   allowAnyName: true,
   enforceHostnames: false,
   allowedUriSans: ["*"],
@@ -30,6 +32,7 @@ const terms = {
   mountTtls: { defaultMs: hourMs, maximumMs: Number.MAX_SAFE_INTEGER },
   overMaximum: "refuse",
   issuer: undefined,
+  paths: undefined,
   now: 0,
 } as const
 
@@ -97,7 +100,6 @@ export const judgeAuthority = (input: RootInput, mayBeNameless: boolean): Uint8A
 const authorityTerms = (mayBeNameless: boolean) =>
   ({
     ...terms,
-    issuerMaxPathLength: undefined,
     keyType: "rsa",
     enforceLeafNotAfterBehavior: false,
     mayBeNameless,

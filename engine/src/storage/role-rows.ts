@@ -1,5 +1,5 @@
 import type { MountId } from "../pki/mount.ts"
-import { createRole, type Role } from "../pki/roles/role.ts"
+import { createRole, type Role, storedRoleDefaults } from "../pki/roles/role.ts"
 import type { NamedRole, RoleStore } from "../pki/roles/role-store.ts"
 import { bumpAuthority } from "./authority-rows.ts"
 import { type Session, statement } from "./session.ts"
@@ -27,8 +27,12 @@ export class RoleRows implements RoleStore {
   }
 }
 
-/** A field that was not known when the role was written has its default. */
-const roleOf = (definition: string): Role => ({ ...createRole({}), ...(JSON.parse(definition) as Partial<Role>) })
+/** A field that was not known when the role was written has its default, and bounds what they were then. */
+const roleOf = (definition: string): Role => ({
+  ...createRole({}),
+  ...storedRoleDefaults,
+  ...(JSON.parse(definition) as Partial<Role>),
+})
 
 const rolesOfMount = statement((db, { mountId }: { mountId: string }) =>
   db.selectFrom("roles").select(["name", "definition"]).where("mount_id", "=", mountId).orderBy("name"),

@@ -120,7 +120,7 @@ export class CertificateService extends IssuingService implements ServedCertific
       assertRsaExponent(inCsr(key), role?.allowedRsaExponents)
       const signer = await this.signer(authority, issuerRef ?? role?.issuerRef ?? "default")
       const approved = approveVerbatim(input, request, {
-        ...this.validityTerms(authority, signer, allowances),
+        ...this.issuerTerms(authority, signer, allowances),
         role,
         keyType: key.algorithm.type,
         enforceLeafNotAfterBehavior,
@@ -149,8 +149,7 @@ export class CertificateService extends IssuingService implements ServedCertific
     return this.recorded(async (authority) => {
       const signer = await this.signer(authority, issuerRef ?? "default")
       const approved = approveAuthority(input, request, {
-        ...this.validityTerms(authority, signer, allowances),
-        issuerMaxPathLength: signer.issuer.values.basicConstraints?.maxPathLength,
+        ...this.issuerTerms(authority, signer, allowances),
         keyType: key.algorithm.type,
         enforceLeafNotAfterBehavior,
       })
@@ -179,7 +178,13 @@ export class CertificateService extends IssuingService implements ServedCertific
     const authority = await this.current()
     const signer = await this.signer(authority, issuerRef ?? "default")
     const { requireMatchingCertificateAlgorithms = false } = input
-    const approved = approveSelfIssued(given, { key: signer.key.algorithm, requireMatchingCertificateAlgorithms })
+    const { paths, now } = this.issuerTerms(authority, signer, noAllowances)
+    const approved = approveSelfIssued(given, {
+      key: signer.key.algorithm,
+      requireMatchingCertificateAlgorithms,
+      paths,
+      now,
+    })
     const certificate = await reissue(approved, this.recording(signer, approved.serialNumber), choiceOf({}))
     await this.assertAllowed(presented)
     return { certificate, issuingCa: signer.issuer.certificate }
@@ -292,7 +297,7 @@ export class CertificateService extends IssuingService implements ServedCertific
     const identity = hasTemplates
       ? await this.context.storage.read((stores) => identityOf(this.caller, stores))
       : undefined
-    return { role, identity, ...this.validityTerms(authority, signer, allowances) }
+    return { role, identity, ...this.issuerTerms(authority, signer, allowances) }
   }
 }
 

@@ -6,6 +6,7 @@ import { type Authority, issuerOf } from "../authority.ts"
 import { AuthorityService } from "../authority-service.ts"
 import { type ApprovedContent, certify } from "../issue/certify.ts"
 import type { Outcome } from "../issue/issuance.ts"
+import { certificationPaths } from "../issuers/certification-paths.ts"
 import type { HeldIssuer } from "../issuers/held-issuer.ts"
 import { type IssuerSigner, signerOf } from "../issuers/issuer-signer.ts"
 import { leaseTtls } from "../mount.ts"
@@ -20,8 +21,9 @@ export abstract class IssuingService extends AuthorityService {
     return signerOf(this.context.signingKeys, authority, issuer, "issuing-certificates")
   }
 
-  protected validityTerms(
-    { mount }: Authority,
+  /** What the issuer, its chain and the mount say of every certificate. */
+  protected issuerTerms(
+    { mount, issuers }: Authority,
     { issuer }: { readonly issuer: HeldIssuer },
     { clampTtl }: Pick<Allowances, "clampTtl">,
   ) {
@@ -29,7 +31,8 @@ export abstract class IssuingService extends AuthorityService {
     return {
       mountTtls: leaseTtls(mount.config),
       overMaximum: clampTtl ? ("clamp" as const) : ("refuse" as const),
-      issuer: { notAfter: issuer.parsed.notAfter, leafNotAfterBehavior },
+      issuer: { notBefore: issuer.parsed.notBefore, notAfter: issuer.parsed.notAfter, leafNotAfterBehavior },
+      paths: certificationPaths(issuer, issuers),
       now: this.context.runtime.clock.now(),
     }
   }

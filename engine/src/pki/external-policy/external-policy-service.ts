@@ -20,6 +20,7 @@ import type { IssuedCertificate } from "../certificates/certificates.ts"
 import { certify } from "../issue/certify.ts"
 import { namesOf } from "../issue/leaf.ts"
 import { readSigningRequest } from "../issue/signing-request.ts"
+import { certificationPaths } from "../issuers/certification-paths.ts"
 import { filledUrls } from "../issuers/authority-urls.ts"
 import type { HeldIssuer } from "../issuers/held-issuer.ts"
 import { assertRsaExponent, type PresentedKey, presentedKey } from "../keys/key-check.ts"
@@ -189,10 +190,14 @@ export class ExternalPolicyService extends AuthorityService implements ExternalP
     const { content, validity, warnings } = overlay(template, {
       mode,
       publicKey,
-      issuer: issuer.values,
+      paths: certificationPaths(issuer, authority.issuers),
       validity: {
         mountTtls: leaseTtls(authority.mount.config),
-        issuer: { notAfter: issuer.parsed.notAfter, leafNotAfterBehavior: issuer.settings.leafNotAfterBehavior },
+        issuer: {
+          notBefore: issuer.parsed.notBefore,
+          notAfter: issuer.parsed.notAfter,
+          leafNotAfterBehavior: issuer.settings.leafNotAfterBehavior,
+        },
         now: clock.now(),
       },
     })

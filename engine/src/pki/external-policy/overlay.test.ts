@@ -17,6 +17,7 @@ import { nameConstraints } from "../../x509/name-constraints.ts"
 import { encodeName } from "../../x509/name.ts"
 import { writePem } from "../../x509/pem.ts"
 import { type SignatureAlgorithm, signatureAlgorithmIdentifier } from "../../x509/signature-algorithm.ts"
+import { certificationPathsOf, pathUnder } from "../../testing/certification-path.ts"
 import { testKeyGenerator } from "../../testing/test-keys.ts"
 import { type OverlayTerms, overlay, readPolicyTemplate, signatureChoiceOf } from "./overlay.ts"
 
@@ -58,10 +59,10 @@ function template({
 const terms = (change: Partial<OverlayTerms> = {}): OverlayTerms => ({
   mode: "sign",
   publicKey,
-  issuer: { basicConstraints: { isCa: true } },
+  paths: pathUnder(undefined),
   validity: {
     mountTtls: { defaultMs: dayMs, maximumMs: dayMs },
-    issuer: { notAfter: now + 10 * dayMs, leafNotAfterBehavior: "err" },
+    issuer: { notBefore: 0, notAfter: now + 10 * dayMs, leafNotAfterBehavior: "err" },
     now,
   },
   ...change,
@@ -104,7 +105,7 @@ test("what follows from the issuer is taken out, and all else stays byte for byt
   ]
   const { content } = overlay(
     readPolicyTemplate(template({ extensions: kept.flatMap((one, at) => [one, ...replaced.slice(at, at + 1)]) })),
-    terms(),
+    terms({ paths: certificationPathsOf([[{ name: "Issuer" }]], { disableCriticalExtensionChecks: true }) }),
   )
   expect(content.extensions.map(({ oid }) => oid)).toEqual(kept.map(({ oid }) => oid))
   expect(content.extensions.map(({ critical, value }) => [critical, Buffer.from(value).toString("hex")])).toEqual(
@@ -175,13 +176,31 @@ describe("a template that breaks a rule is refused by name", () => {
     {
       why: "an intermediate below the last one allowed",
       given: { extensions: authority },
-      change: { mode: "ica", issuer: { basicConstraints: { isCa: true, maxPathLength: 0 } } },
-      problems: ["signing certificate has a max path length of zero, and cannot issue further CA certificates"],
+      change: { mode: "ica", paths: pathUnder(0) },
+      problems: [
+        expect.stringMatching(
+          /^signing certificate has a max path length of zero, and cannot issue further CA certificates: the certificate of "CN=Issuer" \(serial number 01\)/,
+        ) as string,
+      ],
+    },
+    {
+      why: "[F-P2] a name that the issuer's constraints do not permit",
+      given: { extensions: [altName()] },
+      change: {
+        paths: certificationPathsOf([
+          [{ name: "Issuer", nameConstraints: { permitted: [{ kind: "dns", value: "example.org" }], excluded: [] } }],
+        ]),
+      },
+      problems: [
+        expect.stringMatching(
+          /is not permitted \(only example\.org\) by the name constraints of the certificate of "CN=Issuer"/,
+        ) as string,
+      ],
     },
     {
       why: "a path as long as the issuer's",
       given: { extensions: [basicConstraints({ isCa: true, maxPathLength: 2 }), keyUsage(["keyCertSign"])] },
-      change: { mode: "ica", issuer: { basicConstraints: { isCa: true, maxPathLength: 2 } } },
+      change: { mode: "ica", paths: pathUnder(2) },
       problems: ["its path length of 2 must be less than the 2 of its issuer"],
     },
     {
@@ -223,8 +242,8 @@ describe("an intermediate's path length", () => {
       basicConstraints({ isCa: true, ...(own !== undefined && { maxPathLength: own }) }),
       keyUsage(["keyCertSign"]),
     ]
-    const issuer = { basicConstraints: { isCa: true, ...(issuers !== undefined && { maxPathLength: issuers }) } }
-    const { content } = overlay(readPolicyTemplate(template({ extensions })), terms({ mode: "ica", issuer }))
+    const paths = pathUnder(issuers)
+    const { content } = overlay(readPolicyTemplate(template({ extensions })), terms({ mode: "ica", paths }))
     const { values } = readPolicyTemplate(template({ extensions: content.extensions }))
     return values.basicConstraints?.maxPathLength
   }

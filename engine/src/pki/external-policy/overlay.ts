@@ -19,10 +19,11 @@ import { type PublicKey, subjectKeyIdentifier as keyIdentifierOf } from "../../x
 import { readSignatureAlgorithm, type SignatureChoice } from "../../x509/signature-algorithm.ts"
 import { UnacceptableInput } from "../../x509/unacceptable-input.ts"
 import type { ApprovedContent } from "../issue/certify.ts"
-import { decideValidity, type Validity, type ValidityTerms } from "../issue/validity.ts"
+import { decideValidity, rolelessRules, type Validity, type ValidityTerms } from "../issue/validity.ts"
+import type { CertificationPaths } from "../issuers/certification-paths.ts"
 import { approved } from "../policy/pass.ts"
+import { longestRemainingPath, pathViolations } from "../policy/path-validation.ts"
 import { refuseViolations } from "../policy/violation.ts"
-import { roleDefaults } from "../roles/role.ts"
 import type { IssuanceMode } from "./policy-client.ts"
 
 /** A template that could be read. */
@@ -54,8 +55,7 @@ export interface OverlayTerms {
   readonly mode: IssuanceMode
   /** Of the request. */
   readonly publicKey: PublicKey
-  /** Of the certificate of whoever signs. */
-  readonly issuer: ExtensionValues
+  readonly paths: CertificationPaths
   readonly validity: Omit<ValidityTerms, "rules" | "overMaximum" | "beyondIssuer">
 }
 
@@ -74,7 +74,7 @@ export function overlay(template: PolicyTemplate, terms: OverlayTerms): Approved
   const { notBefore, notAfter } = certificate
   const { validity, violations, warnings } = decideValidity(
     { ttlMs: 0, notBefore, notAfter },
-    { ...terms.validity, rules: roleDefaults, overMaximum: "refuse", beyondIssuer: "as-issuer-says" },
+    { ...terms.validity, rules: rolelessRules, overMaximum: "refuse", beyondIssuer: "as-issuer-says" },
   )
   refuseViolations(violations)
   const kept = certificate.extensions.filter(({ oid }) => !replacedExtensions.has(oid))
@@ -104,8 +104,8 @@ const withKeyIdentifier = (extensions: readonly Extension[], key: PublicKey): re
     : extensions
 
 /** An intermediate that says nothing of how long a path may be is told what its issuer leaves it (specification 4.8). */
-function limited(extension: Extension, { values }: PolicyTemplate, { mode, issuer }: OverlayTerms): Extension {
-  const longest = issuer.basicConstraints?.maxPathLength
+function limited(extension: Extension, { values }: PolicyTemplate, { mode, paths }: OverlayTerms): Extension {
+  const longest = longestRemainingPath(paths)?.value
   if (mode !== "ica" || extension.oid !== oids.basicConstraints || longest === undefined) return extension
   return values.basicConstraints?.maxPathLength === undefined
     ? basicConstraints({ isCa: true, maxPathLength: longest - 1 })
@@ -142,7 +142,7 @@ const leafIsNoAuthority: Rule = ({ values }, { mode }) => {
   return problems
 }
 
-const intermediateIsAuthority: Rule = ({ certificate, values }, { mode, issuer }) => {
+const intermediateIsAuthority: Rule = ({ certificate, values }, { mode, paths }) => {
   if (mode !== "ica") return []
   if (values.basicConstraints?.isCa !== true) return ["it is not of a certificate authority"]
   const problems: string[] = []
@@ -150,14 +150,26 @@ const intermediateIsAuthority: Rule = ({ certificate, values }, { mode, issuer }
     problems.push("its basic constraints must be critical")
   if (values.keyUsage?.includes("keyCertSign") !== true)
     problems.push("a certificate authority needs the key usage keyCertSign")
-  const longest = issuer.basicConstraints?.maxPathLength
+  const longest = longestRemainingPath(paths)?.value
   const { maxPathLength } = values.basicConstraints
-  if (longest === 0)
-    problems.push("signing certificate has a max path length of zero, and cannot issue further CA certificates")
-  else if (longest !== undefined && maxPathLength !== undefined && maxPathLength >= longest)
+  if (longest !== undefined && longest > 0 && maxPathLength !== undefined && maxPathLength >= longest)
     problems.push(`its path length of ${maxPathLength} must be less than the ${longest} of its issuer`)
   return problems
 }
+
+const pathHolds: Rule = ({ certificate, values }, { paths, validity }) =>
+  pathViolations(
+    {
+      subject: certificate.subjectName,
+      subjectDer: certificate.subject,
+      subjectAltName: values.subjectAltName ?? [],
+      basicConstraints: values.basicConstraints,
+      extendedKeyUsage: values.extendedKeyUsage ?? [],
+      extensions: certificate.extensions.filter(({ oid }) => !replacedExtensions.has(oid)),
+    },
+    paths,
+    { now: validity.now, fieldOf: () => "certificate" },
+  ).map(({ message }) => message)
 
 const rules: readonly Rule[] = [
   keyIsTheRequests,
@@ -165,6 +177,7 @@ const rules: readonly Rule[] = [
   subjectIsSomewhere,
   leafIsNoAuthority,
   intermediateIsAuthority,
+  pathHolds,
 ]
 
 /** The template's own algorithm where the issuer's key can sign with it; else, and where it is broken, the key's default. */

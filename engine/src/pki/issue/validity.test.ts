@@ -6,6 +6,7 @@ import { roleDefaults } from "../roles/role.ts"
 import {
   decideValidity,
   lastInstant,
+  rolelessRules,
   type ValidityRequest,
   type ValidityRules,
   type ValidityTerms,
@@ -61,14 +62,14 @@ describe("how long a certificate lives", () => {
       notAfter: "2027-02-12T19:59:59Z",
       why: "the maximum of the role holds even above the mount's",
     },
-    { request: { notAfter: at("2030-01-01T00:00:00Z") }, notAfter: "2030-01-01T00:00:00Z", why: "not_after is exact" },
+    { request: { notAfter: at("2026-12-01T00:00:00Z") }, notAfter: "2026-12-01T00:00:00Z", why: "not_after is exact" },
     {
-      request: { notAfter: at("2030-01-01T00:00:00Z") },
-      rules: { maxTtlMs: hourMs },
-      notAfter: "2030-01-01T00:00:00Z",
-      why: "and knows no maximum but its bound",
+      request: { notAfter: at("2026-11-22T12:00:00Z") },
+      rules: { ttlMs: hourMs, maxTtlMs: 72 * hourMs },
+      notAfter: "2026-11-22T12:00:00Z",
+      why: "up to the maximum, whatever the default is",
     },
-    { request: { notAfter: at("2030-01-01T00:00:00.9Z") }, notAfter: "2030-01-01T00:00:00Z", why: "in whole seconds" },
+    { request: { notAfter: at("2026-12-01T00:00:00.9Z") }, notAfter: "2026-12-01T00:00:00Z", why: "in whole seconds" },
     { rules: { notAfter: at("2030-01-01T00:00:00Z") }, notAfter: "2030-01-01T00:00:00Z", why: "the role's not_after" },
   ])("until $notAfter: $why", ({ notAfter, why: _, ...given }) => {
     expect(decide(given)).toMatchObject({ notAfter, messages: [], warnings: [] })
@@ -76,10 +77,11 @@ describe("how long a certificate lives", () => {
 
   test("[P-8-r5] until the last second that can be written", () => {
     expect(lastInstant).toBe(at("9999-12-31T23:59:59Z"))
-    expect(decide({ request: { notAfter: lastInstant } })).toMatchObject({
-      notAfter: "9999-12-31T23:59:59Z",
-      messages: [],
-    })
+    for (const rules of [{ notAfterBound: "permit" } as const, rolelessRules])
+      expect(decide({ request: { notAfter: lastInstant }, rules })).toMatchObject({
+        notAfter: "9999-12-31T23:59:59Z",
+        messages: [],
+      })
   })
 })
 
@@ -129,6 +131,40 @@ describe("[P-8-r2] a ttl above the maximum", () => {
   })
 })
 
+describe("not_after beyond the maximum ttl", () => {
+  const request = { notAfter: at("2030-01-01T00:00:00Z") }
+  const beyond = (maximum: string) => `notAfter of 2030-01-01T00:00:00Z is beyond the permitted maxTTL "${maximum}"`
+
+  test.each<{ why: string; rules: Partial<ValidityRules>; maximum: string; notAfter: string }>([
+    { why: "of the role", rules: { maxTtlMs: 24 * hourMs }, maximum: "24h", notAfter: "2026-11-22T11:59:59Z" },
+    { why: "of the mount alone", rules: {}, maximum: "768h", notAfter: "2026-12-23T11:59:59Z" },
+    {
+      why: "of the role, whatever its ttl",
+      rules: { ttlMs: hourMs, maxTtlMs: 24 * hourMs },
+      maximum: "24h",
+      notAfter: "2026-11-22T11:59:59Z",
+    },
+  ])("[F-P1] $why is cut with a warning by a new role", ({ rules, maximum, notAfter }) => {
+    expect(roleDefaults.notAfterBound).toBe("ttl-limited")
+    expect(decide({ request, rules })).toMatchObject({
+      notAfter,
+      messages: [],
+      warnings: [`${beyond(maximum)}, so ${notAfter} is being used`],
+    })
+  })
+
+  test.each<{ why: string; rules: Partial<ValidityRules>; maximum: string }>([
+    { why: "with not_after_bound permit", rules: { notAfterBound: "permit", maxTtlMs: 24 * hourMs }, maximum: "24h" },
+    { why: "without a role", rules: rolelessRules, maximum: "768h" },
+  ])("[F-P1] is accepted with a warning $why", ({ rules, maximum }) => {
+    expect(decide({ request, rules })).toMatchObject({
+      notAfter: "2030-01-01T00:00:00Z",
+      messages: [],
+      warnings: [`${beyond(maximum)}, which "not_after" may exceed here`],
+    })
+  })
+})
+
 describe("what is refused of a request's end", () => {
   test.each<Case & { message: string; why: string }>([
     {
@@ -160,13 +196,6 @@ describe("what is refused of a request's end", () => {
       why: "the role forbids it",
     },
     {
-      request: { notAfter: at("2026-11-21T13:00:00Z") },
-      rules: { notAfterBound: "ttl-limited", ttlMs: hourMs },
-      message:
-        "not_after_bound is set to ttl-limited. Cannot satisfy request as that would result in notAfter of 2026-11-21T13:00:00Z that is beyond the TTL of 1h",
-      why: "longer than the ttl that would hold",
-    },
-    {
       request: { notAfter: at("2030-01-01T00:00:01Z") },
       rules: { notAfterBound: at("2030-01-01T00:00:00Z") },
       message:
@@ -186,7 +215,7 @@ describe("what is refused of a request's end", () => {
 
   test("the bounds of a role let pass what is within", () => {
     const request = { notAfter: at("2026-11-21T12:59:59Z") }
-    expect(decide({ request, rules: { notAfterBound: "ttl-limited", ttlMs: hourMs } }).messages).toEqual([])
+    expect(decide({ request, rules: { notAfterBound: "ttl-limited", maxTtlMs: hourMs } }).messages).toEqual([])
     expect(decide({ request, rules: { notAfterBound: request.notAfter } }).messages).toEqual([])
     expect(decide({ rules: { notAfterBound: "forbid" } }).messages).toEqual([])
   })
@@ -245,10 +274,42 @@ describe("when a certificate begins", () => {
     },
     {
       request: { notBefore: at("1949-12-31T23:59:59Z") },
+      rules: { notBeforeBound: "permit" },
       message: "notBefore of 1949-12-31T23:59:59Z is before the year 1950",
     },
   ])("$message", ({ message, ...given }) => {
     expect(decide(given)).toMatchObject({ messages: [message], fields: ["notBefore"] })
+  })
+
+  const issuer = { notBefore: at("2026-11-21T11:59:50Z"), notAfter: at("2030-01-01T00:00:00Z") }
+  const underIssuer = { terms: { issuer: { ...issuer, leafNotAfterBehavior: "err" } } } as const
+  const clamped = (early: string) =>
+    `notBefore of ${early} is before the issuing certificate's, so 2026-11-21T11:59:50Z is being used`
+
+  test.each<Case & { why: string; notBefore?: string; warnings: readonly string[] }>([
+    { why: "the default backdating", warnings: [] },
+    {
+      why: "a request's not_before",
+      request: { notBefore: at("2015-01-01T00:00:00Z") },
+      rules: { notBeforeBound: "permit" },
+      warnings: [clamped("2015-01-01T00:00:00Z")],
+    },
+    {
+      why: "a role's not_before",
+      rules: { notBefore: at("2015-01-01T00:00:00Z") },
+      warnings: [clamped("2015-01-01T00:00:00Z")],
+    },
+  ])("[F-P1] $why never reaches before the issuer's", ({ warnings, ...given }) => {
+    expect(decide({ ...underIssuer, ...given })).toMatchObject({
+      notBefore: "2026-11-21T11:59:50Z",
+      messages: [],
+      warnings,
+    })
+  })
+
+  test("[F-P1] a new role refuses a not_before earlier than its backdating", () => {
+    expect(roleDefaults.notBeforeBound).toBe("duration")
+    expect(decide({ request: { notBefore: at("2015-01-01T00:00:00Z") } }).fields).toEqual(["notBefore"])
   })
 
   test("[P-4.8-r14] backdating changes nothing about the end", () => {
@@ -270,7 +331,7 @@ describe("when a certificate begins", () => {
 describe("a certificate that would outlive its issuer", () => {
   const issuerEnd = "2026-11-30T00:00:00Z"
   const issued = (behavior: (typeof leafNotAfterBehaviors)[number], terms: Partial<ValidityTerms> = {}): Case => ({
-    terms: { issuer: { notAfter: at(issuerEnd), leafNotAfterBehavior: behavior }, ...terms },
+    terms: { issuer: { notBefore: 0, notAfter: at(issuerEnd), leafNotAfterBehavior: behavior }, ...terms },
   })
   const refusal =
     "cannot satisfy request, as TTL would result in notAfter of 2026-12-23T11:59:59Z that is beyond the expiration of the CA certificate at 2026-11-30T00:00:00Z"
@@ -295,7 +356,9 @@ describe("a certificate that would outlive its issuer", () => {
   })
 
   test("is not cut to an end that is past", () => {
-    const past = { issuer: { notAfter: at("2026-11-21T11:00:00Z"), leafNotAfterBehavior: "truncate" } } as const
+    const past = {
+      issuer: { notBefore: 0, notAfter: at("2026-11-21T11:00:00Z"), leafNotAfterBehavior: "truncate" },
+    } as const
     const message = "cannot satisfy request, as NotAfter date 2026-11-21T11:00:00Z is in the past"
     expect(decide({ terms: past }).messages).toEqual([message])
   })
@@ -323,7 +386,11 @@ test("no certificate lives longer than its ttl, its maximum and its issuer, or b
   })
   fc.assert(
     fc.property(cases, ({ now, ttlMs, rules, maximumMs, issuerMs, leafNotAfterBehavior, overMaximum }) => {
-      const issuer = { notAfter: Math.floor((now + issuerMs) / secondMs) * secondMs, leafNotAfterBehavior }
+      const issuer = {
+        notBefore: -631_152_000_000,
+        notAfter: Math.floor((now + issuerMs) / secondMs) * secondMs,
+        leafNotAfterBehavior,
+      }
       const terms = { now, overMaximum, issuer, mountTtls: { defaultMs: maximumMs, maximumMs } }
       const decided = decideValidity(
         { ttlMs, notBefore: null, notAfter: null },

@@ -16,11 +16,22 @@ export interface ValidityRequest {
   readonly notAfter: Instant | null
 }
 
-/** What a role says about it; a certificate that is asked for without one has `roleDefaults`. */
+/** What a role says about it; a certificate that is asked for without one has `rolelessRules`. */
 export type ValidityRules = Pick<
   Role,
   "ttlMs" | "maxTtlMs" | "notBeforeDurationMs" | "notBefore" | "notBeforeBound" | "notAfter" | "notAfterBound"
 >
+
+/** The rules of endpoints without a role, whose callers are trusted: any end is accepted, with a warning above the maximum. */
+export const rolelessRules: ValidityRules = {
+  ttlMs: 0,
+  maxTtlMs: 0,
+  notBeforeDurationMs: 30 * secondMs,
+  notBefore: null,
+  notBeforeBound: "permit",
+  notAfter: null,
+  notAfterBound: "permit",
+}
 
 export interface ValidityTerms {
   readonly rules: ValidityRules
@@ -29,7 +40,13 @@ export interface ValidityTerms {
   /** What becomes of a ttl above the maximum: dialects differ (architecture 0.2). */
   readonly overMaximum: "refuse" | "clamp"
   /** Undefined for a certificate that signs itself. */
-  readonly issuer: { readonly notAfter: Instant; readonly leafNotAfterBehavior: LeafNotAfterBehavior } | undefined
+  readonly issuer:
+    | {
+        readonly notBefore: Instant
+        readonly notAfter: Instant
+        readonly leafNotAfterBehavior: LeafNotAfterBehavior
+      }
+    | undefined
   /** Certificates of CAs, and those signed verbatim, end with their issuer unless they are told to do as it says. */
   readonly beyondIssuer: "as-issuer-says" | "truncate"
   readonly now: Instant
@@ -88,7 +105,20 @@ function requestViolations({ ttlMs, notAfter }: ValidityRequest): readonly Viola
   return refused("oneEndIsGiven", "notAfter", formatTimestamp(notAfter), message).violations
 }
 
-function decideBegin(request: ValidityRequest, { rules, now }: ValidityTerms): Decided {
+/** Nothing is valid before its issuer. A default gives way silently, what was asked for with a warning. */
+function decideBegin(request: ValidityRequest, terms: ValidityTerms): Decided {
+  const { issuer, rules } = terms
+  const asked = askedBegin(request, terms)
+  // One that has not begun signs nothing (`pathViolations`).
+  const hasBegun = issuer !== undefined && issuer.notBefore <= terms.now
+  if (!hasBegun || asked.violations.length > 0 || asked.value >= issuer.notBefore) return asked
+  const isSaid = request.notBefore !== null || rules.notBefore !== null
+  const [early, earliest] = [formatTimestamp(asked.value), formatTimestamp(issuer.notBefore)]
+  const warning = `notBefore of ${early} is before the issuing certificate's, so ${earliest} is being used`
+  return decided(issuer.notBefore, isSaid ? [...asked.warnings, warning] : asked.warnings)
+}
+
+function askedBegin(request: ValidityRequest, { rules, now }: ValidityTerms): Decided {
   if (rules.notBefore !== null) return decided(wholeSecond(rules.notBefore))
   const backdated = now - rules.notBeforeDurationMs
   if (request.notBefore === null) return decided(wholeSecond(backdated))
@@ -120,7 +150,7 @@ function decideBegin(request: ValidityRequest, { rules, now }: ValidityTerms): D
 function decideEnd(request: ValidityRequest, terms: ValidityTerms): Decided {
   const { rules, now } = terms
   const ttl = decideTtl(request, terms)
-  const lastOfTtl = wholeSecond(now + ttl.value) - secondMs
+  const lastOfTtl = lastWithin(ttl.value, now)
   const end = rules.notAfter ?? request.notAfter
   if (end === null) return ttl.violations.length > 0 ? ttl : withinTimestamp(lastOfTtl, "ttlMs", terms, ttl.warnings)
   const notAfter = wholeSecond(end)
@@ -132,17 +162,27 @@ function decideEnd(request: ValidityRequest, terms: ValidityTerms): Decided {
   const refuse = (message: string) =>
     refused("notAfterIsWithinBound", "notAfter", formatTimestamp(end), `not_after_bound is set to ${message}`)
   if (rules.notAfterBound === "forbid") return refuse("forbid. not_after cannot be provided.")
-  if (rules.notAfterBound === "ttl-limited" && notAfter > lastOfTtl)
-    return refuse(
-      `ttl-limited. Cannot satisfy request as that would result in notAfter of ${formatTimestamp(notAfter)} that is beyond the TTL of ${formatDuration(ttl.value)}`,
-    )
-  return withinTimestamp(notAfter, "notAfter", terms, [])
+  const maximumMs = maximumOf(terms)
+  const last = lastWithin(maximumMs, now)
+  if (typeof rules.notAfterBound === "number" || notAfter <= last)
+    return withinTimestamp(notAfter, "notAfter", terms, [])
+  const beyond = `notAfter of ${formatTimestamp(notAfter)} is beyond the permitted maxTTL "${formatDuration(maximumMs)}"`
+  return rules.notAfterBound === "ttl-limited"
+    ? decided(last, [`${beyond}, so ${formatTimestamp(last)} is being used`])
+    : decided(notAfter, [`${beyond}, which "not_after" may exceed here`])
 }
 
+/** The last second of a certificate that lives so long from now on. */
+const lastWithin = (durationMs: number, now: Instant): Instant => wholeSecond(now + durationMs) - secondMs
+
+const maximumOf = ({ rules, mountTtls }: Pick<ValidityTerms, "rules" | "mountTtls">): number =>
+  rules.maxTtlMs || mountTtls.maximumMs
+
 /** How long, in milliseconds, a certificate is to live of which no end is said. Only what was asked for can be refused; a default gives way. */
-function decideTtl(request: ValidityRequest, { rules, mountTtls, overMaximum }: ValidityTerms): Decided {
+function decideTtl(request: ValidityRequest, terms: ValidityTerms): Decided {
+  const { rules, mountTtls, overMaximum } = terms
   const ttlMs = request.ttlMs || rules.ttlMs || mountTtls.defaultMs
-  const maximumMs = rules.maxTtlMs || mountTtls.maximumMs
+  const maximumMs = maximumOf(terms)
   if (ttlMs <= maximumMs) return decided(ttlMs)
   const [asked, maximum] = [formatDuration(ttlMs), formatDuration(maximumMs)]
   return overMaximum === "refuse" && request.ttlMs > 0

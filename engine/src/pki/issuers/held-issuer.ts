@@ -13,6 +13,8 @@ export interface HeldIssuer extends Issuer {
   readonly isSelfSigned: boolean
   /** Whether the name, the key identifier where there is one, and the signature say so. */
   isIssuedBy(other: HeldIssuer): boolean
+  /** Whether the signature alone says so. */
+  isSignedBy(other: HeldIssuer): boolean
 }
 
 export const holdIssuer = (issuer: Issuer): HeldIssuer => new Held(issuer)
@@ -76,7 +78,7 @@ class Held implements HeldIssuer {
   isIssuedBy(other: HeldIssuer): boolean {
     const known = this.#issuedBy.get(other)
     if (known !== undefined) return known
-    const issued = this.#isNamedAfter(other) && this.#isSignedBy(other)
+    const issued = this.#isNamedAfter(other) && this.isSignedBy(other)
     this.#issuedBy.set(other, issued)
     return issued
   }
@@ -90,7 +92,7 @@ class Held implements HeldIssuer {
     )
   }
 
-  #isSignedBy(other: HeldIssuer): boolean {
+  isSignedBy(other: HeldIssuer): boolean {
     const { tbsCertificate: data, signatureAlgorithm: algorithm, signature } = this.parsed
     try {
       return isSignedBy(other.publicKey, { data, algorithm, signature })

@@ -6,7 +6,7 @@ import { manualClock } from "../../testing/manual-clock.ts"
 import { openssl } from "../../testing/openssl.ts"
 import { foreignRoot, issuingMount } from "../../testing/issuing-mount.ts"
 import { writePem } from "../../x509/pem.ts"
-import { defaultIssuerSettings, noUrls } from "./issuer.ts"
+import { defaultIssuerSettings, noDisabledChecks, noUrls } from "./issuer.ts"
 
 const ec = { keyType: "ec" } as const
 const absent = { code: "not-found", message: "unable to find PKI issuer for reference: absent" }
@@ -76,6 +76,7 @@ describe("what is set of an issuer", () => {
       usage: ["read-only", "crl-signing"],
       manualChain: [],
       revocationSignatureAlgorithm: "ECDSAWithSHA256",
+      ...noDisabledChecks,
       urls: { ...noUrls, ocspServers: ["http://ocsp.example.com"] },
     }
     expect(patched).toEqual({ issuer: { ...view, settings }, warnings: [] })

@@ -11,6 +11,7 @@ import type { HeldIssuer } from "./held-issuer.ts"
 import {
   type AuthorityUrls,
   defaultIssuerSettings,
+  type disabledCheckNames,
   type Issuer,
   type IssuerSettings,
   issuerUsages,
@@ -55,10 +56,20 @@ export function changedIssuer(
     usage: usage as readonly IssuerUsage[],
     manualChain: chain.ids,
     revocationSignatureAlgorithm: parseSignatureAlgorithm(algorithm) ?? "",
+    ...checksOf(before.settings, input),
     urls,
   }
   return { changed: { name, settings }, warnings: chain.warnings }
 }
+
+type DisabledChecks = Pick<IssuerSettings, (typeof disabledCheckNames)[number]>
+
+const checksOf = (before: DisabledChecks, input: IssuerInput): DisabledChecks => ({
+  disableNameConstraintChecks: input.disableNameConstraintChecks ?? before.disableNameConstraintChecks,
+  disableNameChecks: input.disableNameChecks ?? before.disableNameChecks,
+  disablePathLengthChecks: input.disablePathLengthChecks ?? before.disablePathLengthChecks,
+  disableCriticalExtensionChecks: input.disableCriticalExtensionChecks ?? before.disableCriticalExtensionChecks,
+})
 
 function nameFaults(authority: Authority, { id }: Issuer, name: string | null): readonly Fault[] {
   if (name === null) return []

@@ -29,6 +29,14 @@ export interface IssuerSettings {
   readonly manualChain: readonly IssuerId[]
   /** A name such as `SHA256WithRSAPSS`; empty: what suits the key. */
   readonly revocationSignatureAlgorithm: string
+  /** Issue names that the name constraints of the issuer or of its chain forbid. */
+  readonly disableNameConstraintChecks: boolean
+  /** Issue although a certificate of the manual chain is not named as the issuer of one before it. */
+  readonly disableNameChecks: boolean
+  /** Issue below certificates that allow no longer path. */
+  readonly disablePathLengthChecks: boolean
+  /** Issue although a critical extension of the certificate or of its chain is one that verifiers do not process. */
+  readonly disableCriticalExtensionChecks: boolean
   /** Takes the place of the mount's whole set where any URL is given. */
   readonly urls: AuthorityUrls
 }
@@ -63,10 +71,26 @@ export const noUrls: AuthorityUrls = {
   enableTemplating: false,
 }
 
+/** Each check that verifiers make is made, and the issuer refuses what fails it. */
+export const noDisabledChecks = {
+  disableNameConstraintChecks: false,
+  disableNameChecks: false,
+  disablePathLengthChecks: false,
+  disableCriticalExtensionChecks: false,
+} as const satisfies Partial<IssuerSettings>
+
+export const disabledCheckNames = [
+  "disableNameConstraintChecks",
+  "disableNameChecks",
+  "disablePathLengthChecks",
+  "disableCriticalExtensionChecks",
+] as const
+
 export const defaultIssuerSettings: IssuerSettings = {
   leafNotAfterBehavior: "err",
   usage: issuerUsages,
   manualChain: [],
   revocationSignatureAlgorithm: "",
+  ...noDisabledChecks,
   urls: noUrls,
 }

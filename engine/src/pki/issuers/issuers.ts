@@ -97,6 +97,11 @@ export interface IssuerInput extends Partial<AuthorityUrls> {
   readonly manualChain?: readonly string[]
   /** Empty: what suits the key. */
   readonly revocationSignatureAlgorithm?: string
+  /** True lets the issuer sign what verifiers refuse; each names the check that is left out. */
+  readonly disableNameConstraintChecks?: boolean
+  readonly disableNameChecks?: boolean
+  readonly disablePathLengthChecks?: boolean
+  readonly disableCriticalExtensionChecks?: boolean
 }
 
 export interface SavedIssuer {

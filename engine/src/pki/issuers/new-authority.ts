@@ -71,7 +71,7 @@ function newAuthority(
     mountTtls: leaseTtls(authority.mount.config),
     overMaximum: allowances.clampTtl ? "clamp" : "refuse",
     issuer: undefined,
-    issuerMaxPathLength: undefined,
+    paths: undefined,
     enforceLeafNotAfterBehavior: false,
     // Which it is makes no difference where there is none.
     keyType: request === undefined ? "rsa" : algorithmOf(authority, request).type,

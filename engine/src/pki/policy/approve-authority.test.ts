@@ -13,6 +13,7 @@ import {
 } from "../../x509/extensions.ts"
 import { type DistinguishedName, encodeName } from "../../x509/name.ts"
 import { nameConstraints } from "../../x509/name-constraints.ts"
+import { pathUnder } from "../../testing/certification-path.ts"
 import type { AuthorityRequest } from "../issue/authority-request.ts"
 import { approveAuthority, type AuthorityTerms } from "./approve-authority.ts"
 import type { CsrContent } from "./csr-extensions.ts"
@@ -21,8 +22,8 @@ const now: Instant = Date.parse("2026-11-21T12:00:00Z")
 const terms: AuthorityTerms = {
   mountTtls: { defaultMs: 768 * hourMs, maximumMs: 768 * hourMs },
   overMaximum: "refuse",
-  issuer: { notAfter: now + 10_000 * hourMs, leafNotAfterBehavior: "err" },
-  issuerMaxPathLength: undefined,
+  issuer: { notBefore: 0, notAfter: now + 10_000 * hourMs, leafNotAfterBehavior: "err" },
+  paths: undefined,
   keyType: "rsa",
   enforceLeafNotAfterBehavior: false,
   now,
@@ -171,21 +172,22 @@ describe("[P-8-r4] the length of the path below an authority", () => {
     { asked: 1, issuer: 3, expected: 1, warnings: [], why: "less than the signer's" },
   ])("$asked under $issuer is $expected: $why", ({ asked, issuer, expected, warnings }) => {
     const input = { commonName: "CA", ...(asked === undefined ? {} : { maxPathLength: asked }) }
-    const approved = approveIntermediate(input, { terms: { issuerMaxPathLength: issuer } })
+    const approved = approveIntermediate(input, { terms: { paths: pathUnder(issuer) } })
     expect(valuesOf(approved).basicConstraints?.maxPathLength).toBe(expected)
     expect(approved.warnings).toEqual(warnings)
   })
 
-  const none = "signing certificate has a max path length of zero, and cannot issue further CA certificates"
+  const issuerName = 'the certificate of "CN=Issuer" (serial number 01)'
+  const none = `signing certificate has a max path length of zero, and cannot issue further CA certificates: ${issuerName} limits the path length to 0`
   test.each([
     { asked: -1, issuer: 0, detail: none },
     { asked: 0, issuer: 0, detail: none },
-    { asked: 3, issuer: 3, detail: '"max_path_length" 3 must be below the signing certificate\'s, which is 3' },
+    { asked: 3, issuer: 3, detail: `"max_path_length" 3 must be below what ${issuerName} leaves, which is 3` },
     { asked: -2, issuer: undefined, detail: '"max_path_length" must be -1, 0 or a number of intermediates' },
     { asked: 0.5, issuer: undefined, detail: '"max_path_length" must be -1, 0 or a number of intermediates' },
   ])("$asked under $issuer is refused: $detail", ({ asked, issuer, detail }) => {
     const work = () =>
-      approveIntermediate({ commonName: "CA", maxPathLength: asked }, { terms: { issuerMaxPathLength: issuer } })
+      approveIntermediate({ commonName: "CA", maxPathLength: asked }, { terms: { paths: pathUnder(issuer) } })
     expect(faultsOf(work)).toEqual([{ field: "maxPathLength", detail }])
   })
 })
@@ -362,7 +364,7 @@ describe("an intermediate", () => {
   })
 
   test("ends with its issuer, unless the issuer is to decide", () => {
-    const issuer = { notAfter: now + hourMs, leafNotAfterBehavior: "err" } as const
+    const issuer = { notBefore: 0, notAfter: now + hourMs, leafNotAfterBehavior: "err" } as const
     const input = { commonName: "CA", ttlMs: 2 * hourMs }
     const cut = approveIntermediate(input, { terms: { issuer } })
     expect(cut.validity.notAfter).toBe(issuer.notAfter)

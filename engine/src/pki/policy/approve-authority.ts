@@ -1,19 +1,27 @@
 // The one place that lets the certificate of an authority be signed: by itself, or by an issuer that is above it.
 import { oids } from "../../x509/asn1/oids.ts"
 import type { Extension } from "../../x509/extension.ts"
-import { basicConstraints, keyUsage, keyUsages, type KeyUsage, subjectAltName } from "../../x509/extensions.ts"
+import {
+  basicConstraints,
+  keyUsage,
+  keyUsages,
+  type KeyUsage,
+  parseExtensionValues,
+  subjectAltName,
+} from "../../x509/extensions.ts"
 import type { GeneralName } from "../../x509/general-name.ts"
 import type { KeyType } from "../../x509/key-algorithm.ts"
 import { type DistinguishedName, encodeName } from "../../x509/name.ts"
 import { nameConstraints } from "../../x509/name-constraints.ts"
 import { type AuthorityRequest, authorityRequestDefaults } from "../issue/authority-request.ts"
-import { decideValidity, type Validity, type ValidityTerms } from "../issue/validity.ts"
-import { roleDefaults } from "../roles/role.ts"
-import { type AuthorityNames, authorityNames, nameConstraintsOf, namesOfCsr } from "./authority-names.ts"
+import type { CertificationPaths } from "../issuers/certification-paths.ts"
+import { decideValidity, rolelessRules, type Validity, type ValidityTerms } from "../issue/validity.ts"
+import { type AuthorityNames, authorityNames, fieldOfName, nameConstraintsOf, namesOfCsr } from "./authority-names.ts"
 import { copiedExtensions, type CsrContent } from "./csr-extensions.ts"
 import { signatureBitsProblem } from "./key-strength.ts"
 import { fittingKeyUsages, parseKeyUsages } from "./key-usage.ts"
 import { approved, type Pass } from "./pass.ts"
+import { describeIssuer, longestRemainingPath, pathLengthMessage, pathViolations } from "./path-validation.ts"
 import { refuseViolations, type Violation, violation } from "./violation.ts"
 
 export interface ApprovedAuthority extends Pass {
@@ -30,8 +38,8 @@ export interface ApprovedAuthority extends Pass {
 }
 
 export interface AuthorityTerms extends Omit<ValidityTerms, "rules" | "beyondIssuer"> {
-  /** Of the issuer's certificate; undefined where it has none, and for a certificate that signs itself. */
-  readonly issuerMaxPathLength: number | undefined
+  /** Undefined for a certificate that signs itself, and where no issuer is known yet. */
+  readonly paths: CertificationPaths | undefined
   /** Of the key that is certified: usages named for it that it cannot have are left out. */
   readonly keyType: KeyType
   /** Whether the issuer decides what becomes of an authority that would outlive it; otherwise that ends with the issuer. */
@@ -55,7 +63,7 @@ export function approveAuthority(
   const skid = keyIdentifierOf(request)
   const decided = decideValidity(request, {
     ...terms,
-    rules: { ...roleDefaults, notBeforeDurationMs: request.notBeforeDurationMs },
+    rules: { ...rolelessRules, notBeforeDurationMs: request.notBeforeDurationMs },
     beyondIssuer: terms.enforceLeafNotAfterBehavior ? "as-issuer-says" : "truncate",
   })
   refuseViolations([
@@ -74,17 +82,27 @@ export function approveAuthority(
     new Set([...decidedHere, ...(hasConstraints ? [oids.nameConstraints] : [])]),
   )
   const usages = usagesFor(request, asked, terms)
+  const subjectDer = asked?.subject ?? encodeName(names.subject)
+  const extensions = [
+    basicConstraints({ isCa: true, ...(pathLength.value === undefined ? {} : { maxPathLength: pathLength.value }) }),
+    keyUsage(usages),
+    ...(names.subjectAltName.length === 0 ? [] : [subjectAltName(names.subjectAltName, { critical: false })]),
+    ...(hasConstraints ? [nameConstraints(constraints)] : []),
+    ...copied.extensions,
+  ]
+  const { extendedKeyUsage = [], ...values } = parseExtensionValues(extensions)
+  const verified = { ...names, subjectDer, extendedKeyUsage, basicConstraints: values.basicConstraints, extensions }
+  refuseViolations(
+    pathViolations(verified, terms.paths, {
+      now: terms.now,
+      fieldOf: ({ name, source }) => (asked === undefined ? fieldOfName(name, source) : "csr"),
+    }),
+  )
   return approved({
     subject: names.subject,
-    subjectDer: asked?.subject ?? encodeName(names.subject),
+    subjectDer,
     subjectAltName: names.subjectAltName,
-    extensions: [
-      basicConstraints({ isCa: true, ...(pathLength.value === undefined ? {} : { maxPathLength: pathLength.value }) }),
-      keyUsage(usages),
-      ...(names.subjectAltName.length === 0 ? [] : [subjectAltName(names.subjectAltName, { critical: false })]),
-      ...(hasConstraints ? [nameConstraints(constraints)] : []),
-      ...copied.extensions,
-    ],
+    extensions,
     subjectKeyIdentifier: skid.value,
     validity: decided.validity,
     warnings: [...copied.warnings, ...decided.warnings, ...pathLength.warnings, ...usageWarnings(request)],
@@ -118,23 +136,21 @@ function namesFor(
 
 const pathLengthMaximum = 0x7fff_ffff
 
-function pathLengthFor(
-  { maxPathLength }: AuthorityRequest,
-  { issuerMaxPathLength }: AuthorityTerms,
-): Read<number | undefined> {
+function pathLengthFor({ maxPathLength }: AuthorityRequest, { paths }: AuthorityTerms): Read<number | undefined> {
+  const remaining = paths && longestRemainingPath(paths)
+  const issuerMaxPathLength = remaining?.value
   const refuse = (message: string): Read<undefined> => ({
     value: undefined,
     violations: [violation("pathLengthIsAllowed", "maxPathLength", `${maxPathLength}`, message)],
     warnings: [],
   })
-  if (issuerMaxPathLength === 0)
-    return refuse("signing certificate has a max path length of zero, and cannot issue further CA certificates")
+  if (remaining !== undefined && remaining.value <= 0) return refuse(pathLengthMessage(remaining))
   if (!Number.isInteger(maxPathLength) || maxPathLength < -1 || maxPathLength > pathLengthMaximum)
     return refuse('"max_path_length" must be -1, 0 or a number of intermediates')
   if (maxPathLength === -1) return read(issuerMaxPathLength === undefined ? undefined : issuerMaxPathLength - 1)
-  if (issuerMaxPathLength !== undefined && maxPathLength >= issuerMaxPathLength)
+  if (remaining !== undefined && maxPathLength >= remaining.value)
     return refuse(
-      `"max_path_length" ${maxPathLength} must be below the signing certificate's, which is ${issuerMaxPathLength}`,
+      `"max_path_length" ${maxPathLength} must be below what ${describeIssuer(remaining.issuer)} leaves, which is ${issuerMaxPathLength}`,
     )
   const warning = "Max path length of the generated certificate is zero, so it cannot be used to sign intermediate CAs."
   return read(maxPathLength, maxPathLength === 0 ? [warning] : [])

@@ -1,16 +1,22 @@
 // The one place that lets a self-issued certificate be signed again (specification 4.10).
 import { invalid } from "../../core/errors.ts"
+import type { Instant } from "../../core/time.ts"
 import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
 import { sameName } from "../../x509/name.ts"
 import { serialNumberOf } from "../../x509/serial-number.ts"
 import type { ApprovedReissue } from "../issue/certify.ts"
 import type { ReadCertificate } from "../issue/self-issued.ts"
+import type { CertificationPaths } from "../issuers/certification-paths.ts"
 import { approved } from "./pass.ts"
+import { pathViolations } from "./path-validation.ts"
+import { refuseViolations } from "./violation.ts"
 
 export interface SelfIssuedTerms {
   /** Of the issuer. */
   readonly key: KeyAlgorithm
   readonly requireMatchingCertificateAlgorithms: boolean
+  readonly paths: CertificationPaths
+  readonly now: Instant
 }
 
 /** Throws `invalid` with a fault on `certificate`. */
@@ -25,6 +31,20 @@ export function approveSelfIssued(
     throw refused("public key algorithm of the certificate does not match that of the issuer")
   const serialNumber = serialNumberOf(certificate.serialNumber)
   if (serialNumber === undefined) throw refused("the serial number of the certificate is none that a CA gives")
+  refuseViolations(
+    pathViolations(
+      {
+        subject: certificate.subjectName,
+        subjectDer: certificate.subject,
+        subjectAltName: values.subjectAltName ?? [],
+        basicConstraints: values.basicConstraints,
+        extendedKeyUsage: values.extendedKeyUsage ?? [],
+        extensions: certificate.extensions,
+      },
+      terms.paths,
+      { now: terms.now, fieldOf: () => "certificate" },
+    ),
+  )
   return approved({ certificate, serialNumber })
 }
 

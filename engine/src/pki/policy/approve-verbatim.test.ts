@@ -23,7 +23,8 @@ const terms: VerbatimTerms = {
   keyType: "rsa",
   mountTtls: { defaultMs: 24 * hourMs, maximumMs: 768 * hourMs },
   overMaximum: "refuse",
-  issuer: { notAfter: now + 1_000 * hourMs, leafNotAfterBehavior: "permit" },
+  paths: undefined,
+  issuer: { notBefore: 0, notAfter: now + 1_000 * hourMs, leafNotAfterBehavior: "permit" },
   enforceLeafNotAfterBehavior: false,
   now,
 }
@@ -176,14 +177,14 @@ test.each<{
 describe("how long it lives", () => {
   const lastSecond = (ttlMs: number) => now + ttlMs - 1_000
 
-  test("is the engine's ttl, or that of the role, whose other rules say nothing here", () => {
+  test("is the engine's ttl, or that of the role, whose own end says nothing here", () => {
     expect(approve(csr()).validity).toEqual({ notBefore: now - 30_000, notAfter: lastSecond(24 * hourMs) })
     const role = createRole({
       ttlMs: hourMs,
       maxTtlMs: 2 * hourMs,
       notBeforeDurationMs: 0,
       notAfter: now + 1,
-      notAfterBound: "forbid",
+      notAfterBound: "permit",
     })
     expect(approve(csr(), {}, { role }).validity).toEqual({ notBefore: now, notAfter: lastSecond(hourMs) })
     expect(faultsOf(() => approve(csr(), { ttlMs: 3 * hourMs }, { role })).map(({ field }) => field)).toEqual(["ttlMs"])
@@ -191,8 +192,27 @@ describe("how long it lives", () => {
     expect(approve(csr(), { notAfter }, { role }).validity.notAfter).toBe(notAfter)
   })
 
+  test("[F-P1] is bound by the role's not_after_bound, and without a role by nothing but a warning", () => {
+    const notAfter = now + 500 * hourMs
+    const bound = approve(csr(), { notAfter }, { role: createRole({ maxTtlMs: 2 * hourMs }) })
+    expect(bound.validity.notAfter).toBe(lastSecond(2 * hourMs))
+    expect(bound.warnings).toEqual([expect.stringMatching(/beyond the permitted maxTTL "2h", so .* is being used$/)])
+    const forbidding = createRole({ notAfterBound: "forbid" })
+    expect(faultsOf(() => approve(csr(), { notAfter }, { role: forbidding })).map(({ field }) => field)).toEqual([
+      "notAfter",
+    ])
+    const free = approve(csr(), { notAfter: now + 900 * hourMs })
+    expect(free.validity.notAfter).toBe(now + 900 * hourMs)
+    expect(free.warnings).toEqual([expect.stringMatching(/beyond the permitted maxTTL "768h", which/)])
+  })
+
+  test("[F-P1] begins no earlier than its backdating, with a role or without", () => {
+    for (const more of [{}, { role: createRole({}) }])
+      expect(faultsOf(() => approve(csr(), { notBefore: 0 }, more)).map(({ field }) => field)).toEqual(["notBefore"])
+  })
+
   test("[P-4.11-r9] ends with its issuer, unless the issuer is to decide", () => {
-    const issuer = { notAfter: now + hourMs, leafNotAfterBehavior: "permit" } as const
+    const issuer = { notBefore: 0, notAfter: now + hourMs, leafNotAfterBehavior: "permit" } as const
     const cut = approve(csr(), {}, { issuer })
     expect(cut.validity.notAfter).toBe(issuer.notAfter)
     expect(cut.warnings).toHaveLength(1)

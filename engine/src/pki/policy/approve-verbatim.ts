@@ -3,11 +3,19 @@
 import { oids } from "../../x509/asn1/oids.ts"
 import { encodeOidContent } from "../../x509/asn1/oid.ts"
 import { type Extension, findExtension } from "../../x509/extension.ts"
-import { extendedKeyUsage, keyUsage } from "../../x509/extensions.ts"
+import { extendedKeyUsage, keyUsage, parseExtensionValues } from "../../x509/extensions.ts"
 import type { GeneralName } from "../../x509/general-name.ts"
 import type { KeyType } from "../../x509/key-algorithm.ts"
 import { type DistinguishedName, encodeName } from "../../x509/name.ts"
-import { decideValidity, type Validity, type ValidityRequest, type ValidityTerms } from "../issue/validity.ts"
+import type { CertificationPaths } from "../issuers/certification-paths.ts"
+import {
+  decideValidity,
+  rolelessRules,
+  type Validity,
+  type ValidityRequest,
+  type ValidityRules,
+  type ValidityTerms,
+} from "../issue/validity.ts"
 import { subjectMaxima, subjectTextProblem } from "../names/subject.ts"
 import { type Role, roleDefaults } from "../roles/role.ts"
 import { metadataProblem } from "./checks.ts"
@@ -15,6 +23,7 @@ import { copiedExtensions, type CsrContent } from "./csr-extensions.ts"
 import { signatureBitsProblem } from "./key-strength.ts"
 import { fittingKeyUsages, parseExtendedKeyUsages, parseKeyUsages } from "./key-usage.ts"
 import { approved, type Pass } from "./pass.ts"
+import { pathViolations } from "./path-validation.ts"
 import { refuseViolations, shown, type Violation, violation } from "./violation.ts"
 
 export interface VerbatimRequest extends ValidityRequest {
@@ -52,6 +61,8 @@ export interface ApprovedVerbatim extends Pass {
 }
 
 export interface VerbatimTerms extends Omit<ValidityTerms, "rules" | "beyondIssuer"> {
+  /** Undefined where no issuer is known yet. */
+  readonly paths: CertificationPaths | undefined
   /** Of a role only durations and what is stored count here. */
   readonly role: Role | undefined
   readonly keyType: KeyType
@@ -63,28 +74,45 @@ export interface VerbatimTerms extends Omit<ValidityTerms, "rules" | "beyondIssu
 export function approveVerbatim(
   input: Partial<VerbatimRequest>,
   csr: CsrContent,
-  { role, keyType, enforceLeafNotAfterBehavior, ...terms }: VerbatimTerms,
+  { role, keyType, enforceLeafNotAfterBehavior, paths, ...terms }: VerbatimTerms,
 ): ApprovedVerbatim {
   const request: VerbatimRequest = { ...requestDefaults, ...input }
-  const { ttlMs, maxTtlMs, notBeforeDurationMs } = role ?? roleDefaults
   const decided = decideValidity(request, {
     ...terms,
-    rules: { ...roleDefaults, ttlMs, maxTtlMs, notBeforeDurationMs },
+    rules: rulesOf(role),
     beyondIssuer: enforceLeafNotAfterBehavior ? "as-issuer-says" : "truncate",
   })
   refuseViolations([...verbatimChecks.flatMap((check) => check({ request, csr, role })), ...decided.violations])
   const subject = [...csr.subjectName, ...request.userIds.map((value) => [{ type: oids.userId, value }])]
   const copied = copiedExtensions(csr.extensions, none)
   const usages = defaultUsages(request, csr, keyType)
+  const subjectDer = request.userIds.length === 0 ? csr.subject : encodeName(subject)
+  const subjectAltName = csr.extensionValues.subjectAltName ?? []
+  const extensions = [
+    ...copied.extensions.map((extension) => criticalIfNeeded(extension, subject)),
+    ...usages.extensions,
+  ]
+  const { extendedKeyUsage: purposes = [], basicConstraints } = parseExtensionValues(extensions)
+  refuseViolations(
+    pathViolations(
+      { subject, subjectDer, subjectAltName, extendedKeyUsage: purposes, basicConstraints, extensions },
+      paths,
+      { now: terms.now, fieldOf: () => "csr" },
+    ),
+  )
   return approved({
     subject,
-    subjectDer: request.userIds.length === 0 ? csr.subject : encodeName(subject),
-    subjectAltName: csr.extensionValues.subjectAltName ?? [],
-    extensions: [...copied.extensions.map((extension) => criticalIfNeeded(extension, subject)), ...usages.extensions],
+    subjectDer,
+    subjectAltName,
+    extensions,
     validity: decided.validity,
     warnings: [...copied.warnings, ...usages.warnings, ...decided.warnings],
   })
 }
+
+/** The role's own ends are for names that it judges. */
+const rulesOf = (role: Role | undefined): ValidityRules =>
+  role === undefined ? { ...rolelessRules, notBeforeBound: "duration" } : { ...role, notBefore: null, notAfter: null }
 
 const none: ReadonlySet<string> = new Set()
 

@@ -18,7 +18,8 @@ const terms = (role: RoleInput): IssuanceTerms => ({
   identity: undefined,
   mountTtls: { defaultMs: 768 * hourMs, maximumMs: 768 * hourMs },
   overMaximum: "refuse",
-  issuer: { notAfter: now + 10_000 * hourMs, leafNotAfterBehavior: "err" },
+  paths: undefined,
+  issuer: { notBefore: 0, notAfter: now + 10_000 * hourMs, leafNotAfterBehavior: "err" },
   now,
 })
 

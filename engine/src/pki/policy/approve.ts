@@ -4,8 +4,9 @@ import type { CertificatePolicy } from "../../x509/certificate-policies.ts"
 import type { KeyUsage } from "../../x509/extensions.ts"
 import type { GeneralName } from "../../x509/general-name.ts"
 import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
-import type { DistinguishedName } from "../../x509/name.ts"
+import { type DistinguishedName, encodeName } from "../../x509/name.ts"
 import { type CsrFacts, issueRequest, type IssueRequestInput, mergeRequest, type Requested } from "../issue/request.ts"
+import type { CertificationPaths } from "../issuers/certification-paths.ts"
 import { decideValidity, type Validity, type ValidityRules, type ValidityTerms } from "../issue/validity.ts"
 import { toDnsName } from "../names/dns-name.ts"
 import { toMailbox } from "../names/email.ts"
@@ -16,8 +17,10 @@ import type { PolicyIdentifier, Role } from "../roles/role.ts"
 import { distinctNames } from "./alternative-names.ts"
 import { type Application, commonNameAsName, keyToMake, violationsOf } from "./checks.ts"
 import { fittingKeyUsages, parseExtendedKeyUsages, parseKeyUsages } from "./key-usage.ts"
+import type { ConstrainedName } from "./name-constraints.ts"
 import { namePolicy } from "./name-policy.ts"
 import { approved, type Pass } from "./pass.ts"
+import { pathViolations } from "./path-validation.ts"
 import { refuseViolations } from "./violation.ts"
 
 /** What a certificate is to say, by the policy of a role. Only `approve` makes one. */
@@ -39,6 +42,8 @@ export interface ApprovedRequest extends Pass {
 }
 
 export interface IssuanceTerms extends Omit<ValidityTerms, "rules" | "beyondIssuer"> {
+  /** Undefined where no issuer is known yet. */
+  readonly paths: CertificationPaths | undefined
   readonly role: Role
   /** In the place of what the role says about it. */
   readonly rules?: ValidityRules
@@ -50,7 +55,7 @@ export interface IssuanceTerms extends Omit<ValidityTerms, "rules" | "beyondIssu
 export function approve(
   input: IssueRequestInput,
   csr: CsrFacts | undefined,
-  { role, rules = role, identity, ...terms }: IssuanceTerms,
+  { role, rules = role, identity, paths, ...terms }: IssuanceTerms,
 ): ApprovedRequest {
   const request = issueRequest(input)
   const merged = mergeRequest(request, csr, role)
@@ -61,12 +66,20 @@ export function approve(
   const key = csr === undefined ? approvable(keyToMake(role, request)) : csr.key
   const subject = subjectOf({ ...role, ...requested })
   const subjectAltName = alternativeNames(application)
+  const extendedKeyUsage = extendedKeyUsageOf(role)
+  const verified = { subject, subjectAltName, extendedKeyUsage, basicConstraints: undefined, extensions: [] }
+  refuseViolations(
+    pathViolations({ ...verified, subjectDer: encodeName(subject) }, paths, {
+      now: terms.now,
+      fieldOf: fieldOfName(application),
+    }),
+  )
   return approved({
     subject,
     subjectAltName,
     key,
     keyUsage: fittingKeyUsages(keyUsageOf(role), key.type),
-    extendedKeyUsage: extendedKeyUsageOf(role),
+    extendedKeyUsage,
     policies: policiesOf(role),
     hasBasicConstraints: role.basicConstraintsValidForNonCa,
     validity: decided.validity,
@@ -86,6 +99,27 @@ function alternativeNames(application: Application): readonly GeneralName[] {
     ...uris.map((uri) => ({ kind: "uri", value: uri }) as const),
     ...otherNames.map(({ oid, value }) => ({ kind: "other", oid, value }) as const),
   ])
+}
+
+/** Returns the member of the request that a name came in. */
+const fieldOfName =
+  ({ requested }: Application) =>
+  ({ name, source }: ConstrainedName): string => {
+    const isCommonName =
+      source !== "subject-alternative-name" || ("value" in name && name.value === requested.commonName)
+    if (isCommonName) return "commonName"
+    return requested.source === "CSR" ? "csr" : fieldsOfKinds[name.kind]
+  }
+
+const fieldsOfKinds: Readonly<Record<GeneralName["kind"], keyof IssueRequestInput>> = {
+  dns: "altNames",
+  email: "altNames",
+  ip: "ipSans",
+  uri: "uriSans",
+  other: "otherSans",
+  directory: "commonName",
+  "registered-id": "otherSans",
+  unsupported: "otherSans",
 }
 
 /** To leave out what no certificate can hold would be to drop it in silence; the checks let nothing like it pass. */

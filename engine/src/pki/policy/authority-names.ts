@@ -13,6 +13,7 @@ import { subjectOf } from "../names/subject.ts"
 import { isUri } from "../names/uri.ts"
 import { distinctNames, isSerialNumberName, nameOfCommonName, tooManyNames } from "./alternative-names.ts"
 import type { CsrContent } from "./csr-extensions.ts"
+import type { ConstrainedName } from "./name-constraints.ts"
 import { shown, type Violation, violation } from "./violation.ts"
 
 /** What could be read, and what is wrong with the rest. */
@@ -94,6 +95,22 @@ const subjectFields: ReadonlyMap<string, keyof AuthorityRequest> = new Map([
   [oids.serialNumber, "serialNumber"],
   [oids.userId, "userIds"],
 ])
+
+/** Returns the member of a request that a name of an authority comes from. */
+export function fieldOfName(name: GeneralName, source: ConstrainedName["source"]): keyof AuthorityRequest {
+  if (source !== "subject-alternative-name") return "commonName"
+  switch (name.kind) {
+    case "ip":
+      return "ipSans"
+    case "uri":
+      return "uriSans"
+    case "dns":
+    case "email":
+      return "altNames"
+    default:
+      return "otherSans"
+  }
+}
 
 type ReadName = { readonly name: GeneralName } | { readonly violation: Violation }
 

@@ -32,7 +32,7 @@ export interface PolicyIdentifier {
 
 /** Whether a request may say `not_before`: freely, not before now less `notBeforeDurationMs`, never, or not before an instant. */
 export type NotBeforeBound = "permit" | "duration" | "forbid" | Instant
-/** Whether a request may say `not_after`: freely, within the ttl, never, or up to an instant that bounds a ttl as well. */
+/** Whether a request may give `not_after`: freely, cut to the maximum ttl, never, or up to an instant that bounds a ttl as well. */
 export type NotAfterBound = "permit" | "ttl-limited" | "forbid" | Instant
 
 /** Where the serial number in the subject may come from: a request's field alone, or the CSR where the field is empty. */
@@ -124,15 +124,18 @@ interface Spoken {
   readonly notAfterBound: string | Instant
 }
 
+/** What roles were before they had bounds of their own: rows that say nothing else keep it. */
+export const storedRoleDefaults = { notBeforeBound: "permit", notAfterBound: "permit" } as const
+
 /** What a role is where nothing is said. */
 export const roleDefaults: Role = {
   ttlMs: 0,
   maxTtlMs: 0,
   notBeforeDurationMs: 30 * secondMs,
   notBefore: null,
-  notBeforeBound: "permit",
+  notBeforeBound: "duration",
   notAfter: null,
-  notAfterBound: "permit",
+  notAfterBound: "ttl-limited",
   allowLocalhost: true,
   allowedDomains: [],
   allowedDomainsTemplate: false,

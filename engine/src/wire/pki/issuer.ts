@@ -1,7 +1,7 @@
 // The authorities of a mount: how they are made, imported, shown and changed (pki-facts 2.1 to 2.4).
 import type { IssuerId, KeyId } from "../../core/ids.ts"
 import { formatInstant, secondMs } from "../../core/time.ts"
-import { defaultIssuerSettings, type IssuerSettings } from "../../pki/issuers/issuer.ts"
+import { defaultIssuerSettings, type IssuerSettings, noDisabledChecks } from "../../pki/issuers/issuer.ts"
 import type {
   GeneratedIntermediate,
   GeneratedRoot,
@@ -212,6 +212,10 @@ const settingKinds = {
   usage: texts,
   manualChain: texts,
   revocationSignatureAlgorithm: text,
+  disableNameConstraintChecks: flag,
+  disableNameChecks: flag,
+  disablePathLengthChecks: flag,
+  disableCriticalExtensionChecks: flag,
   issuingCertificates: texts,
   crlDistributionPoints: texts,
   deltaCrlDistributionPoints: texts,
@@ -227,6 +231,7 @@ const defaultInput: Required<IssuerInput> = {
   usage: defaultIssuerSettings.usage,
   manualChain: defaultIssuerSettings.manualChain,
   revocationSignatureAlgorithm: defaultIssuerSettings.revocationSignatureAlgorithm,
+  ...noDisabledChecks,
   issuerName: "",
 }
 
@@ -293,11 +298,17 @@ const settingsAnswer = parameters({ keyId: nameOrNone, ...settingKinds }, issuer
 const revocationAnswer = parameters({ revocationTimeRfc3339: text })
 
 export function decodeIssuer(data: unknown): IssuerView {
-  const { keyId, leafNotAfterBehavior, usage, manualChain, revocationSignatureAlgorithm, ...urls } = decodeAnswer(
-    settingsAnswer,
-    data,
-  )
-  const settings = { leafNotAfterBehavior, usage, manualChain, revocationSignatureAlgorithm, urls }
+  const { keyId, ...answer } = decodeAnswer(settingsAnswer, data)
+  const { issuingCertificates, crlDistributionPoints, deltaCrlDistributionPoints, ocspServers, ...others } = answer
+  const { enableTemplating, ...rest } = others
+  const urls = {
+    issuingCertificates,
+    crlDistributionPoints,
+    deltaCrlDistributionPoints,
+    ocspServers,
+    enableTemplating,
+  }
+  const settings = { ...rest, urls }
   return {
     ...decodeIssuerCertificate(data),
     keyId: keyId as KeyId | null,

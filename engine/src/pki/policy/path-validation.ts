@@ -1,0 +1,284 @@
+// Refuses what verifiers would refuse because of the issuer or of a certificate above it (RFC 5280, section 6.1). One path on
+// which the certificate holds is enough. When the issuer ends is judged with the validity (`decideValidity`).
+import { formatInstant, type Instant } from "../../core/time.ts"
+import { oids } from "../../x509/asn1/oids.ts"
+import type { Extension } from "../../x509/extension.ts"
+import type { BasicConstraints } from "../../x509/extensions.ts"
+import { formatName, sameName } from "../../x509/name.ts"
+import type { CertificationPaths } from "../issuers/certification-paths.ts"
+import type { HeldIssuer } from "../issuers/held-issuer.ts"
+import {
+  type ConstrainedName,
+  type ConstrainedNames,
+  constrainedNames,
+  constraintProblems,
+  formatGeneralName,
+} from "./name-constraints.ts"
+import { shown, type Violation } from "./violation.ts"
+
+/** What a verifier looks at in the certificate that is about to be signed. */
+export interface CertificateToVerify extends Omit<ConstrainedNames, "isCa"> {
+  readonly basicConstraints: BasicConstraints | undefined
+  /** Object identifiers; empty: any purpose. */
+  readonly extendedKeyUsage: readonly string[]
+  readonly extensions: readonly Pick<Extension, "oid" | "critical">[]
+}
+
+export interface VerificationTerms {
+  readonly now: Instant
+  /** The member of the request that a name came in. */
+  readonly fieldOf: (name: ConstrainedName) => string
+}
+
+/** The member that faults of the issuer and its chain are reported under. */
+export const issuerField = "issuerRef"
+
+/** Returns every reason for which no path verifies, of the preferred path. Undefined paths: the certificate signs itself. */
+export function pathViolations(
+  certificate: CertificateToVerify,
+  paths: CertificationPaths | undefined,
+  terms: VerificationTerms,
+): readonly Violation[] {
+  if (paths === undefined) return []
+  const own = [...unnamedViolations(paths), ...criticalViolations(certificate, paths, terms)]
+  const names = constrainedNames({ ...certificate, isCa: certificate.basicConstraints?.isCa === true })
+  const found = paths.paths.map((path) => [
+    ...pathLengthViolations(certificate, path, paths),
+    ...pathViolationsOf(path, paths, terms),
+    ...purposeViolations(certificate, path),
+    ...nameViolations(names, path, paths, terms),
+  ])
+  const [preferred = []] = found
+  const best = found.find((violations) => violations.length === 0) ?? preferred
+  return [...own, ...best]
+}
+
+const ofIssuer = (rule: string, issuer: HeldIssuer, message: string): Violation => ({
+  rule,
+  name: describeIssuer(issuer),
+  field: [issuerField],
+  message,
+})
+
+/** Names a certificate by subject and serial number. */
+export function describeIssuer({ parsed }: Pick<HeldIssuer, "parsed">): string {
+  const serial = Array.from(parsed.serialNumber, (octet) => octet.toString(16).padStart(2, "0")).join(":")
+  return `the certificate of "${shown(formatName(parsed.subjectName))}" (serial number ${serial})`
+}
+
+function unnamedViolations({ unnamed, settings }: CertificationPaths): readonly Violation[] {
+  if (settings.disableNameChecks) return []
+  return unnamed.map((issuer) =>
+    ofIssuer(
+      "chainNamesMatch",
+      issuer,
+      `${describeIssuer(issuer)} in manual_chain has signed a certificate that names another issuer; leave it out, or set disable_name_checks`,
+    ),
+  )
+}
+
+/** Extensions that common verifiers process when they are critical (`X509_supported_extension` of OpenSSL). */
+const processedExtensions: ReadonlySet<string> = new Set([
+  oids.basicConstraints,
+  oids.keyUsage,
+  oids.extendedKeyUsage,
+  oids.subjectAltName,
+  oids.nameConstraints,
+  oids.certificatePolicies,
+  oids.policyMappings,
+  oids.policyConstraints,
+  oids.inhibitAnyPolicy,
+  oids.crlDistributionPoints,
+  oids.authorityKeyIdentifier,
+  oids.subjectKeyIdentifier,
+  oids.ocspNoCheck,
+])
+
+const unprocessed = (extensions: CertificateToVerify["extensions"]): readonly string[] =>
+  extensions.filter(({ oid, critical }) => critical && !processedExtensions.has(oid)).map(({ oid }) => oid)
+
+function criticalViolations(
+  { extensions }: CertificateToVerify,
+  { settings }: CertificationPaths,
+  { fieldOf }: VerificationTerms,
+): readonly Violation[] {
+  if (settings.disableCriticalExtensionChecks) return []
+  return unprocessed(extensions).map((oid) => ({
+    rule: "criticalExtensionsAreProcessed",
+    name: oid,
+    field: [fieldOf({ name: { kind: "registered-id", oid }, source: "subject" })],
+    message: `the critical extension ${oid} is not processed by verifiers; leave it out, or set disable_critical_extension_checks of the issuer`,
+  }))
+}
+
+/** Of the certificates that the mount holds already. */
+function pathViolationsOf(
+  path: readonly HeldIssuer[],
+  { settings }: CertificationPaths,
+  { now }: VerificationTerms,
+): readonly Violation[] {
+  return path.flatMap((issuer, at) => {
+    const { parsed, values } = issuer
+    const violations: Violation[] = []
+    if (parsed.notBefore > now)
+      violations.push(
+        ofIssuer(
+          "issuerHasBegun",
+          issuer,
+          `${describeIssuer(issuer)} is not valid before ${formatInstant(parsed.notBefore).replace(".000Z", "Z")}`,
+        ),
+      )
+    if (values.keyUsage !== undefined && !values.keyUsage.includes("keyCertSign"))
+      violations.push(
+        ofIssuer(
+          "issuerMaySign",
+          issuer,
+          `${describeIssuer(issuer)} has a key usage without keyCertSign, so no certificate below it verifies`,
+        ),
+      )
+    if (!settings.disableCriticalExtensionChecks)
+      for (const oid of unprocessed(parsed.extensions))
+        violations.push(
+          ofIssuer(
+            "criticalExtensionsAreProcessed",
+            issuer,
+            `${describeIssuer(issuer)} has the critical extension ${oid}, which verifiers do not process; disable_critical_extension_checks of the issuer lets it pass`,
+          ),
+        )
+    if (!settings.disableNameConstraintChecks && !isSelfIssued(issuer))
+      violations.push(...heldNameViolations(issuer, path.slice(at + 1)))
+    return violations
+  })
+}
+
+/** Self-issued certificates are exempt from name constraints and path lengths (RFC 5280, sections 6.1.3 and 6.1.4). */
+const isSelfIssued = ({ parsed }: HeldIssuer): boolean => sameName(parsed.issuer, parsed.subject)
+
+function heldNameViolations(issuer: HeldIssuer, above: readonly HeldIssuer[]): readonly Violation[] {
+  const { parsed, values } = issuer
+  const names = constrainedNames({
+    subject: parsed.subjectName,
+    subjectDer: parsed.subject,
+    subjectAltName: values.subjectAltName ?? [],
+    isCa: true,
+  })
+  return above.flatMap((constraining) =>
+    problemsUnder(constraining, names).map(({ problem, name }) =>
+      ofIssuer(
+        "nameConstraintsHold",
+        issuer,
+        `name ${shown(formatGeneralName(name))} of ${describeIssuer(issuer)} ${problem} of ${describeIssuer(constraining)}`,
+      ),
+    ),
+  )
+}
+
+function problemsUnder({ values }: HeldIssuer, names: readonly ConstrainedName[]) {
+  const { nameConstraints } = values
+  return nameConstraints === undefined ? [] : constraintProblems(names, nameConstraints)
+}
+
+function nameViolations(
+  names: readonly ConstrainedName[],
+  path: readonly HeldIssuer[],
+  { settings }: CertificationPaths,
+  { fieldOf }: VerificationTerms,
+): readonly Violation[] {
+  if (settings.disableNameConstraintChecks) return []
+  return path.flatMap((constraining) =>
+    problemsUnder(constraining, names).map(({ problem, ...name }) => {
+      const text = shown(formatGeneralName(name.name))
+      const called = name.source === "subject-alternative-name" ? "subject alternate name" : `name of the subject`
+      return {
+        rule: "nameConstraintsHold",
+        name: text,
+        field: [fieldOf(name)],
+        message: `${called} ${text} ${problem} of ${describeIssuer(constraining)}`,
+      }
+    }),
+  )
+}
+
+/** Verifiers do not ask the issuer of an OCSP responder for its purpose (RFC 6960, section 4.2.2.2). */
+const unchainedPurposes: ReadonlySet<string> = new Set([oids.ocspSigning, oids.anyExtendedKeyUsage])
+const serverGated: readonly string[] = [oids.microsoftServerGatedCrypto, oids.netscapeServerGatedCrypto]
+
+function purposeViolations(
+  { extendedKeyUsage, basicConstraints }: CertificateToVerify,
+  path: readonly HeldIssuer[],
+): readonly Violation[] {
+  return path.flatMap((issuer) => {
+    const { extendedKeyUsage: allowed } = issuer.values
+    if (allowed === undefined || allowed.includes(oids.anyExtendedKeyUsage)) return []
+    const isAllowed = (purpose: string) =>
+      unchainedPurposes.has(purpose) ||
+      allowed.includes(purpose) ||
+      (purpose === oids.serverAuth && serverGated.some((oid) => allowed.includes(oid)))
+    const refused = extendedKeyUsage.filter((purpose) => !isAllowed(purpose))
+    // The purposes of an authority are a bound, of which one in common is of use.
+    const isUsable = basicConstraints?.isCa === true && refused.length < extendedKeyUsage.length
+    if (refused.length === 0 || isUsable) return []
+    const message = `the extended key usage of ${describeIssuer(issuer)} (${allowed.map(describePurpose).join(", ")}) does not allow ${refused.map(describePurpose).join(", ")}`
+    return [ofIssuer("purposesAreAllowed", issuer, message)]
+  })
+}
+
+const purposeNames: ReadonlyMap<string, string> = new Map([
+  [oids.serverAuth, "serverAuth"],
+  [oids.clientAuth, "clientAuth"],
+  [oids.codeSigning, "codeSigning"],
+  [oids.emailProtection, "emailProtection"],
+  [oids.timeStamping, "timeStamping"],
+  [oids.ocspSigning, "OCSPSigning"],
+  [oids.ipsecEndSystem, "ipsecEndSystem"],
+  [oids.ipsecTunnel, "ipsecTunnel"],
+  [oids.ipsecUser, "ipsecUser"],
+])
+const describePurpose = (oid: string): string => purposeNames.get(oid) ?? oid
+
+export interface RemainingPathLength {
+  /** How many authorities may follow the issuer; negative: not even the issuer may be there. */
+  readonly value: number
+  /** The certificate that says so. */
+  readonly issuer: HeldIssuer
+}
+
+/** Returns undefined where nothing limits the path. */
+export function remainingPathLength(path: readonly HeldIssuer[]): RemainingPathLength | undefined {
+  let least: RemainingPathLength | undefined
+  let below = 0
+  for (const issuer of path) {
+    const { maxPathLength } = issuer.values.basicConstraints ?? {}
+    if (maxPathLength !== undefined && (least === undefined || maxPathLength - below < least.value))
+      least = { value: maxPathLength - below, issuer }
+    if (!isSelfIssued(issuer)) below += 1
+  }
+  return least
+}
+
+/** Returns that of the path with the most room. */
+export function longestRemainingPath({ paths, settings }: CertificationPaths): RemainingPathLength | undefined {
+  if (settings.disablePathLengthChecks) return undefined
+  const lengths = paths.map(remainingPathLength)
+  if (lengths.includes(undefined)) return undefined
+  return lengths
+    .filter((length) => length !== undefined)
+    .reduce((one, other) => (other.value > one.value ? other : one))
+}
+
+function pathLengthViolations(
+  { basicConstraints }: CertificateToVerify,
+  path: readonly HeldIssuer[],
+  { settings }: CertificationPaths,
+): readonly Violation[] {
+  if (settings.disablePathLengthChecks) return []
+  const remaining = remainingPathLength(path)
+  const needed = basicConstraints?.isCa === true ? 1 : 0
+  if (remaining === undefined || remaining.value >= needed) return []
+  return [ofIssuer("pathLengthIsAllowed", remaining.issuer, pathLengthMessage(remaining))]
+}
+
+export const pathLengthMessage = ({ value, issuer }: RemainingPathLength): string =>
+  value === 0
+    ? `signing certificate has a max path length of zero, and cannot issue further CA certificates: ${describeIssuer(issuer)} limits the path length to ${issuer.values.basicConstraints?.maxPathLength}`
+    : `${describeIssuer(issuer)} limits the path length to ${issuer.values.basicConstraints?.maxPathLength}, which the issuer is beyond`
