@@ -107,7 +107,7 @@ describe.each(kinds)("on $name", (kind) => {
     expect(code).toBe(done)
     expect(found.filter(({ message }) => message === forgetful)).toHaveLength(done)
     expect([...new Set(found.map(({ check }) => check))].toSorted()).toEqual(
-      ["authorities", "clock", "configuration", "files", "jobs", "seal", "storage", "webhooks"].toSorted(),
+      ["authorities", "clock", "configuration", "files", "jobs", "roles", "seal", "storage", "webhooks"].toSorted(),
     )
     expect((await content()) === before).toBe(true)
     expect((await examine([], environment)).out).toMatch(/^LEVEL {2}CHECK {10}FINDING\nok {5}configuration {2}All /)
@@ -177,6 +177,52 @@ describe.each(kinds)("on $name", (kind) => {
     expect(troubles((await findings(environment)).found)).toEqual([
       expect.stringMatching(/^warn jobs: No server has done any background work for 3 h/),
     ])
+  })
+
+  test("[F-P1] roles of before keep not_after_bound permit, and are listed; new ones are bound", async () => {
+    const { url, environment, change } = await healthyStore()
+    const withRoles = async <T>(work: (engine: Awaited<ReturnType<typeof openEmbedded>>) => Promise<T>) => {
+      await using engine = await openEmbedded(url, { sealKeys: { text: keys[0] } })
+      return await work(engine)
+    }
+    const far = Date.parse("2090-01-01T00:00:00Z")
+    const issue = (name: string) =>
+      withRoles(async (engine) => {
+        await engine.pki("pki").issuers.update("default", { leafNotAfterBehavior: "permit" })
+        return await engine.pki("pki").certificates.issue(name, { commonName: "a.example.com", notAfter: far })
+      })
+    await withRoles(async (engine) => {
+      const { roles } = engine.pki("pki")
+      for (const name of ["before", "long-before", "new"])
+        await roles.save(name, { allowAnyName: true, keyType: "ec", maxTtlMs: dayMs })
+      await roles.save("open", { notAfterBound: "permit" })
+    })
+    // As the release before wrote them, and one that knew no bounds.
+    const definition = { allowAnyName: true, keyType: "ec", keyBits: 256, signatureBits: 0, maxTtlMs: dayMs }
+    const before = JSON.stringify({ ...definition, notAfterBound: "permit", notBeforeBound: "permit" })
+    await change(async (session) => {
+      await session.run(sql`update roles set definition = ${before} where name = ${"before"}`)
+      await session.run(sql`update roles set definition = ${JSON.stringify(definition)} where name = ${"long-before"}`)
+    })
+    for (const name of ["before", "long-before"]) {
+      const { notAfter, warnings } = await issue(name)
+      expect(notAfter).toBe(far)
+      expect(warnings).toContainEqual(expect.stringContaining('is beyond the permitted maxTTL "24h", which'))
+    }
+    const { notAfter, warnings } = await issue("new")
+    expect(notAfter).toBeLessThanOrEqual(systemRuntime().clock.now() + dayMs)
+    expect(warnings).toContainEqual(expect.stringContaining("is being used"))
+    expect(troubles((await findings(environment)).found)).toEqual(
+      ["before", "long-before", "open"].map(
+        (name) =>
+          `warn roles: The role ${name} of pki has not_after_bound permit: requests may set not_after beyond its max_ttl.`,
+      ),
+    )
+    await withRoles((engine) => engine.pki("pki").roles.update("before", { ttlMs: hourMs }))
+    expect(await withRoles((engine) => engine.pki("pki").roles.get("before"))).toMatchObject({
+      notAfterBound: "permit",
+      notBeforeBound: "permit",
+    })
   })
 
   test("webhooks that fail, were disabled or gave events up are told", async () => {

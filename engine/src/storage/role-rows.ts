@@ -28,7 +28,7 @@ export class RoleRows implements RoleStore {
 }
 
 /** A field that was not known when the role was written has its default, and bounds what they were then. */
-const roleOf = (definition: string): Role => ({
+export const roleOf = (definition: string): Role => ({
   ...createRole({}),
   ...storedRoleDefaults,
   ...(JSON.parse(definition) as Partial<Role>),

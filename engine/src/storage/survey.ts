@@ -6,6 +6,7 @@ import type { Instant } from "../core/time.ts"
 import { type Database, openDatabase, type DatabaseOptions, sqliteFile } from "./database.ts"
 import { appliedMigrations } from "./migrate.ts"
 import { migrations } from "./migrations/index.ts"
+import { roleOf } from "./role-rows.ts"
 import type { Session } from "./session.ts"
 import { openSqliteReader } from "./sqlite.ts"
 
@@ -163,4 +164,36 @@ export async function troubledWebhooks(session: Session): Promise<readonly Webho
       deadLetterCount: row.letter_count ?? 0,
     }))
     .filter((each) => each.disabledReason !== null || each.failingSince !== null || each.deadLetterCount > 0)
+}
+
+export interface RoleFacts {
+  readonly mount: string
+  readonly name: string
+}
+
+export interface UnboundedRoles {
+  /** In the order of mounts and names. */
+  readonly roles: readonly RoleFacts[]
+  /** How many there are beside those. */
+  readonly leftOut: number
+}
+
+/** More than anybody reads in one go. */
+const rolesMaximum = 100
+
+/** Returns the roles whose requests may name any end of validity. */
+export async function unboundedRoles(session: Session): Promise<UnboundedRoles> {
+  const rows = await session.all(
+    session.db
+      .selectFrom("roles as r")
+      .innerJoin("mounts as m", "m.id", "r.mount_id")
+      .select(["m.path as mount", "r.name as name", "r.definition as definition"])
+      .orderBy("m.path")
+      .orderBy("r.name"),
+  )
+  const found = rows.filter(({ definition }) => roleOf(definition).notAfterBound === "permit")
+  return {
+    roles: found.slice(0, rolesMaximum).map(({ mount, name }) => ({ mount, name })),
+    leftOut: Math.max(0, found.length - rolesMaximum),
+  }
 }

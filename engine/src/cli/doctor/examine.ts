@@ -13,12 +13,14 @@ import {
   storeMadeAt,
   type StoreReader,
   troubledWebhooks,
+  unboundedRoles,
 } from "../../storage/survey.ts"
 import { authorityFindings } from "./authority-findings.ts"
 import { databaseClockFinding, fileClockFinding, serverClockFindings } from "./clock-findings.ts"
 import { fileFindings } from "./file-findings.ts"
 import { fail, type Finding, ok, warn } from "./finding.ts"
 import { jobFindings, webhookFindings } from "./job-findings.ts"
+import { roleFindings } from "./role-findings.ts"
 import { sealFindings } from "./seal-findings.ts"
 import {
   fileStoreFindings,
@@ -92,6 +94,7 @@ async function findingsIn(
   const keys = await store.read((session) => sealKeysAtHand(session, sealKeySourcesOf(settings)))
   findings.push(...sealFindings(keys, quick ? undefined : await sealedValueCounts(store)))
   findings.push(...authorityFindings(await readAuthorityFigures(store, runtime), now))
+  findings.push(...roleFindings(await store.read(unboundedRoles)))
   const leases = await store.read(leaseFacts)
   findings.push(
     ...serverClockFindings(now, leases),

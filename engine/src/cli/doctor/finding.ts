@@ -4,7 +4,17 @@ export type FindingLevel = "ok" | "warn" | "fail"
 
 /** What one look has shown. */
 export interface Finding {
-  readonly check: "configuration" | "files" | "clock" | "storage" | "seal" | "authorities" | "tls" | "jobs" | "webhooks"
+  readonly check:
+    | "configuration"
+    | "files"
+    | "clock"
+    | "storage"
+    | "seal"
+    | "authorities"
+    | "roles"
+    | "tls"
+    | "jobs"
+    | "webhooks"
   readonly level: FindingLevel
   /** One sentence: what is so, and what it means. */
   readonly message: string

@@ -7,6 +7,7 @@ import { authorityFindings } from "./authority-findings.ts"
 import { databaseClockFinding, fileClockFinding } from "./clock-findings.ts"
 import { roughly } from "./finding.ts"
 import { jobFindings } from "./job-findings.ts"
+import { roleFindings } from "./role-findings.ts"
 import {
   integrityFinding,
   readReplicaFindings,
@@ -186,4 +187,14 @@ test.each([
   [12.9 * dayMs, "12 days"],
 ])("%d ms is about %s", (durationMs, text) => {
   expect(roughly(durationMs)).toBe(text)
+})
+
+test("[F-P1] roles beyond those that are named are counted", () => {
+  const roles = [{ mount: "pki", name: "web" }]
+  expect(roleFindings({ roles: [], leftOut: 0 })).toEqual([expect.objectContaining({ level: "ok" })])
+  expect(roleFindings({ roles, leftOut: 0 })).toHaveLength(1)
+  expect(roleFindings({ roles, leftOut: 7 }).map(({ message }) => message)).toEqual([
+    expect.stringContaining("The role web of pki"),
+    "7 more roles have not_after_bound permit.",
+  ])
 })

@@ -1,0 +1,22 @@
+import type { UnboundedRoles } from "../../storage/survey.ts"
+import { type Finding, ok, warn } from "./finding.ts"
+
+const check = "roles"
+
+/** Roles of before `not_after_bound` was `ttl-limited` by default keep `permit`; so do those that were set to it. */
+export function roleFindings({ roles, leftOut }: UnboundedRoles): readonly Finding[] {
+  if (roles.length === 0) return [ok(check, "No role lets requests exceed its max_ttl.")]
+  const findings = roles.map(({ mount, name }) =>
+    warn(
+      check,
+      `The role ${name} of ${mount} has not_after_bound permit: requests may set not_after beyond its max_ttl.`,
+      `Set it to ttl-limited unless requests need that: PATCH /v1/${mount}/roles/${name} {"not_after_bound": "ttl-limited"}`,
+    ),
+  )
+  const more = warn(
+    check,
+    `${leftOut} more roles have not_after_bound permit.`,
+    "Mend those that are named here, and run this again.",
+  )
+  return leftOut === 0 ? findings : [...findings, more]
+}
