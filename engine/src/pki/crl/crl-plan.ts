@@ -48,10 +48,9 @@ export function planOf(authority: Authority, issuer: HeldIssuer, shard: Shard): 
   const urls = group.map((one) => filledUrls(one, authority.settings).urls)
   const points = unique(urls.flatMap((each) => each.crlDistributionPoints))
   const deltaPoints = unique(urls.flatMap((each) => each.deltaCrlDistributionPoints))
-  const identifier = signer.values.subjectKeyIdentifier
   // Without a name a part would pass for the whole (RFC 5280, section 5.2.5), and no certificate says where to look for it.
   if (shard.count > 1 && points.length === 0) return undefined
-  const own: Extension[] = identifier === undefined ? [] : [authorityKeyIdentifier(identifier)]
+  const own: Extension[] = [authorityKeyIdentifier(signer.keyIdentifier)]
   if (shard.count > 1) own.push(issuingDistributionPoint(points.map((url) => shardUrl(url, shard))))
   const freshest = deltaPoints.map((url) => shardUrl(url, shard))
   const extensions = {

@@ -159,7 +159,6 @@ export interface ToSign {
 export async function signList({ entries, extensions }: MadeUpList, to: ToSign): Promise<Uint8Array> {
   const { issuer, key, algorithm, numbers, now } = to
   const { crlNumber: number, deltaCrlBaseNumber: base } = numbers
-  const identifier = issuer.values.subjectKeyIdentifier
   const signatureAlgorithm = signatureAlgorithmIdentifier(algorithm)
   const joined = Buffer.concat(entries)
   const template = {
@@ -168,7 +167,7 @@ export async function signList({ entries, extensions }: MadeUpList, to: ToSign):
     thisUpdate: now,
     nextUpdate: now + numbers.nextUpdateMs,
     extensions: [
-      ...(identifier === undefined ? [] : [authorityKeyIdentifier(identifier)]),
+      authorityKeyIdentifier(issuer.keyIdentifier),
       crlNumber(magnitude(number)),
       ...(base < 0 ? [] : [deltaCrlIndicator(magnitude(base))]),
       ...extensions,

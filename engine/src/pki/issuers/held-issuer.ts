@@ -2,7 +2,7 @@
 import { type Certificate, parseCertificate } from "../../x509/certificate.ts"
 import { type ExtensionValues, parseExtensionValues } from "../../x509/extensions.ts"
 import { sameName } from "../../x509/name.ts"
-import { type PublicKey, readPublicKey } from "../../x509/public-key.ts"
+import { type PublicKey, readPublicKey, subjectKeyIdentifier } from "../../x509/public-key.ts"
 import { isSignedBy } from "../../x509/signature.ts"
 import type { Issuer } from "./issuer.ts"
 
@@ -10,6 +10,8 @@ export interface HeldIssuer extends Issuer {
   readonly parsed: Certificate
   readonly values: ExtensionValues
   readonly publicKey: PublicKey
+  /** That of its certificate, or computed from the key (RFC 5280, section 4.2.1.1); what it signs names it. */
+  readonly keyIdentifier: Uint8Array
   readonly isSelfSigned: boolean
   /** Whether the name, the key identifier where there is one, and the signature say so. */
   isIssuedBy(other: HeldIssuer): boolean
@@ -69,6 +71,10 @@ class Held implements HeldIssuer {
 
   get publicKey(): PublicKey {
     return (this.#publicKey ??= readPublicKey(this.parsed.subjectPublicKeyInfo))
+  }
+
+  get keyIdentifier(): Uint8Array {
+    return this.values.subjectKeyIdentifier ?? subjectKeyIdentifier(this.publicKey)
   }
 
   get isSelfSigned(): boolean {

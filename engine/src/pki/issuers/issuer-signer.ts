@@ -59,7 +59,7 @@ export async function signerOf(
 const signers = new WeakMap<HeldIssuer, IssuerSigner>()
 
 function extensionsOf(issuer: HeldIssuer, urls: FilledUrls, shardCount: number) {
-  const identifier = issuer.values.subjectKeyIdentifier
+  const identifier = issuer.keyIdentifier
   const extensions = issuerExtensions(identifier, urls)
   const divided: (readonly Extension[])[] = []
   return {
@@ -79,10 +79,9 @@ const urlsOfShard = (urls: FilledUrls, shard: Shard): FilledUrls => ({
 })
 
 /** Empty lists say nothing and are left out. */
-export function issuerExtensions(subjectKeyIdentifier: Uint8Array | undefined, urls: FilledUrls): readonly Extension[] {
+export function issuerExtensions(keyIdentifier: Uint8Array, urls: FilledUrls): readonly Extension[] {
   const { issuingCertificates, ocspServers, crlDistributionPoints: crls, deltaCrlDistributionPoints: deltas } = urls
-  const extensions: Extension[] = []
-  if (subjectKeyIdentifier !== undefined) extensions.push(authorityKeyIdentifier(subjectKeyIdentifier))
+  const extensions: Extension[] = [authorityKeyIdentifier(keyIdentifier)]
   if (ocspServers.length + issuingCertificates.length > 0)
     extensions.push(authorityInfoAccess({ ocspServers, issuingCertificates }))
   // One point with several URLs: the same list in several places (RFC 5280, section 4.2.1.13).
