@@ -45,6 +45,7 @@ const shape = shapes.members({
   allowSubdomains: flag,
   allowGlobDomains: flag,
   allowWildcardCertificates: flag,
+  allowPartialWildcards: flag,
   allowAnyName: flag,
   enforceHostnames: flag,
   allowIpSans: flag,

@@ -32,9 +32,13 @@ const rules = {
   maxTtl: duration("How long they may be valid at most.").optional(),
   notBeforeDuration: duration("How long before its issuance a certificate becomes valid.").optional(),
   notBefore: instant("From when all certificates are valid.").optional(),
-  notBeforeBound: bound("The earliest beginning that may be asked for: permit, forbid, duration or an instant."),
+  notBeforeBound: bound(
+    "The earliest notBefore of requests: permit, forbid, duration or an instant. Default of new roles: duration.",
+  ),
   notAfter: instant("Until when all certificates are valid.").optional(),
-  notAfterBound: bound("The latest end that may be asked for: permit, forbid, ttl-limited or an instant."),
+  notAfterBound: bound(
+    "The latest notAfter of requests: permit, forbid, ttl-limited or an instant. Default of new roles: ttl-limited.",
+  ),
   allowLocalhost: flag("Whether localhost may be asked for."),
   allowedDomains: list(253, "Domains that names may be of, as the next members say."),
   allowedDomainsTemplate: flag("Whether allowedDomains hold templates of whoever asks."),
@@ -42,6 +46,7 @@ const rules = {
   allowSubdomains: flag("Whether names below the domains may be asked for."),
   allowGlobDomains: flag("Whether the domains are patterns with *."),
   allowWildcardCertificates: flag("Whether names may be wildcards."),
+  allowPartialWildcards: flag("Allow a * beside other characters of a label, such as w*.example.com. Default: false."),
   allowAnyName: flag("Whether any name may be asked for."),
   enforceHostnames: flag("Whether names must be those of hosts."),
   allowIpSans: flag("Whether IP addresses may be asked for."),

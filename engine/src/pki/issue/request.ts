@@ -5,7 +5,7 @@ import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
 import type { DistinguishedName } from "../../x509/name.ts"
 import { formatOtherName, type OtherName, parseOtherName } from "../names/other-name.ts"
 import { valuesOf } from "../names/subject.ts"
-import { isSerialNumberName } from "../policy/alternative-names.ts"
+import { isSerialNumberName, withoutRootDot } from "../policy/alternative-names.ts"
 import type { Violation } from "../policy/violation.ts"
 import type { Role } from "../roles/role.ts"
 import type { ValidityRequest } from "./validity.ts"
@@ -182,7 +182,7 @@ function subjectOfCsr(csr: CsrFacts, request: IssueRequest, role: Role) {
       : []
   const values: SubjectOwn = {
     // An empty attribute is as good as none.
-    commonName: commonNames[0] || request.commonName,
+    commonName: withoutRootDot(commonNames[0] || request.commonName, role),
     serialNumber: request.serialNumber || (serialNumbers[0] ?? ""),
     userIds: request.userIds.length > 0 ? request.userIds : valuesOf(csr.subject, oids.userId),
   }

@@ -35,6 +35,12 @@ export function splitWildcard(text: string): { readonly label: string; readonly 
   return label === "" ? undefined : { label, base: base ?? "" }
 }
 
+/** A wildcard that clients do not match (RFC 9525, section 6.3). */
+export function isPartialWildcard(text: string): boolean {
+  const wildcard = splitWildcard(text)
+  return wildcard !== undefined && wildcard.label !== "*"
+}
+
 /** `*`, `foo*`, `*foo` and `f*o`; never inside an A-label (RFC 6125, section 7.2). */
 export const isWildcardLabel = (label: string): boolean =>
   label.length <= labelMaximum &&

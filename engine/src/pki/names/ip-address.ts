@@ -13,6 +13,8 @@ export function parseIpAddress(text: string): Uint8Array | undefined {
   return octets && (isMapped(octets) ? octets.slice(12) : octets)
 }
 
+export const isIpAddress = (text: string): boolean => parseIpAddress(text) !== undefined
+
 /** The one spelling of an address (RFC 5952); of 16 octets that hold an IPv4 address, that of the IPv4 address. */
 export function formatIpAddress(octets: Uint8Array): string {
   if (octets.length === 4) return octets.join(".")

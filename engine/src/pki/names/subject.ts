@@ -62,7 +62,15 @@ export function subjectTextProblem(text: string, lengthMaximum: number): string 
   // A character is at most two units long, and counting the characters of any text would take too long.
   if (text.length > 2 * lengthMaximum || Array.from(text).length > lengthMaximum)
     return `must not be longer than ${lengthMaximum} characters`
-  return textProblem(text) ?? (/\p{Cc}/u.test(text) ? "must not contain control characters" : undefined)
+  return textProblem(text) ?? invisibleProblem(text)
+}
+
+/** Characters that have no form of their own, and let a name look like another one (Unicode Technical Report 36, section 2.10). */
+export function invisibleProblem(text: string): string | undefined {
+  if (/\p{Cc}/u.test(text)) return "must not contain control characters"
+  return /[\p{Cf}\p{Zl}\p{Zp}]/u.test(text)
+    ? "must not contain format characters, such as those that change the direction of text"
+    : undefined
 }
 
 /** Two letters of ISO 3166 (RFC 5280, appendix A.1: a PrintableString of two characters). */

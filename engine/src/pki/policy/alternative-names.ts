@@ -1,8 +1,9 @@
 // Subject alternative names as a certificate holds them, out of the texts that they are asked for by.
 import { oids } from "../../x509/asn1/oids.ts"
 import type { GeneralName } from "../../x509/general-name.ts"
-import { toDnsName } from "../names/dns-name.ts"
+import { isPartialWildcard, toDnsName } from "../names/dns-name.ts"
 import { toMailbox } from "../names/email.ts"
+import { parseIpAddress } from "../names/ip-address.ts"
 import { type Violation, violation } from "./violation.ts"
 
 /** How more serial numbers of the subject are written among alternative names (specification, section 4.8, `serial_number`). */
@@ -11,12 +12,31 @@ export const isSerialNumberName = (altName: string): boolean => altName.startsWi
 /** The alternative name that a common name is at once (specification, section 4.4, `exclude_cn_from_sans`); most others are none. */
 export function nameOfCommonName(
   commonName: string,
-  rules: { readonly enforceHostnames: boolean },
-): { readonly kind: "dns" | "email"; readonly value: string } | undefined {
+  rules: NameRules,
+):
+  | { readonly kind: "dns" | "email"; readonly value: string }
+  | { readonly kind: "ip"; readonly octets: Uint8Array }
+  | undefined {
+  const octets = parseIpAddress(commonName)
+  if (octets !== undefined) return { kind: "ip", octets }
   const mailbox = toMailbox(commonName)
   if (mailbox !== undefined) return { kind: "email", value: mailbox }
+  if (!rules.allowPartialWildcards && isPartialWildcard(commonName)) return undefined
   const dnsName = toDnsName(commonName, rules)
   return dnsName === undefined ? undefined : { kind: "dns", value: dnsName }
+}
+
+export interface NameRules {
+  readonly enforceHostnames: boolean
+  readonly allowPartialWildcards: boolean
+}
+
+/** The dot of the root goes from a common name that is a host name, an e-mail address or an IP address, as from the others. */
+export function withoutRootDot(commonName: string, rules: NameRules): string {
+  if (!commonName.endsWith(".")) return commonName
+  const name = commonName.slice(0, -1)
+  // Two dots are no name.
+  return !name.endsWith(".") && nameOfCommonName(name, rules) !== undefined ? name : commonName
 }
 
 /** Of one certificate; past them, the others are not looked at. */

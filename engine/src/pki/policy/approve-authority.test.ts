@@ -241,6 +241,18 @@ describe("an authority is refused", () => {
       detail: "the subject's value C\nA must not contain control characters",
     },
     {
+      input: { commonName: "C\u202EA" },
+      field: "commonName",
+      detail:
+        "the subject's value C\u202EA must not contain format characters, such as those that change the direction of text",
+    },
+    {
+      input: { commonName: "CA", altNames: ["w*.example.com"] },
+      field: "altNames",
+      detail:
+        'subject alternate name w*.example.com has a "*" that is only a part of a label, which clients do not match',
+    },
+    {
       input: { commonName: "CA", skid: "xyz" },
       field: "skid",
       detail: '"skid" must be at most 64 octets in hexadecimal',
@@ -380,4 +392,25 @@ describe("an intermediate", () => {
     expect(approveIntermediate({ commonName: "CA" }).validity.notBefore).toBe(now - 30_000)
     expect(approveIntermediate({ commonName: "CA", notBeforeDurationMs: 0 }).validity.notBefore).toBe(now)
   })
+})
+
+test.each([
+  { given: "ca.example.com.", cn: "ca.example.com", names: [{ kind: "dns", value: "ca.example.com" }] },
+  { given: "192.0.2.1", cn: "192.0.2.1", names: [{ kind: "ip", octets: Uint8Array.of(192, 0, 2, 1) }] },
+  { given: "Example Ltd.", cn: "Example Ltd.", names: [] },
+])("[F-P4] [F-P5] an authority called $given is $cn", ({ given, cn, names }) => {
+  const approved = approveIntermediate({ commonName: given })
+  expect(approved.subject).toEqual(named(cn))
+  expect(approved.subjectAltName).toEqual(names)
+})
+
+test("[F-P7] a key usage that an authority of such a key cannot have is left out with a warning", () => {
+  const approved = approveIntermediate(
+    { commonName: "CA", keyUsage: ["KeyEncipherment", "CertSign", "ContentCommitment"] },
+    { terms: { keyType: "ec" } },
+  )
+  expect(valuesOf(approved).keyUsage).toEqual(["digitalSignature", "contentCommitment", "keyCertSign", "cRLSign"])
+  expect(approved.warnings).toEqual([
+    '"key_usage" KeyEncipherment is nothing that a key of type ec can be used for here, and is left out',
+  ])
 })

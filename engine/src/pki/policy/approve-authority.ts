@@ -19,7 +19,7 @@ import { decideValidity, rolelessRules, type Validity, type ValidityTerms } from
 import { type AuthorityNames, authorityNames, fieldOfName, nameConstraintsOf, namesOfCsr } from "./authority-names.ts"
 import { copiedExtensions, type CsrContent } from "./csr-extensions.ts"
 import { signatureBitsProblem } from "./key-strength.ts"
-import { fittingKeyUsages, parseKeyUsages } from "./key-usage.ts"
+import { fittingKeyUsages, parseKeyUsages, unfittingWarnings } from "./key-usage.ts"
 import { approved, type Pass } from "./pass.ts"
 import { describeIssuer, longestRemainingPath, pathLengthMessage, pathViolations } from "./path-validation.ts"
 import { refuseViolations, type Violation, violation } from "./violation.ts"
@@ -105,7 +105,12 @@ export function approveAuthority(
     extensions,
     subjectKeyIdentifier: skid.value,
     validity: decided.validity,
-    warnings: [...copied.warnings, ...decided.warnings, ...pathLength.warnings, ...usageWarnings(request)],
+    warnings: [
+      ...copied.warnings,
+      ...decided.warnings,
+      ...pathLength.warnings,
+      ...usageWarnings(request, usages, terms),
+    ],
   })
 }
 
@@ -203,8 +208,14 @@ function usagesFor(
   return keyUsages.filter((usage) => asked.has(usage))
 }
 
-const usageWarnings = ({ keyUsage }: AuthorityRequest): readonly string[] =>
-  parseKeyUsages(keyUsage).unknown.map((name) => `"key_usage" ${name} is not known and is ignored`)
+const usageWarnings = (
+  { keyUsage }: AuthorityRequest,
+  given: readonly KeyUsage[],
+  { keyType }: AuthorityTerms,
+): readonly string[] => [
+  ...parseKeyUsages(keyUsage).unknown.map((name) => `"key_usage" ${name} is not known and is ignored`),
+  ...unfittingWarnings(keyUsage, given, keyType),
+]
 
 /** What the request says itself, or the key. */
 const decidedHere: readonly string[] = [

@@ -97,6 +97,33 @@ describe("what is signed verbatim", () => {
     ])
   })
 
+  test("[F-P7] leaves out a key usage that does not fit, with a warning", () => {
+    const asked = approve(csr(), { keyUsage: ["CertSign", "DigitalSignature", "keyagreement"] })
+    expect(valuesOf(asked).keyUsage).toEqual(["digitalSignature"])
+    expect(asked.warnings).toEqual([
+      '"key_usage" CertSign is for certificate authorities and is left out',
+      '"key_usage" keyagreement is nothing that a key of type rsa can be used for here, and is left out',
+    ])
+    // Defaults give way silently, and what the CSR brings counts in their place.
+    expect(approve(csr()).warnings).toEqual([])
+    expect(approve(csr([keyUsage(["digitalSignature"])]), { keyUsage: ["CertSign"] }).warnings).toEqual([])
+  })
+
+  test("[F-P7] says that it is of no CA where the request or the role wants it", () => {
+    const role = createRole({ basicConstraintsValidForNonCa: true })
+    for (const approved of [approve(csr(), { basicConstraintsValidForNonCa: true }), approve(csr(), {}, { role })]) {
+      expect(valuesOf(approved).basicConstraints).toEqual({ isCa: false })
+      expect(approved.warnings).toEqual([])
+    }
+    const asking = csr([basicConstraints({ isCa: false })])
+    const kept = approve(asking, { basicConstraintsValidForNonCa: true })
+    expect([valuesOf(kept).basicConstraints, kept.warnings]).toEqual([{ isCa: false }, []])
+    expect(valuesOf(approve(asking)).basicConstraints).toBeUndefined()
+    expect(
+      faultsOf(() => approve(csr([basicConstraints({ isCa: true })]), { basicConstraintsValidForNonCa: true })),
+    ).toHaveLength(1)
+  })
+
   test("keeps the CSR's own, whether they fit the key or not", () => {
     const content = csr([keyUsage(["keyAgreement"]), extendedKeyUsage([oids.clientAuth])])
     const approved = approve(content, { keyUsage: ["DigitalSignature"], extKeyUsage: ["ServerAuth"] })

@@ -3,7 +3,12 @@
 import { oids } from "../../x509/asn1/oids.ts"
 import { encodeOidContent } from "../../x509/asn1/oid.ts"
 import { type Extension, findExtension } from "../../x509/extension.ts"
-import { extendedKeyUsage, keyUsage, parseExtensionValues } from "../../x509/extensions.ts"
+import {
+  basicConstraints as basicConstraintsExtension,
+  extendedKeyUsage,
+  keyUsage,
+  parseExtensionValues,
+} from "../../x509/extensions.ts"
 import type { GeneralName } from "../../x509/general-name.ts"
 import type { KeyType } from "../../x509/key-algorithm.ts"
 import { type DistinguishedName, encodeName } from "../../x509/name.ts"
@@ -21,7 +26,7 @@ import { type Role, roleDefaults } from "../roles/role.ts"
 import { metadataProblem } from "./checks.ts"
 import { copiedExtensions, type CsrContent } from "./csr-extensions.ts"
 import { signatureBitsProblem } from "./key-strength.ts"
-import { fittingKeyUsages, parseExtendedKeyUsages, parseKeyUsages } from "./key-usage.ts"
+import { fittingKeyUsages, parseExtendedKeyUsages, parseKeyUsages, unfittingWarnings } from "./key-usage.ts"
 import { approved, type Pass } from "./pass.ts"
 import { pathViolations } from "./path-validation.ts"
 import { refuseViolations, shown, type Violation, violation } from "./violation.ts"
@@ -35,6 +40,8 @@ export interface VerbatimRequest extends ValidityRequest {
   readonly userIds: readonly string[]
   readonly certMetadata: string
   readonly signatureBits: number
+  /** Say that the certificate is none of a CA; a role may say so as well. */
+  readonly basicConstraintsValidForNonCa: boolean
 }
 
 const requestDefaults: VerbatimRequest = {
@@ -47,6 +54,7 @@ const requestDefaults: VerbatimRequest = {
   userIds: [],
   certMetadata: "",
   signatureBits: 0,
+  basicConstraintsValidForNonCa: false,
 }
 
 export interface ApprovedVerbatim extends Pass {
@@ -84,11 +92,13 @@ export function approveVerbatim(
   })
   refuseViolations([...verbatimChecks.flatMap((check) => check({ request, csr, role })), ...decided.violations])
   const subject = [...csr.subjectName, ...request.userIds.map((value) => [{ type: oids.userId, value }])]
-  const copied = copiedExtensions(csr.extensions, none)
-  const usages = defaultUsages(request, csr, keyType)
+  const saysNoCa = request.basicConstraintsValidForNonCa || role?.basicConstraintsValidForNonCa === true
+  const copied = copiedExtensions(csr.extensions, saysNoCa ? constrained : none)
+  const usages = defaultUsages(request, csr, keyType, input.keyUsage ?? [])
   const subjectDer = request.userIds.length === 0 ? csr.subject : encodeName(subject)
   const subjectAltName = csr.extensionValues.subjectAltName ?? []
   const extensions = [
+    ...(saysNoCa ? [basicConstraintsExtension({ isCa: false })] : []),
     ...copied.extensions.map((extension) => criticalIfNeeded(extension, subject)),
     ...usages.extensions,
   ]
@@ -115,6 +125,7 @@ const rulesOf = (role: Role | undefined): ValidityRules =>
   role === undefined ? { ...rolelessRules, notBeforeBound: "duration" } : { ...role, notBefore: null, notAfter: null }
 
 const none: ReadonlySet<string> = new Set()
+const constrained: ReadonlySet<string> = new Set([oids.basicConstraints])
 
 interface VerbatimApplication {
   readonly request: VerbatimRequest
@@ -189,7 +200,12 @@ function signatureBitsAreKnown({ request }: VerbatimApplication): readonly Viola
 }
 
 /** What the CSR asks for stays, whether it fits the key or not; what is only a default has to fit (architecture 0.22). */
-function defaultUsages(request: VerbatimRequest, { extensions }: CsrContent, keyType: KeyType) {
+function defaultUsages(
+  request: VerbatimRequest,
+  { extensions }: CsrContent,
+  keyType: KeyType,
+  named: readonly string[],
+) {
   const asked = parseKeyUsages(request.keyUsage)
   const purposes = parseExtendedKeyUsages(request.extKeyUsage)
   const isFree = (oid: string) => findExtension(extensions, oid) === undefined
@@ -204,6 +220,7 @@ function defaultUsages(request: VerbatimRequest, { extensions }: CsrContent, key
     ],
     warnings: [
       ...asked.unknown.map((name) => `"key_usage" ${shown(name)} is not known and is ignored`),
+      ...(isFree(oids.keyUsage) ? unfittingWarnings(named, usages, keyType) : []),
       ...purposes.unknown.map((name) => `"ext_key_usage" ${shown(name)} is not known and is ignored`),
     ],
   }

@@ -322,6 +322,103 @@ test("an answer names a hundred faults and counts the rest", () => {
   expect(messages.at(-1)).toBe("50 more names or fields break a rule")
 })
 
+describe("[F-P5] a common name that is an IP address is refused", () => {
+  test.each<{ why: string; role: RoleInput; request?: IssueRequestInput; detail: string; commonName?: string }>([
+    {
+      why: "where IP SANs are forbidden",
+      role: { allowIpSans: false },
+      detail:
+        "IP Subject Alternative Names are not allowed in this role, but was provided via the common name: 10.0.0.1",
+    },
+    {
+      why: "where IP SANs are forbidden, also in IPv6",
+      role: { allowIpSans: false },
+      commonName: "fe80::1",
+      detail:
+        "IP Subject Alternative Names are not allowed in this role, but was provided via the common name: fe80::1",
+    },
+    {
+      why: "outside the ranges of the role",
+      role: { allowedIpSansCidr: ["192.0.2.0/24"] },
+      detail: 'the IP address "10.0.0.1" is not allowed in this role',
+    },
+    {
+      why: "where it is not under an allowed domain",
+      role: { allowAnyName: false, allowedDomains: ["example.com"], allowSubdomains: true },
+      detail: "common name 10.0.0.1 not allowed by this role: it is not under an allowed domain",
+    },
+    {
+      why: "where common names are not judged, and IP SANs are forbidden",
+      role: { allowIpSans: false, cnValidations: ["disabled"] },
+      detail:
+        "IP Subject Alternative Names are not allowed in this role, but was provided via the common name: 10.0.0.1",
+    },
+    {
+      why: "where it stays out of the alternative names",
+      role: { allowIpSans: false },
+      request: { excludeCnFromSans: true },
+      detail:
+        "IP Subject Alternative Names are not allowed in this role, but was provided via the common name: 10.0.0.1",
+    },
+  ])("$why", ({ role, request, detail, commonName = "10.0.0.1" }) => {
+    expect(faultsOf(() => issue({ ...any, ...role }, { commonName, ...request }))).toEqual([
+      { field: "commonName", detail },
+    ])
+    const facts = { subject: subjectWith([oids.commonName, commonName]) }
+    expect(faultsOf(() => sign({ ...any, ...role }, facts, request)).map(({ field }) => field)).toEqual(["csr"])
+  })
+})
+
+describe("[F-P4] the dot of the root goes from a common name that is", () => {
+  test.each([
+    { why: "a host name", given: "www.example.com.", cn: "www.example.com", names: ["dns:www.example.com"] },
+    { why: "a wildcard", given: "*.example.com.", cn: "*.example.com", names: ["dns:*.example.com"] },
+    { why: "an e-mail address", given: "a@example.com.", cn: "a@example.com", names: ["email:a@example.com"] },
+    { why: "an IP address", given: "192.0.2.1.", cn: "192.0.2.1", names: ["ip:192.0.2.1"] },
+    { why: "in U-labels", given: "bücher.example.", cn: "bücher.example", names: ["dns:xn--bcher-kva.example"] },
+    {
+      why: "no name of a host",
+      given: "Example Ltd.",
+      cn: "Example Ltd.",
+      names: [],
+      role: { enforceHostnames: false },
+    },
+  ])("$why", ({ given, cn, names, role = {} }) => {
+    const approved = issue({ ...any, ...role }, { commonName: given })
+    expect([approved.subject, texts(approved)]).toEqual([subjectWith([oids.commonName, cn]), names])
+    const ofCsr = sign({ ...any, ...role }, { subject: subjectWith([oids.commonName, given]) })
+    expect([ofCsr.subject, texts(ofCsr)]).toEqual([subjectWith([oids.commonName, cn]), names])
+    expect(issue({ ...any, ...role }, { commonName: given, excludeCnFromSans: true }).subject).toEqual(approved.subject)
+  })
+})
+
+test.each([
+  ["a right-to-left override", "\u202E"],
+  ["an isolate", "\u2066"],
+  ["a right-to-left mark", "\u200F"],
+  ["an Arabic letter mark", "\u061C"],
+  ["a zero-width space", "\u200B"],
+  ["a soft hyphen", "\u00AD"],
+  ["a byte order mark", "\uFEFF"],
+  ["a tag", "\u{E0041}"],
+  ["a line separator", "\u2028"],
+])("[F-P10] %s is refused in every value of a subject", (_, character) => {
+  const role: RoleInput = {
+    ...any,
+    enforceHostnames: false,
+    cnValidations: ["disabled"],
+    allowedUserIds: ["*"],
+    useCsrCommonName: true,
+  }
+  const value = `moc.${character}elpmaxe`
+  const problem = "must not contain format characters, such as those that change the direction of text"
+  expect(refusals(() => issue(role, { commonName: value }))).toEqual([`common name ${value} ${problem}`])
+  expect(refusals(() => issue(role, { commonName: "a", userIds: [value] }))).toEqual([`user_id ${value} ${problem}`])
+  const csrSubject = subjectWith([oids.commonName, value])
+  expect(refusals(() => sign(role, { subject: csrSubject }))).toEqual([`common name ${value} ${problem}`])
+  expect(refusals(() => createRole({ organization: [value] }))).toEqual([`"organization" entry ${problem}`])
+})
+
 describe("what is approved of an issue request", () => {
   test.each<{ role?: RoleInput; request: IssueRequestInput; names: string[]; why: string }>([
     { request: { commonName: "example.com" }, names: ["dns:example.com"], why: "the common name is a host name" },
@@ -331,7 +428,26 @@ describe("what is approved of an issue request", () => {
       names: ["dns:a.example"],
       why: "it is to stay out",
     },
-    { request: { commonName: "192.0.2.1" }, names: [], why: "it is an IP address, which is no DNS name" },
+    { request: { commonName: "192.0.2.1" }, names: ["ip:192.0.2.1"], why: "[F-P5] it is an IP address" },
+    { request: { commonName: "fe80::1" }, names: ["ip:fe80::1"], why: "[F-P5] it is an IPv6 address" },
+    {
+      request: { commonName: "::ffff:192.0.2.1", ipSans: ["192.0.2.1"] },
+      names: ["ip:192.0.2.1"],
+      why: "[F-P5] it is an IP address, once",
+    },
+    { request: { commonName: "192.0.2.1", excludeCnFromSans: true }, names: [], why: "[F-P5] it is to stay out" },
+    {
+      role: { cnValidations: ["disabled"] },
+      request: { commonName: "192.0.2.1" },
+      names: ["ip:192.0.2.1"],
+      why: "[F-P5] it is an IP address, whatever common names are",
+    },
+    {
+      role: { allowAnyName: false, allowedDomains: ["192.0.2.1"], allowBareDomains: true },
+      request: { commonName: "192.0.2.1" },
+      names: ["ip:192.0.2.1"],
+      why: "[F-P5] it is an IP address that the role names",
+    },
     { role: { enforceHostnames: false }, request: { commonName: "My Service" }, names: [], why: "it is just a name" },
     {
       role: { enforceHostnames: false },

@@ -14,7 +14,7 @@ import type { Identity } from "../names/identity-template.ts"
 import { parseIpAddress } from "../names/ip-address.ts"
 import { subjectOf } from "../names/subject.ts"
 import type { PolicyIdentifier, Role } from "../roles/role.ts"
-import { distinctNames } from "./alternative-names.ts"
+import { distinctNames, withoutRootDot } from "./alternative-names.ts"
 import { type Application, commonNameAsName, keyToMake, violationsOf } from "./checks.ts"
 import { fittingKeyUsages, parseExtendedKeyUsages, parseKeyUsages } from "./key-usage.ts"
 import type { ConstrainedName } from "./name-constraints.ts"
@@ -57,7 +57,8 @@ export function approve(
   csr: CsrFacts | undefined,
   { role, rules = role, identity, paths, ...terms }: IssuanceTerms,
 ): ApprovedRequest {
-  const request = issueRequest(input)
+  const asked = issueRequest(input)
+  const request = { ...asked, commonName: withoutRootDot(asked.commonName, role) }
   const merged = mergeRequest(request, csr, role)
   const { requested } = merged
   const application = { role, identity, namePolicy: namePolicy(role, identity), request, requested, csr }

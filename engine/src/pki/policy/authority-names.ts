@@ -5,13 +5,19 @@ import type { GeneralName } from "../../x509/general-name.ts"
 import { type DistinguishedName, nameViolations } from "../../x509/name.ts"
 import type { Subtree } from "../../x509/name-constraints.ts"
 import type { AuthorityRequest, NameConstraintLists } from "../issue/authority-request.ts"
-import { toAsciiHostName, toDnsName } from "../names/dns-name.ts"
+import { isPartialWildcard, toAsciiHostName, toDnsName } from "../names/dns-name.ts"
 import { toMailbox } from "../names/email.ts"
 import { parseIpAddress, parseIpRange } from "../names/ip-address.ts"
 import { parseOtherName } from "../names/other-name.ts"
-import { subjectOf } from "../names/subject.ts"
+import { invisibleProblem, subjectOf } from "../names/subject.ts"
 import { isUri } from "../names/uri.ts"
-import { distinctNames, isSerialNumberName, nameOfCommonName, tooManyNames } from "./alternative-names.ts"
+import {
+  distinctNames,
+  isSerialNumberName,
+  nameOfCommonName,
+  tooManyNames,
+  withoutRootDot,
+} from "./alternative-names.ts"
 import type { CsrContent } from "./csr-extensions.ts"
 import type { ConstrainedName } from "./name-constraints.ts"
 import { shown, type Violation, violation } from "./violation.ts"
@@ -23,7 +29,8 @@ export interface AuthorityNames {
   readonly violations: readonly Violation[]
 }
 
-export function authorityNames(request: AuthorityRequest): AuthorityNames {
+export function authorityNames(asked: AuthorityRequest): AuthorityNames {
+  const request = { ...asked, commonName: withoutRootDot(asked.commonName, enforced) }
   const { altNames, ipSans, uriSans, otherSans, userIds, commonName, excludeCnFromSans } = request
   const tooMany = tooManyNames([altNames, ipSans, uriSans, otherSans, userIds])
   if (tooMany.length > 0) return { subject: [], subjectAltName: [], violations: tooMany }
@@ -48,7 +55,7 @@ export function authorityNames(request: AuthorityRequest): AuthorityNames {
   }
 }
 
-const enforced = { enforceHostnames: true }
+const enforced = { enforceHostnames: true, allowPartialWildcards: false }
 
 /** As the CSR has them. */
 export function namesOfCsr({ subjectName, extensionValues }: CsrContent): AuthorityNames {
@@ -77,8 +84,9 @@ function nameProblem(name: GeneralName): string | undefined {
 const subjectViolations = (subject: DistinguishedName): readonly Violation[] =>
   subject.flat().flatMap((attribute) => {
     const { type, value } = attribute
-    const hasControls = /\p{Cc}/u.test(value) ? [`value ${shown(value)} must not contain control characters`] : []
-    return [...nameViolations([[attribute]]), ...hasControls].map((problem) =>
+    const unseen = invisibleProblem(value)
+    const problems = unseen === undefined ? [] : [`value ${shown(value)} ${unseen}`]
+    return [...nameViolations([[attribute]]), ...problems].map((problem) =>
       violation("subjectIsWellFormed", subjectFields.get(type) ?? "csr", value, `the subject's ${problem}`),
     )
   })
@@ -122,6 +130,8 @@ function readName(field: keyof AuthorityRequest, text: string, read: (text: stri
 }
 
 function readAltName(text: string): GeneralName | string {
+  if (isPartialWildcard(text))
+    return `subject alternate name ${shown(text)} has a "*" that is only a part of a label, which clients do not match`
   const name = text.includes("@")
     ? { kind: "email" as const, value: toMailbox(text) }
     : { kind: "dns" as const, value: toDnsName(text, enforced) }

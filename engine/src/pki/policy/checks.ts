@@ -9,7 +9,7 @@ import { toDnsName } from "../names/dns-name.ts"
 import { toMailbox } from "../names/email.ts"
 import { anyGlob } from "../names/glob.ts"
 import { fillTemplate, type Identity, isTemplate } from "../names/identity-template.ts"
-import { type IpRange, isInRange, parseIpAddress, parseIpRange } from "../names/ip-address.ts"
+import { type IpRange, isInRange, isIpAddress, parseIpAddress, parseIpRange } from "../names/ip-address.ts"
 import { formatOtherName, type OtherName, parseOtherName } from "../names/other-name.ts"
 import { subjectMaxima, subjectOf, subjectTextProblem } from "../names/subject.ts"
 import { isUri } from "../names/uri.ts"
@@ -87,6 +87,18 @@ function commonNameIsAllowed(application: Application): readonly Violation[] {
   return [violation(refusal.rule, field, commonName, message)]
 }
 
+/** A common name that is an address is one more of them, unless nobody judges it and it stays out of the others. */
+function addressesOf(application: Application): readonly { readonly ip: string; readonly field: string }[] {
+  const { role, request, requested } = application
+  const { commonName, ips } = requested
+  const isJudged = isIpAddress(commonName) && !(isFree(role) && request.excludeCnFromSans)
+  const field = commonName === request.commonName ? "commonName" : "csr"
+  return [
+    ...(isJudged ? [{ ip: commonName, field }] : []),
+    ...ips.map((ip) => ({ ip, field: fieldOf(requested, "ipSans") })),
+  ]
+}
+
 function commonNameRefusal({ role, namePolicy, requested }: Application): NameRefusal | undefined {
   if (isFree(role)) return undefined
   const refusal = namePolicy(requested.commonName)
@@ -141,7 +153,8 @@ function emailAddressesAreAllowed(application: Application): readonly Violation[
 /** A common name that the policy was not asked about is no way around it. */
 function namesOf(application: Application, kind: "dns" | "email", names: readonly string[]): readonly string[] {
   const ofCommonName = isFree(application.role) ? commonNameAsName(application) : undefined
-  return [...new Set([...(ofCommonName?.kind === kind ? [ofCommonName.value] : []), ...names])]
+  const isOfKind = ofCommonName?.kind === kind && "value" in ofCommonName
+  return [...new Set([...(isOfKind ? [ofCommonName.value] : []), ...names])]
 }
 
 const fieldOf = ({ source }: Requested, field: keyof IssueRequest): string => (source === "CSR" ? "csr" : field)
@@ -178,21 +191,24 @@ function otherNameProblem({ oid, value }: OtherName, allowed: AllowedOtherNames)
   return isAllowed(value) ? undefined : `other SAN ${shown(value)} not allowed for OID ${oid} by this role`
 }
 
-function ipAddressesAreAllowed({ role, requested }: Application): readonly Violation[] {
-  const { ips, source } = requested
-  const refuse = (ip: string, message: string) =>
-    violation("ipAddressesAreAllowed", fieldOf(requested, "ipSans"), ip, message)
-  if (ips.length > 0 && !role.allowIpSans) {
-    const message = `IP Subject Alternative Names are not allowed in this role, but was provided via ${source}: `
-    return [refuse(ips.join(", "), message + shown(ips.join(", ")))]
-  }
+function ipAddressesAreAllowed(application: Application): readonly Violation[] {
+  const { role, requested } = application
+  const addresses = addressesOf(application)
+  const refuse = (field: string, ip: string, message: string) => violation("ipAddressesAreAllowed", field, ip, message)
+  if (!role.allowIpSans)
+    return [...Map.groupBy(addresses, ({ field }) => field)].map(([field, ofField]) => {
+      const ips = ofField.map(({ ip }) => ip).join(", ")
+      const source = field === "csr" ? "CSR" : field === "commonName" ? "the common name" : requested.source
+      const message = `IP Subject Alternative Names are not allowed in this role, but was provided via ${source}: `
+      return refuse(field, ips, message + shown(ips))
+    })
   const ranges = allowedRanges(role)
-  return ips.flatMap((ip) => {
+  return addresses.flatMap(({ ip, field }) => {
     const octets = parseIpAddress(ip)
-    if (octets === undefined) return [refuse(ip, `the value "${shown(ip)}" is not a valid IP address`)]
+    if (octets === undefined) return [refuse(field, ip, `the value "${shown(ip)}" is not a valid IP address`)]
     return ranges.length === 0 || ranges.some((range) => isInRange(octets, range))
       ? []
-      : [refuse(ip, `the IP address "${ip}" is not allowed in this role`)]
+      : [refuse(field, ip, `the IP address "${ip}" is not allowed in this role`)]
   })
 }
 

@@ -25,6 +25,20 @@ export function fittingKeyUsages(usages: readonly KeyUsage[], keyType: KeyType):
   return usages.filter((usage) => fitting[keyType].has(usage)).filter(isMeaningful)
 }
 
+/** Returns a sentence for each name that was given and whose usage is not among those that the certificate gets. */
+export const unfittingWarnings = (
+  names: readonly string[],
+  given: readonly KeyUsage[],
+  keyType: KeyType,
+): readonly string[] =>
+  names.flatMap((name) => {
+    const [usage] = parseKeyUsages([name]).usages
+    if (usage === undefined || given.includes(usage)) return []
+    return usage === "keyCertSign"
+      ? [`"key_usage" ${name} is for certificate authorities and is left out`]
+      : [`"key_usage" ${name} is nothing that a key of type ${keyType} can be used for here, and is left out`]
+  })
+
 /** The last two say more about keyAgreement and mean nothing without it (RFC 5280, section 4.2.1.3). */
 const isMeaningful = (usage: KeyUsage, _: number, all: readonly KeyUsage[]): boolean =>
   (usage !== "encipherOnly" && usage !== "decipherOnly") || all.includes("keyAgreement")

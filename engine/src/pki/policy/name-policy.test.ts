@@ -23,14 +23,19 @@ describe("a name is judged by the first rule that it breaks", () => {
     { role: { allowAnyName: true }, name: "www.*.example.com", rule: "wildcardIsAllowed" },
     { role: { allowAnyName: true, enforceHostnames: false }, name: "www.*.com", rule: "wildcardIsAllowed" },
     { role: { allowAnyName: true }, name: "a_b.example.com", rule: "hostNameIsWellFormed" },
-    { role: { allowAnyName: true }, name: "_*.example.com", rule: "hostNameIsWellFormed" },
+    {
+      role: { allowAnyName: true, allowPartialWildcards: true },
+      name: "_*.example.com",
+      rule: "hostNameIsWellFormed",
+    },
     { role: { allowAnyName: true }, name: "*.a_b.com", rule: "hostNameIsWellFormed" },
     { role: { allowAnyName: true }, name: "a b@example.com", rule: "hostNameIsWellFormed" },
     { role: { allowAnyName: true }, name: "user@exa mple.com", rule: "hostNameIsWellFormed" },
     { role: { allowAnyName: true }, name: "a_b.example.com", enforceHostnames: false },
     { role: { allowAnyName: true }, name: "anything at all", enforceHostnames: false },
     { role: { allowAnyName: true }, name: "*" },
-    { role: { allowAnyName: true }, name: "f*o.example.com" },
+    { role: { allowAnyName: true, allowPartialWildcards: true }, name: "f*o.example.com" },
+    { role: { allowAnyName: true, enforceHostnames: false }, name: "f*o.example.com", rule: "wildcardIsAllowed" },
     { role: { allowAnyName: true }, name: "bücher.example." },
     { role: example, name: "www.example.org", rule: "domainIsAllowed" },
     { role: example, name: "*", rule: "domainIsAllowed" },
@@ -38,6 +43,21 @@ describe("a name is judged by the first rule that it breaks", () => {
     expect(refusalOf({ enforceHostnames, ...role }, name)?.rule).toBe(rule)
   })
 })
+
+test.each(["w*.example.com", "*w.example.com", "w*w.example.com", "w*"])(
+  "[F-P8] %s is refused by every role without allow_partial_wildcards",
+  (name) => {
+    const role = { allowAnyName: true, enforceHostnames: false }
+    expect(refusalOf(role, name)).toEqual({
+      rule: "wildcardIsAllowed",
+      reason: 'its "*" is only a part of a label, and "allow_partial_wildcards" is not set',
+    })
+    expect(refusalOf({ ...role, allowPartialWildcards: true }, name)).toBeUndefined()
+    expect(refusalOf({ ...role, allowPartialWildcards: true, allowWildcardCertificates: false }, name)?.reason).toBe(
+      "wildcard certificates are not allowed",
+    )
+  },
+)
 
 describe("localhost", () => {
   test.each([
@@ -110,7 +130,12 @@ describe("allowed domains", () => {
     { role: subdomains, name: "badexample.com", allowed: false, why: "ends alike, but not after a dot" },
     { role: subdomains, name: "www.example.com.evil.org", allowed: false, why: "holds it, but elsewhere" },
     { role: subdomains, name: "*.example.com", allowed: true, why: "a wildcard over the domain" },
-    { role: subdomains, name: "f*o.example.com", allowed: true, why: "a wildcard over the domain" },
+    {
+      role: { ...subdomains, allowPartialWildcards: true },
+      name: "f*o.example.com",
+      allowed: true,
+      why: "a wildcard over the domain",
+    },
     { role: subdomains, name: "*.www.example.com", allowed: true, why: "a wildcard over a subdomain" },
     { role: subdomains, name: "*.com", allowed: false, why: "a wildcard over more" },
     { role: subdomains, name: "user@www.example.com", allowed: true, why: "a subdomain in an address" },
@@ -243,6 +268,7 @@ const roles: fc.Arbitrary<Role> = fc
     allowSubdomains: fc.boolean(),
     allowGlobDomains: fc.boolean(),
     allowWildcardCertificates: fc.boolean(),
+    allowPartialWildcards: fc.boolean(),
     allowAnyName: fc.boolean(),
     enforceHostnames: fc.boolean(),
   })
@@ -269,6 +295,7 @@ describe("whatever the role and the name", () => {
       "allowSubdomains",
       "allowGlobDomains",
       "allowWildcardCertificates",
+      "allowPartialWildcards",
     )
     fc.assert(
       fc.property(roles, names, permissions, domains, (role, name, permission, domain) => {

@@ -3,6 +3,7 @@
 import { derived } from "../../core/derived.ts"
 import { isWildcardLabel, splitWildcard, toAsciiHostName } from "../names/dns-name.ts"
 import { toMailbox } from "../names/email.ts"
+import { isIpAddress } from "../names/ip-address.ts"
 import { anyGlob } from "../names/glob.ts"
 import { fillTemplate, type Identity, isTemplate } from "../names/identity-template.ts"
 import type { Role } from "../roles/role.ts"
@@ -66,14 +67,18 @@ function wildcardIsAllowed({ text, atSigns, wildcard }: ParsedName, role: Role):
   if (!text.includes("*")) return undefined
   if (!role.allowWildcardCertificates) return "wildcard certificates are not allowed"
   if (atSigns > 0) return "an e-mail address has no wildcard"
-  return wildcard === undefined ? 'a wildcard name has one "*", in its left-most label' : undefined
+  if (wildcard === undefined) return 'a wildcard name has one "*", in its left-most label'
+  return wildcard.label === "*" || role.allowPartialWildcards
+    ? undefined
+    : 'its "*" is only a part of a label, and "allow_partial_wildcards" is not set'
 }
 
 function hostNameIsWellFormed(
   { text, atSigns, wildcard, domain, hostName }: ParsedName,
   role: Role,
 ): string | undefined {
-  if (!role.enforceHostnames) return undefined
+  // An address in a common name becomes an iPAddress, for which there are rules of their own.
+  if (!role.enforceHostnames || isIpAddress(text)) return undefined
   if (atSigns > 0) return toMailbox(text) === undefined ? "it is no e-mail address" : undefined
   if (wildcard !== undefined && !isWildcardLabel(wildcard.label)) return "its wildcard label is not well-formed"
   const isWildcardAlone = wildcard !== undefined && domain === ""

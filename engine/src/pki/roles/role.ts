@@ -58,6 +58,8 @@ export interface Role {
   readonly allowSubdomains: boolean
   readonly allowGlobDomains: boolean
   readonly allowWildcardCertificates: boolean
+  /** Allow `f*o.example.com`, which RFC 9525, section 6.3, has clients refuse. */
+  readonly allowPartialWildcards: boolean
   readonly allowAnyName: boolean
   readonly enforceHostnames: boolean
   readonly allowIpSans: boolean
@@ -143,6 +145,7 @@ export const roleDefaults: Role = {
   allowSubdomains: false,
   allowGlobDomains: false,
   allowWildcardCertificates: true,
+  allowPartialWildcards: false,
   allowAnyName: false,
   enforceHostnames: true,
   allowIpSans: true,

@@ -74,6 +74,7 @@ export const signVerbatimParameters = parameters({
   userIds: texts,
   certMetadata: text,
   enforceLeafNotAfterBehavior: flag,
+  basicConstraintsValidForNonCa: flag,
 })
 /** Also of an authority that is made here, with more. */
 export const authorityKinds = {

@@ -90,6 +90,7 @@ export const roleParameters = parameters({
   allowSubdomains: flag,
   allowGlobDomains: flag,
   allowWildcardCertificates: flag,
+  allowPartialWildcards: flag,
   allowAnyName: flag,
   enforceHostnames: flag,
   allowIpSans: flag,
