@@ -45,6 +45,14 @@ export interface PkiIssuerArgs extends LifeArgs, AuthorityArgs {
   manualChain?: Texts
   /** Signature algorithm of CRLs and OCSP responses, such as `SHA256WithRSAPSS`. Default: chosen by the key. */
   revocationSignatureAlgorithm?: pulumi.Input<string>
+  /** Issue names that the name constraints of the issuer or of its chain forbid. Default: false. */
+  disableNameConstraintChecks?: pulumi.Input<boolean>
+  /** Issue although a certificate in `manualChain` has signed one that names another issuer. Default: false. */
+  disableNameChecks?: pulumi.Input<boolean>
+  /** Issue although a certificate of the chain limits the path length to less. Default: false. */
+  disablePathLengthChecks?: pulumi.Input<boolean>
+  /** Issue although the certificate or its chain has a critical extension that verifiers do not process. Default: false. */
+  disableCriticalExtensionChecks?: pulumi.Input<boolean>
   /** URLs of its certificate. Default: those of the mount. */
   issuingCertificates?: Texts
   /** URLs of its CRL. Default: those of the mount. */
@@ -93,6 +101,14 @@ export interface PkiIssuerState extends Adopted {
   readonly manualChain: readonly string[]
   /** Signature algorithm of CRLs and OCSP responses. Empty: chosen by the key. */
   readonly revocationSignatureAlgorithm: string
+  /** Issue names that the name constraints of the issuer or of its chain forbid. */
+  readonly disableNameConstraintChecks: boolean
+  /** Issue although a certificate in `manualChain` has signed one that names another issuer. */
+  readonly disableNameChecks: boolean
+  /** Issue although a certificate of the chain limits the path length to less. */
+  readonly disablePathLengthChecks: boolean
+  /** Issue although the certificate or its chain has a critical extension that verifiers do not process. */
+  readonly disableCriticalExtensionChecks: boolean
   /** URLs of its certificate. Empty: those of the mount. */
   readonly issuingCertificates: readonly string[]
   /** URLs of its CRL. Empty: those of the mount. */
@@ -123,6 +139,10 @@ const outputs = [
   "usage",
   "manualChain",
   "revocationSignatureAlgorithm",
+  "disableNameConstraintChecks",
+  "disableNameChecks",
+  "disablePathLengthChecks",
+  "disableCriticalExtensionChecks",
   "issuingCertificates",
   "crlDistributionPoints",
   "deltaCrlDistributionPoints",

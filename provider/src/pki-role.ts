@@ -33,11 +33,14 @@ export interface PkiRoleArgs extends LifeArgs {
   notBeforeDuration?: pulumi.Input<string>
   /** Start of validity (ISO 8601). Overrides the request. */
   notBefore?: pulumi.Input<string | null>
-  /** Earliest start that requests may ask for: `permit`, `duration`, `forbid`, or a time (ISO 8601). */
+  /** Earliest start that requests may ask for: `permit`, `duration`, `forbid`, or a time (ISO 8601). Default: `duration`. */
   notBeforeBound?: pulumi.Input<string>
   /** End of validity (ISO 8601). Overrides the request and every ttl. */
   notAfter?: pulumi.Input<string | null>
-  /** Latest end that requests may ask for: `permit`, `ttl-limited`, `forbid`, or a time (ISO 8601). */
+  /**
+   * Latest end that requests may ask for: `permit`, `ttl-limited` (cut to `maxTtl`), `forbid`, or a time (ISO 8601).
+   * Default: `ttl-limited`.
+   */
   notAfterBound?: pulumi.Input<string>
   /** Allow `localhost` and related names. Default: true. */
   allowLocalhost?: pulumi.Input<boolean>
@@ -53,6 +56,8 @@ export interface PkiRoleArgs extends LifeArgs {
   allowGlobDomains?: pulumi.Input<boolean>
   /** Allow wildcard certificates (RFC 6125). Default: true. */
   allowWildcardCertificates?: pulumi.Input<boolean>
+  /** Allow a `*` beside other characters of a label, such as `w*.example.com`. Default: false. */
+  allowPartialWildcards?: pulumi.Input<boolean>
   /** Allow any name. Default: false. */
   allowAnyName?: pulumi.Input<boolean>
   /** Require valid host names in common names, DNS SANs and e-mail addresses. Default: true. */
@@ -171,6 +176,7 @@ const outputs = [
   "allowSubdomains",
   "allowGlobDomains",
   "allowWildcardCertificates",
+  "allowPartialWildcards",
   "allowAnyName",
   "enforceHostnames",
   "allowIpSans",

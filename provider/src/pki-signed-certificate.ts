@@ -34,6 +34,8 @@ export interface PkiSignedCertificateArgs extends IssuanceArgs, NamesArgs, Valid
   usePss?: pulumi.Input<boolean>
   /** Apply the issuer's `leafNotAfterBehavior` to certificates that outlive it, instead of truncating them. Default: false. */
   enforceLeafNotAfterBehavior?: pulumi.Input<boolean>
+  /** Add basicConstraints CA:FALSE; the role may do so as well. Default: false. */
+  basicConstraintsValidForNonCa?: pulumi.Input<boolean>
   /** What happens to the certificate when it is removed or replaced. Default: `retain`. */
   onDestroy?: pulumi.Input<"retain" | "revoke">
 }

@@ -32,6 +32,7 @@ const everyRule: PkiRoleArgs = {
   allowSubdomains: true,
   allowGlobDomains: true,
   allowWildcardCertificates: false,
+  allowPartialWildcards: true,
   allowAnyName: true,
   enforceHostnames: false,
   allowIpSans: false,

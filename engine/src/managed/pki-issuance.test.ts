@@ -146,7 +146,14 @@ test("what is found no fault with is issued by a role that allows it, and then d
   const { issuers, roles } = engine.pki("pki")
   await issuers.generateRoot({ commonName: "Root", keyType: "ec", ttlMs: 3_000 * dayMs })
   const all = { allowedUriSans: ["*"], allowedOtherSans: ["*"], allowedSerialNumbers: ["*"], allowedUserIds: ["*"] }
-  const free = { notBeforeBound: "permit", notAfterBound: "permit", allowAnyName: true, enforceHostnames: false, requireCn: false, cnValidations: ["disabled"] }
+  const free = {
+    notBeforeBound: "permit",
+    notAfterBound: "permit",
+    allowAnyName: true,
+    enforceHostnames: false,
+    requireCn: false,
+    cnValidations: ["disabled"],
+  }
   await roles.save("free", { ...all, ...free, keyType: "any", ttlMs: dayMs })
   /** Mostly what can be issued. */
   const maybe = <T>(good: readonly T[], bad: readonly T[] = []) =>

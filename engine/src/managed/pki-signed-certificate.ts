@@ -27,6 +27,7 @@ const verbatimMembers = {
   extKeyUsageOids: texts,
   signatureBits: integer,
   usePss: flag,
+  basicConstraintsValidForNonCa: flag,
   enforceLeafNotAfterBehavior: flag,
 }
 
