@@ -49,7 +49,11 @@ beforeAll(async () => {
     subject: named("Coders"),
     extensions: [extendedKeyUsage([oids.codeSigning])],
   })
-  const { certificate } = await done("POST", "/pki/issuer/wide/sign-intermediate", { csr, use_csr_values: true })
+  const { certificate } = await done("POST", "/pki/issuer/wide/sign-intermediate", {
+    csr,
+    use_csr_values: true,
+    ttl: "8000h",
+  })
   await done("POST", "/coders/issuers/import/bundle", { pem_bundle: `${certificate}\n${privateKey.pem("pkcs8")}` })
   for (const mount of ["pki", "coders"]) {
     await done("POST", `/${mount}/roles/any`, { allow_any_name: true, key_type: "any", client_flag: false })

@@ -105,17 +105,17 @@ function requestViolations({ ttlMs, notAfter }: ValidityRequest): readonly Viola
   return refused("oneEndIsGiven", "notAfter", formatTimestamp(notAfter), message).violations
 }
 
-/** Nothing is valid before its issuer. A default gives way silently, what was asked for with a warning. */
+/** What is asked for is never before the issuer's; how far a default reaches back is `notBeforeDurationMs` to say. */
 function decideBegin(request: ValidityRequest, terms: ValidityTerms): Decided {
   const { issuer, rules } = terms
   const asked = askedBegin(request, terms)
+  if (request.notBefore === null && rules.notBefore === null) return asked
   // One that has not begun signs nothing (`pathViolations`).
   const hasBegun = issuer !== undefined && issuer.notBefore <= terms.now
   if (!hasBegun || asked.violations.length > 0 || asked.value >= issuer.notBefore) return asked
-  const isSaid = request.notBefore !== null || rules.notBefore !== null
   const [early, earliest] = [formatTimestamp(asked.value), formatTimestamp(issuer.notBefore)]
   const warning = `notBefore of ${early} is before the issuing certificate's, so ${earliest} is being used`
-  return decided(issuer.notBefore, isSaid ? [...asked.warnings, warning] : asked.warnings)
+  return decided(issuer.notBefore, [warning])
 }
 
 function askedBegin(request: ValidityRequest, { rules, now }: ValidityTerms): Decided {

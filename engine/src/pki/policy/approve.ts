@@ -68,13 +68,18 @@ export function approve(
   const subject = subjectOf({ ...role, ...requested })
   const subjectAltName = alternativeNames(application)
   const extendedKeyUsage = extendedKeyUsageOf(role)
-  const verified = { subject, subjectAltName, extendedKeyUsage, basicConstraints: undefined, extensions: [] }
-  refuseViolations(
-    pathViolations({ ...verified, subjectDer: encodeName(subject) }, paths, {
-      now: terms.now,
-      fieldOf: fieldOfName(application),
-    }),
-  )
+  const verified = {
+    subject,
+    subjectAltName,
+    extendedKeyUsage,
+    basicConstraints: undefined,
+    extensions: [],
+    // Encoded for constraints on directory names alone, which are rare.
+    get subjectDer() {
+      return encodeName(subject)
+    },
+  }
+  refuseViolations(pathViolations(verified, paths, { now: terms.now, fieldOf: fieldOfName(application) }))
   return approved({
     subject,
     subjectAltName,
@@ -104,11 +109,11 @@ function alternativeNames(application: Application): readonly GeneralName[] {
 
 /** Returns the member of the request that a name came in. */
 const fieldOfName =
-  ({ requested }: Application) =>
+  ({ request, requested }: Application) =>
   ({ name, source }: ConstrainedName): string => {
     const isCommonName =
       source !== "subject-alternative-name" || ("value" in name && name.value === requested.commonName)
-    if (isCommonName) return "commonName"
+    if (isCommonName) return requested.commonName === request.commonName ? "commonName" : "csr"
     return requested.source === "CSR" ? "csr" : fieldsOfKinds[name.kind]
   }
 

@@ -41,7 +41,9 @@ export function pathViolations(
 ): readonly Violation[] {
   if (paths === undefined) return []
   const own = [...unnamedViolations(paths), ...criticalViolations(certificate, paths, terms)]
-  const names = constrainedNames({ ...certificate, isCa: certificate.basicConstraints?.isCa === true })
+  const isConstrained = paths.paths.some((path) => path.some(({ values }) => values.nameConstraints !== undefined))
+  const isCa = certificate.basicConstraints?.isCa === true
+  const names = isConstrained ? constrainedNames({ ...certificate, isCa }) : []
   const found = paths.paths.map((path) => [
     ...pathLengthViolations(certificate, path, paths),
     ...pathViolationsOf(path, paths, terms),
@@ -156,6 +158,7 @@ const isSelfIssued = ({ parsed }: HeldIssuer): boolean => sameName(parsed.issuer
 
 function heldNameViolations(issuer: HeldIssuer, above: readonly HeldIssuer[]): readonly Violation[] {
   const { parsed, values } = issuer
+  if (above.every((constraining) => constraining.values.nameConstraints === undefined)) return []
   const names = constrainedNames({
     subject: parsed.subjectName,
     subjectDer: parsed.subject,
