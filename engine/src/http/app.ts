@@ -20,6 +20,7 @@ import type { ApiRequest, ApiResponse, OpenRoute, Route } from "./route.ts"
 import { apiRoutes } from "./routes.ts"
 import { configurationUploadRoutes } from "./routes/configuration-versions.ts"
 import { discoveryRoutes } from "./routes/discovery.ts"
+import { homeRoutes } from "./routes/home.ts"
 import { signInRoutes } from "./routes/sign-in.ts"
 import { runLogRoutes } from "./routes/runs.ts"
 import { stateDownloadRoutes, stateUploadRoutes } from "./routes/state-versions.ts"
@@ -50,7 +51,7 @@ export function createApp(options: AppOptions): App {
     })
   for (const route of apiRoutes)
     app.on(route.method, `${apiPrefix}${route.path}`, (context) => answer(context, route, options))
-  for (const route of [...discoveryRoutes, ...signInRoutes])
+  for (const route of [...discoveryRoutes, ...signInRoutes, ...homeRoutes])
     app.on(route.method, route.path, (context) => {
       context.env.route = route.path
       return settle(options, context.env, undefined, undefined, async () => route.handle(requestOf(context, options)))
