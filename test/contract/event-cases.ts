@@ -68,7 +68,7 @@ export function eventCases(engine: () => OpenedEngine): void {
       workspace: { id, name },
       tags: [{ key: "net", value: "" }],
       subject: null,
-      actor: { type: "users", id: ownerId },
+      actor: { type: "users", id: ownerId, name: expect.any(String) },
     })
     expect(events[1]?.changed.toSorted()).toEqual(["autoApply", "description"])
     expect(events[5]?.tags).toEqual([])

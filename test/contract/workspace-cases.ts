@@ -282,7 +282,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
       const toOthers = {
         ...refused("conflict"),
         facts: {
-          lockedBy: { type: "users", id: holder.id },
+          lockedBy: { type: "users", id: holder.id, name: expect.any(String) },
           lockedReason: "mine",
           lockedAt: expect.any(String),
           lockedUntil: expect.any(String),
@@ -390,7 +390,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
             code: "conflict",
             detail: expect.stringContaining('for the reason "mine"'),
             facts: {
-              lockedBy: { type: "users", id: owner.id },
+              lockedBy: { type: "users", id: owner.id, name: expect.any(String) },
               lockedReason: "mine",
               lockedAt: expect.any(String),
               lockedUntil: expect.any(String),

@@ -1,7 +1,9 @@
 import type { Subject } from "./cast.ts"
 import { nothing, type Prepare } from "./prepared-request.ts"
 
-const flatTag = { data: [{ type: "tags", attributes: { name: "flat" } }] }
+const flatTag = ({ unique }: Pick<Subject, "unique">) => ({
+  data: [{ type: "tags", attributes: { name: `${unique}-flat` } }],
+})
 const binding = { data: [{ type: "tag-bindings", attributes: { key: "stage", value: "test" } }] }
 
 const newTag = async ({ root, organization, unique }: Subject): Promise<string> => {
@@ -23,10 +25,11 @@ export const tagRequests: Readonly<Record<string, Prepare>> = {
     body: { data: [{ type: "workspaces", id: subject.workspaceId }] },
   }),
   "GET /workspaces/:workspace_id/relationships/tags": nothing,
-  "POST /workspaces/:workspace_id/relationships/tags": () => ({ body: flatTag }),
-  "DELETE /workspaces/:workspace_id/relationships/tags": async ({ root, workspaceId }) => {
-    await root("POST", `/workspaces/${workspaceId}/relationships/tags`, flatTag)
-    return { body: flatTag }
+  "POST /workspaces/:workspace_id/relationships/tags": (subject) => ({ body: flatTag(subject) }),
+  "DELETE /workspaces/:workspace_id/relationships/tags": async (subject) => {
+    const body = flatTag(subject)
+    await subject.root("POST", `/workspaces/${subject.workspaceId}/relationships/tags`, body)
+    return { body }
   },
   "GET /workspaces/:workspace_id/tag-bindings": nothing,
   "PATCH /workspaces/:workspace_id/tag-bindings": () => ({ body: binding }),

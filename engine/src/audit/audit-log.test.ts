@@ -20,6 +20,7 @@ const root: Caller = {
   kind: "user",
   tokenId: "at-1",
   userId: "user-1" as UserId,
+  username: "alice",
   siteAdmin: true,
   memberships: new Map(),
   acl: fullAccess,
@@ -56,7 +57,7 @@ async function openLog(calls?: FileCalls) {
   return { log, path, clock, logged, text, entries }
 }
 
-test("a request, the uses of keys it makes and its response share an id, in that order", async () => {
+test("[F-W17] a request, the uses of keys it makes and its response share an id, in that order, and name the caller", async () => {
   const { log, entries, clock } = await openLog()
   const trail = log.trail({ requestId: "req-1" })
   trail.request({
@@ -91,7 +92,7 @@ test("a request, the uses of keys it makes and its response share an id, in that
       operation: "update",
       mount: "pki/",
       remote_address: "192.0.2.1",
-      caller: { kind: "user", token_id: "at-1", user_id: "user-1", policies: ["root"] },
+      caller: { kind: "user", token_id: "at-1", user_id: "user-1", username: "alice", policies: ["root"] },
       data: { common_name: hashOf("web.example.com"), ttl: 3600, format: "pem" },
     },
     {

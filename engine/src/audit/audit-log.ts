@@ -213,9 +213,9 @@ function describedCaller(caller: Caller): object {
   const policies = caller.acl.policies
   switch (kind) {
     case "user":
-      return { kind, token_id: caller.tokenId, user_id: caller.userId, policies }
+      return { kind, token_id: caller.tokenId, user_id: caller.userId, username: caller.username, policies }
     case "team":
-      return { kind, token_id: caller.tokenId, team_id: caller.teamId, policies }
+      return { kind, token_id: caller.tokenId, team_id: caller.teamId, team_name: caller.teamName, policies }
     case "organization":
       return { kind, token_id: caller.tokenId, organization_id: caller.organizationId, policies }
     case "agent":

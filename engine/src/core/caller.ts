@@ -36,6 +36,8 @@ type Standing =
       readonly kind: "user"
       readonly tokenId: string | undefined
       readonly userId: UserId
+      /** For records; rights hang on the id. */
+      readonly username?: string
       readonly siteAdmin: boolean
       readonly memberships: ReadonlyMap<OrganizationId, Membership>
     }
@@ -43,6 +45,7 @@ type Standing =
       readonly kind: "team"
       readonly tokenId: string
       readonly teamId: TeamId
+      readonly teamName?: string
       readonly organizationId: OrganizationId
       readonly membership: Membership
     }

@@ -1,4 +1,28 @@
 /**
+ * How much of what a transaction reads is protected from concurrent changes. `serializable`: all of it. `repeatable-read`: one
+ * snapshot, in which only writes of the same row and the constraints of the schema conflict, so that transactions about
+ * different objects never do. PostgreSQL tracks the reads of a serializable transaction by page, and in a small table nearly
+ * every row shares its pages with others. SQLite runs one transaction after another and ignores it.
+ */
+export type Isolation = "serializable" | "repeatable-read"
+
+export interface TransactOptions {
+  /** `serializable` when left out. A caller that passes `repeatable-read` says beside it why nothing it decides can be outdated. */
+  readonly isolation?: Isolation
+  /** Not in one transaction with others, whose locks it would hold while it waits for more. */
+  readonly alone?: boolean
+}
+
+export const repeatableRead: TransactOptions = { isolation: "repeatable-read" }
+
+/** The same storage, whose transactions are repeatable read. */
+export const atRepeatableRead = <Stores>(storage: Storage<Stores>): Storage<Stores> => ({
+  read: (work) => storage.read(work),
+  readElsewhere: (work) => storage.readElsewhere(work),
+  transact: (work, options) => storage.transact(work, { ...options, ...repeatableRead }),
+})
+
+/**
  * The storage port. `Stores` is whatever set of stores the work needs; a service names only the ones it uses.
  * The stores handed to `work` are valid until it settles; a later call on them throws.
  */
@@ -14,5 +38,5 @@ export interface Storage<Stores> {
    * All or nothing, durable when the promise resolves. `work` may run several times, so it must not reach outside:
    * no network, no logging that assumes success. Throws `EngineError("busy")` when contention outlasts the retries.
    */
-  transact<T>(work: (stores: Stores) => Promise<T>): Promise<T>
+  transact<T>(work: (stores: Stores) => Promise<T>, options?: TransactOptions): Promise<T>
 }

@@ -64,6 +64,8 @@ export interface EventSubject {
 export interface EventActor {
   readonly type: "users" | "teams" | "organizations" | "agent-pools"
   readonly id: string
+  /** Of a user or a team, as it was then. Events of earlier releases have none. */
+  readonly name?: string
 }
 
 /** Where a change comes from; every event of a request has the same. */

@@ -9,9 +9,9 @@ export function originOf(caller: Caller, requestId?: string): EventOrigin {
 function actorOf(caller: Caller): EventActor | null {
   switch (caller.kind) {
     case "user":
-      return { type: "users", id: caller.userId }
+      return { type: "users", id: caller.userId, ...named(caller.username) }
     case "team":
-      return { type: "teams", id: caller.teamId }
+      return { type: "teams", id: caller.teamId, ...named(caller.teamName) }
     case "organization":
       return { type: "organizations", id: caller.organizationId }
     case "agent":
@@ -23,3 +23,5 @@ function actorOf(caller: Caller): EventActor | null {
       return caller satisfies never
   }
 }
+
+const named = (name: string | undefined) => (name === undefined ? {} : { name })

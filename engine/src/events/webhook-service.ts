@@ -4,7 +4,7 @@ import { newId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { RandomSource } from "../core/random.ts"
 import type { Runtime } from "../core/runtime.ts"
-import type { Storage } from "../core/storage.ts"
+import { repeatableRead, type Storage } from "../core/storage.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
 import type { Stores } from "../stores.ts"
 import { webhooksJob } from "./webhook-delivery.ts"
@@ -28,6 +28,9 @@ interface Context {
   readonly runtime: Runtime
   readonly wakeJob: (name: string) => void
 }
+
+// The webhooks of an organization are counted before one more is made. All else writes one webhook or one of its dead letters, and
+// decides by nothing but that row: repeatable read is enough.
 
 /** Whoever may change the organization's settings; they are told of everything that happens in it. */
 export class WebhookService implements Webhooks {
@@ -99,7 +102,7 @@ export class WebhookService implements Webhooks {
       }
       await stores.webhooks.save(after, secret)
       return after
-    })
+    }, repeatableRead)
     if (after.enabled) this.#context.wakeJob(webhooksJob.name)
     return viewOf(after)
   }
@@ -108,7 +111,7 @@ export class WebhookService implements Webhooks {
     return this.#storage.transact(async (stores) => {
       await this.#webhook(stores, organizationName, id)
       await stores.webhooks.remove(id)
-    })
+    }, repeatableRead)
   }
 
   deadLetters(organizationName: string, id: string, page: PageRequest): Promise<Page<DeadLetterView>> {
@@ -124,7 +127,7 @@ export class WebhookService implements Webhooks {
       const letter = { ...found, redelivering: true }
       await stores.webhooks.saveLetter(letter)
       return letter
-    })
+    }, repeatableRead)
     this.#context.wakeJob(webhooksJob.name)
     return letterViewOf(letter)
   }
@@ -133,7 +136,7 @@ export class WebhookService implements Webhooks {
     return this.#storage.transact(async (stores) => {
       await this.#letter(stores, organizationName, id, letterId)
       await stores.webhooks.removeLetter(id, letterId)
-    })
+    }, repeatableRead)
   }
 
   async #organization(stores: Pick<UsedStores, "organizations">, name: string) {

@@ -115,15 +115,17 @@ async function callerOf(identity: IdentityStore, record: TokenRecord): Promise<C
     case "user": {
       const user = await identity.findUser(owner.userId)
       if (user === undefined) return undefined
-      const { id: userId, siteAdmin } = user
+      const { id: userId, username, siteAdmin } = user
       const memberships = await identity.membershipsOfUser(userId)
       const acl = siteAdmin ? fullAccess : await accessOf(identity, record)
-      return { kind: "user", tokenId, userId, siteAdmin, memberships, acl }
+      return { kind: "user", tokenId, userId, username, siteAdmin, memberships, acl }
     }
     case "team": {
       const { teamId } = owner
       const team = await identity.membershipOfTeam(teamId)
-      return team && { kind: "team", tokenId, teamId, ...team, acl: await accessOf(identity, record) }
+      if (team === undefined) return undefined
+      const { name: teamName, ...standing } = team
+      return { kind: "team", tokenId, teamId, teamName, ...standing, acl: await accessOf(identity, record) }
     }
     case "organization": {
       const { organizationId } = owner

@@ -17,5 +17,13 @@ export async function bootstrap(
   const userId = await storage.transact(({ identity }) =>
     identity.ensureAdministrator({ id, username: rootUsername, now }),
   )
-  return { kind: "user", tokenId: undefined, userId, siteAdmin: true, memberships: new Map(), acl: fullAccess }
+  return {
+    kind: "user",
+    tokenId: undefined,
+    userId,
+    username: rootUsername,
+    siteAdmin: true,
+    memberships: new Map(),
+    acl: fullAccess,
+  }
 }

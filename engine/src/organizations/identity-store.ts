@@ -39,12 +39,16 @@ export interface IdentityStore {
   spendUse(tokenId: string, now: Instant): Promise<boolean>
   /** What is attached to the token, to its owner, and to the teams of the user who is its owner. */
   policiesOf(token: TokenRecord): Promise<readonly HeldPolicy[]>
-  findUser(id: UserId): Promise<{ readonly id: UserId; readonly siteAdmin: boolean } | undefined>
+  findUser(
+    id: UserId,
+  ): Promise<{ readonly id: UserId; readonly username: string; readonly siteAdmin: boolean } | undefined>
   /** Standing of a user in each of their organizations; `teamIds` limits it to one team's (team tokens). */
   membershipsOfUser(id: UserId): Promise<ReadonlyMap<OrganizationId, Membership>>
   membershipOfTeam(
     id: TeamId,
-  ): Promise<{ readonly organizationId: OrganizationId; readonly membership: Membership } | undefined>
+  ): Promise<
+    { readonly name: string; readonly organizationId: OrganizationId; readonly membership: Membership } | undefined
+  >
   organizationOfAgentPool(id: string): Promise<OrganizationId | undefined>
 }
 

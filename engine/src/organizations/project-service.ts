@@ -4,7 +4,7 @@ import { newId } from "../core/ids.ts"
 import { ownerOf, type Writer } from "../core/owner.ts"
 import { type Page, pageOf, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
-import type { Storage } from "../core/storage.ts"
+import { repeatableRead, type Storage } from "../core/storage.ts"
 import type { Instant } from "../core/time.ts"
 import { attributeChanges } from "../events/attribute-changes.ts"
 import type { Change } from "../events/event.ts"
@@ -80,6 +80,9 @@ export class ProjectService implements Projects {
   }
 
   update(id: string, patch: ProjectPatch, writer: Writer = {}): Promise<ProjectView> {
+    // One row is written, whose name is unique by constraint. No foreign key holds an agent pool that is a default, and nothing
+    // but counting limits bindings: those need what they have read to stay.
+    const isolation = patch.defaultAgentPoolId === undefined && patch.tagBindings === undefined ? repeatableRead : {}
     return this.#storage.transact(async (stores) => {
       const { project } = await authorizeProject(stores, this.#caller, id, "canUpdate")
       const organization = await organizationOf(stores, project)
@@ -89,7 +92,7 @@ export class ProjectService implements Projects {
       const changed = [...attributeChanges(project, after), ...(patch.tagBindings === undefined ? [] : ["tagBindings"])]
       if (changed.length > 0) await stores.events.append({ ...projectEvent("project.updated", after), changed })
       return this.#view(stores, after, organization)
-    })
+    }, isolation)
   }
 
   delete(id: string): Promise<void> {

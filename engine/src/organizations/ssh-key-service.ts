@@ -3,7 +3,7 @@ import { notFound, refuseFaults } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
-import type { Storage } from "../core/storage.ts"
+import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
 import { authorizeOrganization } from "./authorization.ts"
 import { type OrganizationPermissionName, permissionsIn } from "./organization-permissions.ts"
@@ -18,7 +18,8 @@ export class SshKeyService implements SshKeys {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
-    this.#storage = storage
+    // Each transaction writes one key, whose name is unique by constraint, and decides by nothing else.
+    this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#caller = caller
   }

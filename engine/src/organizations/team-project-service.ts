@@ -3,7 +3,7 @@ import { invalid, notFound } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
-import type { Storage } from "../core/storage.ts"
+import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import type { Change } from "../events/event.ts"
 import type { Stores } from "../stores.ts"
 import type { Project } from "./project.ts"
@@ -21,7 +21,9 @@ export class TeamProjectService implements TeamProjects {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
-    this.#storage = storage
+    // A team has one access to a project by constraint; team and project take it along by foreign keys. Whoever may grant access
+    // is read as of the snapshot.
+    this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#caller = caller
   }

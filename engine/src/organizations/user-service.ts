@@ -3,7 +3,7 @@ import { notFound, unprocessable } from "../core/errors.ts"
 import { newId, type UserId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
-import type { Storage } from "../core/storage.ts"
+import { repeatableRead, type Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
 import { requireSiteAdmin } from "./authorization.ts"
 import { organizationsOf } from "./organization-service.ts"
@@ -52,12 +52,16 @@ export class UserService implements Users {
 
   updateAccount(patch: AccountPatch): Promise<UserView> {
     const caller = this.#caller
+    // One row is written, whose username and address are unique by constraint.
     return this.#storage.transact(async (stores) => {
       if (caller.kind !== "user") throw notFound()
-      const after = changeAccount(await existing(stores, caller.userId), patch)
+      const before = await existing(stores, caller.userId)
+      const after = changeAccount(before, patch)
       await stores.users.save(after)
+      // Callers carry the username for events and the audit log.
+      if (after.username !== before.username) await stores.identity.bumpGeneration()
       return shown(after)
-    })
+    }, repeatableRead)
   }
 
   async create(input: UserInput): Promise<UserView> {

@@ -3,7 +3,7 @@ import { notFound, refuseFaults } from "../core/errors.ts"
 import { newId, type OrganizationId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
-import type { Storage } from "../core/storage.ts"
+import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
 import { authorizeOrganization } from "./authorization.ts"
 import type { Organization } from "./organization.ts"
@@ -35,7 +35,9 @@ export class VcsConnectionService implements VcsConnections {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
-    this.#storage = storage
+    // Each transaction writes one connection and decides by nothing else. A workspace that takes a connection while it is removed
+    // holds it by a foreign key.
+    this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#caller = caller
   }

@@ -7,7 +7,7 @@ import type { Caller } from "../core/caller.ts"
 import { busy } from "../core/errors.ts"
 import type { Generations } from "../core/generations.ts"
 import type { Runtime } from "../core/runtime.ts"
-import type { Storage } from "../core/storage.ts"
+import { repeatableRead, type Storage, type TransactOptions } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
 import type { Authorities, Authority } from "./authority.ts"
 import type { CertificateRecord, Issuance } from "./certificates/certificate.ts"
@@ -133,11 +133,18 @@ export abstract class AuthorityService {
     }
   }
 
-  protected transact<T>(work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
+  /**
+   * Repeatable read unless said otherwise: what changes a key, an issuer, a role or a setting writes the version of its mount
+   * (`bumpAuthority`), so that of two concurrent changes of one mount one is run again, whatever they have read of it.
+   */
+  protected transact<T>(
+    work: (authority: Authority, stores: PkiStores) => Promise<T>,
+    options: TransactOptions = repeatableRead,
+  ): Promise<T> {
     return this.context.storage.transact(async (stores) => {
       const { authority } = await this.#standing(stores)
       return await work(authority, stores)
-    })
+    }, options)
   }
 
   /** In a unit of work: what is held of the mount is seldom anything else, and one query finds that out. */
@@ -243,6 +250,8 @@ export abstract class AuthorityService {
 
   #stored<T>(authority: Authority, { certificate, presented, store }: Change<T>): Promise<boolean> {
     const { generation, mount } = authority
+    // As above; what only adds a certificate asks for the version of the mount in the statement that inserts it.
+    const options = store === undefined ? {} : repeatableRead
     return this.context.storage.transact(async (stores) => {
       const stands =
         certificate === undefined
@@ -251,7 +260,7 @@ export abstract class AuthorityService {
       if (stands && presented !== undefined) await assertKeyAllowed(this.context, stores, presented)
       if (stands) await store?.(authority, stores)
       return stands
-    })
+    }, options)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { RandomSource } from "../core/random.ts"
 import type { Log } from "../core/runtime.ts"
+import type { Isolation } from "../core/storage.ts"
 import type { StorageActivity } from "../core/storage-activity.ts"
 import type { Span } from "../core/tracing.ts"
 import type { SyncFile } from "./write-ahead-sync.ts"
@@ -17,7 +18,7 @@ export interface Backend {
   /** One query, at what is committed, on disk or not. */
   glance<T>(work: (session: Session) => Promise<T>): Promise<T>
   /** `span`: of the unit of work, which what the backend itself does for it is told of. */
-  transact<T>(work: (session: Session) => Promise<T>, span?: Span): Promise<T>
+  transact<T>(work: (session: Session) => Promise<T>, options?: BackendTransactOptions): Promise<T>
   /** One transaction that no other process or replica runs beside; for migrations. */
   exclusively<T>(work: (session: Session) => Promise<T>): Promise<T>
   /**
@@ -27,6 +28,12 @@ export interface Backend {
   alter<T>(work: (session: Session) => Promise<T>): Promise<T>
   /** Finishes what was accepted, refuses what comes later. */
   close(): Promise<void>
+}
+
+export interface BackendTransactOptions {
+  readonly span?: Span | undefined
+  readonly isolation?: Isolation | undefined
+  readonly alone?: boolean | undefined
 }
 
 export interface BackendOptions {

@@ -33,7 +33,14 @@ function recordedQueue(spoils: (works: readonly string[]) => readonly string[] =
   const queue = new CommitQueue(commits, committers)
   const add = (name: string) =>
     new Promise<unknown>((resolve, reject) => {
-      const work: QueuedWork = { span: undefined, work: async () => name, resolve, reject }
+      const work: QueuedWork = {
+        isolation: "serializable",
+        alone: false,
+        span: undefined,
+        work: async () => name,
+        resolve,
+        reject,
+      }
       names.set(work, name)
       queue.add(work)
     })

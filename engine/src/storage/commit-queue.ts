@@ -2,10 +2,15 @@
 // One that comes alone is done alone. What spoils a shared transaction spoils it for all; then they are done one by one, and so
 // no work is run again, or refused, because of another for longer than once.
 import { setImmediate as nextTurn } from "node:timers/promises"
+import type { Isolation } from "../core/storage.ts"
 import type { Span } from "../core/tracing.ts"
 import type { Session } from "./session.ts"
 
 export interface QueuedWork {
+  /** Works share a transaction only with works of the same isolation. */
+  readonly isolation: Isolation
+  /** Shares with none. */
+  readonly alone: boolean
   readonly span: Span | undefined
   readonly work: (session: Session) => Promise<unknown>
   readonly resolve: (value: unknown) => void
@@ -71,7 +76,10 @@ export class CommitQueue {
       this.#alone -= 1
       return this.#waiting.splice(0, 1)
     }
-    const share = Math.ceil(this.#waiting.length / this.#committersMaximum)
-    return this.#waiting.splice(0, Math.min(share, largestShare))
+    const share = Math.min(Math.ceil(this.#waiting.length / this.#committersMaximum), largestShare)
+    const [first] = this.#waiting
+    if (first?.alone === true) return this.#waiting.splice(0, 1)
+    const other = this.#waiting.findIndex(({ isolation, alone }) => alone || isolation !== first?.isolation)
+    return this.#waiting.splice(0, other < 0 ? share : Math.min(share, other))
   }
 }

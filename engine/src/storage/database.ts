@@ -2,6 +2,7 @@ import { systemRuntime, type Log } from "../core/runtime.ts"
 import type { RandomSource } from "../core/random.ts"
 import { type EngineErrorCode, isEngineError } from "../core/errors.ts"
 import type { StorageActivity, UnitsOfWork } from "../core/storage-activity.ts"
+import type { TransactOptions } from "../core/storage.ts"
 import { systemTimers, type Timers } from "../core/timers.ts"
 import type { Tracer } from "../core/tracing.ts"
 import type { Backend, BackendOptions, PostgresLimits, ReadReplicaOptions } from "./backend.ts"
@@ -26,7 +27,7 @@ export interface Database extends AsyncDisposable {
    * All or nothing, durable when the promise resolves. `work` may run several times, and may wait for nothing but its
    * session: on SQLite others wait for the same commit. A transaction begun inside a work would wait for itself.
    */
-  transact<T>(work: (session: Session) => Promise<T>): Promise<T>
+  transact<T>(work: (session: Session) => Promise<T>, options?: TransactOptions): Promise<T>
   /** Changes tables beside servers at work; throws `EngineError("busy")` where others hold them. */
   alter<T>(work: (session: Session) => Promise<T>): Promise<T>
   /**
@@ -106,7 +107,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     read: (work) => counted(backend.activity.read, backend.read(work)),
     readElsewhere: (work) => counted(backend.activity.read, (replicas ?? backend).read(work)),
     glance: (work) => backend.glance(work),
-    transact: (work) => counted(backend.activity.write, backend.transact(work)),
+    transact: (work, options) => counted(backend.activity.write, backend.transact(work, options)),
     alter: (work) => backend.alter(work),
     async migrate() {
       const applied = await migrateStepwise(backend, options.migrations ?? migrations)

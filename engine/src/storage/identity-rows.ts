@@ -77,9 +77,11 @@ export class IdentityRows implements IdentityStore {
     return rows.map(({ name, rules }) => ({ name, rules: JSON.parse(rules) as readonly PathRule[] }))
   }
 
-  async findUser(id: UserId): Promise<{ readonly id: UserId; readonly siteAdmin: boolean } | undefined> {
+  async findUser(
+    id: UserId,
+  ): Promise<{ readonly id: UserId; readonly username: string; readonly siteAdmin: boolean } | undefined> {
     const row = await this.#session.first(userById, { id })
-    return row && { id, siteAdmin: row.site_admin === 1 }
+    return row && { id, username: row.username, siteAdmin: row.site_admin === 1 }
   }
 
   async membershipsOfUser(id: UserId): Promise<ReadonlyMap<OrganizationId, Membership>> {
@@ -95,9 +97,17 @@ export class IdentityRows implements IdentityStore {
 
   async membershipOfTeam(
     id: TeamId,
-  ): Promise<{ readonly organizationId: OrganizationId; readonly membership: Membership } | undefined> {
+  ): Promise<
+    { readonly name: string; readonly organizationId: OrganizationId; readonly membership: Membership } | undefined
+  > {
     const team = await this.#session.first(teamById, { id })
-    return team && { organizationId: team.organization_id as OrganizationId, membership: joined(undefined, team) }
+    return (
+      team && {
+        name: team.name,
+        organizationId: team.organization_id as OrganizationId,
+        membership: joined(undefined, team),
+      }
+    )
   }
 
   async organizationOfAgentPool(id: string): Promise<OrganizationId | undefined> {
@@ -196,7 +206,7 @@ const organizationOfPool = statement((db, { id }: { id: string }) =>
   db.selectFrom("agent_pools").select("organization_id").where("id", "=", id),
 )
 const userById = statement((db, { id }: { id: string }) =>
-  db.selectFrom("users").select("site_admin").where("id", "=", id),
+  db.selectFrom("users").select(["username", "site_admin"]).where("id", "=", id),
 )
 const organizationsOfUser = statement((db, { id }: { id: string }) =>
   db
@@ -214,5 +224,5 @@ const teamsOfUser = statement((db, { id }: { id: string }) =>
     .orderBy("t.id"),
 )
 const teamById = statement((db, { id }: { id: string }) =>
-  db.selectFrom("teams").select(["id", "organization_id", "name_folded", "access"]).where("id", "=", id),
+  db.selectFrom("teams").select(["id", "organization_id", "name", "name_folded", "access"]).where("id", "=", id),
 )

@@ -1,6 +1,7 @@
 // What an error of PostgreSQL, or of the connection to it, means for the work that met it (PostgreSQL documentation,
 // appendix A). The table is the whole list: what is not in it is a fault of ours or of the database, and nothing that passes.
 import { DatabaseError } from "pg"
+import { OutdatedSnapshot } from "./session.ts"
 
 export type PostgresFault =
   /** Nothing was changed, and the same work may well succeed at once. */
@@ -18,6 +19,7 @@ export type PostgresFault =
   | "other"
 
 export function faultOf(error: unknown): PostgresFault {
+  if (error instanceof OutdatedSnapshot) return "run-again"
   if (error instanceof DatabaseError) return faultOfState(error)
   if (!(error instanceof Error)) return "other"
   if ("code" in error) return /^(E[A-Z]+|ERR_(STREAM|SSL|TLS)_\w+)$/.test(String(error.code)) ? "server-lost" : "other"

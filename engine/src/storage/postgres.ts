@@ -1,19 +1,26 @@
-// PostgreSQL, or a database that speaks its protocol. Transactions are serializable and run again when the server says
-// so; reads are one repeatable-read snapshot. Under load many works share a transaction (`commit-queue.ts`). Statements are
+// PostgreSQL, or a database that speaks its protocol. Transactions are serializable, or repeatable read where a service says
+// that this is enough, and run again when the server says so; reads are one repeatable-read snapshot. Under load many works share a transaction (`commit-queue.ts`). Statements are
 // prepared once per connection, under a stable name.
 import { type ClientBase, DatabaseError, Pool, types, type PoolClient, type QueryConfig } from "pg"
 import { busy, storeAway, undecided } from "../core/errors.ts"
 import { silentLog } from "../core/runtime.ts"
+import type { Isolation } from "../core/storage.ts"
 import { noStorageActivity, type UnitsOfWork } from "../core/storage-activity.ts"
 import type { Span } from "../core/tracing.ts"
 import { UnderWay } from "../core/under-way.ts"
-import { type Backend, type BackendOptions, defaultLongestWorkMs, defaultPoolSize } from "./backend.ts"
+import {
+  type Backend,
+  type BackendOptions,
+  type BackendTransactOptions,
+  defaultLongestWorkMs,
+  defaultPoolSize,
+} from "./backend.ts"
 import { backOff } from "./backoff.ts"
 import { type Commits, CommitQueue, type QueuedWork } from "./commit-queue.ts"
 import type { Bound } from "./dialect.ts"
 import { faultOf, isBroken, isCertainlyRolledBack, isReadOnly, isRefusal } from "./postgres-errors.ts"
 import { Presence } from "./presence.ts"
-import { ReferenceViolation, UniqueViolation, type Session } from "./session.ts"
+import { OutdatedSnapshot, ReferenceViolation, UniqueViolation, type Session } from "./session.ts"
 import { commitSpan } from "./traced-backend.ts"
 import { UnitOfWork, type Fetch } from "./unit-of-work.ts"
 
@@ -133,6 +140,11 @@ interface Manner {
   readonly writes: boolean
   /** Goes on until it gets what somebody else has locked. */
   readonly awaitsLocks: boolean
+  /**
+   * Names prepared statements; `chancery` when left out. A plan is made once per name and kept: one made while tables may be
+   * scanned from end to end must not serve a transaction that may not.
+   */
+  readonly statementPrefix?: string
   /** Before the transaction begins; its own begins with what is there then. */
   readonly readiness?: Readiness
 }
@@ -148,7 +160,7 @@ class PostgresStore implements Backend, Standby, Commits {
   readonly #options: BackendOptions
   readonly #limits: Limits
   readonly #reading: Manner
-  readonly #writing: Manner
+  readonly #writing: Readonly<Record<Isolation, Manner>>
   readonly #migrating: Manner
   readonly #altering: Manner
   readonly #queue: CommitQueue
@@ -184,12 +196,14 @@ class PostgresStore implements Backend, Standby, Commits {
       writes: false,
       awaitsLocks: false,
     }
+    const writing = { units: this.activity.write, patienceMs, writes: true, awaitsLocks: false }
     this.#writing = {
-      begin: `begin isolation level serializable; ${set}; ${rowsOnly}`,
-      units: this.activity.write,
-      patienceMs,
-      writes: true,
-      awaitsLocks: false,
+      serializable: {
+        ...writing,
+        begin: `begin isolation level serializable; ${set}; ${rowsOnly}`,
+        statementPrefix: "chancery_serializable",
+      },
+      "repeatable-read": { ...writing, begin: `begin isolation level repeatable read; ${set}` },
     }
     this.#migrating = {
       // Read committed: a snapshot taken while waiting for the lock would not show what its last holder did. Only the wait for
@@ -233,7 +247,7 @@ class PostgresStore implements Backend, Standby, Commits {
     if (this.#closed !== undefined) throw closedError()
     for (let attempt = 1; ; attempt += 1) {
       const client = await this.#connect(this.activity.read)
-      const session = new PostgresSession(client, this.#reading.patienceMs)
+      const session = new PostgresSession(client, this.#reading)
       let usable = true
       try {
         const value = await work(session)
@@ -254,9 +268,9 @@ class PostgresStore implements Backend, Standby, Commits {
     return this.#tracked({ ...this.#reading, readiness }, work)
   }
 
-  transact<T>(work: (session: Session) => Promise<T>, span?: Span): Promise<T> {
+  transact<T>(work: (session: Session) => Promise<T>, options: BackendTransactOptions = {}): Promise<T> {
     if (this.#closed !== undefined) return Promise.reject(closedError())
-    return this.#followed(this.#queued(work, span))
+    return this.#followed(this.#queued(work, options))
   }
 
   exclusively<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -298,7 +312,10 @@ class PostgresStore implements Backend, Standby, Commits {
     }
   }
 
-  #queued<T>(work: (session: Session) => Promise<T>, span: Span | undefined): Promise<T> {
+  #queued<T>(
+    work: (session: Session) => Promise<T>,
+    { span, isolation = "serializable", alone = false }: BackendTransactOptions,
+  ): Promise<T> {
     const began = this.#options.stopwatch()
     const { write } = this.activity
     write.waitingCount += 1
@@ -310,6 +327,8 @@ class PostgresStore implements Backend, Standby, Commits {
     }
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const queued: QueuedWork = {
+      isolation,
+      alone,
       work: (session) => {
         if (isWaiting) write.waitedMs += this.#options.stopwatch() - began
         waited()
@@ -329,8 +348,8 @@ class PostgresStore implements Backend, Standby, Commits {
     return promise as Promise<T>
   }
 
-  async alone({ work, span, resolve, reject }: QueuedWork): Promise<void> {
-    await this.#retrying(this.#writing, work, span).then(resolve, reject)
+  async alone({ work, isolation, span, resolve, reject }: QueuedWork): Promise<void> {
+    await this.#retrying(this.#writing[isolation], work, span).then(resolve, reject)
   }
 
   async together(works: readonly QueuedWork[]): Promise<readonly QueuedWork[]> {
@@ -341,22 +360,23 @@ class PostgresStore implements Backend, Standby, Commits {
       for (const { reject } of works) reject(error)
       return []
     }
-    const { begin, patienceMs } = this.#writing
+    const manner = this.#writing[works[0]?.isolation ?? "serializable"]
+    const { begin, patienceMs } = manner
     let usable = true
     let phase: Phase = "beginning"
     const shared: Shared = { told: [], spoiler: undefined }
     try {
       await ask(client, { text: begin }, patienceMs)
       phase = "working"
-      for (const one of works) await share(client, one, patienceMs, shared)
+      for (const one of works) await share(client, one, manner, shared)
       phase = "committing"
       await commit(client, patienceMs, commitSpan("postgres", works))
       this.activity.commitCount += 1
-      this.#found(client, this.#writing)
+      this.#found(client, manner)
       for (const tell of shared.told) tell()
       return []
     } catch (error) {
-      const met = this.#met(error, client, this.#writing, phase)
+      const met = this.#met(error, client, manner, phase)
       usable = met.usable && (await rolledBack(client))
       this.activity.retryCount += 1
       if (phase === "committing" && !isCertainlyRolledBack(error)) {
@@ -388,7 +408,7 @@ class PostgresStore implements Backend, Standby, Commits {
 
   async #once<T>(manner: Manner, work: (session: Session) => Promise<T>, span?: Span): Promise<Outcome<T>> {
     const client = await this.#connect(manner.units)
-    const session = new PostgresSession(client, manner.patienceMs)
+    const session = new PostgresSession(client, manner)
     let usable = true
     let phase: Phase = "beginning"
     try {
@@ -408,7 +428,7 @@ class PostgresStore implements Backend, Standby, Commits {
       session.settle()
       await session.finished()
       // The work may have wrapped the error: the session knows what the server said.
-      const cause = session.failure?.error ?? error
+      const cause = error instanceof OutdatedSnapshot ? error : (session.failure?.error ?? error)
       const met = this.#met(cause, client, manner, phase)
       usable = met.usable && (await rolledBack(client))
       if (phase === "committing" && manner.writes && !isCertainlyRolledBack(cause)) throw undecided(cause)
@@ -499,7 +519,7 @@ class PostgresStore implements Backend, Standby, Commits {
 }
 
 async function ready(client: PoolClient, { await: waited, patienceMs }: Readiness): Promise<void> {
-  const session = new PostgresSession(client, patienceMs)
+  const session = new PostgresSession(client, { patienceMs })
   try {
     await waited(session)
   } finally {
@@ -516,9 +536,9 @@ interface Shared {
 }
 
 /** Does one of several works; throws what spoils the transaction for all of them. */
-async function share(client: PoolClient, one: QueuedWork, patienceMs: number, shared: Shared): Promise<void> {
+async function share(client: PoolClient, one: QueuedWork, manner: Manner, shared: Shared): Promise<void> {
   shared.spoiler = one
-  const session = new PostgresSession(client, patienceMs)
+  const session = new PostgresSession(client, manner)
   const ended = async () => {
     session.settle()
     await session.finished()
@@ -530,6 +550,7 @@ async function share(client: PoolClient, one: QueuedWork, patienceMs: number, sh
     shared.told.push(() => one.resolve(value))
   } catch (error) {
     await ended()
+    if (error instanceof OutdatedSnapshot) throw error
     if (session.failure !== undefined) throw session.failure.error
     if (session.hasWritten) throw error
     shared.told.push(() => one.reject(error))
@@ -547,14 +568,19 @@ const ask = (client: ClientBase, query: QueryConfig, patienceMs: number) =>
 class PostgresSession extends UnitOfWork {
   readonly #client: PoolClient
   readonly #patienceMs: number
+  readonly #statementPrefix: string
   /** Something that only a rollback undoes. */
   hasWritten = false
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(client: PoolClient, patienceMs: number) {
+  constructor(
+    client: PoolClient,
+    { patienceMs, statementPrefix = "chancery" }: Pick<Manner, "patienceMs" | "statementPrefix">,
+  ) {
     super("postgres")
     this.#client = client
     this.#patienceMs = patienceMs
+    this.#statementPrefix = statementPrefix
   }
 
   /** Queries that the work began and did not wait for. */
@@ -574,7 +600,7 @@ class PostgresSession extends UnitOfWork {
   }
 
   async #query(fetch: Fetch, { text, values, prepared }: Bound): Promise<unknown> {
-    const name = prepared ? preparedName(text) : undefined
+    const name = prepared ? `${this.#statementPrefix}_${statementNumber(text)}` : undefined
     try {
       const query = { ...(name && { name }), text, values: [...values] }
       const { rows, rowCount } = await ask(this.#client, query, this.#patienceMs)
@@ -587,14 +613,14 @@ class PostgresSession extends UnitOfWork {
 }
 
 // Statements are constants of the program, so the map stays small.
-const preparedNames = new Map<string, string>()
+const statementNumbers = new Map<string, number>()
 
-function preparedName(text: string): string {
-  const known = preparedNames.get(text)
+function statementNumber(text: string): number {
+  const known = statementNumbers.get(text)
   if (known !== undefined) return known
-  const name = `chancery_${preparedNames.size + 1}`
-  preparedNames.set(text, name)
-  return name
+  const number = statementNumbers.size + 1
+  statementNumbers.set(text, number)
+  return number
 }
 
 async function commit(client: PoolClient, patienceMs: number, span: Span | undefined): Promise<void> {

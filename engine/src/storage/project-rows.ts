@@ -8,7 +8,7 @@ import type { ProjectCounts, ProjectQuery, ProjectStore } from "../organizations
 import { containing } from "./containing.ts"
 import { among } from "./dialect.ts"
 import { selectPage } from "./select-page.ts"
-import { type Session, statement } from "./session.ts"
+import { OutdatedSnapshot, ReferenceViolation, type Session, statement } from "./session.ts"
 import type { ProjectRow, Tables } from "./tables.ts"
 import { nameTaken, refuseTaken } from "./taken.ts"
 
@@ -97,7 +97,12 @@ export class ProjectRows implements ProjectStore {
   }
 
   async remove(id: ProjectId): Promise<void> {
-    await this.#session.run(this.#session.db.deleteFrom("projects").where("id", "=", id))
+    try {
+      await this.#session.run(this.#session.db.deleteFrom("projects").where("id", "=", id))
+    } catch (error) {
+      // A workspace came into it after its workspaces were counted.
+      throw error instanceof ReferenceViolation ? new OutdatedSnapshot({ cause: error }) : error
+    }
   }
 }
 

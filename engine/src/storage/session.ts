@@ -33,6 +33,8 @@ export interface Session {
     query: Statement<Parameters, Row>,
     parameters: Parameters,
   ): Promise<Row[]>
+  /** Whether anything but plain queries has run. */
+  readonly hasWritten: boolean
   /** Number of rows changed. Unique violations throw `UniqueViolation`, foreign-key ones `ReferenceViolation`. */
   run(query: Compilable<unknown>): Promise<number>
   run<Parameters>(query: Statement<Parameters, unknown>, parameters: Parameters): Promise<number>
@@ -83,6 +85,14 @@ export class UniqueViolation extends Error {
     super(`unique constraint violated: ${constraint}`, options)
     this.name = "UniqueViolation"
     this.constraint = constraint.toLowerCase()
+  }
+}
+
+/** The transaction met a row that was committed after its snapshot was taken, and is run again. */
+export class OutdatedSnapshot extends Error {
+  constructor(options?: ErrorOptions) {
+    super("a concurrent transaction has changed what this one has read", options)
+    this.name = "OutdatedSnapshot"
   }
 }
 

@@ -11,7 +11,7 @@ import { outOfService } from "../core/errors.ts"
 import { noStorageActivity, type StorageActivity } from "../core/storage-activity.ts"
 import { flushPatienceMs, gathered, nextTurn } from "../core/timers.ts"
 import type { Span } from "../core/tracing.ts"
-import { type Backend, type BackendOptions, defaultLongestWorkMs } from "./backend.ts"
+import { type Backend, type BackendOptions, type BackendTransactOptions, defaultLongestWorkMs } from "./backend.ts"
 import { backOff } from "./backoff.ts"
 import type { Bound } from "./dialect.ts"
 import { Checkpointer } from "./checkpointer.ts"
@@ -102,8 +102,8 @@ class SharedStore implements Backend {
     return this.#closed === undefined ? this.#store.glance(work) : Promise.reject(closedError())
   }
 
-  transact<T>(work: (session: Session) => Promise<T>, span?: Span): Promise<T> {
-    return this.#closed === undefined ? this.#store.transact(work, span) : Promise.reject(closedError())
+  transact<T>(work: (session: Session) => Promise<T>, options?: BackendTransactOptions): Promise<T> {
+    return this.#closed === undefined ? this.#store.transact(work, options) : Promise.reject(closedError())
   }
 
   exclusively<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -197,7 +197,8 @@ class SqliteStore implements Backend {
     this.#disk = shared && diskOf(shared.file, writer, options)
   }
 
-  transact<T>(work: (session: Session) => Promise<T>, span?: Span): Promise<T> {
+  /** There is one writer, so every isolation is serializable here. */
+  transact<T>(work: (session: Session) => Promise<T>, { span }: BackendTransactOptions = {}): Promise<T> {
     return this.#enqueue(work, false, span)
   }
 

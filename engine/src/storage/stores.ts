@@ -64,7 +64,7 @@ import { WebhookRows } from "./webhook-rows.ts"
 import { WorkspaceRows } from "./workspace-rows.ts"
 
 /** What any of the stores may need. */
-type Held = [session: Session, sealer: Sealer, clock: Clock, recording: EventRecording]
+type Held = [session: Session, sealer: Sealer, clock: Clock, recording: EventRecording, writes: boolean]
 
 /** The stores of one unit of work; each is made when it is first used. */
 class SessionStores implements Stores {
@@ -72,13 +72,15 @@ class SessionStores implements Stores {
   readonly #sealer: Sealer
   readonly #clock: Clock
   readonly #recording: EventRecording
+  readonly #writes: boolean
   readonly #made = new Map<keyof Stores, unknown>()
 
-  constructor(session: Session, sealer: Sealer, clock: Clock, recording: EventRecording) {
+  constructor(session: Session, sealer: Sealer, clock: Clock, recording: EventRecording, writes: boolean) {
     this.#session = session
     this.#sealer = sealer
     this.#clock = clock
     this.#recording = recording
+    this.#writes = writes
   }
 
   get events() {
@@ -253,10 +255,16 @@ class SessionStores implements Stores {
     return this.#once("renewalSignals", RenewalSignalRows)
   }
 
+  /** At the end of a transaction that changes something. */
+  async guardWorkspaces(): Promise<void> {
+    const made = this.#made.get("workspaces") as WorkspaceRows | undefined
+    await made?.guardFound()
+  }
+
   #once<T>(name: keyof Stores, Rows: new (...held: Held) => T): T {
     const made = this.#made.get(name) as T | undefined
     if (made !== undefined) return made
-    const rows = new Rows(this.#session, this.#sealer, this.#clock, this.#recording)
+    const rows = new Rows(this.#session, this.#sealer, this.#clock, this.#recording, this.#writes)
     this.#made.set(name, rows)
     return rows
   }
@@ -299,17 +307,20 @@ function recordedStores(
   })
   const reading = recordingOf(() => {})
   return {
-    read: (work) => database.read((session) => work(new SessionStores(session, sealer, clock, reading))),
+    read: (work) => database.read((session) => work(new SessionStores(session, sealer, clock, reading, false))),
     readElsewhere: (work) =>
-      database.readElsewhere((session) => work(new SessionStores(session, sealer, clock, reading))),
-    transact: (work) => {
+      database.readElsewhere((session) => work(new SessionStores(session, sealer, clock, reading, false))),
+    transact: (work, options) => {
       let changed: Set<OrganizationId> | undefined
       const noted = (id: OrganizationId) => void (changed ??= new Set()).add(id)
       const recording = recordingOf(noted)
-      const answer = database.transact((session) => {
+      const answer = database.transact(async (session) => {
         changed = undefined
-        return work(new SessionStores(session, sealer, clock, recording))
-      })
+        const stores = new SessionStores(session, sealer, clock, recording, true)
+        const value = await work(stores)
+        await stores.guardWorkspaces()
+        return value
+      }, options)
       // Beside the answer: the caller waits for no further promise, and hears of a failure itself.
       answer.then(
         () => void (changed !== undefined && feed?.committed(changed)),

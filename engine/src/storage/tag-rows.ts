@@ -7,7 +7,7 @@ import type { Bearer, HeldTag, TagQuery, TagStore } from "../tags/tag-store.ts"
 import { containing } from "./containing.ts"
 import { among } from "./dialect.ts"
 import { selectPage } from "./select-page.ts"
-import { type Session, statement } from "./session.ts"
+import { OutdatedSnapshot, type Session, statement, UniqueViolation } from "./session.ts"
 import type { Tables, TagRow } from "./tables.ts"
 
 /** Rows of one insert: both dialects bound the parameters of a statement. */
@@ -60,8 +60,14 @@ export class TagRows implements TagStore {
   async ensure(drafts: readonly Tag[]): Promise<readonly Tag[]> {
     const [first] = drafts
     if (first === undefined) return []
+    const names = drafts.map(({ name }) => name)
+    let found = await this.findNamed(first.organizationId, names)
+    const known = new Set(found.map(({ name }) => foldTag(name)))
     // In one order for everyone, so that two callers with the same names wait for each other instead of both.
-    const rows = drafts.map(tagRowOf).toSorted((a, b) => (a.name_folded < b.name_folded ? -1 : 1))
+    const rows = drafts
+      .filter(({ name }) => !known.has(foldTag(name)))
+      .map(tagRowOf)
+      .toSorted((a, b) => (a.name_folded < b.name_folded ? -1 : 1))
     for (const chunk of chunks(rows))
       await this.#session.run(
         this.#session.db
@@ -69,10 +75,7 @@ export class TagRows implements TagStore {
           .values(chunk)
           .onConflict((conflict) => conflict.columns(["organization_id", "name_folded"]).doNothing()),
       )
-    const found = await this.findNamed(
-      first.organizationId,
-      drafts.map(({ name }) => name),
-    )
+    if (rows.length > 0) found = await this.findNamed(first.organizationId, names)
     const byName = new Map(found.map((tag) => [foldTag(tag.name), tag]))
     return drafts.map((draft) => byName.get(foldTag(draft.name)) ?? draft)
   }
@@ -82,7 +85,13 @@ export class TagRows implements TagStore {
   }
 
   async removeUnused(ids: readonly TagId[]): Promise<void> {
-    if (ids.length > 0) await this.#session.run(removeUnusedTags, { ids })
+    if (ids.length === 0) return
+    if (this.#session.dialect === "sqlite") return void (await this.#session.run(removeUnusedTags, { ids }))
+    const unwitnessed: TagId[] = []
+    for (const id of ids) if ((await this.#session.first(witness, { id })) === undefined) unwitnessed.push(id)
+    if (unwitnessed.length === 0) return
+    await this.#session.run(writeTags, { ids: unwitnessed.toSorted() })
+    await this.#session.run(removeUnusedTags, { ids: unwitnessed })
   }
 
   async bindingsOf(bearers: readonly Bearer[]): Promise<ReadonlyMap<string, readonly TagBinding[]>> {
@@ -118,8 +127,11 @@ export class TagRows implements TagStore {
         tag_id: tagId,
       }))
       // To build and bind a statement for many costs more than to insert them.
-      if (rows.length > fewRows) await this.#session.run(insertManyBindings, { rows: JSON.stringify(rows) })
-      else await this.#session.run(db.insertInto("workspace_bindings").values(rows))
+      await orOutdated(() =>
+        rows.length > fewRows
+          ? this.#session.run(insertManyBindings, { rows: JSON.stringify(rows) })
+          : this.#session.run(db.insertInto("workspace_bindings").values(rows)),
+      )
     }
     for (const chunk of chunks(bindings.filter(({ bearer }) => bearer.kind === "project")))
       await this.#session.run(
@@ -170,6 +182,15 @@ export class TagRows implements TagStore {
   }
 }
 
+/** What is bound already was read before: who bound the same key did so after the snapshot was taken. */
+async function orOutdated(insert: () => Promise<unknown>): Promise<void> {
+  try {
+    await insert()
+  } catch (error) {
+    throw error instanceof UniqueViolation ? new OutdatedSnapshot({ cause: error }) : error
+  }
+}
+
 const tagsOf = (db: Kysely<Tables>) => db.selectFrom("tags as t")
 type MatchingTags = ReturnType<typeof tagsOf>
 
@@ -202,6 +223,24 @@ const countedByIds = statement((db, { ids }: Ids, dialect) =>
 )
 const removeTags = statement((db, { ids }: Ids, dialect) =>
   db.deleteFrom("tags").where(among(dialect, sql.ref("id"), ids)),
+)
+/**
+ * A binding that keeps the tag in the pool, and that nobody removes or changes until this transaction ends. Two transactions that
+ * take a tag from its last two workspaces each see the binding of the other, and so neither may rely on what it sees alone:
+ * who locks the binding of the other finds it gone, and is run again.
+ */
+const witness = statement<{ readonly id: string }, { readonly id: string }>(
+  (_db, { id }) => sql`select id from workspace_bindings where tag_id = ${id} limit 1 for share skip locked`,
+)
+/**
+ * For a tag without a witness: of two transactions that find none, both write its row, so that one is run again. One that adds the
+ * tag holds the row by its foreign key until it commits, and the deletion then meets a binding that is newer than its snapshot.
+ */
+const writeTags = statement((db, { ids }: Ids, dialect) =>
+  db
+    .updateTable("tags")
+    .set({ created_at: sql<number>`created_at` })
+    .where(among(dialect, sql.ref("id"), ids)),
 )
 const removeUnusedTags = statement((db, { ids }: Ids, dialect) =>
   db

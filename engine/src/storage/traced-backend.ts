@@ -42,7 +42,8 @@ export function tracedBackend(backend: Backend, tracer: Tracer, stopwatch: () =>
     dialect,
     activity: backend.activity,
     read: (work) => traced({ kind: "read" }, work, (work) => backend.read(work)),
-    transact: (work) => traced({ kind: "write" }, work, (work, span) => backend.transact(work, span)),
+    transact: (work, options) =>
+      traced({ kind: "write" }, work, (work, span) => backend.transact(work, { ...options, span })),
     glance(work) {
       const span = recordedSpan(tracer)
       return backend.glance(
@@ -82,6 +83,9 @@ function tracedSession(session: Session, parent: Span): Session {
     dialect,
     db: session.db,
     generationsSeen: session.generationsSeen,
+    get hasWritten() {
+      return session.hasWritten
+    },
     async allWith(writings, query, parameters) {
       if (dialect === "postgres")
         return traced(

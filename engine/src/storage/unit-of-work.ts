@@ -12,6 +12,7 @@ export type Fetch = "all" | "first" | "run"
 export abstract class UnitOfWork implements Session {
   readonly dialect: DialectName
   readonly generationsSeen: GenerationsSeen | undefined
+  abstract readonly hasWritten: boolean
   #settled = false
   #failure: { readonly error: unknown } | undefined
 

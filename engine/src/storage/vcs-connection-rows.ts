@@ -14,7 +14,7 @@ import type { VcsConnectionStore } from "../organizations/vcs-connection-store.t
 import { among } from "./dialect.ts"
 import { sealPaths } from "./seal-paths.ts"
 import { selectPage } from "./select-page.ts"
-import type { Session } from "./session.ts"
+import { OutdatedSnapshot, ReferenceViolation, type Session } from "./session.ts"
 import type { AppInstallationRow, OauthClientRow, OauthTokenRow } from "./tables.ts"
 
 export class VcsConnectionRows implements VcsConnectionStore {
@@ -133,7 +133,7 @@ export class VcsConnectionRows implements VcsConnectionStore {
     await this.#session.run(
       db.updateTable("workspaces").set({ vcs_repo: null, oauth_token_id: null }).where("oauth_token_id", "=", id),
     )
-    await this.#session.run(db.deleteFrom("oauth_tokens").where("id", "=", id))
+    await orOutdated(() => this.#session.run(db.deleteFrom("oauth_tokens").where("id", "=", id)))
   }
 
   async findInstallation(id: string): Promise<AppInstallation | undefined> {
@@ -194,7 +194,16 @@ export class VcsConnectionRows implements VcsConnectionStore {
         .set({ vcs_repo: null, app_installation_id: null })
         .where("app_installation_id", "=", id),
     )
-    await this.#session.run(db.deleteFrom("app_installations").where("id", "=", id))
+    await orOutdated(() => this.#session.run(db.deleteFrom("app_installations").where("id", "=", id)))
+  }
+}
+
+/** Where a workspace took it after those that have it were written. */
+async function orOutdated(remove: () => Promise<unknown>): Promise<void> {
+  try {
+    await remove()
+  } catch (error) {
+    throw error instanceof ReferenceViolation ? new OutdatedSnapshot({ cause: error }) : error
   }
 }
 

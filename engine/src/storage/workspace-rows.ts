@@ -32,11 +32,15 @@ export class WorkspaceRows implements WorkspaceStore {
   readonly #session: Session
   readonly #clock: Clock
   readonly #recording: EventRecording
+  readonly #writes: boolean
+  /** Workspaces that this unit of work has found one by one, and whether it has written their row. */
+  readonly #isWritten = new Map<string, boolean>()
 
-  constructor(session: Session, _sealer: Sealer, clock: Clock, recording: EventRecording) {
+  constructor(session: Session, _sealer: Sealer, clock: Clock, recording: EventRecording, writes = false) {
     this.#session = session
     this.#clock = clock
     this.#recording = recording
+    this.#writes = writes
   }
 
   async find(ref: WorkspaceRef): Promise<SituatedWorkspace | undefined> {
@@ -48,8 +52,9 @@ export class WorkspaceRows implements WorkspaceStore {
             name: foldName(ref.name),
           })
     if (row === undefined) return undefined
-    if (row.lock_ends_at !== null) this.#refuseRanOut([row])
-    return situatedOf(row)
+    const isExpired = this.#hasExpiredLock([row])
+    this.guard([row.id as WorkspaceId])
+    return isExpired ? withoutLock(situatedOf(row)) : situatedOf(row)
   }
 
   async findGranted(ref: WorkspaceRef, teams: readonly TeamId[]): Promise<GrantedWorkspace | undefined> {
@@ -69,8 +74,25 @@ export class WorkspaceRows implements WorkspaceStore {
             teams,
           })
     if (row === undefined) return undefined
-    if (row.lock_ends_at !== null) this.#refuseRanOut([row])
-    return { workspace: makeSituated(row), grants: row.grants.map(grantOf) }
+    const isExpired = this.#hasExpiredLock([row])
+    this.guard([row.id as WorkspaceId])
+    const workspace = makeSituated(row)
+    return { workspace: isExpired ? withoutLock(workspace) : workspace, grants: row.grants.map(grantOf) }
+  }
+
+  guard(ids: readonly WorkspaceId[]): void {
+    for (const id of ids) if (!this.#isWritten.has(id)) this.#isWritten.set(id, false)
+  }
+
+  /**
+   * Writes the rows of the workspaces that a transaction is about, so that of two concurrent ones about the same workspace one is
+   * run again, whatever each of them reads and writes of it and whatever their isolation. Transactions that only share a
+   * page of an index do not conflict.
+   */
+  async guardFound(): Promise<void> {
+    if (this.#session.dialect === "sqlite" || !this.#session.hasWritten) return
+    const ids = [...this.#isWritten].flatMap(([id, isWritten]) => (isWritten ? [] : [id]))
+    if (ids.length > 0) await this.#session.run(guardWorkspaces, { ids: ids.toSorted() })
   }
 
   async findRanOut(id: WorkspaceId, now: Instant): Promise<SituatedWorkspace | undefined> {
@@ -83,20 +105,26 @@ export class WorkspaceRows implements WorkspaceStore {
     return rows.map(({ id }) => id as WorkspaceId)
   }
 
-  #refuseRanOut(rows: readonly SituatedRow[]): void {
+  /** Throws `LockRanOut` in a transaction that may write. */
+  #hasExpiredLock(rows: readonly SituatedRow[]): boolean {
+    if (rows.every((row) => row.lock_ends_at === null)) return false
     const now = this.#clock.now()
     const ids = rows.filter((row) => hasRunOut(row, now)).map(({ id }) => id as WorkspaceId)
-    if (ids.length > 0) throw new LockRanOut(ids)
+    if (ids.length > 0 && this.#writes) throw new LockRanOut(ids)
+    return ids.length > 0
   }
 
   async findMany(ids: readonly WorkspaceId[]): Promise<readonly SituatedWorkspace[]> {
     if (ids.length === 0) return []
     const rows = await this.#session.all(byIds, { ids })
-    if (rows.some((row) => row.lock_ends_at !== null)) this.#refuseRanOut(rows)
+    const anyExpired = this.#hasExpiredLock(rows)
+    const now = this.#clock.now()
     const found = new Map(rows.map((row) => [row.id, row]))
     return ids.flatMap((id) => {
       const row = found.get(id)
-      return row === undefined ? [] : [makeSituated(row)]
+      if (row === undefined) return []
+      const workspace = makeSituated(row)
+      return [anyExpired && hasRunOut(row, now) ? withoutLock(workspace) : workspace]
     })
   }
 
@@ -165,6 +193,7 @@ export class WorkspaceRows implements WorkspaceStore {
 
   async insert(workspace: Workspace): Promise<void> {
     await refuseTakenName(() => this.#session.run(this.#session.db.insertInto("workspaces").values(rowOf(workspace))))
+    this.#isWritten.set(workspace.id, true)
     await indexName(this.#session, workspace.id)
   }
 
@@ -174,6 +203,7 @@ export class WorkspaceRows implements WorkspaceStore {
     await refuseTakenName(() =>
       this.#session.run(this.#session.db.updateTable("workspaces").set(changes).where("id", "=", after.id)),
     )
+    this.#isWritten.set(after.id, true)
     if (before.name !== after.name) {
       await removeName(this.#session, after.id)
       await indexName(this.#session, after.id)
@@ -182,6 +212,7 @@ export class WorkspaceRows implements WorkspaceStore {
 
   async saveLock(id: WorkspaceId, { lock, lockNumber }: LockChange): Promise<void> {
     await this.#session.run(updateLock, { id, ...lockColumns(lock), lock_number: lockNumber })
+    this.#isWritten.set(id, true)
   }
 
   async changeLock(
@@ -199,6 +230,7 @@ export class WorkspaceRows implements WorkspaceStore {
       relatedToOne,
       { id, stateVersionId: currentStateVersionId ?? "" },
     )
+    this.#isWritten.set(id, true)
     return relatedOf(rows)
   }
 
@@ -206,6 +238,7 @@ export class WorkspaceRows implements WorkspaceStore {
     await removeName(this.#session, id)
     await this.#session.run(removePolicy, { id })
     await this.#session.run(this.#session.db.deleteFrom("workspaces").where("id", "=", id))
+    this.#isWritten.set(id, true)
   }
 }
 
@@ -453,6 +486,8 @@ function groupRelated(rows: readonly RelatedRow[]): WorkspaceRelated {
 const hasRunOut = (row: Pick<WorkspaceRow, "lock_ends_at">, now: Instant): boolean =>
   row.lock_ends_at !== null && row.lock_ends_at <= now
 
+const withoutLock = (workspace: SituatedWorkspace): SituatedWorkspace => ({ ...workspace, lock: { held: false } })
+
 const locksRanOut = statement((db, { now, limit }: { now: Instant; limit: number }) =>
   db
     .selectFrom("workspaces")
@@ -467,6 +502,14 @@ type LockColumns = Pick<
   WorkspaceRow,
   "locked_at" | "locked_by_kind" | "locked_by_id" | "locked_reason" | "lock_ends_at" | "lock_ttl_ms"
 >
+/** No value changes; a row that is written conflicts all the same, and no index is touched. */
+const guardWorkspaces = statement((db, { ids }: { readonly ids: readonly string[] }, dialect) =>
+  db
+    .updateTable("workspaces")
+    .set({ lock_number: sql<number>`lock_number` })
+    .where(among(dialect, sql.ref("id"), ids)),
+)
+
 const updateLock = statement((db, change: LockColumns & { id: string; lock_number: number }) =>
   db
     .updateTable("workspaces")

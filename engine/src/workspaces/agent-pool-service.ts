@@ -3,7 +3,7 @@ import { notFound, refuseFaults } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
 import { type Page, pageOf, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
-import type { Storage } from "../core/storage.ts"
+import { repeatableRead, type Storage } from "../core/storage.ts"
 import {
   type AgentPool,
   agentPoolFaults,
@@ -65,13 +65,14 @@ export class AgentPoolService implements AgentPools {
   }
 
   update(id: string, patch: Partial<AgentPoolInput>): Promise<AgentPoolView> {
+    // One row is written, whose name is unique by constraint; the workspaces of the pool are only shown.
     return this.#storage.transact(async (stores) => {
       const { pool, organization } = await this.#authorized(stores, id, "canUpdateAgentPools")
       refuseFaults(agentPoolFaults(patch))
       const after = { ...pool, name: patch.name ?? pool.name }
       await stores.agentPools.save(after)
       return this.#view(stores, after, organization)
-    })
+    }, repeatableRead)
   }
 
   delete(id: string): Promise<void> {

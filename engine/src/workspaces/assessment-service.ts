@@ -3,7 +3,7 @@ import { notFound, refuseFaults } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
-import type { Storage } from "../core/storage.ts"
+import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
 import {
   type Assessment,
@@ -25,7 +25,9 @@ export class AssessmentService implements Assessments {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
-    this.#storage = storage
+    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
+    // by rows of the workspace that another changes.
+    this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#caller = caller
   }

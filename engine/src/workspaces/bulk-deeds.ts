@@ -15,6 +15,7 @@ import { actorOf, withPermissions } from "./authorization.ts"
 import type { BulkAction, BulkRefusal, BulkResult } from "./bulk-action.ts"
 import { refuseUnsafeDelete } from "./deletion.ts"
 import { lock, unlock } from "./lock.ts"
+import { nameHolders } from "./lock-holder.ts"
 import { isVisible, require, type WorkspacePermission } from "./permissions.ts"
 import { removeWorkspace } from "./removal.ts"
 import { promote } from "./state-settlement.ts"
@@ -23,7 +24,10 @@ import { bearerOf } from "./tag-service.ts"
 import type { SituatedWorkspace } from "./workspace.ts"
 import type { WorkspaceOutline } from "./workspace-store.ts"
 
-type UsedStores = Pick<Stores, "events" | "workspaces" | "access" | "projects" | "tags" | "stateVersions">
+type UsedStores = Pick<
+  Stores,
+  "events" | "workspaces" | "access" | "projects" | "tags" | "stateVersions" | "teams" | "users"
+>
 
 export interface BulkContext {
   readonly caller: Caller
@@ -72,7 +76,9 @@ export async function doPart(
       return judgeAndWrite(stores, action, ids, found, (seen) => taggingAs(stores, action, seen, context), context)
     }
     default: {
-      const found = await stores.workspaces.findMany(ids)
+      const present = await stores.workspaces.findMany(ids)
+      const isAboutLocks = action.kind === "lock" || action.kind === "unlock"
+      const found = isAboutLocks ? await nameHolders(stores, present, actorOf(context.caller)) : present
       return judgeAndWrite(stores, action, ids, found, (seen) => judgeOf(stores, action, seen, context), context)
     }
   }
@@ -94,6 +100,7 @@ async function judgeAndWrite<Found extends WorkspaceOutline>(
   )
   const judge = await judgeOf([...seen.values()].map(({ workspace }) => workspace))
   const deeds: Deed[] = []
+  const changed: WorkspaceId[] = []
   const results: BulkResult[] = []
   for (const workspaceId of ids) {
     const place = seen.get(workspaceId)
@@ -106,7 +113,10 @@ async function judgeAndWrite<Found extends WorkspaceOutline>(
     try {
       for (const permission of neededFor[action.kind]) require(permissions, permission, workspaceId)
       const deed = await judge(workspace)
-      if (deed !== undefined) deeds.push(deed)
+      if (deed !== undefined) {
+        deeds.push(deed)
+        changed.push(workspaceId)
+      }
       results.push({ workspaceId, name, outcome: deed === undefined ? "unchanged" : "done" })
     } catch (error) {
       // What the store says of itself is no verdict on a workspace.
@@ -115,6 +125,7 @@ async function judgeAndWrite<Found extends WorkspaceOutline>(
     }
   }
   if (context.dryRun) return results
+  stores.workspaces.guard(changed)
   await bind(
     stores.tags,
     deeds.flatMap(({ tags }) => tags ?? []),

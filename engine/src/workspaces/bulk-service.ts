@@ -26,7 +26,16 @@ import type { BulkKey } from "./bulk-store.ts"
 
 type UsedStores = Pick<
   Stores,
-  "bulkActions" | "events" | "organizations" | "workspaces" | "access" | "projects" | "tags" | "stateVersions"
+  | "bulkActions"
+  | "events"
+  | "organizations"
+  | "workspaces"
+  | "access"
+  | "projects"
+  | "tags"
+  | "stateVersions"
+  | "teams"
+  | "users"
 >
 
 /** In one transaction: few enough for others not to wait long, many enough for the transaction not to count. */

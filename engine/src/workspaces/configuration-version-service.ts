@@ -6,7 +6,7 @@ import { type ConfigurationVersionId, newId } from "../core/ids.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Signer } from "../core/signing.ts"
-import type { Storage } from "../core/storage.ts"
+import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import { hourMs } from "../core/time.ts"
 import type { Change } from "../events/event.ts"
 import type { Stores } from "../stores.ts"
@@ -51,7 +51,9 @@ export class ConfigurationVersionService implements ConfigurationVersions {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedStores>, runtime: Runtime, tools: ConfigurationTools, caller: Caller) {
-    this.#storage = storage
+    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
+    // by rows of the workspace that another changes.
+    this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#tools = tools
     this.#caller = caller
@@ -211,7 +213,9 @@ export class ConfigurationUploadService implements ConfigurationUploads {
   readonly #tools: ConfigurationTools
 
   constructor(storage: Storage<UsedStores>, runtime: Runtime, tools: ConfigurationTools) {
-    this.#storage = storage
+    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
+    // by rows of the workspace that another changes.
+    this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#tools = tools
   }

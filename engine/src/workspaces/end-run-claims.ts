@@ -9,7 +9,7 @@ import { carryOut } from "./run-progress.ts"
 
 type UsedStores = Pick<
   Stores,
-  "workspaces" | "events" | "runs" | "runRecords" | "configurationVersions" | "stateVersions"
+  "users" | "workspaces" | "teams" | "events" | "runs" | "runRecords" | "configurationVersions" | "stateVersions"
 >
 
 /** The name of the job. */

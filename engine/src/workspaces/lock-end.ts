@@ -1,6 +1,7 @@
-// How a lock ends by itself. Whoever reads a workspace after that instant, by the clock of its server as with leases, never sees
-// the lock: the store refuses to show it, it is ended, with all that an end brings, in a transaction of its own, and the work
-// begins again. So all agree from the same instant on, whether a job has come by or not.
+// How a lock expires. A read after that instant, by the clock of its server as with leases, shows the workspace unlocked and writes
+// nothing. The job `locks` writes what an expiry brings, within seconds: the event, and the state that becomes current. A write that
+// finds an expired lock before the job does has that done first, in a transaction of its own, and begins again: it must not
+// decide by a state that is about to be discarded. So all servers agree from the same instant on.
 import { EngineError } from "../core/errors.ts"
 import type { WorkspaceId } from "../core/ids.ts"
 import type { Storage } from "../core/storage.ts"
@@ -10,7 +11,7 @@ import { discardAndPromote } from "./state-settlement.ts"
 
 type UsedStores = Pick<Stores, "events" | "workspaces" | "stateVersions">
 
-/** Thrown by a store that finds locks whose time is over. Where it gets out, clients are asked to come again. */
+/** Thrown by a store that finds, in a transaction that may write, locks whose time is over. Where it gets out, clients are asked to come again. */
 export class LockRanOut extends EngineError {
   readonly workspaceIds: readonly WorkspaceId[]
 
@@ -24,7 +25,7 @@ export class LockRanOut extends EngineError {
 const attemptsMaximum = 10
 const locksPerTransaction = 100
 
-/** Ends the locks that any work of this storage comes upon, through one of its kind that does so in nobody's name. */
+/** Ends the locks that a transaction of this storage comes upon, through one of its kind that does so in nobody's name. */
 export function endingLocks<S extends UsedStores>(storage: Storage<S>, clock: Clock, ending: Storage<S>): Storage<S> {
   const endFound = async (found: LockRanOut): Promise<void> => {
     for (let first = 0; first < found.workspaceIds.length; first += locksPerTransaction) {
@@ -47,10 +48,10 @@ export function endingLocks<S extends UsedStores>(storage: Storage<S>, clock: Cl
     throw last
   }
   return {
-    read: (work) => storage.read(work).catch((error: unknown) => retrying(() => storage.read(work), error)),
-    readElsewhere: (work) =>
-      storage.readElsewhere(work).catch((error: unknown) => retrying(() => storage.readElsewhere(work), error)),
-    transact: (work) => storage.transact(work).catch((error: unknown) => retrying(() => storage.transact(work), error)),
+    read: (work) => storage.read(work),
+    readElsewhere: (work) => storage.readElsewhere(work),
+    transact: (work, options) =>
+      storage.transact(work, options).catch((error: unknown) => retrying(() => storage.transact(work, options), error)),
   }
 }
 

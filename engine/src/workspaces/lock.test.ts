@@ -89,6 +89,18 @@ describe("lock", () => {
   })
 })
 
+test("[F-W17] a refusal names the holder by id and, where it is known, by name", () => {
+  const named = held({ kind: "users", id: "user-2", name: "alice" })
+  for (const refusal of [
+    refusalOf(() => lock(named, holder, { reason: "" }, now)),
+    refusalOf(() => extendLock(named, holder, {}, now)),
+    refusalOf(() => unlock(named, holder, false, now)),
+  ]) {
+    expect(refusal.message).toContain("locked by User user-2 (alice)")
+    expect(refusal.facts).toMatchObject({ lockedBy: { type: "users", id: "user-2", name: "alice" } })
+  }
+})
+
 describe("an extension", () => {
   test.each([
     { before: ending, asked: undefined, after: { at: now + minuteMs, ttlMs: minuteMs }, why: "as long as before" },

@@ -117,7 +117,7 @@ function circumstances({ since, end, reason }: HeldLock): string {
 const heldBy = ({ id }: Workspace, { by, reason, since, end }: HeldLock, now: Instant): EngineErrorOptions => ({
   subject: id,
   facts: {
-    lockedBy: { type: by.kind, id: by.id },
+    lockedBy: { type: by.kind, id: by.id, ...(by.name !== undefined && { name: by.name }) },
     lockedReason: reason,
     lockedAt: formatInstant(since),
     lockedUntil: end === undefined ? null : formatInstant(end.at),
@@ -134,5 +134,6 @@ const nouns: Record<Actor["kind"], string> = {
   runs: "Run",
   organizations: "Organization",
 }
-/** "User user-…": the form that clients search the text for. */
-export const describe = (actor: Actor): string => `${nouns[actor.kind]} ${actor.id}`
+/** "User user-…": the form that clients search the text for, with the name behind it where it is known. */
+export const describe = ({ kind, id, name }: Actor): string =>
+  `${nouns[kind]} ${id}${name === undefined ? "" : ` (${name})`}`

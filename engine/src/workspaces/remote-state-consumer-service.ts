@@ -3,7 +3,7 @@ import type { Edition } from "../core/edition.ts"
 import { notFound } from "../core/errors.ts"
 import type { OrganizationId, WorkspaceId } from "../core/ids.ts"
 import { type Page, pageOf, type PageRequest } from "../core/page.ts"
-import type { Storage } from "../core/storage.ts"
+import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
 import { authorizeWorkspace, visibilityIn, withPermissions } from "./authorization.ts"
 import { isVisible, organizationWideAccess } from "./permissions.ts"
@@ -20,7 +20,10 @@ export class RemoteStateConsumerService implements RemoteStateConsumers {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedStores>, edition: Edition, caller: Caller) {
-    this.#storage = storage
+    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
+    // by rows of the workspace that another changes.
+    // Consumers are pairs of foreign keys, unique by their primary key.
+    this.#storage = atRepeatableRead(storage)
     this.#edition = edition
     this.#caller = caller
   }

@@ -3,7 +3,7 @@ import type { Edition } from "../core/edition.ts"
 import { notFound, refuseFaults } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
-import type { Storage } from "../core/storage.ts"
+import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import type { Change } from "../events/event.ts"
 import { authorizeOrganization, requireSiteAdmin } from "../organizations/authorization.ts"
 import type { Stores } from "../stores.ts"
@@ -35,7 +35,8 @@ export class RetentionPolicyService implements RetentionPolicies {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedStores>, runtime: Runtime, edition: Edition, caller: Caller) {
-    this.#storage = storage
+    // Each transaction writes the one row of its target, unique by constraint, and decides by nothing else.
+    this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#edition = edition
     this.#caller = caller

@@ -2,7 +2,7 @@ import type { Caller } from "../core/caller.ts"
 import { conflict, notFound, refuseFaults } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
-import type { Storage } from "../core/storage.ts"
+import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import type { Timers } from "../core/timers.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
 import { permissionsIn } from "../organizations/organization-permissions.ts"
@@ -44,6 +44,8 @@ type UsedStores = Pick<
   | "runs"
   | "stateDocuments"
   | "stateVersions"
+  | "teams"
+  | "users"
   | "variables"
   | "workspaceResources"
   | "workspaces"
@@ -71,7 +73,10 @@ export class RunClaimService implements RunClaims {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedStores>, runtime: Runtime, tools: ClaimTools, caller: Caller) {
-    this.#storage = storage
+    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
+    // by rows of the workspace that another changes.
+    // An executor that claims a run writes its row, so that of two one gets it.
+    this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#tools = tools
     this.#caller = caller

@@ -5,6 +5,7 @@ import type { Instant } from "../core/time.ts"
 import type { Stores } from "../stores.ts"
 import { type AutoDestroyStatus, lastActivity } from "./auto-destroy.ts"
 import { lock } from "./lock.ts"
+import { nameHolder } from "./lock-holder.ts"
 import { lifecycleSource, type Run, type RunStep } from "./run.ts"
 import { measuredRunsMaximum, runMetrics } from "./run-metrics.ts"
 import { advance, decision, lockStep, runActor } from "./run-rules.ts"
@@ -13,7 +14,10 @@ import { runEvent } from "./run-events.ts"
 import { discardAndPromote } from "./state-settlement.ts"
 import type { SituatedWorkspace, Workspace } from "./workspace.ts"
 
-type UsedStores = Pick<Stores, "workspaces" | "events" | "runs" | "configurationVersions" | "stateVersions">
+type UsedStores = Pick<
+  Stores,
+  "workspaces" | "events" | "runs" | "configurationVersions" | "stateVersions" | "teams" | "users"
+>
 
 const lockReason = "Locked by a run"
 
@@ -32,7 +36,7 @@ export async function carryOut(
   const run = status === undefined ? stepped : advance(stepped, { status, hasChanges: null }, now)
   await stores.runs.save(run)
   await stores.events.append(runEvent("run.updated", workspace, run))
-  switch (lockStep(before, run, workspace)) {
+  switch (lockStep(before, run, await nameHolder(stores, workspace, runActor(run)))) {
     case "take":
       await stores.workspaces.saveLock(workspace.id, lock(workspace, runActor(run), { reason: lockReason }, now))
       await stores.events.append({ kind: "workspace.locked", workspace, changed: ["locked"] })

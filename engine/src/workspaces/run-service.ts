@@ -2,7 +2,7 @@ import type { Caller } from "../core/caller.ts"
 import { conflict, notFound, refuseFaults, unprocessable } from "../core/errors.ts"
 import { mapPage, offsetOf, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
-import type { Storage } from "../core/storage.ts"
+import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import type { Instant } from "../core/time.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
 import type { Stores } from "../stores.ts"
@@ -46,6 +46,8 @@ type UsedStores = Pick<
   | "runRecords"
   | "configurationVersions"
   | "stateVersions"
+  | "teams"
+  | "users"
 >
 
 export class RunService implements Runs {
@@ -55,7 +57,9 @@ export class RunService implements Runs {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedStores>, runtime: Runtime, archive: RunArchive, caller: Caller) {
-    this.#storage = storage
+    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
+    // by rows of the workspace that another changes.
+    this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#archive = archive
     this.#caller = caller

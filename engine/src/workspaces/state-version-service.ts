@@ -6,11 +6,12 @@ import { mapPage, type Page, type PageRequest, pageOf, offsetOf } from "../core/
 import { oneAtATime } from "../core/pieces.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Signer } from "../core/signing.ts"
-import type { Storage } from "../core/storage.ts"
+import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import type { Instant } from "../core/time.ts"
 import type { Change } from "../events/event.ts"
 import type { Stores } from "../stores.ts"
 import { actorOf, authorizeWorkspace } from "./authorization.ts"
+import { nameHolder } from "./lock-holder.ts"
 import type { StateOutput } from "./state-file.ts"
 import { grant, requireGrant, type StateTransfer } from "./state-grants.ts"
 import { openStateDocument, removeBackingData } from "./state-document.ts"
@@ -58,7 +59,15 @@ import type { Actor, SituatedWorkspace, Workspace, WorkspaceRef } from "./worksp
 
 type UsedStores = Pick<
   Stores,
-  "workspaces" | "access" | "events" | "stateVersions" | "stateDocuments" | "workspaceResources" | "runs"
+  | "workspaces"
+  | "access"
+  | "events"
+  | "stateVersions"
+  | "stateDocuments"
+  | "workspaceResources"
+  | "runs"
+  | "teams"
+  | "users"
 >
 
 /** What both services need beside the storage. */
@@ -76,7 +85,9 @@ export class StateVersionService implements StateVersions {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedStores>, runtime: Runtime, tools: StateTools, caller: Caller) {
-    this.#storage = storage
+    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
+    // by rows of the workspace that another changes.
+    this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#tools = tools
     this.#caller = caller
@@ -137,7 +148,8 @@ export class StateVersionService implements StateVersions {
       if (target?.workspaceId !== workspace.id) throw notFound(stateVersionId)
       const earlier = await earlierVersions(stores, workspace)
       const input = rollbackInput(target, earlier)
-      const admitted = admit(workspace, input, earlier, { id, by: actorOf(this.#caller), now })
+      const by = actorOf(this.#caller)
+      const admitted = admit(await nameHolder(stores, workspace, by), input, earlier, { id, by, now })
       await stores.stateVersions.discardPending(workspace.id)
       await stores.stateVersions.insert(admitted)
       await stores.workspaces.save(workspace, { ...workspace, latestChangeAt: admitted.createdAt })
@@ -290,7 +302,7 @@ export async function createStateVersion(
     const { workspace, by } = await authorize(stores)
     if (input.runId !== null && (await stores.runs.find(input.runId))?.workspaceId !== workspace.id) throw foreignRun()
     const earlier = await earlierVersions(stores, workspace)
-    const pending = admit(workspace, input, earlier, { id, by, now })
+    const pending = admit(await nameHolder(stores, workspace, by), input, earlier, { id, by, now })
     const finalized = state === null ? undefined : finalize(pending, state)
     const version = finalized ?? pending
     await stores.stateVersions.discardPending(workspace.id)
@@ -350,7 +362,9 @@ export class StateTransferService implements StateTransfers {
   readonly #tools: StateTools
 
   constructor(storage: Storage<UsedStores>, runtime: Runtime, tools: StateTools) {
-    this.#storage = storage
+    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
+    // by rows of the workspace that another changes.
+    this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.limitBytes = tools.limitBytes
     this.#tools = tools

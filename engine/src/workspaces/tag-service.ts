@@ -6,7 +6,7 @@ import { newId, type WorkspaceId } from "../core/ids.ts"
 import { ownerOf, type Writer } from "../core/owner.ts"
 import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
-import type { Storage } from "../core/storage.ts"
+import { repeatableRead, type Storage, type TransactOptions } from "../core/storage.ts"
 import type { Change } from "../events/event.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
 import { permissionsIn } from "../organizations/organization-permissions.ts"
@@ -31,6 +31,12 @@ import { tagChanges } from "./tag-events.ts"
 import type { Workspace } from "./workspace.ts"
 
 type UsedStores = Pick<Stores, "access" | "events" | "organizations" | "projects" | "tags" | "workspaces">
+
+// Most transactions here are repeatable read. Of two about the same workspace one is run again (`WorkspaceStore.guard`), so that
+// the limit of bindings and their owners hold. A tag is unique by constraint, and while a binding holds it by its foreign key
+// it is not deleted. Deleting tags of the pool asks who else holds them, and bindings of projects are counted without a row
+// that all of their writers write: those two stay serializable. What takes a tag away runs alone: it locks a binding of another
+// workspace (`tag-rows.ts`), and waits for nothing once it has.
 
 /** How the documents of these endpoints call their list. */
 const prefix = ["data"]
@@ -85,7 +91,7 @@ export class TagService implements Tags {
       const counted = await stores.tags.counted(tags.map(({ id }) => id))
       const views = new Map(counted.map((tag) => [tag.id, viewOf(tag, organization.name)]))
       return tags.flatMap(({ id }) => views.get(id) ?? [])
-    })
+    }, repeatableRead)
   }
 
   delete(organizationName: string, ids: readonly string[], writer: Writer = {}): Promise<void> {
@@ -120,6 +126,7 @@ export class TagService implements Tags {
         manageable.map(({ workspace }) => workspace),
       )
       const bearers = manageable.map(({ workspace }) => bearerOf(workspace))
+      stores.workspaces.guard(bearers.map(({ id }) => id as WorkspaceId))
       const present = await stores.tags.bindingsOf(bearers)
       const owner = ownerOf(writer)
       const changes = bearers.map((bearer) => {
@@ -149,7 +156,7 @@ export class TagService implements Tags {
           return change === undefined ? [] : tagChanges(workspace, change)
         }),
       )
-    })
+    }, repeatableRead)
   }
 
   ofWorkspace(
@@ -173,8 +180,11 @@ export class TagService implements Tags {
   }
 
   remove(workspaceId: string, references: readonly TagReference[], writer: Writer = {}): Promise<void> {
-    return this.#changeWorkspace(workspaceId, async (stores, workspace, present) =>
-      removeFlatAs(ownerOf(writer), present, await namesOf(stores, workspace, references)),
+    return this.#changeWorkspace(
+      workspaceId,
+      async (stores, workspace, present) =>
+        removeFlatAs(ownerOf(writer), present, await namesOf(stores, workspace, references)),
+      { alone: true },
     )
   }
 
@@ -206,7 +216,7 @@ export class TagService implements Tags {
       const change = await this.#bindTo(stores, bearerOf(workspace), bindings, writer)
       await stores.events.append(...tagChanges(workspace, change))
       return bindingViews(stores, bearerOf(workspace))
-    })
+    }, repeatableRead)
   }
 
   projectBindings(projectId: string, showing: Showing = {}): Promise<readonly TagBindingView[]> {
@@ -248,17 +258,21 @@ export class TagService implements Tags {
   #changeWorkspace(
     workspaceId: string,
     plan: (stores: UsedStores, workspace: Workspace, present: readonly TagBinding[]) => Promise<HeldPlan>,
+    options: TransactOptions = {},
   ): Promise<void> {
-    return this.#storage.transact(async (stores) => {
-      const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId }, "canManageTags")
-      const bearer = bearerOf(workspace)
-      const present = (await stores.tags.bindingsOf([bearer])).get(workspace.id) ?? []
-      const planned = await plan(stores, workspace, present)
-      refusePlan(planned)
-      const change = changesBetween(present, planned.bindings)
-      await this.#bind(stores, [{ bearer, change }])
-      await stores.events.append(...tagChanges(workspace, change))
-    })
+    return this.#storage.transact(
+      async (stores) => {
+        const { workspace } = await authorizeWorkspace(stores, this.#caller, { id: workspaceId }, "canManageTags")
+        const bearer = bearerOf(workspace)
+        const present = (await stores.tags.bindingsOf([bearer])).get(workspace.id) ?? []
+        const planned = await plan(stores, workspace, present)
+        refusePlan(planned)
+        const change = changesBetween(present, planned.bindings)
+        await this.#bind(stores, [{ bearer, change }])
+        await stores.events.append(...tagChanges(workspace, change))
+      },
+      { ...options, ...repeatableRead },
+    )
   }
 
   #bind({ tags }: UsedStores, changes: readonly BearerChange[]): Promise<void> {

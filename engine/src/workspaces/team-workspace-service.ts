@@ -3,7 +3,7 @@ import { invalid, notFound, refuseFaults } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
-import type { Storage } from "../core/storage.ts"
+import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import { seesTeam } from "../organizations/team.ts"
 import type { Stores } from "../stores.ts"
 import { authorizeWorkspace } from "./authorization.ts"
@@ -26,7 +26,10 @@ export class TeamWorkspaceService implements TeamWorkspaces {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
-    this.#storage = storage
+    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
+    // by rows of the workspace that another changes.
+    // A team has one access to a workspace by constraint, and takes it along by its foreign key.
+    this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#caller = caller
   }

@@ -2,7 +2,7 @@ import type { Caller } from "../core/caller.ts"
 import { notFound, refuseFaults } from "../core/errors.ts"
 import { newId, type WorkspaceId } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
-import type { Storage } from "../core/storage.ts"
+import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import { attributeChanges } from "../events/attribute-changes.ts"
 import type { Stores } from "../stores.ts"
 import { authorizeWorkspace } from "./authorization.ts"
@@ -26,7 +26,9 @@ export class VariableService implements Variables {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
-    this.#storage = storage
+    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
+    // by rows of the workspace that another changes.
+    this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#caller = caller
   }

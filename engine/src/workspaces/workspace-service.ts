@@ -5,7 +5,7 @@ import { newId, type OrganizationId, type ProjectId, type WorkspaceId } from "..
 import { ownerOf, type Writer } from "../core/owner.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
-import type { Storage } from "../core/storage.ts"
+import { atRepeatableRead, type Storage, type TransactOptions } from "../core/storage.ts"
 import { attributeChanges } from "../events/attribute-changes.ts"
 import type { Change, EventKind } from "../events/event.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
@@ -29,13 +29,14 @@ import { knownReleases } from "./engine-version.ts"
 import { executionDefaults } from "./execution.ts"
 import { extendLock, forceUnlock, lock, type LockChange, type LockExtension, type LockInput, unlock } from "./lock.ts"
 import { moveToProject } from "./project-move.ts"
+import { nameHolder } from "./lock-holder.ts"
 import type { WorkspaceQuery } from "./query.ts"
 import { removeWorkspace } from "./removal.ts"
 import { changeWorkspace, createWorkspace, isWorkspaceName, type Surroundings } from "./settings.ts"
 import { authorizeStateReading } from "./state-reading.ts"
 import { discardAndPromote, promote } from "./state-settlement.ts"
 import type { WorkspaceInput } from "./workspace-input.ts"
-import type { Workspace, WorkspaceRef } from "./workspace.ts"
+import type { SituatedWorkspace, Workspace, WorkspaceRef } from "./workspace.ts"
 import { tagChanges } from "./tag-events.ts"
 import { viewWorkspace, type WorkspaceView } from "./workspace-view.ts"
 import { bearerOf, bindingViews } from "./tag-service.ts"
@@ -43,8 +44,21 @@ import type { ShownWorkspace, Workspaces, WorkspaceShowing } from "./workspaces.
 
 type UsedStores = Pick<
   Stores,
-  "workspaces" | "access" | "events" | "organizations" | "projects" | "settings" | "tags" | "stateVersions" | "sshKeys"
+  | "workspaces"
+  | "access"
+  | "events"
+  | "organizations"
+  | "projects"
+  | "settings"
+  | "tags"
+  | "stateVersions"
+  | "sshKeys"
+  | "teams"
+  | "users"
 >
+
+/** Tags go with their last workspace (`TagService`). */
+const alone: TransactOptions = { alone: true }
 
 export class WorkspaceService implements Workspaces {
   readonly #storage: Storage<UsedStores>
@@ -53,7 +67,11 @@ export class WorkspaceService implements Workspaces {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedStores>, runtime: Runtime, edition: Edition, caller: Caller) {
-    this.#storage = storage
+    // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
+    // by rows of the workspace that another changes.
+    // Names are unique by constraint, tags and what else is referred to by foreign keys; defaults of the
+    // organization and grants are read as of the snapshot, and whoever changes them decides by nothing that is written here.
+    this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#edition = edition
     this.#caller = caller
@@ -158,14 +176,14 @@ export class WorkspaceService implements Workspaces {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canDestroy")
       refuseUnsafeDelete(workspace, await stores.workspaces.stateIsProcessed(workspace.id))
       await removeWorkspace(stores, workspace)
-    })
+    }, alone)
   }
 
   forceDelete(ref: WorkspaceRef): Promise<void> {
     return this.#storage.transact(async (stores) => {
       const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canForceDelete")
       await removeWorkspace(stores, workspace)
-    })
+    }, alone)
   }
 
   lock(ref: WorkspaceRef, input: LockInput): Promise<WorkspaceView> {
@@ -176,7 +194,7 @@ export class WorkspaceService implements Workspaces {
       return changeLock(
         stores,
         authorized,
-        lock(authorized.workspace, actorOf(this.#caller), input, now),
+        lock(await this.#named(stores, authorized.workspace), actorOf(this.#caller), input, now),
         "workspace.locked",
         this.#edition,
       )
@@ -187,7 +205,7 @@ export class WorkspaceService implements Workspaces {
     return this.#storage.transact(async (stores) => {
       const authorized = await authorizeWorkspace(stores, this.#caller, ref, "canLock")
       const now = this.#runtime.clock.now()
-      const change = extendLock(authorized.workspace, actorOf(this.#caller), input, now)
+      const change = extendLock(await this.#named(stores, authorized.workspace), actorOf(this.#caller), input, now)
       return changeLock(stores, authorized, change, "workspace.lock-extended", this.#edition)
     })
   }
@@ -197,7 +215,8 @@ export class WorkspaceService implements Workspaces {
     return this.#storage.transact(async (stores) => {
       const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canUnlock")
       const newest = await stores.stateVersions.newestUnderLock(workspace.id, workspace.lockNumber)
-      const change = unlock(workspace, actorOf(this.#caller), newest?.status === "pending", now)
+      const named = await this.#named(stores, workspace)
+      const change = unlock(named, actorOf(this.#caller), newest?.status === "pending", now)
       const promoted = await promote(stores, workspace, newest)
       return changeLock(stores, { workspace: promoted, permissions }, change, "workspace.unlocked", this.#edition)
     })
@@ -215,6 +234,11 @@ export class WorkspaceService implements Workspaces {
   moveToProject(projectId: string, workspaceIds: readonly string[]): Promise<void> {
     const now = this.#runtime.clock.now()
     return this.#storage.transact((stores) => moveToProject(stores, this.#caller, { projectId, workspaceIds, now }))
+  }
+
+  /** For a refusal that names the holder. */
+  #named(stores: UsedStores, workspace: SituatedWorkspace): Promise<SituatedWorkspace> {
+    return nameHolder(stores, workspace, actorOf(this.#caller))
   }
 
   /** Where a move ends; both projects must be the caller's to administer (specification 4.3). */

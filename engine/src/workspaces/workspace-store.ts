@@ -38,12 +38,20 @@ export interface GrantedWorkspace {
   readonly grants: readonly Grant[]
 }
 
-/** Whatever finds a workspace throws `LockRanOut` instead of showing a lock whose time is over (`lock-end.ts`). */
+/**
+ * A lock whose time is over is never shown: in a transaction that only reads the workspace is unlocked, in one that may write
+ * whatever finds the workspace throws `LockRanOut` (`lock-end.ts`).
+ */
 export interface WorkspaceStore {
   find(ref: WorkspaceRef): Promise<SituatedWorkspace | undefined>
   /** With what was given to these teams on it, directly and through its project. */
   findGranted(ref: WorkspaceRef, teams: readonly TeamId[]): Promise<GrantedWorkspace | undefined>
   findMany(ids: readonly WorkspaceId[]): Promise<readonly SituatedWorkspace[]>
+  /**
+   * Says that the transaction decides about these workspaces, as it does about each that `find` and `findGranted` return: of two
+   * concurrent transactions about one workspace one is run again.
+   */
+  guard(ids: readonly WorkspaceId[]): void
   /** In no order; shows no lock, so that none has run out. */
   outlines(ids: readonly WorkspaceId[]): Promise<readonly WorkspaceOutline[]>
   related(

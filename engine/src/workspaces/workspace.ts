@@ -17,6 +17,8 @@ export const actorKinds = ["users", "teams", "runs", "organizations"] as const
 export interface Actor {
   readonly kind: (typeof actorKinds)[number]
   readonly id: string
+  /** Of a user or a team, where it has been looked up (`lock-holder.ts`). */
+  readonly name?: string
 }
 
 /** When a lock ends by itself, and how long it was given when it was last heard of. */

@@ -63,7 +63,7 @@ async function streamed(
 }
 
 describe("a page of events", () => {
-  test("has events as resources, and says where to go on", async () => {
+  test("[F-W17] has events as resources, with the name of who made the change, and says where to go on", async () => {
     const id = await newWorkspace("paged")
     const { body } = await page("filter[workspace]=paged&page[size]=1")
     expect(body.data).toEqual([
@@ -78,7 +78,7 @@ describe("a page of events", () => {
           tags: [],
           changed: [],
           subject: null,
-          actor: { type: "users", id: expect.stringMatching(/^user-/) },
+          actor: { type: "users", id: expect.stringMatching(/^user-/), name: "root" },
           "token-id": expect.stringMatching(/^at-/),
           "request-id": expect.any(String),
         },

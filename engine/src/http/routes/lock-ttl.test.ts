@@ -46,8 +46,17 @@ async function lockWorld() {
     /** What the job does when its turn comes, on a server of its own. */
     async look(): Promise<void> {
       await using database = await openDatabase(place.url)
-      const storage = storesOver(database, keySealer(parseKeyRing(keyText), runtime.random), clock)
+      const sealer = keySealer(parseKeyRing(keyText), runtime.random)
+      const storage = storesOver(database, sealer, clock, { committed() {} })
       await endLocks({ storage, runtime }, { signal: AbortSignal.timeout(20_000) })
+    },
+    /** Whether the store still holds the lock, expired or not. */
+    async isStored(): Promise<boolean> {
+      await using database = await openDatabase(place.url)
+      const row = await database.read((session) =>
+        session.first(session.db.selectFrom("workspaces").select("locked_at").where("id", "=", id)),
+      )
+      return row !== undefined && row.locked_at !== null
     },
     async [Symbol.asyncDispose]() {
       await replica[Symbol.asyncDispose]()
@@ -106,6 +115,7 @@ describe("a lock with a ttl", () => {
     const onItsWay = await world.save(2)
     expect([whole.status, onItsWay.status]).toEqual([201, 201])
     world.clock.advance(minuteMs)
+    await world.look()
     const { relationships } = await world.shown(world.replica)
     expect(relationships["current-state-version"].data.id).toBe(whole.body.data.id)
     const { attributes } = await made(world, "GET", `/state-versions/${onItsWay.body.data.id}`)
@@ -123,6 +133,68 @@ describe("a lock with a ttl", () => {
     await world.look()
     expect(world.logged.filter((name) => name === "lock-ran-out")).toHaveLength(1)
     expect((await world.shown()).attributes.locked).toBe(false)
+  })
+})
+
+describe("a read of a workspace whose lock has expired", () => {
+  test("[F-W19] shows it unlocked and writes nothing; the job writes the event once", async () => {
+    await using world = await lockWorld()
+    await world.act("lock", { ttl: 60 })
+    const whole = await world.save(1, { inline: true })
+    const events = async () => {
+      const { body } = await world.request("GET", "/organizations/acme/events?since=2026-01-01T00:00:00Z")
+      return body.data.filter(
+        ({ attributes }: { attributes: { kind: string } }) => attributes.kind === "workspace.lock-expired",
+      )
+    }
+    world.clock.advance(minuteMs)
+    const servers = [world, world.replica]
+    for (const on of servers) {
+      expect((await world.shown(on)).attributes.locked).toBe(false)
+      const list = await on.request("GET", "/organizations/acme/workspaces")
+      expect(list.body.data.map((one: { attributes: { locked: boolean } }) => one.attributes.locked)).toEqual([false])
+      expect(
+        (await on.request("GET", "/organizations/acme/workspaces/web", { token: world.other.token })).body.data
+          .attributes.locked,
+      ).toBe(false)
+    }
+    expect(await world.isStored()).toBe(true)
+    expect(await events()).toEqual([])
+    await world.look()
+    expect(await world.isStored()).toBe(false)
+    await world.look()
+    expect(await events()).toHaveLength(1)
+    expect((await world.shown()).relationships["current-state-version"].data.id).toBe(whole.body.data.id)
+  })
+
+  test("[F-W19] a write that comes before the job ends the lock first, and the event is written once", async () => {
+    await using world = await lockWorld()
+    await world.act("lock", { ttl: 60 })
+    const onItsWay = await world.save(1)
+    world.clock.advance(minuteMs)
+    expect((await world.act("lock", { reason: "next" }, world.other)).status).toBe(200)
+    await world.look()
+    expect((await made(world, "GET", `/state-versions/${onItsWay.body.data.id}`)).attributes.status).toBe("discarded")
+    expect(world.logged.filter((name) => name === "lock-ran-out")).toEqual([])
+  })
+
+  test("[F-W19] the next queued run is claimed", async () => {
+    await using world = await lockWorld()
+    await made(world, "PATCH", `/workspaces/${world.id}`, {
+      data: { type: "workspaces", attributes: { "execution-mode": "remote" } },
+    })
+    await world.act("lock", { ttl: 60 })
+    const workspace = { data: { type: "workspaces", id: world.id } }
+    const run = await made(world, "POST", "/runs", {
+      data: { type: "runs", attributes: {}, relationships: { workspace } },
+    })
+    const claim = () => world.request("POST", `/workspaces/${world.id}/run-claims`)
+    expect((await claim()).status).toBe(204)
+    world.clock.advance(minuteMs)
+    await world.look()
+    const claimed = await claim()
+    expect(claimed.status).toBe(201)
+    expect(claimed.body.data.relationships.run.data.id).toBe(run.id)
   })
 })
 
@@ -154,7 +226,7 @@ describe("the holder", () => {
     expect((await world.act("unlock")).status).toBe(200)
   })
 
-  test("is named to whoever comes second, with its reason and its time", async () => {
+  test("[F-W17] is named to whoever comes second, by id and name, with its reason and its time", async () => {
     await using world = await lockWorld()
     await world.act("lock", { reason: "deploy 7", ttl: 90 })
     world.clock.advance(30 * secondMs + 1)
@@ -165,9 +237,9 @@ describe("the holder", () => {
         {
           status: "409",
           title: "conflict",
-          detail: expect.stringContaining(`locked by User ${world.holder.id}`),
+          detail: expect.stringContaining(`locked by User ${world.holder.id} (holder)`),
           meta: {
-            "locked-by": { type: "users", id: world.holder.id },
+            "locked-by": { type: "users", id: world.holder.id, name: "holder" },
             "locked-reason": "deploy 7",
             "locked-at": "2026-01-01T00:00:00.000Z",
             "locked-until": "2026-01-01T00:01:30.000Z",

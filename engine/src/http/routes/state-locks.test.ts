@@ -38,7 +38,7 @@ describe("the end of a lock", () => {
     const token = await world.token({ on: { [world.id]: "admin" } })
     expect(detailOf(await world.unlock({ token }))).toEqual([
       409,
-      expect.stringMatching(/is locked by User user-\w{16} and may not be unlocked except by them\.$/),
+      expect.stringMatching(/is locked by User user-\w{16} \(\w+\) and may not be unlocked except by them\.$/),
     ])
     expect((await world.show()).attributes.locked).toBe(true)
   })

@@ -137,7 +137,7 @@ describe("unlock", () => {
     const { status, body } = await act(id, "unlock", other.token)
     expect(status).toBe(409)
     expect(body.errors[0].detail).toContain(
-      `The workspace is locked by User ${holder.id} and may not be unlocked except by them.`,
+      `The workspace is locked by User ${holder.id} (holder) and may not be unlocked except by them.`,
     )
     const team = await world.token({ on: { [id]: "write" } })
     const teamLocked = await newWorkspace()

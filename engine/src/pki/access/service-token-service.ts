@@ -3,7 +3,7 @@ import type { Caller } from "../../core/caller.ts"
 import { forbidden, invalid, refuseFaults, unprocessable } from "../../core/errors.ts"
 import { newId } from "../../core/ids.ts"
 import type { Runtime } from "../../core/runtime.ts"
-import type { Storage } from "../../core/storage.ts"
+import { repeatableRead, type Storage } from "../../core/storage.ts"
 import { secondMs } from "../../core/time.ts"
 import { type ResolvedToken, resolveToken, tokenAncestorsMaximum } from "../../organizations/authentication.ts"
 import type { TokenRecord } from "../../organizations/identity-store.ts"
@@ -79,6 +79,8 @@ export class ServiceTokenService implements ServiceTokens {
     const secret = newSecret(random)
     const hash = digest(secret)
     const now = clock.now()
+    // One token is inserted. Its parent and its policies are held by foreign keys: where one of them is removed meanwhile, the
+    // work is run again and finds it gone.
     return this.#storage.transact(async (stores) => {
       const maker = await this.#maker(stores, how.path, now)
       const { role: name } = how
@@ -89,7 +91,7 @@ export class ServiceTokenService implements ServiceTokens {
       await stores.serviceTokens.sweep(now, sweptTokensAtOnce)
       await stores.serviceTokens.insert(token, hash)
       return { secret, token: serviceTokenViewOf(token, { now, expiresAt: token.expiresAt }), warnings }
-    })
+    }, repeatableRead)
   }
 
   async #maker({ identity }: UsedStores, path: string, now: number): Promise<Maker> {
@@ -133,6 +135,7 @@ export class ServiceTokenService implements ServiceTokens {
   async renew(token: TokenRef, incrementMs?: number): Promise<TokenAnswer> {
     this.#authorize("renew", token)
     const now = this.#runtime.clock.now()
+    // The row of the token is written: where it was revoked or renewed meanwhile, the work is run again.
     return this.#storage.transact(async (stores) => {
       const found = await this.#found(stores, token)
       const before = await stores.serviceTokens.find(found.tokenId)
@@ -144,7 +147,7 @@ export class ServiceTokenService implements ServiceTokens {
       // Whoever has cached it believes in the end it had.
       if ((after.expiresAt ?? Infinity) < (before.expiresAt ?? Infinity)) await stores.identity.bumpGeneration()
       return { token: await this.#view(stores, await this.#found(stores, token)), warnings }
-    })
+    }, repeatableRead)
   }
 
   async revoke(token: TokenRef): Promise<void> {

@@ -3,7 +3,7 @@ import type { Caller } from "../../core/caller.ts"
 import { EngineError } from "../../core/errors.ts"
 import type { Runtime } from "../../core/runtime.ts"
 import type { Signer } from "../../core/signing.ts"
-import type { Storage } from "../../core/storage.ts"
+import { repeatableRead, type Storage } from "../../core/storage.ts"
 import type { Stores } from "../../stores.ts"
 import { type AppRole, appRoleNameOf } from "./app-role.ts"
 import type { SecretIdKey, SecretIdOwner } from "./app-role-store.ts"
@@ -47,8 +47,12 @@ export class AppRoleAccess {
     return this.context.storage.read(async (stores) => work(stores, await this.#method(stores)))
   }
 
+  /**
+   * Repeatable read: each writes the row of one role, or of one secret id, which its role takes along by a foreign key; a login
+   * inserts one token, which its auth method takes along. Uses of a secret id are counted down in its row.
+   */
   write<T>(work: (stores: AppRoleStores, method: AuthMethod) => Promise<T>): Promise<T> {
-    return this.context.storage.transact(async (stores) => work(stores, await this.#method(stores)))
+    return this.context.storage.transact(async (stores) => work(stores, await this.#method(stores)), repeatableRead)
   }
 
   async #method(stores: AppRoleStores): Promise<AuthMethod> {

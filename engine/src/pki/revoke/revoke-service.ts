@@ -49,13 +49,14 @@ export class RevokeService extends AuthorityService implements Revocations {
       presentedRecord(issuerOfGiven(meant.certificate, authority.issuers), meant.certificate, meant.serialNumber)
     if (presented !== undefined && meant.certificate !== undefined) refuseUnproven(meant.certificate)
     const now = this.context.runtime.clock.now()
+    // Serializable: who revokes a certificate that is revoked already is told so, and no row says that it is not.
     const revoked = await this.transact(async (current, stores) => {
       const kept = await stores.certificates.find(current.mount.id, meant.serialNumber)
       const record = certificateMeant(meant, kept, presented)
       const certificate = meant.certificate ?? parseCertificate(record.certificate)
       if (presented === undefined) refuseUnproven(certificate)
       return recordRevocation(current, stores, { record, certificate, reason, now, isNew: kept === undefined })
-    })
+    }, {})
     const { crlPublisher, wakeJob } = this.context
     if (!authority.settings.crl.autoRebuild && crlPublisher.isRefreshDue()) wakeJob(refreshCrlsJob.name)
     return revoked

@@ -79,7 +79,11 @@ const subjectOf = (read: MembersReader): EventSubject => ({
 
 const actorTypes = ["users", "teams", "organizations", "agent-pools"] as const satisfies readonly EventActor["type"][]
 
-const actorOf = (read: MembersReader): EventActor => ({ type: read.oneOf("type", actorTypes), id: read.text("id") })
+const actorOf = (read: MembersReader): EventActor => ({
+  type: read.oneOf("type", actorTypes),
+  id: read.text("id"),
+  ...(read.has("name") ? { name: read.text("name") } : {}),
+})
 
 export function decodeEventPage(document: unknown): EventPage {
   const read = new MembersReader(document, "the page")

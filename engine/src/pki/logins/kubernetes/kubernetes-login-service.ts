@@ -4,7 +4,7 @@ import { authorizePath, type Capability, permissionDenied } from "../../../core/
 import type { Caller } from "../../../core/caller.ts"
 import { badRequest, EngineError, notFound, refuseFaults, unavailable, unprocessable } from "../../../core/errors.ts"
 import type { Runtime } from "../../../core/runtime.ts"
-import type { Storage } from "../../../core/storage.ts"
+import { atRepeatableRead, type Storage } from "../../../core/storage.ts"
 import type { Stores } from "../../../stores.ts"
 import type { CreatedServiceToken } from "../../access/service-tokens.ts"
 import { type KeyPage, pageOfKeys } from "../../key-page.ts"
@@ -66,7 +66,9 @@ export class KubernetesLoginService implements KubernetesLogins {
   readonly #path: string
 
   constructor(context: KubernetesLoginContext, caller: Caller, path: string) {
-    this.#context = context
+    // Each transaction writes the one row of a role or of the configuration, or inserts one token; their auth method takes all of
+    // them along by foreign keys.
+    this.#context = { ...context, storage: atRepeatableRead(context.storage) }
     this.#caller = caller
     this.#path = mountPathOf(path)
   }
