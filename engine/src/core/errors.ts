@@ -32,7 +32,9 @@ export interface Fault {
 }
 
 /** What an error tells besides its sentence, for programs: domain words to text, or to what carries a type and an id. */
-export type ErrorFacts = Readonly<Record<string, string | null | { readonly type: string; readonly id: string }>>
+export type ErrorFacts = Readonly<
+  Record<string, string | null | { readonly type: string; readonly id: string; readonly name?: string }>
+>
 
 /** Why a request was not sent: no connection, or a server certificate that is not trusted. */
 export type NotSent = "unreachable" | "untrusted-certificate"
@@ -91,6 +93,20 @@ class StoreAway extends EngineError {}
 /** The store cannot be reached, or does not do at present what it is for. Nothing was changed. */
 export const storeAway = (detail: string, cause: unknown) =>
   new StoreAway("busy", detail, { retryAfterMs: 1_000, cause })
+
+/** A disk that fills up is not empty again in a second. */
+const fullRetryAfterMs = 10_000
+
+class StoreFull extends StoreAway {}
+
+/** The store takes no writes because its disk is full. Nothing was changed; reads go on. */
+export const storeFull = (cause: unknown) =>
+  new StoreFull("busy", "The disk of the database is full; free space on it or enlarge it.", {
+    retryAfterMs: fullRetryAfterMs,
+    cause,
+  })
+
+export const isStoreFull = (error: unknown): error is EngineError => error instanceof StoreFull
 
 /** The store was lost while it committed a change, and nobody can tell whether it did. */
 export const undecided = (cause: unknown) =>

@@ -139,22 +139,20 @@ async function settle(
   }
 }
 
-function failed(
-  error: unknown,
-  options: AppOptions,
-  { requestId }: Exchange,
-  pointers: Pointers | undefined,
-): Response {
-  if (isEngineError(error)) return errorResponse(error, pointers)
-  options.runtime.log.error("request failed", { requestId, error })
+function failed(error: unknown, options: AppOptions, exchange: Exchange, pointers: Pointers | undefined): Response {
+  if (isEngineError(error)) return errorResponse(error, pointers, sentDocuments.get(exchange))
+  options.runtime.log.error("request failed", { requestId: exchange.requestId, error })
   return errorResponse(new EngineError("internal", "The server could not complete the request."))
 }
 
-function errorResponse(error: EngineError, pointers?: Pointers): Response {
+/** By the exchange that brought them, for what a refusal says of misspelt members. */
+const sentDocuments = new WeakMap<Exchange, unknown>()
+
+function errorResponse(error: EngineError, pointers?: Pointers, sent?: unknown): Response {
   const headers: Record<string, string> = {}
   if (error.retryAfterMs !== undefined) headers["retry-after"] = String(Math.ceil(error.retryAfterMs / 1000))
   if (error.code === "unauthenticated") headers["www-authenticate"] = "Bearer"
-  return response({ status: statusOf(error.code), document: encodeError(error, pointers), headers })
+  return response({ status: statusOf(error.code), document: encodeError(error, pointers, sent), headers })
 }
 
 function response({ status, document, text, headers }: ApiResponse): Response {
@@ -271,7 +269,9 @@ async function jsonBody(context: Context<Served>, limitBytes: number): Promise<u
   if (!mediaTypes.includes(type))
     throw new EngineError("unsupported-media-type", `Content-Type must be ${mediaTypes[0]}.`)
   try {
-    return JSON.parse(utf8.decode(bytes))
+    const document: unknown = JSON.parse(utf8.decode(bytes))
+    sentDocuments.set(context.env, document)
+    return document
   } catch {
     throw badRequest("The body is not valid JSON in UTF-8.")
   }

@@ -166,7 +166,7 @@ describe("an answer", () => {
     expect(specification.body.warnings).toBe(existing.body.warnings.join("\n"))
   })
 
-  test("without data that has warnings is no longer empty", async () => {
+  test("[F-W20] unknown parameters are warned of: without data that has warnings is no longer empty", async () => {
     const quiet = await world.pki("DELETE", "/pki/roles/absent")
     expect([quiet.status, quiet.body]).toEqual([204, undefined])
     const { status, body } = await world.pki("DELETE", "/pki/roles/absent?force=1")

@@ -934,3 +934,26 @@ describe("deletion", () => {
     expect((await create({ name: "gone" })).id).not.toBe(id)
   })
 })
+
+describe("a misspelt member", () => {
+  const named = (attributes: object) => ({ data: { type: "workspaces", attributes } })
+  test.each([
+    { body: named({ nme: "x" }), near: 'did you mean "name" instead of "nme"?' },
+    { body: { data: { type: "workspaces", atributes: { name: "x" } } }, near: '"attributes" instead of "atributes"?' },
+    { body: { dta: {} }, near: '"data" instead of "dta"?' },
+  ])("[F-W20] is named where the member is missing: $near", async ({ body, near }) => {
+    await using world = await populatedWorld()
+    const answer = await world.request("POST", "/organizations/acme/workspaces", { body })
+    expect([400, 422]).toContain(answer.status)
+    expect(answer.body.errors[0].detail).toContain(near)
+  })
+
+  test("[F-W20] is ignored where nothing is missing, and says nothing where the member is there", async () => {
+    await using world = await populatedWorld()
+    const path = "/organizations/acme/workspaces"
+    const ignored = await world.request("POST", path, { body: named({ name: "web", nme: "x", descriptoin: "y" }) })
+    expect([ignored.status, ignored.body.data.attributes.description]).toEqual([201, null])
+    const wrong = await world.request("POST", path, { body: named({ name: "", nme: "x" }) })
+    expect([wrong.status, wrong.body.errors[0].detail]).toEqual([422, "Name can't be blank"])
+  })
+})

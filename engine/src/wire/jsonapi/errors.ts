@@ -9,6 +9,7 @@ import {
   unavailable,
 } from "../../core/errors.ts"
 import { camelCased, dashed } from "./member-name.ts"
+import { nearMember } from "./near-member.ts"
 
 export interface ErrorObject {
   readonly status: string
@@ -47,14 +48,28 @@ export type Pointers = (field: FieldPath) => string
 
 export const statusOf = (code: EngineErrorCode): number => statuses[code].status
 
-export function encodeError(error: EngineError, pointers: Pointers = attributePointers()): ErrorDocument {
+/** `sent` is the document of the request, whose members are searched for what was meant by a missing one. */
+export function encodeError(
+  error: EngineError,
+  pointers: Pointers = attributePointers(),
+  sent?: unknown,
+): ErrorDocument {
   const { status, title } = statuses[error.code]
   const common = { status: String(status), title }
   if (error.faults.length === 0)
     return { errors: [{ ...common, detail: shortened(error.message), ...metaOf({ facts: factsIn(error) }) }] }
   return {
-    errors: error.faults.map((fault) => ({ ...common, detail: shortened(fault.detail), ...sourceOf(fault, pointers) })),
+    errors: error.faults.map((fault) => {
+      const source = sourceOf(fault, pointers)
+      return { ...common, detail: `${shortened(fault.detail)}${suggestion(source, sent)}`, ...source }
+    }),
   }
+}
+
+function suggestion({ source }: Pick<ErrorObject, "source">, sent: unknown): string {
+  if (sent === undefined || source === undefined || !("pointer" in source)) return ""
+  const near = nearMember(sent, source.pointer)
+  return near === undefined ? "" : `; did you mean "${near.meant}" instead of "${near.given}"?`
 }
 
 const factsIn = ({ code, facts }: EngineError): ErrorFacts | undefined =>
