@@ -186,6 +186,8 @@ export interface EmbeddedOptions {
   readonly events?: EventOptions
   /** As which a store in memory begins, where tests open one after another. */
   readonly image?: Uint8Array | undefined
+  /** Of tests: by so many pages the file of SQLite may grow. */
+  readonly freePages?: number | undefined
 }
 
 export interface EventOptions {
@@ -221,6 +223,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
       timers,
       logThread: options.jobs !== false,
       image: options.image,
+      freePages: options.freePages,
     }),
   )
   await database.migrate()
@@ -309,6 +312,7 @@ export async function openEmbedded(url: string, options: EmbeddedOptions = {}): 
     eventRetentionMs: events.retentionMs ?? 7 * dayMs,
     webhookActivity: newWebhookActivity(),
     storageActivity: database.activity,
+    checkRoom: () => database.checkRoom(),
     audit: audit ?? noAudit,
     runtime,
     stateTools,
@@ -412,6 +416,7 @@ interface Context {
   readonly webhookActivity: WebhookActivity
   readonly generations: Generations
   readonly storageActivity: StorageActivity
+  readonly checkRoom: () => Promise<void>
   readonly audit: Audit
   readonly runtime: Runtime
   readonly stateTools: StateTools
@@ -823,8 +828,9 @@ class EmbeddedEngine extends CallerEngine implements ServedEngine {
     return this.context.tidyActivity
   }
 
-  ready(): Promise<void> {
-    return this.context.storage.read(async ({ identity }) => void (await identity.generation()))
+  async ready(): Promise<void> {
+    await this.context.storage.read(async ({ identity }) => void (await identity.generation()))
+    await this.context.checkRoom()
   }
 
   override [Symbol.asyncDispose](): Promise<void> {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { storeFull } from "../core/errors.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { silentLog, systemRuntime } from "../core/runtime.ts"
 import { parseTrustedProxies } from "./client-address.ts"
@@ -236,6 +237,12 @@ describe("the probes", () => {
       overrides: { ready: () => Promise.reject(new Error("connection refused")) },
       status: 503,
       body: "the store does not answer\n",
+    },
+    {
+      path: "/readyz",
+      overrides: { ready: () => Promise.reject(storeFull(new Error("database or disk is full"))) },
+      status: 503,
+      body: "The disk of the database is full; free space on it or enlarge it.\n",
     },
     { path: "/healthz", overrides: { draining: () => true }, status: 200, body: "ok\n" },
   ])("$path answers $status $body", async ({ path, overrides, status, body }) => {

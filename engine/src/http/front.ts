@@ -1,6 +1,6 @@
 // Everything around the app that is the same for every request: its id, the rate limit, metrics, the access log and the
 // probes. It runs on every request, so each piece is a plain call and not a chain of wrappers.
-import { isEngineError } from "../core/errors.ts"
+import { isEngineError, isStoreFull } from "../core/errors.ts"
 import { logFailure } from "../core/failure-log.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { during, type Span } from "../core/tracing.ts"
@@ -170,7 +170,10 @@ async function readiness({ ready, draining, runtime }: FrontOptions): Promise<Re
     return plain(200, "ok")
   } catch (error) {
     logFailure(runtime.log, "warn", "not ready", { error })
-    return plain(503, isEngineError(error, "out-of-service") ? error.message : "the store does not answer")
+    return plain(
+      503,
+      isEngineError(error, "out-of-service") || isStoreFull(error) ? error.message : "the store does not answer",
+    )
   }
 }
 

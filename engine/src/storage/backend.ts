@@ -48,6 +48,8 @@ export interface BackendOptions {
   readonly logThread?: boolean | undefined
   /** Of tests: the bytes of the database as which one in memory begins; without a write-ahead log, which memory has not. */
   readonly image?: Uint8Array | undefined
+  /** Of tests: the file of SQLite may grow by so many pages, as if its disk had no room for more. */
+  readonly freePages?: number | undefined
   /** How many reads run beside each other: reader connections of SQLite, the whole pool of PostgreSQL. */
   readonly connections?: number | undefined
   /** How often a contended transaction is tried before the caller hears `busy`. */

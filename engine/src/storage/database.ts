@@ -11,6 +11,7 @@ import { migrations } from "./migrations/index.ts"
 import type { DialectName, Session } from "./session.ts"
 import { openSqlite } from "./sqlite.ts"
 import { tracedBackend, tracedRun } from "./traced-backend.ts"
+import { StoreRoom } from "./store-room.ts"
 import { UnusableStore } from "./unusable-store.ts"
 import type { SyncFile } from "./write-ahead-sync.ts"
 
@@ -35,6 +36,8 @@ export interface Database extends AsyncDisposable {
    * when it is ahead.
    */
   migrate(): Promise<readonly string[]>
+  /** Throws `EngineError("busy")` while the disk of the store has no room for writes. */
+  checkRoom(): Promise<void>
   close(): Promise<void>
 }
 
@@ -49,6 +52,7 @@ export interface DatabaseOptions {
   readonly logThread?: boolean
   /** As which a database in memory begins; tests have one with the schema of this release. */
   readonly image?: Uint8Array | undefined
+  readonly freePages?: number | undefined
   readonly tracer?: Tracer | undefined
   readonly readReplicas?: ReadReplicaOptions | undefined
   readonly timers?: Timers
@@ -73,6 +77,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     sync: options.sync,
     logThread: options.logThread,
     image: options.image,
+    freePages: options.freePages,
     stopwatch,
   }
   const { tracer, readReplicas = { urls: [] } } = options
@@ -98,6 +103,7 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     opening.defer(() => replicas.close())
     backend.activity.readReplicas = replicas.activity
   }
+  const room = new StoreRoom(backend, backendOptions.log)
   const closing = opening.move()
   let closed: Promise<void> | undefined
   const close = () => (closed ??= closing.disposeAsync())
@@ -107,7 +113,12 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     read: (work) => counted(backend.activity.read, backend.read(work)),
     readElsewhere: (work) => counted(backend.activity.read, (replicas ?? backend).read(work)),
     glance: (work) => backend.glance(work),
-    transact: (work, options) => counted(backend.activity.write, backend.transact(work, options)),
+    transact: (work, options) => {
+      const answer = backend.transact(work, options)
+      answer.catch((error: unknown) => room.failed(error))
+      return counted(backend.activity.write, answer)
+    },
+    checkRoom: () => room.check(),
     alter: (work) => backend.alter(work),
     async migrate() {
       const applied = await migrateStepwise(backend, options.migrations ?? migrations)

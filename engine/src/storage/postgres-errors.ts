@@ -14,7 +14,9 @@ export type PostgresFault =
   | "connection-ended"
   /** Somebody holds a lock, and goes on holding it. */
   | "locked"
-  /** The server lives and cannot do it now: a limit, a full disk, too little memory. */
+  /** Its disk is full: nothing can be written, and reads go on. */
+  | "full"
+  /** The server lives and cannot do it now: a limit, too little memory. */
   | "overloaded"
   | "other"
 
@@ -45,7 +47,8 @@ const faults: Readonly<Record<string, PostgresFault>> = {
   "25P04": "connection-ended", // transaction_timeout
   "55P03": "locked", // lock_not_available, after lock_timeout
   "57014": "overloaded", // query_canceled, after statement_timeout
-  "53": "overloaded", // insufficient resources: 53100 disk_full, 53200 out_of_memory, 53300 too_many_connections
+  "53100": "full", // disk_full
+  "53": "overloaded", // insufficient resources: 53200 out_of_memory, 53300 too_many_connections
   "58000": "overloaded", // system_error
   "58030": "overloaded", // io_error
 }

@@ -2,7 +2,7 @@
 // that this is enough, and run again when the server says so; reads are one repeatable-read snapshot. Under load many works share a transaction (`commit-queue.ts`). Statements are
 // prepared once per connection, under a stable name.
 import { type ClientBase, DatabaseError, Pool, types, type PoolClient, type QueryConfig } from "pg"
-import { busy, storeAway, undecided } from "../core/errors.ts"
+import { busy, storeAway, storeFull, undecided } from "../core/errors.ts"
 import { silentLog } from "../core/runtime.ts"
 import type { Isolation } from "../core/storage.ts"
 import { noStorageActivity, type UnitsOfWork } from "../core/storage-activity.ts"
@@ -467,6 +467,8 @@ class PostgresStore implements Backend, Standby, Commits {
       case "locked":
         // Let those go first who came meanwhile, and then ask again.
         return awaitsLocks ? { usable: true, runsAgain: true } : { usable: true, told: lockedOut(error) }
+      case "full":
+        return { usable: true, told: storeFull(error) }
       case "overloaded":
         return { usable: true, told: busy("The database could not do it in time, or has no room for it.", error) }
       default:

@@ -1,6 +1,6 @@
 // One connection to a SQLite file: its settings, its prepared statements, and what its errors mean.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
-import { busy } from "../core/errors.ts"
+import { busy, storeFull } from "../core/errors.ts"
 import type { BackendOptions } from "./backend.ts"
 import { backOff } from "./backoff.ts"
 import { InternedRows, rowOf } from "./interned-rows.ts"
@@ -149,7 +149,7 @@ const pragmas: Record<"writer" | "reader", readonly string[]> = {
 export async function openConnection(
   path: string,
   kind: "writer" | "reader",
-  { random, attempts, image }: BackendOptions,
+  { random, attempts, image, freePages }: BackendOptions,
 ): Promise<SqliteConnection> {
   for (let attempt = 1; ; attempt += 1) {
     const database = new DatabaseSync(path, { readOnly: kind === "reader", timeout: 0 })
@@ -157,6 +157,7 @@ export async function openConnection(
       if (path === memory && image !== undefined) database.deserialize(image)
       for (const pragma of pragmas[kind]) database.exec(`pragma ${pragma}`)
       if (kind === "writer" && path !== memory) refuseWithoutLog(database)
+      if (kind === "writer" && freePages !== undefined) limitPages(database, freePages)
       return new SqliteConnection(database, kind)
     } catch (error) {
       database.close()
@@ -165,6 +166,11 @@ export async function openConnection(
       await backOff(attempt, random)
     }
   }
+}
+
+function limitPages(database: DatabaseSync, freePages: number): void {
+  const count = Number(database.prepare("pragma page_count").get()?.["page_count"])
+  database.exec(`pragma max_page_count = ${count + freePages}`)
 }
 
 /** SQLite goes on with another journal then, of which `WriteAheadSync` knows nothing. */
@@ -177,6 +183,7 @@ function refuseWithoutLog(database: DatabaseSync): void {
 
 const primaryCodeMask = 0xff
 const busyCode = 5
+const fullCode = 13
 const foreignKeyCode = 787
 const uniqueCodes = [1555, 2067, 2579]
 
@@ -190,6 +197,7 @@ export function translated(error: unknown): unknown {
   if (uniqueCodes.includes(code)) {
     return new UniqueViolation((error as Error).message.replace(/^.*failed: /, ""), { cause: error })
   }
+  if ((code & primaryCodeMask) === fullCode) return storeFull(error)
   return code === foreignKeyCode ? new ReferenceViolation({ cause: error }) : error
 }
 

@@ -7,7 +7,7 @@
 import { closeSync, mkdirSync, openSync, realpathSync } from "node:fs"
 import { dirname } from "node:path"
 import type { SQLInputValue } from "node:sqlite"
-import { outOfService } from "../core/errors.ts"
+import { isStoreFull, outOfService } from "../core/errors.ts"
 import { noStorageActivity, type StorageActivity } from "../core/storage-activity.ts"
 import { flushPatienceMs, gathered, nextTurn } from "../core/timers.ts"
 import type { Span } from "../core/tracing.ts"
@@ -135,6 +135,8 @@ interface Attempt {
   readonly hasWritten: boolean
   /** Of a failure: something that must not be kept, and that no savepoint has undone. */
   readonly leavesWrites: boolean
+  /** The error, where the disk was full. */
+  readonly full: unknown
 }
 
 /** Of a batch with the work that it is at. */
@@ -354,6 +356,7 @@ class SqliteStore implements Backend {
     const taken: Job[] = []
     const settlements: (() => void)[] = []
     let hasWritten = false
+    let full: unknown
     let commit: Span | undefined
     // A work that waits only for its session is done before a timer can fire, however many there are in the batch.
     const patience: Patience = { over: false, giveUp() {} }
@@ -367,6 +370,7 @@ class SqliteStore implements Backend {
         if (job === undefined) break
         taken.push(job)
         const attempt = await this.#attempt(job, patience, guarded)
+        full ??= attempt.full
         if (attempt.leavesWrites) {
           this.#writer.command("rollback")
           if (hasWritten) {
@@ -385,8 +389,9 @@ class SqliteStore implements Backend {
       commit?.fail(error)
       commit?.end()
       if (this.#writer.inTransaction) this.#writer.command("rollback")
-      // Also the one whose attempt could not even be undone: nobody is left waiting.
-      for (const job of taken) job.reject(error)
+      // Also the one whose attempt could not even be undone: nobody is left waiting. Where a full disk has ended the transaction, the
+      // commit only says that there is none.
+      for (const job of taken) job.reject(full ?? translated(error))
       return undefined
     } finally {
       clearTimeout(timer)
@@ -401,7 +406,7 @@ class SqliteStore implements Backend {
         this.#generationsSeen = new GenerationsSeen()
         return
       } catch (error) {
-        if (!isBusy(error)) throw error
+        if (!isBusy(error)) throw translated(error)
         if (attempt >= (this.#options.attempts ?? defaultAttempts)) throw busyDatabase(error)
         this.activity.retryCount += 1
         await backOff(attempt, this.#options.random)
@@ -418,7 +423,7 @@ class SqliteStore implements Backend {
       const value = await inTime(job.work(session), patience)
       if (session.failure !== undefined) throw session.failure.error
       if (guarded) writer.command("release work")
-      return { settle: () => job.resolve(value), hasWritten: session.hasWritten, leavesWrites: false }
+      return { settle: () => job.resolve(value), hasWritten: session.hasWritten, leavesWrites: false, full: undefined }
     } catch (error) {
       // A full disk or an I/O error undoes the whole batch by itself; then the commit fails, and everyone hears of it.
       if (guarded && writer.inTransaction) {
@@ -427,7 +432,12 @@ class SqliteStore implements Backend {
         writer.command("release work")
       }
       const leavesWrites = !guarded && session.hasWritten && writer.inTransaction
-      return { settle: () => job.reject(error), hasWritten: false, leavesWrites }
+      return {
+        settle: () => job.reject(error),
+        hasWritten: false,
+        leavesWrites,
+        full: isStoreFull(session.failure?.error) ? session.failure?.error : undefined,
+      }
     } finally {
       session.settle()
       if (job.readOnly) writer.command("pragma query_only = off")

@@ -59,6 +59,7 @@ export interface WorldOptions {
   readonly storageLimits?: EmbeddedOptions["storageLimits"]
   readonly readReplicas?: EmbeddedOptions["readReplicas"]
   readonly snapshotIntervalSeconds?: number
+  readonly freePages?: number
 }
 
 const sealKey = Buffer.alloc(32, "seal").toString("base64")
@@ -74,6 +75,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     runtime,
     edition,
     image: imageFor(url),
+    freePages: options.freePages,
     sealKeys: options.sealKeys ?? { text: sealKey },
     ...(options.keyGenerator === undefined ? {} : { keyGenerator: options.keyGenerator }),
     ...(options.weakKeys === undefined ? {} : { weakKeys: options.weakKeys }),

@@ -2,7 +2,7 @@
 // process and one server at a time (architecture 0.21); a list that is as it should be costs one look.
 import type { AuthorityActivity } from "../../core/authority-activity.ts"
 import type { RecordKeyUse } from "../../core/audit.ts"
-import { busy } from "../../core/errors.ts"
+import { busy, isStoreFull } from "../../core/errors.ts"
 import type { Exclusively } from "../../core/leases.ts"
 import type { Storage } from "../../core/storage.ts"
 import { type Clock, minuteMs } from "../../core/time.ts"
@@ -71,7 +71,13 @@ export class CrlPublisher {
       const due = dueOf(plan, kind, facts, "reader")
       if (due === undefined) return this.#published(plan.key, kind)
       if (builds >= buildsMaximum) throw busy("The revocation list changes faster than it is built; try again.")
-      await this.#build(plan, due, asking, "reader")
+      try {
+        await this.#build(plan, due, asking, "reader")
+      } catch (error) {
+        // A list that is behind is worth more to whoever verifies than none, and no revocation is stored meanwhile.
+        if (!isStoreFull(error) || facts.state?.[kind] === undefined) throw error
+        return this.#published(plan.key, kind)
+      }
     }
   }
 
@@ -109,7 +115,13 @@ export class CrlPublisher {
       }))
     const found = await look()
     if (found.unlisted === 0) return found
-    await adoptUnlisted(storage, key)
+    try {
+      await adoptUnlisted(storage, key)
+    } catch (error) {
+      // They are adopted once there is room again.
+      if (!isStoreFull(error)) throw error
+      return found
+    }
     return look()
   }
 
