@@ -134,12 +134,16 @@ export abstract class AuthorityService {
   }
 
   /**
-   * Repeatable read unless said otherwise: what changes a key, an issuer, a role or a setting writes the version of its mount
-   * (`bumpAuthority`), so that of two concurrent changes of one mount one is run again, whatever they have read of it.
+   * Of a key, an issuer, a role or a setting. Repeatable read: all of them write the version of their mount (`bumpAuthority`), so
+   * that of two concurrent changes of one mount one is run again, whatever they have read of it.
    */
+  protected changeMount<T>(work: (authority: Authority, stores: PkiStores) => Promise<T>): Promise<T> {
+    return this.transact(work, repeatableRead)
+  }
+
   protected transact<T>(
     work: (authority: Authority, stores: PkiStores) => Promise<T>,
-    options: TransactOptions = repeatableRead,
+    options: TransactOptions = {},
   ): Promise<T> {
     return this.context.storage.transact(async (stores) => {
       const { authority } = await this.#standing(stores)
@@ -250,7 +254,7 @@ export abstract class AuthorityService {
 
   #stored<T>(authority: Authority, { certificate, presented, store }: Change<T>): Promise<boolean> {
     const { generation, mount } = authority
-    // As above; what only adds a certificate asks for the version of the mount in the statement that inserts it.
+    // As `changeMount`; what only adds a certificate asks for the version of the mount in the statement that inserts it.
     const options = store === undefined ? {} : repeatableRead
     return this.context.storage.transact(async (stores) => {
       const stands =

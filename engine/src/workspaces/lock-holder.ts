@@ -1,6 +1,6 @@
 // The name of a lock's holder, for refusals that name the holder. It is looked up only where somebody else holds the lock: a lock
 // that is taken or given back by its holder costs no query for it.
-import type { TeamId, UserId } from "../core/ids.ts"
+import type { UserId } from "../core/ids.ts"
 import type { Stores } from "../stores.ts"
 import type { Actor, Workspace } from "./workspace.ts"
 
@@ -39,7 +39,7 @@ async function nameOf({ teams, users }: HolderStores, { kind, id }: Actor): Prom
     case "users":
       return (await users.find(id as UserId))?.username
     case "teams":
-      return (await teams.find(id as TeamId))?.name
+      return (await teams.find(id))?.name
     // A run has no name, and an organization holds no lock.
     case "runs":
     case "organizations":

@@ -1,7 +1,7 @@
 import { authorizePath } from "../../core/access.ts"
 import type { Caller } from "../../core/caller.ts"
 import { EngineError, refuseFaults } from "../../core/errors.ts"
-import type { Storage } from "../../core/storage.ts"
+import { repeatableRead, type Storage } from "../../core/storage.ts"
 import { type KeyPage, keysMaximum, limitOf } from "../key-page.ts"
 import { initialTokenRole, type TokenRole, tokenRoleFaults } from "./token-role.ts"
 import type { TokenRoleStore } from "./token-role-store.ts"
@@ -37,6 +37,7 @@ export class TokenRoleService implements TokenRoles {
   async save(name: string, input: Partial<TokenRole>): Promise<TokenRole> {
     const path = pathOf(name)
     authorizePath(this.#caller, { path, capability: ["create", "update"] })
+    // The one row of the role is written, and nothing else decides.
     return this.#storage.transact(async ({ tokenRoles }) => {
       const before = await tokenRoles.find(name)
       if (before !== undefined) authorizePath(this.#caller, { path, capability: "update" })
@@ -44,7 +45,7 @@ export class TokenRoleService implements TokenRoles {
       refuseFaults(tokenRoleFaults({ name, role }))
       await tokenRoles.save({ name, role })
       return role
-    })
+    }, repeatableRead)
   }
 
   async delete(name: string): Promise<void> {

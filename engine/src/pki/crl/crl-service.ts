@@ -52,7 +52,7 @@ export class CrlService extends AuthorityService implements Crls {
 
   async configure(patch: CrlSettingsPatch): Promise<CrlSettingsView> {
     this.authorize(["create", "update"], "config/crl")
-    return this.transact(async ({ mount, settings: { crl, ocspHistory } }, { mountSettings }) => {
+    return this.changeMount(async ({ mount, settings: { crl, ocspHistory } }, { mountSettings }) => {
       const { settings, faults } = changeCrlSettings(crl, patch)
       refuseFaults(faults)
       await mountSettings.save(mount.id, "crl", settings)

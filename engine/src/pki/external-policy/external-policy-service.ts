@@ -54,7 +54,7 @@ export class ExternalPolicyService extends AuthorityService implements ExternalP
   async configure(input: ExternalPolicyInput): Promise<ExternalPolicyView> {
     this.authorize(["create", "update"], "config/external-policy")
     const now = this.context.runtime.clock.now()
-    await this.transact(async ({ mount, settings }, { mountSettings }) => {
+    await this.changeMount(async ({ mount, settings }, { mountSettings }) => {
       const changed = changeExternalPolicy(settings.externalPolicy, input, now)
       await mountSettings.save(mount.id, "externalPolicy", changed.settings)
       if (changed.clientKey !== undefined)

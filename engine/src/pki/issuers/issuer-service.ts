@@ -140,7 +140,7 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
     this.authorize(writing, endpoint)
     const bundle = readBundle(pem, { keysAllowed: endpoint === "issuers/import/bundle" || endpoint === "config/ca" })
     const { random } = this.context.runtime
-    return this.transact(async (authority, stores) => {
+    return this.changeMount(async (authority, stores) => {
       for (const { publicKey } of bundle.keys)
         await assertKeyAllowed(this.context, stores, presentedKey(publicKey, "pemBundle"))
       const plan = planImport(authority, bundle, {
@@ -200,7 +200,7 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
 
   async delete(reference: string): Promise<readonly string[]> {
     this.authorize("delete", `issuer/${reference}`)
-    return this.transact(async (authority, { issuers, mountSettings }) => {
+    return this.changeMount(async (authority, { issuers, mountSettings }) => {
       const { mount, settings } = authority
       const issuer = findIssuer(authority, reference)
       if (issuer === undefined) return []
@@ -214,7 +214,7 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
 
   async deleteAll(): Promise<readonly string[]> {
     this.authorize("delete", "root", { sudo: true })
-    return this.transact(async (authority, { issuers, caKeys, mountSettings }) => {
+    return this.changeMount(async (authority, { issuers, caKeys, mountSettings }) => {
       const { mount, settings, keys } = authority
       for (const issuer of authority.issuers) await issuers.remove(issuer)
       for (const key of keys.values()) await caKeys.remove(key)
@@ -233,7 +233,7 @@ export class IssuerService extends AuthorityService implements ServedIssuers {
     ) => { readonly changed: Partial<Issuer>; readonly warnings: readonly string[] },
     also: (authority: Authority, stores: PkiStores, issuer: HeldIssuer) => Promise<void> = async () => {},
   ): Promise<SavedIssuer> {
-    return this.transact(async (authority, stores) => {
+    return this.changeMount(async (authority, stores) => {
       const { issuers, mountSettings } = stores
       const issuer = issuerOf(authority, reference)
       const { changed, warnings } = rule(authority, issuer)

@@ -57,7 +57,7 @@ export class KeyService extends AuthorityService implements Keys {
     refuseFaults(nameFaults(name))
     const given = readKeyAlone(privateKey)
     const { random, clock } = this.context.runtime
-    return this.transact(async (authority, stores) => {
+    return this.changeMount(async (authority, stores) => {
       await assertKeyAllowed(this.context, stores, presentedKey(given.publicKey, "pemBundle"))
       if (name !== "") refuseTakenKeyName(authority, name, keyLike(authority, given.publicKey.spki))
       const plan = planImport(
@@ -85,7 +85,7 @@ export class KeyService extends AuthorityService implements Keys {
     this.authorize(writing, `key/${reference}`)
     const wanted = name || null
     refuseFaults(nameFaults(wanted ?? ""))
-    return this.transact(async (authority, { caKeys }) => {
+    return this.changeMount(async (authority, { caKeys }) => {
       const key = keyOf(authority, reference)
       if (wanted !== null) refuseTakenKeyName(authority, wanted, key)
       await caKeys.rename(key, wanted)
@@ -95,7 +95,7 @@ export class KeyService extends AuthorityService implements Keys {
 
   async delete(reference: string): Promise<readonly string[]> {
     this.authorize("delete", `key/${reference}`)
-    return this.transact(async (authority, { caKeys, mountSettings }) => {
+    return this.changeMount(async (authority, { caKeys, mountSettings }) => {
       const { mount, issuers, settings } = authority
       const key = findKey(authority, reference)
       if (key === undefined) return []

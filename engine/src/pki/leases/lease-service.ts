@@ -1,3 +1,4 @@
+import { repeatableRead } from "../../core/storage.ts"
 import { authorizePath } from "../../core/access.ts"
 import type { Caller } from "../../core/caller.ts"
 import { invalid, unprocessable } from "../../core/errors.ts"
@@ -72,10 +73,11 @@ export class LeaseService implements ServedLeases {
     refuseNoId(id)
     const { storage, runtime } = this.#context
     const now = runtime.clock.now()
+    // The row of the lease is removed and the version of its mount's revocations written (`revoke-service.ts`).
     const isRevoked = await storage.transact(async (stores) => {
       const lease = await stores.certificateLeases.find(id, now)
       return lease !== undefined && (await endLease(this.#context, stores, lease, now))
-    })
+    }, repeatableRead)
     if (isRevoked) this.#refreshLists()
   }
 

@@ -1,4 +1,5 @@
 // Revoking a certificate writes one row, whatever else is revoked: lists are made when they are read (architecture 0.21).
+import { repeatableRead } from "../../core/storage.ts"
 import { unprocessable } from "../../core/errors.ts"
 import { type Certificate, parseCertificate } from "../../x509/certificate.ts"
 import type { SerialNumber } from "../../x509/serial-number.ts"
@@ -49,14 +50,16 @@ export class RevokeService extends AuthorityService implements Revocations {
       presentedRecord(issuerOfGiven(meant.certificate, authority.issuers), meant.certificate, meant.serialNumber)
     if (presented !== undefined && meant.certificate !== undefined) refuseUnproven(meant.certificate)
     const now = this.context.runtime.clock.now()
-    // Serializable: who revokes a certificate that is revoked already is told so, and no row says that it is not.
+    // A revocation writes the version of its mount's revocations before its own row, so that of two concurrent ones of a mount one is
+    // run again and finds the other: repeatable read is enough. One of a certificate that is not stored inserts that first.
+    const options = presented === undefined ? repeatableRead : {}
     const revoked = await this.transact(async (current, stores) => {
       const kept = await stores.certificates.find(current.mount.id, meant.serialNumber)
       const record = certificateMeant(meant, kept, presented)
       const certificate = meant.certificate ?? parseCertificate(record.certificate)
       if (presented === undefined) refuseUnproven(certificate)
       return recordRevocation(current, stores, { record, certificate, reason, now, isNew: kept === undefined })
-    }, {})
+    }, options)
     const { crlPublisher, wakeJob } = this.context
     if (!authority.settings.crl.autoRebuild && crlPublisher.isRefreshDue()) wakeJob(refreshCrlsJob.name)
     return revoked

@@ -21,7 +21,7 @@ export class RoleService extends AuthorityService implements Roles {
 
   async save(name: string, input: RoleInput): Promise<SavedRole> {
     this.authorize(["create", "update"], `roles/${name}`)
-    return this.transact(async (authority, { roles, mountSettings }) => {
+    return this.changeMount(async (authority, { roles, mountSettings }) => {
       this.authorize(authority.roles.has(name) ? "update" : ["create", "update"], `roles/${name}`)
       refuseFaults(roleNameFaults(name))
       const role = createRole(input)
@@ -32,7 +32,7 @@ export class RoleService extends AuthorityService implements Roles {
 
   async update(name: string, patch: RoleInput): Promise<SavedRole> {
     this.authorize("patch", `roles/${name}`)
-    return this.transact(async (authority, { roles, mountSettings }) => {
+    return this.changeMount(async (authority, { roles, mountSettings }) => {
       const before = authority.roles.get(name)
       if (before === undefined) throw unprocessable("Unable to fetch role entry to patch")
       const role = changeRole(before, patch)
@@ -43,7 +43,7 @@ export class RoleService extends AuthorityService implements Roles {
 
   async delete(name: string): Promise<void> {
     this.authorize("delete", `roles/${name}`)
-    return this.transact(({ mount }, { roles }) => roles.remove(mount.id, name))
+    return this.changeMount(({ mount }, { roles }) => roles.remove(mount.id, name))
   }
 }
 

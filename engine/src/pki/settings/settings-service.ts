@@ -115,7 +115,7 @@ export class SettingsService extends AuthorityService implements Settings {
     /** What is recorded beside it. */
     alongside?: (authority: Authority, value: MountSettings[Name], store: MountSettingsStore) => Promise<void>,
   ): Promise<Saved<MountSettings[Name]>> {
-    return this.transact(async (authority, { mountSettings }) => {
+    return this.changeMount(async (authority, { mountSettings }) => {
       const saved = rule(authority)
       await mountSettings.save(authority.mount.id, name, saved.value)
       if (name === "issuers")

@@ -67,7 +67,7 @@ export class TidyService extends AuthorityService implements Tidy {
 
   async changeAutomatic(patch: AutoTidyPatch): Promise<AutoTidyView> {
     this.authorize(writing, "config/auto-tidy")
-    return this.transact(async ({ mount, settings: { autoTidy } }, { mountSettings }) => {
+    return this.changeMount(async ({ mount, settings: { autoTidy } }, { mountSettings }) => {
       const changed = { ...autoTidy, ...patch }
       refuseFaults(autoTidyFaults(changed))
       await mountSettings.save(mount.id, "autoTidy", changed)
