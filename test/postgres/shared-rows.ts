@@ -9,7 +9,11 @@ const mounts =
   "mount that is there now."
 const descriptions =
   "A description is unique among the tokens of its owner, which the transaction reads before it inserts one."
-const counted = "The webhooks of an organization are counted before one more is made."
+const counted =
+  "The webhooks of an organization, and the renewal signals of a mount, are counted before one more is made."
+const accounts =
+  "An ACME account is changed together with its authorizations, which requests of its holder may read and add at the " +
+  "same time."
 const prefixes = "Leases below a prefix are found and revoked in the transaction that reads the prefix."
 const poolUse = "No foreign key holds an agent pool that is a default, so its uses are counted before it is deleted."
 const oneSite = "All requests of the test are about the one site."
@@ -72,7 +76,11 @@ export const sharedRows: Readonly<Record<string, string>> = {
     "POST /teams/:team_id/authentication-tokens",
     "POST /agent-pools/:agent_pool_id/authentication-tokens",
   ]),
-  ...withReason(counted, ["POST /organizations/:organization_name/webhooks"]),
+  ...withReason(counted, ["POST /organizations/:organization_name/webhooks", "/v1 POST /:mount/acme/mgmt/renewal"]),
+  ...withReason(accounts, [
+    "/v1 POST /:mount/acme/mgmt/account/keyid/:key_id",
+    "/v1 DELETE /:mount/acme/mgmt/account/keyid/:key_id",
+  ]),
   ...withReason(poolUse, ["DELETE /agent-pools/:agent_pool_id"]),
   ...withReason(prefixes, [
     "/v1 POST /sys/leases/revoke-prefix/*prefix",
