@@ -219,7 +219,7 @@ export function recordCases(engine: () => OpenedEngine): void {
     const { agentPools, workspaces } = cast.owner.engine
     const made = await agentPools.create(cast.organization, { name: "edge" })
     expect(made).toMatchObject({ name: "edge", organizationName: cast.organization, workspaceIds: [] })
-    expect((await agentPools.list(cast.organization, "DG", firstPage)).items).toEqual([made])
+    expect((await agentPools.list(cast.organization, { search: "DG" }, firstPage)).items).toEqual([made])
     const workspace = await cast.newWorkspace({ executionMode: "agent", agentPoolId: made.id })
     expect(workspace).toMatchObject({ executionMode: "agent", agentPoolId: made.id })
     expect(await agentPools.get(made.id)).toEqual({ ...made, workspaceIds: [workspace.id] })

@@ -7,7 +7,7 @@ export interface TeamName {
 
 /** `acme/owners`, as `--team` takes it. */
 export function parseTeamName(text: string): TeamName {
-  const [, organization, team] = /^([^/]+)\/([^/]+)$/.exec(text) ?? []
+  const [, organization, team] = /^([^/]+)\/(.+)$/.exec(text) ?? []
   if (organization === undefined || team === undefined) {
     throw usageError("Name the team with its organization, as in --team acme/owners.")
   }

@@ -144,7 +144,7 @@ function tagCommand(terminal: Terminal): Command {
   list.action((name: string, options: Common) =>
     withCallerEngine(list, terminal, async (engine) => {
       const { id } = await engine.workspaces.get(await refOf(engine, terminal, name, options))
-      tellBindings(terminal, await engine.tags.effectiveBindings(id, { owners: true }), options)
+      tellBindings(terminal, await engine.tags.effectiveBindings(id, { owners: true, tags: true }), options)
     }),
   )
   for (const [command, write] of [
@@ -204,7 +204,7 @@ async function tagged(
   await withCallerEngine(command, terminal, async (engine) => {
     const { id } = await engine.workspaces.get(await refOf(engine, terminal, name, options))
     await write(engine, id)
-    tellBindings(terminal, await engine.tags.effectiveBindings(id, { owners: true }), options)
+    tellBindings(terminal, await engine.tags.effectiveBindings(id, { owners: true, tags: true }), options)
   })
 }
 

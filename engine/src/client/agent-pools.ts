@@ -1,5 +1,5 @@
 import type { AgentPools } from "../organizations/agent-pool.ts"
-import { decodeAgentPool, encodeAgentPoolPatch } from "../wire/jsonapi/agent-pool.ts"
+import { decodeAgentPool, encodeAgentPoolFilter, encodeAgentPoolPatch } from "../wire/jsonapi/agent-pool.ts"
 import type { Calls } from "./calls.ts"
 import { path } from "./transport.ts"
 
@@ -10,8 +10,8 @@ export const remoteAgentPools = ({ one, page, done }: Calls): AgentPools => ({
       path: path`/organizations/${organization}/agent-pools`,
       document: encodeAgentPoolPatch(input),
     }),
-  list: async (organization, search, request) =>
-    page(decodeAgentPool, path`/organizations/${organization}/agent-pools`, request, [["q", search]]),
+  list: async (organization, filter, request) =>
+    page(decodeAgentPool, path`/organizations/${organization}/agent-pools`, request, encodeAgentPoolFilter(filter)),
   get: async (id) => one(decodeAgentPool, { method: "GET", path: path`/agent-pools/${id}` }),
   update: async (id, patch) =>
     one(decodeAgentPool, { method: "PATCH", path: path`/agent-pools/${id}`, document: encodeAgentPoolPatch(patch) }),

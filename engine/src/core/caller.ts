@@ -12,6 +12,13 @@ export const organizationPermissions = [
   "manageOrganizationAccess",
   "manageVcsSettings",
   "manageAgentPools",
+  "accessSecretTeams",
+  // Of policies, run tasks and registries there are none here: these are stored and returned.
+  "managePolicies",
+  "managePolicyOverrides",
+  "manageRunTasks",
+  "manageModules",
+  "manageProviders",
 ] as const
 export type OrganizationPermission = (typeof organizationPermissions)[number]
 export type OrganizationAccess = { readonly [permission in OrganizationPermission]: boolean }
@@ -22,6 +29,8 @@ export interface Membership {
   readonly owner: boolean
   readonly teams: readonly TeamId[]
   readonly access: OrganizationAccess
+  /** Of a team's own token, which acts for the team and is none of its members. */
+  readonly isTeamToken?: true
 }
 
 /**

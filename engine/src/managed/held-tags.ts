@@ -3,11 +3,11 @@
 import type { Writer } from "../core/owner.ts"
 import type { Engine } from "../engine.ts"
 import { foldTag } from "../tags/tag.ts"
-import { type Binding, isFlat } from "../tags/tag-binding.ts"
+import { type Binding, hasValue, type ShownEntry } from "../tags/tag-binding.ts"
 import type { Declarant } from "./managed-kind.ts"
 
 /** As engines show them with owners. */
-export type ShownBinding = Binding & { readonly owners?: readonly string[] }
+export type ShownBinding = Binding & ShownEntry & { readonly owners?: readonly string[] }
 
 export const foldedKeys = (keys: Iterable<string>): ReadonlySet<string> => new Set([...keys].map(foldTag))
 
@@ -24,10 +24,10 @@ export const concerning = <B extends ShownBinding>(
 
 /** Keys and values, without flat tags. */
 export const valuesOf = (bindings: readonly Binding[]): Readonly<Record<string, string>> =>
-  Object.fromEntries(bindings.filter((binding) => !isFlat(binding)).map(({ key, value }) => [key, value]))
+  Object.fromEntries(bindings.filter(hasValue).map(({ key, value }) => [key, value]))
 
 export const shownOn = (engine: Engine, workspaceId: string): Promise<readonly ShownBinding[]> =>
-  engine.tags.bindings(workspaceId, { owners: true })
+  engine.tags.bindings(workspaceId, { owners: true, tags: true })
 
 export interface Replacement {
   /** Those that are to go and nobody holds. */
@@ -47,7 +47,7 @@ export function replacement(
   { owner, leavesOthers = false }: Declarant,
 ): Replacement {
   const [stays, known] = [wanted, before].map((bindings) => foldedKeys(Object.keys(bindings)))
-  const others = present.filter((binding) => !isFlat(binding) && stays?.has(foldTag(binding.key)) === false)
+  const others = present.filter((binding) => hasValue(binding) && stays?.has(foldTag(binding.key)) === false)
   const goes = ({ key }: Binding) => !leavesOthers || known?.has(foldTag(key)) === true
   return {
     taken: others

@@ -26,7 +26,7 @@ describe("a workspace", () => {
     { spec: { autoDestroyActivityDuration: "12345h" }, at: "autoDestroyActivityDuration", why: "five digits" },
     { spec: { autoDestroyAt: "tomorrow" }, at: "autoDestroyAt", why: "an instant in words" },
     { spec: { engineVersion: "the new one" }, at: "engineVersion", why: "a version in words" },
-    { spec: { workingDirectory: "/etc" }, at: "workingDirectory", why: "an absolute directory" },
+    { spec: { workingDirectory: "/../etc" }, at: "workingDirectory", why: "a directory above the repository" },
     { spec: { triggerPatterns: ["a"], triggerPrefixes: ["b"] }, at: "triggerPatterns", why: "patterns and prefixes" },
     {
       spec: { globalRemoteState: true, projectRemoteState: true },

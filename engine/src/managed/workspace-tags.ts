@@ -2,7 +2,6 @@ import { type Fault, isEngineError } from "../core/errors.ts"
 import type { Writer } from "../core/owner.ts"
 import type { Engine } from "../engine.ts"
 import { flatTagFaults, foldTag } from "../tags/tag.ts"
-import { isFlat } from "../tags/tag-binding.ts"
 import { concerning, foldedKeys, type ShownBinding, shownOn } from "./held-tags.ts"
 import { type Changes, type Created, type ManagedKind, modeWhenRead, type Values } from "./managed-kind.ts"
 import { differing, sameTags } from "./same-value.ts"
@@ -131,4 +130,8 @@ export function observedWorkspaceTags(spec: WorkspaceTagsSpec, present: readonly
 
 /** Names of the flat tags that a declaration of these is about. */
 const flatOf = (bindings: readonly ShownBinding[], tags: readonly string[], writer: Writer): readonly string[] =>
-  concerning(bindings.filter(isFlat), foldedKeys(tags), writer).map(({ key }) => key)
+  concerning(
+    bindings.filter(({ isTag }) => isTag),
+    foldedKeys(tags),
+    writer,
+  ).map(({ key }) => key)

@@ -3,7 +3,7 @@ import { formatInstant, parseInstant } from "../core/time.ts"
 import type { Writer } from "../core/owner.ts"
 import type { Engine } from "../engine.ts"
 import { topPlan } from "../organizations/organization.ts"
-import { bindingFaults, isFlat } from "../tags/tag-binding.ts"
+import { bindingFaults, hasValue } from "../tags/tag-binding.ts"
 import { isEngineVersion } from "../workspaces/engine-version.ts"
 import { settingFaults } from "../workspaces/settings.ts"
 import type { VcsRepoInput, WorkspaceInput } from "../workspaces/workspace-input.ts"
@@ -103,6 +103,8 @@ function workspaceFaults(spec: Values, open: ReadonlySet<string> = new Set()): r
   const ruled = settingFaults(inputOf(rest), surroundingsUnknown(rest)).filter(
     ({ field }) =>
       !unsaid(String(field?.[0])) &&
+      // Whether there are assessments is for the engine to say.
+      field?.[0] !== "assessmentsEnabled" &&
       // Whether the pool is the workspace's own or inherited is one of the overwrites.
       !(field?.[0] === "agentPoolId" && rest.agentPoolId === undefined && unsaid("settingOverwrites")),
   )
@@ -134,7 +136,7 @@ export function bindingsFaults(bindings: Readonly<Record<string, string>>, membe
       return { field: key === undefined ? [member] : [member, key], detail }
     }),
     ...list
-      .filter(isFlat)
+      .filter((binding) => !hasValue(binding))
       .map(({ key }) => ({ field: [member, key], detail: `"${key}" needs a value; a tag without one is a flat tag` })),
   ]
 }
@@ -148,6 +150,7 @@ const surroundingsUnknown = ({ executionMode }: WorkspaceSpec): Parameters<typeo
   releases: ["0.0.0"],
   nameIsTaken: false,
   agentPoolExists: true,
+  agentPoolAdmits: true,
   oauthTokenExists: true,
   appInstallationExists: true,
 })

@@ -1,5 +1,5 @@
 import { conflict, type Fault } from "../core/errors.ts"
-import type { OrganizationId, WorkspaceId } from "../core/ids.ts"
+import type { OrganizationId, ProjectId, WorkspaceId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Instant } from "../core/time.ts"
 
@@ -7,26 +7,47 @@ export interface AgentPool {
   readonly id: string
   readonly organizationId: OrganizationId
   readonly name: string
+  /** Whether every workspace of the organization may use it, but for those that are excluded. */
+  readonly organizationScoped: boolean
   readonly createdAt: Instant
 }
 
-/** What a caller is shown of a pool: of the workspaces that name it, those they see. */
-export interface AgentPoolView extends Omit<AgentPool, "organizationId"> {
+/** Which workspaces may use a pool beside or instead of all, and which may not whatever else holds. */
+export interface AgentPoolScope {
+  readonly allowedWorkspaceIds: readonly WorkspaceId[]
+  readonly allowedProjectIds: readonly ProjectId[]
+  readonly excludedWorkspaceIds: readonly WorkspaceId[]
+}
+
+/** A pool as a caller sees it: its workspaces and projects are those that the caller sees. */
+export interface AgentPoolView extends Omit<AgentPool, "organizationId">, AgentPoolScope {
   readonly organizationName: string
   readonly workspaceIds: readonly WorkspaceId[]
 }
 
 export interface AgentPoolInput {
   readonly name: string
-  /** Every pool serves its whole organization. */
+  /** True by default; false where the document allows workspaces or projects and does not say. */
   readonly organizationScoped?: boolean
+  /** Each list replaces the present one, as far as the caller sees it. */
+  readonly allowedWorkspaceIds?: readonly string[]
+  readonly allowedProjectIds?: readonly string[]
+  readonly excludedWorkspaceIds?: readonly string[]
+}
+
+export interface AgentPoolFilter {
+  /** Part of the name. */
+  readonly search?: string
+  /** Pools that the workspace of this name may use. */
+  readonly allowedWorkspaceName?: string
+  /** Pools that all workspaces of the project of this name may use. */
+  readonly allowedProjectName?: string
 }
 
 /** The agent pools of an organization. */
 export interface AgentPools {
   create(organization: string, input: AgentPoolInput): Promise<AgentPoolView>
-  /** `search` is part of the name. */
-  list(organization: string, search: string | undefined, page: PageRequest): Promise<Page<AgentPoolView>>
+  list(organization: string, filter: AgentPoolFilter, page: PageRequest): Promise<Page<AgentPoolView>>
   get(id: string): Promise<AgentPoolView>
   update(id: string, patch: Partial<AgentPoolInput>): Promise<AgentPoolView>
   /** Refused with `conflict` while something names it. */
@@ -43,19 +64,25 @@ export interface AgentPoolUses {
 const nameMaximum = 90
 
 /** Of the members that are given. */
-export function agentPoolFaults({ name, organizationScoped }: Partial<AgentPoolInput>): Fault[] {
-  return [
-    ...(name === undefined ? [] : nameFaults(name)),
-    ...(organizationScoped === false
-      ? [
-          {
-            field: ["organizationScoped"],
-            detail: "Organization scoped must be true: pools for chosen workspaces only are not offered",
-          },
-        ]
-      : []),
-  ]
+export const agentPoolFaults = ({ name }: Partial<AgentPoolInput>): Fault[] =>
+  name === undefined ? [] : nameFaults(name)
+
+/** terraform-provider-tfe narrows a pool by naming workspaces or projects, and says nothing else. */
+export function scopeOf(before: boolean, input: Partial<AgentPoolInput>): boolean {
+  const allows = [input.allowedWorkspaceIds, input.allowedProjectIds].some((ids) => (ids?.length ?? 0) > 0)
+  return input.organizationScoped ?? (allows ? false : before)
 }
+
+/** Ids that are not among the known ones, each at its place in the document. */
+export const unknownIdFaults = (
+  field: keyof AgentPoolScope,
+  noun: string,
+  ids: readonly string[] = [],
+  known: ReadonlySet<string>,
+): Fault[] =>
+  ids.flatMap((id, index) =>
+    known.has(id) ? [] : [{ field: [field, index, "id"], detail: `${noun} ${id} does not exist in this organization` }],
+  )
 
 export function refuseUsedPool(id: string, uses: AgentPoolUses): void {
   const users = [

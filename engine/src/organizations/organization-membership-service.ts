@@ -11,6 +11,7 @@ import type { OrganizationMembershipFilter, OrganizationMemberships } from "./or
 import type {
   OrganizationMembership,
   OrganizationMembershipInput,
+  OrganizationMembershipStatus,
   OrganizationMembershipView,
 } from "./organization-membership.ts"
 import { permissionsOf } from "./organization-permissions.ts"
@@ -60,7 +61,7 @@ export class OrganizationMembershipService implements OrganizationMemberships {
       await stores.identity.bumpGeneration()
       return {
         id,
-        status: created.status,
+        status: statusOf(user),
         createdAt: created.createdAt,
         organizationName: organization.name,
         user: { ...shownToOthers(user), email: user.email },
@@ -128,7 +129,7 @@ export class OrganizationMembershipService implements OrganizationMemberships {
     if (organizationId === undefined) return []
     const teamIds = await stores.teams.teamsOf(organizationId, userIds)
     const teams = new Map((await stores.teams.findMany([...teamIds.values()].flat())).map((team) => [team.id, team]))
-    return subjects.flatMap(({ id, userId, status, createdAt }) => {
+    return subjects.flatMap(({ id, userId, createdAt }) => {
       const user = users.get(userId)
       if (user === undefined) return []
       const visible = (teamIds.get(user.id) ?? []).filter((teamId) => {
@@ -136,6 +137,7 @@ export class OrganizationMembershipService implements OrganizationMemberships {
         return team !== undefined && seesTeam(membership, team)
       })
       const email = seesEmail(this.#caller, membership, user) ? user.email : null
+      const status = statusOf(user)
       return [{ id, status, createdAt, organizationName, user: { ...shownToOthers(user), email }, teamIds: visible }]
     })
   }
@@ -145,6 +147,8 @@ export async function ownersOf({ teams }: Pick<UsedStores, "teams">, organizatio
   const team = await teams.findByName(organizationId, ownersTeamName)
   return (team && (await teams.membersOf([team.id])).get(team.id)) ?? []
 }
+
+const statusOf = ({ invited }: User): OrganizationMembershipStatus => (invited ? "invited" : "active")
 
 const fieldOf = (input: OrganizationMembershipInput) => (input.username === undefined ? "email" : "username")
 
@@ -165,7 +169,7 @@ async function newUser(
     made,
   )
   const free = username === undefined ? await freeName(users, user.username, made.id) : user.username
-  const named = { ...user, username: free }
+  const named = { ...user, username: free, invited: username === undefined }
   await users.insert(named)
   return named
 }

@@ -41,12 +41,22 @@ describe("organization permissions", () => {
     {
       who: "a manager of workspaces",
       caller: user(member({ manageWorkspaces: true })),
-      held: [...always, "canCreateWorkspace", "canManageTags"],
+      held: [...always, "canCreateWorkspace", "canManageTags", "canDeployNoCodeModules"],
     },
     {
       who: "a manager of projects",
       caller: user(member({ manageProjects: true })),
-      held: [...always, "canCreateWorkspace", "canManageTags", "canCreateProject"],
+      held: [...always, "canCreateWorkspace", "canManageTags", "canCreateProject", "canDeployNoCodeModules"],
+    },
+    {
+      who: "[F-W15] a manager of modules",
+      caller: user(member({ manageModules: true })),
+      held: [...always, "canCreateModule", "canManageNoCodeModules"],
+    },
+    {
+      who: "[F-W8] a manager of policies, run tasks and providers",
+      caller: user(member({ managePolicies: true, manageRunTasks: true, manageProviders: true })),
+      held: [...always, "canManageRunTasks", "canUpdateSentinel", "canCreateProvider"],
     },
     {
       who: "a manager of VCS settings",

@@ -18,6 +18,13 @@ export const organizationPermissionNames = [
   "canUpdateSshKeys",
   "canUpdateAgentPools",
   "canUpdateApiToken",
+  // Of registries, policies and run tasks there are none here: who would manage them can be read.
+  "canManageRunTasks",
+  "canUpdateSentinel",
+  "canCreateModule",
+  "canCreateProvider",
+  "canManageNoCodeModules",
+  "canDeployNoCodeModules",
 ] as const
 export type OrganizationPermissionName = (typeof organizationPermissionNames)[number]
 export type OrganizationPermissions = { readonly [name in OrganizationPermissionName]: boolean }
@@ -44,6 +51,12 @@ export function permissionsOf({ owner, access }: Membership, organizationToken =
     canUpdateSshKeys: owner || access.manageVcsSettings,
     canUpdateAgentPools: owner || access.manageAgentPools,
     canUpdateApiToken: owner,
+    canManageRunTasks: owner || access.manageRunTasks,
+    canUpdateSentinel: owner || access.managePolicies,
+    canCreateModule: owner || access.manageModules,
+    canCreateProvider: owner || access.manageProviders,
+    canManageNoCodeModules: owner || access.manageModules,
+    canDeployNoCodeModules: owner || access.manageWorkspaces || access.manageProjects,
   }
 }
 

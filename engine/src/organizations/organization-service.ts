@@ -78,6 +78,8 @@ export class OrganizationService implements Organizations {
         ownsAgentPool:
           typeof defaultAgentPoolId === "string" &&
           (await organizations.ownsAgentPool(organization.id, defaultAgentPoolId)),
+        agentPoolAdmits:
+          typeof defaultAgentPoolId !== "string" || (await organizations.admittedByAgentPool(defaultAgentPoolId)),
       })
       await organizations.save(after)
       return { ...after, permissions }

@@ -1,4 +1,4 @@
-import type { OrganizationId } from "../core/ids.ts"
+import type { OrganizationId, ProjectId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Organization } from "./organization.ts"
 
@@ -13,6 +13,8 @@ export interface OrganizationStore {
     page: PageRequest,
   ): Promise<Page<Organization>>
   ownsAgentPool(id: OrganizationId, agentPoolId: string): Promise<boolean>
+  /** Whether every workspace of the organization, or of the project, may use the pool. */
+  admittedByAgentPool(agentPoolId: string, projectId?: ProjectId): Promise<boolean>
   /** Throws `EngineError("invalid")` on `name` when the name is taken. */
   insert(organization: Organization): Promise<void>
   save(organization: Organization): Promise<void>

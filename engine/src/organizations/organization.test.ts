@@ -6,6 +6,7 @@ import {
   createOrganization,
   type OrganizationInput,
   organizationNameFaults,
+  recordedSettingFaults,
 } from "./organization.ts"
 
 const made = { id: "org-1" as OrganizationId, defaultProjectId: "prj-1" as ProjectId, now: 1 }
@@ -51,6 +52,42 @@ test("a new organization has the public defaults", () => {
     plan: "plus",
     costEstimationEnabled: false,
     collaboratorAuthPolicy: "password",
+    sessionTimeout: null,
+    sessionRemember: null,
+    ownersTeamSamlRoleId: null,
+    aggregatedCommitStatusEnabled: true,
+    sendPassingStatusesForUntriggeredSpeculativePlans: false,
+    speculativePlanManagementEnabled: true,
+  })
+})
+
+describe("[F-W8] commit statuses exclude each other", () => {
+  test.each([
+    { patch: { sendPassingStatusesForUntriggeredSpeculativePlans: true }, aggregated: false, untriggered: true },
+    {
+      patch: { sendPassingStatusesForUntriggeredSpeculativePlans: false, aggregatedCommitStatusEnabled: false },
+      aggregated: false,
+      untriggered: false,
+    },
+    { patch: { aggregatedCommitStatusEnabled: true }, aggregated: true, untriggered: false },
+  ])("$patch", ({ patch, aggregated, untriggered }) => {
+    const sending = changeOrganization(before, { sendPassingStatusesForUntriggeredSpeculativePlans: true }, poolOwner)
+    expect(changeOrganization(sending, patch, poolOwner)).toMatchObject({
+      aggregatedCommitStatusEnabled: aggregated,
+      sendPassingStatusesForUntriggeredSpeculativePlans: untriggered,
+    })
+  })
+
+  test.each([
+    {
+      patch: { sendPassingStatusesForUntriggeredSpeculativePlans: true, aggregatedCommitStatusEnabled: true },
+      field: "aggregatedCommitStatusEnabled",
+    },
+    { patch: { sessionTimeout: 0 }, field: "sessionTimeout" },
+    { patch: { sessionRemember: 1.5 }, field: "sessionRemember" },
+    { patch: { ownersTeamSamlRoleId: "r".repeat(256) }, field: "ownersTeamSamlRoleId" },
+  ])("$patch is refused", ({ patch, field }) => {
+    expect(recordedSettingFaults(patch)).toMatchObject([{ field: [field] }])
   })
 })
 

@@ -14,8 +14,23 @@ export const topPlan: Plan = "plus"
 export const collaboratorAuthPolicies = ["password", "two_factor_mandatory"] as const
 export type CollaboratorAuthPolicy = (typeof collaboratorAuthPolicies)[number]
 
+/**
+ * Settings that HCP Terraform's documents have and that nothing here acts on: no session ends, no commit status is sent, and
+ * no identity provider is asked. Clients write them and expect to read what they wrote.
+ */
+export interface RecordedOrganizationSettings {
+  /** Minutes without activity; null leaves it to the service. */
+  readonly sessionTimeout: number | null
+  /** Minutes that a session lasts; null leaves it to the service. */
+  readonly sessionRemember: number | null
+  readonly ownersTeamSamlRoleId: string | null
+  readonly aggregatedCommitStatusEnabled: boolean
+  readonly sendPassingStatusesForUntriggeredSpeculativePlans: boolean
+  readonly speculativePlanManagementEnabled: boolean
+}
+
 /** What a client may set. */
-export interface OrganizationSettings {
+export interface OrganizationSettings extends RecordedOrganizationSettings {
   /** The id on the wire as well. */
   readonly name: string
   readonly email: string
@@ -42,6 +57,18 @@ export interface OrganizationContext {
   readonly siteAdmin: boolean
   /** Whether the pool the document names belongs to the organization. */
   readonly ownsAgentPool: boolean
+  /** Whether the pool serves the whole organization; true when left out. */
+  readonly agentPoolAdmits?: boolean
+}
+
+/** The defaults of HCP Terraform (its API documentation, "Create an Organization"), but for sessions, which have no end here. */
+export const recordedDefaults: RecordedOrganizationSettings = {
+  sessionTimeout: null,
+  sessionRemember: null,
+  ownersTeamSamlRoleId: null,
+  aggregatedCommitStatusEnabled: true,
+  sendPassingStatusesForUntriggeredSpeculativePlans: false,
+  speculativePlanManagementEnabled: true,
 }
 
 const defaults: Omit<OrganizationSettings, "name" | "email"> = {
@@ -52,6 +79,7 @@ const defaults: Omit<OrganizationSettings, "name" | "email"> = {
   plan: topPlan,
   costEstimationEnabled: false,
   collaboratorAuthPolicy: "password",
+  ...recordedDefaults,
 }
 
 export function createOrganization(
@@ -74,15 +102,78 @@ export function changeOrganization(
   const pool = patch.defaultAgentPoolId === undefined ? before.defaultAgentPoolId : patch.defaultAgentPoolId
   // Leaving agent mode lets the old pool go; only a pool named in the same document is a contradiction.
   const keptPool = mode !== "agent" && patch.defaultAgentPoolId === undefined ? null : pool
-  const after: Organization = { ...before, ...patch, defaultExecutionMode: mode, defaultAgentPoolId: keptPool }
+  const after: Organization = {
+    ...before,
+    ...patch,
+    ...changeCommitStatuses(before, patch),
+    defaultExecutionMode: mode,
+    defaultAgentPoolId: keptPool,
+  }
   refuseFaults([
     ...organizationNameFaults(after.name),
     ...emailFaults(after.email),
-    ...defaultAgentPoolFaults(after, patch, context.ownsAgentPool),
+    ...defaultAgentPoolFaults(after, patch, context),
+    ...recordedSettingFaults(patch),
     ...(after.plan === before.plan || context.siteAdmin ? [] : [planFault]),
   ])
   return after
 }
+
+type CommitStatuses = Pick<
+  OrganizationSettings,
+  "aggregatedCommitStatusEnabled" | "sendPassingStatusesForUntriggeredSpeculativePlans"
+>
+
+/** One excludes the other: setting one to true sets the other, unless the document names it too, to false. */
+function changeCommitStatuses(before: CommitStatuses, patch: Partial<CommitStatuses>): CommitStatuses {
+  const aggregated = patch.aggregatedCommitStatusEnabled
+  const untriggered = patch.sendPassingStatusesForUntriggeredSpeculativePlans
+  return {
+    aggregatedCommitStatusEnabled: aggregated ?? (untriggered === true ? false : before.aggregatedCommitStatusEnabled),
+    sendPassingStatusesForUntriggeredSpeculativePlans:
+      untriggered ?? (aggregated === true ? false : before.sendPassingStatusesForUntriggeredSpeculativePlans),
+  }
+}
+
+export const recordedSettingFaults = (patch: Partial<RecordedOrganizationSettings>): Fault[] => [
+  ...minutesFaults("sessionTimeout", "Session timeout", patch.sessionTimeout),
+  ...minutesFaults("sessionRemember", "Session remember", patch.sessionRemember),
+  ...samlRoleFaults(patch.ownersTeamSamlRoleId),
+  ...commitStatusFaults(patch),
+]
+
+const commitStatusFaults = (patch: Partial<CommitStatuses>): Fault[] =>
+  patch.aggregatedCommitStatusEnabled === true && patch.sendPassingStatusesForUntriggeredSpeculativePlans === true
+    ? [
+        {
+          field: ["aggregatedCommitStatusEnabled"],
+          detail:
+            "Aggregated commit status enabled must be false when passing statuses are sent for untriggered speculative plans",
+        },
+      ]
+    : []
+
+/** About a hundred years. */
+const minutesMaximum = 52_560_000
+
+function minutesFaults(field: string, noun: string, minutes: number | null | undefined): Fault[] {
+  if (minutes === undefined || minutes === null) return []
+  return Number.isInteger(minutes) && minutes >= 1 && minutes <= minutesMaximum
+    ? []
+    : [{ field: [field], detail: `${noun} must be an integer from 1 to ${minutesMaximum}` }]
+}
+
+const samlRoleMaximum = 255
+
+const samlRoleFaults = (role: string | null | undefined): Fault[] =>
+  (role ?? "").length > samlRoleMaximum
+    ? [
+        {
+          field: ["ownersTeamSamlRoleId"],
+          detail: `Owners team SAML role ID is too long (maximum is ${samlRoleMaximum} characters)`,
+        },
+      ]
+    : []
 
 const planFault: Fault = { field: ["plan"], detail: "Plan identifier can only be set by a site administrator" }
 
@@ -90,7 +181,7 @@ const planFault: Fault = { field: ["plan"], detail: "Plan identifier can only be
 export function defaultAgentPoolFaults(
   after: { readonly defaultExecutionMode: ExecutionMode | null; readonly defaultAgentPoolId: string | null },
   patch: { readonly defaultAgentPoolId?: string | null; readonly defaultExecutionMode?: ExecutionMode | null },
-  ownsAgentPool: boolean,
+  { ownsAgentPool, agentPoolAdmits = true }: { readonly ownsAgentPool: boolean; readonly agentPoolAdmits?: boolean },
 ): Fault[] {
   const field = ["defaultAgentPool", "id"]
   if (after.defaultAgentPoolId === null) {
@@ -104,6 +195,8 @@ export function defaultAgentPoolFaults(
     return [{ field, detail: "Default agent pool must not be specified unless using 'agent' execution mode" }]
   if (typeof patch.defaultAgentPoolId === "string" && !ownsAgentPool)
     return [{ field, detail: "Default agent pool does not exist in this organization" }]
+  if (typeof patch.defaultAgentPoolId === "string" && !agentPoolAdmits)
+    return [{ field, detail: "Default agent pool is not available to all workspaces that would use it" }]
   return []
 }
 

@@ -1,6 +1,7 @@
 // The one way from an id to a project the caller may see and act on.
 import { type Caller, membershipIn } from "../core/caller.ts"
 import { notFound } from "../core/errors.ts"
+import type { ProjectAccess } from "./custom-project-access.ts"
 import type { Project } from "./project.ts"
 import { projectPermissions, type ProjectPermissions } from "./project-permissions.ts"
 import type { ProjectStore } from "./project-store.ts"
@@ -27,6 +28,16 @@ export async function authorizeProject(
   if (permissions === undefined || !permissions.canRead) throw notFound(id)
   if (needed.some((name) => !permissions[name])) throw notFound(id)
   return { project, permissions }
+}
+
+/** What the caller's teams were given on one project. */
+export async function grantsOn(
+  { projects }: AuthorizationStores,
+  caller: Caller,
+  { id, organizationId }: Pick<Project, "id" | "organizationId">,
+): Promise<readonly ProjectAccess[]> {
+  const teams = membershipIn(caller, organizationId)?.teams ?? []
+  return teams.length === 0 ? [] : ((await projects.grantsOn([id], teams)).get(id) ?? [])
 }
 
 /** The caller's permissions on each of several projects, in their order. */

@@ -1,11 +1,12 @@
 import { type Caller, membershipIn } from "../core/caller.ts"
 import type { OrganizationId, ProjectId } from "../core/ids.ts"
+import { namedAccessLevels, type NamedAccessLevel, partsOf, type ProjectAccess } from "./custom-project-access.ts"
 
-export const projectAccessLevels = ["read", "write", "maintain", "admin"] as const
+export const projectAccessLevels = [...namedAccessLevels, "custom"] as const
 export type ProjectAccessLevel = (typeof projectAccessLevels)[number]
 
-/** Project access as it reaches the workspaces inside. */
-export const workspaceAccessOfProject: Record<ProjectAccessLevel, "read" | "write" | "admin"> = {
+/** Project access as it reaches the workspaces inside; a custom one says its own. */
+export const workspaceAccessOfProject: Record<NamedAccessLevel, "read" | "write" | "admin"> = {
   read: "read",
   write: "write",
   maintain: "admin",
@@ -20,27 +21,32 @@ export interface ProjectPermissions {
   readonly canCreateWorkspace: boolean
   /** Both ends of a move need this one (specification 4.3). */
   readonly canMoveWorkspaces: boolean
+  /** See which teams have access, and change it. */
+  readonly canReadTeams: boolean
+  readonly canManageTeams: boolean
 }
 
 export function projectPermissions(
   caller: Caller,
   project: { readonly id: ProjectId; readonly organizationId: OrganizationId },
-  grants: readonly ProjectAccessLevel[],
+  grants: readonly ProjectAccess[],
 ): ProjectPermissions {
   const membership = membershipIn(caller, project.organizationId)
-  const wideAdmin = membership !== undefined && (membership.owner || membership.access.manageProjects)
-  const admin = wideAdmin || grants.includes("admin")
-  const create = admin || membership?.access.manageWorkspaces === true || grants.includes("maintain")
-  const read =
-    create ||
-    grants.length > 0 ||
-    membership?.access.readProjects === true ||
-    membership?.access.readWorkspaces === true
+  const isWideAdmin = membership !== undefined && (membership.owner || membership.access.manageProjects)
+  const isAdmin = isWideAdmin || grants.some(({ access }) => access === "admin")
+  const readsAll = membership?.access.readProjects === true || membership?.access.readWorkspaces === true
+  const parts = grants.map(partsOf)
+  const settings = parts.map(({ projectAccess }) => projectAccess.settings)
+  const teams = parts.map(({ projectAccess }) => projectAccess.teams)
+  const manages = membership?.access.manageWorkspaces === true
+  const canCreateWorkspace = isAdmin || manages || parts.some(({ workspaceAccess }) => workspaceAccess.create)
   return {
-    canRead: membership !== undefined && read,
-    canUpdate: admin,
-    canDestroy: admin,
-    canCreateWorkspace: membership !== undefined && create,
-    canMoveWorkspaces: admin,
+    canRead: membership !== undefined && (canCreateWorkspace || grants.length > 0 || readsAll),
+    canUpdate: isAdmin || settings.some((one) => one !== "read"),
+    canDestroy: isAdmin || settings.includes("delete"),
+    canCreateWorkspace: membership !== undefined && canCreateWorkspace,
+    canMoveWorkspaces: isAdmin || parts.some(({ workspaceAccess }) => workspaceAccess.move),
+    canReadTeams: isAdmin || manages || readsAll || teams.some((one) => one !== "none"),
+    canManageTeams: isAdmin || teams.includes("manage"),
   }
 }

@@ -1,6 +1,6 @@
 import type { Caller } from "../core/caller.ts"
 import { conflict, notFound } from "../core/errors.ts"
-import { newId } from "../core/ids.ts"
+import { newId, type ProjectId } from "../core/ids.ts"
 import { ownerOf, type Writer } from "../core/owner.ts"
 import { type Page, pageOf, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
@@ -86,10 +86,14 @@ export class ProjectService implements Projects {
     return this.#storage.transact(async (stores) => {
       const { project } = await authorizeProject(stores, this.#caller, id, "canUpdate")
       const organization = await organizationOf(stores, project)
-      const after = changeProject(project, patch, await this.#contextOf(stores, organization, patch))
+      const after = changeProject(project, patch, await this.#contextOf(stores, organization, patch, project.id))
       await stores.projects.save(after)
       await this.#bind(stores, after, patch, { now: this.#runtime.clock.now(), owner: ownerOf(writer) })
-      const changed = [...attributeChanges(project, after), ...(patch.tagBindings === undefined ? [] : ["tagBindings"])]
+      const changed = [
+        ...attributeChanges(project, after, ["overwritesAgentPool"]),
+        ...(project.overwritesAgentPool === after.overwritesAgentPool ? [] : ["settingOverwrites"]),
+        ...(patch.tagBindings === undefined ? [] : ["tagBindings"]),
+      ]
       if (changed.length > 0) await stores.events.append({ ...projectEvent("project.updated", after), changed })
       return this.#view(stores, after, organization)
     }, isolation)
@@ -107,11 +111,18 @@ export class ProjectService implements Projects {
     })
   }
 
-  async #contextOf({ organizations }: UsedStores, organization: Organization, patch: ProjectPatch) {
+  async #contextOf(
+    { organizations }: UsedStores,
+    organization: Organization,
+    patch: ProjectPatch,
+    projectId?: ProjectId,
+  ) {
     const { defaultAgentPoolId, tagBindings = [] } = patch
     const ownsAgentPool =
       typeof defaultAgentPoolId === "string" && (await organizations.ownsAgentPool(organization.id, defaultAgentPoolId))
-    return { organization, ownsAgentPool, bindingFaults: this.#bindings.faults(tagBindings) }
+    const agentPoolAdmits =
+      typeof defaultAgentPoolId !== "string" || (await organizations.admittedByAgentPool(defaultAgentPoolId, projectId))
+    return { organization, ownsAgentPool, agentPoolAdmits, bindingFaults: this.#bindings.faults(tagBindings) }
   }
 
   async #bind(
@@ -158,7 +169,7 @@ export async function viewProjects(
       defaultAgentPoolId: defaults.agentPoolId,
       settingOverwrites: {
         defaultExecutionMode: project.defaultExecutionMode !== null,
-        defaultAgentPool: project.defaultAgentPoolId !== null,
+        defaultAgentPool: project.overwritesAgentPool,
       },
       permissions: permissions[index] ?? projectPermissions(caller, project, []),
       counts: counts.get(id) ?? { workspaces: 0, teams: 0 },

@@ -1,7 +1,7 @@
 import type { OrganizationId, ProjectId, TeamId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Project } from "./project.ts"
-import type { ProjectAccessLevel } from "./project-permissions.ts"
+import type { ProjectAccess } from "./custom-project-access.ts"
 
 export interface ProjectQuery {
   readonly organizationId: OrganizationId
@@ -27,7 +27,7 @@ export interface ProjectStore {
   grantsOn(
     ids: readonly ProjectId[],
     teams: readonly TeamId[],
-  ): Promise<ReadonlyMap<ProjectId, readonly ProjectAccessLevel[]>>
+  ): Promise<ReadonlyMap<ProjectId, readonly ProjectAccess[]>>
   countsOf(ids: readonly ProjectId[]): Promise<ReadonlyMap<ProjectId, ProjectCounts>>
   /** Throws `EngineError("invalid")` on `name` when the organization has a project of that name. */
   insert(project: Project): Promise<void>

@@ -18,6 +18,8 @@ export interface Project extends ProjectSettings {
   readonly organizationId: OrganizationId
   readonly isDefault: boolean
   readonly createdAt: Instant
+  /** Whether the project overwrites the organization's pool; with a mode of its own that uses no pool, without one. */
+  readonly overwritesAgentPool: boolean
 }
 
 /** True means the project's own value, false inherits (as in architecture 0.15). */
@@ -37,6 +39,8 @@ export interface ProjectContext {
   readonly organization: Pick<Organization, "defaultExecutionMode" | "defaultAgentPoolId">
   /** Whether the pool the document names belongs to the organization. */
   readonly ownsAgentPool: boolean
+  /** Whether all workspaces of the project may use the pool; true when left out. */
+  readonly agentPoolAdmits?: boolean
   /** What is wrong with the bindings the document names. */
   readonly bindingFaults: readonly Fault[]
 }
@@ -50,6 +54,7 @@ export const defaultProject = (organization: Organization): Project => ({
   name: defaultProjectName,
   isDefault: true,
   createdAt: organization.createdAt,
+  overwritesAgentPool: false,
 })
 
 const blank: ProjectSettings = {
@@ -66,7 +71,8 @@ export function createProject(
   made: { readonly id: ProjectId; readonly organizationId: OrganizationId; readonly now: Instant },
 ): Project {
   const { id, organizationId, now } = made
-  return changeProject({ ...blank, id, organizationId, isDefault: false, createdAt: now }, input, context)
+  const fresh = { ...blank, id, organizationId, isDefault: false, createdAt: now, overwritesAgentPool: false }
+  return changeProject(fresh, input, context)
 }
 
 export function changeProject(before: Project, patch: ProjectPatch, context: ProjectContext): Project {
@@ -78,7 +84,14 @@ export function changeProject(before: Project, patch: ProjectPatch, context: Pro
   // Leaving agent mode lets the old pool go; only a pool named in the same document is a contradiction.
   const dropsPool = overwrites?.defaultAgentPool === false || (mode !== "agent" && !namesPool)
   const ownPool = dropsPool ? null : wanted.defaultAgentPoolId
-  const after: Project = { ...wanted, defaultExecutionMode: ownMode, defaultAgentPoolId: ownPool }
+  const usesNoPool = ownMode !== null && ownMode !== "agent"
+  const after: Project = {
+    ...wanted,
+    defaultExecutionMode: ownMode,
+    defaultAgentPoolId: ownPool,
+    overwritesAgentPool:
+      ownPool !== null || (usesNoPool && (overwrites?.defaultAgentPool ?? before.overwritesAgentPool)),
+  }
   refuseFaults([
     ...(patch.name === undefined ? [] : projectNameFaults(after.name)),
     ...projectDescriptionFaults(after.description),
@@ -91,7 +104,7 @@ export function changeProject(before: Project, patch: ProjectPatch, context: Pro
         defaultAgentPoolId: ownPool ?? (mode === "agent" ? context.organization.defaultAgentPoolId : null),
       },
       patch,
-      context.ownsAgentPool,
+      context,
     ),
   ])
   return after
@@ -114,7 +127,8 @@ function overwriteFaults(after: Project, overwrites: ProjectSettingOverwrites | 
       field: ["defaultExecutionMode"],
       detail: "Default execution mode must be specified when its setting overwrite is true",
     })
-  if (overwrites?.defaultAgentPool === true && after.defaultAgentPoolId === null)
+  // terraform-provider-tfe writes both overwrites with any mode: a mode of one's own that uses no pool needs none.
+  if (overwrites?.defaultAgentPool === true && !after.overwritesAgentPool)
     faults.push({
       field: ["defaultAgentPool"],
       detail: "Default agent pool must be specified when its setting overwrite is true",

@@ -1,5 +1,5 @@
 import { type Caller, membershipIn } from "../core/caller.ts"
-import { invalid, notFound } from "../core/errors.ts"
+import { invalid, notFound, refuseFaults } from "../core/errors.ts"
 import { newId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
@@ -7,14 +7,20 @@ import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import type { Change } from "../events/event.ts"
 import type { Stores } from "../stores.ts"
 import type { Project } from "./project.ts"
-import { authorizeProject } from "./project-authorization.ts"
-import type { ProjectAccessLevel } from "./project-permissions.ts"
+import {
+  changeProjectAccess,
+  covers,
+  type ProjectAccess,
+  projectAccessFaults,
+  type ProjectAccessPatch,
+} from "./custom-project-access.ts"
+import { authorizeProject, grantsOn } from "./project-authorization.ts"
 import { seesTeam } from "./team.ts"
 import type { TeamProject, TeamProjectInput, TeamProjects } from "./team-project.ts"
 
 type UsedStores = Pick<Stores, "events" | "projects" | "teamProjects" | "teams">
 
-/** Seeing a project shows who has access to it; changing that takes the right to change the project. */
+/** Managing the teams of a project gives away no more than one has there oneself. */
 export class TeamProjectService implements TeamProjects {
   readonly #storage: Storage<UsedStores>
   readonly #runtime: Runtime
@@ -28,15 +34,16 @@ export class TeamProjectService implements TeamProjects {
     this.#caller = caller
   }
 
-  create({ teamId, projectId, access }: TeamProjectInput): Promise<TeamProject> {
+  create({ teamId, projectId, ...wanted }: TeamProjectInput): Promise<TeamProject> {
     const id = newId("tprj", this.#runtime.random)
     return this.#storage.transact(async (stores) => {
-      const { project } = await authorizeProject(stores, this.#caller, projectId, "canUpdate")
+      const { project } = await authorizeProject(stores, this.#caller, projectId, "canManageTeams")
+      const access = await this.#checked(stores, project, undefined, wanted)
       const team = await stores.teams.find(teamId)
       const membership = membershipIn(this.#caller, project.organizationId)
       if (team?.organizationId !== project.organizationId || membership === undefined || !seesTeam(membership, team))
         throw invalid([{ field: ["team", "id"], detail: "Team does not exist in this organization" }])
-      const made: TeamProject = { id, teamId: team.id, projectId: project.id, access }
+      const made: TeamProject = { id, teamId: team.id, projectId: project.id, ...access }
       await stores.teamProjects.insert(made)
       await stores.events.append(accessEvent(project))
       return made
@@ -45,7 +52,7 @@ export class TeamProjectService implements TeamProjects {
 
   list(projectId: string, page: PageRequest): Promise<Page<TeamProject>> {
     return this.#storage.read(async (stores) => {
-      const { project } = await authorizeProject(stores, this.#caller, projectId)
+      const { project } = await authorizeProject(stores, this.#caller, projectId, "canReadTeams")
       return stores.teamProjects.list(project.id, page)
     })
   }
@@ -53,16 +60,17 @@ export class TeamProjectService implements TeamProjects {
   get(id: string): Promise<TeamProject> {
     return this.#storage.read(async (stores) => {
       const found = await existing(stores, id)
-      await authorizeProject(stores, this.#caller, found.projectId)
+      await authorizeProject(stores, this.#caller, found.projectId, "canReadTeams")
       return found
     })
   }
 
-  update(id: string, patch: { readonly access?: ProjectAccessLevel }): Promise<TeamProject> {
+  update(id: string, patch: ProjectAccessPatch): Promise<TeamProject> {
     return this.#storage.transact(async (stores) => {
       const found = await existing(stores, id)
-      const { project } = await authorizeProject(stores, this.#caller, found.projectId, "canUpdate")
-      const after = { ...found, ...patch }
+      const { project } = await authorizeProject(stores, this.#caller, found.projectId, "canManageTeams")
+      const { teamId, projectId } = found
+      const after: TeamProject = { id, teamId, projectId, ...(await this.#checked(stores, project, found, patch)) }
       await stores.teamProjects.save(after)
       await stores.events.append(accessEvent(project))
       return after
@@ -72,10 +80,30 @@ export class TeamProjectService implements TeamProjects {
   delete(id: string): Promise<void> {
     return this.#storage.transact(async (stores) => {
       const found = await existing(stores, id)
-      const { project } = await authorizeProject(stores, this.#caller, found.projectId, "canUpdate")
+      const { project } = await authorizeProject(stores, this.#caller, found.projectId, "canManageTeams")
+      await this.#requireHeld(stores, project, found)
       await stores.teamProjects.remove(id)
       await stores.events.append(accessEvent(project))
     })
+  }
+
+  async #checked(
+    stores: UsedStores,
+    project: Project,
+    before: ProjectAccess | undefined,
+    patch: ProjectAccessPatch,
+  ): Promise<ProjectAccess> {
+    const after = changeProjectAccess(before, patch)
+    refuseFaults(projectAccessFaults(after, patch))
+    if (before !== undefined) await this.#requireHeld(stores, project, before)
+    await this.#requireHeld(stores, project, after)
+    return after
+  }
+
+  async #requireHeld(stores: UsedStores, project: Project, access: ProjectAccess): Promise<void> {
+    const membership = membershipIn(this.#caller, project.organizationId)
+    if (membership?.owner === true || membership?.access.manageProjects === true) return
+    if (!covers(await grantsOn(stores, this.#caller, project), access)) throw notFound(project.id)
   }
 }
 

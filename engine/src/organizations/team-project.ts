@@ -1,28 +1,29 @@
 import type { ProjectId, TeamId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
-import type { ProjectAccessLevel } from "./project-permissions.ts"
+import type { ProjectAccess, ProjectAccessPatch } from "./custom-project-access.ts"
 
 /** What one team was given on one project. */
-export interface TeamProject {
+export type TeamProject = TeamProjectSubject & ProjectAccess
+
+interface TeamProjectSubject {
   readonly id: string
   readonly teamId: TeamId
   readonly projectId: ProjectId
-  readonly access: ProjectAccessLevel
 }
 
-export interface TeamProjectInput {
+export interface TeamProjectInput extends ProjectAccessPatch {
   readonly teamId: string
   readonly projectId: string
-  readonly access: ProjectAccessLevel
+  readonly access: ProjectAccess["access"]
 }
 
-/** Team access to projects: what the team then has on every workspace inside. For administrators of the project. */
+/** Team access to projects, and so to every workspace inside. For callers who manage the teams of the project. */
 export interface TeamProjects {
   /** Refused with `invalid` for a team that has access already; change that. */
   create(input: TeamProjectInput): Promise<TeamProject>
   list(projectId: string, page: PageRequest): Promise<Page<TeamProject>>
   get(id: string): Promise<TeamProject>
-  update(id: string, patch: { readonly access?: ProjectAccessLevel }): Promise<TeamProject>
+  update(id: string, patch: ProjectAccessPatch): Promise<TeamProject>
   delete(id: string): Promise<void>
 }
 

@@ -219,6 +219,8 @@ export const viewTeam = (
   name: team.name,
   visibility: team.visibility,
   access: team.access,
+  ssoTeamId: team.ssoTeamId,
+  allowMemberTokenManagement: team.allowMemberTokenManagement,
   organizationName,
   permissions: teamPermissions(membership, team),
   userIds,

@@ -98,6 +98,24 @@ describe("what one may do with a team", () => {
       may: { canUpdateOrganizationAccess: true },
     },
     { who: "a member", membership: member(), of: team(), may: {} },
+    {
+      who: "[F-W6] a member of the team itself",
+      membership: { ...member(), teams: [made.id] },
+      of: team(),
+      may: { canUpdateApiToken: true },
+    },
+    {
+      who: "[F-W6] a member of a team whose members do not manage its token",
+      membership: { ...member(), teams: [made.id] },
+      of: { ...team(), allowMemberTokenManagement: false },
+      may: {},
+    },
+    {
+      who: "[F-W6] the team's own token",
+      membership: { ...member(), teams: [made.id], isTeamToken: true as const },
+      of: team(),
+      may: {},
+    },
   ])("$who", ({ membership, of, may }) => {
     expect(teamPermissions(membership, of)).toEqual({ ...nothing, ...may })
   })
@@ -107,8 +125,9 @@ test.each([
   { visibility: "organization", membership: member(), seen: true },
   { visibility: "secret", membership: member(), seen: false },
   { visibility: "secret", membership: { ...member(), teams: [made.id] }, seen: true },
-  { visibility: "secret", membership: member("manageTeams"), seen: true },
-  { visibility: "secret", membership: member("manageMembership"), seen: true },
+  { visibility: "secret", membership: member("manageTeams"), seen: false },
+  { visibility: "secret", membership: member("manageMembership"), seen: false },
+  { visibility: "secret", membership: member("accessSecretTeams"), seen: true },
   { visibility: "secret", membership: member("manageWorkspaces"), seen: false },
   { visibility: "secret", membership: ownerMembership, seen: true },
 ] as const)("a team of visibility $visibility is seen: $seen", ({ visibility, membership, seen }) => {

@@ -14,6 +14,10 @@ export interface Team {
   readonly name: string
   readonly visibility: TeamVisibility
   readonly access: OrganizationAccess
+  /** What an identity provider calls the team; nothing here asks one. */
+  readonly ssoTeamId: string | null
+  /** Whether members of the team manage its token. */
+  readonly allowMemberTokenManagement: boolean
   readonly createdAt: Instant
 }
 
@@ -21,6 +25,8 @@ export interface TeamInput {
   readonly name: string
   readonly visibility?: TeamVisibility
   readonly access?: Partial<OrganizationAccess>
+  readonly ssoTeamId?: string | null
+  readonly allowMemberTokenManagement?: boolean
 }
 export type TeamPatch = Partial<TeamInput>
 
@@ -42,12 +48,15 @@ export interface TeamView extends Omit<Team, "organizationId" | "createdAt"> {
   readonly userIds: readonly UserId[]
 }
 
-/** A secret team exists only for its members and for those who manage teams or membership. */
+/** A secret team exists only for its members, for owners, and for callers with access to secret teams. */
 export function seesTeam(membership: Membership, team: Pick<Team, "id" | "visibility">): boolean {
   return team.visibility === "organization" || seesEveryTeam(membership) || membership.teams.includes(team.id)
 }
 
-export const seesEveryTeam = ({ owner, access }: Membership): boolean =>
+export const seesEveryTeam = ({ owner, access }: Membership): boolean => owner || access.accessSecretTeams
+
+/** Managing teams and members takes their e-mail addresses. */
+export const managesPeople = ({ owner, access }: Membership): boolean =>
   owner || access.manageTeams || access.manageMembership || access.manageOrganizationAccess
 
 /**
@@ -71,11 +80,15 @@ export function teamPermissions(membership: Membership, team: Team): TeamPermiss
     canUpdateMembership: (manages || access.manageMembership) && covers,
     canDestroy: manages,
     canUpdateOrganizationAccess: owner || access.manageOrganizationAccess,
-    canUpdateApiToken: manages && covers,
+    canUpdateApiToken: (manages && covers) || managesOwnToken(membership, team),
     canUpdateVisibility: manages,
     canUpdateName: manages,
   }
 }
+
+/** A member holds all rights of the team already. The token itself makes no successor of its own. */
+const managesOwnToken = ({ teams, isTeamToken }: Membership, team: Team): boolean =>
+  team.allowMemberTokenManagement && isTeamToken !== true && teams.includes(team.id)
 
 export function createTeam(
   input: TeamInput,
@@ -87,13 +100,15 @@ export function createTeam(
     readonly access: OrganizationAccess
   },
 ): Team {
-  refuseFaults(teamNameFaults(input.name))
+  refuseFaults([...teamNameFaults(input.name), ...ssoTeamIdFaults(input.ssoTeamId ?? "")])
   const team: Team = {
     id: made.id,
     organizationId: made.organizationId,
     name: input.name,
     visibility: input.visibility ?? "secret",
     access: { ...made.access, ...input.access },
+    ssoTeamId: input.ssoTeamId || null,
+    allowMemberTokenManagement: input.allowMemberTokenManagement ?? true,
     createdAt: made.now,
   }
   requireGrantable(membership, made.access, team.access, team.id)
@@ -109,14 +124,26 @@ export function changeTeam(before: Team, patch: TeamPatch, membership: Membershi
       faults.push({ field: ["access"], detail: "The owners team always has full organization access" })
     refuseFaults(faults)
   }
-  if (renames) refuseFaults(teamNameFaults(patch.name))
+  refuseFaults([...(renames ? teamNameFaults(patch.name) : []), ...ssoTeamIdFaults(patch.ssoTeamId ?? "")])
   const permissions = teamPermissions(membership, before)
   if (renames && !permissions.canUpdateName) throw notFound(before.id)
   if (patch.visibility !== undefined && patch.visibility !== before.visibility && !permissions.canUpdateVisibility)
     throw notFound(before.id)
+  const ssoTeamId = patch.ssoTeamId === undefined ? before.ssoTeamId : patch.ssoTeamId || null
+  const allowMemberTokenManagement = patch.allowMemberTokenManagement ?? before.allowMemberTokenManagement
+  const changesToken = allowMemberTokenManagement !== before.allowMemberTokenManagement
+  // Whoever the identity provider says is in the team has its rights: both are for those who manage the team.
+  if ((ssoTeamId !== before.ssoTeamId || changesToken) && !permissions.canUpdateVisibility) throw notFound(before.id)
   const access = isOwners(before) ? before.access : { ...before.access, ...patch.access }
   requireGrantable(membership, before.access, access, before.id)
-  return { ...before, name: patch.name ?? before.name, visibility: patch.visibility ?? before.visibility, access }
+  return {
+    ...before,
+    name: patch.name ?? before.name,
+    visibility: patch.visibility ?? before.visibility,
+    access,
+    ssoTeamId,
+    allowMemberTokenManagement,
+  }
 }
 
 /** Changing rights needs the right to manage them; giving one also needs the one given. */
@@ -149,15 +176,23 @@ export function teamNameFaults(name: string): Fault[] {
   if (name === "") return [{ field, detail: "Name can't be blank" }]
   if (name.length > teamNameMaximum)
     return [{ field, detail: `Name is too long (maximum is ${teamNameMaximum} characters)` }]
-  if (!/^[a-zA-Z0-9_-]([a-zA-Z0-9 _-]*[a-zA-Z0-9_-])?$/.test(name))
+  if (!/^[a-zA-Z0-9_/-]([a-zA-Z0-9 _/-]*[a-zA-Z0-9_/-])?$/.test(name))
     return [
       {
         field,
-        detail: "Name can only include letters, numbers, spaces, -, and _, and can neither begin nor end with a space.",
+        detail:
+          "Name can only include letters, numbers, spaces, -, _, and /, and can neither begin nor end with a space.",
       },
     ]
   return []
 }
+
+const ssoTeamIdMaximum = 255
+
+export const ssoTeamIdFaults = (id: string): Fault[] =>
+  id.length > ssoTeamIdMaximum
+    ? [{ field: ["ssoTeamId"], detail: `SSO team ID is too long (maximum is ${ssoTeamIdMaximum} characters)` }]
+    : []
 
 export const ownersTeam = (made: {
   readonly id: TeamId
@@ -169,5 +204,7 @@ export const ownersTeam = (made: {
   name: ownersTeamName,
   visibility: "organization",
   access: ownerMembership.access,
+  ssoTeamId: null,
+  allowMemberTokenManagement: true,
   createdAt: made.now,
 })

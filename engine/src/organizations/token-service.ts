@@ -8,7 +8,14 @@ import type { Stores } from "../stores.ts"
 import { authorizeOrganization } from "./authorization.ts"
 import { permissionsIn, permissionsOf } from "./organization-permissions.ts"
 import { authorizeTeam } from "./team-service.ts"
-import { createToken, newSecret, type Token, type TokenInput, type TokenOwner } from "./token.ts"
+import {
+  createToken,
+  newSecret,
+  type OrganizationTokenKind,
+  type Token,
+  type TokenInput,
+  type TokenOwner,
+} from "./token.ts"
 import type { CreatedToken, Tokens, TokenView } from "./tokens.ts"
 
 type UsedStores = Pick<Stores, "identity" | "organizations" | "teams" | "tokens" | "users">
@@ -25,30 +32,36 @@ export class TokenService implements Tokens {
   }
 
   createForUser(userId: string, input: TokenInput): Promise<CreatedToken> {
-    return this.#create(input, "beside-others", (stores) => this.#user(stores, userId))
+    return this.#create(input, "beside-others", (stores) => this.#invitee(stores, userId))
   }
 
   listForUser(userId: string, page: PageRequest): Promise<Page<TokenView>> {
     return this.#list(page, (stores) => this.#user(stores, userId))
   }
 
-  createForOrganization(organization: string, { expiresAt = null }: TokenInput): Promise<CreatedToken> {
-    return this.#create({ expiresAt }, "instead", (stores) => this.#organization(stores, organization))
+  createForOrganization(
+    organization: string,
+    { expiresAt = null, description = "" }: TokenInput,
+    kind?: OrganizationTokenKind,
+  ): Promise<CreatedToken> {
+    refuseDescription(description)
+    return this.#create({ expiresAt }, "instead", (stores) => this.#organization(stores, organization, kind))
   }
 
-  getForOrganization(organization: string): Promise<TokenView> {
+  getForOrganization(organization: string, kind?: OrganizationTokenKind): Promise<TokenView> {
     return this.#storage.read(async (stores) =>
-      shown(stores, await single(stores, await this.#organization(stores, organization))),
+      shown(stores, await single(stores, await this.#organization(stores, organization, kind))),
     )
   }
 
-  deleteForOrganization(organization: string): Promise<void> {
+  deleteForOrganization(organization: string, kind?: OrganizationTokenKind): Promise<void> {
     return this.#storage.transact(async (stores) =>
-      revoke(stores, await single(stores, await this.#organization(stores, organization))),
+      revoke(stores, await single(stores, await this.#organization(stores, organization, kind))),
     )
   }
 
-  createForTeam(teamId: string, { expiresAt = null }: TokenInput): Promise<CreatedToken> {
+  createForTeam(teamId: string, { expiresAt = null, description = "" }: TokenInput): Promise<CreatedToken> {
+    refuseDescription(description)
     return this.#create({ expiresAt }, "instead", (stores) => this.#team(stores, teamId))
   }
 
@@ -127,9 +140,21 @@ export class TokenService implements Tokens {
     return { kind: "user", userId: user.id }
   }
 
-  async #organization(stores: UsedStores, name: string): Promise<TokenOwner> {
+  /** A user who has a token has taken the invitation. */
+  async #invitee(stores: UsedStores, userId: string): Promise<TokenOwner> {
+    const owner = await this.#user(stores, userId)
+    const user = await stores.users.find(userId as UserId)
+    if (user?.invited === true) await stores.users.save({ ...user, invited: false })
+    return owner
+  }
+
+  async #organization(
+    stores: UsedStores,
+    name: string,
+    kind: OrganizationTokenKind = "organization",
+  ): Promise<TokenOwner> {
     const { organization } = await authorizeOrganization(stores, this.#caller, name, "canUpdateApiToken")
-    return { kind: "organization", organizationId: organization.id }
+    return { kind, organizationId: organization.id }
   }
 
   async #team(stores: UsedStores, teamId: string): Promise<TokenOwner> {
@@ -155,7 +180,8 @@ export class TokenService implements Tokens {
       case "team":
         await this.#team(stores, owner.teamId)
         return token
-      case "organization": {
+      case "organization":
+      case "audit-trails": {
         const membership = membershipIn(this.#caller, owner.organizationId)
         if (membership === undefined || !permissionsOf(membership).canUpdateApiToken) throw notFound(id)
         return token
@@ -169,6 +195,12 @@ export class TokenService implements Tokens {
   }
 }
 
+/** There is one token of its kind, which no description tells from others. */
+function refuseDescription(description: string): void {
+  if (description !== "")
+    throw invalid([{ field: ["description"], detail: "Description must be empty: there is one token of this kind" }])
+}
+
 async function single({ tokens }: UsedStores, owner: TokenOwner): Promise<Token> {
   const [token] = await tokens.described(owner, "")
   if (token === undefined) throw notFound()
@@ -176,9 +208,9 @@ async function single({ tokens }: UsedStores, owner: TokenOwner): Promise<Token>
 }
 
 async function shown({ organizations }: UsedStores, { owner, ...token }: Token): Promise<TokenView> {
-  if (owner.kind !== "organization") return { ...token, owner }
+  if (!("organizationId" in owner)) return { ...token, owner }
   const organization = await organizations.find(owner.organizationId)
-  return { ...token, owner: { kind: "organization", organizationName: organization?.name ?? "" } }
+  return { ...token, owner: { kind: owner.kind, organizationName: organization?.name ?? "" } }
 }
 
 async function revoke({ tokens, identity }: UsedStores, token: Token): Promise<void> {

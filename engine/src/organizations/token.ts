@@ -5,10 +5,14 @@ import type { OrganizationId, TeamId, UserId } from "../core/ids.ts"
 import type { RandomSource } from "../core/random.ts"
 import { hourMs, type Instant } from "../core/time.ts"
 
+/** A token for audit trails reads those of HCP Terraform; here it may be made and revoked, and opens nothing. */
+export const organizationTokenKinds = ["organization", "audit-trails"] as const
+export type OrganizationTokenKind = (typeof organizationTokenKinds)[number]
+
 export type TokenOwner =
   | { readonly kind: "user"; readonly userId: UserId }
   | { readonly kind: "team"; readonly teamId: TeamId }
-  | { readonly kind: "organization"; readonly organizationId: OrganizationId }
+  | { readonly kind: OrganizationTokenKind; readonly organizationId: OrganizationId }
   | { readonly kind: "agent-pool"; readonly agentPoolId: string }
 
 export interface Token {

@@ -1,13 +1,13 @@
 import type { Page, PageRequest } from "../core/page.ts"
 import type { TeamId, UserId } from "../core/ids.ts"
-import type { Token, TokenInput } from "./token.ts"
+import type { OrganizationTokenKind, Token, TokenInput } from "./token.ts"
 
 /** What a caller is shown of a token: never its secret. */
 export interface TokenView extends Omit<Token, "owner"> {
   readonly owner:
     | { readonly kind: "user"; readonly userId: UserId }
     | { readonly kind: "team"; readonly teamId: TeamId }
-    | { readonly kind: "organization"; readonly organizationName: string }
+    | { readonly kind: OrganizationTokenKind; readonly organizationName: string }
     | { readonly kind: "agent-pool"; readonly agentPoolId: string }
 }
 
@@ -23,11 +23,11 @@ export interface CreatedToken extends TokenView {
 export interface Tokens {
   createForUser(userId: string, input: TokenInput): Promise<CreatedToken>
   listForUser(userId: string, page: PageRequest): Promise<Page<TokenView>>
-  /** The one token of an organization; making it anew revokes the one before. */
-  createForOrganization(organization: string, input: TokenInput): Promise<CreatedToken>
+  /** The one token of its kind that an organization has; making it anew revokes the one before. */
+  createForOrganization(organization: string, input: TokenInput, kind?: OrganizationTokenKind): Promise<CreatedToken>
   /** Not found while there is none. */
-  getForOrganization(organization: string): Promise<TokenView>
-  deleteForOrganization(organization: string): Promise<void>
+  getForOrganization(organization: string, kind?: OrganizationTokenKind): Promise<TokenView>
+  deleteForOrganization(organization: string, kind?: OrganizationTokenKind): Promise<void>
   /** The team's token without a description; making it anew revokes the one before. */
   createForTeam(teamId: string, input: TokenInput): Promise<CreatedToken>
   /** Not found while there is none. */

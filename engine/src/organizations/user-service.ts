@@ -7,8 +7,16 @@ import { repeatableRead, type Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
 import { requireSiteAdmin } from "./authorization.ts"
 import { organizationsOf } from "./organization-service.ts"
-import { seesEveryTeam } from "./team.ts"
-import { type AccountPatch, changeAccount, createUser, isRoot, type User, type UserInput } from "./user.ts"
+import { managesPeople } from "./team.ts"
+import {
+  type AccountPatch,
+  changeAccount,
+  createUser,
+  isRoot,
+  shownUsername,
+  type User,
+  type UserInput,
+} from "./user.ts"
 import type { Users, UserView } from "./users.ts"
 
 type UsedStores = Pick<Stores, "identity" | "organizations" | "teams" | "users">
@@ -121,9 +129,9 @@ async function existing({ users }: Pick<UsedStores, "users">, id: string): Promi
   return user
 }
 
-const shown = ({ id, username, serviceAccount, email, siteAdmin }: User): UserView => ({
+const shown = ({ id, serviceAccount, email, siteAdmin, ...user }: User): UserView => ({
   id,
-  username,
+  username: shownUsername(user),
   serviceAccount,
   email,
   siteAdmin,
@@ -134,7 +142,7 @@ export const shownToOthers = (user: User): UserView => ({ ...shown(user), email:
 
 /** Within an organization, also those see it who manage who belongs to it. */
 export const seesEmail = (caller: Caller, membership: Membership, user: User): boolean =>
-  seesEveryTeam(membership) || (caller.kind === "user" && caller.userId === user.id)
+  managesPeople(membership) || (caller.kind === "user" && caller.userId === user.id)
 
 const serviceAccount = (id: string, name: string): UserView => ({
   id: id as UserId,

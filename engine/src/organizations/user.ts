@@ -11,6 +11,8 @@ export interface User {
   readonly email: string
   readonly siteAdmin: boolean
   readonly serviceAccount: boolean
+  /** Known by e-mail alone until the invitation is taken, with a token or a name: the username is not shown yet. */
+  readonly invited: boolean
   readonly createdAt: Instant
 }
 
@@ -34,8 +36,12 @@ export function createUser(input: UserInput, made: { readonly id: UserId; readon
     ...(input.username === undefined ? [] : usernameFaults(input.username)),
     ...(input.email === undefined ? [] : emailFaults(input.email)),
   ])
-  return { id: made.id, username, email, siteAdmin, serviceAccount, createdAt: made.now }
+  return { id: made.id, username, email, siteAdmin, serviceAccount, invited: false, createdAt: made.now }
 }
+
+/** The name that others see. */
+export const shownUsername = ({ username, invited }: Pick<User, "username" | "invited">): string =>
+  invited ? "" : username
 
 export function changeAccount(before: User, patch: AccountPatch): User {
   // Bootstrap finds this user by name (architecture 0.11).
@@ -45,7 +51,7 @@ export function changeAccount(before: User, patch: AccountPatch): User {
     ...(patch.email === undefined ? [] : emailFaults(patch.email)),
     ...(renamesRoot ? [{ field: ["username"], detail: "The user root cannot be renamed" }] : []),
   ])
-  return { ...before, ...patch }
+  return { ...before, ...patch, invited: before.invited && patch.username === undefined }
 }
 
 export function usernameFaults(username: string): Fault[] {

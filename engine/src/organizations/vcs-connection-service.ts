@@ -49,8 +49,15 @@ export class VcsConnectionService implements VcsConnections {
     return this.#storage.transact(async (stores) => {
       const organization = await this.#organization(stores, name)
       refuseFaults(oauthClientFaults(input))
-      const { token: secret, ...described } = input
-      const client: OauthClient = { ...described, id, organizationId: organization.id, createdAt }
+      const { token: tokenSecret = "", key = "", rsaPublicKey = "", secret = "", privateKey = "", ...described } = input
+      const client: OauthClient = {
+        ...described,
+        key,
+        rsaPublicKey,
+        id,
+        organizationId: organization.id,
+        createdAt,
+      }
       const token: OauthToken = {
         id: tokenId,
         oauthClientId: id,
@@ -60,7 +67,10 @@ export class VcsConnectionService implements VcsConnections {
         createdAt,
       }
       await stores.vcsConnections.insertClient(client)
-      await stores.vcsConnections.insertToken(token, secret)
+      if (secret !== "") await stores.vcsConnections.saveClientSecret(id, secret)
+      if (tokenSecret === "") return viewClient(client, organization, [])
+      await stores.vcsConnections.insertToken(token, tokenSecret)
+      if (privateKey !== "") await stores.vcsConnections.saveTokenSshKey(tokenId, privateKey)
       return viewClient(client, organization, [tokenId])
     })
   }
@@ -83,16 +93,20 @@ export class VcsConnectionService implements VcsConnections {
     })
   }
 
-  updateClient(id: string, { token: secret, name }: OauthClientPatch): Promise<OauthClientView> {
+  updateClient(id: string, { token: tokenSecret, secret, ...patch }: OauthClientPatch): Promise<OauthClientView> {
     return this.#storage.transact(async (stores) => {
       const before = await stores.vcsConnections.findClient(id)
       const organization = await this.#owner(stores, before, id)
-      const client = { ...(before as OauthClient), ...(name === undefined ? {} : { name }) }
+      const client = { ...(before as OauthClient), ...patch }
       // The secret that stays was looked at when it was given.
-      refuseFaults(oauthClientFaults({ ...client, token: secret ?? "kept" }))
+      refuseFaults(
+        oauthClientFaults({ ...client, ...(secret !== undefined && { secret }), token: tokenSecret ?? "kept" }),
+      )
       const tokenIds = (await stores.vcsConnections.tokenIdsOf([id])).get(id) ?? []
       await stores.vcsConnections.saveClient(client)
-      if (secret !== undefined) for (const tokenId of tokenIds) await stores.vcsConnections.saveSecret(tokenId, secret)
+      if (secret !== undefined) await stores.vcsConnections.saveClientSecret(id, secret || null)
+      if (tokenSecret !== undefined)
+        for (const tokenId of tokenIds) await stores.vcsConnections.saveSecret(tokenId, tokenSecret)
       return viewClient(client, organization, tokenIds)
     })
   }

@@ -8,6 +8,8 @@ export interface VcsConnectionStore {
   tokenIdsOf(clientIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>
   insertClient(client: OauthClient): Promise<void>
   saveClient(client: OauthClient): Promise<void>
+  /** Null for none. */
+  saveClientSecret(id: string, secret: string | null): Promise<void>
   /** With its tokens; workspaces that used one lose their VCS binding. */
   removeClient(id: string): Promise<void>
 

@@ -26,6 +26,10 @@ export interface OauthClient {
   readonly serviceProvider: ServiceProvider
   readonly httpUrl: string
   readonly apiUrl: string
+  /** The consumer key of the provider's application link; empty without one. */
+  readonly key: string
+  /** The public part of the key pair of that link; empty without one. */
+  readonly rsaPublicKey: string
   readonly createdAt: Instant
 }
 
@@ -34,12 +38,18 @@ export interface OauthClientInput {
   readonly serviceProvider: ServiceProvider
   readonly httpUrl: string
   readonly apiUrl: string
-  /** The secret of the client's first token; written once, never shown. */
-  readonly token: string
+  /** The secret of the client's first token; written once, never shown. A client with a key pair needs none. */
+  readonly token?: string
+  readonly key?: string
+  readonly rsaPublicKey?: string
+  /** The private part of the key pair, or the provider's own secret; never shown. */
+  readonly secret?: string
+  /** The SSH key of the first token; never shown. */
+  readonly privateKey?: string
 }
 
 /** `token` takes the place of the secret of every token of the client. */
-export type OauthClientPatch = Partial<Pick<OauthClientInput, "name" | "token">>
+export type OauthClientPatch = Partial<Pick<OauthClientInput, "name" | "token" | "key" | "rsaPublicKey" | "secret">>
 
 export interface OauthClientView extends Omit<OauthClient, "organizationId"> {
   readonly organizationName: string
@@ -88,18 +98,33 @@ export interface AppInstallationQuery {
 const nameMaximum = 255
 const tokenMaximum = 16 * 1024
 
-export function oauthClientFaults({ name, httpUrl, apiUrl, token }: OauthClientInput): Fault[] {
+const hasKeyPair = ({ key, rsaPublicKey }: Pick<OauthClientInput, "key" | "rsaPublicKey">): boolean =>
+  Boolean(key) && Boolean(rsaPublicKey)
+
+export function oauthClientFaults(input: OauthClientInput): Fault[] {
+  const { name, httpUrl, apiUrl, token = "", privateKey = "" } = input
   const faults: Fault[] = []
   if (name !== null && name.length > nameMaximum)
     faults.push({ field: ["name"], detail: `Name is too long (maximum is ${nameMaximum} characters)` })
   if (!isHttpUrl(httpUrl)) faults.push({ field: ["httpUrl"], detail: "Http url must be an http or https address" })
   if (!isHttpUrl(apiUrl)) faults.push({ field: ["apiUrl"], detail: "Api url must be an http or https address" })
-  if (token === "") faults.push({ field: ["oauthTokenString"], detail: "Oauth token string can't be blank" })
+  if (token === "" && !hasKeyPair(input))
+    faults.push({ field: ["oauthTokenString"], detail: "Oauth token string can't be blank" })
   if (token.length > tokenMaximum)
     faults.push({
       field: ["oauthTokenString"],
       detail: `Oauth token string is too long (maximum is ${tokenMaximum} characters)`,
     })
+  for (const [field, noun] of [
+    ["key", "Key"],
+    ["rsaPublicKey", "Rsa public key"],
+    ["secret", "Secret"],
+    ["privateKey", "Private key"],
+  ] as const)
+    if ((input[field] ?? "").length > tokenMaximum)
+      faults.push({ field: [field], detail: `${noun} is too long (maximum is ${tokenMaximum} characters)` })
+  if (privateKey !== "" && token === "")
+    faults.push({ field: ["privateKey"], detail: "Private key needs an oauth token string, whose SSH key it is" })
   return faults
 }
 

@@ -1,6 +1,7 @@
 import { sql } from "kysely"
 import type { TeamId, WorkspaceId } from "../core/ids.ts"
-import { type ProjectAccessLevel, workspaceAccessOfProject } from "../organizations/project-permissions.ts"
+import type { NamedAccessLevel, ProjectAccess, ProjectParts } from "../organizations/custom-project-access.ts"
+import { workspaceAccessOfProject } from "../organizations/project-permissions.ts"
 import type { AccessStore, StateProducer } from "../workspaces/access-store.ts"
 import type { CustomAccess, Grant, WorkspaceAccessLevel } from "../workspaces/permissions.ts"
 import { among } from "./dialect.ts"
@@ -47,7 +48,7 @@ export class AccessRows implements AccessStore {
     const inherited = db
       .selectFrom("workspaces as w")
       .innerJoin("team_projects as g", "g.project_id", "w.project_id")
-      .select(["g.team_id", "g.access"])
+      .select(["g.team_id", "g.access", "g.custom"])
       .distinct()
       .where(among(dialect, sql.ref("g.team_id"), teams))
       .where(consumes)
@@ -65,7 +66,7 @@ export const grantsInCell = (workspace: { id: string; projectId: string }, teams
   (select coalesce(json_agg(g), '[]') from (
     select 0 as of_project, team_id, access, custom from team_workspaces
       where workspace_id = ${sql.ref(workspace.id)} and team_id = any(${sql.val(teams)})
-    union all select 1, team_id, access, null from team_projects
+    union all select 1, team_id, access, custom from team_projects
       where project_id = ${sql.ref(workspace.projectId)} and team_id = any(${sql.val(teams)})
   ) as g)`
 
@@ -78,10 +79,41 @@ export interface GrantRow {
 
 export const grantOf = (row: GrantRow): Grant => (row.of_project === 1 ? projectGrant(row) : directGrant(row))
 
-const projectGrant = (row: { readonly team_id: string; readonly access: string }): Grant => ({
-  teamId: row.team_id as TeamId,
-  access: workspaceAccessOfProject[row.access as ProjectAccessLevel],
-})
+interface AccessColumns {
+  readonly access: string
+  readonly custom: string | null
+}
+
+export const projectAccessOf = ({ access, custom }: AccessColumns): ProjectAccess =>
+  access === "read" && custom !== null
+    ? { access: "custom", parts: JSON.parse(custom) as ProjectParts }
+    : { access: access as NamedAccessLevel }
+
+export const projectAccessColumns = (subject: ProjectAccess): AccessColumns =>
+  subject.access === "custom"
+    ? { access: "read", custom: JSON.stringify(subject.parts) }
+    : { access: subject.access, custom: null }
+
+function projectGrant(row: AccessColumns & { readonly team_id: string }): Grant {
+  const teamId = row.team_id as TeamId
+  const access = projectAccessOf(row)
+  if (access.access !== "custom") return { teamId, access: workspaceAccessOfProject[access.access] }
+  const {
+    runs,
+    variables,
+    stateVersions,
+    sentinelMocks,
+    locking,
+    runTasks,
+    delete: canDelete,
+  } = access.parts.workspaceAccess
+  return {
+    teamId,
+    access: "custom",
+    custom: { runs, variables, stateVersions, sentinelMocks, workspaceLocking: locking, runTasks },
+    canDelete,
+  }
+}
 
 function directGrant(row: {
   readonly team_id: string
@@ -104,7 +136,7 @@ const grantsOfTeams = statement<GrantParameters, GrantRow & { readonly workspace
   (_db, { ids, teams }, dialect) => sql`
     select g.workspace_id, 0 as of_project, g.team_id, g.access, g.custom from team_workspaces as g
       where ${among(dialect, sql.ref("g.workspace_id"), ids)} and ${among(dialect, sql.ref("g.team_id"), teams)}
-    union all select w.id, 1, g.team_id, g.access, null from workspaces as w
+    union all select w.id, 1, g.team_id, g.access, g.custom from workspaces as w
       join team_projects as g on g.project_id = w.project_id
       where ${among(dialect, sql.ref("w.id"), ids)} and ${among(dialect, sql.ref("g.team_id"), teams)}`,
 )

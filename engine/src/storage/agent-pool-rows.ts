@@ -1,14 +1,20 @@
-import { sql } from "kysely"
-import type { OrganizationId, WorkspaceId } from "../core/ids.ts"
+import { type RawBuilder, sql } from "kysely"
+import type { OrganizationId, ProjectId, WorkspaceId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
-import { type AgentPool, type AgentPoolUses, refuseUsedPool } from "../organizations/agent-pool.ts"
+import {
+  type AgentPool,
+  type AgentPoolFilter,
+  type AgentPoolScope,
+  type AgentPoolUses,
+  refuseUsedPool,
+} from "../organizations/agent-pool.ts"
 import { foldName } from "../organizations/organization.ts"
 import type { AgentPoolStore } from "../workspaces/agent-pool-store.ts"
 import type { Visibility } from "../workspaces/query.ts"
 import { containing } from "./containing.ts"
 import { among } from "./dialect.ts"
 import { selectPage } from "./select-page.ts"
-import { ReferenceViolation, type Session } from "./session.ts"
+import { ReferenceViolation, type Session, statement } from "./session.ts"
 import type { AgentPoolRow } from "./tables.ts"
 import { nameTaken, refuseTaken } from "./taken.ts"
 import { visible } from "./visible.ts"
@@ -37,10 +43,24 @@ export class AgentPoolRows implements AgentPoolStore {
     return (await this.#session.all(query)).map(poolOf)
   }
 
-  list(organizationId: OrganizationId, search: string | undefined, page: PageRequest): Promise<Page<AgentPool>> {
+  list(
+    organizationId: OrganizationId,
+    { search, allowedWorkspaceName, allowedProjectName }: AgentPoolFilter,
+    page: PageRequest,
+  ): Promise<Page<AgentPool>> {
     const { db, dialect } = this.#session
     let query = db.selectFrom("agent_pools").select(columns).where("organization_id", "=", organizationId)
     if (search !== undefined) query = query.where(containing(dialect, sql.ref("name_folded"), foldName(search)))
+    if (allowedWorkspaceName !== undefined)
+      query = query.where(
+        sql<boolean>`exists (select 1 from workspaces as w where w.organization_id = ${organizationId}
+          and w.name_folded = ${foldName(allowedWorkspaceName)} and ${admitted(sql.ref("w.id"), sql.ref("w.project_id"))})`,
+      )
+    if (allowedProjectName !== undefined)
+      query = query.where(
+        sql<boolean>`exists (select 1 from projects as p where p.organization_id = ${organizationId}
+          and p.name_folded = ${foldName(allowedProjectName)} and ${admitted(sql`''`, sql.ref("p.id"))})`,
+      )
     return selectPage(this.#session, query.orderBy("name_folded"), page, poolOf)
   }
 
@@ -62,6 +82,59 @@ export class AgentPoolRows implements AgentPoolStore {
     return found
   }
 
+  async scopesOf(ids: readonly string[]): Promise<ReadonlyMap<string, AgentPoolScope>> {
+    const scopes = new Map(
+      ids.map((id) => [
+        id,
+        {
+          allowedWorkspaceIds: [] as WorkspaceId[],
+          allowedProjectIds: [] as ProjectId[],
+          excludedWorkspaceIds: [] as WorkspaceId[],
+        },
+      ]),
+    )
+    if (ids.length === 0) return scopes
+    for (const { agent_pool_id, workspace_id, rule } of await this.#session.all(workspaceRules, { ids })) {
+      const scope = scopes.get(agent_pool_id)
+      const list = rule === "excluded" ? scope?.excludedWorkspaceIds : scope?.allowedWorkspaceIds
+      list?.push(workspace_id as WorkspaceId)
+    }
+    for (const { agent_pool_id, project_id } of await this.#session.all(allowedProjects, { ids }))
+      scopes.get(agent_pool_id)?.allowedProjectIds.push(project_id as ProjectId)
+    return scopes
+  }
+
+  async saveScope(id: string, scope: Partial<AgentPoolScope>): Promise<void> {
+    const { db } = this.#session
+    const lists = [
+      ["allowed", scope.allowedWorkspaceIds],
+      ["excluded", scope.excludedWorkspaceIds],
+    ] as const
+    for (const [rule, ids] of lists) {
+      if (ids === undefined) continue
+      await this.#session.run(
+        db.deleteFrom("agent_pool_workspaces").where("agent_pool_id", "=", id).where("rule", "=", rule),
+      )
+      const rows = ids.map((workspaceId) => ({ agent_pool_id: id, workspace_id: workspaceId, rule }))
+      if (rows.length > 0) await this.#session.run(db.insertInto("agent_pool_workspaces").values(rows))
+    }
+    const { allowedProjectIds } = scope
+    if (allowedProjectIds === undefined) return
+    await this.#session.run(db.deleteFrom("agent_pool_projects").where("agent_pool_id", "=", id))
+    const rows = allowedProjectIds.map((projectId) => ({ agent_pool_id: id, project_id: projectId }))
+    if (rows.length > 0) await this.#session.run(db.insertInto("agent_pool_projects").values(rows))
+  }
+
+  async admits(
+    id: string,
+    {
+      workspaceId = "" as WorkspaceId,
+      projectId,
+    }: { readonly workspaceId?: WorkspaceId; readonly projectId: ProjectId },
+  ): Promise<boolean> {
+    return (await this.#session.first(admitting, { id, workspaceId, projectId })) !== undefined
+  }
+
   async usesOf(id: string): Promise<AgentPoolUses> {
     const uses = await this.#session.first(
       sql<AgentPoolUses>`select
@@ -79,16 +152,17 @@ export class AgentPoolRows implements AgentPoolStore {
       name: pool.name,
       name_folded: foldName(pool.name),
       created_at: pool.createdAt,
+      organization_scoped: pool.organizationScoped ? 1 : 0,
     }
     await refuseTaken(() => this.#session.run(this.#session.db.insertInto("agent_pools").values(row)), {
       name: nameTaken,
     })
   }
 
-  async save({ id, name }: AgentPool): Promise<void> {
+  async save({ id, name, organizationScoped }: AgentPool): Promise<void> {
     const update = this.#session.db
       .updateTable("agent_pools")
-      .set({ name, name_folded: foldName(name) })
+      .set({ name, name_folded: foldName(name), organization_scoped: organizationScoped ? 1 : 0 })
       .where("id", "=", id)
     await refuseTaken(() => this.#session.run(update), { name: nameTaken })
   }
@@ -104,11 +178,47 @@ export class AgentPoolRows implements AgentPoolStore {
   }
 }
 
-const columns = ["id", "organization_id", "name", "created_at"] as const
+const columns = ["id", "organization_id", "name", "created_at", "organization_scoped"] as const
+
+/** Rows of `agent_pools` that this workspace may use; no workspace has the id "". */
+export const admitted = (workspaceId: RawBuilder<unknown>, projectId: RawBuilder<unknown>) => sql<boolean>`(
+  not exists (select 1 from agent_pool_workspaces as x
+    where x.agent_pool_id = agent_pools.id and x.workspace_id = ${workspaceId} and x.rule = 'excluded')
+  and (coalesce(agent_pools.organization_scoped, 1) = 1
+    or exists (select 1 from agent_pool_workspaces as x
+      where x.agent_pool_id = agent_pools.id and x.workspace_id = ${workspaceId} and x.rule = 'allowed')
+    or exists (select 1 from agent_pool_projects as x
+      where x.agent_pool_id = agent_pools.id and x.project_id = ${projectId})))`
+
+const admitting = statement(
+  (db, { id, workspaceId, projectId }: { id: string; workspaceId: string; projectId: string }) =>
+    db
+      .selectFrom("agent_pools")
+      .select("id")
+      .where("id", "=", id)
+      .where(admitted(sql.val(workspaceId), sql.val(projectId))),
+)
+const workspaceRules = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
+  db
+    .selectFrom("agent_pool_workspaces as x")
+    .innerJoin("workspaces as w", "w.id", "x.workspace_id")
+    .select(["x.agent_pool_id", "x.workspace_id", "x.rule"])
+    .where(among(dialect, sql.ref("x.agent_pool_id"), ids))
+    .orderBy("w.name_folded"),
+)
+const allowedProjects = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
+  db
+    .selectFrom("agent_pool_projects as x")
+    .innerJoin("projects as p", "p.id", "x.project_id")
+    .select(["x.agent_pool_id", "x.project_id"])
+    .where(among(dialect, sql.ref("x.agent_pool_id"), ids))
+    .orderBy("p.name_folded"),
+)
 
 const poolOf = (row: Omit<AgentPoolRow, "name_folded">): AgentPool => ({
   id: row.id,
   organizationId: row.organization_id as OrganizationId,
   name: row.name,
+  organizationScoped: row.organization_scoped !== 0,
   createdAt: row.created_at,
 })

@@ -59,7 +59,9 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     const { id } = await engine.agentPools.create("acme", { name: "Linux" })
     await expect(engine.agentPools.create("acme", { name: "linux" })).rejects.toMatchObject({ code: "invalid" })
     const user = await workspace("web", { executionMode: "agent", agentPoolId: id })
-    expect((await engine.agentPools.list("acme", "INU", firstPage)).items).toMatchObject([{ id, workspaceIds: [user] }])
+    expect((await engine.agentPools.list("acme", { search: "INU" }, firstPage)).items).toMatchObject([
+      { id, workspaceIds: [user] },
+    ])
     await expect(engine.agentPools.delete(id)).rejects.toMatchObject({ code: "conflict" })
     await engine.workspaces.forceDelete({ id: user })
     await engine.agentPools.delete(id)

@@ -40,16 +40,23 @@ export class IdentityRows implements IdentityStore {
     readonly now: Instant
   }): Promise<UserId> {
     const found = await this.#session.first(userByName, { username: user.username })
-    if (found !== undefined) return found.id as UserId
+    // Clients take an account without an e-mail address for one that is broken.
+    const isFree = (await this.#session.first(userByEmail, { email: rootEmail })) === undefined
+    const address = isFree ? { email: rootEmail, email_folded: rootEmail } : { email: "", email_folded: null }
+    if (found !== undefined) {
+      if (found.email === "" && isFree)
+        await this.#session.run(this.#session.db.updateTable("users").set(address).where("id", "=", found.id))
+      return found.id as UserId
+    }
     await this.#session.run(
       this.#session.db.insertInto("users").values({
         id: user.id,
         username: user.username,
         username_folded: user.username,
-        email: "",
-        email_folded: null,
+        ...address,
         site_admin: 1,
         service_account: 0,
+        invited: 0,
         created_at: user.now,
       }),
     )
@@ -101,13 +108,9 @@ export class IdentityRows implements IdentityStore {
     { readonly name: string; readonly organizationId: OrganizationId; readonly membership: Membership } | undefined
   > {
     const team = await this.#session.first(teamById, { id })
-    return (
-      team && {
-        name: team.name,
-        organizationId: team.organization_id as OrganizationId,
-        membership: joined(undefined, team),
-      }
-    )
+    if (team === undefined) return undefined
+    const membership: Membership = { ...joined(undefined, team), isTeamToken: true }
+    return { name: team.name, organizationId: team.organization_id as OrganizationId, membership }
   }
 
   async organizationOfAgentPool(id: string): Promise<OrganizationId | undefined> {
@@ -115,6 +118,9 @@ export class IdentityRows implements IdentityStore {
     return pool && (pool.organization_id as OrganizationId)
   }
 }
+
+/** Nobody reads what is sent there; another address is set in the account. */
+const rootEmail = "root@localhost"
 
 interface TeamFacts {
   readonly id: string
@@ -200,7 +206,10 @@ const policiesHeld = statement(
   },
 )
 const userByName = statement((db, { username }: { username: string }) =>
-  db.selectFrom("users").select("id").where("username_folded", "=", username),
+  db.selectFrom("users").select(["id", "email"]).where("username_folded", "=", username),
+)
+const userByEmail = statement((db, { email }: { email: string }) =>
+  db.selectFrom("users").select("id").where("email_folded", "=", email),
 )
 const organizationOfPool = statement((db, { id }: { id: string }) =>
   db.selectFrom("agent_pools").select("organization_id").where("id", "=", id),

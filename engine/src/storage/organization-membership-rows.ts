@@ -41,7 +41,10 @@ export class OrganizationMembershipRows implements OrganizationMembershipStore {
     const { db, dialect } = this.#session
     const { search, emails, status } = query
     let selected = rows(db).where("m.organization_id", "=", query.organizationId).orderBy("u.username_folded")
-    if (status !== undefined) selected = selected.where("m.status", "=", status)
+    if (status !== undefined)
+      selected = selected.where(
+        sql<boolean>`case when coalesce(u.invited, 0) = 1 then 'invited' else m.status end = ${status}`,
+      )
     if (emails !== undefined)
       selected = selected.where(
         among(

@@ -7,8 +7,11 @@ import {
   foldName,
   type Organization,
   type Plan,
+  type RecordedOrganizationSettings,
+  recordedDefaults,
 } from "../organizations/organization.ts"
 import type { OrganizationStore } from "../organizations/organization-store.ts"
+import { admitted } from "./agent-pool-rows.ts"
 import { containing } from "./containing.ts"
 import { among } from "./dialect.ts"
 import { removeNamesOf } from "./name-search.ts"
@@ -49,6 +52,10 @@ export class OrganizationRows implements OrganizationStore {
 
   async ownsAgentPool(id: OrganizationId, agentPoolId: string): Promise<boolean> {
     return (await this.#session.first(agentPool, { id, agentPoolId })) !== undefined
+  }
+
+  async admittedByAgentPool(agentPoolId: string, projectId = ""): Promise<boolean> {
+    return (await this.#session.first(admittingPool, { agentPoolId, projectId })) !== undefined
   }
 
   async insert(organization: Organization): Promise<void> {
@@ -96,6 +103,7 @@ const rows = (db: Kysely<Tables>) =>
       "o.plan",
       "o.cost_estimation_enabled",
       "o.collaborator_auth_policy",
+      "o.settings",
       "p.id as default_project_id",
     ])
 
@@ -109,6 +117,13 @@ const byName = statement((db, { name }: { name: string }) => rows(db).where("o.n
 const byId = statement((db, { id }: { id: string }) => rows(db).where("o.id", "=", id))
 const agentPool = statement((db, { id, agentPoolId }: { id: string; agentPoolId: string }) =>
   db.selectFrom("agent_pools").select("id").where("id", "=", agentPoolId).where("organization_id", "=", id),
+)
+const admittingPool = statement((db, { agentPoolId, projectId }: { agentPoolId: string; projectId: string }) =>
+  db
+    .selectFrom("agent_pools")
+    .select("id")
+    .where("id", "=", agentPoolId)
+    .where(admitted(sql`''`, sql.val(projectId))),
 )
 
 function organizationOf(row: Omit<OrganizationRow, "name_folded"> & { default_project_id: string }): Organization {
@@ -125,7 +140,16 @@ function organizationOf(row: Omit<OrganizationRow, "name_folded"> & { default_pr
     costEstimationEnabled: row.cost_estimation_enabled === 1,
     collaboratorAuthPolicy: row.collaborator_auth_policy as CollaboratorAuthPolicy,
     defaultProjectId: row.default_project_id as ProjectId,
+    ...recordedDefaults,
+    ...(JSON.parse(row.settings ?? "{}") as Partial<RecordedOrganizationSettings>),
   }
+}
+
+/** Those that are not as they are by default: a release that adds one reads rows from before it. */
+const recordedText = (organization: Organization): string | null => {
+  const names = Object.keys(recordedDefaults) as (keyof RecordedOrganizationSettings)[]
+  const own = names.filter((name) => organization[name] !== recordedDefaults[name])
+  return own.length === 0 ? null : JSON.stringify(Object.fromEntries(own.map((name) => [name, organization[name]])))
 }
 
 const settingsOf = (organization: Organization) =>
@@ -140,4 +164,5 @@ const settingsOf = (organization: Organization) =>
     plan: organization.plan,
     cost_estimation_enabled: organization.costEstimationEnabled ? 1 : 0,
     collaborator_auth_policy: organization.collaboratorAuthPolicy,
+    settings: recordedText(organization),
   }) satisfies Omit<OrganizationRow, "id" | "created_at">

@@ -4,7 +4,7 @@ import { noOrganizationAccess } from "../core/caller.ts"
 import { isEngineError } from "../core/errors.ts"
 import type { OrganizationId, ProjectId, TeamId, UserId } from "../core/ids.ts"
 import { firstPage } from "../core/page.ts"
-import type { Organization } from "../organizations/organization.ts"
+import { type Organization, recordedDefaults } from "../organizations/organization.ts"
 import { defaultProject } from "../organizations/project.ts"
 import { initialSiteSettings } from "../organizations/site-settings.ts"
 import { ownersTeam, type Team } from "../organizations/team.ts"
@@ -30,6 +30,7 @@ const organization = (name: string): Organization => ({
   plan: "plus",
   costEstimationEnabled: false,
   collaboratorAuthPolicy: "password",
+  ...recordedDefaults,
   defaultProjectId: `prj-${name}` as ProjectId,
 })
 const user = (username: string, email = ""): User => ({
@@ -38,6 +39,7 @@ const user = (username: string, email = ""): User => ({
   email,
   siteAdmin: false,
   serviceAccount: false,
+  invited: false,
   createdAt: 2,
 })
 const team = (name: string, of: Organization, changes: Partial<Team> = {}): Team => ({
@@ -46,6 +48,8 @@ const team = (name: string, of: Organization, changes: Partial<Team> = {}): Team
   name,
   visibility: "secret",
   access: noOrganizationAccess,
+  ssoTeamId: null,
+  allowMemberTokenManagement: true,
   createdAt: 3,
   ...changes,
 })

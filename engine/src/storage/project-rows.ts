@@ -3,8 +3,9 @@ import type { OrganizationId, ProjectId, TeamId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import { type ExecutionMode, foldName } from "../organizations/organization.ts"
 import type { Project } from "../organizations/project.ts"
-import type { ProjectAccessLevel } from "../organizations/project-permissions.ts"
+import type { ProjectAccess } from "../organizations/custom-project-access.ts"
 import type { ProjectCounts, ProjectQuery, ProjectStore } from "../organizations/project-store.ts"
+import { projectAccessOf } from "./access-rows.ts"
 import { containing } from "./containing.ts"
 import { among } from "./dialect.ts"
 import { selectPage } from "./select-page.ts"
@@ -64,11 +65,11 @@ export class ProjectRows implements ProjectStore {
   async grantsOn(
     ids: readonly ProjectId[],
     teams: readonly TeamId[],
-  ): Promise<ReadonlyMap<ProjectId, readonly ProjectAccessLevel[]>> {
-    const grants = new Map<ProjectId, ProjectAccessLevel[]>()
+  ): Promise<ReadonlyMap<ProjectId, readonly ProjectAccess[]>> {
+    const grants = new Map<ProjectId, ProjectAccess[]>()
     for (const row of await this.#session.all(grantsOn, { ids, teams })) {
       const projectId = row.project_id as ProjectId
-      grants.set(projectId, [...(grants.get(projectId) ?? []), row.access as ProjectAccessLevel])
+      grants.set(projectId, [...(grants.get(projectId) ?? []), projectAccessOf(row)])
     }
     return grants
   }
@@ -119,6 +120,7 @@ const rows = (db: Kysely<Tables>) =>
       "p.auto_destroy_activity_duration",
       "p.default_execution_mode",
       "p.default_agent_pool_id",
+      "p.overwrites_agent_pool",
     ])
 
 const byId = statement((db, { id }: { id: string }) => rows(db).where("p.id", "=", id))
@@ -128,7 +130,7 @@ const defaultOf = statement((db, { organizationId }: { organizationId: string })
 const grantsOn = statement((db, { ids, teams }: { ids: readonly string[]; teams: readonly string[] }, dialect) =>
   db
     .selectFrom("team_projects as g")
-    .select(["g.project_id", "g.access"])
+    .select(["g.project_id", "g.access", "g.custom"])
     .where(among(dialect, sql.ref("g.project_id"), ids))
     .where(among(dialect, sql.ref("g.team_id"), teams)),
 )
@@ -160,6 +162,7 @@ const projectOf = (row: Omit<ProjectRow, "name_folded">): Project => ({
   autoDestroyActivityDuration: row.auto_destroy_activity_duration,
   defaultExecutionMode: row.default_execution_mode as ExecutionMode | null,
   defaultAgentPoolId: row.default_agent_pool_id,
+  overwritesAgentPool: row.default_agent_pool_id !== null || row.overwrites_agent_pool === 1,
 })
 
 const settingsOf = (project: Project) =>
@@ -170,4 +173,5 @@ const settingsOf = (project: Project) =>
     auto_destroy_activity_duration: project.autoDestroyActivityDuration,
     default_execution_mode: project.defaultExecutionMode,
     default_agent_pool_id: project.defaultAgentPoolId,
+    overwrites_agent_pool: project.overwritesAgentPool ? 1 : 0,
   }) satisfies Partial<ProjectRow>

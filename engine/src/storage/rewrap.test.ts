@@ -50,6 +50,7 @@ async function seed(url: string): Promise<{
     "http-url": "https://github.com",
     "api-url": "https://api.github.com",
     "oauth-token-string": "ghp-secret",
+    secret: "client-secret",
   })
   const [token] = (await world.request("GET", "/organizations/acme/oauth-tokens")).body.data
   const sshKey = "-----BEGIN OPENSSH PRIVATE KEY-----\nY2xvbmU=\n-----END OPENSSH PRIVATE KEY-----\n"

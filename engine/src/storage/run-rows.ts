@@ -10,6 +10,7 @@ import { operationOf } from "../workspaces/run-rules.ts"
 import { claimableStatuses, queueStatuses, type RunStatus } from "../workspaces/run-status.ts"
 import type { ClaimScope, OrganizationRunQuery, RunQuery, RunStore } from "../workspaces/run-store.ts"
 import type { Actor } from "../workspaces/workspace.ts"
+import { admitted } from "./agent-pool-rows.ts"
 import { containing } from "./containing.ts"
 import { among } from "./dialect.ts"
 import { sealPaths } from "./seal-paths.ts"
@@ -112,7 +113,10 @@ export class RunRows implements RunStore {
           or cv.ingress_attributes is not null or cv.id = w.current_configuration_version_id)))`)
     if (scope.workspaceId !== undefined) rows = rows.where("r.workspace_id", "=", scope.workspaceId)
     if (scope.agentPoolId === undefined) rows = rows.where(sql<boolean>`${effectiveMode} = 'remote'`)
-    else rows = rows.where(sql<boolean>`${effectiveMode} = 'agent' and ${effectivePool} = ${scope.agentPoolId}`)
+    else
+      rows = rows.where(sql<boolean>`${effectiveMode} = 'agent' and ${effectivePool} = ${scope.agentPoolId}
+      and exists (select 1 from agent_pools where agent_pools.id = ${scope.agentPoolId}
+        and ${admitted(sql.ref("w.id"), sql.ref("w.project_id"))})`)
     if (scope.visibility !== undefined) rows = rows.where(visible(dialect, scope.visibility))
     const found = await this.#session.all(rows.orderBy("r.created_at").orderBy("r.id").limit(limit))
     return found.map((row) => this.#runOf(row))

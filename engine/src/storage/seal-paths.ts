@@ -2,6 +2,7 @@
 // key is put on everything by them (`sealed-places.ts`).
 export const sealPaths = {
   sshKey: (id: string): string => `ssh-keys/${id}`,
+  oauthClientSecret: (id: string): string => `oauth-clients/${id}/secret`,
   oauthToken: (id: string): string => `oauth-tokens/${id}`,
   oauthTokenSshKey: (id: string): string => `oauth-tokens/${id}/ssh-key`,
   webhookSecret: (id: string): string => `webhooks/${id}/secret`,

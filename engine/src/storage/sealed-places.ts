@@ -58,6 +58,13 @@ export const sealedPlaces: readonly SealedPlace[] = [
     path: ({ id }) => sealPaths.sshKey(String(id)),
   },
   {
+    table: "oauth_clients",
+    column: "secret_sealed",
+    key: ["id"],
+    batch: small,
+    path: ({ id }) => sealPaths.oauthClientSecret(String(id)),
+  },
+  {
     table: "oauth_tokens",
     column: "value_sealed",
     key: ["id"],

@@ -21,6 +21,8 @@ export interface Tables {
   project_bindings: ProjectBindingRow
   ssh_keys: SshKeyRow
   agent_pools: AgentPoolRow
+  agent_pool_workspaces: AgentPoolWorkspaceRow
+  agent_pool_projects: AgentPoolProjectRow
   oauth_clients: OauthClientRow
   oauth_tokens: OauthTokenRow
   app_installations: AppInstallationRow
@@ -110,6 +112,8 @@ export interface OrganizationRow {
   plan: string
   cost_estimation_enabled: Flag
   collaborator_auth_policy: string
+  /** JSON object of recorded settings that differ from their defaults; null where none does. */
+  settings: string | null
 }
 
 export interface UserRow {
@@ -122,6 +126,8 @@ export interface UserRow {
   site_admin: Flag
   service_account: Flag
   created_at: number
+  /** Made by an invitation that nobody has taken yet. */
+  invited: Flag | null
 }
 
 export interface OrganizationMembershipRow {
@@ -141,6 +147,9 @@ export interface TeamRow {
   /** JSON object of organization permissions that are true. */
   access: string
   created_at: number
+  sso_team_id: string | null
+  /** Null of teams from before there was a choice: their members do not. */
+  members_manage_token: Flag | null
 }
 
 export interface TeamMemberRow {
@@ -161,7 +170,9 @@ export interface TeamProjectRow {
   id: string
   team_id: string
   project_id: string
+  /** `read` where the access is custom: servers that do not know it yet grant no more. */
   access: string
+  /** JSON of a custom access; counts only beside `read`. */
   custom: string | null
 }
 
@@ -191,6 +202,8 @@ export interface TokenRow {
   bound_cidrs: string | null
   /** Of a service token: the method it has logged in by. */
   auth_method_id: string | null
+  /** Of a token that is for the audit trail of an organization alone. */
+  audit_organization_id: string | null
 }
 
 export interface PolicyRow {
@@ -220,6 +233,8 @@ export interface ProjectRow {
   /** Null inherits the organization's. */
   default_execution_mode: string | null
   default_agent_pool_id: string | null
+  /** Beside a pool it goes without saying; null of projects from before there was more to say. */
+  overwrites_agent_pool: Flag | null
 }
 
 export interface ProjectBindingRow {
@@ -269,6 +284,20 @@ export interface AgentPoolRow {
   name: string
   name_folded: string
   created_at: number
+  /** Null of pools from before there was a choice: they serve the whole organization. */
+  organization_scoped: Flag | null
+}
+
+export interface AgentPoolWorkspaceRow {
+  agent_pool_id: string
+  workspace_id: string
+  /** `allowed` or `excluded`. */
+  rule: string
+}
+
+export interface AgentPoolProjectRow {
+  agent_pool_id: string
+  project_id: string
 }
 
 export interface OauthClientRow {
@@ -279,6 +308,9 @@ export interface OauthClientRow {
   http_url: string
   api_url: string
   created_at: number
+  consumer_key: string | null
+  rsa_public_key: string | null
+  secret_sealed: Uint8Array | null
 }
 
 export interface OauthTokenRow {
@@ -378,7 +410,7 @@ export interface TagRow {
   created_at: number
 }
 
-/** A flat tag is the row with an empty value and a `tag_id` (architecture 0.16). */
+/** A row with a value is a binding. One without is a flat tag where it has a `tag_id`, and a binding where `is_binding` is 1. */
 export interface WorkspaceBindingRow {
   id: string
   organization_id: string
@@ -390,6 +422,7 @@ export interface WorkspaceBindingRow {
   created_at: number
   /** JSON list of texts in order, or null where there are none. */
   owners: string | null
+  is_binding: Flag | null
 }
 
 export interface RemoteStateConsumerRow {

@@ -4,7 +4,15 @@ import { firstPage } from "../core/page.ts"
 import type { Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
 import { bind } from "../tags/bind.ts"
-import { addFlat, changesBetween, removeFlat, type TagBinding } from "../tags/tag-binding.ts"
+import {
+  addAndChange,
+  addFlat,
+  changesBetween,
+  removeFlat,
+  replaceBindings,
+  type TagBinding,
+  type TagEntry,
+} from "../tags/tag-binding.ts"
 import type { Bearer } from "../tags/tag-store.ts"
 import { manualClock } from "../testing/manual-clock.ts"
 import { seededRandom } from "../testing/seeded-random.ts"
@@ -124,7 +132,10 @@ const workspaceRow = (id: string): WorkspaceRow => ({
   kpis_runs_count: null,
 })
 
-type Plan = (present: readonly TagBinding[]) => readonly { readonly key: string; readonly value: string }[]
+const binding = (key: string, value: string): TagEntry => ({ key, value, isTag: false, isBinding: true })
+const flatTag = (key: string): TagEntry => ({ key, value: "", isTag: true, isBinding: false })
+
+type Plan = (present: readonly TagBinding[]) => readonly TagEntry[]
 
 const change = (storage: Storage<Stores>, bearer: Bearer, plan: Plan) =>
   storage.transact(async ({ tags }) => {
@@ -170,15 +181,33 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     expect(await bindings(storage, workspace(1))).toEqual([])
   })
 
-  test("a value given to a flat tag takes it out of the pool, an empty value puts it there", async () => {
+  test("[F-W6] a binding without a value is in the pool only while it is a flat tag too", async () => {
+    await using temporary = await temporaryDatabase(kind)
+    const storage = await populated(temporary.database, 1)
+    const present = () => bindings(storage, workspace(0))
+    await change(storage, workspace(0), (before) => addAndChange(before, [binding("env", "")], []).bindings)
+    expect(await present()).toMatchObject([{ value: "", tagId: null, isTag: false, isBinding: true }])
+    expect(await pool(storage)).toEqual([])
+    await add(storage, 0, "env")
+    expect(await present()).toMatchObject([{ value: "", isTag: true, isBinding: true }])
+    expect(await pool(storage)).toEqual(["env 1"])
+    await change(storage, workspace(0), (before) => replaceBindings(before, [], []).bindings)
+    expect(await present()).toMatchObject([{ value: "", isTag: true, isBinding: false }])
+    await change(storage, workspace(0), (before) => addAndChange(before, [binding("env", "")], []).bindings)
+    await take(storage, 0, "env")
+    expect(await present()).toMatchObject([{ value: "", tagId: null, isTag: false, isBinding: true }])
+    expect(await pool(storage)).toEqual([])
+  })
+
+  test("a value given to a flat tag takes it out of the pool, and a flat tag is put there", async () => {
     await using temporary = await temporaryDatabase(kind)
     const storage = await populated(temporary.database, 1)
     await add(storage, 0, "env")
     const [before] = await bindings(storage, workspace(0))
-    await change(storage, workspace(0), () => [{ key: "env", value: "prod" }])
-    expect(await bindings(storage, workspace(0))).toEqual([{ ...before, value: "prod", tagId: null }])
+    await change(storage, workspace(0), () => [binding("env", "prod")])
+    expect(await bindings(storage, workspace(0))).toEqual([{ ...before, ...binding("env", "prod"), tagId: null }])
     expect(await pool(storage)).toEqual([])
-    await change(storage, workspace(0), () => [{ key: "env", value: "" }])
+    await change(storage, workspace(0), () => [flatTag("env")])
     expect((await bindings(storage, workspace(0)))[0]?.tagId).toMatch(/^tag-/)
     expect(await pool(storage)).toEqual(["env 1"])
   })
@@ -186,11 +215,8 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
   test("a project's bindings are its own, and none of them enters the pool", async () => {
     await using temporary = await temporaryDatabase(kind)
     const storage = await populated(temporary.database, 1)
-    await change(storage, project, () => [
-      { key: "env", value: "prod" },
-      { key: "flat", value: "" },
-    ])
-    await change(storage, project, (present) => present.map(({ key }) => ({ key, value: "new" })))
+    await change(storage, project, () => [binding("env", "prod"), binding("flat", "")])
+    await change(storage, project, (present) => present.map(({ key }) => binding(key, "new")))
     expect((await bindings(storage, project)).map(({ key, value }) => [key, value])).toEqual([
       ["env", "new"],
       ["flat", "new"],
@@ -206,12 +232,12 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     const owners = ["kubernetes:acme/default/api", "pulumi:site/prod"]
     for (const bearer of [workspace(0), project]) {
       await change(storage, bearer, () => [
-        { key: "env", value: "prod", owners },
-        { key: "flat", value: "", owners: ["a"] },
+        { ...binding("env", "prod"), owners },
+        { ...binding("flat", ""), owners: ["a"] },
       ])
       const heldBy = async () => (await bindings(storage, bearer)).map((binding) => binding.owners)
       expect(await heldBy()).toEqual([owners, ["a"]])
-      await change(storage, bearer, (present) => present.map(({ key, value }) => ({ key, value: `${value}1` })))
+      await change(storage, bearer, (present) => present.map(({ key, value }) => binding(key, `${value}1`)))
       expect(await heldBy()).toEqual([owners, ["a"]])
       await change(storage, bearer, (present) => present.map((binding) => ({ ...binding, owners: [] })))
       expect(await heldBy()).toEqual([[], []])
@@ -222,7 +248,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     await using temporary = await temporaryDatabase(kind)
     const storage = await populated(temporary.database, 3)
     const give = (index: number, owners: readonly string[]) =>
-      change(storage, workspace(index), () => [{ key: "t", value: "", owners }])
+      change(storage, workspace(index), () => [{ ...flatTag("t"), owners }])
     await Promise.all([give(0, ["a"]), give(1, []), give(2, ["a", "b"])])
     const ids = (await storage.read(({ tags }) => tags.findNamed(organizationId, ["t"]))).map(({ id }) => id)
     const heldByOthersThan = (owner: string) => storage.read(({ tags }) => tags.heldByOthers(ids, owner))
@@ -260,7 +286,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
     await using temporary = await temporaryDatabase(kind)
     const storage = await populated(temporary.database, 1)
     await add(storage, 0, ...Array.from({ length: 25 }, (_, index) => `t${index + 10}`))
-    await change(storage, workspace(0), (present) => [...present, { key: "a", value: "1" }])
+    await change(storage, workspace(0), (present) => [...present, binding("a", "1")])
     const read = (number: number) =>
       storage.read(({ tags }) => tags.tagsOf("ws-0" as WorkspaceId, { ...firstPage, number }))
     const [first, second] = [await read(1), await read(2)]

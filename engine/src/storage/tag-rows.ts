@@ -8,7 +8,7 @@ import { containing } from "./containing.ts"
 import { among } from "./dialect.ts"
 import { selectPage } from "./select-page.ts"
 import { OutdatedSnapshot, type Session, statement, UniqueViolation } from "./session.ts"
-import type { Tables, TagRow } from "./tables.ts"
+import type { Flag, Tables, TagRow } from "./tables.ts"
 
 /** Rows of one insert: both dialects bound the parameters of a statement. */
 const rowsPerInsert = 500
@@ -125,6 +125,7 @@ export class TagRows implements TagStore {
         ...bindingColumns(binding, bearer),
         workspace_id: bearer.id,
         tag_id: tagId,
+        is_binding: isBindingFlag(binding),
       }))
       // To build and bind a statement for many costs more than to insert them.
       await orOutdated(() =>
@@ -143,14 +144,15 @@ export class TagRows implements TagStore {
       )
   }
 
-  async updateBinding({ kind }: Bearer, { id, key, value, tagId, owners }: TagBinding): Promise<void> {
+  async updateBinding({ kind }: Bearer, binding: TagBinding): Promise<void> {
     const { db } = this.#session
+    const { id, key, value, tagId, owners } = binding
     const changed = { key, value, owners: ownersText(owners) }
     await this.#session.run(
       kind === "workspace"
         ? db
             .updateTable("workspace_bindings")
-            .set({ ...changed, tag_id: tagId })
+            .set({ ...changed, tag_id: tagId, is_binding: isBindingFlag(binding) })
             .where("id", "=", id)
         : db.updateTable("project_bindings").set(changed).where("id", "=", id),
     )
@@ -251,7 +253,16 @@ const removeUnusedTags = statement((db, { ids }: Ids, dialect) =>
 const workspaceBindings = statement((db, { ids }: Ids, dialect) =>
   db
     .selectFrom("workspace_bindings as b")
-    .select(["b.workspace_id as bearer_id", "b.id", "b.tag_id", "b.key", "b.value", "b.created_at", "b.owners"])
+    .select([
+      "b.workspace_id as bearer_id",
+      "b.id",
+      "b.tag_id",
+      "b.is_binding",
+      "b.key",
+      "b.value",
+      "b.created_at",
+      "b.owners",
+    ])
     .where(among(dialect, sql.ref("b.workspace_id"), ids))
     .orderBy("b.workspace_id")
     .orderBy("b.key_folded"),
@@ -263,6 +274,7 @@ const projectBindings = statement((db, { ids }: Ids, dialect) =>
       "b.project_id as bearer_id",
       "b.id",
       sql<null>`null`.as("tag_id"),
+      sql<1>`1`.as("is_binding"),
       "b.key",
       "b.value",
       "b.created_at",
@@ -316,6 +328,7 @@ const tagRowOf = (tag: Tag): TagRow => ({
 const bindingOf = (row: {
   readonly id: string
   readonly tag_id: string | null
+  readonly is_binding: number | null
   readonly key: string
   readonly value: string
   readonly created_at: number
@@ -323,6 +336,8 @@ const bindingOf = (row: {
 }): TagBinding => ({
   id: row.id,
   tagId: row.tag_id as TagId | null,
+  isTag: row.tag_id !== null,
+  isBinding: row.value !== "" || row.is_binding === 1,
   key: row.key,
   value: row.value,
   createdAt: row.created_at,
@@ -330,6 +345,8 @@ const bindingOf = (row: {
 })
 
 const nobody: readonly string[] = []
+
+const isBindingFlag = ({ isBinding }: Pick<TagBinding, "isBinding">): Flag => (isBinding ? 1 : 0)
 
 /** Of the same owners always the same. */
 const ownersText = (owners: readonly string[]): string | null => (owners.length === 0 ? null : JSON.stringify(owners))
@@ -340,12 +357,13 @@ const insertManyBindings = statement<{ readonly rows: string }, unknown>((_db, {
   const instant = dialect === "sqlite" ? member("created_at") : sql`(${member("created_at")})::bigint`
   const source =
     dialect === "sqlite" ? sql`json_each(${rows}) as r` : sql`json_array_elements(${rows}::json) as r (value)`
-  return sql`insert into workspace_bindings (${sql.join(texts.map((name) => sql.ref(name)))}, created_at)
-    select ${sql.join(texts.map(member))}, ${instant} from ${source}`
+  const flag = dialect === "sqlite" ? member("is_binding") : sql`(${member("is_binding")})::smallint`
+  return sql`insert into workspace_bindings (${sql.join(texts.map((name) => sql.ref(name)))}, created_at, is_binding)
+    select ${sql.join(texts.map(member))}, ${instant}, ${flag} from ${source}`
 })
 
 const bindingColumns = (
-  { id, key, value, createdAt, owners }: Omit<TagBinding, "tagId">,
+  { id, key, value, createdAt, owners }: Omit<TagBinding, "tagId" | "isTag" | "isBinding">,
   { organizationId }: Bearer,
 ) => ({
   id,

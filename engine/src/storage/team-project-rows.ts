@@ -1,8 +1,8 @@
 import type { Kysely } from "kysely"
 import type { ProjectId, TeamId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
-import type { ProjectAccessLevel } from "../organizations/project-permissions.ts"
 import type { TeamProject, TeamProjectStore } from "../organizations/team-project.ts"
+import { projectAccessColumns, projectAccessOf } from "./access-rows.ts"
 import { selectPage } from "./select-page.ts"
 import { type Session, statement } from "./session.ts"
 import type { Tables, TeamProjectRow } from "./tables.ts"
@@ -30,16 +30,17 @@ export class TeamProjectRows implements TeamProjectStore {
       id: access.id,
       team_id: access.teamId,
       project_id: access.projectId,
-      access: access.access,
-      custom: null,
+      ...projectAccessColumns(access),
     }
     await refuseTaken(() => this.#session.run(this.#session.db.insertInto("team_projects").values(row)), {
       team: { field: ["team", "id"], detail: "Team has already been given access to the project" },
     })
   }
 
-  async save({ id, access }: TeamProject): Promise<void> {
-    await this.#session.run(this.#session.db.updateTable("team_projects").set({ access }).where("id", "=", id))
+  async save(access: TeamProject): Promise<void> {
+    await this.#session.run(
+      this.#session.db.updateTable("team_projects").set(projectAccessColumns(access)).where("id", "=", access.id),
+    )
   }
 
   async remove(id: string): Promise<void> {
@@ -48,13 +49,13 @@ export class TeamProjectRows implements TeamProjectStore {
 }
 
 const rows = (db: Kysely<Tables>) =>
-  db.selectFrom("team_projects as g").select(["g.id", "g.team_id", "g.project_id", "g.access"])
+  db.selectFrom("team_projects as g").select(["g.id", "g.team_id", "g.project_id", "g.access", "g.custom"])
 
 const byId = statement((db, { id }: { id: string }) => rows(db).where("g.id", "=", id))
 
-const accessOf = (row: Omit<TeamProjectRow, "custom">): TeamProject => ({
+const accessOf = (row: TeamProjectRow): TeamProject => ({
   id: row.id,
   teamId: row.team_id as TeamId,
   projectId: row.project_id as ProjectId,
-  access: row.access as ProjectAccessLevel,
+  ...projectAccessOf(row),
 })

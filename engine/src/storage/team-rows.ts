@@ -112,7 +112,16 @@ export class TeamRows implements TeamStore {
 const rows = (db: Kysely<Tables>) =>
   db
     .selectFrom("teams as t")
-    .select(["t.id", "t.organization_id", "t.name", "t.visibility", "t.access", "t.created_at"])
+    .select([
+      "t.id",
+      "t.organization_id",
+      "t.name",
+      "t.visibility",
+      "t.access",
+      "t.created_at",
+      "t.sso_team_id",
+      "t.members_manage_token",
+    ])
 
 const byIds = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
   rows(db).where(among(dialect, sql.ref("t.id"), ids)),
@@ -175,6 +184,8 @@ const teamOf = (row: Omit<TeamRow, "name_folded">): Team => ({
   name: row.name,
   visibility: row.visibility as TeamVisibility,
   access: { ...noOrganizationAccess, ...(JSON.parse(row.access) as Partial<OrganizationAccess>) },
+  ssoTeamId: row.sso_team_id,
+  allowMemberTokenManagement: row.members_manage_token === 1,
   createdAt: row.created_at,
 })
 
@@ -184,4 +195,6 @@ const settingsOf = (team: Team) =>
     name_folded: foldName(team.name),
     visibility: team.visibility,
     access: JSON.stringify(Object.fromEntries(Object.entries(team.access).filter(([, held]) => held))),
+    sso_team_id: team.ssoTeamId,
+    members_manage_token: team.allowMemberTokenManagement ? 1 : 0,
   }) satisfies Partial<TeamRow>

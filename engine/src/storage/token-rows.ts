@@ -52,6 +52,7 @@ export class TokenRows implements TokenStore {
       service: null,
       bound_cidrs: null,
       auth_method_id: null,
+      audit_organization_id: owner.kind === "audit-trails" ? owner.organizationId : null,
     }
     await this.#session.run(this.#session.db.insertInto("tokens").values(row))
   }
@@ -80,6 +81,7 @@ const rows = (db: Kysely<Tables>) =>
       "k.team_id",
       "k.organization_id",
       "k.agent_pool_id",
+      "k.audit_organization_id",
       "k.description",
       "k.created_by",
       "k.created_at",
@@ -97,6 +99,8 @@ function ownedBy(db: Kysely<Tables>, owner: TokenOwner) {
       return rows(db).where("k.team_id", "=", owner.teamId)
     case "organization":
       return rows(db).where("k.organization_id", "=", owner.organizationId)
+    case "audit-trails":
+      return rows(db).where("k.audit_organization_id", "=", owner.organizationId)
     case "agent-pool":
       return rows(db).where("k.agent_pool_id", "=", owner.agentPoolId)
     default:
@@ -118,6 +122,8 @@ function ownerOf(row: Row): TokenOwner | undefined {
   if (row.team_id !== null) return { kind: "team", teamId: row.team_id as TeamId }
   if (row.organization_id !== null)
     return { kind: "organization", organizationId: row.organization_id as OrganizationId }
+  if (row.audit_organization_id !== null)
+    return { kind: "audit-trails", organizationId: row.audit_organization_id as OrganizationId }
   return row.agent_pool_id === null ? undefined : { kind: "agent-pool", agentPoolId: row.agent_pool_id }
 }
 

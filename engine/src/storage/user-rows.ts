@@ -77,7 +77,7 @@ const taken = {
 const rows = (db: Kysely<Tables>) =>
   db
     .selectFrom("users as u")
-    .select(["u.id", "u.username", "u.email", "u.site_admin", "u.service_account", "u.created_at"])
+    .select(["u.id", "u.username", "u.email", "u.site_admin", "u.service_account", "u.invited", "u.created_at"])
 
 const byId = statement((db, { id }: { id: string }) => rows(db).where("u.id", "=", id))
 const byIds = statement((db, { ids }: { ids: readonly string[] }, dialect) =>
@@ -102,6 +102,7 @@ const userOf = (row: Omit<UserRow, "username_folded" | "email_folded">): User =>
   email: row.email,
   siteAdmin: row.site_admin === 1,
   serviceAccount: row.service_account === 1,
+  invited: row.invited === 1,
   createdAt: row.created_at,
 })
 
@@ -114,4 +115,5 @@ const settingsOf = (user: User) =>
     email_folded: user.email === "" ? null : foldName(user.email),
     site_admin: user.siteAdmin ? 1 : 0,
     service_account: user.serviceAccount ? 1 : 0,
+    invited: user.invited ? 1 : 0,
   }) satisfies Partial<UserRow>

@@ -66,13 +66,23 @@ export class VcsConnectionRows implements VcsConnectionStore {
         service_provider: client.serviceProvider,
         http_url: client.httpUrl,
         api_url: client.apiUrl,
+        consumer_key: client.key,
+        rsa_public_key: client.rsaPublicKey,
+        secret_sealed: null,
         created_at: client.createdAt,
       }),
     )
   }
 
-  async saveClient({ id, name }: OauthClient): Promise<void> {
-    await this.#session.run(this.#session.db.updateTable("oauth_clients").set({ name }).where("id", "=", id))
+  async saveClient({ id, name, key, rsaPublicKey }: OauthClient): Promise<void> {
+    const changed = { name, consumer_key: key, rsa_public_key: rsaPublicKey }
+    await this.#session.run(this.#session.db.updateTable("oauth_clients").set(changed).where("id", "=", id))
+  }
+
+  async saveClientSecret(id: string, secret: string | null): Promise<void> {
+    const secret_sealed =
+      secret === null ? null : this.#sealer.seal(sealPaths.oauthClientSecret(id), Buffer.from(secret))
+    await this.#session.run(this.#session.db.updateTable("oauth_clients").set({ secret_sealed }).where("id", "=", id))
   }
 
   async removeClient(id: string): Promise<void> {
@@ -214,6 +224,8 @@ const clientColumns = [
   "service_provider",
   "http_url",
   "api_url",
+  "consumer_key",
+  "rsa_public_key",
   "created_at",
 ] as const satisfies readonly (keyof OauthClientRow)[]
 const tokenColumns = [
@@ -232,13 +244,15 @@ const installationColumns = [
   "created_at",
 ] as const satisfies readonly (keyof AppInstallationRow)[]
 
-const clientOf = (row: OauthClientRow): OauthClient => ({
+const clientOf = (row: Omit<OauthClientRow, "secret_sealed">): OauthClient => ({
   id: row.id,
   organizationId: row.organization_id as OrganizationId,
   name: row.name,
   serviceProvider: row.service_provider as ServiceProvider,
   httpUrl: row.http_url,
   apiUrl: row.api_url,
+  key: row.consumer_key ?? "",
+  rsaPublicKey: row.rsa_public_key ?? "",
   createdAt: row.created_at,
 })
 

@@ -66,6 +66,9 @@ const known: readonly Known[] = Array.from({ length: 70 }, (_, index) => ({
   granted: below(4) === 0,
 }))
 
+/** Without a value every second workspace has flat tags, and the others have bindings. */
+const isBinding = (workspace: Known, value: string): boolean => value !== "" || known.indexOf(workspace) % 2 === 1
+
 async function seed(session: Session): Promise<void> {
   const { db } = session
   for (const id of [organizationId, strangers])
@@ -145,6 +148,7 @@ async function seed(session: Session): Promise<void> {
     releases: knownReleases(),
     nameIsTaken: false,
     agentPoolExists: false,
+    agentPoolAdmits: true,
     oauthTokenExists: false,
     appInstallationExists: false,
   } as const
@@ -171,6 +175,7 @@ async function seed(session: Session): Promise<void> {
           key_folded: key,
           value,
           created_at: 0,
+          is_binding: isBinding(workspace, value) ? 1 : 0,
         }),
       )
     if (workspace.granted && organization === organizationId)
@@ -195,10 +200,18 @@ const granted: Visibility = { organizationId, all: false, teams: [teamId] }
 
 /** What the list must be, in order. */
 function expectedIds(query: WorkspaceQuery, visibility: Visibility): WorkspaceId[] {
-  const effective = (workspace: Known) => new Map([...(projectBindings[workspace.project] ?? []), ...workspace.own])
+  // A flat tag hides no binding of the project.
+  const carried = (workspace: Known) => [
+    ...workspace.own,
+    ...[...(projectBindings[workspace.project] ?? [])].filter(([key]) => {
+      const value = workspace.own.get(key)
+      return value === undefined || !isBinding(workspace, value)
+    }),
+  ]
   const matches = (workspace: Known): boolean => {
     const name = workspace.name.toLowerCase()
-    const bindings = effective(workspace)
+    const bindings = carried(workspace)
+    const isCarried = (tag: string) => bindings.some(([key]) => key === tag.toLowerCase())
     const pattern = query.wildcardName
       ?.toLowerCase()
       .split("*")
@@ -208,14 +221,14 @@ function expectedIds(query: WorkspaceQuery, visibility: Visibility): WorkspaceId
       (visibility.all || workspace.granted || projectGranted[workspace.project] === true) &&
       (query.name === undefined || name.includes(query.name.toLowerCase())) &&
       (pattern === undefined || new RegExp(`^${pattern}$`).test(name)) &&
-      (query.tags ?? []).every((tag) => bindings.has(tag.toLowerCase())) &&
-      !(query.excludeTags ?? []).some((tag) => bindings.has(tag.toLowerCase())) &&
+      (query.tags ?? []).every(isCarried) &&
+      !(query.excludeTags ?? []).some(isCarried) &&
       (query.projectId === undefined || projectIds[workspace.project] === query.projectId) &&
       (query.currentRunStatus === undefined || query.currentRunStatus.includes(workspace.run?.status ?? "")) &&
       (query.tagged ?? []).every(
         ({ key = "", value = "" }) =>
           (key === "" && value === "") ||
-          [...bindings].some(([k, v]) => (key === "" || k === key.toLowerCase()) && (value === "" || v === value)),
+          bindings.some(([k, v]) => (key === "" || k === key.toLowerCase()) && (value === "" || v === value)),
       )
     )
   }

@@ -250,8 +250,10 @@ function boundTo(
     pairKey,
     projects: pairs.filter((pair) => pair.key === pairKey).map(({ projectId }) => projectId),
   }))
+  // A flat tag is no binding, and hides none of the project's.
   const notOwn = (id: string, pairKey: string) =>
-    sql`not exists (select 1 from workspace_bindings as o where o.workspace_id = ${sql.ref(id)} and o.key_folded = ${pairKey})`
+    sql`not exists (select 1 from workspace_bindings as o where o.workspace_id = ${sql.ref(id)}
+      and o.key_folded = ${pairKey} and (o.value <> '' or o.is_binding = 1))`
   return {
     ids: sql.join(
       [

@@ -449,7 +449,7 @@ interface RelatedConditions {
 /** One query for all that hangs on workspaces, because each costs more to ask than to answer. */
 const relatedRows = ({ bindings, variables, outputs }: RelatedConditions) => sql<RelatedRow>`
   select b.workspace_id as owner, 'tag' as kind, b.key as text, 0 as place, b.key_folded as sorted
-    from workspace_bindings as b where ${bindings} and b.value = ''
+    from workspace_bindings as b where ${bindings} and b.tag_id is not null
   union all select v.workspace_id, 'variable', v.id, v.created_at, v.id from variables as v where ${variables}
   union all select o.state_version_id, 'output', o.id, o.position, o.id from state_version_outputs as o where ${outputs}
   order by place, sorted`

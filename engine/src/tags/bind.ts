@@ -2,7 +2,7 @@ import { newId, newOrderedId, type TagId } from "../core/ids.ts"
 import type { RandomSource } from "../core/random.ts"
 import type { Instant } from "../core/time.ts"
 import { foldTag, type Tag } from "./tag.ts"
-import { type BindingChange, isFlat } from "./tag-binding.ts"
+import type { BindingChange } from "./tag-binding.ts"
 import type { Bearer, TagStore } from "./tag-store.ts"
 
 export interface BearerChange {
@@ -20,8 +20,8 @@ export async function bind(
   made: { readonly now: Instant; readonly random: RandomSource },
 ): Promise<void> {
   const tagIds = await ensureTags(store, changes, made)
-  const tagIdOf = (bearer: Bearer, key: string, value: string) =>
-    bearer.kind === "workspace" && value === "" ? (tagIds.get(foldTag(key)) ?? null) : null
+  const tagIdOf = (bearer: Bearer, key: string, isTag: boolean) =>
+    bearer.kind === "workspace" && isTag ? (tagIds.get(foldTag(key)) ?? null) : null
   const left = new Set<TagId>()
   for (const { bearer, change } of changes) {
     await store.removeBindings(
@@ -29,24 +29,23 @@ export async function bind(
       change.remove.map(({ id }) => id),
     )
     for (const { tagId } of change.remove) if (tagId !== null) left.add(tagId)
-    for (const { key, value, present, owners = present?.owners } of change.put) {
+    for (const { present, owners = present?.owners, ...entry } of change.put) {
       if (present === undefined) continue
-      const tagId = tagIdOf(bearer, key, value)
-      await store.updateBinding(bearer, { ...present, key, value, tagId, owners: owners ?? [] })
+      const tagId = tagIdOf(bearer, entry.key, entry.isTag)
+      await store.updateBinding(bearer, { ...present, ...entry, tagId, owners: owners ?? [] })
       if (present.tagId !== null && present.tagId !== tagId) left.add(present.tagId)
     }
   }
   await store.insertBindings(
     changes.flatMap(({ bearer, change }) =>
-      change.put.flatMap(({ key, value, present, owners = [] }) =>
+      change.put.flatMap(({ present, owners = [], ...entry }) =>
         present === undefined
           ? [
               {
                 bearer,
                 id: newOrderedId("tb", made.random, made.now),
-                key,
-                value,
-                tagId: tagIdOf(bearer, key, value),
+                ...entry,
+                tagId: tagIdOf(bearer, entry.key, entry.isTag),
                 createdAt: made.now,
                 owners,
               },
@@ -66,7 +65,7 @@ async function ensureTags(
   const drafts = new Map<string, Tag>()
   for (const { bearer, change } of changes) {
     if (bearer.kind !== "workspace") continue
-    for (const { key } of change.put.filter(isFlat)) {
+    for (const { key } of change.put.filter(({ isTag }) => isTag)) {
       const folded = foldTag(key)
       if (drafts.has(folded)) continue
       drafts.set(folded, {

@@ -15,19 +15,20 @@ import type { Binding } from "./tag-binding.ts"
 
 const prefix = ["data"]
 
-/** "env=prod@a,b" is held by a and b, "net" by nobody in particular. */
+/** "env=prod@a,b" is held by a and b, the flat tag "net" by no owner, "net=" is a binding without a value, "net&" both. */
 const held = (text: string): HeldBinding[] =>
   text.split(" ").flatMap((word) => {
     if (word === "") return []
     const [binding = "", owners] = word.split("@")
-    const [key = "", value = ""] = binding.split("=")
-    return [{ key, value, owners: owners === undefined ? [] : owners.split(",") }]
+    const [key = "", value = ""] = binding.replace("&", "").split("=")
+    const views = { isTag: !binding.includes("="), isBinding: /[=&]/.test(binding) }
+    return [{ key, value, ...views, owners: owners === undefined ? [] : owners.split(",") }]
   })
 const plain = (text: string): Binding[] => held(text).map(({ key, value }) => ({ key, value }))
 const told = (bindings: readonly HeldBinding[]): string =>
   bindings
-    .map(({ key, value, owners }) => {
-      const binding = value === "" ? key : `${key}=${value}`
+    .map(({ key, value, isTag, isBinding, owners }) => {
+      const binding = isBinding ? `${key}${isTag ? "&" : `=${value}`}` : key
       return owners.length === 0 ? binding : `${binding}@${owners.join(",")}`
     })
     .join(" ")
@@ -69,6 +70,7 @@ describe("a write by an owner", () => {
     { verb: "add", given: "t", present: "t@it", after: "t@it,me" },
     { verb: "add", given: "T", present: "t@you", after: "t@me,you" },
     { verb: "add", given: "t", present: "u w=1@it", after: "u w=1@it t@me" },
+    { verb: "add", given: "t", present: "t=@it", after: "t&@it,me" },
 
     { verb: "remove", given: "t", present: "", after: "" },
     { verb: "remove", given: "t", present: "t", after: "" },
@@ -76,6 +78,8 @@ describe("a write by an owner", () => {
     { verb: "remove", given: "t", present: "t@it,me", after: "t@it" },
     { verb: "remove", given: "t", present: "t@it", after: "t@it" },
     { verb: "remove", given: "k", present: "k=v@me", after: "k=v@me" },
+    { verb: "remove", given: "t", present: "t&@me", after: "t=@me" },
+    { verb: "remove", given: "t", present: "t=@me", after: "t=@me" },
 
     { verb: "bind", given: "k=v", present: "", after: "k=v@me" },
     { verb: "bind", given: "k=v", present: "k=v", after: "k=v@me" },
@@ -84,7 +88,8 @@ describe("a write by an owner", () => {
     { verb: "bind", given: "K=v", present: "k=v@me", after: "K=v@me" },
     { verb: "bind", given: "k=v", present: "k=v@it", after: "k=v@it,me" },
     { verb: "bind", given: "k=v", present: "k=v@it,me", after: "k=v@it,me" },
-    { verb: "bind", given: "t", present: "t@it", after: "t@it,me" },
+    { verb: "bind", given: "t", present: "t@it", after: "t&@it,me" },
+    { verb: "bind", given: "t", present: "", after: "t=@me" },
     { verb: "bind", given: "t=v", present: "t@me", after: "t=v@me" },
     { verb: "bind", given: "k=v", present: "l=1@me m=1", after: "l=1@me m=1 k=v@me" },
 
@@ -92,7 +97,8 @@ describe("a write by an owner", () => {
     { verb: "replace", given: "", present: "t@me u w=1@it", after: "t@me u w=1@it" },
     { verb: "replace", given: "k=w", present: "k=v@me l=1@me", after: "k=w@me" },
     { verb: "replace", given: "k=v l=1", present: "k=v@it l=1", after: "k=v@it,me l=1@me" },
-    { verb: "replace all", given: "k=v", present: "t@me u@it v k=v@it", after: "u@it v k=v@it,me" },
+    { verb: "replace", given: "", present: "t&@me u=@me", after: "t@me" },
+    { verb: "replace all", given: "k=v", present: "t=@me u=@it v= k=v@it", after: "u=@it v= k=v@it,me" },
   ])("$verb [$given] makes [$after] of [$present]", ({ verb, given, present, after }) => {
     const plan = verbs[verb]("me", held(present), given)
     expect(told(plan.bindings)).toBe(after)
@@ -131,8 +137,8 @@ describe("a write by an owner", () => {
   test(`one of ${ownersMaximum} owners stays, and there is no room for another`, () => {
     const owners = Array.from({ length: ownersMaximum }, (_, index) => `o${index}`)
     for (const present of [
-      { key: "t", value: "", owners },
-      { key: "t", value: "v", owners },
+      { key: "t", value: "", isTag: true, isBinding: false, owners },
+      { key: "t", value: "v", isTag: false, isBinding: true, owners },
     ]) {
       const write = (owner: string) =>
         present.value === "" ? addFlatAs(owner, [present], ["t"], prefix) : bindAs(owner, [present], [present], prefix)
@@ -156,13 +162,15 @@ describe("a write without an owner", () => {
     { verb: "remove", given: "t", present: "t@it,me", after: "" },
     { verb: "bind", given: "k=w l=1", present: "k=v@it", after: "k=w@it l=1" },
     { verb: "replace", given: "l=1", present: "k=v@it t@it l=1@it,me", after: "t@it l=1@it,me" },
-    { verb: "replace all", given: "l=1", present: "k=v@it t@it", after: "l=1" },
+    { verb: "replace all", given: "l=1", present: "k=v@it t=@it", after: "l=1" },
   ])("$verb [$given] does with [$present] what it always did: [$after]", ({ verb, given, present, after }) => {
     const plan = verbs[verb](undefined, held(present), given)
     expect(told(plan.bindings)).toBe(after)
     expect([plan.faults, plan.conflicts]).toEqual([[], []])
   })
 })
+
+const viewsOf = (value: string) => ({ isTag: value === "", isBinding: value !== "" })
 
 describe("whatever owners write", () => {
   const owner = constantFrom("a", "b", "c")
@@ -177,7 +185,9 @@ describe("whatever owners write", () => {
   const present = uniqueArray(
     record({ key, value: constantFrom("", "1", "2"), owners: oneof(constant([]), uniqueArray(owner)) }),
     { selector: fold },
-  ).map((bindings) => bindings.map((one) => ({ ...one, owners: one.owners.toSorted() })))
+  ).map((bindings) => bindings.map((one) => ({ ...one, ...viewsOf(one.value), owners: one.owners.toSorted() })))
+  /** Of a project, which has no flat tags. */
+  const bindingsOnly = present.map((bindings) => bindings.map((one) => ({ ...one, isTag: false, isBinding: true })))
   const written = (bindings: readonly Binding[]) =>
     bindings.map(({ key, value }) => (value === "" ? key : `${key}=${value}`)).join(" ")
 
@@ -205,7 +215,7 @@ describe("whatever owners write", () => {
 
   test("a replacement holds exactly what it names", () => {
     assert(
-      property(present, owner, uniqueArray(binding, { selector: fold, maxLength: 4 }), (before, owner, given) => {
+      property(bindingsOnly, owner, uniqueArray(binding, { selector: fold, maxLength: 4 }), (before, owner, given) => {
         const plan = replaceAllAs(owner, before, given, prefix)
         if (plan.faults.length + plan.conflicts.length > 0) return
         const mine = plan.bindings.filter(({ owners }) => owners.includes(owner))

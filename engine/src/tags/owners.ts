@@ -7,22 +7,25 @@
 //   remove                         gone            gone           others'            as it is
 //   replace that does not name it  as it is        gone           others'            as it is
 //
-// A binding is the key with its spelling and its value, and a flat tag is one without a value (architecture 0.16). Who adds a flat
-// tag says nothing of its spelling.
+// A binding is the key with its spelling and its value; a flat tag and a binding without a value share their owners. Who adds a
+// flat tag says nothing of its spelling.
 import { conflict, type Fault, type FieldPath, refuseFaults } from "../core/errors.ts"
 import { foldTag } from "./tag.ts"
 import {
   addAndChange,
   addFlat,
   type Binding,
-  isFlat,
+  hasValue,
   type PlannedBindings,
   removeFlat,
-  replaceValued,
+  replaceBindings,
+  type TagEntry,
+  withoutBinding,
+  withoutTag,
 } from "./tag-binding.ts"
 
 /** A binding with those who hold it, in order. */
-export type HeldBinding = Binding & { readonly owners: readonly string[] }
+export type HeldBinding = TagEntry & { readonly owners: readonly string[] }
 
 export interface HeldPlan extends PlannedBindings {
   readonly bindings: readonly HeldBinding[]
@@ -53,39 +56,40 @@ export function bindAs(
   const before = byKey(present)
   const indexes = new Map(given.map(({ key }, index) => [foldTag(key), index]))
   const conflicts: Fault[] = []
-  const after = bindings.map(({ key, value }): HeldBinding => {
+  const after = bindings.map((entry): HeldBinding => {
+    const { key, value } = entry
     const found = before.get(foldTag(key))
     const index = indexes.get(foldTag(key))
     const owners = found?.owners ?? []
-    if (index === undefined) return { key, value, owners }
+    if (index === undefined) return { ...entry, owners }
     const others = owners.filter((one) => one !== owner)
     const same = found === undefined || (found.key === key && found.value === value)
     const refusal = same || others.length === 0 ? roomFor(owner, found) : clash(owner, others, found, { key, value })
     if (refusal !== undefined) conflicts.push({ detail: refusal, field: [...prefix, index, "value"] })
-    return { key, value, owners: joined(owner, owners) }
+    return { ...entry, owners: joined(owner, owners) }
   })
   return { bindings: after, faults, conflicts }
 }
 
-/** Exactly these with a value: all there are, or of an owner those that it holds. */
+/** Exactly these bindings: all there are, or of an owner those that it holds. */
 export function replaceAs(
   owner: Owner,
   present: readonly HeldBinding[],
   wanted: readonly Binding[],
   prefix: FieldPath,
 ): HeldPlan {
-  if (owner === undefined) return heldAsBefore(present, replaceValued(present, wanted, prefix))
-  return bindAs(owner, withoutMine(owner, present, wanted, isFlat), wanted, prefix)
+  if (owner === undefined) return heldAsBefore(present, replaceBindings(present, wanted, prefix))
+  return bindAs(owner, withoutMine(owner, present, wanted), wanted, prefix)
 }
 
-/** The same of flat tags too. */
+/** The same of a project, which has no flat tags. */
 export function replaceAllAs(
   owner: Owner,
   present: readonly HeldBinding[],
   wanted: readonly Binding[],
   prefix: FieldPath,
 ): HeldPlan {
-  const before = owner === undefined ? [] : withoutMine(owner, present, wanted, () => false)
+  const before = owner === undefined ? [] : withoutMine(owner, present, wanted)
   const plan = bindAs(owner, before, wanted, prefix)
   return owner === undefined ? heldAsBefore(present, plan) : plan
 }
@@ -102,7 +106,7 @@ export function addFlatAs(
   const conflicts: Fault[] = []
   const bindings = planned.bindings.map((binding) => {
     const index = indexes.get(foldTag(binding.key))
-    if (index === undefined || !isFlat(binding)) return binding
+    if (index === undefined || hasValue(binding)) return binding
     const refusal = roomFor(owner, binding)
     if (refusal !== undefined) conflicts.push({ detail: refusal, field: [...prefix, index, "name"] })
     return { ...binding, owners: joined(owner, binding.owners) }
@@ -115,25 +119,25 @@ export function removeFlatAs(owner: Owner, present: readonly HeldBinding[], name
   if (owner === undefined) return { bindings: removeFlat(present, names), ...nothing }
   const meant = new Set(names.map(foldTag))
   const bindings = present.flatMap((binding) => {
-    if (!isFlat(binding) || !meant.has(foldTag(binding.key))) return [binding]
+    if (!binding.isTag || !meant.has(foldTag(binding.key))) return [binding]
     const owners = binding.owners.filter((one) => one !== owner)
-    return owners.length === 0 ? [] : [{ ...binding, owners }]
+    // Whoever else holds the entry may hold it for the tag; one that is left as a binding stays with its owner.
+    return owners.length === 0 ? withoutTag(binding) : [{ ...binding, owners }]
   })
   return { bindings, ...nothing }
 }
 
-/** What an owner no longer names it lets go, unless it `stays` whoever holds it. */
+/** Bindings that an owner no longer names are its own no longer; flat tags stay. */
 const withoutMine = (
   owner: string,
   present: readonly HeldBinding[],
   wanted: readonly Binding[],
-  stays: (binding: Binding) => boolean,
 ): readonly HeldBinding[] => {
   const named = new Set(wanted.map(({ key }) => foldTag(key)))
   return present.flatMap((binding) => {
-    if (stays(binding) || named.has(foldTag(binding.key)) || !binding.owners.includes(owner)) return [binding]
+    if (!binding.isBinding || named.has(foldTag(binding.key)) || !binding.owners.includes(owner)) return [binding]
     const owners = binding.owners.filter((one) => one !== owner)
-    return owners.length === 0 ? [] : [{ ...binding, owners }]
+    return owners.length === 0 ? withoutBinding(binding) : [{ ...binding, owners }]
   })
 }
 
@@ -144,7 +148,7 @@ const byKey = (bindings: readonly HeldBinding[]): ReadonlyMap<string, HeldBindin
 function heldAsBefore(present: readonly HeldBinding[], { bindings, faults }: PlannedBindings): HeldPlan {
   const before = byKey(present)
   return {
-    bindings: bindings.map(({ key, value }) => ({ key, value, owners: before.get(foldTag(key))?.owners ?? [] })),
+    bindings: bindings.map((entry) => ({ ...entry, owners: before.get(foldTag(entry.key))?.owners ?? [] })),
     faults,
     conflicts: [],
   }

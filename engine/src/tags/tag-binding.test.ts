@@ -8,21 +8,23 @@ import {
   changesBetween,
   effectiveBindings,
   removeFlat,
-  replaceValued,
+  replaceBindings,
   type TagBinding,
+  type TagEntry,
 } from "./tag-binding.ts"
 
 const prefix = ["tagBindings"]
-const flat = (key: string): Binding => ({ key, value: "" })
-/** "env=prod" is a binding with a value, "env" a flat tag. */
-const bound = (text: string): Binding => {
-  const [key = "", value = ""] = text.split("=")
-  return { key, value }
+const flat = (key: string): TagEntry => ({ key, value: "", isTag: true, isBinding: false })
+/** "env=prod" is a binding with a value, "env=" one without, "env" a flat tag, and "env&" both of the last two. */
+const bound = (text: string): TagEntry => {
+  const [key = "", value = ""] = text.replace("&", "").split("=")
+  return { key, value, isTag: !text.includes("="), isBinding: /[=&]/.test(text) }
 }
-const all = (text: string): Binding[] => (text === "" ? [] : text.split(" ").map(bound))
-const told = (bindings: readonly Binding[]) =>
-  bindings.map(({ key, value }) => (value === "" ? key : `${key}=${value}`)).join(" ")
-const numbered = (count: number) => Array.from({ length: count }, (_, index) => ({ key: `k${index}`, value: "v" }))
+const all = (text: string): TagEntry[] => (text === "" ? [] : text.split(" ").map(bound))
+const told = (bindings: readonly TagEntry[]) =>
+  bindings.map(({ key, value, isTag, isBinding }) => (isBinding ? `${key}${isTag ? "&" : `=${value}`}` : key)).join(" ")
+const numbered = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ key: `k${index}`, value: "v", isTag: false, isBinding: true }))
 
 describe("a binding", () => {
   test.each([
@@ -72,16 +74,16 @@ describe("at most ten bindings with a value", () => {
   ])("$given beside $present and $flatTags flat tags: refused $refused", ({ present, given, flatTags, refused }) => {
     const before = [
       ...Array.from({ length: flatTags }, (_, index) => flat(`f${index}`)),
-      ...numbered(present).map(({ key, value }) => ({ key: `old-${key}`, value })),
+      ...numbered(present).map((entry) => ({ ...entry, key: `old-${entry.key}` })),
     ]
     const { faults } = addAndChange(before, numbered(given), prefix)
     expect(faults).toEqual(refused ? [{ field: ["tagBindings"], detail: tooMany }] : [])
   })
 
   test("replacing ten with ten others is within the limit", () => {
-    const before = numbered(10).map(({ key, value }) => ({ key: `old-${key}`, value }))
-    expect(replaceValued(before, numbered(10), prefix).faults).toEqual([])
-    expect(replaceValued([], numbered(11), prefix).faults).toEqual([{ field: ["tagBindings"], detail: tooMany }])
+    const before = numbered(10).map((entry) => ({ ...entry, key: `old-${entry.key}` }))
+    expect(replaceBindings(before, numbered(10), prefix).faults).toEqual([])
+    expect(replaceBindings([], numbered(11), prefix).faults).toEqual([{ field: ["tagBindings"], detail: tooMany }])
   })
 })
 
@@ -91,7 +93,9 @@ describe("plans", () => {
     { present: "env=a", given: "env=b", after: "env=b" },
     { present: "env=a x=1 f", given: "env=b", after: "env=b x=1 f" },
     { present: "env f", given: "env=a", after: "env=a f", why: "a flat tag gets a value" },
-    { present: "env=a", given: "env", after: "env", why: "a value is emptied" },
+    { present: "env=a", given: "env=", after: "env=", why: "a value is emptied" },
+    { present: "", given: "env=", after: "env=", why: "a binding without a value is no flat tag" },
+    { present: "env", given: "env=", after: "env&", why: "a flat tag stays one beside a binding without a value" },
     { present: "Env=a", given: "env=a", after: "env=a", why: "the last spelling counts" },
   ])("adding $given to [$present] makes [$after]", ({ present, given, after }) => {
     const plan = addAndChange(all(present), all(given), prefix)
@@ -101,15 +105,17 @@ describe("plans", () => {
   test.each([
     { present: "env=a x=1", given: "env=b", after: "env=b" },
     { present: "env=a f", given: "", after: "f", why: "flat tags stay" },
-    { present: "f", given: "f=1 g", after: "f=1 g" },
-    { present: "env=a", given: "env", after: "env" },
-  ])("replacing the valued ones of [$present] with [$given] leaves [$after]", ({ present, given, after }) => {
-    expect(told(replaceValued(all(present), all(given), prefix).bindings)).toBe(after)
+    { present: "f", given: "f=1 g=", after: "f=1 g=" },
+    { present: "env=a", given: "env=", after: "env=" },
+    { present: "env= f&", given: "", after: "f", why: "bindings without a value go, and flat tags stay" },
+  ])("replacing the bindings of [$present] with [$given] leaves [$after]", ({ present, given, after }) => {
+    expect(told(replaceBindings(all(present), all(given), prefix).bindings)).toBe(after)
   })
 
   test.each([
     { present: "f", given: ["g"], after: "f g", refused: [] },
     { present: "f", given: ["F", "f"], after: "f", refused: [] },
+    { present: "f=", given: ["F"], after: "f&", refused: [] },
     { present: "env=a", given: ["g", "ENV"], after: "env=a g", refused: [1] },
   ])("adding the flat tags $given to [$present] leaves [$after]", ({ present, given, after, refused }) => {
     const plan = addFlat(all(present), given, ["data"])
@@ -125,6 +131,7 @@ describe("plans", () => {
   test.each([
     { present: "f g", given: ["F"], after: "g" },
     { present: "f env=a", given: ["env", "none"], after: "f env=a" },
+    { present: "f& g=", given: ["f", "g"], after: "f= g=" },
   ])("removing the flat tags $given from [$present] leaves [$after]", ({ present, given, after }) => {
     expect(told(removeFlat(all(present), given))).toBe(after)
   })
@@ -140,33 +147,42 @@ describe("changes", () => {
     const before = ["same=1", "changed=1", "Case=1", "gone"].map(kept)
     const { put, remove } = changesBetween(before, all("same=1 changed=2 case=1 new"))
     expect(put).toEqual([
-      { key: "changed", value: "2", present: before[1] },
-      { key: "case", value: "1", present: before[2] },
-      { key: "new", value: "" },
+      { ...bound("changed=2"), present: before[1] },
+      { ...bound("case=1"), present: before[2] },
+      bound("new"),
     ])
     expect(remove).toEqual([before[3]])
+  })
+
+  test("hold what another view lists now", () => {
+    const before = ["tag", "binding="].map(kept)
+    expect(changesBetween(before, all("tag& binding&")).put).toEqual([
+      { ...bound("tag&"), present: before[0] },
+      { ...bound("binding&"), present: before[1] },
+    ])
   })
 
   test("hold what others hold now", () => {
     const before = ["same=1", "given=1", "let-go=1"].map(kept)
     const { put, remove } = changesBetween(before, [
-      { key: "same", value: "1", owners: ["a"] },
-      { key: "given", value: "1", owners: ["a", "b"] },
-      { key: "let-go", value: "1", owners: [] },
+      { ...bound("same=1"), owners: ["a"] },
+      { ...bound("given=1"), owners: ["a", "b"] },
+      { ...bound("let-go=1"), owners: [] },
     ])
     expect(put).toEqual([
-      { key: "given", value: "1", owners: ["a", "b"], present: before[1] },
-      { key: "let-go", value: "1", owners: [], present: before[2] },
+      { ...bound("given=1"), owners: ["a", "b"], present: before[1] },
+      { ...bound("let-go=1"), owners: [], present: before[2] },
     ])
     expect(remove).toEqual([])
   })
 })
 
 test("effective bindings are the workspace's own and those of the project that it does not override", () => {
-  const project = { id: "prj-1" as ProjectId, bindings: all("env=project region=eu flat") }
-  expect(effectiveBindings(all("ENV=own flat=1"), project)).toEqual([
-    { key: "ENV", value: "own", inheritedFrom: null },
-    { key: "flat", value: "1", inheritedFrom: null },
-    { key: "region", value: "eu", inheritedFrom: "prj-1" },
+  const project = { id: "prj-1" as ProjectId, bindings: all("env=project region=eu empty= tag=1") }
+  expect(effectiveBindings(all("ENV=own empty=1 tag"), project)).toEqual([
+    { ...bound("ENV=own"), inheritedFrom: null },
+    { ...bound("empty=1"), inheritedFrom: null },
+    { ...bound("region=eu"), inheritedFrom: "prj-1" },
+    { ...bound("tag=1"), inheritedFrom: "prj-1" },
   ])
 })

@@ -1,5 +1,7 @@
-// Key-value tags and flat tags of one resource are one list (architecture 0.16): a flat tag is a binding with an empty value,
-// and is seen in both views. Every change below is planned on the whole list, as a function from what is there to what shall be.
+// Flat tags and key-value bindings of one resource are one list with one entry per key, any case. An entry with a value is a
+// binding. An entry without one is a flat tag, a binding that was made through a binding endpoint, or both: each view lists its
+// own, as HCP Terraform does (https://github.com/hashicorp/terraform-provider-tfe/pull/1767). Every change below is planned on the
+// whole list, as a function from the present list to the wanted one.
 import type { Fault, FieldPath } from "../core/errors.ts"
 import type { ProjectId, TagId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
@@ -7,14 +9,19 @@ import { foldTag, isFlatTagName, isReserved } from "./tag.ts"
 
 export interface Binding {
   readonly key: string
-  /** Empty for a flat tag. */
   readonly value: string
 }
 
-/** A binding as it is kept. */
-export interface TagBinding extends Binding {
+/** Which views list a key: at least one does, and with a value bindings alone. */
+export interface TagEntry extends Binding {
+  readonly isTag: boolean
+  readonly isBinding: boolean
+}
+
+/** An entry as it is stored. */
+export interface TagBinding extends TagEntry {
   readonly id: string
-  /** Of a flat tag on a workspace: its word in the organization's pool. */
+  /** Of a flat tag: its tag in the organization's pool. */
   readonly tagId: TagId | null
   readonly createdAt: Instant
   /** Who holds it, in order; nobody in particular when there are none (`owners.ts`). */
@@ -22,21 +29,24 @@ export interface TagBinding extends Binding {
 }
 
 /** A binding of the workspace or of its project; the workspace's own wins. */
-export interface EffectiveTagBinding extends Binding {
+export interface EffectiveTagBinding extends Binding, ShownEntry {
   readonly inheritedFrom: ProjectId | null
   /** Where they were asked for. */
   readonly owners?: readonly string[]
 }
 
+/** Which views list an entry; only where flat tags are listed beside bindings. */
+export type ShownEntry = Partial<Pick<TagEntry, "isTag" | "isBinding">>
+
 /** What shall be, and everything that is wrong with it; it counts only when nothing is. */
 export interface PlannedBindings {
-  readonly bindings: readonly Binding[]
+  readonly bindings: readonly TagEntry[]
   readonly faults: readonly Fault[]
 }
 
 /** What turns one list into another. */
 export interface BindingChange {
-  readonly put: readonly (Binding & { readonly owners?: readonly string[]; readonly present?: TagBinding })[]
+  readonly put: readonly (TagEntry & { readonly owners?: readonly string[]; readonly present?: TagBinding })[]
   readonly remove: readonly TagBinding[]
 }
 
@@ -45,7 +55,7 @@ export const bindingsMaximum = 10
 export const bindingKeyMaximum = 128
 export const bindingValueMaximum = 256
 
-export const isFlat = (binding: Binding): boolean => binding.value === ""
+export const hasValue = (binding: Binding): boolean => binding.value !== ""
 
 /** What is wrong with a list of bindings by itself. `prefix` names it in the document: `["tagBindings"]`, `["data"]`. */
 export function bindingFaults(bindings: readonly Binding[], prefix: FieldPath): Fault[] {
@@ -64,23 +74,30 @@ export function bindingFaults(bindings: readonly Binding[], prefix: FieldPath): 
   return [...faults, ...countFaults(bindings, prefix)]
 }
 
-/** Exactly these with a value; flat tags that are not named stay. */
-export function replaceValued(
-  present: readonly Binding[],
+/** Exactly these bindings; flat tags that are not named stay. */
+export function replaceBindings(
+  present: readonly TagEntry[],
   wanted: readonly Binding[],
   prefix: FieldPath,
 ): PlannedBindings {
-  return addAndChange(present.filter(isFlat), wanted, prefix)
+  return addAndChange(present.flatMap(withoutBinding), wanted, prefix)
 }
 
-/** A value given to a flat tag's key makes it a valued binding, an empty value makes it flat. */
+/** What is left of an entry that is no binding any more. */
+export const withoutBinding = <E extends TagEntry>(entry: E): readonly E[] =>
+  entry.isTag ? [{ ...entry, isBinding: false }] : []
+
+/** A value given to a flat tag's key makes it a binding; without a value the key is a flat tag beside. */
 export function addAndChange(
-  present: readonly Binding[],
+  present: readonly TagEntry[],
   given: readonly Binding[],
   prefix: FieldPath,
 ): PlannedBindings {
   const bindings = new Map(present.map((binding) => [foldTag(binding.key), binding]))
-  for (const { key, value } of given) bindings.set(foldTag(key), { key, value })
+  for (const { key, value } of given) {
+    const isTag = value === "" && bindings.get(foldTag(key))?.isTag === true
+    bindings.set(foldTag(key), { key, value, isTag, isBinding: true })
+  }
   const faults = bindingFaults(given, prefix)
   const ownCount = faults.some(({ detail }) => detail === tooMany)
   const all = [...bindings.values()]
@@ -88,49 +105,59 @@ export function addAndChange(
 }
 
 /** A name whose key carries a value is refused: the flat tag would hide that value. */
-export function addFlat(present: readonly Binding[], names: readonly string[], prefix: FieldPath): PlannedBindings {
+export function addFlat(present: readonly TagEntry[], names: readonly string[], prefix: FieldPath): PlannedBindings {
   const bindings = new Map(present.map((binding) => [foldTag(binding.key), binding]))
   const faults = flatTagFaults(names, bindings, prefix)
   for (const name of names) {
     const folded = foldTag(name)
-    if (!bindings.has(folded)) bindings.set(folded, { key: name, value: "" })
+    const found = bindings.get(folded)
+    if (found === undefined) bindings.set(folded, { key: name, value: "", isTag: true, isBinding: false })
+    else if (!hasValue(found)) bindings.set(folded, { ...found, isTag: true })
   }
   return { bindings: [...bindings.values()], faults }
 }
 
-/** By key, any case; a key with a value is no flat tag and stays. */
-export function removeFlat<B extends Binding>(present: readonly B[], names: readonly string[]): B[] {
+/** By key, any case; bindings stay. */
+export function removeFlat<E extends TagEntry>(present: readonly E[], names: readonly string[]): E[] {
   const gone = new Set(names.map(foldTag))
-  return present.filter((binding) => !isFlat(binding) || !gone.has(foldTag(binding.key)))
+  return present.flatMap((entry) => (entry.isTag && gone.has(foldTag(entry.key)) ? withoutTag(entry) : [entry]))
 }
+
+/** What is left of an entry that is no flat tag any more. */
+export const withoutTag = <E extends TagEntry>(entry: E): readonly E[] =>
+  entry.isBinding ? [{ ...entry, isTag: false }] : []
 
 /** Owners that `after` does not name are as before. */
 export function changesBetween(
   before: readonly TagBinding[],
-  after: readonly (Binding & { readonly owners?: readonly string[] })[],
+  after: readonly (TagEntry & { readonly owners?: readonly string[] })[],
 ): BindingChange {
   const present = new Map(before.map((binding) => [foldTag(binding.key), binding]))
   const wanted = new Set(after.map(({ key }) => foldTag(key)))
   return {
     put: after.flatMap((binding) => {
-      const { key, value, owners } = binding
+      const { key, owners } = binding
       const found = present.get(foldTag(key))
       if (found === undefined) return [binding]
       const isHeldTheSame = owners === undefined || sameOwners(owners, found.owners)
-      return found.key === key && found.value === value && isHeldTheSame ? [] : [{ ...binding, present: found }]
+      return isSameEntry(found, binding) && isHeldTheSame ? [] : [{ ...binding, present: found }]
     }),
     remove: before.filter(({ key }) => !wanted.has(foldTag(key))),
   }
 }
 
+export const isSameEntry = (one: TagEntry, other: TagEntry): boolean =>
+  one.key === other.key && one.value === other.value && one.isTag === other.isTag && one.isBinding === other.isBinding
+
 const sameOwners = (some: readonly string[], others: readonly string[]): boolean =>
   some.length === others.length && some.every((owner, index) => owner === others[index])
 
-/** Direct bindings, and those of the project whose key the workspace does not bind itself. */
-export function effectiveBindings<B extends Binding>(
-  own: readonly B[],
-  project: { readonly id: ProjectId; readonly bindings: readonly B[] },
-): (B & EffectiveTagBinding)[] {
+/** The workspace's own bindings, and those of the project whose key the workspace does not bind itself. */
+export function effectiveBindings<E extends TagEntry>(
+  entries: readonly E[],
+  project: { readonly id: ProjectId; readonly bindings: readonly E[] },
+): (E & EffectiveTagBinding)[] {
+  const own = entries.filter(({ isBinding }) => isBinding)
   const keys = new Set(own.map(({ key }) => foldTag(key)))
   return [
     ...own.map((binding) => ({ ...binding, inheritedFrom: null })),
@@ -143,7 +170,7 @@ export function effectiveBindings<B extends Binding>(
 function flatTagFaults(names: readonly string[], bindings: ReadonlyMap<string, Binding>, prefix: FieldPath): Fault[] {
   return names.flatMap((name, index) => {
     const found = bindings.get(foldTag(name))
-    if (found === undefined || isFlat(found)) return []
+    if (found === undefined || !hasValue(found)) return []
     return [
       {
         field: [...prefix, index, "name"],
@@ -158,13 +185,13 @@ const text = /^[a-zA-Z0-9_.=+@:-]*$/
 const characters = "letters, numbers, and _ . = + - @ :"
 
 const countFaults = (bindings: readonly Binding[], prefix: FieldPath): Fault[] =>
-  bindings.filter((binding) => !isFlat(binding)).length > bindingsMaximum ? [{ field: prefix, detail: tooMany }] : []
+  bindings.filter(hasValue).length > bindingsMaximum ? [{ field: prefix, detail: tooMany }] : []
 
 function keyFaults(binding: Binding, field: FieldPath): Fault[] {
   const { key } = binding
   if (key === "") return [{ field, detail: "Key can't be blank" }]
-  // A flat tag is read as a binding and may be written back as one, with the longer name that flat tags may have.
-  if (isFlat(binding) && isFlatTagName(key)) return []
+  // terraform writes each flat tag as a binding too, with the longer name that flat tags may have.
+  if (!hasValue(binding) && isFlatTagName(key)) return []
   const faults: Fault[] = []
   if (key.length > bindingKeyMaximum)
     faults.push({ field, detail: `Key is too long (maximum is ${bindingKeyMaximum} characters)` })

@@ -2,7 +2,7 @@ import type { TagId } from "../core/ids.ts"
 import type { Writer } from "../core/owner.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Instant } from "../core/time.ts"
-import type { Binding, EffectiveTagBinding } from "./tag-binding.ts"
+import type { Binding, EffectiveTagBinding, ShownEntry } from "./tag-binding.ts"
 
 export interface TagView {
   readonly id: TagId
@@ -12,7 +12,7 @@ export interface TagView {
   readonly organizationName: string
 }
 
-export interface TagBindingView extends Binding {
+export interface TagBindingView extends Binding, ShownEntry {
   readonly id: string
   readonly createdAt: Instant
   /** Where they were asked for. */
@@ -22,6 +22,8 @@ export interface TagBindingView extends Binding {
 export interface Showing {
   /** Who holds each binding. */
   readonly owners?: boolean
+  /** Flat tags as well, as entries without a value; each entry then says which it is. */
+  readonly tags?: boolean
 }
 
 /** An existing tag by id, or one by name. */
@@ -36,8 +38,8 @@ export interface TagFilter {
 
 /**
  * The tag family of the engine: the pool of each organization (specification 4.1), and what workspaces and projects carry
- * (4.10). A flat tag and a binding without a value are one thing seen twice (architecture 0.16); names keep their case and
- * are compared without it. A write by an owner takes nothing from another one (`owners.ts`): refused with `conflict` where it
+ * (4.10). Flat tags are listed by `ofWorkspace`, bindings with and without a value by `bindings`; names keep their case
+ * and are compared without it. A write by an owner takes nothing from another one (`owners.ts`): refused with `conflict` where it
  * would change what others hold.
  */
 export interface Tags {

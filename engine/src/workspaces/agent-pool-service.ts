@@ -1,24 +1,30 @@
 import type { Caller } from "../core/caller.ts"
 import { notFound, refuseFaults } from "../core/errors.ts"
-import { newId } from "../core/ids.ts"
+import { newId, type OrganizationId, type ProjectId, type WorkspaceId } from "../core/ids.ts"
 import { type Page, pageOf, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { repeatableRead, type Storage } from "../core/storage.ts"
 import {
   type AgentPool,
   agentPoolFaults,
+  type AgentPoolFilter,
   type AgentPoolInput,
   type AgentPools,
+  type AgentPoolScope,
   type AgentPoolView,
   refuseUsedPool,
+  scopeOf,
+  unknownIdFaults,
 } from "../organizations/agent-pool.ts"
 import { authorizeOrganization } from "../organizations/authorization.ts"
 import type { Organization } from "../organizations/organization.ts"
 import { type OrganizationPermissionName, permissionsIn } from "../organizations/organization-permissions.ts"
 import type { Stores } from "../stores.ts"
-import { visibilityIn } from "./authorization.ts"
+import { permissionsOn } from "../organizations/project-authorization.ts"
+import { visibilityIn, withPermissions } from "./authorization.ts"
+import { isVisible } from "./permissions.ts"
 
-type UsedStores = Pick<Stores, "agentPools" | "identity" | "organizations">
+type UsedStores = Pick<Stores, "access" | "agentPools" | "identity" | "organizations" | "projects" | "workspaces">
 
 /** Members see the pools, so that they can choose one; managing them takes a right of its own. */
 export class AgentPoolService implements AgentPools {
@@ -42,17 +48,25 @@ export class AgentPoolService implements AgentPools {
         organizationName,
         "canUpdateAgentPools",
       )
-      refuseFaults(agentPoolFaults(input))
-      const pool: AgentPool = { id, organizationId: organization.id, name: input.name, createdAt }
+      const { name } = input
+      const scope = await this.#checkedScope(stores, organization.id, noScope, input)
+      const pool: AgentPool = {
+        id,
+        organizationId: organization.id,
+        name,
+        organizationScoped: scopeOf(true, input),
+        createdAt,
+      }
       await stores.agentPools.insert(pool)
+      await stores.agentPools.saveScope(id, scope)
       return this.#view(stores, pool, organization)
     })
   }
 
-  list(organizationName: string, search: string | undefined, page: PageRequest): Promise<Page<AgentPoolView>> {
+  list(organizationName: string, filter: AgentPoolFilter, page: PageRequest): Promise<Page<AgentPoolView>> {
     return this.#storage.read(async (stores) => {
       const { organization } = await authorizeOrganization(stores, this.#caller, organizationName)
-      const found = await stores.agentPools.list(organization.id, search, page)
+      const found = await stores.agentPools.list(organization.id, filter, page)
       return pageOf(await this.#views(stores, found.items, organization), page, found.totalCount)
     })
   }
@@ -68,9 +82,15 @@ export class AgentPoolService implements AgentPools {
     // One row is written, whose name is unique by constraint; the workspaces of the pool are only shown.
     return this.#storage.transact(async (stores) => {
       const { pool, organization } = await this.#authorized(stores, id, "canUpdateAgentPools")
-      refuseFaults(agentPoolFaults(patch))
-      const after = { ...pool, name: patch.name ?? pool.name }
+      const present = (await stores.agentPools.scopesOf([id])).get(id) ?? noScope
+      const scope = await this.#checkedScope(stores, pool.organizationId, present, patch)
+      const after = {
+        ...pool,
+        name: patch.name ?? pool.name,
+        organizationScoped: scopeOf(pool.organizationScoped, patch),
+      }
       await stores.agentPools.save(after)
+      await stores.agentPools.saveScope(id, scope)
       return this.#view(stores, after, organization)
     }, repeatableRead)
   }
@@ -83,6 +103,40 @@ export class AgentPoolService implements AgentPools {
       // Its agents' tokens went with it.
       await stores.identity.bumpGeneration()
     })
+  }
+
+  /** The lists that the document has, with what the caller does not see of the present ones. */
+  async #checkedScope(
+    stores: UsedStores,
+    organizationId: OrganizationId,
+    present: AgentPoolScope,
+    input: Partial<AgentPoolInput>,
+  ): Promise<Partial<AgentPoolScope>> {
+    const { allowedWorkspaceIds, allowedProjectIds, excludedWorkspaceIds } = input
+    const named: AgentPoolScope = {
+      allowedWorkspaceIds: (allowedWorkspaceIds ?? []) as WorkspaceId[],
+      allowedProjectIds: (allowedProjectIds ?? []) as ProjectId[],
+      excludedWorkspaceIds: (excludedWorkspaceIds ?? []) as WorkspaceId[],
+    }
+    const seen = await seenOf(stores, this.#caller, organizationId, [named, present])
+    refuseFaults([
+      ...agentPoolFaults(input),
+      ...unknownIdFaults("allowedWorkspaceIds", "Workspace", allowedWorkspaceIds, seen),
+      ...unknownIdFaults("allowedProjectIds", "Project", allowedProjectIds, seen),
+      ...unknownIdFaults("excludedWorkspaceIds", "Workspace", excludedWorkspaceIds, seen),
+    ])
+    const replaced = <Id extends string>(ids: readonly Id[], before: readonly Id[]): Id[] => [
+      ...new Set([...ids, ...before.filter((id) => !seen.has(id))]),
+    ]
+    return {
+      ...(allowedWorkspaceIds && {
+        allowedWorkspaceIds: replaced(named.allowedWorkspaceIds, present.allowedWorkspaceIds),
+      }),
+      ...(allowedProjectIds && { allowedProjectIds: replaced(named.allowedProjectIds, present.allowedProjectIds) }),
+      ...(excludedWorkspaceIds && {
+        excludedWorkspaceIds: replaced(named.excludedWorkspaceIds, present.excludedWorkspaceIds),
+      }),
+    }
   }
 
   async #authorized(
@@ -109,23 +163,53 @@ export class AgentPoolService implements AgentPools {
 
 /** Each with those of its workspaces that the caller sees. */
 export async function viewAgentPools(
-  { agentPools }: Pick<Stores, "agentPools">,
+  stores: Pick<Stores, "access" | "agentPools" | "projects" | "workspaces">,
   caller: Caller,
   pools: readonly AgentPool[],
   organization: Organization,
 ): Promise<readonly AgentPoolView[]> {
+  const { agentPools } = stores
   const visibility = visibilityIn(caller, organization.id)
-  const workspaces =
-    visibility &&
-    (await agentPools.workspacesOf(
-      pools.map(({ id }) => id),
-      visibility,
-    ))
-  return pools.map(({ id, name, createdAt }) => ({
-    id,
-    name,
-    createdAt,
-    organizationName: organization.name,
-    workspaceIds: workspaces?.get(id) ?? [],
-  }))
+  const ids = pools.map(({ id }) => id)
+  const workspaces = visibility && (await agentPools.workspacesOf(ids, visibility))
+  const scopes = await agentPools.scopesOf(ids)
+  const seen = await seenOf(stores, caller, organization.id, [...scopes.values()])
+  return pools.map(({ organizationId: _, ...pool }) => {
+    const { allowedWorkspaceIds, allowedProjectIds, excludedWorkspaceIds } = scopes.get(pool.id) ?? noScope
+    return {
+      ...pool,
+      allowedWorkspaceIds: allowedWorkspaceIds.filter((id) => seen.has(id)),
+      allowedProjectIds: allowedProjectIds.filter((id) => seen.has(id)),
+      excludedWorkspaceIds: excludedWorkspaceIds.filter((id) => seen.has(id)),
+      organizationName: organization.name,
+      workspaceIds: workspaces?.get(pool.id) ?? [],
+    }
+  })
+}
+
+const noScope: AgentPoolScope = { allowedWorkspaceIds: [], allowedProjectIds: [], excludedWorkspaceIds: [] }
+
+/** The ids among these of workspaces and projects of the organization that the caller sees. */
+async function seenOf(
+  stores: Pick<Stores, "access" | "projects" | "workspaces">,
+  caller: Caller,
+  organizationId: OrganizationId,
+  scopes: readonly AgentPoolScope[],
+): Promise<ReadonlySet<string>> {
+  const workspaceIds = new Set(scopes.flatMap((scope) => [...scope.allowedWorkspaceIds, ...scope.excludedWorkspaceIds]))
+  const projectIds = new Set(scopes.flatMap((scope) => scope.allowedProjectIds))
+  const found = workspaceIds.size === 0 ? [] : await stores.workspaces.findMany([...workspaceIds])
+  const workspaces = await withPermissions(
+    stores,
+    caller,
+    found.filter((workspace) => workspace.organizationId === organizationId),
+  )
+  const projects = (projectIds.size === 0 ? [] : await stores.projects.findMany([...projectIds])).filter(
+    (project) => project.organizationId === organizationId,
+  )
+  const permissions = await permissionsOn(stores, caller, projects)
+  return new Set<string>([
+    ...workspaces.filter(({ permissions: held }) => isVisible(held)).map(({ workspace }) => workspace.id),
+    ...projects.filter((_, index) => permissions[index]?.canRead).map(({ id }) => id),
+  ])
 }

@@ -16,9 +16,10 @@ export function changeAutoDestroy(before: AutoDestroy, input: AutoDestroyInput):
   const namesOwn = (at ?? null) !== null || (duration ?? null) !== null
   return {
     value: {
-      // A duration, set or cleared, replaces an instant that was chosen before it.
+      // A duration, set or cleared, replaces an instant that was chosen before it, and an instant a duration.
       autoDestroyAt: at !== undefined ? at : duration === undefined ? before.autoDestroyAt : null,
-      autoDestroyActivityDuration: duration === undefined ? before.autoDestroyActivityDuration : duration,
+      autoDestroyActivityDuration:
+        duration !== undefined ? duration : (at ?? null) === null ? before.autoDestroyActivityDuration : null,
       inheritsProjectAutoDestroy:
         input.inheritsProjectAutoDestroy ?? (namesOwn ? false : before.inheritsProjectAutoDestroy),
     },

@@ -29,7 +29,7 @@ export function changeExecution(
   before: Execution,
   input: ExecutionInput,
   defaults: ExecutionDefaults,
-  agentPoolExists: boolean,
+  { agentPoolExists, agentPoolAdmits }: { readonly agentPoolExists: boolean; readonly agentPoolAdmits: boolean },
 ): Checked<Execution> {
   const mode = input.executionMode ?? modeOfOperations(input.operations)
   // Go clients send "" for "unset" (workspace-facts 1.4).
@@ -70,6 +70,8 @@ export function changeExecution(
     })
   if (typeof pool === "string" && !agentPoolExists)
     faults.push({ field: ["agentPoolId"], detail: "Agent pool does not exist in this organization" })
+  if (typeof pool === "string" && agentPoolExists && !agentPoolAdmits)
+    faults.push({ field: ["agentPoolId"], detail: "Agent pool is not available to this workspace" })
   if (effective === "agent" && usedPool === null)
     faults.push({ field: ["agentPoolId"], detail: "Agent pool must be specified when using 'agent' execution mode" })
 

@@ -21,6 +21,7 @@ import type { WorkspaceView } from "./workspace-view.ts"
 
 type UsedStores = Pick<
   Stores,
+  | "access"
   | "agentPools"
   | "configurationVersions"
   | "organizations"
@@ -31,6 +32,7 @@ type UsedStores = Pick<
   | "teams"
   | "users"
   | "variables"
+  | "workspaces"
 >
 
 export class InclusionService implements WorkspaceInclusions {

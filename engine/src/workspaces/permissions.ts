@@ -47,7 +47,13 @@ export interface CustomAccess {
 /** What one team was given on one workspace, directly or through its project. */
 export type Grant =
   | { readonly teamId: TeamId; readonly access: Exclude<WorkspaceAccessLevel, "custom"> }
-  | { readonly teamId: TeamId; readonly access: "custom"; readonly custom: CustomAccess }
+  | {
+      readonly teamId: TeamId
+      readonly access: "custom"
+      readonly custom: CustomAccess
+      /** Only of access that comes through the project. */
+      readonly canDelete?: boolean
+    }
 
 const readNames: readonly WorkspacePermission[] = [
   "canReadRun",
@@ -90,7 +96,7 @@ function grantNames(grant: Grant): readonly WorkspacePermission[] {
     case "admin":
       return adminNames
     case "custom":
-      return customNames(grant.custom)
+      return grant.canDelete === true ? [...customNames(grant.custom), "canDestroy"] : customNames(grant.custom)
     default:
       return grant satisfies never
   }

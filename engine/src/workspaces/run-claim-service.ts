@@ -52,7 +52,7 @@ type UsedStores = Pick<
 >
 
 /** What tells whose a claim is. */
-type ClaimStores = Pick<UsedStores, "access" | "runs" | "workspaces">
+type ClaimStores = Pick<UsedStores, "access" | "agentPools" | "runs" | "workspaces">
 
 export interface ClaimTools {
   readonly archive: RunArchive
@@ -253,7 +253,7 @@ export class RunClaimService implements RunClaims {
     const caller = this.#caller
     if (caller.kind === "agent") {
       const workspace = await stores.workspaces.find(ref)
-      if (workspace === undefined || !executes(caller.agentPoolId, workspace)) throw notFound()
+      if (workspace === undefined || !(await executes(stores, caller.agentPoolId, workspace))) throw notFound()
       const { id, organizationId } = workspace
       return { organizationId, workspaceId: id, agentPoolId: caller.agentPoolId }
     }
@@ -316,7 +316,7 @@ export class RunClaimService implements RunClaims {
       return { run, claim, workspace }
     }
     const workspace = await stores.workspaces.find({ id: run.workspaceId })
-    if (workspace === undefined || !executes(this.#caller.agentPoolId, workspace)) throw notFound(id)
+    if (workspace === undefined || !(await executes(stores, this.#caller.agentPoolId, workspace))) throw notFound(id)
     return { run, claim, workspace }
   }
 
@@ -351,9 +351,15 @@ function executorOf(caller: Caller): RunExecutor {
 
 const isSame = (one: RunExecutor, other: RunExecutor): boolean => one.kind === other.kind && one.id === other.id
 
-function executes(agentPoolId: string, workspace: SituatedWorkspace): boolean {
+/** The pool of the workspace, as long as its scope has the workspace. */
+async function executes(
+  { agentPools }: Pick<UsedStores, "agentPools">,
+  agentPoolId: string,
+  workspace: SituatedWorkspace,
+): Promise<boolean> {
   const execution = effectiveExecution(workspace)
-  return execution.mode === "agent" && execution.agentPoolId === agentPoolId
+  if (execution.mode !== "agent" || execution.agentPoolId !== agentPoolId) return false
+  return agentPools.admits(agentPoolId, { workspaceId: workspace.id, projectId: workspace.projectId })
 }
 
 const neededFor = ({ planOnly }: Run): WorkspacePermission => (planOnly ? "canQueueRun" : "canQueueApply")
@@ -367,7 +373,9 @@ function viewClaim(run: Run, workspace: SituatedWorkspace): RunClaimView {
   const { claim } = run
   if (claim === null) throw notFound(run.id)
   const { id, name, claimedAt, expiresAt } = claim
-  const { organization, workingDirectory, engineVersion } = workspace
+  const { organization, engineVersion } = workspace
+  // Executors join it to the place where they unpack, and some would take a leading slash for the root of the machine.
+  const workingDirectory = workspace.workingDirectory?.replace(/^\/+/, "") || null
   return {
     id,
     name,

@@ -22,6 +22,7 @@ const usual: Surroundings = {
   releases: knownReleases(),
   nameIsTaken: false,
   agentPoolExists: true,
+  agentPoolAdmits: true,
   oauthTokenExists: true,
   appInstallationExists: true,
 }
@@ -159,7 +160,11 @@ describe("each rule refuses what breaks it and names the attribute", () => {
       faults: ["triggerPatterns"],
     },
     { why: "blank triggers", input: { triggerPatterns: ["/a", " "] }, faults: ["triggerPatterns.1"] },
-    { why: "absolute directories", input: { workingDirectory: "/etc" }, faults: ["workingDirectory"] },
+    {
+      why: "[F-W8] assessments in the self-hosted edition",
+      input: { assessmentsEnabled: true },
+      faults: ["assessmentsEnabled"],
+    },
     { why: "directories outside", input: { workingDirectory: "a/../../b" }, faults: ["workingDirectory"] },
     { why: "source addresses are addresses", input: { sourceUrl: "not a url" }, faults: ["sourceUrl"] },
     { why: "source addresses are of the web", input: { sourceUrl: "javascript:alert(1)" }, faults: ["sourceUrl"] },
@@ -233,7 +238,7 @@ describe("each rule refuses what breaks it and names the attribute", () => {
     const input: WorkspaceInput = {
       name: "no spaces please",
       engineVersion: "soon",
-      workingDirectory: "/",
+      workingDirectory: "/..",
       vcsRepo: {},
       faults: [{ field: ["autoApply"], detail: "auto-apply must be a boolean" }],
     }
@@ -310,6 +315,11 @@ describe("what is accepted", () => {
     },
     { why: "a constraint is kept as given", input: { engineVersion: "~> 1.5" }, expected: { engineVersion: "~> 1.5" } },
     { why: "an empty directory is the root", input: { workingDirectory: "" }, expected: { workingDirectory: null } },
+    {
+      why: "[F-W11] a leading slash is the root of the repository, and stays",
+      input: { workingDirectory: "/db" },
+      expected: { workingDirectory: "/db" },
+    },
     { why: "a directory", input: { workingDirectory: "envs/prod/" }, expected: { workingDirectory: "envs/prod/" } },
     {
       why: "patterns beside empty prefixes",
@@ -342,8 +352,8 @@ describe("what is accepted", () => {
       expected: { assessmentsEnabled: true },
     },
     {
-      why: "the self-hosted edition ignores assessments",
-      input: { assessmentsEnabled: true },
+      why: "the self-hosted edition takes false, which clients send with everything else",
+      input: { assessmentsEnabled: false },
       expected: { assessmentsEnabled: false },
     },
   ]
@@ -420,6 +430,36 @@ describe("updates", () => {
       from: { triggerPatterns: ["/a/*"] },
       to: { triggerPrefixes: ["/b"] },
       expected: { triggerPatterns: [], triggerPrefixes: ["/b"] },
+    },
+    {
+      why: "[F-W11] empty prefixes clear patterns",
+      from: { triggerPatterns: ["/a/*"] },
+      to: { triggerPrefixes: [] },
+      expected: { triggerPatterns: [], triggerPrefixes: [] },
+    },
+    {
+      why: "[F-W11] empty patterns clear prefixes",
+      from: { triggerPrefixes: ["/a"] },
+      to: { triggerPatterns: [] },
+      expected: { triggerPatterns: [], triggerPrefixes: [] },
+    },
+    {
+      why: "[F-W11] an instant replaces the duration, and neither is inherited",
+      from: { autoDestroyActivityDuration: "14d" },
+      to: { autoDestroyAt: 5 },
+      expected: { autoDestroyAt: 5, autoDestroyActivityDuration: null, inheritsProjectAutoDestroy: false },
+    },
+    {
+      why: "[F-W11] an instant ends what was inherited",
+      from: { inheritsProjectAutoDestroy: true },
+      to: { autoDestroyAt: 5 },
+      expected: { autoDestroyAt: 5, inheritsProjectAutoDestroy: false },
+    },
+    {
+      why: "[F-W11] clearing the instant leaves the duration",
+      from: { autoDestroyActivityDuration: "14d" },
+      to: { autoDestroyAt: null },
+      expected: { autoDestroyAt: null, autoDestroyActivityDuration: "14d", inheritsProjectAutoDestroy: false },
     },
     {
       why: "a tags regex clears patterns",

@@ -25,6 +25,8 @@ export interface Surroundings extends VcsConnectionFacts {
   /** Another workspace of the organization has the name that is asked for. */
   readonly nameIsTaken: boolean
   readonly agentPoolExists: boolean
+  /** Whether the scope of the pool that is named has the workspace; true where none is named. */
+  readonly agentPoolAdmits: boolean
 }
 
 const workspaceNameMaximum = 90
@@ -130,7 +132,7 @@ const newSettings = (input: WorkspaceInput, surroundings: Surroundings): Setting
 })
 
 function changeSettings(before: Settings, input: WorkspaceInput, surroundings: Surroundings): Checked<Settings> {
-  const execution = changeExecution(before, input, surroundings.execution, surroundings.agentPoolExists)
+  const execution = changeExecution(before, input, surroundings.execution, surroundings)
   const vcsRepo = changeVcsRepo(before.vcsRepo, input.vcsRepo, surroundings)
   const triggers = changeTriggers(before, input, vcsRepo.value)
   const autoDestroy = changeAutoDestroy(before, input)
@@ -219,14 +221,18 @@ export function assessmentObstacles(workspace: {
   ]
 }
 
-/** An installation of the self-hosted edition has no assessments: the attribute is ignored there (specification 1, item 5). */
+/** An installation of the self-hosted edition has no assessments (specification 1, item 5), and takes nothing but false. */
 function changeAssessments(
   before: Settings,
   input: WorkspaceInput,
   { edition, plan }: Surroundings,
   { mode, version }: { readonly mode: ExecutionMode; readonly version: string | undefined },
 ): Checked<boolean> {
-  if (edition === "self-hosted") return { value: before.assessmentsEnabled, faults: [] }
+  if (edition === "self-hosted") {
+    const detail = "Assessments enabled must be false: the self-hosted edition has no assessments"
+    const faults = input.assessmentsEnabled === true ? [{ field: ["assessmentsEnabled"], detail }] : []
+    return { value: before.assessmentsEnabled, faults }
+  }
   const obstacles = assessmentObstacles({ plan, mode, version }).map((detail) => ({
     field: ["assessmentsEnabled"],
     detail,
@@ -258,7 +264,10 @@ function engineVersionFaults(version: string | undefined, releases: readonly str
 
 type Triggers = Pick<WorkspaceSettings, "fileTriggersEnabled" | "triggerPatterns" | "triggerPrefixes">
 
-/** Patterns, prefixes and a tags regex exclude each other: of the first two the one set last stays, the third stands alone. */
+/**
+ * Patterns, prefixes and a tags regex exclude each other: naming one of the first two, with an empty list too, clears the other,
+ * and the third stands alone.
+ */
 function changeTriggers(before: Triggers, input: Partial<Triggers>, vcsRepo: VcsRepo | null): Checked<Triggers> {
   const patterns = (input.triggerPatterns?.length ?? 0) > 0
   const prefixes = (input.triggerPrefixes?.length ?? 0) > 0
@@ -278,8 +287,8 @@ function changeTriggers(before: Triggers, input: Partial<Triggers>, vcsRepo: Vcs
   return {
     value: {
       fileTriggersEnabled: input.fileTriggersEnabled ?? before.fileTriggersEnabled,
-      triggerPatterns: prefixes ? [] : (input.triggerPatterns ?? before.triggerPatterns),
-      triggerPrefixes: patterns ? [] : (input.triggerPrefixes ?? before.triggerPrefixes),
+      triggerPatterns: input.triggerPatterns ?? (input.triggerPrefixes ? [] : before.triggerPatterns),
+      triggerPrefixes: input.triggerPrefixes ?? (input.triggerPatterns ? [] : before.triggerPrefixes),
     },
     faults,
   }
@@ -300,8 +309,9 @@ function directoryFaults(directory: string | null | undefined): Fault[] {
   if (!directory) return []
   const field = "workingDirectory"
   const faults = lengthFaults(field, "Working directory", directory, directoryMaximum)
-  if (directory.startsWith("/") || directory.split("/").includes("..") || directory.includes("\0"))
-    faults.push({ field: [field], detail: "Working directory must be a relative path inside the repository" })
+  // A leading slash is the root of the repository, as in HCP Terraform.
+  if (directory.split("/").includes("..") || directory.includes("\0"))
+    faults.push({ field: [field], detail: "Working directory must be a path inside the repository" })
   return faults
 }
 

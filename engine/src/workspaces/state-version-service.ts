@@ -61,6 +61,7 @@ type UsedStores = Pick<
   Stores,
   | "workspaces"
   | "access"
+  | "agentPools"
   | "events"
   | "stateVersions"
   | "stateDocuments"
@@ -275,7 +276,7 @@ export class StateVersionService implements StateVersions {
 
 /** Who makes a state version, and where; refused to whoever may not. */
 type AuthorizeState = (
-  stores: Pick<UsedStores, "workspaces" | "access" | "runs">,
+  stores: Pick<UsedStores, "workspaces" | "access" | "agentPools" | "runs">,
 ) => Promise<{ readonly workspace: SituatedWorkspace; readonly by: Actor }>
 
 /** Pending, or finalized with the state that came along. */

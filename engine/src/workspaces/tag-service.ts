@@ -204,8 +204,10 @@ export class TagService implements Tags {
         { kind: "project", id: projectId, organizationId },
       ])
       const project = { id: projectId, bindings: present.get(projectId) ?? [] }
-      return effectiveBindings(present.get(workspace.id) ?? [], project).map(
-        ({ key, value, inheritedFrom, owners }) => ({ key, value, inheritedFrom, ...(showing.owners && { owners }) }),
+      const own = present.get(workspace.id) ?? []
+      const tags = showing.tags === true ? own.filter(({ isBinding }) => !isBinding) : []
+      return [...tags.map((entry) => ({ ...entry, inheritedFrom: null })), ...effectiveBindings(own, project)].map(
+        (entry) => ({ ...shownEntry(entry, showing), inheritedFrom: entry.inheritedFrom }),
       )
     })
   }
@@ -299,14 +301,17 @@ export async function bindingViews(
   showing: Showing = {},
 ): Promise<readonly TagBindingView[]> {
   const present = (await tags.bindingsOf([bearer])).get(bearer.id) ?? []
-  return present.map(({ id, key, value, createdAt, owners }) => ({
-    id,
-    key,
-    value,
-    createdAt,
-    ...(showing.owners && { owners }),
-  }))
+  return present
+    .filter(({ isBinding }) => isBinding || showing.tags === true)
+    .map((entry) => ({ id: entry.id, ...shownEntry(entry, showing), createdAt: entry.createdAt }))
 }
+
+const shownEntry = ({ key, value, isTag, isBinding, owners }: TagBinding, showing: Showing) => ({
+  key,
+  value,
+  ...(showing.owners && { owners }),
+  ...(showing.tags && { isTag, isBinding }),
+})
 
 async function refuseHeld({ tags }: UsedStores, found: readonly Tag[], owner: string): Promise<void> {
   const held = await tags.heldByOthers(

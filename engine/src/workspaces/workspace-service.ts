@@ -46,6 +46,7 @@ type UsedStores = Pick<
   Stores,
   | "workspaces"
   | "access"
+  | "agentPools"
   | "events"
   | "organizations"
   | "projects"
@@ -255,7 +256,7 @@ export class WorkspaceService implements Workspaces {
   }
 
   async #surroundings(
-    stores: Pick<Stores, "workspaces" | "settings">,
+    stores: Pick<Stores, "agentPools" | "workspaces" | "settings">,
     place: { readonly organization: Organization; readonly project: Project; readonly id: WorkspaceId },
     input: WorkspaceInput,
   ): Promise<Surroundings> {
@@ -272,6 +273,9 @@ export class WorkspaceService implements Workspaces {
       globalRemoteStateDefault: this.#edition === "self-hosted" && settings.defaultGlobalRemoteState,
       releases: knownReleases(settings.engineReleases),
       nameIsTaken: named !== undefined && named.id !== id,
+      agentPoolAdmits:
+        !input.agentPoolId ||
+        (await stores.agentPools.admits(input.agentPoolId, { workspaceId: id, projectId: project.id })),
       ...(await referencesOf(stores, organization.id, input)),
     }
   }

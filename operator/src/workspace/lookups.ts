@@ -104,7 +104,7 @@ const findProject: Find = async (engine, organization, name) =>
 
 const findAgentPool: Find = async (engine, organization, name) => {
   for (let number = 1; number <= pagesMaximum; number += 1) {
-    const { items, totalCount } = await engine.agentPools.list(organization, name, { ...page, number })
+    const { items, totalCount } = await engine.agentPools.list(organization, { search: name }, { ...page, number })
     const id = idOf(items, name)
     if (id !== undefined || items.length === 0 || number * maximumPageSize >= totalCount) return id
   }

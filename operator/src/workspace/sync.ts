@@ -100,8 +100,9 @@ export interface SyncedBindings {
 
 export async function syncTagBindings(subject: Subject): Promise<SyncedBindings> {
   const { engine, id, spec, owner, applied } = subject
-  const effective = await engine.tags.effectiveBindings(id, { owners: true })
-  const own = effective.filter(({ inheritedFrom }) => inheritedFrom === null)
+  const entries = await engine.tags.effectiveBindings(id, { owners: true, tags: true })
+  const effective = entries.filter(({ isBinding }) => isBinding !== false)
+  const own = entries.filter(({ inheritedFrom }) => inheritedFrom === null)
   const mode = spec.tagsPolicy === "Exclusive" && spec.tagBindings !== undefined ? "exclusive" : "additive"
   const bindings = Object.fromEntries((spec.tagBindings ?? []).map(({ key, value }) => [key, value]))
   const wanted = { workspaceId: id, bindings, mode } as const

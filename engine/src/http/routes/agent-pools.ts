@@ -1,4 +1,10 @@
-import { decodeAgentPoolInput, decodeAgentPoolPatch, encodeAgentPool } from "../../wire/jsonapi/agent-pool.ts"
+import {
+  agentPoolPointers as pointers,
+  decodeAgentPoolFilter,
+  decodeAgentPoolInput,
+  decodeAgentPoolPatch,
+  encodeAgentPool,
+} from "../../wire/jsonapi/agent-pool.ts"
 import { encodePage } from "../../wire/jsonapi/links.ts"
 import { decodePage } from "../../wire/jsonapi/query.ts"
 import { type ApiRequest, created, noContent, ok, param, type Route } from "../route.ts"
@@ -10,6 +16,7 @@ export const agentPoolRoutes: readonly Route[] = [
   {
     method: "POST",
     path: "/organizations/:organization_name/agent-pools",
+    pointers,
     handle: async (request) => {
       const input = decodeAgentPoolInput(await request.body())
       return created({ data: encodeAgentPool(await request.engine.agentPools.create(organization(request), input)) })
@@ -20,8 +27,8 @@ export const agentPoolRoutes: readonly Route[] = [
     path: "/organizations/:organization_name/agent-pools",
     handle: async (request) => {
       const { query, url } = request
-      const search = query.get("q") || undefined
-      const found = await request.engine.agentPools.list(organization(request), search, decodePage(query))
+      const filter = decodeAgentPoolFilter(query)
+      const found = await request.engine.agentPools.list(organization(request), filter, decodePage(query))
       return ok(encodePage(found, encodeAgentPool, url))
     },
   },
@@ -33,6 +40,7 @@ export const agentPoolRoutes: readonly Route[] = [
   {
     method: "PATCH",
     path: "/agent-pools/:agent_pool_id",
+    pointers,
     handle: async (request) => {
       const patch = decodeAgentPoolPatch(await request.body())
       return ok({ data: encodeAgentPool(await request.engine.agentPools.update(pool(request), patch)) })

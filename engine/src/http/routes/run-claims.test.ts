@@ -336,6 +336,39 @@ describe("who may claim", () => {
     expect((await world.heartbeat(claim, { token: edge.token })).status).toBe(404)
   })
 
+  test("[F-W7] an agent gets no run of a workspace outside the scope of its pool, and loses the one it has", async () => {
+    await using world = await claimWorld()
+    const edge = await newAgent(world, "edge")
+    const execution = { executionMode: "agent", agentPoolId: edge.pool } as const
+    const [inside, outside] = [await world.workspace("in", execution), await world.workspace("out", execution)]
+    const path = `/agent-pools/${edge.pool}`
+    const allow = (lists: Readonly<Record<string, readonly string[]>>) =>
+      world.request("PATCH", path, {
+        body: {
+          data: {
+            type: "agent-pools",
+            relationships: Object.fromEntries(
+              Object.entries(lists).map(([name, ids]) => [
+                name,
+                { data: ids.map((id) => ({ type: "workspaces", id })) },
+              ]),
+            ),
+          },
+        },
+      })
+    expect((await allow({ "allowed-workspaces": [inside] })).status).toBe(200)
+    await world.queue({}, outside)
+    expect((await world.claim(path, {}, { token: edge.token })).status).toBe(204)
+    expect((await world.claim(path)).status).toBe(204)
+    expect((await world.claim(`/workspaces/${outside}`, {}, { token: edge.token })).status).toBe(404)
+    const run = await world.queue({}, inside)
+    const { claim, run: got } = await world.claimed(path, {}, { token: edge.token })
+    expect(got).toBe(run)
+    expect((await world.heartbeat(claim, { token: edge.token })).status).toBe(200)
+    await allow({ "excluded-workspaces": [inside] })
+    expect((await world.heartbeat(claim, { token: edge.token })).status).toBe(404)
+  })
+
   test("an agent is nobody once its token is revoked, or its pool is gone", async () => {
     await using world = await claimWorld()
     const { pool, token } = await newAgent(world, "edge")

@@ -12,7 +12,7 @@ async function ownerWorld() {
   const world = await populatedWorld()
   const id = await world.workspace("one")
   const owned = async (path = `/workspaces/${id}/tag-bindings`) => {
-    const { body } = await world.request("GET", `${path}?show[owners]=true`)
+    const { body } = await world.request("GET", `${path}?show[owners]=true&show[tags]=true`)
     return body.data.map(({ attributes: { key, value, owners } }: Shown) => `${key}=${value}@${owners.join(",")}`)
   }
   return Object.assign(world, { id, owned })

@@ -44,7 +44,7 @@ describe("teams", () => {
     expect(await world.request("GET", `/teams/${id}`)).toMatchObject({ status: 404 })
   })
 
-  test("a secret team exists for its members and for those who manage teams; the others see open teams only", async () => {
+  test("[F-W8] a secret team exists for its members and for those with access to secret teams; the others see open teams only", async () => {
     await using world = await openWorld()
     await newOrganization(world, "acme")
     const [insider, outsider, manager, stranger] = [
@@ -55,7 +55,7 @@ describe("teams", () => {
     ]
     const secret = await newTeam(world, "acme", "secret", { members: [insider] })
     await newTeam(world, "acme", "open", { visibility: "organization" })
-    await newTeam(world, "acme", "managers", { access: { "manage-teams": true }, members: [manager] })
+    const managers = await newTeam(world, "acme", "managers", { access: { "manage-teams": true }, members: [manager] })
     const seen = async (token: string) => {
       const list = await world.request("GET", teams, { token })
       const show = await world.request("GET", `/teams/${secret}`, { token })
@@ -63,6 +63,9 @@ describe("teams", () => {
     }
     expect(await seen(insider.token)).toEqual({ list: ["open", "owners", "secret"], show: 200 })
     expect(await seen(outsider.token)).toEqual({ list: ["open", "owners"], show: 404 })
+    expect(await seen(manager.token)).toEqual({ list: ["managers", "open", "owners"], show: 404 })
+    const secrets = document("teams", { "organization-access": { "manage-teams": true, "access-secret-teams": true } })
+    await made(world, "PATCH", `/teams/${managers}`, secrets)
     expect(await seen(manager.token)).toEqual({ list: ["managers", "open", "owners", "secret"], show: 200 })
     expect(await seen(stranger.token)).toEqual({ list: 404, show: 404 })
   })
@@ -71,9 +74,9 @@ describe("teams", () => {
     { why: "no name", attributes: {}, faults: { name: "name can't be blank" } },
     {
       why: "wrong types and a bad name",
-      attributes: { name: "a/b", visibility: "hidden", "organization-access": { "manage-teams": "yes" } },
+      attributes: { name: "a!b", visibility: "hidden", "organization-access": { "manage-teams": "yes" } },
       faults: {
-        name: "Name can only include letters, numbers, spaces, -, and _, and can neither begin nor end with a space.",
+        name: "Name can only include letters, numbers, spaces, -, _, and /, and can neither begin nor end with a space.",
         visibility: 'visibility must be one of "secret", "organization"',
         "organization-access/manage-teams": "manage-teams must be a boolean",
       },
@@ -132,7 +135,8 @@ describe("members", () => {
     const [foreign] = await made(world, "GET", "/organizations/other/organization-memberships?q=stranger")
     await newMember(world, "acme", "ada")
     const manager = await newMember(world, "acme", "manager")
-    await newTeam(world, "acme", "managers", { access: { "manage-teams": true }, members: [manager] })
+    const access = { "manage-teams": true, "access-secret-teams": true }
+    await newTeam(world, "acme", "managers", { access, members: [manager] })
     const team = await newTeam(world, "acme", "devs")
     const pointers = (answer: { body: { errors: { source: { pointer: string } }[] } }) =>
       answer.body.errors.map(({ source }) => source.pointer)

@@ -1,4 +1,5 @@
 import { badRequest } from "../../core/errors.ts"
+import { type OrganizationTokenKind, organizationTokenKinds } from "../../organizations/token.ts"
 import { encodePage } from "../../wire/jsonapi/links.ts"
 import { decodePage } from "../../wire/jsonapi/query.ts"
 import {
@@ -15,14 +16,15 @@ const poolOf = (request: ApiRequest) => param(request, "agent_pool_id")
 const organizationOf = (request: ApiRequest) => param(request, "organization_name")
 const idOf = (request: ApiRequest) => param(request, "token_id")
 
-/** A client that asks for a token of a lesser kind must not be handed this one. */
-function organizationAsked(request: ApiRequest): string {
-  const kind = request.query.get("token")
-  if (kind !== null && kind !== "")
-    throw badRequest("The kind of token is not offered.", [
-      { detail: `token of the kind "${kind}" is not offered`, parameter: "token" },
+/** A client that asks for a token of a lesser kind must not get the one that manages the organization. */
+function kindOf({ query }: ApiRequest): OrganizationTokenKind {
+  const name = query.get("token") || "organization"
+  const kind = organizationTokenKinds.find((one) => one === name)
+  if (kind === undefined)
+    throw badRequest("The kind of token is not known.", [
+      { detail: `token must be one of ${organizationTokenKinds.join(", ")}`, parameter: "token" },
     ])
-  return organizationOf(request)
+  return kind
 }
 
 export const tokenRoutes: readonly Route[] = [
@@ -49,7 +51,7 @@ export const tokenRoutes: readonly Route[] = [
     pointers,
     handle: async (request) => {
       const input = decodeTokenInput(await request.body())
-      const token = await request.engine.tokens.createForOrganization(organizationAsked(request), input)
+      const token = await request.engine.tokens.createForOrganization(organizationOf(request), input, kindOf(request))
       return created({ data: encodeCreatedToken(token) })
     },
   },
@@ -57,13 +59,15 @@ export const tokenRoutes: readonly Route[] = [
     method: "GET",
     path: "/organizations/:organization_name/authentication-token",
     handle: async (request) =>
-      ok({ data: encodeToken(await request.engine.tokens.getForOrganization(organizationAsked(request))) }),
+      ok({
+        data: encodeToken(await request.engine.tokens.getForOrganization(organizationOf(request), kindOf(request))),
+      }),
   },
   {
     method: "DELETE",
     path: "/organizations/:organization_name/authentication-token",
     handle: async (request) => {
-      await request.engine.tokens.deleteForOrganization(organizationAsked(request))
+      await request.engine.tokens.deleteForOrganization(organizationOf(request), kindOf(request))
       return noContent
     },
   },

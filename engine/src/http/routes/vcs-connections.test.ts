@@ -67,6 +67,31 @@ describe("an OAuth client", () => {
     expect(answers[4].data.relationships["oauth-client"].data.id).toBe(body.data.id)
   })
 
+  test("[F-W15] is made with a key pair alone, whose private part is not shown", async () => {
+    await using world = await vcsWorld()
+    const link = { key: "consumer", "rsa-public-key": "public-part" }
+    const attributes = {
+      ...link,
+      "service-provider": "bitbucket_data_center",
+      "http-url": "https://git.example.com",
+      "api-url": "https://git.example.com",
+      secret: "private-part",
+    }
+    const path = "/organizations/acme/oauth-clients"
+    const post = (changes: object) =>
+      world.request("POST", path, {
+        body: { data: { type: "oauth-clients", attributes: { ...attributes, ...changes } } },
+      })
+    const { status, body } = await post({})
+    expect(status).toBe(201)
+    expect(body.data.attributes).toMatchObject({ ...link, secret: null })
+    expect(body.data.relationships["oauth-tokens"].data).toEqual([])
+    expect(JSON.stringify(body)).not.toContain("private-part")
+    expect((await world.request("GET", `/oauth-clients/${body.data.id}`)).body).toEqual(body)
+    const without = await post({ "rsa-public-key": "" })
+    expect([without.status, pointersOf(without.body)]).toEqual([422, ["/data/attributes/oauth-token-string"]])
+  })
+
   test("is renamed and gets another secret, which is not shown either", async () => {
     await using world = await vcsWorld()
     const { id, attributes } = (await world.client()).body.data
@@ -74,7 +99,7 @@ describe("an OAuth client", () => {
       world.request("PATCH", `/oauth-clients/${id}`, { body: { data: { type: "oauth-clients", attributes } } })
     const { status, body } = await patch({ name: "Forge", "oauth-token-string": "ghp-other-secret" })
     expect([status, body.data.attributes]).toEqual([200, { ...attributes, name: "Forge" }])
-    expect(JSON.stringify(body)).not.toContain("secret")
+    expect(JSON.stringify(body)).not.toContain("ghp-other-secret")
     expect((await patch({})).body).toEqual(body)
     const wrong = await patch({ name: "x".repeat(256), "oauth-token-string": "" })
     expect([wrong.status, pointersOf(wrong.body)]).toEqual([

@@ -7,7 +7,7 @@ import { repeatableRead, type Storage } from "../../core/storage.ts"
 import { secondMs } from "../../core/time.ts"
 import { type ResolvedToken, resolveToken, tokenAncestorsMaximum } from "../../organizations/authentication.ts"
 import type { TokenRecord } from "../../organizations/identity-store.ts"
-import { isExpired, newSecret } from "../../organizations/token.ts"
+import { isExpired, newSecret, type TokenOwner } from "../../organizations/token.ts"
 import type { Stores } from "../../stores.ts"
 import { existingTokenRole } from "./token-role-service.ts"
 import {
@@ -302,15 +302,14 @@ export function serviceTokenViewOf(
   return { ...token, accessor: id, entityId: "", orphan: parentId === null, remainingMs }
 }
 
-type Owner = Exclude<TokenRecord["owner"], { kind: "service" }>
-
-async function nameOf({ users, teams, organizations }: UsedStores, owner: Owner): Promise<string> {
+async function nameOf({ users, teams, organizations }: UsedStores, owner: TokenOwner): Promise<string> {
   switch (owner.kind) {
     case "user":
       return (await users.find(owner.userId))?.username ?? ""
     case "team":
       return (await teams.find(owner.teamId))?.name ?? ""
     case "organization":
+    case "audit-trails":
       return (await organizations.find(owner.organizationId))?.name ?? ""
     case "agent-pool":
       return owner.agentPoolId
@@ -319,13 +318,14 @@ async function nameOf({ users, teams, organizations }: UsedStores, owner: Owner)
   }
 }
 
-function entityOf(owner: Owner): string {
+function entityOf(owner: TokenOwner): string {
   switch (owner.kind) {
     case "user":
       return owner.userId
     case "team":
       return owner.teamId
     case "organization":
+    case "audit-trails":
       return owner.organizationId
     case "agent-pool":
       return owner.agentPoolId

@@ -1,8 +1,9 @@
 import { z } from "zod"
 import { formatInstant } from "../../core/time.ts"
-import type {
-  OrganizationMembershipInput,
-  OrganizationMembershipView,
+import {
+  type OrganizationMembershipInput,
+  organizationMembershipStatuses,
+  type OrganizationMembershipView,
 } from "../../organizations/organization-membership.ts"
 import type { TeamId } from "../../core/ids.ts"
 import { readResource } from "./answer.ts"
@@ -66,7 +67,7 @@ export function decodeOrganizationMembership(
   const { id, attributes: own, ...related } = readResource(resource, "organization-memberships")
   return {
     id,
-    status: own.oneOf("status", ["active"]),
+    status: own.oneOf("status", organizationMembershipStatuses),
     createdAt: own.instant("createdAt"),
     organizationName: related.one("organization"),
     user: decodeUser(included.get(`users/${related.one("user")}`)),

@@ -8,6 +8,7 @@ import {
   organizationNameFaults,
   type OrganizationPatch,
   plans,
+  recordedSettingFaults,
 } from "../../organizations/organization.ts"
 import { organizationPermissionNames } from "../../organizations/organization-permissions.ts"
 import type { OrganizationView } from "../../organizations/organizations.ts"
@@ -18,7 +19,8 @@ import { attributePointers, type Pointers, renamedPointers } from "./errors.ts"
 import { given } from "./given.ts"
 import { dashed, dashedMembers } from "./member-name.ts"
 import { emailFaults } from "../../organizations/email.ts"
-import { ruled } from "./ruled.ts"
+import { ruled, ruledNumber } from "./ruled.ts"
+import { unsupported } from "./unsupported.ts"
 import { relatedId, toOneSchema } from "./relationship.ts"
 
 export const organizationNames = { plan: "planIdentifier" }
@@ -43,11 +45,20 @@ export function encodeOrganization(organization: OrganizationView): Resource {
       "collaborator-auth-policy": organization.collaboratorAuthPolicy,
       "cost-estimation-enabled": organization.costEstimationEnabled,
       "plan-identifier": organization.plan,
-      // Nothing here ends a session or signs in through somebody else; clients read these members all the same.
+      "session-remember": organization.sessionRemember,
+      "session-timeout": organization.sessionTimeout,
+      "owners-team-saml-role-id": organization.ownersTeamSamlRoleId,
+      "aggregated-commit-status-enabled": organization.aggregatedCommitStatusEnabled,
+      "send-passing-statuses-for-untriggered-speculative-plans":
+        organization.sendPassingStatusesForUntriggeredSpeculativePlans,
+      "speculative-plan-management-enabled": organization.speculativePlanManagementEnabled,
+      // Clients read these members, and get the same value from every organization.
       "saml-enabled": false,
-      "session-remember": null,
-      "session-timeout": null,
       "two-factor-conformant": true,
+      "user-tokens-enabled": true,
+      "stacks-enabled": false,
+      "enforce-hyok": false,
+      "registry-monorepo-support-enabled": false,
       permissions: Object.fromEntries(
         organizationPermissionNames.map((member) => [dashed(member), permissions[member]]),
       ),
@@ -93,6 +104,9 @@ export function encodeEntitlements(organization: OrganizationView): Resource {
   }
 }
 
+const minutes = (name: "sessionTimeout" | "sessionRemember") =>
+  ruledNumber((number) => recordedSettingFaults({ [name]: number }))
+
 const settings = z.object({
   name: ruled(organizationNameFaults).optional(),
   email: ruled(emailFaults).optional(),
@@ -102,6 +116,20 @@ const settings = z.object({
   "collaborator-auth-policy": z.enum(collaboratorAuthPolicies).optional(),
   "cost-estimation-enabled": z.boolean().optional(),
   "plan-identifier": z.enum(plans).optional(),
+  "session-timeout": minutes("sessionTimeout").nullish(),
+  "session-remember": minutes("sessionRemember").nullish(),
+  "owners-team-saml-role-id": ruled((ownersTeamSamlRoleId) =>
+    recordedSettingFaults({ ownersTeamSamlRoleId }),
+  ).nullish(),
+  "aggregated-commit-status-enabled": z.boolean().optional(),
+  "send-passing-statuses-for-untriggered-speculative-plans": z.boolean().optional(),
+  "speculative-plan-management-enabled": z.boolean().optional(),
+  // Where some clients put what others name as a relationship.
+  "default-agent-pool-id": z.string().nullish(),
+  "user-tokens-enabled": unsupported("user-tokens-enabled", true, "organizations without user tokens"),
+  "stacks-enabled": unsupported("stacks-enabled", false, "stacks"),
+  "enforce-hyok": unsupported("enforce-hyok", false, "keys of your own"),
+  "registry-monorepo-support-enabled": unsupported("registry-monorepo-support-enabled", false, "registry modules"),
 })
 const relationships = z.object({ "default-agent-pool": toOneSchema.optional() }).optional()
 const createSchema = z.object({
@@ -121,18 +149,28 @@ export function decodeOrganizationPatch(body: unknown): OrganizationPatch {
   return patchOf(attributes, related)
 }
 
-const patchOf = (attributes: z.infer<typeof settings>, related: z.infer<typeof relationships>): OrganizationPatch =>
-  given({
+function patchOf(attributes: z.infer<typeof settings>, related: z.infer<typeof relationships>): OrganizationPatch {
+  const pool = related?.["default-agent-pool"]
+  const poolId = attributes["default-agent-pool-id"]
+  return given({
     name: attributes.name,
     email: attributes.email,
     defaultExecutionMode: attributes["default-execution-mode"],
-    defaultAgentPoolId: relatedId(related?.["default-agent-pool"]),
+    defaultAgentPoolId: pool === undefined ? (poolId === "" ? null : poolId) : relatedId(pool),
     allowForceDeleteWorkspaces: attributes["allow-force-delete-workspaces"],
     assessmentsEnforced: attributes["assessments-enforced"],
     collaboratorAuthPolicy: attributes["collaborator-auth-policy"],
     costEstimationEnabled: attributes["cost-estimation-enabled"],
     plan: attributes["plan-identifier"],
+    sessionTimeout: attributes["session-timeout"],
+    sessionRemember: attributes["session-remember"],
+    ownersTeamSamlRoleId: attributes["owners-team-saml-role-id"],
+    aggregatedCommitStatusEnabled: attributes["aggregated-commit-status-enabled"],
+    sendPassingStatusesForUntriggeredSpeculativePlans:
+      attributes["send-passing-statuses-for-untriggered-speculative-plans"],
+    speculativePlanManagementEnabled: attributes["speculative-plan-management-enabled"],
   })
+}
 
 /** The other direction of `encodeOrganization`. */
 export function decodeOrganization(resource: unknown): OrganizationView {
@@ -150,6 +188,14 @@ export function decodeOrganization(resource: unknown): OrganizationView {
     collaboratorAuthPolicy: own.oneOf("collaboratorAuthPolicy", collaboratorAuthPolicies),
     costEstimationEnabled: own.flag("costEstimationEnabled"),
     plan: own.oneOf("planIdentifier", plans),
+    sessionTimeout: own.numberOrNull("sessionTimeout"),
+    sessionRemember: own.numberOrNull("sessionRemember"),
+    ownersTeamSamlRoleId: own.textOrNull("ownersTeamSamlRoleId"),
+    ...own.flags([
+      "aggregatedCommitStatusEnabled",
+      "sendPassingStatusesForUntriggeredSpeculativePlans",
+      "speculativePlanManagementEnabled",
+    ]),
     permissions: own.members("permissions").flags(organizationPermissionNames),
   }
 }

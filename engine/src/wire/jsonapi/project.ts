@@ -45,6 +45,8 @@ export function encodeProject(project: ProjectView): Resource {
         "can-destroy": permissions.canDestroy,
         "can-create-workspace": permissions.canCreateWorkspace,
         "can-move-workspace": permissions.canMoveWorkspaces,
+        "can-read-teams": permissions.canReadTeams,
+        "can-manage-teams": permissions.canManageTeams,
       },
     },
     relationships: {
@@ -133,7 +135,14 @@ export function decodeProject(resource: unknown): ProjectView {
     defaultAgentPoolId: related.oneOrNull("defaultAgentPool"),
     settingOverwrites: overwrites.flags(["defaultExecutionMode", "defaultAgentPool"]),
     permissions: {
-      ...permissions.flags(["canRead", "canUpdate", "canDestroy", "canCreateWorkspace"]),
+      ...permissions.flags([
+        "canRead",
+        "canUpdate",
+        "canDestroy",
+        "canCreateWorkspace",
+        "canReadTeams",
+        "canManageTeams",
+      ]),
       canMoveWorkspaces: permissions.flag("canMoveWorkspace"),
     },
     counts: { workspaces: own.number("workspaceCount"), teams: own.number("teamCount") },

@@ -168,10 +168,26 @@ const project = record({
   defaultExecutionMode: constantFrom(...executionModes),
   defaultAgentPoolId: orNull(id),
   settingOverwrites: flags(["defaultExecutionMode", "defaultAgentPool"]),
-  permissions: flags(["canRead", "canUpdate", "canDestroy", "canCreateWorkspace", "canMoveWorkspaces"]),
+  permissions: flags([
+    "canRead",
+    "canUpdate",
+    "canDestroy",
+    "canCreateWorkspace",
+    "canMoveWorkspaces",
+    "canReadTeams",
+    "canManageTeams",
+  ]),
   counts: record({ workspaces: nat(), teams: nat() }),
 })
 
+const recordedSettings = {
+  sessionTimeout: orNull(nat()),
+  sessionRemember: orNull(nat()),
+  ownersTeamSamlRoleId: orNull(text),
+  aggregatedCommitStatusEnabled: boolean(),
+  sendPassingStatusesForUntriggeredSpeculativePlans: boolean(),
+  speculativePlanManagementEnabled: boolean(),
+}
 const teamPermissions = [
   "canUpdateMembership",
   "canDestroy",
@@ -205,6 +221,7 @@ const answers: Readonly<Record<string, Codec>> = {
       collaboratorAuthPolicy: constantFrom(...collaboratorAuthPolicies),
       costEstimationEnabled: boolean(),
       plan: constantFrom(...plans),
+      ...recordedSettings,
       permissions: flags(organizationPermissionNames),
     }),
     encodeOrganization,
@@ -218,6 +235,8 @@ const answers: Readonly<Record<string, Codec>> = {
       name: text,
       visibility: constantFrom(...teamVisibilities),
       access: flags(organizationPermissions),
+      ssoTeamId: orNull(text),
+      allowMemberTokenManagement: boolean(),
       permissions: flags(teamPermissions),
       userIds: array(id),
     }),
@@ -254,7 +273,15 @@ const answers: Readonly<Record<string, Codec>> = {
   ),
   "tag binding": codec(record({ id, key: text, value: text, createdAt: instant }), encodeTagBinding, decodeTagBinding),
   "held tag binding": codec(
-    record({ id, key: text, value: text, createdAt: instant, owners: array(text) }),
+    record({
+      id,
+      key: text,
+      value: text,
+      createdAt: instant,
+      owners: array(text),
+      isTag: boolean(),
+      isBinding: boolean(),
+    }),
     encodeTagBinding,
     decodeTagBinding,
   ),
@@ -368,7 +395,17 @@ const answers: Readonly<Record<string, Codec>> = {
     decodeOauthClientView,
   ),
   "agent pool": codec(
-    record({ id, organizationName: word, name: text, createdAt: instant, workspaceIds: array(id) }),
+    record({
+      id,
+      organizationName: word,
+      name: text,
+      organizationScoped: boolean(),
+      createdAt: instant,
+      workspaceIds: array(id),
+      allowedWorkspaceIds: array(id),
+      allowedProjectIds: array(id),
+      excludedWorkspaceIds: array(id),
+    }),
     encodeAgentPool,
     decodeAgentPool,
   ),
@@ -397,6 +434,10 @@ const organizationPatch = some({
   plan: constantFrom(...plans),
   costEstimationEnabled: boolean(),
   collaboratorAuthPolicy: constantFrom(...collaboratorAuthPolicies),
+  sessionTimeout: orNull(nat(1_000).map((minutes) => minutes + 1)),
+  sessionRemember: orNull(nat(1_000).map((minutes) => minutes + 1)),
+  ownersTeamSamlRoleId: orNull(word),
+  speculativePlanManagementEnabled: boolean(),
 })
 
 const requests: Readonly<Record<string, Codec>> = {

@@ -36,6 +36,7 @@ import { given } from "./given.ts"
 import { dashedMembers } from "./member-name.ts"
 import { decodeCommaList, encodeCommaList } from "./query.ts"
 import { ruled } from "./ruled.ts"
+import { unsupported } from "./unsupported.ts"
 import { relatedId, toOneSchema } from "./relationship.ts"
 
 export const runNames = { engineVersion: "terraformVersion" }
@@ -57,6 +58,7 @@ const runSchema = z.object({
       "save-plan": z.boolean().nullish(),
       "allow-empty-apply": z.boolean().nullish(),
       "allow-config-generation": z.boolean().nullish(),
+      "debugging-mode": unsupported("debugging-mode", false, "logs of the tool's own steps"),
       "terraform-version": z.string().max(versionMaximum).nullish(),
       "target-addrs": textList,
       "replace-addrs": textList,

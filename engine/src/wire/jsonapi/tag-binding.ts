@@ -1,21 +1,29 @@
 // Key-value tags (specification 2.2); workspace-facts 1.5 adds `created-at` and where an inherited one comes from.
 import { z } from "zod"
 import { formatInstant } from "../../core/time.ts"
-import type { Binding, EffectiveTagBinding } from "../../tags/tag-binding.ts"
+import type { Binding, EffectiveTagBinding, ShownEntry } from "../../tags/tag-binding.ts"
 import type { TagBindingView } from "../../tags/tags.ts"
 import type { ProjectId } from "../../core/ids.ts"
 import { type MembersReader, readResource } from "./answer.ts"
 import { decodeList, type Resource } from "./document.ts"
+import { dashedMembers } from "./member-name.ts"
 
-export const encodeTagBinding = ({ id, key, value, createdAt, owners }: TagBindingView): Resource => ({
+export const encodeTagBinding = ({ id, key, value, createdAt, ...shown }: TagBindingView): Resource => ({
   id,
   type: "tag-bindings",
-  attributes: { key, value, "created-at": formatInstant(createdAt), ...(owners && { owners }) },
+  attributes: { key, value, "created-at": formatInstant(createdAt), ...dashedMembers(shown) },
 })
 
-export const encodeEffectiveTagBinding = ({ key, value, inheritedFrom, owners }: EffectiveTagBinding) => ({
+export const encodeEffectiveTagBinding = ({
+  key,
+  value,
+  inheritedFrom,
+  owners,
+  isTag,
+  isBinding,
+}: EffectiveTagBinding) => ({
   type: "effective-tag-bindings",
-  attributes: { key, value, ...(owners && { owners }) },
+  attributes: { key, value, ...dashedMembers({ owners, isTag, isBinding }) },
   ...(inheritedFrom === null ? {} : { links: { "inherited-from": `/api/v2/projects/${inheritedFrom}` } }),
 })
 
@@ -50,7 +58,7 @@ export function decodeTagBinding(resource: unknown): TagBindingView {
     key: own.text("key"),
     value: own.text("value"),
     createdAt: own.instant("createdAt"),
-    ...shownOwners(own),
+    ...shownMembers(own),
   }
 }
 
@@ -62,12 +70,14 @@ export function decodeEffectiveTagBinding(resource: unknown): EffectiveTagBindin
     key: own.text("key"),
     value: own.text("value"),
     inheritedFrom: project === undefined ? null : (project as ProjectId),
-    ...shownOwners(own),
+    ...shownMembers(own),
   }
 }
 
-const shownOwners = (own: MembersReader): { readonly owners?: readonly string[] } =>
-  own.has("owners") ? { owners: own.texts("owners") } : {}
+const shownMembers = (own: MembersReader): ShownEntry & { readonly owners?: readonly string[] } => ({
+  ...(own.has("owners") && { owners: own.texts("owners") }),
+  ...(own.has("isTag") && own.flags(["isTag", "isBinding"])),
+})
 
 /** The other direction of `decodeTagBindings`. */
 export const encodeTagBindings = (bindings: readonly Binding[]) => ({

@@ -1,5 +1,13 @@
 // What teams were given: on workspaces and on projects.
 import { z } from "zod"
+import {
+  partsOf,
+  type ProjectAccessPatch,
+  projectAccessParts,
+  type ProjectParts,
+  type ProjectPartsPatch,
+  projectWorkspaceParts,
+} from "../../organizations/custom-project-access.ts"
 import { projectAccessLevels } from "../../organizations/project-permissions.ts"
 import type { TeamProject, TeamProjectInput } from "../../organizations/team-project.ts"
 import { type CustomAccess, workspaceAccessLevels } from "../../workspaces/permissions.ts"
@@ -14,7 +22,7 @@ import { type MembersReader, readResource } from "./answer.ts"
 import { decodeDocument, encodeDocument, type RequestDocument, type Resource, toOne } from "./document.ts"
 import { attributePointers } from "./errors.ts"
 import { given } from "./given.ts"
-import { dashedMembers } from "./member-name.ts"
+import { camelCased, dashed, dashedMembers } from "./member-name.ts"
 
 export const teamAccessPointers = attributePointers(["team", "workspace", "project"])
 
@@ -47,7 +55,11 @@ export function encodeTeamProject(subject: TeamProject): Resource {
   return {
     id: subject.id,
     type: "team-projects",
-    attributes: { access: subject.access },
+    attributes: {
+      access: subject.access,
+      "project-access": dashedMembers(partsOf(subject).projectAccess),
+      "workspace-access": dashedMembers(partsOf(subject).workspaceAccess),
+    },
     relationships: {
       team: { ...toOne("teams", subject.teamId), links: { related: `/api/v2/teams/${subject.teamId}` } },
       project: {
@@ -105,9 +117,25 @@ function patchOf(attributes: z.infer<typeof workspaceAttributes>): TeamWorkspace
   return { ...given({ access: attributes.access }), custom }
 }
 
-const projectAttributes = z.object({ access: z.enum(projectAccessLevels).optional() })
+/** One optional member for each part, under its wire name. */
+const partsSchema = (table: Readonly<Record<string, readonly (string | boolean)[]>>) =>
+  z
+    .object(
+      Object.fromEntries(
+        Object.entries(table).map(([name, values]) => [
+          dashed(name),
+          values[0] === false ? z.boolean().optional() : z.enum(values as readonly string[]).optional(),
+        ]),
+      ),
+    )
+    .nullish()
+const projectAttributes = z.object({
+  access: z.enum(projectAccessLevels).optional(),
+  "project-access": partsSchema(projectAccessParts),
+  "workspace-access": partsSchema(projectWorkspaceParts),
+})
 const projectCreateSchema = z.object({
-  attributes: z.object({ access: z.enum(projectAccessLevels) }).prefault({} as never),
+  attributes: projectAttributes.extend({ access: z.enum(projectAccessLevels) }).prefault({} as never),
   relationships: z.object({ team: related, project: related }).prefault({} as never),
 })
 const projectUpdateSchema = z.object({ attributes: projectAttributes.prefault({}) })
@@ -115,11 +143,28 @@ const projectTypes = { types: ["team-projects"] }
 
 export function decodeTeamProjectInput(body: unknown): TeamProjectInput {
   const { attributes, relationships } = decodeDocument(body, projectCreateSchema, projectTypes)
-  return { access: attributes.access, teamId: relationships.team.data.id, projectId: relationships.project.data.id }
+  return {
+    ...projectPatchOf(attributes),
+    access: attributes.access,
+    teamId: relationships.team.data.id,
+    projectId: relationships.project.data.id,
+  }
 }
 
-export const decodeTeamProjectPatch = (body: unknown): Partial<Pick<TeamProject, "access">> =>
-  given(decodeDocument(body, projectUpdateSchema, projectTypes).attributes)
+export const decodeTeamProjectPatch = (body: unknown): ProjectAccessPatch =>
+  projectPatchOf(decodeDocument(body, projectUpdateSchema, projectTypes).attributes)
+
+const projectPatchOf = (attributes: z.infer<typeof projectAttributes>): ProjectAccessPatch =>
+  given({
+    access: attributes.access,
+    projectAccess: partsIn(attributes["project-access"]) as ProjectPartsPatch["projectAccess"],
+    workspaceAccess: partsIn(attributes["workspace-access"]) as ProjectPartsPatch["workspaceAccess"],
+  })
+
+const partsIn = (members: object | null | undefined) =>
+  members
+    ? given(Object.fromEntries(Object.entries(members).map(([name, value]) => [camelCased(name), value])))
+    : undefined
 
 /** The other direction of `encodeTeamWorkspace`. */
 export function decodeTeamWorkspace(resource: unknown): TeamWorkspace {
@@ -156,16 +201,36 @@ const attributesOf = ({ access, custom }: TeamWorkspacePatch) => dashedMembers({
 /** The other direction of `encodeTeamProject`. */
 export function decodeTeamProject(resource: unknown): TeamProject {
   const { id, attributes: own, ...related } = readResource(resource, "team-projects")
-  return {
-    id,
-    teamId: related.one("team") as TeamId,
-    projectId: related.one("project") as ProjectId,
-    access: own.oneOf("access", projectAccessLevels),
-  }
+  const subject = { id, teamId: related.one("team") as TeamId, projectId: related.one("project") as ProjectId }
+  const access = own.oneOf("access", projectAccessLevels)
+  if (access !== "custom") return { ...subject, access }
+  const parts = {
+    projectAccess: readParts(own.members("projectAccess"), projectAccessParts),
+    workspaceAccess: readParts(own.members("workspaceAccess"), projectWorkspaceParts),
+  } as ProjectParts
+  return { ...subject, access, parts }
 }
 
-export const encodeTeamProjectInput = ({ access, teamId, projectId }: TeamProjectInput): RequestDocument =>
-  encodeDocument("team-projects", { access }, { team: toOne("teams", teamId), project: toOne("projects", projectId) })
+const readParts = (own: MembersReader, table: Readonly<Record<string, readonly (string | boolean)[]>>) =>
+  Object.fromEntries(
+    Object.entries(table).map(([name, values]) => [
+      name,
+      values[0] === false ? own.flag(name) : own.oneOf(name, values as readonly string[]),
+    ]),
+  )
 
-export const encodeTeamProjectPatch = (patch: Partial<Pick<TeamProject, "access">>): RequestDocument =>
-  encodeDocument("team-projects", dashedMembers({ access: patch.access }))
+export const encodeTeamProjectInput = ({ teamId, projectId, ...patch }: TeamProjectInput): RequestDocument =>
+  encodeDocument("team-projects", projectAttributesOf(patch), {
+    team: toOne("teams", teamId),
+    project: toOne("projects", projectId),
+  })
+
+export const encodeTeamProjectPatch = (patch: ProjectAccessPatch): RequestDocument =>
+  encodeDocument("team-projects", projectAttributesOf(patch))
+
+const projectAttributesOf = ({ access, projectAccess, workspaceAccess }: ProjectAccessPatch) =>
+  dashedMembers({
+    access,
+    projectAccess: projectAccess && dashedMembers(projectAccess),
+    workspaceAccess: workspaceAccess && dashedMembers(workspaceAccess),
+  })

@@ -15,6 +15,7 @@ import { attributePointers, renamedPointers } from "./errors.ts"
 import { given, type Given } from "./given.ts"
 import { dashed, dashedMembers } from "./member-name.ts"
 import {
+  ssoTeamIdFaults,
   type TeamInput,
   type TeamPatch,
   teamNameFaults,
@@ -38,8 +39,10 @@ export function encodeTeam(team: TeamView): Resource {
       name: team.name,
       visibility: team.visibility,
       "users-count": team.userIds.length,
-      "sso-team-id": null,
-      "allow-member-token-management": false,
+      "sso-team-id": team.ssoTeamId,
+      "allow-member-token-management": team.allowMemberTokenManagement,
+      // The name that HCP Terraform's documentation has for it.
+      "allow-team-token-management": team.allowMemberTokenManagement,
       "organization-access": Object.fromEntries(
         organizationPermissions.map((member) => [dashed(member), team.access[member]]),
       ),
@@ -93,6 +96,9 @@ const settings = z.object({
   name: ruled(teamNameFaults).optional(),
   visibility: z.enum(teamVisibilities).optional(),
   "organization-access": access.nullish(),
+  "sso-team-id": ruled(ssoTeamIdFaults).nullish(),
+  "allow-member-token-management": z.boolean().nullish(),
+  "allow-team-token-management": z.boolean().nullish(),
 })
 const createSchema = z.object({ attributes: settings.extend({ name: ruled(teamNameFaults) }).prefault({} as never) })
 const updateSchema = z.object({ attributes: settings.prefault({}) })
@@ -108,7 +114,14 @@ export const decodeTeamPatch = (body: unknown): TeamPatch =>
 
 function patchOf({ name, visibility, ...attributes }: z.infer<typeof settings>): TeamPatch {
   const flags = attributes["organization-access"]
-  return given({ name, visibility, access: flags === undefined || flags === null ? undefined : accessOf(flags) })
+  return given({
+    name,
+    visibility,
+    access: flags === undefined || flags === null ? undefined : accessOf(flags),
+    ssoTeamId: attributes["sso-team-id"],
+    allowMemberTokenManagement:
+      attributes["allow-member-token-management"] ?? attributes["allow-team-token-management"] ?? undefined,
+  })
 }
 
 const accessOf = (flags: z.infer<typeof access>): Given<Record<OrganizationPermission, boolean>> =>
@@ -128,6 +141,8 @@ export function decodeTeam(resource: unknown): TeamView {
     name: own.text("name"),
     visibility: own.oneOf("visibility", teamVisibilities),
     access: own.members("organizationAccess").flags(organizationPermissions),
+    ssoTeamId: own.textOrNull("ssoTeamId"),
+    allowMemberTokenManagement: own.flag("allowMemberTokenManagement"),
     permissions: own
       .members("permissions")
       .flags([

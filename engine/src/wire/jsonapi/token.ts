@@ -21,6 +21,7 @@ export function encodeToken(token: TokenView): Resource {
       "last-used-at": token.lastUsedAt === null ? null : formatInstant(token.lastUsedAt),
       "expired-at": token.expiresAt === null ? null : formatInstant(token.expiresAt),
       description: token.description === "" ? null : token.description,
+      ...(token.owner.kind === "audit-trails" && { "token-type": token.owner.kind }),
       token: null,
     },
     relationships: {
@@ -44,6 +45,7 @@ function ownerOf({ owner }: TokenView) {
     case "team":
       return { team: toOne("teams", owner.teamId) }
     case "organization":
+    case "audit-trails":
       return { organization: toOne("organizations", owner.organizationName) }
     case "agent-pool":
       return { "agent-pool": toOne("agent-pools", owner.agentPoolId) }
@@ -97,7 +99,8 @@ function decodeOwner(reader: ResourceReader): TokenView["owner"] {
   if (reader.hasRelationship("user")) return { kind: "user", userId: reader.one("user") as UserId }
   if (reader.hasRelationship("team")) return { kind: "team", teamId: reader.one("team") as TeamId }
   if (reader.hasRelationship("agentPool")) return { kind: "agent-pool", agentPoolId: reader.one("agentPool") }
-  return { kind: "organization", organizationName: reader.one("organization") }
+  const kind = reader.attributes.has("tokenType") ? "audit-trails" : "organization"
+  return { kind, organizationName: reader.one("organization") }
 }
 
 export function encodeTokenInput({ description, expiresAt }: TokenInput): RequestDocument {

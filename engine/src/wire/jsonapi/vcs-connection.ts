@@ -17,41 +17,82 @@ import { readResource } from "./answer.ts"
 import { decodeDocument, encodeDocument, type RequestDocument, type Resource, toMany, toOne } from "./document.ts"
 import { given } from "./given.ts"
 import { dashedMembers } from "./member-name.ts"
+import { unsupported } from "./unsupported.ts"
 
-const clientSchema = z.object({
-  attributes: z.object({
-    name: z.string().nullish(),
-    "service-provider": z.enum(serviceProviders),
-    "http-url": z.string(),
-    "api-url": z.string(),
-    "oauth-token-string": z.string(),
-  }),
+const keys = {
+  key: z.string().nullish(),
+  "rsa-public-key": z.string().nullish(),
+  secret: z.string().nullish(),
+}
+/** A client is for its whole organization, and the server itself asks the provider. */
+const scope = { "organization-scoped": unsupported("organization-scoped", true, "clients for chosen projects") }
+const scopeRelationships = z
+  .object({
+    projects: z
+      .object({ data: z.array(z.unknown()).max(0, "clients for chosen projects are not supported") })
+      .nullish(),
+    "agent-pool": z.object({ data: unsupported("agent-pool", null, "providers behind agent pools") }).nullish(),
+  })
+  .nullish()
+const clientSchema = (token: z.ZodType<string | null | undefined>) =>
+  z.object({
+    attributes: z.object({
+      name: z.string().nullish(),
+      "service-provider": z.enum(serviceProviders),
+      "http-url": z.string(),
+      "api-url": z.string(),
+      "oauth-token-string": token,
+      ...keys,
+      "private-key": z.string().nullish(),
+      ...scope,
+    }),
+    relationships: scopeRelationships,
+  })
+const keyPair = z.object({
+  data: z.object({ attributes: z.object({ key: z.string().min(1), "rsa-public-key": z.string().min(1) }) }),
 })
 
 export function decodeOauthClient(body: unknown): OauthClientInput {
-  const { attributes } = decodeDocument(body, clientSchema, { types: ["oauth-clients"] })
+  // A client with a key pair gets its token later, from the provider.
+  const token = keyPair.safeParse(body).success ? z.string().nullish() : z.string()
+  const { attributes } = decodeDocument(body, clientSchema(token), { types: ["oauth-clients"] })
   return {
     name: attributes.name ?? null,
     serviceProvider: attributes["service-provider"],
     httpUrl: attributes["http-url"],
     apiUrl: attributes["api-url"],
-    token: attributes["oauth-token-string"],
+    ...given({
+      token: attributes["oauth-token-string"] || undefined,
+      key: attributes.key || undefined,
+      rsaPublicKey: attributes["rsa-public-key"] || undefined,
+      secret: attributes.secret || undefined,
+      privateKey: attributes["private-key"] || undefined,
+    }),
   }
 }
 
 const clientPatchSchema = z.object({
-  attributes: z.object({ name: z.string().nullish(), "oauth-token-string": z.string().nullish() }).prefault({}),
+  attributes: z
+    .object({ name: z.string().nullish(), "oauth-token-string": z.string().nullish(), ...keys, ...scope })
+    .prefault({}),
+  relationships: scopeRelationships,
 })
 
 /** An absent name is kept and null takes it away; there is no client without a secret, so null keeps that as well. */
 export function decodeOauthClientPatch(body: unknown): OauthClientPatch {
   const { attributes } = decodeDocument(body, clientPatchSchema, { types: ["oauth-clients"] })
-  return given({ name: attributes.name, token: attributes["oauth-token-string"] ?? undefined })
+  return given({
+    name: attributes.name,
+    token: attributes["oauth-token-string"] ?? undefined,
+    key: attributes.key ?? undefined,
+    rsaPublicKey: attributes["rsa-public-key"] ?? undefined,
+    secret: attributes.secret ?? undefined,
+  })
 }
 
 /** The other direction of `decodeOauthClientPatch`. */
-export const encodeOauthClientPatch = ({ name, token }: OauthClientPatch): RequestDocument =>
-  encodeDocument("oauth-clients", dashedMembers(given({ name, oauthTokenString: token })))
+export const encodeOauthClientPatch = ({ token, ...patch }: OauthClientPatch): RequestDocument =>
+  encodeDocument("oauth-clients", dashedMembers(given({ ...patch, oauthTokenString: token })))
 
 export const encodeOauthClient = (client: OauthClientView): Resource => ({
   id: client.id,
@@ -62,6 +103,9 @@ export const encodeOauthClient = (client: OauthClientView): Resource => ({
     "service-provider-display-name": displayNames[client.serviceProvider],
     "http-url": client.httpUrl,
     "api-url": client.apiUrl,
+    key: client.key === "" ? null : client.key,
+    "rsa-public-key": client.rsaPublicKey === "" ? null : client.rsaPublicKey,
+    secret: null,
     "created-at": formatInstant(client.createdAt),
     "callback-url": null,
     "connect-path": null,
@@ -162,6 +206,8 @@ export function decodeOauthClientView(resource: unknown): OauthClientView {
     serviceProvider: own.oneOf("serviceProvider", serviceProviders),
     httpUrl: own.text("httpUrl"),
     apiUrl: own.text("apiUrl"),
+    key: own.textOrNull("key") ?? "",
+    rsaPublicKey: own.textOrNull("rsaPublicKey") ?? "",
     createdAt: own.instant("createdAt"),
     tokenIds: related.many("oauthTokens"),
   }

@@ -10,6 +10,7 @@ import { attributePointers } from "./errors.ts"
 import { given } from "./given.ts"
 import { textProblem } from "../../core/text.ts"
 import { dashedMembers } from "./member-name.ts"
+import { unsupported } from "./unsupported.ts"
 
 export const workspacePointers = attributePointers(["project", "tagBindings", "tags"])
 
@@ -37,6 +38,8 @@ const vcsRepo = z.object({
   branch: text,
   "ingress-submodules": flag,
   "tags-regex": text,
+  "source-directory": unsupported("source-directory", "", "registry modules"),
+  "tag-prefix": unsupported("tag-prefix", "", "registry modules"),
 })
 const attributes = z.object({
   name: written.optional(),
@@ -67,6 +70,8 @@ const attributes = z.object({
   "working-directory": text,
   "source-name": text,
   "source-url": text,
+  "migration-environment": unsupported("migration-environment", "", "migrations of legacy environments"),
+  "hyok-enabled": unsupported("hyok-enabled", false, "keys of your own"),
 })
 
 type Attributes = Partial<z.infer<typeof attributes>>

@@ -5,7 +5,7 @@ import { ownerProblem, type Writer } from "../../core/owner.ts"
 import type { Showing } from "../../tags/tags.ts"
 
 const header = "X-Chancery-Owner"
-const parameter = "show[owners]"
+const parameters = { owners: "show[owners]", tags: "show[tags]" } as const
 const pointer = "/meta/owner"
 
 /** Of the header, or of `meta.owner` beside `data`. */
@@ -37,14 +37,23 @@ const memberOf = (value: unknown, name: string): unknown =>
 export const encodeWriter = <T extends object>(document: T, { owner }: Writer = {}): T =>
   owner === undefined ? document : { ...document, meta: { owner } }
 
-export function decodeShowing(query: URLSearchParams): Showing {
+export const decodeShowing = (query: URLSearchParams): Showing => ({
+  ...(isTrue(query, parameters.owners) && { owners: true }),
+  ...(isTrue(query, parameters.tags) && { tags: true }),
+})
+
+function isTrue(query: URLSearchParams, parameter: string): boolean {
   const text = query.get(parameter)
-  if (text === null || text === "" || text === "false") return {}
-  if (text === "true") return { owners: true }
+  if (text === null || text === "" || text === "false") return false
+  if (text === "true") return true
   throw badRequest("The query is not valid.", [{ detail: `${parameter} must be true or false`, parameter }])
 }
 
 /** The other direction of `decodeShowing`. */
-export const encodeShowing = ({ owners = false }: Showing = {}): readonly (readonly [string, string | undefined])[] => [
-  [parameter, owners ? "true" : undefined],
+export const encodeShowing = ({ owners = false, tags = false }: Showing = {}): readonly (readonly [
+  string,
+  string | undefined,
+])[] => [
+  [parameters.owners, owners ? "true" : undefined],
+  [parameters.tags, tags ? "true" : undefined],
 ]

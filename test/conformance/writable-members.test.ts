@@ -1,0 +1,4 @@
+import { tfeFormat } from "./writable-members-tfe.ts"
+import { testWritableMembers } from "./writable-members.ts"
+
+testWritableMembers(tfeFormat)

@@ -1,0 +1,131 @@
+// A member of a request that is answered with success must be stored: the harness writes each member of a table with a value that
+// is not its default, reads the resource, and expects the value there, or a refusal that names the member. The tables belong to the
+// wire formats: `writable-members-tfe.ts` is that of `/api/v2`; one of `/v1` plugs in beside it.
+import { describe, expect, test } from "vitest"
+import type { Answer, World } from "../../engine/src/testing/world.ts"
+
+/** Members by the path that they have in a document: `vcs-repo.branch`, `relationships.project`. */
+export type Members = Readonly<Record<string, unknown>>
+
+export type Expectation =
+  /** Read as written, or as `as`. */
+  | { readonly kind: "stored"; readonly as?: unknown }
+  /** Written and never shown, such as a secret: another member shows that it is there. */
+  | { readonly kind: "hidden"; readonly shows: Members }
+  /** Refused, with the name of the member. */
+  | { readonly kind: "refused" }
+
+export interface WritableMember {
+  readonly name: string
+  /** Not the default; a function where it names a record. */
+  readonly value: unknown
+  readonly expects?: Expectation
+  /** Members that it is only valid with. */
+  readonly beside?: Members
+  /** Which writes take it; both unless it says so. */
+  readonly verbs?: readonly Verb[]
+}
+
+export type Verb = "create" | "update"
+
+/** One resource that can be written, in one test world; `refs` are ids of records that values may name. */
+export interface WritableResource<Refs> {
+  readonly name: string
+  readonly members: readonly WritableMember[]
+  /** What every creation needs; fresh names for each. */
+  readonly required: (unique: string, refs: Refs) => Members
+  readonly create: (world: World, refs: Refs, members: Members) => Promise<Answer>
+  /** Undefined for what cannot be changed. */
+  readonly update?: (world: World, refs: Refs, id: string, members: Members) => Promise<Answer>
+  /** Undefined for what only the answer to its creation shows. */
+  readonly read?: (world: World, refs: Refs, id: string) => Promise<Answer>
+  /** The members of an answer, by their paths. */
+  readonly membersOf: (answer: Answer) => Members
+  readonly idOf: (answer: Answer) => string
+  /**
+   * Members of the answer that cannot be written. Every other one must be in `members` or in `required`; `all others` is for
+   * resources that report on work, most of which cannot.
+   */
+  readonly readOnly: readonly string[] | "all others"
+}
+
+export interface WireFormat<Refs> {
+  /** Of the titles of the tests. */
+  readonly name: string
+  readonly refusedStatus: number
+  /** Whether an answer names the member as what is refused. */
+  readonly names: (answer: Answer, member: string) => boolean
+  readonly open: () => Promise<{ readonly world: World; readonly refs: Refs }>
+  readonly resources: readonly WritableResource<Refs>[]
+}
+
+/** A value that depends on records of the world. */
+export class Reference<Refs> {
+  readonly of: (refs: Refs) => unknown
+
+  constructor(of: (refs: Refs) => unknown) {
+    this.of = of
+  }
+}
+
+const resolved = <Refs>(members: Members, refs: Refs): Members =>
+  Object.fromEntries(
+    Object.entries(members).map(([name, value]) => [name, value instanceof Reference ? value.of(refs) : value]),
+  )
+
+export function testWritableMembers<Refs>(format: WireFormat<Refs>): void {
+  describe.each(format.resources)(`[F-W8] ${format.name}: $name`, (resource) => {
+    let opened: ReturnType<typeof format.open> | undefined
+    const shared = () => (opened ??= format.open())
+    let made = 0
+    const unique = () => `${resource.name.replaceAll(/[^a-z]/g, "").slice(0, 12)}-${(made += 1)}`
+    const verbs: readonly Verb[] = resource.update === undefined ? ["create"] : ["create", "update"]
+    const cases = resource.members.flatMap((member) =>
+      verbs
+        .filter((verb) => (member.verbs ?? verbs).includes(verb))
+        .map((verb) => ({ verb, member, name: member.name })),
+    )
+
+    test.each(cases)("$verb stores $name, or refuses it by name", async ({ verb, member }) => {
+      const { world, refs } = await shared()
+      const written = resolved({ ...member.beside, [member.name]: member.value }, refs)
+      const base = resolved(resource.required(unique(), refs), refs)
+      let answer: Answer
+      if (verb === "create") answer = await resource.create(world, refs, { ...base, ...written })
+      else {
+        const before = await resource.create(world, refs, base)
+        expect([before.status, before.body?.errors]).toEqual([expect.toSatisfy(isSuccess), undefined])
+        answer = (await resource.update?.(world, refs, resource.idOf(before), written)) as Answer
+        // Where the answer has no document of its own the resource is the one that was made.
+        if (answer.body === undefined) answer = { ...answer, body: before.body }
+      }
+      const { expects = { kind: "stored" } } = member
+      if (expects.kind === "refused") {
+        expect(answer.status).toBe(format.refusedStatus)
+        expect(format.names(answer, member.name)).toBe(true)
+        return
+      }
+      expect([answer.status, answer.body?.errors]).toEqual([expect.toSatisfy(isSuccess), undefined])
+      const read = resource.read === undefined ? answer : await resource.read(world, refs, resource.idOf(answer))
+      const present = resource.membersOf(read)
+      if (expects.kind === "hidden") expect(present).toMatchObject(resolved(expects.shows, refs))
+      else {
+        const { as = member.value } = expects
+        expect(present[member.name]).toEqual(as instanceof Reference ? as.of(refs) : as)
+      }
+    })
+
+    const { readOnly } = resource
+    if (readOnly === "all others") return
+    test("every member of the answer is in the table", async () => {
+      const { world, refs } = await shared()
+      const base = resolved(resource.required(unique(), refs), refs)
+      const created = await resource.create(world, refs, base)
+      const answer = resource.read === undefined ? created : await resource.read(world, refs, resource.idOf(created))
+      const known = new Set([...resource.members.map(({ name }) => name), ...Object.keys(base), ...readOnly])
+      expect(Object.keys(resource.membersOf(answer)).filter((name) => !known.has(name))).toEqual([])
+    })
+  })
+}
+
+const isSuccess = (status: unknown): boolean => typeof status === "number" && status >= 200 && status < 300
