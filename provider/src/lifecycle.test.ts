@@ -226,14 +226,12 @@ describe("a workspace", () => {
     expect(await all()).toEqual([])
   })
 
-  test("with assessments, which the self-hosted edition ignores, is made, and says so until they are left out", async () => {
+  test("[F-W8] with assessments, which the self-hosted edition refuses, is not made, and says which member it is", async () => {
     const news = { ...api, assessmentsEnabled: true }
-    const unfinished = await workspace.create(engine, news).catch((error: unknown) => error)
-    if (!(unfinished instanceof Unfinished)) throw new Error("it was finished")
-    const { id, state } = unfinished.kept
-    expect(explain(unfinished.cause, "workspace", "create")).toBe(
-      "assessmentsEnabled: only the hosted edition has assessments; leave it out here (422 invalid)",
-    )
+    const refused = await workspace.create(engine, news).catch((error: unknown) => error)
+    expect(explain(refused, "workspace", "create")).toMatch(/^assessmentsEnabled: .*\(422 invalid\)/)
+    expect(await all()).toEqual([])
+    const { id, state } = await workspace.create(engine, api)
     await expect(workspace.update(engine, id, state, news)).rejects.toMatchObject({ code: "invalid" })
     expect(await workspace.update(engine, id, state, api)).toMatchObject({ assessmentsEnabled: false })
   })
@@ -303,7 +301,7 @@ describe("flat tags", () => {
     const { id } = await engine.workspaces.create("acme", { name: "api", tags: [{ name: "theirs" }] })
     const news = { workspaceId: id, tags: ["web", "blue"] }
     const { state } = await workspaceTags.create(engine, news)
-    const names = async () => (await engine.tags.bindings(id)).map(({ key }) => key).toSorted()
+    const names = async () => (await engine.tags.bindings(id, { tags: true })).map(({ key }) => key).toSorted()
     expect(await names()).toEqual(["blue", "theirs", "web"])
     const less = { ...news, tags: ["web"] }
     const after = await workspaceTags.update(engine, id, state, less)
@@ -333,7 +331,7 @@ describe("a tag", () => {
     const { id, state } = unfinished.kept
     expect(state).toMatchObject({ name: "prod", workspaceIds: [], __managed: ["name", "organization", "workspaceIds"] })
     expect(await tag.update(engine, id, state, news)).toMatchObject({ workspaceIds: [workspaceId] })
-    expect((await engine.tags.bindings(workspaceId)).map(({ key }) => key)).toEqual(["prod"])
+    expect((await engine.workspaces.get({ id: workspaceId })).tagNames).toEqual(["prod"])
   })
 
   test("that others carry is neither taken over nor deleted unasked", async () => {

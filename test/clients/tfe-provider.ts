@@ -23,9 +23,11 @@ export function plan(kind: Kind, config: Attributes, state: Attributes): string[
   )
 }
 
+const byText = (one: unknown, other: unknown): number => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1)
+
 /** Sets have no order, nor have maps. */
 function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted).toSorted()
+  if (Array.isArray(value)) return value.map(sorted).toSorted(byText)
   if (typeof value !== "object" || value === null) return value
   return Object.fromEntries(
     Object.entries(value)

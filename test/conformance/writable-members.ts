@@ -55,7 +55,7 @@ export interface WireFormat<Refs> {
   readonly refusedStatus: number
   /** Whether an answer names the member as what is refused. */
   readonly names: (answer: Answer, member: string) => boolean
-  readonly open: () => Promise<{ readonly world: World; readonly refs: Refs }>
+  readonly open: () => Promise<Opened<Refs>>
   readonly resources: readonly WritableResource<Refs>[]
 }
 
@@ -73,6 +73,30 @@ const resolved = <Refs>(members: Members, refs: Refs): Members =>
     Object.entries(members).map(([name, value]) => [name, value instanceof Reference ? value.of(refs) : value]),
   )
 
+/** What the answer to a read must hold. */
+function shownBy(expects: Expectation, name: string, value: unknown): Members {
+  switch (expects.kind) {
+    case "refused":
+      return {}
+    case "hidden":
+      return expects.shows
+    case "stored":
+      return { [name]: "as" in expects ? expects.as : value }
+    default:
+      return expects satisfies never
+  }
+}
+
+function succeeded(answer: Answer): Answer {
+  if (answer.status >= 300) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`)
+  return answer
+}
+
+interface Opened<Refs> {
+  readonly world: World
+  readonly refs: Refs
+}
+
 export function testWritableMembers<Refs>(format: WireFormat<Refs>): void {
   describe.each(format.resources)(`[F-W8] ${format.name}: $name`, (resource) => {
     let opened: ReturnType<typeof format.open> | undefined
@@ -86,46 +110,44 @@ export function testWritableMembers<Refs>(format: WireFormat<Refs>): void {
         .map((verb) => ({ verb, member, name: member.name })),
     )
 
+    async function write({ world, refs }: Opened<Refs>, verb: Verb, written: Members): Promise<Answer> {
+      const base = resolved(resource.required(unique(), refs), refs)
+      if (verb === "create" || resource.update === undefined)
+        return resource.create(world, refs, { ...base, ...written })
+      const before = succeeded(await resource.create(world, refs, base))
+      const answer = await resource.update(world, refs, resource.idOf(before), written)
+      // Where the answer has no document of its own the resource is the one that was made.
+      return answer.body === undefined ? { ...answer, body: before.body } : answer
+    }
+
     test.each(cases)("$verb stores $name, or refuses it by name", async ({ verb, member }) => {
       const { world, refs } = await shared()
-      const written = resolved({ ...member.beside, [member.name]: member.value }, refs)
-      const base = resolved(resource.required(unique(), refs), refs)
-      let answer: Answer
-      if (verb === "create") answer = await resource.create(world, refs, { ...base, ...written })
-      else {
-        const before = await resource.create(world, refs, base)
-        expect([before.status, before.body?.errors]).toEqual([expect.toSatisfy(isSuccess), undefined])
-        answer = (await resource.update?.(world, refs, resource.idOf(before), written)) as Answer
-        // Where the answer has no document of its own the resource is the one that was made.
-        if (answer.body === undefined) answer = { ...answer, body: before.body }
-      }
-      const { expects = { kind: "stored" } } = member
-      if (expects.kind === "refused") {
-        expect(answer.status).toBe(format.refusedStatus)
-        expect(format.names(answer, member.name)).toBe(true)
-        return
-      }
-      expect([answer.status, answer.body?.errors]).toEqual([expect.toSatisfy(isSuccess), undefined])
-      const read = resource.read === undefined ? answer : await resource.read(world, refs, resource.idOf(answer))
-      const present = resource.membersOf(read)
-      if (expects.kind === "hidden") expect(present).toMatchObject(resolved(expects.shows, refs))
-      else {
-        const { as = member.value } = expects
-        expect(present[member.name]).toEqual(as instanceof Reference ? as.of(refs) : as)
-      }
-    })
-
-    const { readOnly } = resource
-    if (readOnly === "all others") return
-    test("every member of the answer is in the table", async () => {
-      const { world, refs } = await shared()
-      const base = resolved(resource.required(unique(), refs), refs)
-      const created = await resource.create(world, refs, base)
-      const answer = resource.read === undefined ? created : await resource.read(world, refs, resource.idOf(created))
-      const known = new Set([...resource.members.map(({ name }) => name), ...Object.keys(base), ...readOnly])
-      expect(Object.keys(resource.membersOf(answer)).filter((name) => !known.has(name))).toEqual([])
+      const { name, value, beside, expects = { kind: "stored" } } = member
+      const answer = await write({ world, refs }, verb, resolved({ ...beside, [name]: value }, refs))
+      const isRefused = expects.kind === "refused"
+      const refusal = isRefused && { status: format.refusedStatus, names: true }
+      expect(isRefused && { status: answer.status, names: format.names(answer, name) }).toEqual(refusal)
+      const read = isRefused
+        ? undefined
+        : await (resource.read?.(world, refs, resource.idOf(succeeded(answer))) ?? succeeded(answer))
+      const shows = shownBy(expects, name, value)
+      expect(read === undefined ? {} : resource.membersOf(read)).toMatchObject(resolved(shows, refs))
     })
   })
-}
 
-const isSuccess = (status: unknown): boolean => typeof status === "number" && status >= 200 && status < 300
+  const listing = format.resources.flatMap((resource) =>
+    resource.readOnly === "all others" ? [] : [{ name: resource.name, resource, readOnly: resource.readOnly }],
+  )
+  test.each(listing)(
+    `[F-W8] ${format.name}: $name: every member of the answer is in the table`,
+    async ({ resource, readOnly }) => {
+      const { world, refs } = await format.open()
+      await using closing = world
+      const base = resolved(resource.required("listed", refs), refs)
+      const created = succeeded(await resource.create(closing, refs, base))
+      const answer = (await resource.read?.(world, refs, resource.idOf(created))) ?? created
+      const known = new Set([...resource.members.map(({ name }) => name), ...Object.keys(base), ...readOnly])
+      expect(Object.keys(resource.membersOf(answer)).filter((name) => !known.has(name))).toEqual([])
+    },
+  )
+}

@@ -93,7 +93,7 @@ export function tagCases(engine: () => OpenedEngine): void {
       const { id } = await cast.newWorkspace({ tags: [{ name: "nobodys" }] })
       await tags.add(id, [{ name: "one" }, { name: "both" }], pulumi)
       await tags.add(id, [{ name: "both" }, { name: "other" }], cluster)
-      const all = async () => held(await tags.bindings(id, { owners: true }))
+      const all = async () => held(await tags.bindings(id, { owners: true, tags: true }))
       expect(await all()).toEqual([
         `both=@${cluster.owner},${pulumi.owner}`,
         "nobodys=@",
@@ -115,10 +115,10 @@ export function tagCases(engine: () => OpenedEngine): void {
       )
       const { id } = await cast.newWorkspace({ projectId: project.id })
       expect(held(await tags.bind(id, [{ key: "env", value: "prod" }], pulumi))).toEqual(["env=prod@?"])
-      expect(held(await tags.bindings(id))).toEqual(["env=prod@?"])
+      expect(held(await tags.bindings(id, { tags: true }))).toEqual(["env=prod@?"])
       expect(held(await tags.effectiveBindings(id))).toEqual(["cost=42@?", "env=prod@?"])
       expect(held(await tags.projectBindings(project.id))).toEqual(["cost=42@?"])
-      expect(held(await tags.bindings(id, { owners: true }))).toEqual([`env=prod@${pulumi.owner}`])
+      expect(held(await tags.bindings(id, { owners: true, tags: true }))).toEqual([`env=prod@${pulumi.owner}`])
       expect(held(await tags.effectiveBindings(id, { owners: true }))).toEqual([
         `cost=42@${cluster.owner}`,
         `env=prod@${pulumi.owner}`,
@@ -165,13 +165,13 @@ export function tagCases(engine: () => OpenedEngine): void {
       )
       await workspaces.update({ id }, { tagBindings: [b] }, cluster)
       await workspaces.update({ id }, { tagBindings: [c] }, pulumi)
-      expect(held(await tags.bindings(id, { owners: true }))).toEqual([
+      expect(held(await tags.bindings(id, { owners: true, tags: true }))).toEqual([
         `b=1@${cluster.owner}`,
         `c=1@${pulumi.owner}`,
         `flat=@${pulumi.owner}`,
       ])
       await workspaces.update({ id }, { tagBindings: [a] })
-      expect(held(await tags.bindings(id, { owners: true }))).toEqual(["a=1@", `flat=@${pulumi.owner}`])
+      expect(held(await tags.bindings(id, { owners: true, tags: true }))).toEqual(["a=1@", `flat=@${pulumi.owner}`])
 
       const project = await projects.create(
         cast.organization,
@@ -203,9 +203,9 @@ export function tagCases(engine: () => OpenedEngine): void {
         inDocument,
       )
       await expect(projects.update(project.id, { tagBindings: dev }, cluster)).rejects.toMatchObject(inDocument)
-      expect(await tags.bindings(id)).toMatchObject(prod)
+      expect(await tags.bindings(id, { tags: true })).toMatchObject(prod)
       await tags.bind(id, dev, pulumi)
-      expect(await tags.bindings(id)).toMatchObject(dev)
+      expect(await tags.bindings(id, { tags: true })).toMatchObject(dev)
     })
 
     test("delete no tag that others hold", async () => {
@@ -220,7 +220,7 @@ export function tagCases(engine: () => OpenedEngine): void {
         message: `Tag ${name} of ${id} is held by ${pulumi.owner}: ${cluster.owner} cannot delete it`,
       })
       await tags.delete(cast.organization, [tagId], pulumi)
-      expect(await tags.bindings(id)).toEqual([])
+      expect(await tags.bindings(id, { tags: true })).toEqual([])
     })
 
     test("have names that can be printed, or nothing is written", async () => {
@@ -244,7 +244,7 @@ export function tagCases(engine: () => OpenedEngine): void {
         for (const answer of await Promise.allSettled(writes))
           expect(answer).toMatchObject({ status: "rejected", reason: refused("invalid", ["owner"]) })
       }
-      expect(await tags.bindings(id)).toEqual([])
+      expect(await tags.bindings(id, { tags: true })).toEqual([])
       expect(await tags.projectBindings(project.id)).toEqual([])
     })
   })
@@ -261,7 +261,7 @@ export function tagCases(engine: () => OpenedEngine): void {
         bindings.map(({ key, value }) => `${key}=${value}`).toSorted()
       expect(pairs(bound)).toEqual(["env=prod", "flat=", "team=net"])
       expect(pairs(await tags.bind(id, [{ key: "env", value: "test" }]))).toEqual(["env=test", "flat=", "team=net"])
-      expect(pairs(await tags.bindings(id))).toEqual(["env=test", "flat=", "team=net"])
+      expect(pairs(await tags.bindings(id, { tags: true }))).toEqual(["env=test", "flat=", "team=net"])
       await expect(
         tags.bind(id, [
           { key: "fine", value: "" },

@@ -415,7 +415,7 @@ export function workspaceCases(engine: () => OpenedEngine): void {
         b: "unchanged",
         c: "unchanged",
       })
-      const [blue] = await tags.bindings(a.id, { owners: true })
+      const [blue] = await tags.bindings(a.id, { owners: true, tags: true })
       expect(blue).toMatchObject({ key: "blue", owners: ["ops"] })
       const bindings = [{ key: "env", value: "prod" }]
       const bound = await bulkActions.run(organization, { action: { kind: "bind", bindings }, query: { name: "c" } })

@@ -385,11 +385,11 @@ describe.skipIf(cluster === undefined)("a Workspace", () => {
     await ask("reported", "later")
     const later = await handled("reported", "later")
     expect(later.status["drift"]).toEqual([{ field: "tagBindings", desired: '{"a":"b"}', observed: "{}" }])
-    expect(await engineOf().tags.bindings(id)).toMatchObject([{ key: "ours" }])
+    expect(await engineOf().tags.bindings(id, { tags: true })).toMatchObject([{ key: "ours" }])
     await apply("reported", { ...spec, description: "edited here", driftPolicy: "Enforce" })
     const enforced = await until("reported", "Synced=True InStep")
     expect(enforced.status).not.toHaveProperty("drift")
-    expect((await engineOf().tags.bindings(id)).map(({ key }) => key).toSorted()).toEqual(["a", "ours"])
+    expect((await engineOf().tags.bindings(id, { tags: true })).map(({ key }) => key).toSorted()).toEqual(["a", "ours"])
   })
 
   test.concurrent("leaves a lock of somebody else alone, and says so", async () => {

@@ -80,7 +80,9 @@ export async function inventory(engine: ServedEngine): Promise<Record<string, un
   const [api] = workspaces.filter(({ name }) => name === "api")
   const [web] = workspaces.filter(({ name }) => name === "web")
   const bound = async (id: string) =>
-    (await engine.tags.bindings(id)).map(({ key, value }) => (value === "" ? key : `${key}=${value}`)).toSorted()
+    (await engine.tags.bindings(id, { tags: true }))
+      .map(({ key, value }) => (value === "" ? key : `${key}=${value}`))
+      .toSorted()
   const projects = (await engine.projects.list("acme", {}, first)).items.filter(({ name }) => name === "payments")
   const mounts = await Promise.all(
     (await engine.mounts.list()).map(async ({ path, description }) => [

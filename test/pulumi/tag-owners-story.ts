@@ -108,7 +108,7 @@ export async function* threeOwners({ stack, actor, namespace, rounds, random }: 
 }
 
 async function shown({ engine }: TestStack, id: string): Promise<Held> {
-  const all = await engine.tags.bindings(id, { owners: true })
+  const all = await engine.tags.bindings(id, { owners: true, tags: true })
   return Object.fromEntries(all.map(({ key, value, owners = [] }) => [`${key}=${value}`, owners]))
 }
 

@@ -26,7 +26,9 @@ export async function workspaceStory(stack: TestStack): Promise<void> {
   const { engine } = stack
   const all = async () => (await engine.workspaces.list("acme", {}, { number: 1, size: 100 })).items
   const tagsOf = async (id: string) =>
-    (await engine.tags.bindings(id)).map(({ key, value }) => (value === "" ? key : `${key}=${value}`)).toSorted()
+    (await engine.tags.bindings(id, { tags: true }))
+      .map(({ key, value }) => (value === "" ? key : `${key}=${value}`))
+      .toSorted()
 
   const first: Declared = {
     workspace: { autoApply: true, description: secret("s3cret"), autoDestroyActivityDuration: "14d" },
@@ -93,7 +95,7 @@ export async function workspaceStory(stack: TestStack): Promise<void> {
   expect(await tagsOf(id)).toEqual(["blue", "env=dev", "shared", "web"])
 
   // What others do: to what is declared, and to what is not.
-  await engine.workspaces.update({ id }, { queueAllRuns: false, assessmentsEnabled: true })
+  await engine.workspaces.update({ id }, { queueAllRuns: false })
   await engine.tags.remove(id, [{ name: "blue" }])
   await engine.tags.add(id, [{ name: "foreign" }])
   await engine.tags.bind(id, [

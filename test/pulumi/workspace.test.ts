@@ -88,7 +88,7 @@ describe.skipIf(pulumi === undefined).each([
     expect((await stack.up(program(true))).operations).toEqual({ api: "same" })
     expect((await stack.up(program(false))).operations).toEqual({ api: "update" })
     expect(await stack.state()).not.toContain("s3cret")
-    expect(await engine.tags.bindings(id, { owners: true })).toMatchObject([
+    expect(await engine.tags.bindings(id, { owners: true, tags: true })).toMatchObject([
       { key: "env", value: "prod", owners: ["pulumi:stories/test"] },
       { key: "theirs", value: "1", owners: ["kubernetes:acme/default/api"] },
     ])

@@ -3,7 +3,6 @@ import type { ProjectId, TagId } from "../core/ids.ts"
 import {
   addAndChange,
   addFlat,
-  type Binding,
   bindingFaults,
   changesBetween,
   effectiveBindings,

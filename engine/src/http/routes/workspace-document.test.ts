@@ -266,13 +266,19 @@ describe("the attribute", () => {
 
   test("[W-2.3-r3] [W-1-n5] assessments-enabled is neither accepted nor returned by the self-hosted edition", async () => {
     await using world = await populatedWorld({ edition: "self-hosted" })
-    const made1 = await made(
-      world,
-      "POST",
-      "/organizations/acme/workspaces",
-      document("workspaces", { name: "web", "assessments-enabled": true }),
-    )
-    expect(made1.attributes).not.toHaveProperty("assessments-enabled")
+    const post = (enabled: boolean) =>
+      world.request("POST", "/organizations/acme/workspaces", {
+        body: document("workspaces", { name: "web", "assessments-enabled": enabled }),
+      })
+    const refused = await post(true)
+    expect([refused.status, refused.body.errors[0].source]).toEqual([
+      422,
+      { pointer: "/data/attributes/assessments-enabled" },
+    ])
+    // Clients send false with everything else.
+    const { status, body } = await post(false)
+    expect(status).toBe(201)
+    expect(body.data.attributes).not.toHaveProperty("assessments-enabled")
   })
 
   test("[W-2.3-r22] operations mirrors the execution mode: false is local", async () => {

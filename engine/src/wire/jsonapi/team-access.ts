@@ -5,7 +5,6 @@ import {
   type ProjectAccessPatch,
   projectAccessParts,
   type ProjectParts,
-  type ProjectPartsPatch,
   projectWorkspaceParts,
 } from "../../organizations/custom-project-access.ts"
 import { projectAccessLevels } from "../../organizations/project-permissions.ts"
@@ -157,8 +156,8 @@ export const decodeTeamProjectPatch = (body: unknown): ProjectAccessPatch =>
 const projectPatchOf = (attributes: z.infer<typeof projectAttributes>): ProjectAccessPatch =>
   given({
     access: attributes.access,
-    projectAccess: partsIn(attributes["project-access"]) as ProjectPartsPatch["projectAccess"],
-    workspaceAccess: partsIn(attributes["workspace-access"]) as ProjectPartsPatch["workspaceAccess"],
+    projectAccess: partsIn(attributes["project-access"]),
+    workspaceAccess: partsIn(attributes["workspace-access"]),
   })
 
 const partsIn = (members: object | null | undefined) =>
