@@ -24,9 +24,10 @@ export type {
   OrganizationMembershipView,
 } from "./organizations/organization-membership.ts"
 export type { OrganizationMembershipFilter, OrganizationMemberships } from "./organizations/organization-memberships.ts"
-export type { AgentPoolInput, AgentPools, AgentPoolView } from "./organizations/agent-pool.ts"
+export type { AgentPoolFilter, AgentPoolInput, AgentPools, AgentPoolView } from "./organizations/agent-pool.ts"
 export type { ExecutionMode, OrganizationInput, OrganizationPatch, Plan } from "./organizations/organization.ts"
 export type { Organizations, OrganizationView } from "./organizations/organizations.ts"
+export type { ProjectAccess, ProjectAccessPatch } from "./organizations/custom-project-access.ts"
 export type { ProjectAccessLevel } from "./organizations/project-permissions.ts"
 export type { ProjectInput, ProjectPatch } from "./organizations/project.ts"
 export type {
@@ -43,7 +44,7 @@ export type { SshKeyInput, SshKeys, SshKeyView } from "./organizations/ssh-key.t
 export type { TeamProject, TeamProjectInput, TeamProjects } from "./organizations/team-project.ts"
 export type { TeamInput, TeamPatch, TeamView } from "./organizations/team.ts"
 export type { TeamFilter, TeamMember, TeamMembers, Teams } from "./organizations/teams.ts"
-export type { TokenInput } from "./organizations/token.ts"
+export type { OrganizationTokenKind, TokenInput } from "./organizations/token.ts"
 export type { CreatedToken, Tokens, TokenView } from "./organizations/tokens.ts"
 export type { AccountPatch, UserInput } from "./organizations/user.ts"
 export type { Users, UserView } from "./organizations/users.ts"

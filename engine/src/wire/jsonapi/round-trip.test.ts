@@ -29,7 +29,7 @@ import { workspaceSortKeys } from "../../workspaces/query.ts"
 import { configurationVersionStatuses } from "../../workspaces/configuration-version.ts"
 import { variableCategories } from "../../workspaces/variable.ts"
 import { actorKinds } from "../../workspaces/workspace.ts"
-import { decodeAgentPool, encodeAgentPool } from "./agent-pool.ts"
+import { decodeAgentPool, decodeAgentPoolPatch, encodeAgentPool, encodeAgentPoolPatch } from "./agent-pool.ts"
 import { decodeAssessment, decodeAssessmentView, encodeAssessment, encodeAssessmentInput } from "./assessment.ts"
 import { decodeConfigurationVersionView, encodeConfigurationVersion } from "./configuration-version.ts"
 import { given } from "./given.ts"
@@ -55,7 +55,15 @@ import { decodeTeam, decodeTeamPatch, encodeTeam, encodeTeamPatch } from "./team
 import { decodeCreatedToken, encodeCreatedToken } from "./token.ts"
 import { decodeUser, encodeUser } from "./user.ts"
 import { decodeVariable, decodeVariableView, encodeVariable, encodeVariablePatch } from "./variable.ts"
-import { decodeOauthClientView, encodeOauthClient } from "./vcs-connection.ts"
+import {
+  decodeOauthClientPatch,
+  decodeOauthClientView,
+  encodeOauthClient,
+  encodeOauthClientPatch,
+} from "./vcs-connection.ts"
+import { decodeTeamProjectPatch, encodeTeamProjectPatch } from "./team-access.ts"
+import { projectAccessParts, projectWorkspaceParts } from "../../organizations/custom-project-access.ts"
+import { projectAccessLevels } from "../../organizations/project-permissions.ts"
 import { decodeWorkspace, encodeWorkspace } from "./workspace.ts"
 import { decodeWorkspaceInput, encodeWorkspaceInput } from "./workspace-input.ts"
 import { decodeWorkspaceQuery, encodeWorkspaceQuery } from "./workspace-query.ts"
@@ -388,6 +396,8 @@ const answers: Readonly<Record<string, Codec>> = {
       serviceProvider: constantFrom(...serviceProviders),
       httpUrl: text,
       apiUrl: text,
+      key: text,
+      rsaPublicKey: text,
       createdAt: instant,
       tokenIds: array(id),
     }),
@@ -422,6 +432,9 @@ const answers: Readonly<Record<string, Codec>> = {
     decodeStateVersionOutput,
   ),
 }
+
+const someParts = (table: Readonly<Record<string, readonly (string | boolean)[]>>) =>
+  some(Object.fromEntries(Object.entries(table).map(([name, values]) => [name, constantFrom(...values)])))
 
 const bindings = array(record({ key: said, value: said }))
 const organizationPatch = some({
@@ -484,6 +497,31 @@ const requests: Readonly<Record<string, Codec>> = {
     }),
     encodeWorkspaceInput,
     decodeWorkspaceInput,
+  ),
+  "change of an agent pool": codec(
+    some({
+      name: word,
+      organizationScoped: boolean(),
+      allowedWorkspaceIds: array(id),
+      allowedProjectIds: array(id),
+      excludedWorkspaceIds: array(id),
+    }),
+    encodeAgentPoolPatch,
+    decodeAgentPoolPatch,
+  ),
+  "change of access to a project": codec(
+    some({
+      access: constantFrom(...projectAccessLevels),
+      projectAccess: someParts(projectAccessParts),
+      workspaceAccess: someParts(projectWorkspaceParts),
+    }),
+    encodeTeamProjectPatch,
+    decodeTeamProjectPatch,
+  ),
+  "change of an OAuth client": codec(
+    some({ name: orNull(word), token: word, key: word, rsaPublicKey: word, secret: word }),
+    encodeOauthClientPatch,
+    decodeOauthClientPatch,
   ),
   "change of an organization": codec(organizationPatch, encodeOrganizationPatch, decodeOrganizationPatch),
   "change of a project": codec(
