@@ -567,6 +567,13 @@ const tokens = (
     },
   )
 
+/** Of an organization's token no document names one, and it is shown as null. */
+const withoutDescription = (of: WritableResource<Refs>): WritableResource<Refs> => ({
+  ...of,
+  members: of.members.filter(({ name }) => name !== "description"),
+  readOnly: [...readOnlyOf(of), "description"],
+})
+
 const described = (unique: string) => ({ description: unique })
 
 const memberships = resource(
@@ -821,12 +828,17 @@ export const tfeFormat: WireFormat<Refs> = {
     tokens("tokens of teams", ({ team }) => `/teams/${team}/authentication-tokens`, "team", {}, described),
     tokens("the token of a team", ({ team }) => `/teams/${team}/authentication-token`, "team", { expects: refused }),
     tokens("tokens of agents", ({ pool }) => `/agent-pools/${pool}/authentication-tokens`, "agent-pool", {}, described),
-    tokens("the token of an organization", inOrganization("authentication-token"), "organization", {
-      expects: refused,
-    }),
-    tokens("the token for audit trails", inOrganization("authentication-token?token=audit-trails"), "organization", {
-      expects: refused,
-    }),
+    withoutDescription(
+      tokens("the token of an organization", inOrganization("authentication-token"), "organization", {}),
+    ),
+    withoutDescription(
+      tokens(
+        "the token for audit trails",
+        inOrganization("authentication-token?token=audit-trails"),
+        "organization",
+        {},
+      ),
+    ),
     memberships,
     users,
     account,

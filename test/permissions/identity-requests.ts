@@ -181,7 +181,7 @@ export const identityRequests: Readonly<Record<string, Prepare>> = {
   "DELETE /organizations/:organization_name/authentication-token": inAnOrganizationOfItsOwn,
   "POST /teams/:team_id/authentication-token": async (subject, caller) => ({
     ...(await aboutTeam(subject, caller)),
-    body: token,
+    body: document("authentication-tokens", {}),
   }),
   "GET /teams/:team_id/authentication-token": aboutTeamToken,
   "DELETE /teams/:team_id/authentication-token": aboutTeamToken,

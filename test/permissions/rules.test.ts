@@ -271,3 +271,88 @@ describe("moving a workspace", () => {
     expect(await statusAs("owner", "POST", `/projects/${project}/relationships/workspaces`, target)).toBe(204)
   })
 })
+
+describe("[F-W10] custom access to a project", () => {
+  test.each([
+    { part: { "workspace-access": { move: true } }, moves: 204, locks: 404, creates: 404 },
+    { part: { "workspace-access": { locking: true } }, moves: 404, locks: 200, creates: 404 },
+    { part: { "workspace-access": { create: true } }, moves: 404, locks: 404, creates: 201 },
+    { part: {}, moves: 404, locks: 404, creates: 404 },
+  ])("$part", async ({ part, moves, locks, creates }) => {
+    const { root, organization, unique, workspaceId, projectId } = await fresh()
+    const { request } = await teamWith()
+    const team = (await request("GET", "/account/details")).body.data.id
+    const target = (
+      await root("POST", `/organizations/${organization}/projects`, document("projects", { name: unique }))
+    ).body.data.id
+    for (const [id, attributes] of [
+      [projectId, { access: "custom", ...part }],
+      [target, { access: "admin" }],
+    ] as const) {
+      const relationships = { team: { data: { type: "teams", id: team } }, project: { data: { type: "projects", id } } }
+      await root("POST", "/team-projects", document("team-projects", attributes, relationships))
+    }
+    const made = document(
+      "workspaces",
+      { name: `${unique}-made` },
+      { project: { data: { type: "projects", id: projectId } } },
+    )
+    expect((await request("POST", `/organizations/${organization}/workspaces`, made)).status).toBe(creates)
+    expect((await request("POST", `${workspace()}/actions/lock`, {})).status).toBe(locks)
+    const moved = { data: [{ type: "workspaces", id: workspaceId }] }
+    expect((await request("POST", `/projects/${target}/relationships/workspaces`, moved)).status).toBe(moves)
+  })
+})
+
+describe("[F-W8] organization access of a team", () => {
+  const access = (names: readonly string[]) => ({
+    "organization-access": Object.fromEntries(names.map((name) => [name, true])),
+  })
+
+  test.each([
+    { held: ["manage-teams"], sees: 404 },
+    { held: ["access-secret-teams"], sees: 200 },
+    { held: ["manage-policies", "manage-modules", "manage-providers", "manage-run-tasks"], sees: 404 },
+  ])("$held: a secret team answers $sees", async ({ held, sees }) => {
+    const { root, organization, unique } = await fresh()
+    const teams = `/organizations/${organization}/teams`
+    const secret = (await root("POST", teams, document("teams", { name: `${unique}-secret` }))).body.data.id
+    const { request } = await teamWith()
+    const own = (await request("GET", "/account/details")).body.data.id
+    await root("PATCH", `/teams/${own}`, document("teams", access(held)))
+    expect((await request("GET", `/teams/${secret}`)).status).toBe(sees)
+  })
+
+  test("is given by managers of access as far as they have it, the stored permissions too", async () => {
+    const { root, organization, unique } = await fresh()
+    const { request } = await teamWith()
+    const own = (await request("GET", "/account/details")).body.data.id
+    await root("PATCH", `/teams/${own}`, document("teams", access(["manage-organization-access", "manage-modules"])))
+    const other = document("teams", { name: `${unique}-other`, visibility: "organization" })
+    const { id } = (await root("POST", `/organizations/${organization}/teams`, other)).body.data
+    const give = async (name: string) =>
+      (await request("PATCH", `/teams/${id}`, document("teams", access([name])))).status
+    expect(await give("manage-modules")).toBe(200)
+    expect(await give("manage-policies")).toBe(404)
+  })
+})
+
+describe("[F-W6] the token of a team", () => {
+  test("is made by its members where the team lets them, and never by the token itself", async () => {
+    const { root, organization, unique, users } = await fresh()
+    const body = document("teams", { name: `${unique}-team` })
+    const team = (await root("POST", `/organizations/${organization}/teams`, body)).body.data.id
+    const path = `/teams/${team}/authentication-token`
+    await root("POST", `/teams/${team}/relationships/users`, {
+      data: [{ type: "users", id: users.reader.username }],
+    })
+    expect(await statusAs("locker", "POST", path)).toBe(404)
+    const made = await subject.as("reader", "POST", path)
+    expect(made.status).toBe(201)
+    const { token } = made.body.data.attributes
+    expect((await cast.world.request("POST", path, { token })).status).toBe(404)
+    await root("PATCH", `/teams/${team}`, document("teams", { "allow-member-token-management": false }))
+    expect(await statusAs("reader", "POST", path)).toBe(404)
+    expect(await statusAs("owner", "POST", path)).toBe(201)
+  })
+})

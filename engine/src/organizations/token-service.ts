@@ -41,10 +41,9 @@ export class TokenService implements Tokens {
 
   createForOrganization(
     organization: string,
-    { expiresAt = null, description = "" }: TokenInput,
+    { expiresAt = null }: TokenInput,
     kind?: OrganizationTokenKind,
   ): Promise<CreatedToken> {
-    refuseDescription(description)
     return this.#create({ expiresAt }, "instead", (stores) => this.#organization(stores, organization, kind))
   }
 
@@ -60,7 +59,7 @@ export class TokenService implements Tokens {
     )
   }
 
-  createForTeam(teamId: string, { expiresAt = null, description = "" }: TokenInput): Promise<CreatedToken> {
+  async createForTeam(teamId: string, { expiresAt = null, description = "" }: TokenInput): Promise<CreatedToken> {
     refuseDescription(description)
     return this.#create({ expiresAt }, "instead", (stores) => this.#team(stores, teamId))
   }
@@ -195,10 +194,15 @@ export class TokenService implements Tokens {
   }
 }
 
-/** There is one token of its kind, which no description tells from others. */
+/** A team has one token without a description, and others that are made at another address. */
 function refuseDescription(description: string): void {
   if (description !== "")
-    throw invalid([{ field: ["description"], detail: "Description must be empty: there is one token of this kind" }])
+    throw invalid([
+      {
+        field: ["description"],
+        detail: "Description must be empty: tokens with one are made at …/authentication-tokens",
+      },
+    ])
 }
 
 async function single({ tokens }: UsedStores, owner: TokenOwner): Promise<Token> {
