@@ -30,7 +30,7 @@ const [ours, theirs] = ["kubernetes:test/team/web", "pulumi:site/prod"]
 const signs: Readonly<Record<string, string>> = { [ours]: "ours", [theirs]: "theirs" }
 
 async function held({ engine }: WorkspacesStage, id: string): Promise<string> {
-  const bindings = await engine.tags.bindings(id, { owners: true })
+  const bindings = await engine.tags.bindings(id, { owners: true, tags: true })
   return bindings
     .map(({ key, value, owners = [] }) => {
       const binding = value === "" ? key : `${key}=${value}`
