@@ -98,21 +98,18 @@ function refuseDivergence(next: Pick<StateVersion, "serial" | "lineage" | "md5">
     )
 }
 
-/** What has arrived is what was announced. */
+/**
+ * Checks that the bytes are those of the announced MD5. Serial and lineage stay as announced when the file says others: migration
+ * tools renumber states without rewriting them.
+ */
 export function finalize(
   version: StateVersion,
   { found, ...received }: { readonly found: ReceivedState; readonly md5: string; readonly size: number },
 ): StateVersion & { readonly summary: StateSummary } {
   requirePending(version)
   const { header, contents } = found
-  const faults: Fault[] = []
   if (received.md5 !== version.md5)
-    faults.push({ field: ["md5"], detail: "MD5 does not match the state that was uploaded" })
-  if (version.lineage !== null && header.lineage !== null && header.lineage !== version.lineage)
-    faults.push({ field: ["lineage"], detail: "Lineage does not match the state that was uploaded" })
-  if (header.serial !== version.serial)
-    faults.push({ field: ["serial"], detail: "Serial does not match the state that was uploaded" })
-  if (faults.length > 0) throw invalid(faults)
+    throw invalid([{ field: ["md5"], detail: "MD5 does not match the state that was uploaded" }])
   const { resourceCount, resources, modules, providers } = contents ?? summarize([])
   const { formatVersion, terraformVersion } = header
   return {

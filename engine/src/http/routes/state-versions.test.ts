@@ -30,14 +30,36 @@ describe("a state version in one step", () => {
     expect(await world.statuses()).toEqual([])
   })
 
-  test("must be the state that its MD5 and lineage say", async () => {
+  test("must be the state that its MD5 says", async () => {
     await using world = await stateWorld()
     await world.lock()
     expect(faultsOf(await world.announce({}, { inline: true, md5: "0".repeat(32), lineage: "another" }))).toEqual([
       ["/data/attributes/md5", "MD5 does not match the state that was uploaded"],
-      ["/data/attributes/lineage", "Lineage does not match the state that was uploaded"],
     ])
   })
+
+  test.each([{ inline: true }, { inline: false }])(
+    "[F-W4] has the serial and lineage of the request when the file has others (inline: $inline)",
+    async ({ inline }) => {
+      await using world = await stateWorld()
+      await world.lock()
+      const state = { serial: 5, lineage: "of-the-file" }
+      const requested = { serial: 1, lineage: "of-the-request" }
+      const made = await world.announce(state, { inline, ...requested })
+      expect(made.status).toBe(201)
+      if (!inline) {
+        const url = made.body.data.attributes["hosted-state-upload-url"]
+        expect((await world.upload(url, stateFile(state).text)).status).toBe(204)
+      }
+      const current = (await world.current()).body.data.attributes
+      expect(current).toMatchObject({ status: "finalized", serial: 1 })
+      expect((await world.request("GET", current["hosted-state-download-url"])).body).toMatchObject(state)
+      // Conflicts are judged by what was requested, not by what the file says.
+      expect((await world.announce({ serial: 1, instances: 1 }, requested)).status).toBe(409)
+      expect((await world.announce({ serial: 9, lineage: "of-the-file" })).status).toBe(409)
+      expect((await world.announce({ serial: 9, lineage: "of-the-request" })).status).toBe(201)
+    },
+  )
 })
 
 describe("conflicts", () => {
