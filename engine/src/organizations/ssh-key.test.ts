@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { sshKeyFaults } from "./ssh-key.ts"
+import { isPrivateKey, sshKeyFaults } from "./ssh-key.ts"
 
 const pem = (label: string, body = "c2VjcmV0\nc2VjcmV0\n") => `-----BEGIN ${label}-----\n${body}-----END ${label}-----`
 
@@ -11,16 +11,23 @@ test.each([
   { value: pem("PRIVATE KEY").replaceAll("\n", "\r\n") },
 ])("a private key in PEM format is accepted", ({ value }) => {
   expect(sshKeyFaults({ name: "deploy", value })).toEqual([])
+  expect(isPrivateKey(value)).toBe(true)
+})
+
+test.each([
+  { value: "hunter2" },
+  { value: pem("CERTIFICATE") },
+  { value: pem("RSA PRIVATE KEY").replace("END RSA", "END EC") },
+  { value: pem("PUBLIC KEY") },
+  { value: "ssh-ed25519 AAAA me" },
+])("[F-W5] a value that is no private key is accepted, and recognized", ({ value }) => {
+  expect(sshKeyFaults({ name: "deploy", value })).toEqual([])
+  expect(isPrivateKey(value)).toBe(false)
 })
 
 test.each([
   { value: "", detail: "Value can't be blank" },
   { value: "  \n", detail: "Value can't be blank" },
-  { value: "hunter2", detail: "Value must be a private key in PEM format" },
-  { value: pem("CERTIFICATE"), detail: "Value must be a private key in PEM format" },
-  { value: pem("RSA PRIVATE KEY").replace("END RSA", "END EC"), detail: "Value must be a private key in PEM format" },
-  { value: pem("PUBLIC KEY"), detail: "Value is a public key; the private key in PEM format is needed" },
-  { value: "ssh-ed25519 AAAA me", detail: "Value is a public key; the private key in PEM format is needed" },
   { value: pem("PRIVATE KEY", `${"A".repeat(65_536)}\n`), detail: "Value is too long (maximum is 65536 characters)" },
 ])("a value is refused: $detail", ({ value, detail }) => {
   expect(sshKeyFaults({ value })).toEqual([{ field: ["value"], detail }])

@@ -37,6 +37,7 @@ export interface SshKeyStore {
   /** Keeps the value when none is given. */
   save(key: SshKey, value: string | undefined): Promise<void>
   remove(id: string): Promise<void>
+  value(id: string): Promise<string | undefined>
 }
 
 const nameMaximum = 255
@@ -56,13 +57,14 @@ function nameFaults(name: string): Fault[] {
   return name.length > nameMaximum ? [{ field, detail: `Name is too long (maximum is ${nameMaximum} characters)` }] : []
 }
 
+/** Whether SSH clients can read the value. The API takes others as well, as HCP Terraform does; they are warned about at use. */
+export const isPrivateKey = (value: string): boolean => privateKey.test(value.trim())
+
 // No detail repeats the value: what was sent here by mistake may be another secret.
 function valueFaults(value: string): Fault[] {
   const field = ["value"]
   if (value.trim() === "") return [{ field, detail: "Value can't be blank" }]
-  if (value.length > valueMaximum)
-    return [{ field, detail: `Value is too long (maximum is ${valueMaximum} characters)` }]
-  if (/^(ssh-|ecdsa-|-----BEGIN [A-Z0-9 ]*PUBLIC KEY)/.test(value.trim()))
-    return [{ field, detail: "Value is a public key; the private key in PEM format is needed" }]
-  return privateKey.test(value.trim()) ? [] : [{ field, detail: "Value must be a private key in PEM format" }]
+  return value.length > valueMaximum
+    ? [{ field, detail: `Value is too long (maximum is ${valueMaximum} characters)` }]
+    : []
 }

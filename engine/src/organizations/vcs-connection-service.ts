@@ -5,6 +5,7 @@ import { mapPage, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
 import type { Stores } from "../stores.ts"
+import { isPrivateKey } from "./ssh-key.ts"
 import { authorizeOrganization } from "./authorization.ts"
 import type { Organization } from "./organization.ts"
 import { permissionsIn } from "./organization-permissions.ts"
@@ -133,8 +134,8 @@ export class VcsConnectionService implements VcsConnections {
     })
   }
 
-  updateToken(id: string, patch: OauthTokenPatch): Promise<OauthTokenView> {
-    return this.#storage.transact(async (stores) => {
+  async updateToken(id: string, patch: OauthTokenPatch): Promise<OauthTokenView> {
+    const view = await this.#storage.transact(async (stores) => {
       const token = (await stores.vcsConnections.findToken(id)) as OauthToken
       await this.#owner(stores, token, id)
       refuseFaults(oauthTokenFaults(patch))
@@ -143,6 +144,9 @@ export class VcsConnectionService implements VcsConnections {
       await stores.vcsConnections.saveTokenSshKey(id, sshKey)
       return viewToken({ ...token, hasSshKey: sshKey !== null })
     })
+    if (typeof patch.sshKey === "string" && !isPrivateKey(patch.sshKey))
+      this.#runtime.log.warn("ssh-key-unusable", { oauthToken: id })
+    return view
   }
 
   deleteToken(id: string): Promise<void> {

@@ -52,6 +52,12 @@ export class SshKeyRows implements SshKeyStore {
     await this.#session.run(this.#session.db.deleteFrom("ssh_keys").where("id", "=", id))
   }
 
+  async value(id: string): Promise<string | undefined> {
+    const query = this.#session.db.selectFrom("ssh_keys").select("value_sealed").where("id", "=", id)
+    const row = await this.#session.first(query)
+    return row && Buffer.from(this.#sealer.open(sealPaths.sshKey(id), row.value_sealed)).toString()
+  }
+
   #seal(id: string, value: string): Uint8Array {
     return this.#sealer.seal(sealPaths.sshKey(id), Buffer.from(value))
   }

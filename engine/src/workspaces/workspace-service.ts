@@ -12,6 +12,7 @@ import { authorizeOrganization } from "../organizations/authorization.ts"
 import type { Organization } from "../organizations/organization.ts"
 import type { Project } from "../organizations/project.ts"
 import { authorizeProject } from "../organizations/project-authorization.ts"
+import { isPrivateKey } from "../organizations/ssh-key.ts"
 import type { Stores } from "../stores.ts"
 import { bind } from "../tags/bind.ts"
 import { flatTagFaults } from "../tags/tag.ts"
@@ -157,19 +158,25 @@ export class WorkspaceService implements Workspaces {
     })
   }
 
-  assignSshKey(ref: WorkspaceRef, sshKeyId: string | null): Promise<WorkspaceView> {
+  async assignSshKey(ref: WorkspaceRef, sshKeyId: string | null): Promise<WorkspaceView> {
     const now = this.#runtime.clock.now()
-    return this.#storage.transact(async (stores) => {
+    let value: string | undefined
+    const view = await this.#storage.transact(async (stores) => {
       const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canUpdate")
+      value = undefined
       if (sshKeyId !== null) {
         const key = await stores.sshKeys.find(sshKeyId)
         if (key?.organizationId !== workspace.organizationId) throw notFound(sshKeyId)
+        value = await stores.sshKeys.value(sshKeyId)
       }
       const after = { ...workspace, sshKeyId, updatedAt: now }
       await stores.workspaces.save(workspace, after)
       await stores.events.append(...settingChanges(workspace, after))
       return viewOf(stores, { workspace: after, permissions }, this.#edition)
     })
+    if (value !== undefined && !isPrivateKey(value))
+      this.#runtime.log.warn("ssh-key-unusable", { sshKey: sshKeyId, workspace: view.id })
+    return view
   }
 
   safeDelete(ref: WorkspaceRef): Promise<void> {

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
+import { systemRuntime } from "../../core/runtime.ts"
 import { type PopulatedWorld, populatedWorld } from "../../testing/populated-world.ts"
 
 const keys = "/organizations/acme/ssh-keys"
@@ -52,7 +53,8 @@ describe("SSH keys", () => {
 
   test("every fault is told, and none repeats the value", async () => {
     await using world = await populatedWorld()
-    const refused = await world.request("POST", keys, { body: document({ name: "", value: "hunter2" }) })
+    const tooLong = "hunter2".repeat(10_000)
+    const refused = await world.request("POST", keys, { body: document({ name: "", value: tooLong }) })
     expect([refused.status, refused.body.errors]).toEqual([
       422,
       [
@@ -66,6 +68,31 @@ describe("SSH keys", () => {
     await create(world, "deploy")
     const taken = await world.request("POST", keys, { body: document({ name: "deploy", value }) })
     expect([taken.status, taken.body.errors[0].detail]).toEqual([422, "Name has already been taken"])
+  })
+
+  test("[F-W5] a value of any kind is taken, and one that is no private key is warned about where it is used", async () => {
+    const warnings: unknown[] = []
+    const warn = (event: string, fields: object = {}) => void warnings.push([event, fields])
+    await using world = await populatedWorld({ runtime: systemRuntime({ debug() {}, info() {}, error() {}, warn }) })
+    const made = await world.request("POST", keys, { body: document({ name: "opaque", value: "hunter2" }) })
+    expect([made.status, made.body.data.attributes]).toEqual([201, { name: "opaque" }])
+    expect(warnings).toEqual([])
+    const workspace = await world.workspace("one")
+    const assign = (id: unknown) =>
+      world.request("PATCH", `/workspaces/${workspace}/relationships/ssh-key`, {
+        body: { data: { type: "workspaces", attributes: { id } } },
+      })
+    const id = made.body.data.id
+    expect((await assign(id)).status).toBe(200)
+    const warning = ["ssh-key-unusable", { sshKey: id, workspace }]
+    expect(warnings).toEqual([warning])
+    expect((await world.request("PATCH", `/ssh-keys/${id}`, { body: document({ value }) })).status).toBe(200)
+    expect((await assign(id)).status).toBe(200)
+    expect((await assign(null)).status).toBe(200)
+    expect(warnings).toEqual([warning])
+    expect((await world.request("PATCH", `/ssh-keys/${id}`, { body: document({ value: "other" }) })).status).toBe(200)
+    expect((await assign(id)).status).toBe(200)
+    expect(warnings).toEqual([warning, warning])
   })
 
   test("are seen by members, managed by who manages VCS settings, and not found by others", async () => {
