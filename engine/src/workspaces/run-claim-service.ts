@@ -112,7 +112,10 @@ export class RunClaimService implements RunClaims {
       refuseFaults(countFaults(step.counts))
       if (wasReported(run, step)) return viewClaim(run, workspace)
       requireLive(run, claim, now)
-      return viewClaim(await carryOut(stores, renewed(run, claim, now), workspace, step, now), workspace)
+      const renewedRun = renewed(run, claim, now)
+      const after = await carryOut(stores, renewedRun, workspace, step, now)
+      // The step may have ended the claim; its answer still shows it.
+      return viewClaim(after, workspace, renewedRun.claim)
     })
   }
 
@@ -369,8 +372,7 @@ function wasReported({ status, statusTimestamps: reached }: Run, step: RunStep):
   return status === step.status || (reached[step.status] !== undefined && reached[step.status] === reached[status])
 }
 
-function viewClaim(run: Run, workspace: SituatedWorkspace): RunClaimView {
-  const { claim } = run
+function viewClaim(run: Run, workspace: SituatedWorkspace, claim = run.claim): RunClaimView {
   if (claim === null) throw notFound(run.id)
   const { id, name, claimedAt, expiresAt } = claim
   const { organization, engineVersion } = workspace

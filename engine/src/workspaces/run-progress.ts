@@ -33,7 +33,7 @@ export async function carryOut(
   const stepped = advance(before, step, now)
   const waits = step.checksFollow === true && stepped.cancelRequestedAt === null
   const status = waits ? undefined : decision(stepped)
-  const run = status === undefined ? stepped : advance(stepped, { status, hasChanges: null }, now)
+  const run = withoutSettledClaim(status === undefined ? stepped : advance(stepped, { status, hasChanges: null }, now))
   await stores.runs.save(run)
   await stores.events.append(runEvent("run.updated", workspace, run))
   switch (lockStep(before, run, await nameHolder(stores, workspace, runActor(run)))) {
@@ -53,6 +53,9 @@ export async function carryOut(
   if (isFinal(run.status)) await recordEnd(stores, run)
   return run
 }
+
+/** A saved plan waits without an executor: once it is confirmed, another one claims it at once. */
+const withoutSettledClaim = (run: Run): Run => (run.status === "planned_and_saved" ? { ...run, claim: null } : run)
 
 /** The states that the destroying itself has left are no sign of life. */
 function afterAutoDestroy({ status }: Run, workspace: SituatedWorkspace): Partial<Workspace> {

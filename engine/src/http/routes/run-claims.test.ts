@@ -193,6 +193,27 @@ describe("an executor", () => {
     expect(detailOf(late)).toEqual([409, "The plan has ended, and its log with it."])
   })
 
+  test.each([{ reports: "planned" }, { reports: "planned_and_saved" }])(
+    "[F-W3] has no claim any more once its plan is saved ($reports): whoever is next applies it at once",
+    async ({ reports }) => {
+      await using world = await claimWorld()
+      const run = await world.queue({ "save-plan": true })
+      const planner = await world.claimed()
+      await world.report(planner.claim, { status: "planning" })
+      const saved = await world.report(planner.claim, { status: reports, "resource-additions": 1 })
+      expect([saved.status, runIn(saved).attributes.status]).toEqual([200, "planned_and_saved"])
+      expect((await world.request("GET", `/runs/${run}`)).body.data.attributes.executor).toBeNull()
+      expect((await world.heartbeat(planner.claim)).status).toBe(404)
+      expect((await world.request("GET", `/run-claims/${planner.claim}/variables`)).status).toBe(404)
+      expect((await world.claim("/organizations/acme")).status).toBe(204)
+      expect((await world.request("POST", `/runs/${run}/actions/apply`)).status).toBe(202)
+      const applier = await world.claimed()
+      expect([applier.run, applier.body.included[0].attributes.status]).toEqual([run, "apply_queued"])
+      await world.report(applier.claim, { status: "applying" })
+      expect(runIn(await world.report(applier.claim, { status: "applied" })).attributes.status).toBe("applied")
+    },
+  )
+
   test("renders its plan as JSON for those who administer the workspace, once the plan has ended", async () => {
     await using world = await claimWorld()
     const run = await world.queue()
