@@ -17,7 +17,7 @@ import { type Call, calls, newSubject, type Subject } from "./method-cases.ts"
 import { methodsOf } from "./methods.ts"
 import { newArchive, newConfiguration } from "./new-records.ts"
 import { newClaimInput } from "./run-cases.ts"
-import { newStateInput } from "./state-cases.ts"
+import { newRunInput, newStateInput } from "./state-cases.ts"
 
 /** Why a method that writes makes no event. */
 const reasons = {
@@ -277,6 +277,16 @@ const table: Readonly<Record<string, Row>> = {
       await runs.forceCancel(runId)
     },
   },
+  "runs.forceExecute": {
+    makes: ["run.created", "run.updated"],
+    call: async ({ runs }, { workspace }) => {
+      const { id } = await runs.create(workspace, newRunInput())
+      await runs.forceExecute(id)
+    },
+  },
+  "runs.addComment": made("run.updated"),
+  "runs.comments": "reads",
+  "runs.comment": "reads",
   "runs.advance": made("run.updated", "workspace.locked"),
   "runClaims.claim": made("run.updated", "workspace.locked"),
   "runClaims.get": "reads",

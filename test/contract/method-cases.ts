@@ -140,6 +140,10 @@ export const calls: Readonly<Record<string, Call>> = {
   "runs.discard": ({ runs }, { runId }) => runs.discard(runId),
   "runs.cancel": ({ runs }, { runId }) => runs.cancel(runId),
   "runs.forceCancel": ({ runs }, { runId }) => runs.forceCancel(runId),
+  "runs.forceExecute": ({ runs }, { runId }) => runs.forceExecute(runId),
+  "runs.addComment": ({ runs }, { runId }) => runs.addComment(runId, "any"),
+  "runs.comments": ({ runs }, { runId }) => runs.comments(runId, page),
+  "runs.comment": ({ runs }, { commentId }) => runs.comment(commentId),
   "runClaims.claim": ({ runClaims }, { workspace }) =>
     runClaims.claim({ kind: "workspace", ref: workspace }, newClaimInput),
   "runClaims.get": ({ runClaims }, { claimId }) => runClaims.get(claimId),
@@ -504,6 +508,7 @@ export async function newSubject({ root, organization, owner, newMember, newWork
     stateVersionId: stateVersion.id,
     outputId: stateVersion.outputIds[0] ?? "",
     runId: run.id,
+    commentId: (await engine.runs.addComment(run.id, "any")).id,
     claimId: claim?.id ?? "",
     planId: run.planId,
     applyId: run.applyId,

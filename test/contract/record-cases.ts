@@ -97,7 +97,7 @@ export function recordCases(engine: () => OpenedEngine): void {
     const { value: sshKey } = newSshKey
     expect(await vcs.updateToken(token.id, { sshKey })).toEqual({ ...token, hasSshKey: true })
     expect(await vcs.updateToken(token.id, {})).toEqual({ ...token, hasSshKey: true })
-    await expect(vcs.updateToken(token.id, { sshKey: "no key" })).rejects.toMatchObject(refused("invalid", ["sshKey"]))
+    await expect(vcs.updateToken(token.id, { sshKey: " " })).rejects.toMatchObject(refused("invalid", ["sshKey"]))
     expect(await vcs.getToken(token.id)).toEqual({ ...token, hasSshKey: true })
     expect(await vcs.updateToken(token.id, { sshKey: null })).toEqual(token)
     await vcs.deleteToken(token.id)
@@ -132,7 +132,7 @@ export function recordCases(engine: () => OpenedEngine): void {
     expect(await sshKeys.get(made.id)).toEqual(made)
     expect((await sshKeys.list(cast.organization, firstPage)).items).toEqual([made])
     expect(await sshKeys.update(made.id, { name: "renamed" })).toEqual({ ...made, name: "renamed" })
-    await expect(sshKeys.create(cast.organization, { name: "", value: "no key" })).rejects.toMatchObject(
+    await expect(sshKeys.create(cast.organization, { name: "", value: " " })).rejects.toMatchObject(
       refused("invalid", ["name"], ["value"]),
     )
     await sshKeys.delete(made.id)

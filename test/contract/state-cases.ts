@@ -239,6 +239,30 @@ export function stateCases(engine: () => OpenedEngine): void {
   }
 
   describe("a run", () => {
+    test("[F-W12] keeps comments, those of actions too", async () => {
+      const { runs } = cast.owner.engine
+      const { id } = await runs.create({ id: (await cast.newWorkspace()).id }, newRunInput())
+      const first = await runs.addComment(id, "one")
+      expect(first).toMatchObject({ runId: id, body: "one", createdBy: { kind: "users", id: cast.owner.id } })
+      expect(await runs.comment(first.id)).toEqual(first)
+      await runs.cancel(id, "two")
+      const { items } = await runs.comments(id, firstPage)
+      expect(items.map(({ body }) => body)).toEqual(["one", "two"])
+      expect((await runs.get(id)).commentIds).toEqual(items.map((comment) => comment.id))
+      await expect(runs.addComment(id, " ")).rejects.toMatchObject(refused("invalid"))
+      await expect(runs.comment("wsc-none")).rejects.toMatchObject(notFound)
+    })
+
+    test("[F-W12] is forced to execute before those that keep it waiting", async () => {
+      const { runs } = cast.owner.engine
+      const { id: workspaceId } = await cast.newWorkspace()
+      const first = await runs.create({ id: workspaceId }, newRunInput())
+      const second = await runs.create({ id: workspaceId }, newRunInput())
+      await runs.forceExecute(second.id)
+      expect([(await runs.get(first.id)).status, (await runs.get(second.id)).status]).toEqual(["discarded", "pending"])
+      await expect(runs.forceExecute(second.id)).rejects.toMatchObject(refused("forbidden"))
+    })
+
     test("is made, found by its plan and apply, and moved along to its end", async () => {
       const { runs, workspaces, configurationVersions } = cast.owner.engine
       const { id: workspaceId } = await cast.newWorkspace()
@@ -250,7 +274,13 @@ export function stateCases(engine: () => OpenedEngine): void {
         message: "contract",
         createdBy: { kind: "users", id: cast.owner.id },
         configurationVersionId: configuration.id,
-        permissions: { canApply: true, canCancel: true, canDiscard: true, canForceCancel: true },
+        permissions: {
+          canApply: true,
+          canCancel: true,
+          canDiscard: true,
+          canForceCancel: true,
+          canForceExecute: true,
+        },
       })
       expect(await runs.get(made.id)).toEqual(made)
       expect(await runs.getByPlan(made.planId)).toEqual(made)

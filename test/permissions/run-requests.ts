@@ -97,6 +97,21 @@ export const runRequests: Readonly<Record<string, Prepare>> = {
   "POST /runs/:run_id/actions/discard": aboutRun("planning", "planned"),
   "POST /runs/:run_id/actions/cancel": aboutRun("planning"),
   "POST /runs/:run_id/actions/force-cancel": aboutRun("planning"),
+  "POST /runs/:run_id/actions/force-execute": async (subject, caller) => {
+    // The first run, which is planned, keeps the second one waiting.
+    await aboutRun("planning", "planned")(subject, caller)
+    return { params: { run_id: (await newRun(subject)).id } }
+  },
+  "POST /runs/:run_id/comments": async (subject) => ({
+    params: { run_id: (await newRun(subject)).id },
+    body: document("comments", { body: "Matrix" }),
+  }),
+  "GET /runs/:run_id/comments": aboutRun(),
+  "GET /comments/:comment_id": async (subject) => {
+    const { id } = await newRun(subject)
+    const comment = await subject.root("POST", `/runs/${id}/comments`, document("comments", { body: "Matrix" }))
+    return { params: { comment_id: comment.body.data.id } }
+  },
   "POST /runs/:run_id/actions/transition": async (subject, caller) => ({
     ...(await aboutRun()(subject, caller)),
     body: step("planning"),

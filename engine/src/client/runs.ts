@@ -1,7 +1,9 @@
 import { readResource } from "../wire/jsonapi/answer.ts"
 import {
+  decodeComment,
   decodeRunCapacity,
   decodeRunView,
+  encodeCommentInput,
   encodeOrganizationRunQuery,
   encodeRunInput,
   encodeRunQuery,
@@ -17,8 +19,12 @@ import { workspaceId } from "./workspaces.ts"
 export function remoteRuns(calls: Calls, { download }: Transport): Runs {
   const { one, page, done } = calls
   const get = async (id: string): Promise<RunView> => one(decodeRunView, { method: "GET", path: path`/runs/${id}` })
-  const act = async (id: string, action: string): Promise<void> =>
-    done({ method: "POST", path: path`/runs/${id}/actions/${action}` })
+  const act = async (id: string, action: string, comment?: string): Promise<void> =>
+    done({
+      method: "POST",
+      path: path`/runs/${id}/actions/${action}`,
+      ...(comment === undefined ? {} : { document: { comment } }),
+    })
   /** Plans and applies name their run. */
   const runOf = (type: string) => (resource: unknown) => readResource(resource, type).one("run")
 
@@ -45,10 +51,15 @@ export function remoteRuns(calls: Calls, { download }: Transport): Runs {
       page(decodeRunView, path`/organizations/${organization}/runs/queue`, request),
     capacity: async (organization) =>
       one(decodeRunCapacity, { method: "GET", path: path`/organizations/${organization}/capacity` }),
-    apply: (id) => act(id, "apply"),
-    discard: (id) => act(id, "discard"),
-    cancel: (id) => act(id, "cancel"),
-    forceCancel: (id) => act(id, "force-cancel"),
+    apply: (id, comment) => act(id, "apply", comment),
+    discard: (id, comment) => act(id, "discard", comment),
+    cancel: (id, comment) => act(id, "cancel", comment),
+    forceCancel: (id, comment) => act(id, "force-cancel", comment),
+    forceExecute: (id) => act(id, "force-execute"),
+    addComment: async (id, body) =>
+      one(decodeComment, { method: "POST", path: path`/runs/${id}/comments`, document: encodeCommentInput(body) }),
+    comments: async (id, request) => page(decodeComment, path`/runs/${id}/comments`, request),
+    comment: async (id) => one(decodeComment, { method: "GET", path: path`/comments/${id}` }),
     advance: async (id, step) =>
       one(decodeRunView, {
         method: "POST",

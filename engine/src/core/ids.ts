@@ -28,6 +28,7 @@ export type IdPrefix =
   | "plan"
   | "apply"
   | "claim"
+  | "wsc"
   | "cv"
   | "ia"
   | "wsr"

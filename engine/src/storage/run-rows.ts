@@ -1,11 +1,19 @@
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from "kysely"
-import type { ConfigurationVersionId, OrganizationId, RunId, WorkspaceId } from "../core/ids.ts"
+import type { ConfigurationVersionId, OrganizationId, RunId, StateVersionId, WorkspaceId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Sealer } from "../core/sealing.ts"
 import type { Instant } from "../core/time.ts"
 import { foldName } from "../organizations/organization.ts"
 import type { Visibility } from "../workspaces/query.ts"
-import type { ResourceChanges, Run, RunCapacity, RunClaim, RunExecutor, RunVariable } from "../workspaces/run.ts"
+import type {
+  ResourceChanges,
+  Run,
+  RunCapacity,
+  RunClaim,
+  RunComment,
+  RunExecutor,
+  RunVariable,
+} from "../workspaces/run.ts"
 import { operationOf } from "../workspaces/run-rules.ts"
 import { claimableStatuses, queueStatuses, type RunStatus } from "../workspaces/run-status.ts"
 import type { ClaimScope, OrganizationRunQuery, RunQuery, RunStore } from "../workspaces/run-store.ts"
@@ -16,7 +24,7 @@ import { among } from "./dialect.ts"
 import { sealPaths } from "./seal-paths.ts"
 import { selectPage } from "./select-page.ts"
 import { type DialectName, type Session, statement } from "./session.ts"
-import type { RunRow, Tables } from "./tables.ts"
+import type { RunCommentRow, RunRow, Tables } from "./tables.ts"
 import { visible } from "./visible.ts"
 
 export class RunRows implements RunStore {
@@ -164,6 +172,54 @@ export class RunRows implements RunStore {
     return rows.map((row) => this.#runOf(row))
   }
 
+  async before({ id, workspaceId, organizationId, createdAt }: Run): Promise<readonly Run[]> {
+    const rows = await this.#session.all(
+      this.#session.db
+        .selectFrom("runs")
+        .select(columns)
+        // By the index of unfinished runs.
+        .where("organization_id", "=", organizationId)
+        .where("finished_at", "is", null)
+        .where("workspace_id", "=", workspaceId)
+        .where("status", "=", "pending")
+        .where("plan_only", "=", 0)
+        .where("save_plan", "=", 0)
+        .where(sql<boolean>`(created_at, id) < (${createdAt}, ${id})`)
+        .orderBy("created_at")
+        .orderBy("id"),
+    )
+    return rows.map((row) => this.#runOf(row))
+  }
+
+  async findComment(id: string): Promise<RunComment | undefined> {
+    const row = await this.#session.first(
+      this.#session.db.selectFrom("run_comments").select(commentColumns).where("id", "=", id),
+    )
+    return row && commentOf(row)
+  }
+
+  comments(runId: RunId, page: PageRequest): Promise<Page<RunComment>> {
+    const query = this.#session.db
+      .selectFrom("run_comments")
+      .select(commentColumns)
+      .where("run_id", "=", runId)
+      .orderBy("created_at")
+      .orderBy("id")
+    return selectPage(this.#session, query, page, commentOf)
+  }
+
+  async insertComment({ id, runId, body, createdAt, createdBy }: RunComment): Promise<void> {
+    const row: RunCommentRow = {
+      id,
+      run_id: runId,
+      body,
+      created_at: createdAt,
+      created_by_kind: createdBy?.kind ?? null,
+      created_by_id: createdBy?.id ?? null,
+    }
+    await this.#session.run(this.#session.db.insertInto("run_comments").values(row))
+  }
+
   async insert(run: Run): Promise<void> {
     await this.#session.run(this.#session.db.insertInto("runs").values(this.#rowOf(run)))
   }
@@ -226,6 +282,8 @@ export class RunRows implements RunStore {
       finishedAt: row.finished_at,
       claim: claimOf(row),
       cancelRequestedAt: row.cancel_requested_at,
+      inputStateVersionId: row.input_state_version_id as StateVersionId | null,
+      commentIds: row.comment_ids === null ? [] : (JSON.parse(row.comment_ids) as readonly string[]),
     }
   }
 
@@ -275,6 +333,8 @@ export class RunRows implements RunStore {
       claim_expires_at: claim?.expiresAt ?? null,
       claim_lease_ms: claim?.leaseMs ?? null,
       cancel_requested_at: run.cancelRequestedAt,
+      input_state_version_id: run.inputStateVersionId,
+      comment_ids: run.commentIds.length === 0 ? null : JSON.stringify(run.commentIds),
     }
   }
 
@@ -335,6 +395,8 @@ const columns = [
   "claim_expires_at",
   "claim_lease_ms",
   "cancel_requested_at",
+  "input_state_version_id",
+  "comment_ids",
 ] as const satisfies readonly (keyof RunRow)[]
 const prefixed = columns.map((column) => `r.${column}` as const)
 
@@ -432,6 +494,16 @@ function byIngress(dialect: DialectName, member: "senderUsername" | "commitSha",
   return sql<boolean>`exists (select 1 from configuration_versions as cv
     where cv.id = r.configuration_version_id and ${told} = ${value})`
 }
+
+const commentColumns = ["id", "run_id", "body", "created_at", "created_by_kind", "created_by_id"] as const
+
+const commentOf = (row: RunCommentRow): RunComment => ({
+  id: row.id,
+  runId: row.run_id as RunId,
+  body: row.body,
+  createdAt: row.created_at,
+  createdBy: actorIn(row.created_by_kind, row.created_by_id),
+})
 
 const changesOf = (text: string | null): ResourceChanges | null =>
   text === null ? null : (JSON.parse(text) as ResourceChanges)

@@ -39,6 +39,7 @@ export interface Tables {
   workspace_resource_listings: WorkspaceResourceListingRow
   state_version_outputs: StateVersionOutputRow
   runs: RunRow
+  run_comments: RunCommentRow
   run_logs: RunLogRow
   run_documents: RunDocumentRow
   configuration_versions: ConfigurationVersionRow
@@ -585,6 +586,18 @@ export interface RunRow {
   claim_expires_at: number | null
   claim_lease_ms: number | null
   cancel_requested_at: number | null
+  input_state_version_id: string | null
+  /** JSON array; null for none. */
+  comment_ids: string | null
+}
+
+export interface RunCommentRow {
+  id: string
+  run_id: string
+  body: string
+  created_at: number
+  created_by_kind: string | null
+  created_by_id: string | null
 }
 
 export interface RunLogRow {

@@ -30,7 +30,9 @@ export async function carryOut(
   now: Instant,
 ): Promise<Run> {
   requireFreshPlan(before, step, workspace)
-  const stepped = advance(before, step, now)
+  const advanced = advance(before, step, now)
+  const stepped =
+    step.status === "planning" ? { ...advanced, inputStateVersionId: workspace.currentStateVersionId } : advanced
   const waits = step.checksFollow === true && stepped.cancelRequestedAt === null
   const status = waits ? undefined : decision(stepped)
   const run = withoutSettledClaim(status === undefined ? stepped : advance(stepped, { status, hasChanges: null }, now))

@@ -75,6 +75,8 @@ export async function queueRun(
     finishedAt: null,
     claim: null,
     cancelRequestedAt: null,
+    inputStateVersionId: workspace.currentStateVersionId,
+    commentIds: [],
   }
   await runs.insert(run)
   await events.append(runEvent("run.created", workspace, run))

@@ -32,6 +32,8 @@ const runWith = (members: Partial<Run> = {}): Run => ({
   createdBy: null,
   confirmedBy: null,
   cancelRequestedAt: null,
+  inputStateVersionId: null,
+  commentIds: [],
   statusTimestamps: { pending: 0 },
   configurationVersionId: null,
   planId: "plan-1",

@@ -12,6 +12,22 @@ export const messageFaults = (message: string): Fault[] =>
     ? []
     : [{ field: ["message"], detail: `Message is too long (maximum is ${messageMaximum} characters)` }]
 
+const commentMaximum = 10_000
+/** A run shows the ids of all its comments. */
+const commentsMaximum = 500
+
+export function commentFaults(body: string): Fault[] {
+  if (body.trim() === "") return [{ field: ["body"], detail: "Body can't be blank" }]
+  return body.length <= commentMaximum
+    ? []
+    : [{ field: ["body"], detail: `Body is too long (maximum is ${commentMaximum} characters)` }]
+}
+
+export function assertTakesComment({ id, commentIds }: Pick<Run, "id" | "commentIds">): void {
+  if (commentIds.length >= commentsMaximum)
+    throw conflict(`The run has ${commentsMaximum} comments and takes no more.`, { subject: id })
+}
+
 const addressesMaximum = 1_000
 const addressMaximum = 4_096
 const variablesMaximum = 1_000

@@ -1,5 +1,6 @@
 import type { Caller } from "../core/caller.ts"
-import { conflict, notFound, refuseFaults, unprocessable } from "../core/errors.ts"
+import { conflict, forbidden, notFound, refuseFaults, unprocessable } from "../core/errors.ts"
+import { newId } from "../core/ids.ts"
 import { mapPage, offsetOf, type Page, type PageRequest } from "../core/page.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { atRepeatableRead, type Storage } from "../core/storage.ts"
@@ -14,14 +15,15 @@ import {
   withPermissions,
 } from "./authorization.ts"
 import type { ConfigurationVersion } from "./configuration-version.ts"
+import { describe } from "./lock.ts"
 import { noPermissions, type WorkspacePermission, type WorkspacePermissions } from "./permissions.ts"
 import type { Visibility } from "./query.ts"
-import type { Run, RunCapacity, RunInput, RunStep, RunView } from "./run.ts"
+import type { Run, RunCapacity, RunComment, RunInput, RunStep, RunView } from "./run.ts"
 import { isExecuting, requireForceCancel } from "./run-claim-rules.ts"
 import { runEvent } from "./run-events.ts"
 import { carryOut } from "./run-progress.ts"
 import { newRun, queueRun } from "./run-queue.ts"
-import { countFaults, runInputFaults } from "./run-rules.ts"
+import { assertTakesComment, commentFaults, countFaults, runInputFaults } from "./run-rules.ts"
 import type { RunArchive } from "./run-record-store.ts"
 import {
   hasEnded,
@@ -135,33 +137,34 @@ export class RunService implements Runs {
     return this.#storage.read(async (stores) => stores.runs.capacity(await this.#visibility(stores, organization)))
   }
 
-  apply(id: string): Promise<void> {
-    return this.#act(id, { status: "confirmed", when: isConfirmable, refusal: "cannot be applied" })
+  apply(id: string, comment?: string): Promise<void> {
+    return this.#act(id, { status: "confirmed", when: isConfirmable, refusal: "cannot be applied", comment })
   }
 
-  discard(id: string): Promise<void> {
-    return this.#act(id, { status: "discarded", when: isDiscardable, refusal: "cannot be discarded" })
+  discard(id: string, comment?: string): Promise<void> {
+    return this.#act(id, { status: "discarded", when: isDiscardable, refusal: "cannot be discarded", comment })
   }
 
-  cancel(id: string): Promise<void> {
+  cancel(id: string, comment?: string): Promise<void> {
     const now = this.#runtime.clock.now()
     return this.#act(id, {
+      comment,
       status: "canceled",
       when: isCancelable,
       refusal: "cannot be canceled",
       async instead(stores, run, workspace) {
         if (!isExecuting(run, now)) return false
         if (run.cancelRequestedAt !== null) throw conflict("The run is being canceled already.", { subject: run.id })
-        await stores.runs.save({ ...run, cancelRequestedAt: now })
-        await stores.events.append(runEvent("run.updated", workspace, run, ["canceled-at"]))
+        await requestCancel(stores, run, workspace, now)
         return true
       },
     })
   }
 
-  forceCancel(id: string): Promise<void> {
+  forceCancel(id: string, comment?: string): Promise<void> {
     const now = this.#runtime.clock.now()
     return this.#act(id, {
+      comment,
       status: "force_canceled",
       when: isForceCancelable,
       refusal: "cannot be canceled",
@@ -169,6 +172,52 @@ export class RunService implements Runs {
         requireForceCancel(run, now)
         return false
       },
+    })
+  }
+
+  forceExecute(id: string): Promise<void> {
+    const now = this.#runtime.clock.now()
+    return this.#storage.transact(async (stores) => {
+      const { run, workspace } = await this.#authorized(stores, id, () => "canQueueApply")
+      if (run.status !== "pending")
+        throw forbidden(`The run is ${run.status}; only a pending run can be forced to execute.`)
+      const { lock } = workspace
+      if (lock.held && lock.by.kind !== "runs")
+        throw conflict(`The run has to wait. The workspace is locked by ${describe(lock.by)}.`, {
+          subject: workspace.id,
+        })
+      const earlier = await stores.runs.before(run)
+      const holder = lock.held ? await stores.runs.find(lock.by.id) : undefined
+      if (holder === undefined && earlier.length === 0) throw forbidden("The run does not wait for another run.")
+      // Pending runs do not touch the lock, so the workspace is still as read when its holder ends.
+      for (const other of [...earlier, ...(holder === undefined ? [] : [holder])])
+        await endForAnother(stores, other, workspace, now)
+    })
+  }
+
+  addComment(id: string, body: string): Promise<RunComment> {
+    return this.#storage.transact(async (stores) => {
+      const { run, workspace } = await this.#authorized(stores, id, () => "canQueueRun")
+      const { run: commented, comment } = await this.#withComment(stores, run, body)
+      await stores.runs.save(commented)
+      await stores.events.append(runEvent("run.updated", workspace, commented, ["comments"]))
+      return comment
+    })
+  }
+
+  comments(id: string, page: PageRequest): Promise<Page<RunComment>> {
+    return this.#storage.read(async (stores) => {
+      const { run } = await this.#authorized(stores, id, () => "canReadRun")
+      return stores.runs.comments(run.id, page)
+    })
+  }
+
+  comment(id: string): Promise<RunComment> {
+    return this.#storage.read(async (stores) => {
+      const comment = await stores.runs.findComment(id)
+      if (comment === undefined) throw notFound(id)
+      await this.#authorized(stores, comment.runId, () => "canReadRun")
+      return comment
     })
   }
 
@@ -214,15 +263,19 @@ export class RunService implements Runs {
       readonly status: RunStatus
       readonly when: (status: RunStatus) => boolean
       readonly refusal: string
+      readonly comment: string | undefined
       /** Answers whether it has done what there is to do for now. */
       readonly instead?: (stores: UsedStores, run: Run, workspace: SituatedWorkspace) => Promise<boolean>
     },
   ): Promise<void> {
     const now = this.#runtime.clock.now()
     await this.#storage.transact(async (stores) => {
-      const { run, workspace } = await this.#authorized(stores, id, () => "canQueueApply")
-      if (!action.when(run.status))
-        throw conflict(`The run is ${run.status} and ${action.refusal}.`, { subject: run.id })
+      const { run: found, workspace } = await this.#authorized(stores, id, () => "canQueueApply")
+      if (!action.when(found.status))
+        throw conflict(`The run is ${found.status} and ${action.refusal}.`, { subject: found.id })
+      const { comment = "" } = action
+      // Clients send an empty comment for none.
+      const run = comment === "" ? found : (await this.#withComment(stores, found, comment)).run
       if ((await action.instead?.(stores, run, workspace)) === true) return
       await carryOut(
         stores,
@@ -232,6 +285,21 @@ export class RunService implements Runs {
         now,
       )
     })
+  }
+
+  /** Stores the comment; the run with its id is still to be saved. */
+  async #withComment(
+    stores: UsedStores,
+    run: Run,
+    body: string,
+  ): Promise<{ readonly run: Run; readonly comment: RunComment }> {
+    refuseFaults(commentFaults(body))
+    assertTakesComment(run)
+    const { random, clock } = this.#runtime
+    const createdBy = actorOf(this.#caller)
+    const comment = { id: newId("wsc", random), runId: run.id, body, createdAt: clock.now(), createdBy }
+    await stores.runs.insertComment(comment)
+    return { run: { ...run, commentIds: [...run.commentIds, comment.id] }, comment }
   }
 
   /** By the caller, if that is the step. */
@@ -254,17 +322,36 @@ export function viewRun(run: Run, permissions: WorkspacePermissions): RunView {
   const { organizationId: _organizationId, policyFailed: _policyFailed, finishedAt: _finishedAt, ...shown } = run
   const { planDurationMs: _planMs, applyDurationMs: _applyMs, claim, ...view } = shown
   const { canQueueApply, canReadVariable } = permissions
+  const { statusTimestamps: reached } = run
   return {
     ...view,
     variables: canReadVariable ? view.variables : [],
+    cancelRequestedAt: run.cancelRequestedAt ?? reached.canceled ?? reached.force_canceled ?? null,
     executor: claim === null || run.finishedAt !== null ? null : { name: claim.name, expiresAt: claim.expiresAt },
     permissions: {
       canApply: canQueueApply,
       canCancel: canQueueApply,
       canDiscard: canQueueApply,
       canForceCancel: canQueueApply,
+      canForceExecute: canQueueApply,
     },
   }
+}
+
+async function requestCancel(stores: UsedStores, run: Run, workspace: SituatedWorkspace, now: Instant): Promise<void> {
+  await stores.runs.save({ ...run, cancelRequestedAt: now })
+  await stores.events.append(runEvent("run.updated", workspace, run, ["canceled-at"]))
+}
+
+/** Discards what waits, and cancels what is at work; a living executor stops it first. */
+async function endForAnother(stores: UsedStores, run: Run, workspace: SituatedWorkspace, now: Instant): Promise<void> {
+  if (isDiscardable(run.status)) {
+    await carryOut(stores, run, workspace, { status: "discarded", hasChanges: null }, now)
+    return
+  }
+  if (run.cancelRequestedAt !== null || !isCancelable(run.status)) return
+  if (isExecuting(run, now)) await requestCancel(stores, run, workspace, now)
+  else await carryOut(stores, run, workspace, { status: "canceled", hasChanges: null }, now)
 }
 
 const defaultMessage = "Queued manually via the API"

@@ -2,7 +2,7 @@ import type { ConfigurationVersionId, OrganizationId, RunId, WorkspaceId } from 
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Instant } from "../core/time.ts"
 import type { Visibility } from "./query.ts"
-import type { Run, RunCapacity, RunOperation } from "./run.ts"
+import type { Run, RunCapacity, RunComment, RunOperation } from "./run.ts"
 import type { RunStatus } from "./run-status.ts"
 
 /** All combine with AND. */
@@ -58,6 +58,12 @@ export interface RunStore {
   hasAny(workspaceId: WorkspaceId): Promise<boolean>
   /** The last to error or be applied, newest first. */
   measured(workspaceId: WorkspaceId, count: number): Promise<readonly Run[]>
+  /** Unfinished runs of the workspace that were queued before this one and could keep it waiting, oldest first. */
+  before(run: Run): Promise<readonly Run[]>
+  findComment(id: string): Promise<RunComment | undefined>
+  /** Oldest first. */
+  comments(runId: RunId, page: PageRequest): Promise<Page<RunComment>>
+  insertComment(comment: RunComment): Promise<void>
   insert(run: Run): Promise<void>
   /** Also what its workspace repeats of it, if it is the current run. */
   save(run: Run): Promise<void>

@@ -1,4 +1,4 @@
-import type { ConfigurationVersionId, OrganizationId, RunId, WorkspaceId } from "../core/ids.ts"
+import type { ConfigurationVersionId, OrganizationId, RunId, StateVersionId, WorkspaceId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
 import type { RunStatus } from "./run-status.ts"
 import type { Actor } from "./workspace.ts"
@@ -48,6 +48,18 @@ export interface Run {
   readonly claim: RunClaim | null
   /** Its executor was asked then to stop what it is at; null where nobody has asked, or nothing was going on. */
   readonly cancelRequestedAt: Instant | null
+  /** The workspace's current state when the plan began, or before that when the run was queued. */
+  readonly inputStateVersionId: StateVersionId | null
+  /** Oldest first. */
+  readonly commentIds: readonly string[]
+}
+
+export interface RunComment {
+  readonly id: string
+  readonly runId: RunId
+  readonly body: string
+  readonly createdAt: Instant
+  readonly createdBy: Actor | null
 }
 
 /** Counts before the workspace's own variables; the value is written as in the configuration language. */
@@ -139,6 +151,7 @@ export interface RunPermissions {
   readonly canCancel: boolean
   readonly canDiscard: boolean
   readonly canForceCancel: boolean
+  readonly canForceExecute: boolean
 }
 
 export interface RunView extends Omit<

@@ -1,5 +1,5 @@
 import type { Page, PageRequest } from "../core/page.ts"
-import type { RunCapacity, RunInput, RunStep, RunView } from "./run.ts"
+import type { RunCapacity, RunComment, RunInput, RunStep, RunView } from "./run.ts"
 import type { OrganizationRunQuery, RunQuery } from "./run-store.ts"
 import type { WorkspaceRef } from "./workspace.ts"
 
@@ -21,16 +21,25 @@ export interface Runs {
   queue(organization: string, page: PageRequest): Promise<Page<RunView>>
   /** Of the same runs. */
   capacity(organization: string): Promise<RunCapacity>
-  /** These four are refused with `conflict` in a status that does not allow them. */
-  apply(id: string): Promise<void>
-  discard(id: string): Promise<void>
+  /** These four are refused with `conflict` in a status that does not allow them; a comment is kept with the run. */
+  apply(id: string, comment?: string): Promise<void>
+  discard(id: string, comment?: string): Promise<void>
   /**
    * One that is at work at a living executor goes on until that has stopped and says so, or has been silent for its lease, and
    * keeps the workspace's lock until then; any other ends at once.
    */
-  cancel(id: string): Promise<void>
+  cancel(id: string, comment?: string): Promise<void>
   /** One at work at a living executor only a minute after it was canceled. */
-  forceCancel(id: string): Promise<void>
+  forceCancel(id: string, comment?: string): Promise<void>
+  /**
+   * Discards or cancels the runs that keep a pending run waiting, so that it is next. Refused with `forbidden` for a run that is
+   * not pending or waits for none, and with `conflict` where somebody else than a run holds the lock.
+   */
+  forceExecute(id: string): Promise<void>
+  addComment(id: string, body: string): Promise<RunComment>
+  /** Oldest first. */
+  comments(id: string, page: PageRequest): Promise<Page<RunComment>>
+  comment(id: string): Promise<RunComment>
   /** To a status that can follow the present one, else `conflict`; takes and releases the workspace's lock as it goes. */
   advance(id: string, step: RunStep): Promise<RunView>
 }

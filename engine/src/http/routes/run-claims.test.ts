@@ -670,6 +670,20 @@ describe("a run that is canceled while its executor is at work", () => {
     expect(log.body).toContain('The executor "worker-1" was silent')
   })
 
+  test("[F-W12] is asked to stop where another run is forced to execute, and then makes way for it", async () => {
+    await using world = await claimWorld()
+    const first = await world.queue()
+    const second = await world.queue()
+    const { claim } = await world.claimed()
+    await world.report(claim, { status: "planning" })
+    expect((await world.request("POST", `/runs/${second}/actions/force-execute`)).status).toBe(202)
+    expect(await world.statusOf(first)).toBe("planning")
+    expect(runIn(await world.heartbeat(claim)).attributes).toHaveProperty("canceled-at")
+    expect((await world.claim("/organizations/acme")).status).toBe(204)
+    expect((await world.report(claim, { status: "canceled" })).status).toBe(200)
+    expect((await world.claimed()).run).toBe(second)
+  })
+
   test("ends at once where its executor is gone already", async () => {
     await using world = await claimWorld()
     const run = await world.queue()

@@ -96,6 +96,7 @@ describe("a run", () => {
       "planning-at": "2026-01-01T00:00:00.000Z",
       "planned-at": "2026-01-01T00:00:03.000Z",
       "confirmed-at": "2026-01-01T00:00:04.000Z",
+      "plan-queueable-at": "2026-01-01T00:00:00.000Z",
       "applying-at": "2026-01-01T00:00:04.000Z",
     })
   })
@@ -137,6 +138,155 @@ describe("a run", () => {
     const { status } = await world.act(run, action)
     const { attributes } = await world.run(run)
     expect([status, attributes.status]).toEqual(becomes === 409 ? [409, at.at(-1) ?? "pending"] : [202, becomes])
+  })
+
+  test.each<{ how: string; at: readonly RunStatus[]; action: string }>([
+    { how: "while it waits", at: [], action: "cancel" },
+    { how: "at work without an executor", at: ["planning"], action: "cancel" },
+    { how: "by force", at: ["planning"], action: "force-cancel" },
+  ])("[F-W12] shows when it was canceled $how, also once it is", async ({ at, action }) => {
+    await using world = await runWorld()
+    const run = await world.queue()
+    await world.walk(run, ...inNoTime(...at))
+    world.clock.advance(7 * secondMs)
+    expect((await world.run(run)).attributes).not.toHaveProperty("canceled-at")
+    expect((await world.act(run, action)).status).toBe(202)
+    const { attributes } = await world.run(run)
+    expect(attributes["canceled-at"]).toBe("2026-01-01T00:00:07.000Z")
+    expect(attributes["force-cancel-available-at"]).toBe("2026-01-01T00:01:07.000Z")
+    expect(attributes.actions).toMatchObject({ "is-cancelable": false, "is-force-cancelable": false })
+  })
+
+  test("[F-W12] shows from when its plan could be queued", async () => {
+    await using world = await runWorld()
+    const { body } = await world.create()
+    expect(body.data.attributes["status-timestamps"]).toEqual({
+      "pending-at": "2026-01-01T00:00:00.000Z",
+      "plan-queueable-at": "2026-01-01T00:00:00.000Z",
+    })
+  })
+
+  test("[F-W12] shows the state that it plans from", async () => {
+    await using world = await runWorld()
+    const before = await world.queue()
+    expect((await world.run(before)).relationships["input-state-version"]).toEqual({ data: null })
+    await world.request("POST", `/workspaces/${world.id}/actions/lock`)
+    const state = await world.request("POST", `/workspaces/${world.id}/state-versions`, {
+      body: stateVersionDocument(stateFile({}), { inline: true }),
+    })
+    await world.request("POST", `/workspaces/${world.id}/actions/unlock`)
+    const linkage = { data: { type: "state-versions", id: state.body.data.id } }
+    await world.walk(before, ["planning", 1])
+    expect((await world.run(before)).relationships["input-state-version"]).toEqual(linkage)
+    const after = await world.queue()
+    expect((await world.run(after)).relationships["input-state-version"]).toEqual(linkage)
+  })
+
+  test.each([
+    { action: "apply", at: ["planning", "planned"] },
+    { action: "discard", at: [] },
+    { action: "cancel", at: [] },
+    { action: "force-cancel", at: ["planning"] },
+  ] as const)("[F-W12] keeps the comment of $action", async ({ action, at }) => {
+    await using world = await runWorld()
+    const run = await world.queue()
+    await world.walk(run, ...inNoTime(...at))
+    const comment = "Hello, Earl"
+    expect((await world.act(run, action, { body: { comment } })).status).toBe(202)
+    const { relationships } = await world.run(run)
+    const [{ id }] = relationships.comments.data
+    expect(relationships.comments).toEqual({
+      data: [{ type: "comments", id }],
+      links: { related: `/api/v2/runs/${run}/comments` },
+    })
+    expect((await world.request("GET", `/comments/${id}`)).body.data).toMatchObject({
+      id: expect.stringMatching(/^wsc-\w{16}$/),
+      type: "comments",
+      attributes: { body: comment },
+      relationships: { run: { data: { type: "runs", id: run } }, "created-by": { data: { type: "users" } } },
+    })
+  })
+
+  test("[F-W12] is left as it is where the comment of an action is refused", async () => {
+    await using world = await runWorld()
+    const run = await world.queue()
+    for (const comment of ["x".repeat(10_001), 7]) {
+      const answer = await world.act(run, "cancel", { body: { comment } })
+      expect([answer.status, answer.body.errors[0].source]).toEqual([422, { pointer: "/comment" }])
+    }
+    expect((await world.run(run)).attributes.status).toBe("pending")
+    expect((await world.act(run, "cancel", { body: { comment: "" } })).status).toBe(202)
+    expect((await world.run(run)).relationships.comments.data).toEqual([])
+  })
+
+  test("[F-W12] takes comments at any time, and lists them in pages, oldest first", async () => {
+    await using world = await runWorld()
+    const run = await world.queue()
+    const comment = (body: unknown, more: RequestOptions = {}) => {
+      world.clock.advance(1)
+      const sent = { data: { type: "comments", attributes: { body } } }
+      return world.request("POST", `/runs/${run}/comments`, { body: sent, ...more })
+    }
+    expect([(await comment("first")).status, (await comment("second")).status]).toEqual([201, 201])
+    await world.act(run, "cancel")
+    expect((await comment("third")).body.data.attributes.body).toBe("third")
+    const list = await world.request("GET", `/runs/${run}/comments?page[size]=2`)
+    expect(list.body.data.map(({ attributes }: { attributes: { body: string } }) => attributes.body)).toEqual([
+      "first",
+      "second",
+    ])
+    expect(list.body.meta.pagination["total-count"]).toBe(3)
+    expect((await comment(" ")).body.errors[0]).toMatchObject({
+      detail: "Body can't be blank",
+      source: { pointer: "/data/attributes/body" },
+    })
+    const [{ id }] = list.body.data
+    const statuses = async (token: string) => [
+      (await comment("theirs", { token })).status,
+      (await world.request("GET", `/runs/${run}/comments`, { token })).status,
+      (await world.request("GET", `/comments/${id}`, { token })).status,
+    ]
+    expect(await statuses(await world.token())).toEqual([404, 404, 404])
+    expect(await statuses(await world.token({ on: { [world.id]: "read" } }))).toEqual([404, 200, 200])
+    expect(await statuses(await world.token({ on: { [world.id]: "plan" } }))).toEqual([201, 200, 200])
+  })
+
+  test("[F-W12] is forced to execute: what keeps it waiting is discarded, or canceled where it is at work", async () => {
+    await using world = await runWorld()
+    const queue = () => {
+      world.clock.advance(1)
+      return world.queue()
+    }
+    const [planned, pending, forced, later] = [await queue(), await queue(), await queue(), await queue()]
+    const statuses = async () =>
+      Promise.all([planned, pending, forced, later].map(async (run) => (await world.run(run)).attributes.status))
+    await world.walk(planned, ...inNoTime("planning", "planned"))
+    expect((await world.run(forced)).attributes.permissions["can-force-execute"]).toBe(true)
+    expect((await world.act(forced, "force-execute")).status).toBe(202)
+    expect(await statuses()).toEqual(["discarded", "discarded", "pending", "pending"])
+    // Nothing keeps it waiting any more.
+    expect((await world.act(forced, "force-execute")).status).toBe(403)
+    await world.walk(forced, ["planning", 1])
+    expect(detailOf(await world.act(forced, "force-execute"))).toEqual([
+      403,
+      "The run is planning; only a pending run can be forced to execute.",
+    ])
+    expect((await world.act(later, "force-execute")).status).toBe(202)
+    expect(await statuses()).toEqual(["discarded", "discarded", "canceled", "pending"])
+    const token = await world.token({ on: { [world.id]: "plan" } })
+    expect((await world.act(later, "force-execute", { token })).status).toBe(404)
+  })
+
+  test("[F-W12] is not forced to execute while a user holds the lock", async () => {
+    await using world = await runWorld()
+    const first = await world.queue()
+    const second = await world.queue()
+    await world.request("POST", `/workspaces/${world.id}/actions/lock`)
+    expect(detailOf(await world.act(second, "force-execute"))).toEqual([
+      409,
+      expect.stringContaining("is locked by User"),
+    ])
+    expect((await world.run(first)).attributes.status).toBe("pending")
   })
 
   test.each<{ how: string; attributes: Record<string, unknown>; confirm: readonly [string, object?] | undefined }>([

@@ -2,12 +2,15 @@ import { decodeInclude } from "../../wire/jsonapi/include.ts"
 import { encodePage } from "../../wire/jsonapi/links.ts"
 import { decodePage } from "../../wire/jsonapi/query.ts"
 import {
+  decodeActionComment,
+  decodeCommentInput,
   decodeLogSlice,
   decodeOrganizationRunQuery,
   decodeRun,
   decodeRunQuery,
   decodeRunStep,
   encodeApply,
+  encodeComment,
   encodePlan,
   encodeRun,
   encodeRunCapacity,
@@ -34,11 +37,15 @@ const idOf = (request: ApiRequest) => param(request, "run_id")
 
 const accepted: ApiResponse = { status: 202 }
 
-const action = (name: string, act: (runs: Runs, id: string) => Promise<void>): Route => ({
+/** The body of an action is its comment and nothing else. */
+const actionPointers = () => "/comment"
+
+const action = (name: string, act: (runs: Runs, id: string, comment: string | undefined) => Promise<void>): Route => ({
   method: "POST",
   path: `/runs/:run_id/actions/${name}`,
+  pointers: actionPointers,
   handle: async (request) => {
-    await act(request.engine.runs, idOf(request))
+    await act(request.engine.runs, idOf(request), decodeActionComment(await request.body()))
     return accepted
   },
 })
@@ -122,10 +129,40 @@ export const runRoutes: readonly Route[] = [
       return ok({ data: encodeRunCapacity(organization, await request.engine.runs.capacity(organization)) })
     },
   },
-  action("apply", (runs, id) => runs.apply(id)),
-  action("discard", (runs, id) => runs.discard(id)),
-  action("cancel", (runs, id) => runs.cancel(id)),
-  action("force-cancel", (runs, id) => runs.forceCancel(id)),
+  action("apply", (runs, id, comment) => runs.apply(id, comment)),
+  action("discard", (runs, id, comment) => runs.discard(id, comment)),
+  action("cancel", (runs, id, comment) => runs.cancel(id, comment)),
+  action("force-cancel", (runs, id, comment) => runs.forceCancel(id, comment)),
+  {
+    method: "POST",
+    path: "/runs/:run_id/actions/force-execute",
+    handle: async (request) => {
+      await request.engine.runs.forceExecute(idOf(request))
+      return accepted
+    },
+  },
+  {
+    method: "POST",
+    path: "/runs/:run_id/comments",
+    handle: async (request) => {
+      const body = decodeCommentInput(await request.body())
+      return created({ data: encodeComment(await request.engine.runs.addComment(idOf(request), body)) })
+    },
+  },
+  {
+    method: "GET",
+    path: "/runs/:run_id/comments",
+    handle: async (request) => {
+      const page = await request.engine.runs.comments(idOf(request), decodePage(request.query))
+      return ok(encodePage(page, encodeComment, request.url))
+    },
+  },
+  {
+    method: "GET",
+    path: "/comments/:comment_id",
+    handle: async (request) =>
+      ok({ data: encodeComment(await request.engine.runs.comment(param(request, "comment_id"))) }),
+  },
   {
     // Beyond the public API: whoever executes runs moves them along with it, one status at a time.
     method: "POST",

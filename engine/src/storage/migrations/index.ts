@@ -43,6 +43,7 @@ export const migrations: readonly Migration[] = [
   loaded("0032-app-roles", async () => (await import("./0032-app-roles.ts")).appRolesMigration),
   loaded("0033-kubernetes-logins", async () => (await import("./0033-kubernetes-logins.ts")).kubernetesLoginsMigration),
   loaded("0034-nonces-by-digest", async () => (await import("./0034-nonces-by-digest.ts")).noncesByDigestMigration),
+  loaded("0035-run-comments", async () => (await import("./0035-run-comments.ts")).runCommentsMigration),
   loaded("0037-tfe-settings", async () => (await import("./0037-tfe-settings.ts")).tfeSettingsMigration),
   loaded("0043-blocked-keys", async () => (await import("./0043-blocked-keys.ts")).blockedKeysMigration),
   loaded("0045-acme-certificates", async () => (await import("./0045-acme-certificates.ts")).acmeCertificatesMigration),

@@ -40,7 +40,7 @@ import {
   encodeOrganizationPatch,
 } from "./organization.ts"
 import { decodeProject, decodeProjectPatch, encodeProject, encodeProjectPatch } from "./project.ts"
-import { decodeRun, decodeRunView, encodeRun, encodeRunInput } from "./run.ts"
+import { decodeRun, decodeComment, encodeComment, decodeRunView, encodeRun, encodeRunInput } from "./run.ts"
 import { decodeStateVersionOutput, encodeStateVersionOutput } from "./state-version.ts"
 import { decodeTag, decodeTagReferences, encodeTag, encodeTagReferences } from "./tag.ts"
 import {
@@ -336,10 +336,17 @@ const answers: Readonly<Record<string, Codec>> = {
       planCounts: orNull(resourceChanges),
       applyCounts: orNull(resourceChanges),
       executor: orNull(record({ name: text, expiresAt: instant })),
-      permissions: flags(["canApply", "canCancel", "canDiscard", "canForceCancel"]),
+      inputStateVersionId: orNull(id),
+      commentIds: array(id),
+      permissions: flags(["canApply", "canCancel", "canDiscard", "canForceCancel", "canForceExecute"]),
     }),
     encodeRun,
     decodeRunView,
+  ),
+  "run comment": codec(
+    record({ id, runId: id, body: text, createdAt: instant, createdBy: orNull(actor) }),
+    encodeComment,
+    decodeComment,
   ),
   "configuration version": codec(
     record({

@@ -6,6 +6,7 @@ import { formatInstant, type Instant } from "../../core/time.ts"
 import {
   type ResourceChanges,
   type RunCapacity,
+  type RunComment,
   type RunInput,
   type RunOperation,
   runOperations,
@@ -25,12 +26,20 @@ import {
   runStatuses,
 } from "../../workspaces/run-status.ts"
 import { forceCancelAvailableAt } from "../../workspaces/run-claim-rules.ts"
-import { messageFaults } from "../../workspaces/run-rules.ts"
+import { commentFaults, messageFaults } from "../../workspaces/run-rules.ts"
 import type { OrganizationRunQuery, RunQuery } from "../../workspaces/run-store.ts"
 import { decodeActor } from "./actor.ts"
-import type { ConfigurationVersionId, RunId, WorkspaceId } from "../../core/ids.ts"
+import type { ConfigurationVersionId, RunId, StateVersionId, WorkspaceId } from "../../core/ids.ts"
 import { MembersReader, readResource } from "./answer.ts"
-import { decodeBody, decodeDocument, encodeDocument, type RequestDocument, type Resource, toOne } from "./document.ts"
+import {
+  decodeBody,
+  decodeDocument,
+  encodeDocument,
+  type RequestDocument,
+  type Resource,
+  toMany,
+  toOne,
+} from "./document.ts"
 import { attributePointers, renamedPointers } from "./errors.ts"
 import { given } from "./given.ts"
 import { dashedMembers } from "./member-name.ts"
@@ -211,12 +220,7 @@ export function encodeRun(run: RunView): Resource {
       "plan-only": run.planOnly,
       "refresh-only": run.refreshOnly,
       "has-changes": run.hasChanges,
-      "status-timestamps": Object.fromEntries(
-        Object.entries(run.statusTimestamps).map(([reached, at]) => [
-          `${reached.replaceAll("_", "-")}-at`,
-          formatInstant(at),
-        ]),
-      ),
+      "status-timestamps": encodeTimestamps(run.statusTimestamps),
       refresh: run.refresh,
       "save-plan": run.savePlan,
       "allow-empty-apply": run.allowEmptyApply,
@@ -246,6 +250,7 @@ export function encodeRun(run: RunView): Resource {
         "can-cancel": permissions.canCancel,
         "can-discard": permissions.canDiscard,
         "can-force-cancel": permissions.canForceCancel,
+        "can-force-execute": permissions.canForceExecute,
       },
     },
     relationships: {
@@ -255,10 +260,20 @@ export function encodeRun(run: RunView): Resource {
       "confirmed-by": run.confirmedBy === null ? { data: null } : toOne(run.confirmedBy.kind, run.confirmedBy.id),
       plan: { ...toOne("plans", run.planId), links: { related: `${path}/plan` } },
       apply: { ...toOne("applies", run.applyId), links: { related: `${path}/apply` } },
+      "input-state-version": toOne("state-versions", run.inputStateVersionId),
+      comments: { ...toMany("comments", run.commentIds), links: { related: `${path}/comments` } },
     },
     links: { self: path },
   }
 }
+
+/** HCP Terraform names the moment from which a run may begin: here a run is queued as soon as it is pending. */
+const encodeTimestamps = (reached: RunView["statusTimestamps"]) =>
+  Object.fromEntries(
+    Object.entries({ ...reached, plan_queueable: reached.pending }).flatMap(([status, at]) =>
+      at === undefined ? [] : [[`${status.replaceAll("_", "-")}-at`, formatInstant(at)]],
+    ),
+  )
 
 /** Whoever executes it has to be asked to stop first. */
 const isExecuted = ({ status, executor }: RunView): boolean => isAtWork(status) && executor !== null
@@ -353,10 +368,14 @@ export function decodeRunView(resource: unknown): RunView {
     configurationVersionId: related.oneOrNull("configurationVersion") as ConfigurationVersionId | null,
     planId: related.one("plan"),
     applyId: related.one("apply"),
-    permissions: own.members("permissions").flags(["canApply", "canCancel", "canDiscard", "canForceCancel"]),
+    permissions: own.members("permissions").flags(runPermissions),
+    inputStateVersionId: related.oneOrNull("inputStateVersion") as StateVersionId | null,
+    commentIds: related.many("comments"),
     ...(own.has("positionInQueue") ? { positionInQueue: own.number("positionInQueue") } : {}),
   }
 }
+
+const runPermissions = ["canApply", "canCancel", "canDiscard", "canForceCancel", "canForceExecute"] as const
 
 function decodeVariable(variable: unknown): RunView["variables"][number] {
   const reader = new MembersReader(variable, "variables")
@@ -395,6 +414,43 @@ export const encodeRunStep = ({ counts, ...step }: RunStep): RequestDocument =>
     ...dashedMembers(step),
     ...(counts === undefined || counts === null ? {} : encodeCounts(counts)),
   })
+
+const commentSchema = z.object({ attributes: z.object({ body: ruled(commentFaults) }) })
+
+export const decodeCommentInput = (body: unknown): string =>
+  decodeDocument(body, commentSchema, { types: ["comments"] }).attributes.body
+
+/** The other direction of `decodeCommentInput`. */
+export const encodeCommentInput = (body: string): RequestDocument => encodeDocument("comments", { body })
+
+export const encodeComment = ({ id, runId, body, createdAt, createdBy }: RunComment): Resource => ({
+  id,
+  type: "comments",
+  attributes: { body, "created-at": formatInstant(createdAt) },
+  relationships: {
+    run: toOne("runs", runId),
+    "created-by": createdBy === null ? { data: null } : toOne(createdBy.kind, createdBy.id),
+  },
+  links: { self: `/api/v2/comments/${id}` },
+})
+
+/** The other direction of `encodeComment`. */
+export function decodeComment(resource: unknown): RunComment {
+  const { id, attributes: own, ...related } = readResource(resource, "comments")
+  return {
+    id,
+    runId: related.one("run") as RunId,
+    body: own.text("body"),
+    createdAt: own.instant("createdAt"),
+    createdBy: decodeActor(related.identifierOrNull("createdBy")),
+  }
+}
+
+const actionSchema = z.object({ comment: z.string().nullish() })
+
+/** The comment of an action, whose body is no JSON:API document and may be absent. */
+export const decodeActionComment = (body: unknown): string | undefined =>
+  body === undefined || body === null ? undefined : (decodeBody(body, actionSchema).comment ?? undefined)
 
 type Parameters = readonly (readonly [string, string | undefined])[]
 
