@@ -5,10 +5,10 @@ import type { Instant } from "../core/time.ts"
 /** One instance of something that the current state of a workspace manages. */
 export interface WorkspaceResource {
   readonly id: string
-  /** `module.network.null_resource.web["a"]` */
+  /** `network.null_resource.web["a"]`; in the store `module.network.null_resource.web["a"]` */
   readonly address: string
   readonly name: string
-  /** `root` for the outermost. */
+  /** `root` for the outermost; in the store `module.network` */
   readonly module: string
   /** `hashicorp/null` */
   readonly provider: string
@@ -29,6 +29,29 @@ export interface FoundResource extends Pick<
 > {
   /** Tells whether it has changed, and nothing else. */
   readonly digest: string
+}
+
+const moduleStep = /module\.([^.[]+(?:\[(?:"(?:[^"\\]|\\.)*"|\d+)\])?)(\.|$)/y
+
+/** Returns module and address as HCP Terraform shows them: the names of modules, without the keyword. */
+export function withModuleNames<R extends Pick<WorkspaceResource, "module" | "address">>(resource: R): R {
+  const { module, address } = resource
+  let at = 0
+  const names: string[] = []
+  while (at < module.length) {
+    moduleStep.lastIndex = at
+    const step = moduleStep.exec(module)
+    // No path of modules: shown as it is.
+    if (step === null) return resource
+    names.push(step[1] ?? "")
+    at = moduleStep.lastIndex
+  }
+  const shown = names.join(".")
+  return {
+    ...resource,
+    module: shown,
+    address: address.startsWith(`${module}.`) ? `${shown}${address.slice(module.length)}` : address,
+  }
 }
 
 /** By address, of what is managed; data sources are not. */

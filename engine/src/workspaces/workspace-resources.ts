@@ -1,7 +1,7 @@
 // What the current state of a workspace manages, one by one. Most are never asked for, so that a state is read for it when
 // somebody does, once, and what has become of each since the last time is stored.
 import { newId } from "../core/ids.ts"
-import { type Page, type PageRequest, pageOf } from "../core/page.ts"
+import { mapPage, type Page, type PageRequest, pageOf } from "../core/page.ts"
 import { oneAtATime } from "../core/pieces.ts"
 import type { Runtime } from "../core/runtime.ts"
 import type { Signer } from "../core/signing.ts"
@@ -12,7 +12,7 @@ import type { StateArchive } from "./state-archive.ts"
 import { openStateDocument } from "./state-document.ts"
 import { stateInstancesReader } from "./state-reader.ts"
 import type { StateVersion } from "./state-version.ts"
-import type { WorkspaceResource } from "./workspace-resource.ts"
+import { withModuleNames, type WorkspaceResource } from "./workspace-resource.ts"
 import type { Workspace } from "./workspace.ts"
 
 type UsedStores = Pick<Stores, "stateVersions" | "stateDocuments" | "workspaceResources">
@@ -44,7 +44,8 @@ export async function listResources<S extends UsedStores>(
   })
   if (current === undefined) return pageOf([], page, 0)
   if (listed !== current.id) await listAnew(storage, tools, runtime, current)
-  return storage.read(({ workspaceResources }) => workspaceResources.list(workspace.id, page))
+  const found = await storage.read(({ workspaceResources }) => workspaceResources.list(workspace.id, page))
+  return mapPage(found, withModuleNames)
 }
 
 async function listAnew(

@@ -27,7 +27,7 @@ describe("resources", () => {
     return body.data.id as string
   }
 
-  test("are those that the current state manages, each with its address and its last change", async () => {
+  test("[F-W14] are those that the current state manages, each with its address and its last change", async () => {
     const clock = manualClock(Date.UTC(2026, 0, 1))
     await using world = await stateWorld({ runtime: { ...systemRuntime(), clock } })
     const list = async (query = "") => (await world.request("GET", `/workspaces/${world.id}/resources${query}`)).body
@@ -47,8 +47,10 @@ describe("resources", () => {
     const { data } = await list()
     expect(
       data.map(({ attributes }: { readonly attributes: { readonly address: string } }) => attributes.address),
-    ).toEqual(["module.data.null_resource.db", 'null_resource.web["b"]', "null_resource.web[0]"])
-    const [, changing] = data
+    ).toEqual(["data.null_resource.db", 'null_resource.web["b"]', "null_resource.web[0]"])
+    const [inModule, changing] = data
+    // [F-W14] As HCP Terraform shows it, without the word `module`.
+    expect(inModule.attributes.module).toBe("data")
     expect(changing).toEqual({
       id: expect.stringMatching(/^wsr-\w{16}$/),
       type: "resources",
