@@ -348,12 +348,12 @@ export function stateCases(engine: () => OpenedEngine): void {
   })
 
   describe("a configuration version", () => {
-    test("takes its archive once, is current from then on, and gives it back until it is archived", async () => {
+    test("[F-W13] is current from its creation on, takes its archive until a run has it, and gives it back until it is archived", async () => {
       const { configurationVersions: versions, runs, workspaces } = cast.owner.engine
       const { id } = await cast.newWorkspace()
       const plain = { ...newConfiguration, ingressAttributes: null, readme: null }
       const made = await versions.create({ id }, plain)
-      expect((await workspaces.get({ id })).currentConfigurationVersionId).toBeNull()
+      expect((await workspaces.get({ id })).currentConfigurationVersionId).toBe(made.id)
       await expect(versions.download(made.id)).rejects.toMatchObject(notFound)
       await expect(versions.upload(made.id, Buffer.from("no archive"))).rejects.toMatchObject(refused("unprocessable"))
       await versions.upload(made.id, newArchive)

@@ -4,6 +4,7 @@ import type { Page, PageRequest } from "../core/page.ts"
 import type { Sealer } from "../core/sealing.ts"
 import type { Instant } from "../core/time.ts"
 import { foldName } from "../organizations/organization.ts"
+import type { ConfigurationVersion } from "../workspaces/configuration-version.ts"
 import type { Visibility } from "../workspaces/query.ts"
 import type {
   ResourceChanges,
@@ -118,7 +119,7 @@ export class RunRows implements RunStore {
       .where(isNext(now))
       .where(sql<boolean>`(r.configuration_version_id is null or exists (select 1 from configuration_versions as cv
         where cv.id = r.configuration_version_id and (cv.status in ('uploaded', 'archived')
-          or cv.ingress_attributes is not null or cv.id = w.current_configuration_version_id)))`)
+          or cv.ingress_attributes is not null or cv.readme_id is not null)))`)
     if (scope.workspaceId !== undefined) rows = rows.where("r.workspace_id", "=", scope.workspaceId)
     if (scope.agentPoolId === undefined) rows = rows.where(sql<boolean>`${effectiveMode} = 'remote'`)
     else
@@ -146,6 +147,16 @@ export class RunRows implements RunStore {
 
   async needsConfiguration(id: ConfigurationVersionId): Promise<boolean> {
     return (await this.#session.first(unfinishedWith, { id })) !== undefined
+  }
+
+  async usesConfiguration({ id, workspaceId }: Pick<ConfigurationVersion, "id" | "workspaceId">): Promise<boolean> {
+    const query = this.#session.db
+      .selectFrom("runs")
+      .select("id")
+      .where("workspace_id", "=", workspaceId)
+      .where("configuration_version_id", "=", id)
+      .limit(1)
+    return (await this.#session.first(query)) !== undefined
   }
 
   async hasAny(workspaceId: WorkspaceId): Promise<boolean> {

@@ -87,23 +87,21 @@ export class ConfigurationVersionService implements ConfigurationVersions {
       if (becomesCurrent(version))
         await stores.workspaces.save(workspace, { ...workspace, currentConfigurationVersionId: version.id })
       await stores.events.append(configurationEvent("configuration.created", workspace, version))
-      return this.#view(version, true)
+      const upload = grantFor(this.#tools.signer, uploadSubject(version.id), now + uploadGrantMs)
+      return { ...viewConfigurationVersion(version), upload }
     })
   }
 
   get(id: string): Promise<ConfigurationVersionView> {
     return this.#storage.read(async (stores) => {
-      const { version, permissions } = await this.#authorized(stores, id, "canReadRun")
-      return this.#view(version, permissions.canQueueRun)
+      return viewConfigurationVersion((await this.#authorized(stores, id, "canReadRun")).version)
     })
   }
 
   list(ref: WorkspaceRef, page: PageRequest): Promise<Page<ConfigurationVersionView>> {
     return this.#storage.read(async (stores) => {
-      const { workspace, permissions } = await authorizeWorkspace(stores, this.#caller, ref, "canReadRun")
-      return mapPage(await stores.configurationVersions.list(workspace.id, page), (version) =>
-        this.#view(version, permissions.canQueueRun),
-      )
+      const { workspace } = await authorizeWorkspace(stores, this.#caller, ref, "canReadRun")
+      return mapPage(await stores.configurationVersions.list(workspace.id, page), viewConfigurationVersion)
     })
   }
 
@@ -187,14 +185,6 @@ export class ConfigurationVersionService implements ConfigurationVersions {
     })
   }
 
-  /** An upload address lets whoever has it give the configuration, so readers are not given one. */
-  #view(version: ConfigurationVersion, mayUpload: boolean): ConfigurationVersionView {
-    const expiresAt = version.createdAt + uploadGrantMs
-    const isOpen = mayUpload && version.status === "pending" && this.#runtime.clock.now() < expiresAt
-    const upload = isOpen ? grantFor(this.#tools.signer, uploadSubject(version.id), expiresAt) : null
-    return { ...viewConfigurationVersion(version), upload }
-  }
-
   async #authorized(
     stores: UsedStores,
     id: string,
@@ -240,16 +230,19 @@ async function receiveArchive(
 ): Promise<void> {
   if (bytes.length > configurationBytesMaximum)
     throw new EngineError("too-large", `The configuration is larger than ${configurationBytesMaximum} bytes.`)
-  const announced = await storage.read((stores) => situated(stores, id))
+  const announced = await storage.read(async (stores) => {
+    const found = await situated(stores, id)
+    return { ...found, isUsed: await stores.runs.usesConfiguration(found.version) }
+  })
   const { digest, readme: markdown } = await archive.inspect(bytes, announced.workspace.workingDirectory)
   const readme = markdown === null ? null : { id: newId("readme", random), markdown }
   // Before it is packed, which costs more; the state of things may change until the transaction asks again.
-  if (receive(announced.version, { digest, readme }) === announced.version) return
+  if (receive(announced.version, { digest, readme }, announced.isUsed) === announced.version) return
   const chunks = await archive.pack(announced.version.id, bytes)
   const run = newRun(random, clock.now())
   await storage.transact(async (stores) => {
     const { version, workspace } = await situated(stores, id)
-    const uploaded = receive(version, { digest, readme })
+    const uploaded = receive(version, { digest, readme }, await stores.runs.usesConfiguration(version))
     if (uploaded === version) return
     await stores.configurationVersions.save(uploaded)
     await stores.configurationVersions.saveContent(uploaded.id, chunks)
@@ -286,7 +279,7 @@ async function isNewest(
   return current === undefined || current.createdAt <= createdAt
 }
 
-/** As it is shown beside other documents: without an address to upload to. */
+/** As it is shown after its creation: an upload address lets whoever has it replace the configuration. */
 export function viewConfigurationVersion({
   organizationId: _organizationId,
   readme: _readme,

@@ -75,7 +75,7 @@ export interface ConfigurationVersionView extends Omit<
   "organizationId" | "ingress" | "readme" | "createdBy" | "contentDigest"
 > {
   readonly ingressAttributesId: string | null
-  /** While pending, for who may upload: the credential that the upload address carries. */
+  /** In the answer to its creation: the credential that the upload address carries. */
   readonly upload: string | null
 }
 
@@ -102,34 +102,40 @@ export function configurationVersionFaults({ readme, ingressAttributes }: Config
   return [...faults, { field: ["readme"], detail: `readme is too long (maximum is ${readmeBytesMaximum} bytes)` }]
 }
 
-/**
- * The newest that is neither speculative nor provisional is the workspace's current one, once it is there: uploaded, or kept
- * elsewhere by whoever tells what the VCS brought.
- */
-export const becomesCurrent = (version: ConfigurationVersion): boolean =>
-  !version.speculative &&
-  !version.provisional &&
-  (version.status === "uploaded" || version.ingress !== null || version.readme !== null)
+/** The newest that is neither speculative nor provisional is the workspace's current one, from its creation on. */
+export const becomesCurrent = ({ speculative, provisional }: ConfigurationVersion): boolean =>
+  !speculative && !provisional
 
-/** What it is once its archive has arrived; the same archive again is a retry whose first answer was lost. */
+/**
+ * Returns the version once its archive has arrived. The same archive again is a retry whose first answer was lost; another one
+ * replaces the first until a run uses the version.
+ */
 export function receive(
   version: ConfigurationVersion,
   { digest, readme }: { readonly digest: string; readonly readme: Readme | null },
+  isUsed: boolean,
 ): ConfigurationVersion {
-  if (version.status === "uploaded" && version.contentDigest === digest) return version
-  if (version.status !== "pending")
-    throw conflict(`The configuration version is ${version.status}; nothing can be uploaded to it.`, {
-      subject: version.id,
-    })
-  return { ...version, status: "uploaded", contentDigest: digest, readme: readme ?? version.readme }
+  const { id: subject, status } = version
+  if (status === "uploaded" && version.contentDigest === digest) return version
+  if (status === "uploaded" && isUsed)
+    throw conflict("The configuration version is used by a run; nothing can be uploaded to it any more.", { subject })
+  if (status !== "pending" && status !== "uploaded")
+    throw conflict(`The configuration version is ${status}; nothing can be uploaded to it.`, { subject })
+  const kept = status === "pending" ? version.readme : null
+  return { ...version, status: "uploaded", contentDigest: digest, readme: readme ?? kept }
 }
+
+/** HCP Terraform's own text, which clients match. */
+const transitionNotAllowed = "transition not allowed"
 
 export function archive(version: ConfigurationVersion, isCurrent: boolean): ConfigurationVersion {
   if (isCurrent)
-    throw conflict("The current configuration version of a workspace cannot be archived.", { subject: version.id })
+    throw conflict(`${transitionNotAllowed}: configuration could not be archived because it is current`, {
+      subject: version.id,
+    })
   // It may be about to be restored, which is for administrators of the workspace to say.
   if (version.status.startsWith("backing_data_"))
-    throw conflict("The data of the configuration version was deleted, so it cannot be archived.", {
+    throw conflict(`${transitionNotAllowed}: configuration could not be archived because its data was deleted`, {
       subject: version.id,
     })
   return { ...version, status: "archived" }
@@ -163,7 +169,6 @@ export function changeConfigurationData(
   isNeeded: boolean,
 ): ConfigurationVersion {
   const { from, to } = dataTransitions[action]
-  // Clients know this by its text, as for states (workspace-facts 1.3).
-  if (version.status !== from || isNeeded) throw conflict("transition not allowed", { subject: version.id })
+  if (version.status !== from || isNeeded) throw conflict(transitionNotAllowed, { subject: version.id })
   return { ...version, status: to }
 }

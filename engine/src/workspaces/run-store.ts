@@ -1,6 +1,7 @@
 import type { ConfigurationVersionId, OrganizationId, RunId, WorkspaceId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Instant } from "../core/time.ts"
+import type { ConfigurationVersion } from "./configuration-version.ts"
 import type { Visibility } from "./query.ts"
 import type { Run, RunCapacity, RunComment, RunOperation } from "./run.ts"
 import type { RunStatus } from "./run-status.ts"
@@ -54,6 +55,8 @@ export interface RunStore {
   expiredClaims(now: Instant, limit: number): Promise<readonly RunId[]>
   /** Whether one that has not ended has it. */
   needsConfiguration(id: ConfigurationVersionId): Promise<boolean>
+  /** Whether any has it, also one that has ended. */
+  usesConfiguration(version: Pick<ConfigurationVersion, "id" | "workspaceId">): Promise<boolean>
   /** Whether the workspace has ever had one. */
   hasAny(workspaceId: WorkspaceId): Promise<boolean>
   /** The last to error or be applied, newest first. */

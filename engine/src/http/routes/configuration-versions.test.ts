@@ -17,25 +17,27 @@ async function configurationWorld() {
   const id = await world.workspace("web")
   const { request } = world
   const addresses = new Map<string, string>()
+  /** As the answer to its creation named it. */
+  const addressOf = (version: string): string => addresses.get(version) ?? ""
   const shown = async (version: string) => (await request("GET", `/configuration-versions/${version}`)).body.data
   return Object.assign(world, {
     id,
     clock,
     timers,
     shown,
+    addressOf,
     /** To the address that the version names, as clients send it. */
     async upload(version: string, body: Uint8Array<ArrayBuffer>, options: RequestOptions = {}) {
-      // Of the first time: it is not shown any more once it has been used.
-      const address = addresses.get(version) ?? (await shown(version)).attributes["upload-url"]
-      addresses.set(version, address)
-      return request("PUT", address, { token: null, body, headers: octets, ...options })
+      return request("PUT", addressOf(version), { token: null, body, headers: octets, ...options })
     },
     async create(attributes: Record<string, unknown> = {}): Promise<string> {
       clock.advance(1)
       const body = { data: { type: "configuration-versions", attributes } }
       const answer = await request("POST", `/workspaces/${id}/configuration-versions`, { body })
       expect(answer.status).toBe(201)
-      return answer.body.data.id
+      const { id: version, attributes: made } = answer.body.data
+      addresses.set(version, made["upload-url"])
+      return version
     },
     get: (path: string) => request("GET", path),
     current: async () =>
@@ -68,9 +70,10 @@ describe("a configuration version", () => {
         speculative: true,
         provisional: false,
         "auto-queue-runs": false,
-        "upload-url": expect.stringMatching(/^http:\/\/chancery\.test\/uploads\/configuration-versions\/cv-/),
+        "upload-url": null,
       },
     })
+    expect(world.addressOf(id)).toMatch(/^http:\/\/chancery\.test\/uploads\/configuration-versions\/cv-/)
     const { "ingress-attributes": related } = data.relationships
     const origin = await world.get(`/configuration-versions/${id}/ingress-attributes`)
     expect(origin.body.data).toMatchObject({
@@ -90,12 +93,17 @@ describe("a configuration version", () => {
     expect(body.meta.pagination["total-count"]).toBe(3)
   })
 
-  test("is archived unless it is the current one", async () => {
+  test("[F-W13] is archived unless it is the current one", async () => {
     await using world = await configurationWorld()
     const [old, current] = [await world.create({ "auto-queue-runs": false }), await world.create()]
     for (const id of [old, current]) await world.upload(id, tarball({ "main.tf": id }))
     const archive = (id: string) => world.request("POST", `/configuration-versions/${id}/actions/archive`)
-    expect([(await archive(old)).status, (await archive(current)).status]).toEqual([202, 409])
+    const refused = await archive(current)
+    expect([(await archive(old)).status, refused.status, refused.body.errors[0].detail]).toEqual([
+      202,
+      409,
+      "transition not allowed: configuration could not be archived because it is current",
+    ])
     expect((await world.shown(old)).attributes.status).toBe("archived")
     expect((await world.get(`/configuration-versions/${old}/download`)).status).toBe(404)
     expect((await world.get(`/configuration-versions/${current}/download`)).status).toBe(200)
@@ -300,7 +308,36 @@ describe("an upload", () => {
     expect((await world.current()).data.id).toBe(newer)
   })
 
-  test("sent again changes nothing, and another one is a conflict", async () => {
+  test("[F-W13] of another archive takes the place of the first until a run uses the configuration", async () => {
+    await using world = await configurationWorld()
+    const id = await world.create({ "auto-queue-runs": false })
+    const other = tarball({ "main.tf": "other", "README.md": "# Other" })
+    expect((await world.upload(id, archive)).status).toBe(204)
+    expect((await world.upload(id, other)).status).toBe(204)
+    const download = async () => (await world.get(`/configuration-versions/${id}/download`)).bytes
+    expect(Buffer.compare(await download(), other)).toBe(0)
+    expect((await world.get(`/workspaces/${world.id}/readme`)).body.data.attributes["raw-markdown"]).toBe("# Other")
+    expect((await world.current()).data.id).toBe(id)
+    await world.apply(id)
+    expect([(await world.upload(id, other)).status, (await world.upload(id, archive)).status]).toEqual([204, 409])
+    expect(Buffer.compare(await download(), other)).toBe(0)
+  })
+
+  test("[F-W13] is waited for by a run that took the current configuration before it came", async () => {
+    await using world = await configurationWorld()
+    const id = await world.create({ "auto-queue-runs": false })
+    const run = await world.request("POST", "/runs", {
+      body: { data: { type: "runs", relationships: { workspace: { data: { type: "workspaces", id: world.id } } } } },
+    })
+    expect(run.body.data.relationships["configuration-version"].data.id).toBe(id)
+    const claim = () =>
+      world.request("POST", `/workspaces/${world.id}/run-claims`, { body: document("run-claims", {}) })
+    expect((await claim()).status).toBe(204)
+    expect((await world.upload(id, archive)).status).toBe(204)
+    expect((await claim()).status).toBe(201)
+  })
+
+  test("sent again changes nothing, and another one than its run has is a conflict", async () => {
     await using world = await configurationWorld()
     const id = await world.create()
     expect((await world.upload(id, archive)).status).toBe(204)
@@ -308,7 +345,7 @@ describe("an upload", () => {
     const other = await world.upload(id, tarball({ "main.tf": "other" }))
     expect([other.status, other.body.errors[0].detail]).toEqual([
       409,
-      "The configuration version is uploaded; nothing can be uploaded to it.",
+      "The configuration version is used by a run; nothing can be uploaded to it any more.",
     ])
     expect(Buffer.compare((await world.get(`/configuration-versions/${id}/download`)).bytes, archive)).toBe(0)
   })
@@ -317,7 +354,7 @@ describe("an upload", () => {
     await using world = await configurationWorld()
     const id = await world.create()
     const archives = Array.from({ length: 8 }, (_, index) => tarball({ "main.tf": String(index) }))
-    const address = (await world.shown(id)).attributes["upload-url"]
+    const address = world.addressOf(id)
     const answers = await Promise.all(
       archives.map((body) => world.request("PUT", address, { token: null, body, headers: octets })),
     )
@@ -338,8 +375,9 @@ describe("an upload", () => {
     const id = await world.create()
     expect((await world.upload(id, body)).status).toBe(status)
     expect((await world.shown(id)).attributes.status).toBe("pending")
-    expect((await world.current()).data.id).toBe(before)
+    expect((await world.current()).data.id).toBe(id)
     expect((await world.get(`/configuration-versions/${id}/download`)).status).toBe(404)
+    expect((await world.get(`/configuration-versions/${before}/download`)).status).toBe(200)
     expect((await world.upload(id, archive)).status).toBe(204)
   })
 
@@ -351,7 +389,7 @@ describe("an upload", () => {
   ])("to an address $what is not found", async ({ change, laterMs = 0 }) => {
     await using world = await configurationWorld()
     const id = await world.create()
-    const address = new URL((await world.shown(id)).attributes["upload-url"])
+    const address = new URL(world.addressOf(id))
     change(address)
     world.clock.advance(laterMs)
     const answer = await world.request("PUT", address.href, { token: null, body: archive, headers: octets })
@@ -370,13 +408,16 @@ describe("an upload", () => {
     expect([await put(null), await put(reader), await put(planner)]).toEqual([401, 404, 204])
   })
 
-  test("is addressed for who may upload only, and is kept from strangers", async () => {
+  test("[F-W13] is addressed in the answer to the creation alone, and is kept from strangers", async () => {
     await using world = await configurationWorld()
     const id = await world.create()
     const reader = await world.token({ on: { [world.id]: "read" } })
     const stranger = await world.token()
     const path = `/configuration-versions/${id}`
-    expect((await world.request("GET", path, { token: reader })).body.data.attributes["upload-url"]).toBeNull()
+    for (const token of [reader, world.rootToken])
+      expect((await world.request("GET", path, { token })).body.data.attributes["upload-url"]).toBeNull()
+    const list = await world.get(`/workspaces/${world.id}/configuration-versions`)
+    expect(list.body.data[0].attributes["upload-url"]).toBeNull()
     await world.upload(id, archive)
     const statuses = [reader, stranger, null].map(
       async (token) => (await world.request("GET", `${path}/download`, { token })).status,
@@ -421,11 +462,12 @@ function moveEnd(parameters: URLSearchParams): void {
 }
 
 describe("the workspace", () => {
-  test("[W-2.5-r2] points at its newest configuration that is neither speculative nor provisional", async () => {
+  test("[W-2.5-r2] [F-W13] points at its newest configuration that is neither speculative nor provisional", async () => {
     await using world = await configurationWorld()
     expect(await world.current()).toEqual({ data: null, links: { related: null } })
     const id = await world.create()
-    expect((await world.current()).data).toBeNull()
+    // [F-W13] From its creation on.
+    expect((await world.current()).data.id).toBe(id)
     const speculative = await world.create({ speculative: true })
     const provisional = await world.create({ provisional: true })
     for (const version of [id, speculative, provisional]) await world.upload(version, tarball({ "main.tf": "" }))
