@@ -1,0 +1,175 @@
+// Tests of go-tfe that fail, and why. A test that is listed here and passes fails the suite, as does one that fails and is not listed.
+
+/** A feature that tests need and Chancery does not have. A fault of an endpoint that exists is no reason. */
+type Reason = LaterIssue | NotPlanned
+type LaterIssue =
+  | "run events"
+  | "redacted plans"
+  | "agents"
+  | "variable sets"
+  | "run triggers"
+  | "notifications"
+  | "run tasks"
+  | "task stages"
+  | "reserved tag keys"
+  | "policies"
+type NotPlanned = "registry" | "GPG keys" | "VCS providers" | "IP ranges" | "cost estimates" | "audit trails" | "stacks"
+
+const byReason: Readonly<Partial<Record<Reason, readonly string[]>>> = {
+  "run events": ["TestRunEventsList", "TestRunEventsRead", "TestRunsRunEvents"],
+  agents: ["TestAgentsList", "TestAgentsRead"],
+  "variable sets": [
+    "TestVariableSetVariablesCreate",
+    "TestVariableSetVariablesDelete",
+    "TestVariableSetVariablesList",
+    "TestVariableSetVariablesRead",
+    "TestVariableSetVariablesUpdate",
+    "TestVariableSetsApplyToAndRemoveFromProjects",
+    "TestVariableSetsApplyToAndRemoveFromWorkspaces",
+    "TestVariableSetsCreate",
+    "TestVariableSetsDelete",
+    "TestVariableSetsList",
+    "TestVariableSetsListForProject",
+    "TestVariableSetsListForWorkspace",
+    "TestVariableSetsRead",
+    "TestVariableSetsUpdate",
+    "TestVariableSetsUpdateWorkspaces",
+    // Lists the variables of a workspace with those of its sets.
+    "TestVariablesListAll",
+  ],
+  "run triggers": ["TestRunTriggerCreate", "TestRunTriggerDelete", "TestRunTriggerList", "TestRunTriggerRead"],
+  notifications: ["TestNotificationConfigurationCreate", "TestNotificationConfigurationsCreate_byType"],
+  "run tasks": [
+    "TestRunTasksAttachToWorkspace",
+    "TestRunTasksCreate",
+    "TestRunTasksCreateWithoutGlobalEntitlement",
+    "TestRunTasksDelete",
+    "TestRunTasksList",
+    "TestRunTasksRead",
+    "TestRunTasksUpdate",
+    "TestWorkspaceRunTasksCreate",
+    "TestWorkspaceRunTasksCreateDeprecated",
+    "TestWorkspaceRunTasksDelete",
+    "TestWorkspaceRunTasksList",
+    "TestWorkspaceRunTasksRead",
+    "TestWorkspaceRunTasksUpdate",
+    "TestWorkspaceRunTasksUpdateDeprecated",
+  ],
+  "task stages": ["TestTaskStagesList", "TestTaskStagesRead"],
+  "reserved tag keys": [
+    "TestReservedTagKeysCreate",
+    "TestReservedTagKeysDelete",
+    "TestReservedTagKeysList",
+    "TestReservedTagKeysUpdate",
+  ],
+  policies: [
+    // Plans are exported as mock data for Sentinel.
+    "TestPlanExportsCreate",
+    "TestPlanExportsDelete",
+    "TestPlanExportsDownload",
+    "TestPoliciesCreate",
+    "TestPoliciesDelete",
+    "TestPoliciesDownload",
+    "TestPoliciesList",
+    "TestPoliciesRead",
+    "TestPoliciesUpdate",
+    "TestPoliciesUpload",
+    "TestPolicyChecksList",
+    "TestPolicyChecksLogs",
+    "TestPolicyChecksOverride",
+    "TestPolicyChecksRead",
+    "TestPolicySetParametersCreate",
+    "TestPolicySetParametersDelete",
+    "TestPolicySetParametersList",
+    "TestPolicySetParametersRead",
+    "TestPolicySetParametersUpdate",
+    "TestPolicySetVersionsCreate",
+    "TestPolicySetVersionsIngressAttributes",
+    "TestPolicySetVersionsRead",
+    "TestPolicySetVersionsUpload",
+    "TestPolicySetsAddPolicies",
+    "TestPolicySetsAddProjects",
+    "TestPolicySetsAddWorkspaceExclusions",
+    "TestPolicySetsAddWorkspaces",
+    "TestPolicySetsCreate",
+    "TestPolicySetsDelete",
+    "TestPolicySetsList",
+    "TestPolicySetsRead",
+    "TestPolicySetsRemovePolicies",
+    "TestPolicySetsRemoveProjects",
+    "TestPolicySetsRemoveWorkspaceExclusions",
+    "TestPolicySetsRemoveWorkspaces",
+    "TestPolicySetsUpdate",
+  ],
+  registry: [
+    // Counts the tests of registry modules that an organization has left.
+    "TestOrganizationsRead",
+    "TestRegistryModulesCreate",
+    "TestRegistryModulesCreateVersion",
+    "TestRegistryModulesDelete",
+    "TestRegistryModulesDeleteByName",
+    "TestRegistryModulesDeleteProvider",
+    "TestRegistryModulesDeleteVersion",
+    "TestRegistryModulesList",
+    "TestRegistryModulesRead",
+    "TestRegistryModulesUpload",
+    "TestRegistryModulesUploadTarGzip",
+    "TestRegistryProviderPlatformsCreate",
+    "TestRegistryProviderPlatformsDelete",
+    "TestRegistryProviderVersionsCreate",
+    "TestRegistryProviderVersionsDelete",
+    "TestRegistryProviderVersionsList",
+    "TestRegistryProviderVersionsRead",
+    "TestRegistryProvidersCreate",
+    "TestRegistryProvidersDelete",
+    "TestRegistryProvidersList",
+    "TestRegistryProvidersRead",
+  ],
+  "GPG keys": ["TestGPGKeyCreate", "TestGPGKeyDelete", "TestGPGKeyList", "TestGPGKeyRead", "TestGPGKeyUpdate"],
+  "IP ranges": ["TestIPRangesRead"],
+  "cost estimates": [
+    "TestCostEstimatesRead",
+    // Asks for the entitlements of every feature, those of cost estimates and of the registry too.
+    "TestOrganizationsReadEntitlements",
+    "TestRunsRead_CostEstimate",
+  ],
+  "audit trails": ["TestAuditTrailsList"],
+}
+
+/** Mended by other lines: to be removed once they are merged. */
+const mendedByOtherLines: Readonly<Record<string, readonly string[]>> = {
+  W7: [
+    "TestAgentPoolsCreate",
+    "TestAgentPoolsList",
+    "TestAgentPoolsUpdate",
+    "TestAgentPoolsUpdateAllowedProjects",
+    "TestAgentPoolsUpdateAllowedWorkspaces",
+    "TestAgentPoolsUpdateExcludedWorkspaces",
+  ],
+  W8: [
+    "TestOrganizationsUpdate",
+    "TestTeamsCreate",
+    "TestTeamsRead",
+    "TestTeamsUpdate",
+    "TestTeamsUpdateAccessSecretTeams",
+  ],
+  W9: ["TestProjectsCreate", "TestProjectsUpdate"],
+  W10: ["TestTeamProjectAccessesAdd", "TestTeamProjectAccessesUpdate"],
+  W15: [
+    "TestOAuthClientsCreate_rsaKeyPair",
+    "TestOAuthClientsUpdate",
+    "TestOAuthClientsUpdate_rsaKeyPair",
+    "TestOrganizationMembershipsList",
+    "TestOrganizationMembershipsRead",
+    "TestOrganizationTokensDeleteWithOptions",
+    "TestOrganizationTokensReadWithOptions",
+    "TestOrganizationTokens_CreateWithOptions",
+    "TestOrganizationsReadWithBusiness",
+  ],
+}
+
+export const expectedFailures: ReadonlyMap<string, string> = new Map(
+  [...Object.entries(byReason), ...Object.entries(mendedByOtherLines)].flatMap(([reason, names]) =>
+    names.map((name) => [name, reason] as const),
+  ),
+)

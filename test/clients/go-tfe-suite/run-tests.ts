@@ -1,0 +1,79 @@
+// Runs each top-level test in a process of its own, so that a panic ends one test and not the rest.
+import { execFile, spawn } from "node:child_process"
+import { promisify } from "node:util"
+import type { TestProgram } from "./build.ts"
+import { type Api, playRuns } from "./executor.ts"
+
+export interface TestResult {
+  readonly name: string
+  readonly outcome: "pass" | "fail" | "skip"
+  readonly seconds: number
+  readonly output: string
+}
+
+const timeoutMs = 120_000
+
+/** Some read logs that never end until their own patience does; begun first, they do not prolong the rest. */
+const isSlow = (name: string): boolean => /^TestLogReader_|CostEstimate/.test(name)
+
+export async function listTests({ binary, folder }: TestProgram): Promise<readonly string[]> {
+  const { stdout } = await promisify(execFile)(binary, ["-test.list", "^Test"], { cwd: folder })
+  const names = stdout.split("\n").filter((line) => line.startsWith("Test"))
+  return names.toSorted((one, other) => Number(isSlow(other)) - Number(isSlow(one)))
+}
+
+/** `signUp` returns the token of a new user: some tests change the user that runs them. */
+export async function runTests(
+  program: TestProgram,
+  names: readonly string[],
+  { parallelism, signUp }: { readonly parallelism: number; readonly signUp: () => Promise<Api> },
+): Promise<readonly TestResult[]> {
+  const waiting = names.values()
+  const results: TestResult[] = []
+  const worker = async (): Promise<void> => {
+    for (const name of waiting) results.push(await runTest(program, await signUp(), name))
+  }
+  await Promise.all(Array.from({ length: parallelism }, worker))
+  return results
+}
+
+async function runTest(program: TestProgram, api: Api, name: string): Promise<TestResult> {
+  const ended = new AbortController()
+  const playing = playRuns(api, ended.signal)
+  const started = performance.now()
+  try {
+    const output = await outputOf(program, api, name)
+    return { name, outcome: outcomeOf(name, output), seconds: (performance.now() - started) / 1000, output }
+  } finally {
+    ended.abort()
+    await playing
+  }
+}
+
+async function outputOf({ binary, folder }: TestProgram, api: Api, name: string): Promise<string> {
+  const child = spawn(binary, ["-test.run", `^${name}$`, "-test.v", "-test.timeout", `${timeoutMs}ms`], {
+    cwd: folder,
+    env: environmentFor(api),
+    stdio: ["ignore", "pipe", "pipe"],
+  })
+  let output = ""
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => (output += text))
+  await new Promise((resolve, reject) => child.once("close", resolve).once("error", reject))
+  return output
+}
+
+/** Without ENABLE_TFE the tests expect the hosted edition. Nothing else of the caller's: go-tfe reads tokens and switches there. */
+const environmentFor = ({ address, token }: Api): NodeJS.ProcessEnv => ({
+  PATH: process.env["PATH"],
+  HOME: process.env["HOME"],
+  TFE_ADDRESS: address,
+  TFE_TOKEN: token,
+})
+
+/** A process that ended without the line of its test has panicked or run out of time. */
+export function outcomeOf(name: string, output: string): TestResult["outcome"] {
+  const [, word] = new RegExp(`^--- (PASS|FAIL|SKIP): ${name} `, "m").exec(output) ?? []
+  if (word === "SKIP") return "skip"
+  return word === "PASS" && !/^panic: /m.test(output) ? "pass" : "fail"
+}
