@@ -124,6 +124,7 @@ const table: Readonly<Record<string, Row>> = {
   "tokens.deleteForTeam": "people",
   "tokens.addForTeam": "people",
   "tokens.listForTeam": "reads",
+  "tokens.listForTeams": "reads",
   "tokens.createForAgentPool": "people",
   "tokens.listForAgentPool": "reads",
   "tokens.get": "reads",

@@ -335,6 +335,9 @@ export function identityCases(engine: () => OpenedEngine): void {
       expect((await tokens.listForTeam(teamId, firstPage)).items.map(({ id }) => id).toSorted()).toEqual(
         [one.id, more.id].toSorted(),
       )
+      const query = { sort: { key: "created-by", descending: true } } as const
+      const ofTeams = (await tokens.listForTeams(cast.organization, query, firstPage)).items
+      expect(ofTeams).toEqual(expect.arrayContaining([one, more]))
       await tokens.deleteForTeam(teamId)
       await expect(tokens.getForTeam(teamId)).rejects.toMatchObject(notFound)
     })

@@ -85,6 +85,7 @@ export const calls: Readonly<Record<string, Call>> = {
   "tokens.getForTeam": ({ tokens }, { teamId }) => tokens.getForTeam(teamId),
   "tokens.deleteForTeam": ({ tokens }, { teamId }) => tokens.deleteForTeam(teamId),
   "tokens.addForTeam": ({ tokens }, { teamId }) => tokens.addForTeam(teamId, { description: "any" }),
+  "tokens.listForTeams": ({ tokens }, { organization }) => tokens.listForTeams(organization, {}, page),
   "tokens.listForTeam": ({ tokens }, { teamId }) => tokens.listForTeam(teamId, page),
   "tokens.createForAgentPool": ({ tokens }, { agentPoolId }) =>
     tokens.createForAgentPool(agentPoolId, { description: "agent" }),

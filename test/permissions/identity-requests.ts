@@ -179,6 +179,7 @@ export const identityRequests: Readonly<Record<string, Prepare>> = {
   }),
   "GET /organizations/:organization_name/authentication-token": nothing,
   "DELETE /organizations/:organization_name/authentication-token": inAnOrganizationOfItsOwn,
+  "GET /organizations/:organization_name/team-tokens": nothing,
   "POST /teams/:team_id/authentication-token": async (subject, caller) => ({
     ...(await aboutTeam(subject, caller)),
     body: document("authentication-tokens", {}),

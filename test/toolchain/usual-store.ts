@@ -42,7 +42,7 @@ export const onServersOfTheirOwn: readonly string[] = ["test/postgres/read-repli
  */
 const onSqliteOnce: readonly string[] = [
   "test/clients/acme-{certbot,dehydrated,go,newer-certbot,pebble}.test.ts",
-  "test/clients/{consul-template,vault-hvac}.test.ts",
+  "test/clients/{consul-template,go-tfe-suite,vault-hvac}.test.ts",
   "test/judges/*.test.ts",
   "test/manifests/*.test.ts",
   "test/monitoring/*.test.ts",

@@ -1,6 +1,12 @@
 import type { OrganizationTokenKind, TokenInput } from "../organizations/token.ts"
 import type { CreatedToken, Tokens } from "../organizations/tokens.ts"
-import { decodeCreatedToken, decodeToken, encodeTokenInput, tokenNames as names } from "../wire/jsonapi/token.ts"
+import {
+  decodeCreatedToken,
+  decodeToken,
+  encodeTeamTokenQuery,
+  encodeTokenInput,
+  tokenNames as names,
+} from "../wire/jsonapi/token.ts"
 import { type Calls, queryOf } from "./calls.ts"
 import { type OutgoingRequest, path } from "./transport.ts"
 
@@ -33,6 +39,8 @@ export function remoteTokens({ one, page, done }: Calls): Tokens {
     deleteForTeam: async (teamId) => done({ method: "DELETE", path: path`/teams/${teamId}/authentication-token` }),
     addForTeam: async (teamId, input) => make(path`/teams/${teamId}/authentication-tokens`, input),
     listForTeam: async (teamId, request) => page(decodeToken, path`/teams/${teamId}/authentication-tokens`, request),
+    listForTeams: async (organization, query, request) =>
+      page(decodeToken, path`/organizations/${organization}/team-tokens`, request, encodeTeamTokenQuery(query)),
     createForAgentPool: async (agentPoolId, input) =>
       make(path`/agent-pools/${agentPoolId}/authentication-tokens`, input),
     listForAgentPool: async (agentPoolId, request) =>

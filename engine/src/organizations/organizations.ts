@@ -11,7 +11,7 @@ export interface OrganizationView extends Organization {
 export interface Organizations {
   /** The caller becomes its first owner. Refuses with `invalid` a name that is taken, in any case of its letters. */
   create(input: OrganizationInput): Promise<OrganizationView>
-  /** Those the caller belongs to; `search` is part of the name. */
+  /** Those the caller belongs to; `search` is part of the name or of the email. */
   list(search: string | undefined, page: PageRequest): Promise<Page<OrganizationView>>
   get(name: string): Promise<OrganizationView>
   /** For owners; members left out keep their values. The plan is a site administrator's to set. */

@@ -12,6 +12,7 @@ import {
   createToken,
   newSecret,
   type OrganizationTokenKind,
+  type TeamTokenQuery,
   type Token,
   type TokenInput,
   type TokenOwner,
@@ -80,6 +81,17 @@ export class TokenService implements Tokens {
 
   listForTeam(teamId: string, page: PageRequest): Promise<Page<TokenView>> {
     return this.#list(page, (stores) => this.#team(stores, teamId))
+  }
+
+  listForTeams(organizationName: string, query: TeamTokenQuery, page: PageRequest): Promise<Page<TokenView>> {
+    return this.#storage.read(async (stores) => {
+      const { organization, membership } = await authorizeOrganization(stores, this.#caller, organizationName)
+      const { owner, access } = membership
+      if (!owner && !access.manageTeams) throw notFound(organizationName)
+      const scope = { ...query, organizationId: organization.id, withOwners: owner }
+      const found = await stores.tokens.listOfTeams(scope, page)
+      return pageOf(await Promise.all(found.items.map((token) => shown(stores, token))), page, found.totalCount)
+    })
   }
 
   createForAgentPool(agentPoolId: string, input: TokenInput): Promise<CreatedToken> {

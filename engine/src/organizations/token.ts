@@ -70,3 +70,13 @@ export const lastUseGranularityMs = hourMs
 
 export const isUseWorthRecording = (lastUsedAt: Instant | null, now: Instant): boolean =>
   lastUsedAt === null || now - lastUsedAt >= lastUseGranularityMs
+
+export const teamTokenSortKeys = ["team-name", "created-by", "expired-at", "last-used-at"] as const
+export type TeamTokenSortKey = (typeof teamTokenSortKeys)[number]
+
+export interface TeamTokenQuery {
+  /** Part of the team's name. */
+  readonly search?: string
+  /** By the team's name when absent; tokens without a value come last. */
+  readonly sort?: { readonly key: TeamTokenSortKey; readonly descending: boolean }
+}

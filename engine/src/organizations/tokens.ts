@@ -1,6 +1,6 @@
 import type { Page, PageRequest } from "../core/page.ts"
 import type { TeamId, UserId } from "../core/ids.ts"
-import type { OrganizationTokenKind, Token, TokenInput } from "./token.ts"
+import type { OrganizationTokenKind, TeamTokenQuery, Token, TokenInput } from "./token.ts"
 
 /** What a caller is shown of a token: never its secret. */
 export interface TokenView extends Omit<Token, "owner"> {
@@ -36,6 +36,8 @@ export interface Tokens {
   /** One more token of a team, told apart by its description. */
   addForTeam(teamId: string, input: TokenInput): Promise<CreatedToken>
   listForTeam(teamId: string, page: PageRequest): Promise<Page<TokenView>>
+  /** The tokens of the organization's teams, for callers who manage teams; those of `owners` for owners alone. */
+  listForTeams(organization: string, query: TeamTokenQuery, page: PageRequest): Promise<Page<TokenView>>
   /** For an agent of the pool, told apart by its description; good for claiming the pool's runs, and for nothing else. */
   createForAgentPool(agentPoolId: string, input: TokenInput): Promise<CreatedToken>
   listForAgentPool(agentPoolId: string, page: PageRequest): Promise<Page<TokenView>>

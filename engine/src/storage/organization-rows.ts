@@ -46,7 +46,13 @@ export class OrganizationRows implements OrganizationStore {
     const { db, dialect } = this.#session
     let query = rows(db).orderBy("o.name_folded")
     if (ids !== "all") query = query.where(among(dialect, sql.ref("o.id"), ids))
-    if (search !== undefined) query = query.where(containing(dialect, sql.ref("o.name_folded"), foldName(search)))
+    if (search !== undefined)
+      query = query.where((where) =>
+        where.or([
+          containing(dialect, sql.ref("o.name_folded"), foldName(search)),
+          containing(dialect, sql`lower(o.email)`, search.toLowerCase()),
+        ]),
+      )
     return selectPage(this.#session, query, page, organizationOf)
   }
 

@@ -2,8 +2,11 @@ import { type Kysely, sql } from "kysely"
 import type { OrganizationId, TeamId, UserId } from "../core/ids.ts"
 import type { Page, PageRequest } from "../core/page.ts"
 import type { Instant } from "../core/time.ts"
-import type { Token, TokenOwner } from "../organizations/token.ts"
+import { ownersTeamName } from "../organizations/identity-store.ts"
+import { foldName } from "../organizations/organization.ts"
+import type { TeamTokenSortKey, Token, TokenOwner } from "../organizations/token.ts"
 import type { TokenStore } from "../organizations/token-store.ts"
+import { containing } from "./containing.ts"
 import { selectPage } from "./select-page.ts"
 import { type Session, statement } from "./session.ts"
 import type { Tables, TokenRow } from "./tables.ts"
@@ -24,6 +27,28 @@ export class TokenRows implements TokenStore {
   list(owner: TokenOwner, page: PageRequest): Promise<Page<Token>> {
     const query = ownedBy(this.#session.db, owner).orderBy("k.created_at").orderBy("k.id")
     return selectPage(this.#session, query, page, (row) => tokenOf(row, owner))
+  }
+
+  listOfTeams(
+    { organizationId, withOwners, search, sort }: Parameters<TokenStore["listOfTeams"]>[0],
+    page: PageRequest,
+  ): Promise<Page<Token>> {
+    const { db, dialect } = this.#session
+    const { key, descending } = sort ?? { key: "team-name" as const, descending: false }
+    const column = sql.ref(teamTokenSortColumns[key])
+    let query = rows(db)
+      .innerJoin("teams as t", "t.id", "k.team_id")
+      .leftJoin("users as u", "u.id", "k.created_by")
+      .where("t.organization_id", "=", organizationId)
+    if (!withOwners) query = query.where("t.name_folded", "<>", ownersTeamName)
+    if (search !== undefined) query = query.where(containing(dialect, sql.ref("t.name_folded"), foldName(search)))
+    const ordered = query
+      .orderBy(sql`case when ${column} is null then 1 else 0 end`)
+      .orderBy(column, descending ? "desc" : "asc")
+      .orderBy("k.id")
+    return selectPage(this.#session, ordered, page, (row) =>
+      tokenOf(row, { kind: "team", teamId: row.team_id as TeamId }),
+    )
   }
 
   async described(owner: TokenOwner, description: string): Promise<readonly Token[]> {
@@ -64,6 +89,13 @@ export class TokenRows implements TokenStore {
   async recordUse(id: string, at: Instant): Promise<void> {
     await this.#session.run(recordUse, { id, at })
   }
+}
+
+const teamTokenSortColumns: Readonly<Record<TeamTokenSortKey, string>> = {
+  "team-name": "t.name_folded",
+  "created-by": "u.username",
+  "expired-at": "k.expires_at",
+  "last-used-at": "k.last_used_at",
 }
 
 type Row = Omit<

@@ -87,6 +87,22 @@ describe("organizations", () => {
     )
   })
 
+  test("are searched by name and by email, as go-tfe does", async () => {
+    await using world = await openWorld()
+    const create = (name: string, email: string) =>
+      made(world, "POST", "/organizations", document("organizations", { name, email }))
+    await create("acme", "ops@one.example")
+    await create("beta", "Ops@two.example")
+    const names = async (query: string) =>
+      (await made(world, "GET", `/organizations?q=${query}`)).map(({ id }: { id: string }) => id)
+    expect([await names("TWO.example"), await names("ops@"), await names("acm"), await names("none")]).toEqual([
+      ["beta"],
+      ["acme", "beta"],
+      ["acme"],
+      [],
+    ])
+  })
+
   test("only a user creates one, and only those who belong to it see it", async () => {
     await using world = await openWorld()
     const ada = await newUser(world, "ada")

@@ -255,6 +255,49 @@ describe("whose tokens one may make, see and revoke", () => {
     expect(await as(second)).toMatchObject({ status: 401 })
   })
 
+  test("those of an organization's teams are listed for who manages teams, searched and sorted", async () => {
+    await using world = await openWorld()
+    await newOrganization(world, "acme")
+    await newOrganization(world, "other")
+    const [devs, ops] = [await newTeam(world, "acme", "devs"), await newTeam(world, "acme", "ops")]
+    const create = async (team: string, end?: string) =>
+      (
+        await made(
+          world,
+          "POST",
+          `/teams/${team}/authentication-token`,
+          tokenDocument(end === undefined ? {} : { "expired-at": end }),
+        )
+      ).id
+    const late = await create(devs, "2099-01-02T00:00:00Z")
+    const early = await create(ops, "2099-01-01T00:00:00Z")
+    await create(await newTeam(world, "other", "devs"))
+    const path = "/organizations/acme/team-tokens"
+    const ids = async (query = "", token = world.rootToken) =>
+      (await world.request("GET", `${path}${query}`, { token })).body.data.map(({ id }: { id: string }) => id)
+    expect(await ids()).toEqual([late, early])
+    expect([await ids("?q=OP"), await ids("?sort=expired-at"), await ids("?sort=-expired-at")]).toEqual([
+      [early],
+      [early, late],
+      [late, early],
+    ])
+    const managers = await newTeam(world, "acme", "managers", { access: { "manage-teams": true } })
+    const manager = (await made(world, "POST", `/teams/${managers}/authentication-token`)).attributes.token
+    const teams = await made(world, "GET", "/organizations/acme/teams")
+    const owners = teams.find(({ attributes }: { attributes: { name: string } }) => attributes.name === "owners").id
+    const ofOwners = await create(owners)
+    expect([await ids("?sort=last-used-at"), (await ids("", manager)).includes(ofOwners)]).toEqual([
+      expect.arrayContaining([early, late, ofOwners]),
+      false,
+    ])
+    const member = (
+      await made(world, "POST", `/teams/${devs}/authentication-tokens`, tokenDocument({ description: "x" }))
+    ).attributes.token
+    expect((await world.request("GET", path, { token: member })).status).toBe(404)
+    const refused = await world.request("GET", `${path}?sort=name`)
+    expect([refused.status, refused.body.errors[0].source]).toEqual([400, { parameter: "sort" }])
+  })
+
   test("a team has one token without a description and any number with one", async () => {
     await using world = await openWorld()
     await newOrganization(world, "acme")

@@ -3,6 +3,7 @@ import { type OrganizationTokenKind, organizationTokenKinds } from "../../organi
 import { encodePage } from "../../wire/jsonapi/links.ts"
 import { decodePage } from "../../wire/jsonapi/query.ts"
 import {
+  decodeTeamTokenQuery,
   decodeTokenInput,
   encodeCreatedToken,
   encodeToken,
@@ -69,6 +70,19 @@ export const tokenRoutes: readonly Route[] = [
     handle: async (request) => {
       await request.engine.tokens.deleteForOrganization(organizationOf(request), kindOf(request))
       return noContent
+    },
+  },
+  {
+    method: "GET",
+    path: "/organizations/:organization_name/team-tokens",
+    handle: async (request) => {
+      const { engine, query, url } = request
+      const page = await engine.tokens.listForTeams(
+        organizationOf(request),
+        decodeTeamTokenQuery(query),
+        decodePage(query),
+      )
+      return ok(encodePage(page, encodeToken, url))
     },
   },
   {

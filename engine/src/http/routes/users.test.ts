@@ -158,3 +158,9 @@ describe("administration", () => {
     expect(await setting()).toBe(true)
   })
 })
+
+test("a user's avatar is an image within the address itself", async () => {
+  await using world = await openWorld()
+  const { attributes } = (await world.request("GET", "/account/details")).body.data
+  expect(attributes["avatar-url"]).toMatch(/^data:image\/svg\+xml,%3Csvg.*%3ER%3C%2Ftext%3E%3C%2Fsvg%3E$/)
+})

@@ -1,6 +1,7 @@
 import { z } from "zod"
+import { badRequest } from "../../core/errors.ts"
 import { formatInstant, parseInstant } from "../../core/time.ts"
-import type { TokenInput } from "../../organizations/token.ts"
+import { type TeamTokenQuery, teamTokenSortKeys, type TokenInput } from "../../organizations/token.ts"
 import type { CreatedToken, TokenView } from "../../organizations/tokens.ts"
 import type { TeamId, UserId } from "../../core/ids.ts"
 import { readResource, type ResourceReader } from "./answer.ts"
@@ -63,6 +64,25 @@ const instant = z.string().transform((text, context) => {
 const schema = z.object({
   attributes: z.object({ description: z.string().nullish(), "expired-at": instant.nullish() }).prefault({}),
 })
+
+export function decodeTeamTokenQuery(query: URLSearchParams): TeamTokenQuery {
+  const text = query.get("sort") || undefined
+  const descending = text?.startsWith("-") ?? false
+  const name = descending ? text?.slice(1) : text
+  const key = teamTokenSortKeys.find((known) => known === name)
+  if (text !== undefined && key === undefined) {
+    const detail = `sort must be one of ${teamTokenSortKeys.join(", ")}`
+    throw badRequest("The sort key is not valid.", [{ detail, parameter: "sort" }])
+  }
+  return given({ search: query.get("q") || undefined, sort: key && { key, descending } })
+}
+
+/** The other direction of `decodeTeamTokenQuery`. */
+export const encodeTeamTokenQuery = ({ search, sort }: TeamTokenQuery) =>
+  [
+    ["q", search],
+    ["sort", sort && `${sort.descending ? "-" : ""}${sort.key}`],
+  ] as const
 
 /** Clients that make the one token of a team or an organization often send no body at all. */
 export function decodeTokenInput(body: unknown): TokenInput {
