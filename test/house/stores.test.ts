@@ -28,6 +28,8 @@ const onSqliteAlone: Readonly<Record<string, string>> = {
   "test/cli/serve.test.ts": "commands over the data folder of a machine",
   "test/cli/store-commands.test.ts": "where the file of a store is looked for",
   "test/cli/workspace-events.test.ts": "the store that `chancery dev` leaves behind",
+  "test/clients/go-tfe-suite.test.ts":
+    "minutes of a public client's tests; its requests are tried on both by their own",
   "test/house/loading.test.ts": "what is loaded to open a store",
   "test/pulumi/connection.test.ts": "how a provider reaches a server",
   "test/pulumi/every-member.test.ts": "how a provider keeps what it is told",

@@ -15,6 +15,7 @@ import {
   vaultGoFolder,
   zlintFolder,
 } from "./go-modules.ts"
+import { buildGoTfeTests, findGoTfeTests } from "../clients/go-tfe-suite/build.ts"
 import { pythonWithHvac } from "./hvac.ts"
 import { installPostgres } from "./install-postgres.ts"
 import { certtool, java, openssl } from "./judges.ts"
@@ -35,6 +36,12 @@ interface Tool {
 const tools: readonly Tool[] = [
   { name: "PostgreSQL", find: findPostgres, install: installPostgres, advice: postgresInstallation },
   goProgram("go-tfe client", goTfeFolder),
+  {
+    name: "go-tfe's integration tests",
+    find: async () => (await findGoTfeTests())?.binary,
+    install: buildGoTfeTests,
+    advice: goInstallation,
+  },
   goProgram("Go clients of the certificate API", vaultGoFolder),
   { name: "hvac", ...pythonWithHvac },
   goProgram("consul-template", consulTemplateFolder),

@@ -26,17 +26,27 @@ export interface TestProgram {
 /** Builds the program, or returns the one built before. Without Go that is reported loudly, and in CI it is an error. */
 export async function goTfeTests(): Promise<TestProgram | undefined> {
   try {
-    return await build()
+    return (await findGoTfeTests()) ?? (await buildGoTfeTests())
   } catch (error) {
     return sayMissing(error instanceof Error ? error.message : String(error))
   }
 }
 
-async function build(): Promise<TestProgram> {
+/** Undefined where this release has not been built with these edits. */
+export async function findGoTfeTests(): Promise<TestProgram | undefined> {
+  const program = await programAddress()
+  return existsSync(program.binary) ? program : undefined
+}
+
+async function programAddress(): Promise<TestProgram> {
   const folder = join(cacheFolder("go"), `go-tfe-suite-${await cacheKey()}`)
-  const program = { binary: join(folder, "suite"), folder }
-  if (existsSync(program.binary)) return program
+  return { binary: join(folder, "suite"), folder }
+}
+
+export async function buildGoTfeTests(): Promise<TestProgram> {
   if (!(await goAnswers())) throw new Error(goInstallation)
+  const program = await programAddress()
+  const { folder } = program
   await mkdir(cacheFolder("go"), { recursive: true })
   // Renamed once complete: several test runs may build at once.
   const unfinished = await mkdtemp(`${folder}.`)
