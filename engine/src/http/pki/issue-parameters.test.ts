@@ -302,6 +302,15 @@ describe("sign:", () => {
     })
   })
 
+  test("[F-K3] sign needs no common_name when the role requires none", async () => {
+    const { csr } = await certificateRequest({
+      subject: [],
+      extensions: [subjectAltName([{ kind: "dns", value: "csr.example.com" }], { critical: false })],
+    })
+    const { body } = await ask("sign/nameless", { csr })
+    expect(readIssued(body.data.certificate)).toMatchObject({ subject: "", names: ["dns:csr.example.com"] })
+  })
+
   test("a CSR that OpenSSL has made is signed, and OpenSSL finds the certificate to be one", async () => {
     const key = testRsaKey(2048).pem("pkcs8")
     const names = "subjectAltName=DNS:www.example.com,DNS:api.example.com"

@@ -83,13 +83,13 @@ export class CertificateService extends IssuingService implements ServedCertific
     allowances = noAllowances,
   ): Promise<ServedCertificate> {
     this.authorize(writing, below(issuerRef, `sign/${roleName}`))
-    if ((input.commonName ?? "") === "" && !allowances.commonNameFromCsr)
-      throw invalid([{ field: ["commonName"], detail: "the common_name field is required" }])
     await sharedTurn()
     const { request, key } = readSigningRequest(input.csr)
     const csr = { ...csrFacts(request, key.algorithm), rsaExponent: rsaExponentOf(key) }
     return this.recorded(async (authority) => {
       const role = roleOf(authority, roleName)
+      if (role.requireCn && (input.commonName ?? "") === "" && !allowances.commonNameFromCsr)
+        throw invalid([{ field: ["commonName"], detail: "the common_name field is required" }])
       const signer = await this.signer(authority, issuerRef ?? role.issuerRef)
       const approved = approve(input, csr, await this.#terms(authority, role, signer, allowances))
       const content = leafContent(approved, key)

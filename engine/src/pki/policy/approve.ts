@@ -3,7 +3,7 @@ import { derived } from "../../core/derived.ts"
 import type { CertificatePolicy } from "../../x509/certificate-policies.ts"
 import type { KeyUsage } from "../../x509/extensions.ts"
 import type { GeneralName } from "../../x509/general-name.ts"
-import type { KeyAlgorithm } from "../../x509/key-algorithm.ts"
+import type { KeyAlgorithm, KeyType } from "../../x509/key-algorithm.ts"
 import { type DistinguishedName, encodeName } from "../../x509/name.ts"
 import { type CsrFacts, issueRequest, type IssueRequestInput, mergeRequest, type Requested } from "../issue/request.ts"
 import type { CertificationPaths } from "../issuers/certification-paths.ts"
@@ -153,6 +153,15 @@ const extendedKeyUsageOf = derived((role: Role): readonly string[] => {
   ]
   const names = [...flags.filter(([isSet]) => isSet).map(([, name]) => name), ...role.extKeyUsage]
   return [...new Set([...parseExtendedKeyUsages(names).usages, ...role.extKeyUsageOids])]
+})
+
+/** Returns the usages that a role puts into certificates for such a key: names, and object identifiers of extended ones. */
+export const usagesOfRole = (
+  role: Role,
+  keyType: KeyType,
+): { readonly keyUsages: readonly KeyUsage[]; readonly extendedKeyUsages: readonly string[] } => ({
+  keyUsages: fittingKeyUsages(keyUsageOf(role), keyType),
+  extendedKeyUsages: extendedKeyUsageOf(role),
 })
 
 function namelessWarning({ commonName }: Requested, subjectAltName: readonly GeneralName[]): readonly string[] {
