@@ -4,7 +4,7 @@ import type { RequestOptions } from "node:https"
 import { isDeepStrictEqual } from "node:util"
 import type { KubeConfig } from "@kubernetes/client-node"
 import { Agent, type Dispatcher, request } from "undici"
-import { ApiError, type StatusWrite } from "./cluster.ts"
+import { ApiError, type ApplyOptions, type StatusWrite } from "./cluster.ts"
 import {
   apiVersionOf,
   keyOf,
@@ -24,6 +24,11 @@ export interface WatchEvent {
 export interface ApiClientOptions extends Pick<OperatorRuntime, "stopwatch" | "timers"> {
   /** Told of every answer; the code is `<error>` where none came. */
   readonly observe?: (request: { readonly code: string; readonly method: string }) => void
+}
+
+interface ManagedFields {
+  readonly manager?: string
+  readonly fieldsV1?: Readonly<Record<string, unknown>>
 }
 
 interface Call {
@@ -80,6 +85,15 @@ export class ApiClient implements AsyncDisposable {
     return readObject(await this.#send({ method: "GET", path: pathOf(resource, key) }))
   }
 
+  /** Names the managers that own a member of `data`. */
+  async dataManagers(resource: Resource, key: ObjectKey): Promise<readonly string[]> {
+    const object = (await this.#send({ method: "GET", path: pathOf(resource, key) })) as {
+      readonly metadata?: { readonly managedFields?: readonly ManagedFields[] }
+    }
+    const owners = (object.metadata?.managedFields ?? []).filter(({ fieldsV1 }) => fieldsV1?.["f:data"] !== undefined)
+    return [...new Set(owners.map(({ manager }) => manager ?? "unknown"))]
+  }
+
   create(resource: Resource, object: KubernetesObject, signal?: AbortSignal): Promise<KubernetesObject> {
     const path = collectionOf(resource, object.metadata.namespace)
     return this.#write({ method: "POST", path, body: object, ...(signal === undefined ? {} : { signal }) })
@@ -102,11 +116,16 @@ export class ApiClient implements AsyncDisposable {
   }
 
   /** Server-side apply: what `fieldManager` applied before and leaves out now goes away. */
-  apply(resource: Resource, object: KubernetesObject, fieldManager: string): Promise<KubernetesObject> {
+  apply(
+    resource: Resource,
+    object: KubernetesObject,
+    fieldManager: string,
+    { dryRun = false }: ApplyOptions = {},
+  ): Promise<KubernetesObject> {
     return this.#write({
       method: "PATCH",
       path: pathOf(resource, keyOf(object)),
-      query: { fieldManager, force: "true", fieldValidation: "Strict" },
+      query: { fieldManager, force: "true", fieldValidation: "Strict", ...(dryRun ? { dryRun: "All" } : {}) },
       body: { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind },
       mediaType: "application/apply-patch+yaml",
     })

@@ -189,7 +189,9 @@ async function finalize(
     const wanted = roleSpec(parsed, object)
     // The object was renamed or moved, and the one in its place has the role already.
     if (othersOf(roles, object, wanted).some((other) => isDeepStrictEqual(other.wanted, wanted))) return
-    const { engine } = await engines.connect(parsed.connectionRef, object.metadata.namespace, visit.signal)
+    const { engine } = await engines.connect(parsed.connectionRef, object.metadata.namespace, visit.signal, {
+      isCleaningUp: true,
+    })
     try {
       await pkiRoleKind.remove(engine, id, {}, "safe", { before: {}, now: visit.now })
     } catch (error) {

@@ -66,15 +66,19 @@ function memoryCluster(effect: ReturnType<typeof faulty>["effect"]) {
     storeOf(resource).set(kept)
     return kept
   }
-  const cluster: Pick<Cluster, "apply" | "delete" | "get"> = {
+  const cluster: Pick<Cluster, "apply" | "dataManagers" | "delete" | "get"> = {
     get: async (resource, key) => storeOf(resource).get(key),
-    apply: (resource, object) =>
-      effect(async () => {
-        const present = storeOf(resource).get(keyOf(object))
-        if (object.metadata.uid !== undefined && object.metadata.uid !== present?.metadata.uid)
-          throw new ApiError(409, "Conflict", "the uid is another one")
-        return set(resource, { ...object, metadata: { ...present?.metadata, ...object.metadata } })
-      }),
+    dataManagers: async () => [],
+    apply: async (resource, object, _manager, { dryRun = false } = {}) =>
+      // A rehearsal has no effect.
+      dryRun
+        ? object
+        : effect(async () => {
+            const present = storeOf(resource).get(keyOf(object))
+            if (object.metadata.uid !== undefined && object.metadata.uid !== present?.metadata.uid)
+              throw new ApiError(409, "Conflict", "the uid is another one")
+            return set(resource, { ...object, metadata: { ...present?.metadata, ...object.metadata } })
+          }),
     delete: (resource, key) => effect(async () => void storeOf(resource).delete(key)),
   }
   return { cluster, storeOf, set }
@@ -155,8 +159,10 @@ const enginesWith = (effect: ReturnType<typeof faulty>["effect"]): Engines => ({
         return {
           ...pki,
           issuers: pki.issuers,
+          roles: pki.roles,
           certificates: {
             get: (serialNumber: string) => certificates.get(serialNumber),
+            search: (...args: Parameters<typeof certificates.search>) => certificates.search(...args),
             sign: (...args: Parameters<typeof certificates.sign>) => effect(() => certificates.sign(...args)),
           },
           revocations: {

@@ -1,19 +1,32 @@
 // Certificates: what is in the Secret is compared with what is asked for, and another one is issued where that is needed and
 // possible. One that is good stays in use until a better one is at hand, whatever else goes wrong.
+import { isEngineError } from "@chancery/engine"
 import { backoffOf, failed, type Failure, renewAnnotation, usable, waitingOn } from "./certificate/attempts.ts"
-import { type Case, type CertificateParts, writerOf } from "./certificate/certificate-case.ts"
-import { statusOf, toBeRevoked } from "./certificate/certificate-status.ts"
+import { type Case, type CertificateParts, fieldManager, framed, writerOf } from "./certificate/certificate-case.ts"
+import { type CertificateStatus, type IssuedBy, statusOf, toBeRevoked } from "./certificate/certificate-status.ts"
+import { certificatesWith, creationIdOf } from "./certificate/creation-id.ts"
 import { type HeldCertificate, heldIn } from "./certificate/held-certificate.ts"
 import { IssuanceFailed, issue, nextKeyOf } from "./certificate/issuance.ts"
+import {
+  contests,
+  issuableAfter,
+  IssuanceMemories,
+  mayReplace,
+  type UnwrittenCertificate,
+  withTime,
+} from "./certificate/issuance-memory.ts"
+import { isWantedKey, wantedKey } from "./certificate/keys.ts"
 import { connect, type KnownIssuer, knownIssuer, knownRole } from "./certificate/known-issuer.ts"
+import { differences, namesProblem, withCanonicalNames } from "./certificate/names.ts"
 import { claimOf } from "./certificate/ownership.ts"
 import { type CertificateFacts, type Finding, issuanceTrigger, unreadiness } from "./certificate/policies.ts"
 import { renewalFor, windowsProblem } from "./certificate/renewal-terms.ts"
-import type { RenewalTime } from "./certificate/renewal.ts"
+import { nextAttempt, type RenewalTime } from "./certificate/renewal.ts"
 import { restart } from "./certificate/restarts.ts"
 import { pollIntervalOf, pollMinimumMs, Revocations } from "./certificate/revocations.ts"
 import {
   isAsWanted,
+  rehearsalOf,
   renewRequestIn,
   revisionIn,
   secretFor,
@@ -21,12 +34,22 @@ import {
   writtenIn,
 } from "./certificate/secret-layout.ts"
 import { publishTrust, type Trust } from "./certificate/trust-publication.ts"
+import { isRejection } from "./cluster.ts"
 import type { Condition, Health } from "./conditions.ts"
 import { certificate, type CertificateSpec } from "./kinds/certificate.ts"
-import { type KubernetesObject, secrets } from "./kubernetes-object.ts"
+import { keyOf, type KubernetesObject, secondTime, secrets } from "./kubernetes-object.ts"
 import { toldHowToLetGo } from "./letting-go.ts"
-import { type Outcome, pollMs, stalled, Unsettled, waiting } from "./outcome.ts"
-import { inNamespaceOf, presentAt, put } from "./own-objects.ts"
+import {
+  type Outcome,
+  pollMs,
+  rejectionHealth,
+  rejectionMessage,
+  refused,
+  stalled,
+  Unsettled,
+  waiting,
+} from "./outcome.ts"
+import { inNamespaceOf, presentAt, put, unlessWithoutRehearsal } from "./own-objects.ts"
 import { parsedSpec } from "./parsed-spec.ts"
 import type { Reconciler, Visit } from "./reconciler.ts"
 
@@ -43,6 +66,18 @@ export const certificateIndexes = {
     const { kind = "Issuer", name } = said(object).issuerRef ?? {}
     if (name === undefined) return []
     return kind === "Issuer" ? within(object, name).map((key) => `Issuer/${key}`) : [`ClusterIssuer/${name}`]
+  },
+  /** Of those that revoke when they are deleted: the connection stays until they are gone. */
+  connection: (object: KubernetesObject) => {
+    const { issuedBy } = (object["status"] ?? {}) as { readonly issuedBy?: IssuedBy }
+    const { namespace } = object.metadata
+    if (issuedBy === undefined || said(object).revocationPolicy?.onDelete !== true) return []
+    const { kind, name } = issuedBy.connectionRef
+    return [
+      kind === "ClusterConnection" || namespace === undefined
+        ? `ClusterConnection/${name}`
+        : `${kind}/${namespace}/${name}`,
+    ]
   },
 }
 
@@ -64,6 +99,7 @@ export function reconcileCertificates(parts: CertificateParts): Reconciler {
 class Certificates {
   readonly #parts: CertificateParts
   readonly #revocations: Revocations
+  readonly #memories = new IssuanceMemories()
 
   constructor(parts: CertificateParts) {
     this.#parts = parts
@@ -71,47 +107,78 @@ class Certificates {
   }
 
   async reconcile(object: KubernetesObject, visit: Visit): Promise<Outcome> {
-    const spec = parsedSpec(certificate, object)
-    const problem = windowsProblem(spec)
+    const spec = withCanonicalNames(parsedSpec(certificate, object))
+    const problem = windowsProblem(spec) ?? namesProblem(spec)
     if (problem !== undefined) throw stalled("InvalidSpec", problem)
-    const key = inNamespaceOf(object, spec.secretName)
-    const secret = await presentAt(this.#parts, secrets, key)
-    const one: Case = { object, visit, spec, key, before: visit.status, secret, held: heldIn(secret) }
+    const secret = await presentAt(this.#parts, secrets, inNamespaceOf(object, spec.secretName))
+    const one = this.#caseOf(object, visit, spec, secret)
     this.#refuseOthers(one)
     const known = knownIssuer(this.#parts, one)
     const trust = await publishTrust(this.#parts, one, known)
     const isRevoked = await this.#revocations.isRevoked(one, known)
-    const facts = (): CertificateFacts => ({
+    const factsOf = (present: KubernetesObject | undefined, held: Case["held"]): CertificateFacts => ({
       spec,
-      held: one.held,
-      written: writtenIn(one.secret),
+      held,
+      written: writtenIn(present),
       certificateName: object.metadata.name,
-      role: this.#roleToCompare(one, known),
+      role: this.#roleToCompare(present, one, known),
       authority: known?.fingerprint,
       isAuthorityDue: trust.isTakeoverDue,
       isRevoked: isRevoked && one.secret === secret,
-      renewalAt: renewalOf(one)?.at,
-      isRenewalRequested: isRenewalRequested(one),
+      renewalAt: renewalOf({ ...one, secret: present, held })?.at,
+      isRenewalRequested: isRenewalRequested({ ...one, secret: present }),
       now: visit.now,
     })
+    const facts = () => factsOf(one.secret, one.held)
     const trigger = issuanceTrigger(facts())
     const waitsUntil = trigger === undefined ? undefined : backoffOf(one, known)
     if (waitsUntil !== undefined) return waitingOn(one, unreadiness(facts()), waitsUntil)
-    const failure = trigger === undefined ? undefined : await this.#attempt(one, known, trigger)
-    if (failure === undefined && unreadiness(facts()) === undefined) await this.#keepUp(one, trigger !== undefined)
-    return this.#outcome(one, { trigger, failure, trust, unready: unreadiness(facts()) })
+    const good = trigger === undefined ? undefined : this.#goodOf(one)
+    const isDamaged =
+      good !== undefined && issuanceTrigger(factsOf(good.secret, { is: "whole", ...good.held })) === undefined
+    const failure =
+      trigger === undefined
+        ? undefined
+        : isDamaged &&
+            !(trigger.reason === "SecretMissing" && isHere(good.secret, one) && mayReplace(one.memory, visit.now))
+          ? await this.#repair(one, good, trigger)
+          : await this.#attempt(one, known, trigger)
+    const isWell = failure === undefined && unreadiness(facts()) === undefined
+    if (isWell) one.memory.good = one.secret
+    const problems = isWell ? await this.#keepUp(one, trigger !== undefined) : []
+    return this.#outcome(one, { trigger, failure, trust, problems, unready: unreadiness(facts()) })
   }
 
   async finalize(object: KubernetesObject, visit: Visit): Promise<Outcome | undefined> {
     if (said(object).revocationPolicy?.onDelete !== true) return undefined
     return toldHowToLetGo(certificate, object, async () => {
       const spec = parsedSpec(certificate, object)
-      const key = inNamespaceOf(object, spec.secretName)
-      const secret = this.#parts.storeOf(secrets).get(key)
-      const one: Case = { object, visit, spec, key, before: visit.status, secret, held: { is: "missing" } }
+      const secret = this.#parts.storeOf(secrets).get(inNamespaceOf(object, spec.secretName))
+      const one = { ...this.#caseOf(object, visit, spec, secret), isCleaningUp: true }
       for (const serialNumber of toBeRevokedAtLast(one))
         await this.#revocations.revoke(one, serialNumber, "cessationOfOperation")
     })
+  }
+
+  #caseOf(object: KubernetesObject, visit: Visit, spec: CertificateSpec, secret: KubernetesObject | undefined): Case {
+    const { get, size } = storeFacts(this.#parts.storeOf(certificate))
+    const known = { size, has: (key: string) => get(key) !== undefined }
+    const before: CertificateStatus = visit.status
+    const memory = this.#memories.of(keyOf(object), object.metadata.uid, known)
+    const written = new Set(before.history?.map(({ serialNumber }) => serialNumber))
+    memory.discarded = memory.discarded.filter(({ serialNumber }) => !written.has(serialNumber))
+    return {
+      object,
+      visit,
+      spec,
+      key: inNamespaceOf(object, spec.secretName),
+      before,
+      secret,
+      held: heldIn(secret),
+      memory,
+      issuedBy: undefined,
+      isCleaningUp: false,
+    }
   }
 
   #refuseOthers({ object, spec, key, secret }: Case): void {
@@ -126,9 +193,66 @@ class Certificates {
   }
 
   /** Where nothing says which one it should be, the one that is written is as good as any. */
-  #roleToCompare(one: Case, known: KnownIssuer | undefined): string {
-    const written = writtenIn(one.secret)?.role ?? ""
+  #roleToCompare(secret: KubernetesObject | undefined, one: Case, known: KnownIssuer | undefined): string {
+    const written = writtenIn(secret)?.role ?? ""
     return known === undefined ? written : (knownRole(this.#parts, one, known)?.name ?? written)
+  }
+
+  /** The Secret as this process saw it last when all was well, unless another replica has issued since. */
+  #goodOf({ memory: { good }, before }: Case): Good | undefined {
+    const held = heldIn(good)
+    if (good === undefined || held.is !== "whole") return undefined
+    const isLatest = before.serialNumber === undefined || before.serialNumber === held.serialNumber
+    return isLatest ? { secret: good, held } : undefined
+  }
+
+  /**
+   * Puts the Secret back as it was: another writer has changed it, or the spec names another Secret. A writer that changes it
+   * again and again is named, and the Secret is put back after pauses that grow.
+   */
+  async #repair(one: Case, { secret: good, held }: Good, trigger: Finding): Promise<Failure | undefined> {
+    const { object, spec, visit, memory } = one
+    const isMoved = !isHere(good, one)
+    if (!isMoved && contests(memory, visit.now) > 0 && visit.now < memory.repairsAfter) return this.#contested(one)
+    const written = writtenIn(good)
+    const content = {
+      certificate: object,
+      spec,
+      held,
+      role: written?.role ?? "",
+      authority: written?.authority ?? "",
+      revision: revisionIn(good),
+      renewRequest: renewRequestIn(good),
+    }
+    try {
+      one.secret = await put(this.#parts, writerOf(one), secrets, await secretFor(content, one.secret))
+    } catch (error) {
+      if (!isRejection(error)) throw error
+      memory.rejectedVersion = versionOf(one.secret)
+      const health = rejectionHealth("SecretRejected", `the Secret ${spec.secretName}`, error)
+      return failed(one, health, this.#parts.runtime.random())
+    }
+    one.held = { is: "whole", ...held }
+    if (isMoved) return undefined
+    await visit.record({
+      type: "Warning",
+      reason: "SecretRepaired",
+      note: `${trigger.message} It was put back as it was.`,
+    })
+    memory.repairs = withTime(memory.repairs, visit.now)
+    const count = contests(memory, visit.now)
+    if (count > 0) {
+      const chance = this.#parts.runtime.random()
+      memory.repairsAfter = nextAttempt({ failures: count, notAfter: undefined, now: visit.now, chance })
+    }
+    return undefined
+  }
+
+  async #contested({ key, spec, memory }: Case): Promise<Failure> {
+    const managers = (await this.#parts.cluster.dataManagers(secrets, key)).filter((name) => name !== fieldManager)
+    const who = managers.length === 0 ? "Another writer" : `The field manager ${managers.join(" and ")}`
+    const message = `${who} changes the Secret ${spec.secretName} again whenever it is put right; have it written by one of them.`
+    return { health: { is: "stalled", reason: "SecretContested", message }, nextAt: memory.repairsAfter }
   }
 
   /** Undefined when there is another certificate now. */
@@ -137,7 +261,15 @@ class Certificates {
     try {
       await this.#issue(one, known, trigger)
     } catch (error) {
-      if (error instanceof IssuanceFailed) return failed(one, error.health, this.#parts.runtime.random())
+      if (error instanceof IssuanceFailed) return this.#failed(one, error)
+      if (error instanceof IssuanceLimited)
+        return failed(one, limitedHealth(trigger, one.memory.lastFailure), 0, error.until)
+      if (isRejection(error)) {
+        one.memory.rejectedVersion = versionOf(one.secret)
+        const health = rejectionHealth("SecretRejected", `the Secret ${one.spec.secretName}`, error)
+        one.memory.lastFailure = health.message
+        return failed(one, health, this.#parts.runtime.random())
+      }
       if (!(error instanceof Unsettled)) throw error
       const { health, againAfterMs } = error.outcome
       return { health, ...(againAfterMs === undefined ? {} : { againAfterMs }) }
@@ -146,12 +278,69 @@ class Certificates {
     return undefined
   }
 
+  #failed(one: Case, { health, discarded, isOutcomeUnknown }: IssuanceFailed): Failure {
+    const { memory, visit } = one
+    memory.lastFailure = health.message
+    if (isOutcomeUnknown) memory.searchedRevision = undefined
+    if (discarded !== undefined) {
+      one.memory.discarded.push(discarded)
+      memory.wasted = withTime(memory.wasted, visit.now)
+    }
+    return failed(one, health, this.#parts.runtime.random())
+  }
+
   async #issue(one: Case, issuer: KnownIssuer | undefined, trigger: Finding): Promise<void> {
-    const { object, visit, spec, key } = one
+    const { object, visit, spec, key, memory } = one
     const known = readyIssuer(spec, issuer)
     const role = this.#readyRole(one, known)
-    const { engine } = await connect(this.#parts, one, known)
     const revision = Math.max(one.before.revision ?? 0, revisionIn(one.secret)) + 1
+    const { isNew, held } = await this.#nextCertificate(one, { known, role, revision, trigger })
+    visit.signal.throwIfAborted()
+    const content = {
+      certificate: object,
+      spec,
+      held,
+      role,
+      authority: known.fingerprint ?? "",
+      revision,
+      renewRequest: object.metadata.annotations?.[renewAnnotation] ?? "",
+    }
+    try {
+      one.secret = await put(this.#parts, writerOf(one), secrets, await secretFor(content, one.secret))
+    } catch (error) {
+      if (isNew) memory.wasted = withTime(memory.wasted, visit.now)
+      throw error
+    }
+    memory.unwritten = undefined
+    memory.rejectedVersion = undefined
+    memory.wasted = []
+    if (isNew && !isAsked(one, trigger)) memory.unasked = withTime(memory.unasked, visit.now)
+    const keptKey = one.held.is === "whole" && one.held.privateKey === held.privateKey
+    one.held = { is: "whole", ...held }
+    one.issuedBy = { connectionRef: known.spec.connectionRef, mount: known.spec.mount }
+    if (spec.keySource === "Operator" && !keptKey) await this.#deleteKey(one, revision)
+    this.#revocations.asked(key, visit.now)
+  }
+
+  /** The one that was issued before and could not be written, if it is as the spec says; else another one. */
+  async #nextCertificate(
+    one: Case,
+    { known, role, revision, trigger }: NextIssuance,
+  ): Promise<{ readonly isNew: boolean; readonly held: HeldCertificate }> {
+    const { object, spec, visit, memory, secret } = one
+    const { unwritten } = memory
+    if (unwritten !== undefined && isUsable(one, unwritten, { role, revision }))
+      return { isNew: false, held: unwritten.held }
+    if (unwritten !== undefined) {
+      const { serialNumber, leaf } = unwritten.held
+      one.memory.discarded.push({ serialNumber, notAfter: secondTime(leaf.notAfter), discarded: true })
+      memory.unwritten = undefined
+    }
+    const until = issuableAfter(memory, { isAsked: isAsked(one, trigger), now: visit.now })
+    if (until !== undefined) throw new IssuanceLimited(until)
+    const { engine } = await connect(this.#parts, one, known)
+    const creationId = creationIdOf(object, revision)
+    await this.#discardUnheard(one, { known, revision, creationId })
     const parts = { cluster: this.#parts.cluster, secrets: this.#parts.storeOf(secrets) }
     const held = await issue(parts, {
       certificate: object,
@@ -163,23 +352,50 @@ class Certificates {
       // Whoever revoked it may have had a reason that is the key's.
       mayKeepKey: trigger.reason !== "RevokedAtEngine",
       revision,
+      creationId,
       now: visit.now,
+      rehearse: async (key) => {
+        const content = {
+          certificate: object,
+          spec,
+          role,
+          revision,
+          authority: known.fingerprint ?? "",
+          renewRequest: "",
+        }
+        const rehearsal = rehearsalOf(content, { key, chain: known.chain }, secret)
+        await this.#parts.cluster
+          .apply(secrets, rehearsal, fieldManager, { dryRun: true })
+          .catch(unlessWithoutRehearsal)
+      },
     })
-    visit.signal.throwIfAborted()
-    const content = {
-      certificate: object,
-      spec,
-      held,
-      role,
-      authority: known.fingerprint ?? "",
+    const { kind: issuerKind, name: issuerName } = spec.issuerRef
+    memory.unwritten = { held, issuerKind, issuerName, role, revision }
+    return { isNew: true, held }
+  }
+
+  /** Certificates of the same revision whose issuance was not heard of: an answer was lost, or the process ended. */
+  async #discardUnheard(
+    one: Case,
+    {
+      known,
       revision,
-      renewRequest: object.metadata.annotations?.[renewAnnotation] ?? "",
+      creationId,
+    }: { readonly known: KnownIssuer; readonly revision: number; readonly creationId: string },
+  ): Promise<void> {
+    const { object, spec, memory, secret, before } = one
+    if (memory.searchedRevision === revision) return
+    const isKeyMade = spec.keySource === "Operator" && spec.privateKey.rotationPolicy === "Always"
+    const hasKey = this.#parts.storeOf(secrets).get(nextKeyOf(object, revision)) !== undefined
+    // Without a key that waits for its certificate, nothing was asked for.
+    if (!isKeyMade || hasKey || before.failedIssuanceAttempts !== undefined) {
+      const { engine } = await connect(this.#parts, one, known)
+      const found = await answeredSearch(() => certificatesWith(engine.pki(known.spec.mount), creationId))
+      for (const { serialNumber, notAfter } of found)
+        if (serialNumber !== serialNumberIn(secret))
+          one.memory.discarded.push({ serialNumber, notAfter: secondTime(notAfter), discarded: true })
     }
-    one.secret = await put(this.#parts, writerOf(one), secrets, await secretFor(content, one.secret))
-    const keptKey = one.held.is === "whole" && one.held.privateKey === held.privateKey
-    one.held = { is: "whole", ...held }
-    if (spec.keySource === "Operator" && !keptKey) await parts.cluster.delete(secrets, nextKeyOf(object, revision))
-    this.#revocations.asked(key, visit.now)
+    memory.searchedRevision = revision
   }
 
   /** As the engine calls it. */
@@ -193,13 +409,47 @@ class Certificates {
     return role.name
   }
 
+  /** Left behind, it is deleted with the next look. */
+  async #deleteKey({ object }: Case, revision: number): Promise<void> {
+    try {
+      await this.#parts.cluster.delete(secrets, nextKeyOf(object, revision))
+    } catch (error) {
+      if (!isRejection(error)) throw error
+    }
+  }
+
   /** Everything that follows from a certificate, whenever it was issued: done again it changes nothing. */
-  async #keepUp(one: Case, isNew: boolean): Promise<void> {
-    const { spec, held, before } = one
-    if (held.is !== "whole") return
-    if (!isNew) await this.#mend(one, held)
-    if (before.serialNumber === undefined || before.serialNumber === held.serialNumber) return
-    for (const workload of spec.rolloutRestart ?? []) await restart(this.#parts, one, workload, held.serialNumber)
+  async #keepUp(one: Case, isNew: boolean): Promise<readonly Condition[]> {
+    const { object, spec, held, before } = one
+    if (held.is !== "whole") return []
+    const problems: Condition[] = []
+    const tell = async (type: string, reason: "SecretRejected" | "RestartRejected", message: string) => {
+      problems.push({ type, status: "False", reason, message })
+      await one.visit.record({ type: "Warning", reason, note: message })
+    }
+    try {
+      if (!isNew) await this.#mend(one, held)
+    } catch (error) {
+      if (!isRejection(error)) throw error
+      await tell(
+        "SecretWritten",
+        "SecretRejected",
+        rejectionMessage(`a change of the Secret ${spec.secretName}`, error),
+      )
+    }
+    const isPending = framed(object).conditions?.some(({ type }) => type === restartsCondition) === true
+    if (!isPending && (before.serialNumber === undefined || before.serialNumber === held.serialNumber)) return problems
+    const refused: string[] = []
+    for (const workload of spec.rolloutRestart ?? []) {
+      try {
+        await restart(this.#parts, one, workload, held.serialNumber)
+      } catch (error) {
+        if (!isRejection(error)) throw error
+        refused.push(rejectionMessage(`the restart of the ${workload.kind} ${workload.name}`, error))
+      }
+    }
+    if (refused.length > 0) await tell(restartsCondition, "RestartRejected", refused.join(" "))
+    return problems
   }
 
   /** What lies in the Secret beside the certificate, and what lies beside the Secret. */
@@ -218,13 +468,12 @@ class Certificates {
     }
     const wanted = await secretFor(content, secret)
     if (!isAsWanted(wanted, secret)) one.secret = await put(this.#parts, writerOf(one), secrets, wanted)
-    const nextKey = nextKeyOf(object, revision)
-    const { cluster, storeOf } = this.#parts
     // Left behind by a crash.
-    if (storeOf(secrets).get(nextKey) !== undefined) await cluster.delete(secrets, nextKey)
+    if (this.#parts.storeOf(secrets).get(nextKeyOf(object, revision)) !== undefined)
+      await this.#deleteKey(one, revision)
   }
 
-  async #outcome(one: Case, { trigger, failure, trust, unready }: Found): Promise<Outcome> {
+  async #outcome(one: Case, { trigger, failure, trust, problems, unready }: Found): Promise<Outcome> {
     const { visit, spec, held, before, secret } = one
     const renewal = renewalOf(one)
     const plain = statusOf({
@@ -234,20 +483,29 @@ class Certificates {
       renewalAt: renewal?.at,
       revision: Math.max(revisionIn(secret), before.revision ?? 0),
       renewRequest: renewRequestIn(secret) || (before.lastHandledRenewAt ?? ""),
+      discarded: one.memory.discarded,
+      issuedBy: one.issuedBy ?? before.issuedBy ?? this.#issuedByNow(one),
     })
-    const settled = failure === undefined ? await this.#revocations.revokeReplaced(one, plain) : plain
-    const health: Health = unready === undefined ? usable(spec) : (failure?.health ?? { is: "stalled", ...unready })
+    const settled =
+      failure === undefined || one.memory.discarded.length > 0
+        ? await this.#revocations.revokeReplaced(one, plain)
+        : plain
+    if (failure?.attempt !== undefined && (unready === undefined || unready.reason === "Expired"))
+      await visit.record({ type: "Warning", reason: failure.health.reason, note: failure.health.message })
     const told = {
-      health,
+      health: healthOf(spec, unready, failure),
       conditions: [
-        ...(trigger === undefined || failure === undefined ? [] : [issuing(trigger, failure, unready)]),
+        ...(trigger === undefined || failure === undefined ? [] : [issuing(trigger, failure)]),
         ...(trust.condition === undefined ? [] : [trust.condition]),
+        ...problems,
       ],
       status: { ...settled, ...failure?.attempt?.status },
     }
-    if (failure?.attempt !== undefined) return { ...told, nextAttemptAt: failure.attempt.nextAt }
+    const nextAt = failure?.attempt?.nextAt ?? failure?.nextAt
+    if (nextAt !== undefined) return { ...told, nextAttemptAt: nextAt }
     // With no time given the frame's own waits apply, which grow.
-    if (failure !== undefined && failure.againAfterMs === undefined) return told
+    const isRejected = problems.length > 0 || trust.isRejected === true
+    if ((failure !== undefined && failure.againAfterMs === undefined) || isRejected) return told
     const ends = held.is === "whole" ? held.leaf.notAfter + 1_000 : undefined
     const times = [renewal?.at, ends, trust.nextAt].flatMap((at) =>
       at === undefined || at <= visit.now ? [] : [at - visit.now],
@@ -256,12 +514,104 @@ class Certificates {
     const pollAfterMs = failure?.againAfterMs ?? (isPending ? pollMinimumMs : pollIntervalOf(one.object))
     return { ...told, againAfterMs: Math.max(Math.min(pollAfterMs, ...times), 1_000) }
   }
+
+  /** Of a certificate that was issued before this was written down. */
+  #issuedByNow(one: Case): IssuedBy | undefined {
+    const known = knownIssuer(this.#parts, one)
+    const { issuerKind, issuerName } = writtenIn(one.secret) ?? {}
+    const { kind, name } = one.spec.issuerRef
+    return known === undefined || issuerKind !== kind || issuerName !== name
+      ? undefined
+      : { connectionRef: known.spec.connectionRef, mount: known.spec.mount }
+  }
+}
+
+interface Good {
+  readonly secret: KubernetesObject
+  readonly held: HeldCertificate
+}
+
+interface NextIssuance {
+  readonly known: KnownIssuer
+  readonly role: string
+  readonly revision: number
+  readonly trigger: Finding
+}
+
+const restartsCondition = "WorkloadsRestarted"
+
+class IssuanceLimited extends Error {
+  readonly until: number
+
+  constructor(until: number) {
+    super("issuance is limited")
+    this.until = until
+  }
+}
+
+function limitedHealth({ message }: Finding, lastFailure: string | undefined): Health {
+  const limit = "Several certificates were issued within the hour, and none of them lasted; another one has to wait."
+  const why = lastFailure === undefined ? "" : ` The last one: ${lastFailure}`
+  return { is: "stalled", reason: "IssuanceLimited", message: `${message} ${limit}${why}` }
+}
+
+const storeFacts = (store: ReturnType<CertificateParts["storeOf"]>) => ({
+  size: store.size,
+  get: (key: string) => store.get(key),
+})
+
+const isHere = (secret: KubernetesObject, { spec }: Case): boolean => secret.metadata.name === spec.secretName
+
+const versionOf = (secret: KubernetesObject | undefined): string | null => secret?.metadata.resourceVersion ?? null
+
+/** Whether a person asked for another certificate, or it is time for one. */
+const isAsked = ({ object }: Case, { reason }: Finding): boolean =>
+  reason === "RenewalDue" ||
+  reason === "RenewRequested" ||
+  framed(object).observedGeneration !== object.metadata.generation
+
+/** Whether the certificate that could not be written would be issued again as it is. */
+function isUsable(
+  { spec, object, visit }: Case,
+  { held, issuerKind, issuerName, ...unwritten }: UnwrittenCertificate,
+  wanted: { readonly role: string; readonly revision: number },
+): boolean {
+  const renewal = renewalFor(object, spec, { held, revision: wanted.revision, now: visit.now })
+  return (
+    unwritten.revision === wanted.revision &&
+    unwritten.role === wanted.role &&
+    issuerKind === spec.issuerRef.kind &&
+    issuerName === spec.issuerRef.name &&
+    (spec.keySource === "Engine" || isWantedKey(wantedKey(spec.privateKey), held.privateKey.algorithm)) &&
+    differences(spec, held.leaf, held.values).length === 0 &&
+    held.leaf.notAfter > visit.now &&
+    (renewal === undefined || renewal.at > visit.now)
+  )
+}
+
+async function answeredSearch<Value>(search: () => Promise<Value>): Promise<Value> {
+  try {
+    return await search()
+  } catch (error) {
+    throw isEngineError(error) ? refused(error) : error
+  }
+}
+
+/** What is usable stays so whatever an attempt came to; that it has ended is told before why there is no other. */
+function healthOf(spec: CertificateSpec, unready: Finding | undefined, failure: Failure | undefined): Health {
+  if (unready === undefined) return usable(spec)
+  if (failure === undefined) return { is: "stalled", ...unready }
+  if (unready.reason !== "Expired") return failure.health
+  const { is, message } = failure.health
+  return { is, reason: "Expired", message: `${unready.message} ${message}` }
 }
 
 interface Found {
   readonly trigger: Finding | undefined
   readonly failure: Failure | undefined
   readonly trust: Trust
+  /** What the API server rejects beside the certificate. */
+  readonly problems: readonly Condition[]
   readonly unready: Finding | undefined
 }
 
@@ -284,12 +634,11 @@ async function tellRenewal(
   await visit.record({ type: "Normal", reason: isOutside ? "RenewingOutsideWindow" : "Renewed", note })
 }
 
-/** What is wrong is told by Ready where that is false; otherwise here. */
-const issuing = (trigger: Finding, { health }: Failure, unready: Finding | undefined): Condition => ({
+const issuing = (trigger: Finding, { health }: Failure): Condition => ({
   type: "Issuing",
   status: "True",
   reason: trigger.reason,
-  message: unready === undefined ? `${trigger.message} ${health.message}` : trigger.message,
+  message: `${trigger.message} ${health.message}`,
 })
 
 const renewalOf = ({ object, spec, held, secret, visit }: Case): RenewalTime | undefined =>

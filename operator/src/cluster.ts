@@ -38,6 +38,11 @@ export interface StatusWrite {
   readonly resourceVersion?: string
 }
 
+export interface ApplyOptions {
+  /** Everything is checked, and nothing is written. */
+  readonly dryRun?: boolean
+}
+
 /**
  * Objects that are written carry their `metadata.uid` where they are known to exist: then nothing is ever written to another
  * one of the same name, and one that is gone is not made again (409). Answers have no `managedFields`.
@@ -51,7 +56,14 @@ export interface Cluster {
    * Server-side apply, which takes fields from others where it must: what `fieldManager` applied before and leaves out now goes
    * away. Makes the object unless it has a uid.
    */
-  apply(resource: Resource, object: KubernetesObject, fieldManager: string): Promise<KubernetesObject>
+  apply(
+    resource: Resource,
+    object: KubernetesObject,
+    fieldManager: string,
+    options?: ApplyOptions,
+  ): Promise<KubernetesObject>
+  /** Names the managers that own a member of `data`, as `metadata.managedFields` has them. */
+  dataManagers(resource: Resource, key: ObjectKey): Promise<readonly string[]>
   /** The same for the status alone. */
   applyStatus(
     resource: Resource,
@@ -69,3 +81,10 @@ export interface Cluster {
 /** What has changed or gone since it was read: to be looked at again, and no failure. */
 export const isOutdated = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 409 || error.status === 404)
+
+/** Answers that mean the same for the same request until somebody changes something; 500: an admission webhook that fails. */
+const rejections: ReadonlySet<number> = new Set([400, 403, 405, 413, 422, 500])
+
+/** Whether the API server refuses a request, by a policy, a quota, a right that is missing, or a rule of its own. */
+export const isRejection = (error: unknown): error is ApiError =>
+  error instanceof ApiError && rejections.has(error.status)

@@ -25,6 +25,7 @@ export const controlledKinds: readonly ControlledKind[] = [
       reconcileConnections({
         kind: "Connection",
         engines: parts.engines,
+        log: parts.runtime.log,
         referencesTo: (key) => referencesTo(controlledKinds, parts, "Connection", key),
       }),
   },
@@ -34,6 +35,7 @@ export const controlledKinds: readonly ControlledKind[] = [
       reconcileConnections({
         kind: "ClusterConnection",
         engines: parts.engines,
+        log: parts.runtime.log,
         referencesTo: (key) => referencesTo(controlledKinds, parts, "ClusterConnection", key),
       }),
   },
@@ -74,6 +76,7 @@ export const controlledKinds: readonly ControlledKind[] = [
       { resource: certificateRole, index: "role" },
       { resource: issuer, index: "issuer", valueFor: (key) => `Issuer/${key}` },
       { resource: clusterIssuer, index: "issuer", valueFor: (key) => `ClusterIssuer/${key}` },
+      ...connectionReferences,
     ],
     reconciler: reconcileCertificates,
     figures: certificateFigures,

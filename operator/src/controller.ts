@@ -1,13 +1,13 @@
 // Keeps the status of every object of one kind true: a change or the clock puts its key into the queue, a worker looks at the
 // object and writes what it found, at most once and only if it differs.
 import { isDeepStrictEqual } from "node:util"
-import { type Changed, type Cluster, isOutdated } from "./cluster.ts"
+import { type Changed, type Cluster, isOutdated, isRejection } from "./cluster.ts"
 import { type Condition, conditionsOf, isOwn, stored, type StoredCondition } from "./conditions.ts"
 import type { EventRecorder } from "./event-recorder.ts"
 import { type KubernetesObject, type ObjectKey, type Resource, secondTime } from "./kubernetes-object.ts"
 import type { ControllerMetrics, OperatorMetrics, ReconcileResult } from "./metrics.ts"
 import type { ObjectStore } from "./object-store.ts"
-import { type Outcome, type OwnStatus, Postponed, Unsettled } from "./outcome.ts"
+import { type Outcome, type OwnStatus, Postponed, rejectionHealth, Unsettled } from "./outcome.ts"
 import { OwnWrites } from "./own-writes.ts"
 import type { Reconciler, Visit } from "./reconciler.ts"
 import type { OperatorRuntime } from "./runtime.ts"
@@ -200,7 +200,8 @@ export class Controller {
     if (finalizer !== undefined) {
       const needed = finalizer.needed(look.object)
       // Before anything is done outside of the cluster.
-      if (needed !== held) await this.#hold(look, finalizer.name, needed)
+      const refusal = needed === held ? undefined : await settled(() => this.#hold(look, finalizer.name, needed))
+      if (refusal !== undefined) return this.#settle(look, refusal)
     }
     const outcome = await settled(() => reconciler.reconcile(look.object, this.#visitOf(look)))
     return this.#settle(look, outcome)
@@ -335,6 +336,8 @@ async function settled<Value>(look: () => Promise<Value>): Promise<Value | Outco
     return await look()
   } catch (error) {
     if (error instanceof Unsettled) return error.outcome
+    if (isRejection(error) && error.status < 500)
+      return { health: rejectionHealth("RequestRejected", "a request", error) }
     throw error
   }
 }

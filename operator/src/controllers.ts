@@ -45,7 +45,7 @@ export interface ControlledKind {
 export interface Figure {
   readonly name: string
   readonly help: string
-  readonly of: (object: KubernetesObject) => number | undefined
+  readonly of: (object: KubernetesObject, now: number) => number | undefined
 }
 
 export interface Naming {
@@ -171,7 +171,8 @@ export function openControllers(options: ControllersOptions): Controllers {
   }
   const parts: Parts = { cluster, runtime, engines, feeds, namespace, clusterName, recorder, storeOf, named, writes }
   for (const { kind, reconciler, figures = [] } of kinds) {
-    for (const { name, help, of } of figures) metrics.figure(name, help, () => valuesOf(storeOf(kind), of, shard))
+    for (const { name, help, of } of figures)
+      metrics.figure(name, help, () => valuesOf(storeOf(kind), of, runtime.clock.now(), shard))
     controllers.set(
       nameOf(kind),
       new Controller({
@@ -194,7 +195,8 @@ export function openControllers(options: ControllersOptions): Controllers {
     const connectionKind = (["Connection", "ClusterConnection"] as const).find(
       (one) => connectionKinds[one] === resource,
     )
-    const { names = [] } = kinds.find(({ kind }) => nameOf(kind) === name) ?? {}
+    const { names = [], indexes } = kinds.find(({ kind }) => nameOf(kind) === name) ?? {}
+    const connectionIndex = indexes?.["connection"] ?? connectionOf
     const referrers = kinds.flatMap(({ kind, refersTo = [] }) =>
       refersTo.filter((one) => nameOf(one.resource) === name).map((one) => ({ ...one, kind })),
     )
@@ -211,12 +213,12 @@ export function openControllers(options: ControllersOptions): Controllers {
         for (const { kind, index, valueFor = identity } of referrers)
           for (const one of storeOf(kind).by(index, valueFor(key)).map(keyOf))
             if (placeOf(kind, one) !== writer) controllers.get(nameOf(kind))?.touch(one, "retry")
-      if (object === undefined && previous !== undefined) release(previous)
+      if (object === undefined && previous !== undefined) release(previous, connectionIndex)
     }
   }
   /** A connection that waits for its last user to go. */
-  const release = (object: KubernetesObject) => {
-    const [kind, key] = splitConnection(connectionOf(object)[0] ?? "")
+  const release = (object: KubernetesObject, connections: Index) => {
+    const [kind, key] = splitConnection(connections(object)[0] ?? "")
     const used = kind === undefined ? undefined : storeOf(connectionKinds[kind]).get(key)
     if (kind !== undefined && used?.metadata.deletionTimestamp !== undefined)
       controllers.get(nameOf(connectionKinds[kind]))?.touch(key)
@@ -294,10 +296,15 @@ function splitConnection(value: string): readonly [ConnectionRef["kind"] | undef
   return slash === -1 ? [undefined, ""] : [value.slice(0, slash) as ConnectionRef["kind"], value.slice(slash + 1)]
 }
 
-function* valuesOf(store: ObjectStore, of: Figure["of"], shard: Shard | undefined): Generator<ObjectFigure> {
+function* valuesOf(
+  store: ObjectStore,
+  of: Figure["of"],
+  now: number,
+  shard: Shard | undefined,
+): Generator<ObjectFigure> {
   for (const key of store.keys()) {
     const object = store.get(key)
-    const value = object === undefined ? undefined : of(object)
+    const value = object === undefined ? undefined : of(object, now)
     if (object === undefined || value === undefined || (shard !== undefined && !belongsTo(shard, object))) continue
     const { namespace = "", name } = object.metadata
     yield { namespace, name, value }

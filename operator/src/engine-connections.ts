@@ -11,7 +11,7 @@ import { keyOf, secrets } from "./kubernetes-object.ts"
 import { selects } from "./label-selector.ts"
 import { NamedObjects } from "./named-objects.ts"
 import type { ObjectStore } from "./object-store.ts"
-import { pollMs, stalled, waiting } from "./outcome.ts"
+import { pollMs, stalled, Unsettled, waiting } from "./outcome.ts"
 import { type RateLimit, RequestPace } from "./pace.ts"
 import { parsedSpec } from "./parsed-spec.ts"
 import type { OperatorRuntime } from "./runtime.ts"
@@ -56,6 +56,11 @@ interface Access {
   readonly certificateAuthority?: string
   readonly proxyUrl?: string
   readonly anywhere: boolean
+}
+
+export interface ConnectionUse {
+  /** The object that needs it is being deleted. */
+  readonly isCleaningUp?: boolean
 }
 
 interface Client {
@@ -103,9 +108,17 @@ export class EngineConnections {
    * connection that becomes ready changes; then all objects that name it are looked at again. Undefined for what is in no
    * namespace, which uses it for nobody.
    */
-  async connect(ref: ConnectionRef, namespace: string | undefined, signal: AbortSignal): Promise<Connected> {
+  async connect(
+    ref: ConnectionRef,
+    namespace: string | undefined,
+    signal: AbortSignal,
+    use: ConnectionUse = {},
+  ): Promise<Connected> {
     const { embedded, connections, clusterConnections } = this.#options
     if (ref.kind === "ClusterConnection" && ref.name === embedded?.name) {
+      // Without an object of that name every namespace may use it.
+      const declared = clusterConnections.get(ref.name)
+      if (declared !== undefined && namespace !== undefined) this.#refuseNamespace(declared, namespace)
       const { engine, organization } = embedded
       return { engine, ...(organization === undefined ? {} : { organization }) }
     }
@@ -119,15 +132,27 @@ export class EngineConnections {
       // Nothing to ask for: it tells when it is ready.
       throw waiting("ConnectionNotReady", `The ${ref.kind} ${ref.name} is not ready; its status says why.`, pollMs)
     }
-    return this.client(ref.kind, object, signal)
+    return this.client(ref.kind, object, signal, use)
   }
 
   /** The engine of a connection, ready or not. Throws `Unsettled` where the connection lacks something. */
-  async client(kind: ConnectionRef["kind"], object: KubernetesObject, signal: AbortSignal): Promise<Connected> {
+  async client(
+    kind: ConnectionRef["kind"],
+    object: KubernetesObject,
+    signal: AbortSignal,
+    { isCleaningUp = false }: ConnectionUse = {},
+  ): Promise<Connected> {
     const spec = specOf(kind, object)
-    const access = await this.#accessOf(kind, spec, object.metadata.namespace, signal)
     const owner = `${kind}/${keyOf(object)}`
     const present = this.#clients.get(owner)
+    let access: Access
+    try {
+      access = await this.#accessOf(kind, spec, object.metadata.namespace, signal)
+    } catch (error) {
+      // Deleted together with what needs it to clean up, it may be gone first; its token is as good as before.
+      if (!isCleaningUp || present === undefined || !(error instanceof Unsettled)) throw error
+      access = present.access
+    }
     const limit = spec.rateLimit
     const same = present !== undefined && isDeepStrictEqual(present.limit, limit)
     // The limit is the engine's, whoever asks it with whatever token.

@@ -2,7 +2,7 @@
 // authority may be replaced.
 import { type Engine, isEngineError, type IssuerCertificate } from "@chancery/engine"
 import { parseCertificate, serialNumberOf, sha256, writePem } from "@chancery/engine/x509"
-import type { Cluster } from "./cluster.ts"
+import { type Cluster, isRejection } from "./cluster.ts"
 import { connectionOf } from "./controllers.ts"
 import type { EngineConnections } from "./engine-connections.ts"
 import { clusterIssuer, issuer, type IssuerSpec } from "./kinds/issuer.ts"
@@ -16,7 +16,7 @@ import {
   secrets,
 } from "./kubernetes-object.ts"
 import type { Index, ObjectStore } from "./object-store.ts"
-import { type Outcome, type OwnStatus, pollMs, refused, stalled } from "./outcome.ts"
+import { type Outcome, type OwnStatus, pollMs, refused, rejectionHealth, stalled, Unsettled } from "./outcome.ts"
 import { labels } from "./own-objects.ts"
 import { parsedSpec } from "./parsed-spec.ts"
 import type { Reconciler, Visit } from "./reconciler.ts"
@@ -164,7 +164,14 @@ async function publish(
     },
     data: { "ca.crt": caChain },
   }
-  await cluster.apply(configMaps, configMap, fieldManager)
+  try {
+    await cluster.apply(configMaps, configMap, fieldManager)
+  } catch (error) {
+    if (!isRejection(error)) throw error
+    throw new Unsettled({
+      health: rejectionHealth("ConfigMapRejected", `the ConfigMap ${name} in the namespace ${namespace}`, error),
+    })
+  }
 }
 
 /** By which its ConfigMap and its Secret are known. */

@@ -6,7 +6,10 @@ import { Reflector } from "./reflector.ts"
 import type { OperatorRuntime } from "./runtime.ts"
 
 export interface KubernetesClusterOptions {
-  readonly api: Pick<ApiClient, "apply" | "applyStatus" | "delete" | "get" | "list" | "mergePatch" | "watch">
+  readonly api: Pick<
+    ApiClient,
+    "apply" | "applyStatus" | "dataManagers" | "delete" | "get" | "list" | "mergePatch" | "watch"
+  >
   readonly runtime: Pick<OperatorRuntime, "log" | "random" | "timers">
   /** Those that are looked at; all of them unless given. */
   readonly namespaces?: readonly string[]
@@ -59,6 +62,10 @@ export class KubernetesCluster implements Cluster {
 
   apply(...args: Parameters<Cluster["apply"]>): Promise<KubernetesObject> {
     return this.#options.api.apply(...args)
+  }
+
+  dataManagers(...args: Parameters<Cluster["dataManagers"]>): Promise<readonly string[]> {
+    return this.#options.api.dataManagers(...args)
   }
 
   applyStatus(...args: Parameters<Cluster["applyStatus"]>): Promise<KubernetesObject> {

@@ -1,5 +1,6 @@
 // What a look at an object came to.
 import type { EngineError } from "@chancery/engine"
+import type { ApiError } from "./cluster.ts"
 import type { Condition, Health } from "./conditions.ts"
 import type { Reason } from "./reasons.ts"
 
@@ -60,15 +61,17 @@ const shortestPostponementMs = 1_000
  * What an engine's refusal means where nothing more is known of it. The message must not change from one failure to the next:
  * each would be a write.
  */
-export function refused({ code, message, retryAfterMs }: EngineError): Unsettled | Postponed {
+export function refused(error: EngineError): Unsettled | Postponed {
+  const { code, message, retryAfterMs } = error
   switch (code) {
     case "rate-limited":
       return new Postponed(Math.max(retryAfterMs ?? 0, shortestPostponementMs))
     case "unauthenticated":
       return stalled("TokenRefused", "The engine does not take the token: it is unknown, expired or revoked.")
+    case "unavailable":
+      return unreached(error)
     case "busy":
     case "pending":
-    case "unavailable":
     case "out-of-service":
     case "internal":
       return waiting("EngineUnavailable", "The engine gives no usable answer.")
@@ -76,3 +79,32 @@ export function refused({ code, message, retryAfterMs }: EngineError): Unsettled
       return stalled("EngineRefused", message)
   }
 }
+
+const hostPollMs = 60_000
+
+/** Names the cause where the connection has one; what no waiting mends is stalled. */
+function unreached({ message, cause }: EngineError): Unsettled {
+  const code = (cause as { readonly code?: unknown } | undefined)?.code
+  if (cause instanceof SyntaxError || cause instanceof TypeError) return stalled("NotAnEngine", message)
+  if (typeof code !== "string") return waiting("EngineUnavailable", "The engine gives no usable answer.")
+  if (/CERT|UNABLE_TO_|HOSTNAME_MISMATCH|ALTNAME/.test(code))
+    return stalled("CertificateNotTrusted", `${message} Name its authority in caBundle or caSecretRef.`)
+  if (/^(EPROTO|ERR_SSL_|HPE_)/.test(code))
+    return stalled("NotAnEngine", `${message} Check the scheme and the port of baseURL.`)
+  // A name may be given an address without a word to the operator.
+  if (code === "ENOTFOUND") return stalled("HostNotFound", message, hostPollMs)
+  return waiting("EngineUnavailable", message)
+}
+
+const wordsMaximum = 4_096
+
+/** Says what the API server rejects, in its own words. `subject`: `the Secret web-tls`. */
+export const rejectionMessage = (subject: string, { message }: ApiError): string =>
+  `The API server rejects ${subject}: ${message.slice(0, wordsMaximum)}`
+
+/** A webhook that gives no answer may give one later; nothing else heals without a change. */
+export const rejectionHealth = (reason: Reason, subject: string, error: ApiError): Health => ({
+  is: error.status >= 500 ? "reconciling" : "stalled",
+  reason,
+  message: rejectionMessage(subject, error),
+})

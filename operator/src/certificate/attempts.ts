@@ -17,6 +17,8 @@ export interface Failure {
     readonly nextAt: number
   }
   readonly againAfterMs?: number
+  /** When something other than an issuance is tried again. */
+  readonly nextAt?: number
 }
 
 export const renewAnnotation = "chancery.dev/renew-requested-at"
@@ -24,7 +26,10 @@ export const renewAnnotation = "chancery.dev/renew-requested-at"
 const requestAnnotations = ["chancery.dev/reconcile-requested-at", "reconcile.fluxcd.io/requestedAt"]
 
 /** Until when nothing is tried, unless something has changed that may have mended what failed. */
-export function backoffOf({ object, before, visit }: Case, known: KnownIssuer | undefined): number | undefined {
+export function backoffOf(
+  { object, before, visit, memory, secret }: Case,
+  known: KnownIssuer | undefined,
+): number | undefined {
   const { observedGeneration, lastHandledReconcileAt, nextAttemptTime } = framed(object)
   const { generation, annotations } = object.metadata
   const until = Date.parse(nextAttemptTime ?? "")
@@ -37,7 +42,9 @@ export function backoffOf({ object, before, visit }: Case, known: KnownIssuer | 
     (request !== undefined && request !== lastHandledReconcileAt) ||
     (renewal !== undefined && renewal !== before.lastTriedRenewAt)
   const isMended = known?.readySince !== undefined && known.readySince >= failedAt
-  return isRequested || isMended ? undefined : until
+  const isSecretChanged =
+    memory.rejectedVersion !== undefined && memory.rejectedVersion !== (secret?.metadata.resourceVersion ?? null)
+  return isRequested || isMended || isSecretChanged ? undefined : until
 }
 
 /** All stays as it was told, but that a certificate may have ended meanwhile. */
@@ -55,8 +62,13 @@ export const usable = ({ secretName }: CertificateSpec): Health => ({
   message: `The Secret ${secretName} holds the certificate.`,
 })
 
-/** `chance`: at least 0, below 1. */
-export function failed({ object, before, held, visit }: Case, health: Health, chance: number): Failure {
+/** `chance`: at least 0, below 1. `earliest`: another attempt is of no use before. */
+export function failed(
+  { object, before, held, visit }: Case,
+  health: Health,
+  chance: number,
+  earliest: number = 0,
+): Failure {
   const request = object.metadata.annotations?.[renewAnnotation]
   const failures = (before.failedIssuanceAttempts ?? 0) + 1
   const notAfter = held.is === "whole" ? held.leaf.notAfter : undefined
@@ -68,7 +80,7 @@ export function failed({ object, before, held, visit }: Case, health: Health, ch
         lastFailureTime: secondTime(visit.now),
         ...(request === undefined ? {} : { lastTriedRenewAt: request }),
       },
-      nextAt: nextAttempt({ failures, notAfter, now: visit.now, chance }),
+      nextAt: Math.max(nextAttempt({ failures, notAfter, now: visit.now, chance }), earliest),
     },
   }
 }

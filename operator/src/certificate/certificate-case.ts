@@ -9,11 +9,12 @@ import type { Writer } from "../own-objects.ts"
 import type { OwnWrites } from "../own-writes.ts"
 import type { Visit } from "../reconciler.ts"
 import type { OperatorRuntime } from "../runtime.ts"
-import type { CertificateStatus } from "./certificate-status.ts"
+import type { CertificateStatus, IssuedBy } from "./certificate-status.ts"
 import type { Held } from "./held-certificate.ts"
+import type { IssuanceMemory } from "./issuance-memory.ts"
 
 export interface CertificateParts {
-  readonly cluster: Pick<Cluster, "apply" | "delete" | "get">
+  readonly cluster: Pick<Cluster, "apply" | "dataManagers" | "delete" | "get">
   readonly runtime: Pick<OperatorRuntime, "random" | "stopwatch">
   readonly engines: Pick<EngineConnections, "connect">
   readonly storeOf: (resource: Resource) => Pick<ObjectStore, "get" | "by" | "size">
@@ -31,6 +32,11 @@ export interface Case {
   /** As it is, or as it was written last. */
   secret: KubernetesObject | undefined
   held: Held
+  readonly memory: IssuanceMemory
+  /** Where the certificate in the Secret was issued, if it was in this look. */
+  issuedBy: IssuedBy | undefined
+  /** The object is being deleted: a connection without its token is used as long as it still works. */
+  readonly isCleaningUp: boolean
 }
 
 /** What the frame writes into a status. */

@@ -13,8 +13,17 @@ export const certificateFigures: readonly Figure[] = [
   {
     name: "chancery_operator_certificate_ready_status",
     help: "1 while a certificate can be used.",
-    of: (object) =>
-      Number(framed(object).conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false),
+    // A status that could not be written tells nothing of the time since.
+    of: (object, now) =>
+      Number(
+        framed(object).conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true &&
+          Date.parse(statusOf(object).notAfter ?? "") > now,
+      ),
+  },
+  {
+    name: "chancery_operator_certificate_failed_issuance_attempts",
+    help: "How many attempts in a row to issue a certificate have failed.",
+    of: (object) => statusOf(object).failedIssuanceAttempts ?? 0,
   },
   {
     name: "chancery_operator_certificate_expiration_timestamp_seconds",

@@ -1,5 +1,6 @@
 // What the status of a Certificate remembers between two looks.
 import type { CertificateSpec } from "../kinds/certificate.ts"
+import type { ConnectionRef } from "../kinds/connection-spec.ts"
 import { secondTime } from "../kubernetes-object.ts"
 import type { HeldCertificate } from "./held-certificate.ts"
 
@@ -7,6 +8,14 @@ export interface EarlierCertificate {
   readonly serialNumber: string
   readonly notAfter: string
   readonly revokedAt?: string
+  /** It was issued and never used: it is revoked whatever the policy is. */
+  readonly discarded?: boolean
+}
+
+/** What revoking needs when the issuer is gone. */
+export interface IssuedBy {
+  readonly connectionRef: ConnectionRef
+  readonly mount: string
 }
 
 export interface CertificateStatus {
@@ -20,6 +29,7 @@ export interface CertificateStatus {
   readonly lastHandledRenewAt?: string
   readonly lastTriedRenewAt?: string
   readonly history?: readonly EarlierCertificate[]
+  readonly issuedBy?: IssuedBy
 }
 
 export interface CertificateStatusFacts {
@@ -30,12 +40,15 @@ export interface CertificateStatusFacts {
   readonly renewalAt: number | undefined
   readonly revision: number
   readonly renewRequest: string
+  /** Since the last look. */
+  readonly discarded: readonly EarlierCertificate[]
+  readonly issuedBy: IssuedBy | undefined
 }
 
 /** After all went well: failures are forgotten. */
 export function statusOf(facts: CertificateStatusFacts): CertificateStatus {
-  const { before, spec, held, renewalAt, revision, renewRequest } = facts
-  const history = historyOf(before, spec, held?.serialNumber)
+  const { before, spec, held, renewalAt, revision, renewRequest, discarded, issuedBy } = facts
+  const history = historyOf(before, spec, held?.serialNumber, discarded)
   return {
     ...(held === undefined
       ? {}
@@ -48,6 +61,7 @@ export function statusOf(facts: CertificateStatusFacts): CertificateStatus {
     ...(revision === 0 ? {} : { revision }),
     ...(renewRequest === "" ? {} : { lastHandledRenewAt: renewRequest }),
     ...(history.length === 0 ? {} : { history }),
+    ...(issuedBy === undefined ? {} : { issuedBy }),
   }
 }
 
@@ -59,13 +73,17 @@ function historyOf(
   { history = [], serialNumber, notAfter }: CertificateStatus,
   { revisionHistoryLimit, revocationPolicy }: CertificateSpec,
   present: string | undefined,
+  discarded: readonly EarlierCertificate[],
 ): readonly EarlierCertificate[] {
   const replaced: readonly EarlierCertificate[] =
     serialNumber !== undefined && notAfter !== undefined && present !== undefined && serialNumber !== present
       ? [{ serialNumber, notAfter }]
       : []
-  const all = [...replaced, ...history.filter((each) => each.serialNumber !== present)]
-  const pending = new Set(revocationPolicy.onRotation ? all.filter(({ revokedAt }) => revokedAt === undefined) : [])
+  const known = new Set([present, ...discarded.map((each) => each.serialNumber)])
+  const all = [...replaced, ...discarded, ...history.filter((each) => !known.has(each.serialNumber))]
+  const pending = new Set(
+    all.filter((each) => each.revokedAt === undefined && (revocationPolicy.onRotation || each.discarded === true)),
+  )
   let room = revisionHistoryLimit
   return all
     .filter((each) => {
@@ -76,8 +94,9 @@ function historyOf(
     .slice(0, historyMaximum)
 }
 
-/** Those that another has taken the place of, and that are to be revoked for it. */
+/** Returns the certificates to revoke: those that were never used, and by policy those that another one replaced. */
 export const toBeRevoked = ({ history = [] }: CertificateStatus, spec: CertificateSpec, now: number) =>
-  spec.revocationPolicy.onRotation
-    ? history.filter(({ revokedAt, notAfter }) => revokedAt === undefined && Date.parse(notAfter) > now)
-    : []
+  history.filter(
+    ({ revokedAt, notAfter, discarded = false }) =>
+      revokedAt === undefined && Date.parse(notAfter) > now && (discarded || spec.revocationPolicy.onRotation),
+  )

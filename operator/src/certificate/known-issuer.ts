@@ -2,6 +2,7 @@
 import { engineRoleName } from "../certificate-roles.ts"
 import type { Connected } from "../engine-connections.ts"
 import { certificateRole, type CertificateRoleSpec } from "../kinds/certificate-role.ts"
+import type { ConnectionRef } from "../kinds/connection-spec.ts"
 import type { Kind } from "../kinds/definition.ts"
 import { clusterIssuer, issuer, type IssuerSpec } from "../kinds/issuer.ts"
 import type { KubernetesObject } from "../kubernetes-object.ts"
@@ -68,11 +69,14 @@ export function knownRole(
   return { name: engineRoleName(declared, found), isReady: readySinceOf(found) !== undefined }
 }
 
-export const connect = (
+export const connect = (parts: CertificateParts, one: Case, { spec }: KnownIssuer): Promise<Connected> =>
+  connectBy(parts, one, spec.connectionRef)
+
+export const connectBy = (
   { engines }: CertificateParts,
-  { object, visit }: Case,
-  { spec: { connectionRef } }: KnownIssuer,
-): Promise<Connected> => engines.connect(connectionRef, object.metadata.namespace, visit.signal)
+  { object, visit, isCleaningUp }: Case,
+  ref: ConnectionRef,
+): Promise<Connected> => engines.connect(ref, object.metadata.namespace, visit.signal, { isCleaningUp })
 
 /** At its present generation. */
 function readySinceOf(object: KubernetesObject): number | undefined {

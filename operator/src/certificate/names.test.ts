@@ -1,7 +1,14 @@
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { certificateSpec, issuingEngine, type IssuingEngine } from "../testing/issuing-engine.ts"
-import { commonNameOf, differingFields } from "./names.ts"
+import {
+  commonNameOf,
+  describeDifferences,
+  differences,
+  differingFields,
+  namesProblem,
+  withCanonicalNames,
+} from "./names.ts"
 
 let issuer: IssuingEngine
 beforeAll(async () => {
@@ -9,15 +16,77 @@ beforeAll(async () => {
 })
 afterAll(() => issuer[Symbol.asyncDispose]())
 
+const long = `${"a".repeat(60)}.example.com`
+
 test.each([
-  { spec: { commonName: "web", dnsNames: ["a.example.com"] }, is: "web" },
-  { spec: { dnsNames: ["b.example.com", "a.example.com"] }, is: "b.example.com" },
-  { spec: { dnsNames: undefined, emailAddresses: ["a@example.com"], uris: ["urn:x:1"] }, is: "a@example.com" },
-  { spec: { dnsNames: undefined, userIDs: ["alice"], ipAddresses: ["10.0.0.1"] }, is: "alice" },
-  { spec: { dnsNames: undefined, ipAddresses: ["10.0.0.1"] }, is: "10.0.0.1" },
-  { spec: { dnsNames: undefined, uris: ["urn:x:1"] }, is: "urn:x:1" },
-])("is asked for under the common name $is", ({ spec, is }) => {
-  expect(commonNameOf(certificateSpec(spec))).toBe(is)
+  { spec: { commonName: "web", dnsNames: ["a.example.com"] }, required: "web", otherwise: "web" },
+  { spec: { dnsNames: ["b.example.com", "a.example.com"] }, required: "b.example.com", otherwise: "" },
+  { spec: { dnsNames: [long, "a.example.com"] }, required: "a.example.com", otherwise: "" },
+  { spec: { dnsNames: [long] }, required: "", otherwise: "" },
+  {
+    spec: { dnsNames: undefined, emailAddresses: ["a@example.com"], uris: ["urn:x:1"] },
+    required: "a@example.com",
+    otherwise: "",
+  },
+  { spec: { dnsNames: undefined, userIDs: ["alice"], ipAddresses: ["10.0.0.1"] }, required: "alice", otherwise: "" },
+  { spec: { dnsNames: undefined, ipAddresses: ["10.0.0.1"] }, required: "10.0.0.1", otherwise: "" },
+  { spec: { dnsNames: undefined, uris: ["urn:x:1"] }, required: "urn:x:1", otherwise: "" },
+])("[F-K3] the common name of $spec is $required if the role requires one, else '$otherwise'", (row) => {
+  const spec = certificateSpec(row.spec)
+  expect(commonNameOf(spec, true)).toBe(row.required)
+  expect(commonNameOf(spec, false)).toBe(row.otherwise)
+})
+
+test.each([
+  {
+    spec: { dnsNames: ["www.example.com."] },
+    becomes: { dnsNames: ["www.example.com"] },
+    why: "a dot at the end goes",
+  },
+  { spec: { dnsNames: ["*.example.com."] }, becomes: { dnsNames: ["*.example.com"] }, why: "of a wildcard too" },
+  {
+    spec: { dnsNames: ["bücher.example", "*.bücher.example"] },
+    becomes: { dnsNames: ["xn--bcher-kva.example", "*.xn--bcher-kva.example"] },
+    why: "U-labels become A-labels",
+  },
+  {
+    spec: { dnsNames: ["bücher.example", "xn--bcher-kva.example"] },
+    becomes: { dnsNames: ["xn--bcher-kva.example"] },
+    why: "two spellings are one name",
+  },
+  {
+    spec: { emailAddresses: ["ops@bücher.example"] },
+    becomes: { emailAddresses: ["ops@xn--bcher-kva.example"] },
+    why: "of mail domains too",
+  },
+  { spec: { commonName: "www.example.com." }, becomes: { commonName: "www.example.com" }, why: "of a host name" },
+  { spec: { commonName: "Example Inc." }, becomes: { commonName: "Example Inc." }, why: "a title keeps its dot" },
+  {
+    spec: { dnsNames: ["a..b", "_x.example"] },
+    becomes: { dnsNames: ["a..b", "_x.example"] },
+    why: "ASCII is the engine's",
+  },
+])("[F-K6] [F-K7] $spec becomes $becomes: $why", ({ spec, becomes }) => {
+  const canonical = withCanonicalNames(certificateSpec(spec))
+  expect(canonical).toEqual({ ...certificateSpec(spec), ...becomes })
+  expect(namesProblem(canonical)).toBeUndefined()
+})
+
+test.each([
+  { spec: { dnsNames: ["a.example.com", "☃..example"] }, field: "dnsNames" },
+  { spec: { emailAddresses: ["jürgen@example.com"] }, field: "emailAddresses" },
+  { spec: { uris: ["https://example.com/größe"] }, field: "uris" },
+])("[F-K6] $spec.$field outside ASCII is a problem of spec.$field", ({ spec, field }) => {
+  expect(namesProblem(withCanonicalNames(certificateSpec(spec)))).toMatch(new RegExp(`^spec\\.${field}: `))
+})
+
+test("[F-K7] differences name what the spec has and what the certificate has", async () => {
+  const { leaf, values } = await issuer.issue(certificateSpec())
+  const spec = certificateSpec({ dnsNames: ["api.example.com"], usages: ["codeSigning"] })
+  expect(describeDifferences(differences(spec, leaf, values))).toBe(
+    "spec.dnsNames has api.example.com, not www.example.com; " +
+      "spec.usages has codeSigning, not digitalSignature, keyAgreement, serverAuth, clientAuth",
+  )
 })
 
 const everything = {

@@ -5,8 +5,8 @@ import { certificate } from "../kinds/certificate.ts"
 import { type KubernetesObject, secondTime } from "../kubernetes-object.ts"
 import { Postponed, refused, stalled, Unsettled } from "../outcome.ts"
 import type { Case, CertificateParts } from "./certificate-case.ts"
-import { type CertificateStatus, type EarlierCertificate, toBeRevoked } from "./certificate-status.ts"
-import { connect, type KnownIssuer, knownIssuer } from "./known-issuer.ts"
+import { type CertificateStatus, type EarlierCertificate, type IssuedBy, toBeRevoked } from "./certificate-status.ts"
+import { connect, connectBy, type KnownIssuer, knownIssuer } from "./known-issuer.ts"
 import { shareOf } from "./renewal-terms.ts"
 import { writtenIn } from "./secret-layout.ts"
 
@@ -65,17 +65,23 @@ export class Revocations {
   }
 
   async revoke(one: Case, serialNumber: string, reason: string): Promise<void> {
-    const known = knownIssuer(this.#parts, one)
-    const { kind, name } = one.spec.issuerRef
-    if (known === undefined) throw stalled("IssuerMissing", `There is no ${kind} ${name}, which could revoke.`)
-    const { engine } = await connect(this.#parts, one, known)
+    const { connectionRef, mount } = this.#issuedBy(one)
+    const { engine } = await connectBy(this.#parts, one, connectionRef)
     try {
-      await engine.pki(known.spec.mount).revocations.revoke({ serialNumber, reason })
+      await engine.pki(mount).revocations.revoke({ serialNumber, reason })
     } catch (error) {
       // What the engine does not keep it cannot revoke.
       if (isEngineError(error, "not-found")) return
       throw isEngineError(error) ? refused(error) : error
     }
+  }
+
+  /** As the issuer says, or as it was when it issued if it is gone. */
+  #issuedBy(one: Case): IssuedBy {
+    const found = knownIssuer(this.#parts, one)?.spec ?? one.before.issuedBy
+    const { kind, name } = one.spec.issuerRef
+    if (found === undefined) throw stalled("IssuerMissing", `There is no ${kind} ${name}, which could revoke.`)
+    return found
   }
 
   /** Those that another has taken the place of; what fails is tried again with the next look. */

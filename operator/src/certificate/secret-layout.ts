@@ -1,13 +1,13 @@
 // The Secret of a certificate, key by key. It is written as a whole, and only where it would say something else.
 import { isDeepStrictEqual } from "node:util"
-import { sha256, writeKeyStore, writePem, writeTrustStore } from "@chancery/engine/x509"
+import { type PrivateKey, sha256, writeKeyStore, writePem, writeTrustStore } from "@chancery/engine/x509"
 import type { CertificateSpec } from "../kinds/certificate.ts"
 import type { KubernetesObject } from "../kubernetes-object.ts"
 import { labels } from "../own-objects.ts"
 import { annotations } from "./annotations.ts"
 import { type HeldCertificate, isSelfIssued } from "./held-certificate.ts"
 import { keyPem } from "./keys.ts"
-import { alternativeTexts, commonNameOf } from "./names.ts"
+import { alternativeTexts, commonNameIn } from "./names.ts"
 import type { WrittenFacts } from "./policies.ts"
 
 export interface SecretContent {
@@ -34,8 +34,18 @@ export async function secretFor(
   present: KubernetesObject | undefined,
 ): Promise<KubernetesObject> {
   const { certificate, spec, held } = content
-  const { name, namespace, uid } = certificate.metadata
   const stores = await storesFor(content, present)
+  const data = { ...encoded(textsFor(spec, held)), ...stores.data }
+  return shellOf(certificate, spec, { ...writtenAs(content), ...stores.annotations }, data, present)
+}
+
+function shellOf(
+  { metadata: { name, namespace, uid } }: KubernetesObject,
+  spec: CertificateSpec,
+  own: Readonly<Record<string, string>>,
+  data: Readonly<Record<string, string>>,
+  present: KubernetesObject | undefined,
+): KubernetesObject {
   const owner = {
     apiVersion: "chancery.dev/v1alpha1",
     kind: "Certificate",
@@ -52,15 +62,62 @@ export async function secretFor(
       ...(namespace === undefined ? {} : { namespace }),
       ...(present?.metadata.uid === undefined ? {} : { uid: present.metadata.uid }),
       labels: { ...spec.secretTemplate?.labels, ...labels },
-      annotations: { ...spec.secretTemplate?.annotations, ...writtenAs(content), ...stores.annotations },
+      annotations: { ...spec.secretTemplate?.annotations, ...own },
       ...(spec.secretDeletionPolicy === "Delete" ? { ownerReferences: [owner] } : {}),
     },
     type: present?.["type"] ?? "kubernetes.io/tls",
-    data: { ...encoded(textsFor(spec, held)), ...stores.data },
+    data,
   }
 }
 
-function writtenAs({ certificate, spec, held, ...given }: SecretContent): Record<string, string> {
+/** What a Secret is made of before there is a certificate. */
+export interface RehearsalData {
+  /** Undefined if the engine makes it. */
+  readonly key: PrivateKey | undefined
+  /** DER: the issuer's certificates stand for those to come. */
+  readonly chain: readonly Uint8Array[]
+}
+
+/** The Secret as it will be but for the certificate itself: policies, quotas and rights can be asked about it. */
+export function rehearsalOf(
+  content: Omit<SecretContent, "held">,
+  { key, chain }: RehearsalData,
+  present: KubernetesObject | undefined,
+): KubernetesObject {
+  const { certificate, spec } = content
+  const pem = chain.map((der) => `${writePem("CERTIFICATE", der)}\n`).join("") || "pending\n"
+  const keyText = key === undefined ? "pending\n" : `${keyPem(key, spec.privateKey)}\n`
+  const formats = new Set(spec.additionalOutputFormats?.map(({ type }) => type))
+  const texts = {
+    "tls.key": keyText,
+    [chainName]: pem,
+    "ca.crt": pem,
+    ...(formats.has("DER") ? { "key.der": "pending" } : {}),
+    ...(formats.has("CombinedPEM") ? { "tls-combined.pem": `${keyText}\n${pem}` } : {}),
+    ...(formats.has("FullChain") ? { "fullchain.pem": pem } : {}),
+    ...(formats.has("PKCS12") ? { [storeNames.keys]: "pending", [storeNames.trust]: "pending" } : {}),
+  }
+  const named = {
+    [annotations.commonName]: spec.commonName ?? "",
+    [annotations.alternativeNames]: [spec.dnsNames, spec.emailAddresses, spec.ipAddresses, spec.uris]
+      .flatMap((names) => names ?? [])
+      .join(","),
+    [annotations.serialNumber]: "pending",
+    ...(formats.has("PKCS12") ? { [annotations.stores]: "pending" } : {}),
+  }
+  return shellOf(certificate, spec, { ...aboutOf(content), ...named }, encoded(texts), present)
+}
+
+function writtenAs({ held, ...about }: SecretContent): Record<string, string> {
+  return {
+    ...aboutOf(about),
+    [annotations.commonName]: commonNameIn(held.leaf),
+    [annotations.alternativeNames]: alternativeTexts(held.values).join(","),
+    [annotations.serialNumber]: held.serialNumber,
+  }
+}
+
+function aboutOf({ certificate, spec, ...given }: Omit<SecretContent, "held">): Record<string, string> {
   const { name, uid = "" } = certificate.metadata
   return {
     [annotations.certificateName]: name,
@@ -70,9 +127,6 @@ function writtenAs({ certificate, spec, held, ...given }: SecretContent): Record
     [annotations.issuerName]: spec.issuerRef.name,
     [annotations.role]: given.role,
     [annotations.authority]: given.authority,
-    [annotations.commonName]: commonNameOf(spec),
-    [annotations.alternativeNames]: alternativeTexts(held.values).join(","),
-    [annotations.serialNumber]: held.serialNumber,
     [annotations.revision]: String(given.revision),
     ...(given.renewRequest === "" ? {} : { [annotations.renewRequest]: given.renewRequest }),
   }

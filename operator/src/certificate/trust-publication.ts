@@ -1,7 +1,9 @@
 // Publishes whom to trust, before anything is issued by another authority: who verifies is to know it by then.
+import { isRejection } from "../cluster.ts"
 import type { Condition } from "../conditions.ts"
 import { parseGoDuration } from "../go-duration.ts"
 import { configMaps } from "../kubernetes-object.ts"
+import { rejectionMessage } from "../outcome.ts"
 import { inNamespaceOf, presentAt, put } from "../own-objects.ts"
 import { type Case, type CertificateParts, writerOf } from "./certificate-case.ts"
 import { fingerprint, isSelfIssued } from "./held-certificate.ts"
@@ -23,9 +25,23 @@ export interface Trust {
   /** When it is to be looked at again. */
   readonly nextAt?: number
   readonly condition?: Condition
+  /** The API server rejects the ConfigMap; it is tried again after pauses that grow. */
+  readonly isRejected?: boolean
 }
 
 export async function publishTrust(parts: CertificateParts, one: Case, known: KnownIssuer | undefined): Promise<Trust> {
+  try {
+    return await published(parts, one, known)
+  } catch (error) {
+    if (!isRejection(error)) throw error
+    const message = rejectionMessage(`the ConfigMap ${one.spec.trust?.publishTo.configMapName}`, error)
+    await one.visit.record({ type: "Warning", reason: "ConfigMapRejected", note: message })
+    const condition = { type: "TrustPublished", status: "False", reason: "ConfigMapRejected", message } as const
+    return { isTakeoverDue: false, isRejected: true, condition }
+  }
+}
+
+async function published(parts: CertificateParts, one: Case, known: KnownIssuer | undefined): Promise<Trust> {
   const { object, spec, held, visit } = one
   const current = rootOf(known?.chain ?? [])
   if (spec.trust === undefined || current === undefined) return { isTakeoverDue: false }

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import { writeDurably } from "@chancery/engine/cli"
 import { parse, stringify } from "yaml"
-import { ApiError, type Cluster, type Followed, type Following } from "../cluster.ts"
+import { ApiError, type ApplyOptions, type Cluster, type Followed, type Following } from "../cluster.ts"
 import type { Kind } from "../kinds/definition.ts"
 import {
   apiVersionOf,
@@ -165,7 +165,14 @@ export class DirectoryCluster implements Cluster {
     return this.#kept.get(nameOf(resource))?.get(key)?.object
   }
 
-  apply(resource: Resource, object: KubernetesObject, fieldManager: string): Promise<KubernetesObject> {
+  async apply(
+    resource: Resource,
+    object: KubernetesObject,
+    fieldManager: string,
+    { dryRun = false }: ApplyOptions = {},
+  ): Promise<KubernetesObject> {
+    // Nothing refuses a write here.
+    if (dryRun) return object
     const { apiVersion: _, kind: __, metadata, status: ___, ...rest } = object
     return this.#say(
       resource,
@@ -174,6 +181,11 @@ export class DirectoryCluster implements Cluster {
       { declared: { ...aboutOf(metadata), ...rest } },
       metadata.uid,
     )
+  }
+
+  async dataManagers(resource: Resource, key: ObjectKey): Promise<readonly string[]> {
+    const parts = this.#kept.get(nameOf(resource))?.get(key)?.parts ?? new Map<string, Part>()
+    return [...parts].flatMap(([manager, { declared }]) => ("data" in declared ? [manager] : []))
   }
 
   applyStatus(

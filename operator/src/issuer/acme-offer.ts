@@ -2,13 +2,13 @@
 // account that must be bound to somebody (RFC 8555, section 7.3.4). A token is handed out once; whoever wants another one deletes
 // the Secret. What goes wrong here is told by a condition of its own: certificates are issued all the same.
 import { type Engine, isEngineError } from "@chancery/engine"
-import type { Cluster } from "../cluster.ts"
+import { type Cluster, isRejection } from "../cluster.ts"
 import type { Condition } from "../conditions.ts"
 import type { AcmeOfferSpec } from "../kinds/issuer.ts"
 import { keyOf, type KubernetesObject, secrets } from "../kubernetes-object.ts"
 import type { ObjectStore } from "../object-store.ts"
-import { Postponed, refused } from "../outcome.ts"
-import { labels } from "../own-objects.ts"
+import { Postponed, refused, rejectionMessage } from "../outcome.ts"
+import { labels, unlessWithoutRehearsal } from "../own-objects.ts"
 import type { Reason } from "../reasons.ts"
 
 export interface AcmeOffer {
@@ -49,7 +49,7 @@ export async function offerAcme(parts: OfferParts, offer: AcmeOffer): Promise<Of
   try {
     return { directory: await offered(parts, offer), condition: served }
   } catch (error) {
-    const { reason, message } = whyNot(error)
+    const { reason, message } = whyNot(error, offer)
     return { condition: { type: "AcmeOffered", status: "False", reason, message } }
   }
 }
@@ -98,9 +98,7 @@ async function handOut(
     throw new NotOffered("SecretNameConflict", message)
   }
   if (present !== undefined && written?.[offerAnnotations.directory] === directory) return
-  const { eab: bindings } = engine.acme(mount)
-  const { id, key: mac } = await bindings.create({})
-  const secret: KubernetesObject = {
+  const secretOf = (data: Readonly<Record<string, string>>): KubernetesObject => ({
     apiVersion: "v1",
     kind: "Secret",
     metadata: {
@@ -112,13 +110,15 @@ async function handOut(
       ownerReferences: [owner.reference],
     },
     type: "Opaque",
-    data: {
-      kid: encoded(id),
-      // As clients take it (RFC 4648, section 5).
-      key: encoded(Buffer.from(mac).toString("base64url")),
-      directory: encoded(directory),
-    },
-  }
+    data: Object.fromEntries(Object.entries(data).map(([member, text]) => [member, encoded(text)])),
+  })
+  // A token is handed out once, so none is made for a Secret that the API server rejects.
+  const rehearsal = secretOf({ kid: "pending", key: "pending", directory })
+  await cluster.apply(secrets, rehearsal, fieldManager, { dryRun: true }).catch(unlessWithoutRehearsal)
+  const { eab: bindings } = engine.acme(mount)
+  const { id, key: mac } = await bindings.create({})
+  // The key as clients take it (RFC 4648, section 5).
+  const secret = secretOf({ kid: id, key: Buffer.from(mac).toString("base64url"), directory })
   try {
     await cluster.apply(secrets, secret, fieldManager)
   } catch (error) {
@@ -131,8 +131,12 @@ async function handOut(
 const encoded = (text: string): string => Buffer.from(text).toString("base64")
 
 /** Patience, and what no spec can be blamed for, are the frame's. */
-function whyNot(error: unknown): { readonly reason: Reason; readonly message: string } {
+function whyNot(error: unknown, { acme, namespace }: AcmeOffer): { readonly reason: Reason; readonly message: string } {
   if (error instanceof NotOffered) return error
+  if (isRejection(error)) {
+    const message = rejectionMessage(`the Secret ${acme.eabSecretName} in the namespace ${namespace}`, error)
+    return { reason: "SecretRejected", message }
+  }
   if (!isEngineError(error)) throw error
   const meaning = refused(error)
   if (meaning instanceof Postponed) throw meaning

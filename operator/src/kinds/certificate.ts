@@ -1,9 +1,10 @@
 import { isIP } from "node:net"
 import { z } from "zod"
 import { parseGoDuration } from "../go-duration.ts"
+import { connectionRef } from "./connection-spec.ts"
 import type { Kind } from "./definition.ts"
 import { type Rule, ruled } from "./rules.ts"
-import { atLeast, duration, instant, named, roleName, stringMap, texts } from "./words.ts"
+import { atLeast, duration, instant, mountPath, named, roleName, stringMap, texts } from "./words.ts"
 
 const namesMaximum = 100
 const windowsMaximum = 16
@@ -145,12 +146,9 @@ const secretTemplate = ruled(
 
 const members = z
   .object({
-    secretName: ruled(named("The Secret that key and certificate are put in, in the same namespace."), {
-      rule: "self == oldSelf",
-      message: "secretName cannot be changed",
-      transition: true,
-      holds: (now, before) => now === before,
-    }),
+    secretName: named(
+      "The Secret that key and certificate are put in, in the same namespace. When the name changes, a Secret of the former name stays as it is until it or the Certificate is deleted.",
+    ),
     secretAdoption: z
       .enum(["Never", "Force"])
       .default("Never")
@@ -166,22 +164,28 @@ const members = z
       .min(1)
       .max(64)
       .optional()
-      .describe("The common name of the subject; the first of the other names unless given."),
-    dnsNames: texts(253, namesMaximum, "Host names, and wildcards such as *.example.com.").optional(),
+      .describe(
+        "The common name of the subject. None unless given; if the role requires one, the first of the other names that is not longer than 64 characters.",
+      ),
+    dnsNames: texts(
+      253,
+      namesMaximum,
+      "Host names, and wildcards such as *.example.com. Internationalized names become A-labels (xn--).",
+    ).optional(),
     ipAddresses: texts(45, namesMaximum, "IPv4 and IPv6 addresses.", {
       rule: "self.all(x, isIP(x))",
       message: "ipAddresses must be IPv4 or IPv6 addresses",
       holds: (texts) => texts.every((text) => isIP(text) !== 0),
     }).optional(),
     uris: texts(512, namesMaximum, "URIs, such as spiffe://example.com/web.", {
-      rule: "self.all(x, isURL(x))",
-      message: "uris must be URIs with a scheme",
-      holds: (texts) => texts.every((text) => URL.canParse(text)),
+      rule: "self.all(x, isURL(x) && x.matches('^[!-~]+$'))",
+      message: "uris must be URIs with a scheme, in ASCII; percent-encode other characters",
+      holds: (texts) => texts.every((text) => URL.canParse(text) && /^[!-~]+$/.test(text)),
     }).optional(),
     emailAddresses: texts(254, namesMaximum, "E-mail addresses.", {
-      rule: "self.all(x, x.contains('@'))",
-      message: "emailAddresses must have an @",
-      holds: (texts) => texts.every((text) => text.includes("@")),
+      rule: "self.all(x, x.matches('^[!-~]+@.'))",
+      message: "emailAddresses must be ASCII before the @, with a domain after it",
+      holds: (texts) => texts.every((text) => /^[!-~]+@./.test(text)),
     }).optional(),
     userIDs: texts(256, 10, "User ids (UID) of the subject.").optional(),
     otherNames: z
@@ -370,12 +374,22 @@ const status = {
         serialNumber: z.string().max(64).describe("Of an earlier certificate."),
         notAfter: z.string().max(64).describe("Until when it is valid.").meta({ format: "date-time" }),
         revokedAt: time("When it was revoked."),
+        discarded: z
+          .boolean()
+          .optional()
+          .describe(
+            "True for a certificate that was issued and never used; it is revoked whatever revocationPolicy is.",
+          ),
       }),
     )
     .max(200)
     .optional()
     .describe("Earlier certificates, the latest first.")
     .meta({ "x-kubernetes-list-type": "atomic" }),
+  issuedBy: z
+    .object({ connectionRef, mount: mountPath })
+    .optional()
+    .describe("The connection and the mount that issued the certificate; it is revoked there when the issuer is gone."),
 }
 
 export const certificate: Kind<CertificateSpec> = {
@@ -392,15 +406,21 @@ export const certificate: Kind<CertificateSpec> = {
   status,
   columns: [
     { name: "Secret", type: "string", jsonPath: ".spec.secretName", description: "Where key and certificate are." },
-    { name: "Issuer", type: "string", jsonPath: ".spec.issuerRef.name", description: "Who issues.", priority: 1 },
+    { name: "Issuer", type: "string", jsonPath: ".spec.issuerRef.name", description: "Who issues." },
     {
       name: "Expires",
-      type: "date",
+      // kubectl writes <invalid> for a date to come.
+      type: "string",
       jsonPath: ".status.notAfter",
       description: "Until when it is valid.",
+    },
+    {
+      name: "Renews",
+      type: "string",
+      jsonPath: ".status.renewalTime",
+      description: "When it is renewed.",
       priority: 1,
     },
-    { name: "Renews", type: "date", jsonPath: ".status.renewalTime", description: "When it is renewed.", priority: 1 },
     {
       name: "Serial",
       type: "string",

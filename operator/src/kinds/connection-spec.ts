@@ -119,7 +119,7 @@ export const connectionColumns = [
   },
   {
     name: "Expires",
-    type: "date",
+    type: "string",
     jsonPath: ".status.tokenExpiresAt",
     description: "When the token expires.",
     priority: 1,

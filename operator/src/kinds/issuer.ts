@@ -80,7 +80,7 @@ const columns: Kind<IssuerSpec>["columns"] = [
   { name: "Mount", type: "string", jsonPath: ".spec.mount", description: "Where the authority is mounted." },
   {
     name: "CA Expires",
-    type: "date",
+    type: "string",
     jsonPath: ".status.caNotAfter",
     description: "When its certificate ends.",
     priority: 1,

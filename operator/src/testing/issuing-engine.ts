@@ -3,7 +3,7 @@ import { openWorld } from "@chancery/engine/testing"
 import { signedRequest, writePem } from "@chancery/engine/x509"
 import { heldOf, type HeldCertificate } from "../certificate/held-certificate.ts"
 import { keysOfThisProcess, wantedKey } from "../certificate/keys.ts"
-import { inputOf, requestContent } from "../certificate/names.ts"
+import { commonNameOf, inputOf, requestContent } from "../certificate/names.ts"
 import { splitChain } from "../certificate/secret-layout.ts"
 import { certificate, type CertificateSpec } from "../kinds/certificate.ts"
 
@@ -54,8 +54,9 @@ export async function issuingEngine(levels: 1 | 2 = 1): Promise<IssuingEngine> {
       const algorithm = wantedKey(spec.privateKey)
       if (algorithm === undefined) throw new Error("the spec's key has a size that there is not")
       const privateKey = await keysOfThisProcess.generate(algorithm)
-      const csr = writePem("CERTIFICATE REQUEST", await signedRequest(privateKey, requestContent(spec)))
-      const issued = await pki.certificates.sign("any", { ...inputOf(spec), csr })
+      const commonName = commonNameOf(spec, true)
+      const csr = writePem("CERTIFICATE REQUEST", await signedRequest(privateKey, requestContent(spec, commonName)))
+      const issued = await pki.certificates.sign("any", { ...inputOf(spec, commonName), csr })
       const { chain, authorities } = splitChain(issued.certificate, issued.issuingCa, issued.caChain)
       const held = heldOf(privateKey, chain, authorities)
       if (held.is !== "whole") throw new Error(`the certificate is ${held.is}`)

@@ -3,12 +3,12 @@
 // told by a condition of its own: the workspace is kept as its spec says all the same.
 import { isDeepStrictEqual } from "node:util"
 import { type Engine, isEngineError, maximumPageSize } from "@chancery/engine"
-import type { Cluster } from "../cluster.ts"
+import { type Cluster, isRejection } from "../cluster.ts"
 import type { Condition } from "../conditions.ts"
 import { workspace, type WorkspaceObjectSpec } from "../kinds/workspace.ts"
 import { apiVersionOf, configMaps, type KubernetesObject, type Resource, secrets } from "../kubernetes-object.ts"
 import type { Index } from "../object-store.ts"
-import { Postponed, refused } from "../outcome.ts"
+import { Postponed, refused, rejectionMessage } from "../outcome.ts"
 import { inNamespaceOf, labels, type OwnObjectsParts, presentAt, put } from "../own-objects.ts"
 import type { Reason } from "../reasons.ts"
 import type { Visit } from "../reconciler.ts"
@@ -116,6 +116,8 @@ export async function publishOutputs(parts: PublicationParts, one: Publication):
     return found
   } catch (error) {
     const { reason, message, againAfterMs } = whyNot(error)
+    if (reason === "ConfigMapRejected" || reason === "SecretRejected")
+      await one.visit.record({ type: "Warning", reason, note: message })
     return {
       outputs: before,
       condition: { type: outputsCondition, status: "False", reason, message },
@@ -268,7 +270,13 @@ async function brought(
     ...(Object.keys(data).length === 0 ? {} : { data }),
   }
   if (present !== undefined && isAsWanted(wanted, present)) return present
-  return put(parts, { kind: workspace, object, fieldManager }, resource, wanted)
+  try {
+    return await put(parts, { kind: workspace, object, fieldManager }, resource, wanted)
+  } catch (error) {
+    if (!isRejection(error)) throw error
+    const reason = resource === configMaps ? "ConfigMapRejected" : "SecretRejected"
+    throw new NotPublished(reason, rejectionMessage(`the ${resource.kind} ${name}`, error), foreignPollMs)
+  }
 }
 
 /** Labels and annotations of others are theirs; the content is ours alone. */

@@ -9,7 +9,7 @@ test.each([
   { status: undefined, value: undefined },
   { status: { drift: [{}, {}] }, value: 2 },
 ])("the drift of $status is $value", ({ status, value }) => {
-  expect(drift?.of(object(status))).toBe(value)
+  expect(drift?.of(object(status), 0)).toBe(value)
 })
 
 test("a figure is that of the objects there are when it is read, by the replica that leads", async () => {

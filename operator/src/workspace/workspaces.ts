@@ -382,7 +382,7 @@ async function connectedToDelete(
 ): Promise<Connected> {
   const { name, namespace = "" } = object.metadata
   try {
-    return await engines.connect(spec.connectionRef, namespace, visit.signal)
+    return await engines.connect(spec.connectionRef, namespace, visit.signal, { isCleaningUp: true })
   } catch (error) {
     if (!(error instanceof Unsettled)) throw error
     const { health } = error.outcome

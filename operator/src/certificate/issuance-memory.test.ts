@@ -1,0 +1,50 @@
+import { expect, test } from "vitest"
+import { contests, IssuanceMemories, issuableAfter, mayReplace, withTime } from "./issuance-memory.ts"
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const now = 10 * hourMs
+const ago = (...minutes: readonly number[]) => minutes.map((each) => now - each * minuteMs)
+
+test.each([
+  { wasted: ago(), unasked: ago(), isAsked: false, after: undefined, why: "none was issued" },
+  { wasted: ago(20, 10), unasked: ago(), isAsked: true, after: undefined, why: "two were wasted" },
+  { wasted: ago(50, 20, 10), unasked: ago(), isAsked: true, after: now + 10 * minuteMs, why: "three were wasted" },
+  {
+    wasted: ago(70, 20, 10),
+    unasked: ago(),
+    isAsked: true,
+    after: undefined,
+    why: "the first is more than an hour ago",
+  },
+  { wasted: ago(), unasked: ago(40, 30, 20, 10), isAsked: false, after: undefined, why: "four nobody asked for" },
+  { wasted: ago(), unasked: ago(40, 30, 20, 10, 5), isAsked: false, after: now + 20 * minuteMs, why: "five" },
+  { wasted: ago(), unasked: ago(40, 30, 20, 10, 5), isAsked: true, after: undefined, why: "this one is asked for" },
+])("[F-K2] another certificate may be issued after $after: $why", ({ wasted, unasked, isAsked, after }) => {
+  expect(issuableAfter({ wasted, unasked }, { isAsked, now })).toBe(after)
+})
+
+test.each([
+  { repairs: ago(), contests: -2, unasked: ago(), may: true },
+  { repairs: ago(10, 5), contests: 0, unasked: ago(10, 5), may: true },
+  { repairs: ago(20, 10, 5), contests: 1, unasked: ago(20, 10, 5), may: false },
+  { repairs: ago(70, 10, 5), contests: 0, unasked: ago(70, 10, 5), may: true },
+])("[F-K5] after repairs at $repairs there are $contests contests", ({ repairs, unasked, may, ...row }) => {
+  expect(contests({ repairs }, now)).toBe(row.contests)
+  expect(mayReplace({ unasked }, now)).toBe(may)
+})
+
+test("[F-K2] times of more than an hour ago are forgotten", () => {
+  expect(withTime(ago(70, 59), now)).toEqual([...ago(59), now])
+})
+
+test("[F-K2] memories of Certificates that are gone are dropped, and another one of the same name has its own", () => {
+  const memories = new IssuanceMemories()
+  const known = new Set(["team/kept"])
+  const kept = memories.of("team/kept", "1", known)
+  const first = memories.of("team/0", "a", known)
+  for (let index = 0; index < 200; index += 1) memories.of(`team/${index}`, "a", known)
+  expect(memories.of("team/kept", "1", known)).toBe(kept)
+  expect(memories.of("team/0", "a", known)).not.toBe(first)
+  expect(memories.of("team/kept", "2", known)).not.toBe(kept)
+})
