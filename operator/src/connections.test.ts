@@ -1,5 +1,7 @@
-import { EngineError, type Engine, type EngineErrorCode, type EngineOptions } from "@chancery/engine"
-import { expect, test } from "vitest"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { EngineError, type Engine, type EngineErrorCode, type EngineOptions, openEngine } from "@chancery/engine"
+import { expect, onTestFinished, test } from "vitest"
 import { manualClock } from "../../engine/src/testing/manual-clock.ts"
 import { manualTimers } from "../../engine/src/testing/manual-timers.ts"
 import type { Changed, Followed } from "./cluster.ts"
@@ -7,7 +9,7 @@ import { reconcileConnections } from "./connections.ts"
 import { allows, EngineConnections } from "./engine-connections.ts"
 import type { KubernetesObject } from "./kubernetes-object.ts"
 import { ObjectStore } from "./object-store.ts"
-import { Unsettled } from "./outcome.ts"
+import { refused, Unsettled } from "./outcome.ts"
 import type { Visit } from "./reconciler.ts"
 
 const base64 = (text: string) => Buffer.from(text).toString("base64")
@@ -73,6 +75,11 @@ function open({ lookup, organization, version }: Asked = {}) {
     const watch = followed.get(key)
     if (watch !== undefined) watch.changed(key, "changed", watch.store.set(secret))
   }
+  const dropSecret = (key: string) => {
+    secrets.delete(key)
+    const watch = followed.get(key)
+    if (watch !== undefined) watch.changed(key, "changed", watch.store.delete(key))
+  }
   const put = (object: KubernetesObject) => {
     const { namespace, name } = object.metadata
     const isCluster = namespace === undefined
@@ -81,7 +88,7 @@ function open({ lookup, organization, version }: Asked = {}) {
     engines.changed(isCluster ? "ClusterConnection" : "Connection", key, object)
     return object
   }
-  return { engines, opened, touched, followed, namespaces, putSecret, put, timers }
+  return { engines, opened, touched, followed, namespaces, putSecret, dropSecret, put, timers }
 }
 
 const ready = { observedGeneration: 1, conditions: [{ type: "Ready", status: "True" }] }
@@ -248,7 +255,7 @@ test.each<{ code: EngineErrorCode; reason: string }>([
   })
   putSecret("team/engine", { token: "abc" })
   const object = put(connection({ organization: "acme" }))
-  const { reconcile } = reconcileConnections({ kind: "Connection", engines, referencesTo: () => 0 })
+  const { reconcile } = reconcileConnections({ kind: "Connection", log: silent, engines, referencesTo: () => 0 })
   expect(await reasonOf(reconcile(object, visit))).toBe(reason)
 })
 
@@ -257,7 +264,7 @@ test("a connection is ready when the engine takes its token, and says until when
   const { engines, putSecret, put } = open({ lookup: async () => ({ expiresAt }) })
   putSecret("team/engine", { token: "abc" })
   const object = put(connection({}, null))
-  const { reconcile } = reconcileConnections({ kind: "Connection", engines, referencesTo: () => 3 })
+  const { reconcile } = reconcileConnections({ kind: "Connection", log: silent, engines, referencesTo: () => 3 })
   expect(await reconcile(object, visit)).toMatchObject({
     health: { is: "ready", reason: "Connected" },
     status: { apiVersion: "2.6", references: 3, tokenExpiresAt: "2030-01-01T00:00:00Z" },
@@ -271,7 +278,7 @@ test("a token that may not look at itself is good all the same", async () => {
     },
   })
   putSecret("team/engine", { token: "abc" })
-  const { reconcile } = reconcileConnections({ kind: "Connection", engines, referencesTo: () => 0 })
+  const { reconcile } = reconcileConnections({ kind: "Connection", log: silent, engines, referencesTo: () => 0 })
   expect(await reconcile(put(connection()), visit)).toMatchObject({
     health: { is: "ready" },
     status: { references: 0 },
@@ -293,19 +300,24 @@ test("looking again at a connection that was well is one request: for its organi
   })
   putSecret("team/engine", { token: "abc" })
   const object = put(connection({ organization: "acme" }))
-  const { reconcile } = reconcileConnections({ kind: "Connection", engines, referencesTo: () => 0 })
+  const { reconcile } = reconcileConnections({ kind: "Connection", log: silent, engines, referencesTo: () => 0 })
   const status = { apiVersion: "2.6", references: 0, tokenExpiresAt: "2030-01-01T00:00:00Z" }
   for (const turn of [0, 1, 2])
     expect(await reconcile(object, { ...visit, quiet: true, turn, status })).toMatchObject({ status })
   expect(asked).toEqual(["organization", "token", "version"])
   await reconcile(object, visit)
-  expect(asked.slice(3)).toEqual(["token", "organization", "version"])
+  expect(asked.slice(3)).toEqual(["version", "token", "organization"])
 })
 
 test("a connection stays for as long as objects use it", async () => {
   const { engines } = open()
   let references = 1
-  const { finalize } = reconcileConnections({ kind: "Connection", engines, referencesTo: () => references })
+  const { finalize } = reconcileConnections({
+    kind: "Connection",
+    log: silent,
+    engines,
+    referencesTo: () => references,
+  })
   expect(await reasonOf(Promise.resolve(finalize?.(connection(), visit)))).toBe("reconciling ConnectionInUse")
   references = 0
   expect(await finalize?.(connection(), visit)).toBeUndefined()
@@ -316,6 +328,7 @@ test("an embedded engine needs no object", async () => {
   const { engines } = open()
   const withEmbedded = new EngineConnections({
     ...({} as ConstructorParameters<typeof EngineConnections>[0]),
+    clusterConnections: new ObjectStore(),
     embedded: { name: "embedded", engine, organization: "acme" },
     runtime: {
       clock: { now: () => 0 },
@@ -328,4 +341,94 @@ test("an embedded engine needs no object", async () => {
   const ref = { kind: "ClusterConnection", name: "embedded" } as const
   expect(await withEmbedded.connect(ref, "team", signal)).toEqual({ engine, organization: "acme" })
   expect(await reasonOf(engines.connect(ref, "team", signal))).toBe("stalled ConnectionMissing")
+})
+
+test("[F-K9] an object of the embedded engine's name says which namespaces may use it", async () => {
+  const engine = {} as Engine
+  const clusterConnections = new ObjectStore()
+  const engines = new EngineConnections({
+    ...({} as ConstructorParameters<typeof EngineConnections>[0]),
+    clusterConnections,
+    namespaces: new ObjectStore(),
+    embedded: { name: "default", engine },
+    runtime: {
+      clock: { now: () => 0 },
+      log: silent,
+      timers: { after: () => () => {} },
+      stopwatch: () => 0,
+      random: () => 0,
+    },
+  })
+  const ref = { kind: "ClusterConnection", name: "default" } as const
+  const declare = (allowedNamespaces?: object) =>
+    clusterConnections.set({
+      metadata: { name: "default" },
+      spec: { baseURL: "https://engine.example", tokenSecretRef: { name: "engine" }, allowedNamespaces },
+    })
+  declare({ matchNames: ["team"] })
+  expect(await engines.connect(ref, "team", signal)).toEqual({ engine })
+  expect(await engines.connect(ref, undefined, signal)).toEqual({ engine })
+  expect(await reasonOf(engines.connect(ref, "other", signal))).toBe("stalled NamespaceNotAllowed")
+  declare()
+  expect(await reasonOf(engines.connect(ref, "team", signal))).toBe("stalled NamespaceNotAllowed")
+})
+
+test.each([
+  { answer: "a page for every path", body: "<html></html>", status: 200 },
+  { answer: "404 for every path", body: '{"errors":[]}', status: 404 },
+])("[F-K8] a server that is no Chancery and gives $answer is stalled NotAnEngine, and the log says so", async (row) => {
+  const server = createServer((_request, response) => void response.writeHead(row.status).end(row.body))
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve))
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  await using engine = await openEngine(`http://127.0.0.1:${port}`, { token: "abc", attempts: 1 })
+  const logged: unknown[] = []
+  const log = { ...silent, warn: (_text: string, facts: unknown) => void logged.push(facts) }
+  const engines = { client: async () => ({ engine }) }
+  const { reconcile } = reconcileConnections({ kind: "Connection", log, engines, referencesTo: () => 0 })
+  expect(await reasonOf(reconcile(connection(), visit))).toBe("stalled NotAnEngine")
+  expect(logged).toEqual([expect.objectContaining({ key: "team/default", reason: "NotAnEngine" })])
+})
+
+test("[F-K8] a closed port is told by its cause", async () => {
+  const server = createServer()
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => void server.close(resolve))
+  await using engine = await openEngine(`http://127.0.0.1:${port}`, { token: "abc", attempts: 1 })
+  const engines = { client: async () => ({ engine }) }
+  const { reconcile } = reconcileConnections({ kind: "Connection", log: silent, engines, referencesTo: () => 0 })
+  await expect(reconcile(connection(), visit)).rejects.toThrow(
+    `http://127.0.0.1:${port} cannot be reached (ECONNREFUSED).`,
+  )
+})
+
+test.each([
+  { code: "ECONNREFUSED", is: "reconciling EngineUnavailable" },
+  { code: "EAI_AGAIN", is: "reconciling EngineUnavailable" },
+  { code: "UND_ERR_CONNECT_TIMEOUT", is: "reconciling EngineUnavailable" },
+  { code: "ENOTFOUND", is: "stalled HostNotFound" },
+  { code: "DEPTH_ZERO_SELF_SIGNED_CERT", is: "stalled CertificateNotTrusted" },
+  { code: "SELF_SIGNED_CERT_IN_CHAIN", is: "stalled CertificateNotTrusted" },
+  { code: "UNABLE_TO_VERIFY_LEAF_SIGNATURE", is: "stalled CertificateNotTrusted" },
+  { code: "ERR_TLS_CERT_ALTNAME_INVALID", is: "stalled CertificateNotTrusted" },
+  { code: "CERT_HAS_EXPIRED", is: "stalled CertificateNotTrusted" },
+  { code: "ERR_SSL_WRONG_VERSION_NUMBER", is: "stalled NotAnEngine" },
+  { code: "HPE_INVALID_CONSTANT", is: "stalled NotAnEngine" },
+])("[F-K8] an engine that is not reached by $code is $is, with the cause in its message", async ({ code, is }) => {
+  const cause = Object.assign(new Error("no connection"), { code })
+  const told = refused(new EngineError("unavailable", `https://engine.example gave no answer (${code}).`, { cause }))
+  expect(await reasonOf(Promise.reject(told))).toBe(is)
+  expect(told.message).toContain(code)
+})
+
+test("[F-K4] an object that is being deleted uses a connection whose token is gone", async () => {
+  const { engines, opened, putSecret, put, dropSecret } = open()
+  putSecret("team/engine", { token: "abc" })
+  put(connection())
+  const { engine } = await engines.connect(own, "team", signal)
+  dropSecret("team/engine")
+  expect(await reasonOf(engines.connect(own, "team", signal))).toBe("stalled SecretMissing")
+  expect((await engines.connect(own, "team", signal, { isCleaningUp: true })).engine).toBe(engine)
+  expect(opened).toHaveLength(1)
 })

@@ -1,10 +1,10 @@
 // Whether an engine can be used: its address answers, and it takes the token for somebody's. A connection that objects use
 // stays until they are gone: they need it to clean up.
-import { type Engine, isEngineError } from "@chancery/engine"
+import { type Engine, isEngineError, type Runtime } from "@chancery/engine"
 import type { EngineConnections } from "./engine-connections.ts"
 import type { ConnectionRef } from "./kinds/connection-spec.ts"
 import { keyOf, type KubernetesObject, type ObjectKey, secondTime } from "./kubernetes-object.ts"
-import { type Outcome, type OwnStatus, pollMs, refused, stalled, waiting } from "./outcome.ts"
+import { type Outcome, type OwnStatus, pollMs, refused, stalled, Unsettled, waiting } from "./outcome.ts"
 import type { Reconciler, Visit } from "./reconciler.ts"
 
 export interface ConnectionsOptions {
@@ -12,11 +12,22 @@ export interface ConnectionsOptions {
   readonly engines: Pick<EngineConnections, "client">
   /** How many objects name this connection. */
   readonly referencesTo: (key: ObjectKey) => number
+  readonly log: Runtime["log"]
 }
 
 export const reconcileConnections = (options: ConnectionsOptions): Reconciler => ({
   finalizer: { name: "chancery.dev/in-use", needed: () => true },
-  reconcile: (object, visit) => reconcile(options, object, visit),
+  async reconcile(object, visit) {
+    try {
+      return await reconcile(options, object, visit)
+    } catch (error) {
+      if (error instanceof Unsettled) {
+        const { reason, message } = error.outcome.health
+        options.log.warn("a connection cannot be used", { kind: options.kind, key: keyOf(object), reason, message })
+      }
+      throw error
+    }
+  },
   async finalize(object) {
     const count = options.referencesTo(keyOf(object))
     if (count === 0) return undefined
@@ -31,7 +42,11 @@ async function reconcile(
 ): Promise<Outcome> {
   const { engine, organization } = await engines.client(kind, object, visit.signal)
   const before: Found = visit.quiet ? visit.status : {}
-  const found: Found = { ...before, ...(await answers(engine, organization, questionsOf(visit, organization))) }
+  const { baseURL } = object["spec"] as { readonly baseURL: string }
+  const found: Found = {
+    ...before,
+    ...(await answers(engine, { organization, baseURL }, questionsOf(visit, organization))),
+  }
   const { apiVersion = "", tokenExpiresAt } = found
   const status: OwnStatus = {
     references: referencesTo(keyOf(object)),
@@ -59,13 +74,18 @@ interface Found {
 
 async function answers(
   engine: Engine,
-  organization: string | undefined,
+  { organization, baseURL }: { readonly organization: string | undefined; readonly baseURL: string },
   questions: ReadonlySet<Question>,
 ): Promise<Found> {
+  const stranger = () =>
+    stalled("NotAnEngine", `The server at ${baseURL} answers, and not as Chancery does; check baseURL.`)
   try {
-    const expiry = questions.has("token") ? { tokenExpiresAt: await expiryOf(engine) } : {}
+    // Whatever else answers has other words for all that comes after.
+    const version = questions.has("version") ? { apiVersion: await engine.discovery.apiVersion() } : {}
+    if (version.apiVersion === "") throw stranger()
+    const expiry = questions.has("token") ? { tokenExpiresAt: await expiryOf(engine, stranger) } : {}
     if (organization !== undefined && questions.has("organization")) await engine.organizations.get(organization)
-    return questions.has("version") ? { ...expiry, apiVersion: await engine.discovery.apiVersion() } : expiry
+    return { ...version, ...expiry }
   } catch (error) {
     if (isEngineError(error, "not-found"))
       throw stalled("OrganizationNotFound", `The token sees no organization ${organization ?? ""}.`)
@@ -78,12 +98,13 @@ async function answers(
 const shy = new WeakSet<Engine>()
 
 /** Tokens of any kind are known to the API of certificates, though not every one may look at itself. */
-async function expiryOf(engine: Engine): Promise<string | undefined> {
+async function expiryOf(engine: Engine, stranger: () => Unsettled): Promise<string | undefined> {
   if (!shy.has(engine)) {
     try {
       const { expiresAt } = await engine.serviceTokens.lookup("self")
       return expiresAt === null ? undefined : secondTime(expiresAt)
     } catch (error) {
+      if (isEngineError(error, "not-found")) throw stranger()
       if (!isEngineError(error, "forbidden")) throw error
       shy.add(engine)
     }
