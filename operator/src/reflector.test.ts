@@ -156,7 +156,8 @@ describe("a reflector", () => {
     await using it = open({ watches: [...failures, [added("a", "1"), endOfList("5"), "hangs"]] })
     await it.pass(10_000)
     expect(it.asked.length).toBeLessThan(6)
-    await it.pass(300_000)
+    // Every other time for pages.
+    await it.pass(600_000)
     expect(it.store.size).toBe(1)
   })
 
@@ -166,6 +167,25 @@ describe("a reflector", () => {
       watch: [new ApiError(422, "Invalid", "sendInitialEvents is forbidden")],
       afterMs: 1_000,
     },
+    {
+      why: "[F-K11] etcd refuses them: etcd 3.5.1 answers 200, and an ERROR event of code 500",
+      watch: [
+        {
+          type: "ERROR",
+          object: {
+            kind: "Status",
+            apiVersion: "v1",
+            metadata: {},
+            status: "Failure",
+            message: "etcdserver: mvcc: required revision is a future revision",
+            code: 500,
+          } as unknown as KubernetesObject,
+        },
+      ] as Script,
+      afterMs: 1_000,
+    },
+    { why: "[F-K11] the connection breaks", watch: [added("a", "1"), new Error("ECONNRESET")] as Script, afterMs: 1_000 },
+    { why: "[F-K11] the stream ends before the list does", watch: [added("a", "1")] as Script, afterMs: 1_000 },
     { why: "they never end (etcd before 3.4.31)", watch: [added("a", "1"), "hangs"] as Script, afterMs: 61_000 },
   ])("asks for pages in the place of streams where $why", async ({ watch, afterMs }) => {
     await using it = open({

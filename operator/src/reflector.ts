@@ -1,6 +1,6 @@
 // Keeps a store in step with the objects of one kind: a list, then what changes. Servers that can stream the list are asked
-// for a stream (WatchList), others for pages. A watch that ends goes on where it was; a server that no longer knows that point
-// (410) is asked for everything again, and only what differs is told.
+// for a stream (WatchList), others for pages, and so are those whose stream fails for whatever reason. A watch that ends goes
+// on where it was; a server that no longer knows that point (410) is asked for everything again, and only what differs is told.
 import type { ApiClient, WatchEvent } from "./api-client.ts"
 import { ApiError, type Changed } from "./cluster.ts"
 import { keyOf, type KubernetesObject, type ObjectKey, parseKey, type Resource } from "./kubernetes-object.ts"
@@ -38,6 +38,8 @@ export class Reflector {
   readonly #synced = Promise.withResolvers<void>()
   #hasSynced = false
   #streams = true
+  /** The last streamed list has failed. */
+  #pagesNext = false
   #resourceVersion: string | undefined
 
   constructor(options: ReflectorOptions) {
@@ -93,7 +95,9 @@ export class Reflector {
   }
 
   async #listAndWatch(signal: AbortSignal): Promise<void> {
-    if (this.#resourceVersion === undefined && this.#streams) return this.#streamList(signal)
+    const wantsPages = this.#pagesNext || !this.#streams
+    this.#pagesNext = false
+    if (this.#resourceVersion === undefined && !wantsPages) return this.#streamList(signal)
     if (this.#resourceVersion === undefined) await this.#listPages(signal)
     await this.#follow({ resourceVersion: this.#resourceVersion ?? "" }, signal)
   }
@@ -119,10 +123,16 @@ export class Reflector {
     try {
       await this.#follow(query, AbortSignal.any([signal, late.signal]), cancel)
     } catch (error) {
-      const refused = error instanceof ApiError && (error.status === 400 || error.status === 422)
-      if (signal.aborted || !(refused || late.signal.aborted)) throw error
+      // A list that is whole was followed by a watch, which ended in whatever way.
+      if (signal.aborted || this.#resourceVersion !== undefined) throw error
+      runtime.log.info("a streamed list has failed, so pages are asked for", {
+        resource: resource.plural,
+        error: String(error),
+      })
+      this.#pagesNext = true
+      // The server's own answer stays the same; without one nothing is known of what it can do.
+      if (!(error instanceof ApiError || late.signal.aborted)) throw error
       this.#streams = false
-      runtime.log.info("the server streams no lists, so pages are asked for", { resource: resource.plural })
     } finally {
       cancel()
     }
