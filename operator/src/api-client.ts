@@ -2,7 +2,7 @@
 // authenticates; its own requests are not used, because each opens a connection.
 import type { RequestOptions } from "node:https"
 import { isDeepStrictEqual } from "node:util"
-import type { KubeConfig } from "@kubernetes/client-node"
+import { type Cluster, KubeConfig } from "@kubernetes/client-node"
 import { Agent, type Dispatcher, request } from "undici"
 import { ApiError, type ApplyOptions, type StatusWrite } from "./cluster.ts"
 import {
@@ -76,7 +76,7 @@ export class ApiClient implements AsyncDisposable {
     const cluster = config.getCurrentCluster()
     if (cluster === null) throw new Error("the Kubernetes configuration names no cluster")
     if (cluster.proxyUrl) throw new Error("a cluster behind a proxy (proxy-url) cannot be reached")
-    this.#config = config
+    this.#config = cluster.server.startsWith("http:") ? withoutTls(config, cluster) : config
     this.#options = options
     this.#origin = cluster.server.replace(/\/+$/, "")
   }
@@ -302,6 +302,15 @@ export class ApiClient implements AsyncDisposable {
     const dispatcher = new Agent({ ...own, connections: connectionsMaximum })
     return { dispatcher, streaming: new Agent(own), headers, tls, readAt }
   }
+}
+
+/** kubectl takes http:// as it stands; the library does only where certificates are not to be verified, of which there are none. */
+function withoutTls(config: KubeConfig, cluster: Cluster): KubeConfig {
+  const { users, contexts, currentContext } = config
+  const plain = new KubeConfig()
+  const clusters = [{ ...cluster, skipTLSVerify: true }]
+  plain.loadFromOptions({ clusters, users, contexts, currentContext })
+  return plain
 }
 
 const definedMembers = (members: Tls): Tls =>
