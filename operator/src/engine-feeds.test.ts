@@ -20,9 +20,11 @@ async function setting(more: { readonly events?: { readonly on: boolean } } = {}
   })
   const changed: string[] = []
   const minded = new Set<string>()
+  const ended: unknown[] = []
+  const log = { ...silent, info: (_event: string, facts: unknown) => void ended.push(facts) }
   let stopwatch = 0
   const feeds = new EngineFeeds({
-    runtime: { ...systemRuntime(silent), stopwatch: () => stopwatch },
+    runtime: { ...systemRuntime(log), stopwatch: () => stopwatch },
     ownRequests: "operator-one-",
     changed(id) {
       changed.push(id)
@@ -41,6 +43,8 @@ async function setting(more: { readonly events?: { readonly on: boolean } } = {}
     feeds,
     changed,
     minded,
+    /** Of feeds that were refused or have come to their end. */
+    ended,
     asked: () => asked,
     pass: (ms: number) => void (stopwatch += ms),
     need: () => feeds.need({ engine, url: server.url }, "acme"),
@@ -82,29 +86,36 @@ test("of workspaces that nobody minds nothing is kept", async () => {
   expect(sorted(feeds.taken(id))).toEqual([])
 })
 
-test("a feed that is refused is asked for again, but not at once", async () => {
-  const { need, asked, pass } = await setting({ events: { on: false } })
+test("[F-T1] a feed that is refused is asked for again, but not at once", async () => {
+  const { need, asked, pass, ended } = await setting({ events: { on: false } })
   need()
-  await expect.poll(asked).toBe(1)
-  await new Promise((resolve) => void setTimeout(resolve, 50))
+  await expect.poll(() => ended).toHaveLength(1)
+  expect(asked()).toBe(1)
   need()
   need()
   expect(asked()).toBe(1)
   pass(300_000)
-  // Nobody tells when the refusal has arrived; until then it counts as being followed.
-  await expect
-    .poll(() => {
-      need()
-      return asked()
-    })
-    .toBe(2)
+  need()
+  await expect.poll(() => ended).toHaveLength(2)
+  expect(asked()).toBe(2)
 })
 
-test("what is asked of an engine in this process is not followed, and nothing is after the end", async () => {
-  const { world, feeds, need, following } = await setting()
-  feeds.need({ engine: world.engine }, "acme")
+test("[F-T1] what is asked of an engine in this process is not followed, and nothing is after the end", async () => {
+  const followed: string[] = []
+  // Follows as soon as it is called.
+  const engine = {
+    events: {
+      async follow(organization: string) {
+        followed.push(organization)
+        return (async function* () {})()
+      },
+    },
+  } as unknown as Engine
+  const feeds = new EngineFeeds({ runtime: systemRuntime(silent), ownRequests: "", changed: () => true })
+  feeds.need({ engine }, "embedded")
+  feeds.need({ engine, url: "https://engine.example" }, "acme")
+  expect(followed).toEqual(["acme"])
   feeds.stop()
-  need()
-  await new Promise((resolve) => void setTimeout(resolve, 50))
-  expect(following()).toBe(0)
+  feeds.need({ engine, url: "https://engine.example" }, "other")
+  expect(followed).toEqual(["acme"])
 })

@@ -1,12 +1,40 @@
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import { expect, onTestFinished, test } from "vitest"
-import { systemRuntime } from "../runtime.ts"
+import { systemRuntime, type Timers } from "../runtime.ts"
 import { followFolder } from "./followed-folder.ts"
 
 const lamp = (name: string) => `kind: Lamp\nmetadata: {name: ${name}}\n`
+
+/** The pauses in which a folder comes to rest, which a test can hold; all others pass by themselves. */
+function gatedTimers(timers: Timers) {
+  const gated: readonly number[] = [100, 750]
+  const held: { readonly delayMs: number; readonly work: () => void }[] = []
+  let isClosed = false
+  const gate: Timers = {
+    after(delayMs, work) {
+      if (!isClosed || !gated.includes(delayMs)) return timers.after(delayMs, work)
+      const pause = { delayMs, work }
+      held.push(pause)
+      return () => void held.splice(held.indexOf(pause) >>> 0, 1)
+    },
+  }
+  return {
+    gate,
+    close: () => void (isClosed = true),
+    /** Once such a pause has begun: how long it would be. */
+    async pausing(): Promise<number | undefined> {
+      await expect.poll(() => held.length).toBe(1)
+      return held[0]?.delayMs
+    },
+    release: () => held.shift()?.work(),
+    open() {
+      isClosed = false
+      for (const { work } of held.splice(0)) work()
+    },
+  }
+}
 
 async function following(files: Readonly<Record<string, string>>, options: { readonly pollMs?: number } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "chancery-followed-"))
@@ -17,10 +45,17 @@ async function following(files: Readonly<Record<string, string>>, options: { rea
   const seen: string[][] = []
   const complaints: string[] = []
   const log = { debug() {}, info() {}, warn() {}, error: (event: string) => void complaints.push(event) }
+  const runtime = systemRuntime(log)
+  const pauses = gatedTimers(runtime.timers)
+  let looks = 0
+  const stopwatch = () => {
+    looks += 1
+    return runtime.stopwatch()
+  }
   const ending = new AbortController()
   const over = followFolder(
     folder,
-    systemRuntime(log),
+    { ...runtime, stopwatch, timers: pauses.gate },
     async ({ manifests }) =>
       void seen.push(manifests.map(({ object }) => (object["metadata"] as { name: string }).name)),
     ending.signal,
@@ -28,11 +63,17 @@ async function following(files: Readonly<Record<string, string>>, options: { rea
   )
   onTestFinished(async () => {
     ending.abort()
+    pauses.open()
     await over
     await rm(folder, { recursive: true, force: true })
   })
   await expect.poll(() => seen.length).toBe(1)
-  return { folder, seen, complaints, path: (file: string) => join(folder, file) }
+  /** Until the folder has been looked at several times more. */
+  const looked = () => {
+    const until = looks + 8
+    return expect.poll(() => looks).toBeGreaterThan(until)
+  }
+  return { folder, seen, complaints, pauses, looked, path: (file: string) => join(folder, file) }
 }
 
 test("what is written is told as soon as it rests, whenever the next look would be", async () => {
@@ -46,7 +87,7 @@ test("what is written is told as soon as it rests, whenever the next look would 
   await expect.poll(() => seen.at(-1)).toEqual(["c", "d", "e"])
 })
 
-test("what is there is told at first, and what is written, once each", async () => {
+test("[F-T1] what is there is told at first, and what is written, once each", async () => {
   const { seen, path } = await following({ "a.yaml": lamp("a") })
   await writeFile(path("a.yaml"), lamp("b"))
   await expect.poll(() => seen).toEqual([["a"], ["b"]])
@@ -55,16 +96,18 @@ test("what is there is told at first, and what is written, once each", async () 
   await expect.poll(() => seen).toEqual([["a"], ["b"], ["b", "c"]])
   await rm(path("a.yaml"))
   await expect.poll(() => seen).toEqual([["a"], ["b"], ["b", "c"], ["c"]])
-  await sleep(600)
-  expect(seen).toHaveLength(4)
+  await writeFile(path("d.yaml"), lamp("d"))
+  await expect.poll(() => seen).toEqual([["a"], ["b"], ["b", "c"], ["c"], ["c", "d"]])
 })
 
-test("a file that an editor takes away and writes anew was never gone", async () => {
-  const { seen, path } = await following({ "a.yaml": lamp("a"), "b.yaml": lamp("b") })
+test("[F-T1] a file that an editor takes away and writes anew was never gone", async () => {
+  const { seen, path, pauses } = await following({ "a.yaml": lamp("a"), "b.yaml": lamp("b") })
+  pauses.close()
   await rm(path("a.yaml"))
-  await sleep(400)
+  expect(await pauses.pausing()).toBe(750)
   await writeFile(path("a.yaml.new"), lamp("c"))
   await rename(path("a.yaml.new"), path("a.yaml"))
+  pauses.open()
   await expect
     .poll(() => seen)
     .toEqual([
@@ -73,35 +116,41 @@ test("a file that an editor takes away and writes anew was never gone", async ()
     ])
 })
 
-test("what is written bit by bit is read once it is whole", async () => {
-  const { seen, path } = await following({ "a.yaml": lamp("a") })
-  for (let length = 1; length < 8; length += 1) {
+test("[F-T1] what is written bit by bit is read once it is whole", async () => {
+  const { seen, path, pauses } = await following({ "a.yaml": lamp("a") })
+  pauses.close()
+  for (let length = 7; length > 0; length -= 1) {
     await writeFile(path("a.yaml"), lamp("whole").slice(0, -length * 2))
-    await sleep(30)
+    expect(await pauses.pausing()).toBe(100)
+    // Looked at before the next bit, it would have come to rest.
+    await writeFile(path("a.yaml"), lamp("whole").slice(0, -length * 2 + 1))
+    pauses.release()
   }
+  await pauses.pausing()
   await writeFile(path("a.yaml"), lamp("whole"))
+  pauses.open()
   await expect.poll(() => seen.at(-1)).toEqual(["whole"])
   expect(seen).toEqual([["a"], ["whole"]])
 })
 
-test("nothing is read while git changes the working copy", async () => {
-  const { seen, path } = await following({ "a.yaml": lamp("a") })
+test("[F-T1] nothing is read while git changes the working copy", async () => {
+  const { seen, path, looked } = await following({ "a.yaml": lamp("a") })
   await mkdir(path(".git"))
   await writeFile(path(".git/index.lock"), "")
   await writeFile(path("a.yaml"), lamp("b"))
-  await sleep(1_000)
+  await looked()
   await writeFile(path("a.yaml"), lamp("c"))
   await rm(path(".git/index.lock"))
   await expect.poll(() => seen).toEqual([["a"], ["c"]])
 })
 
-test("a folder that is gone has said nothing, and is complained of once", async () => {
-  const { seen, folder, complaints } = await following({ "a.yaml": lamp("a") })
+test("[F-T1] a folder that is gone has said nothing, and is complained of once", async () => {
+  const { seen, folder, path, complaints, looked } = await following({ "a.yaml": lamp("a") })
   await rename(folder, `${folder}-away`)
   await expect.poll(() => complaints).toEqual(["the folder of manifests cannot be read"])
-  await sleep(600)
+  await looked()
   await rename(`${folder}-away`, folder)
-  await sleep(600)
-  expect(seen).toEqual([["a"]])
+  await writeFile(path("b.yaml"), lamp("b"))
+  await expect.poll(() => seen).toEqual([["a"], ["a", "b"]])
   expect(complaints).toHaveLength(1)
 })
