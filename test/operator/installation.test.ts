@@ -145,6 +145,14 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
         "nodeSelector.disk=ssd",
         "commonLabels.team=platform",
         "podAnnotations.a=b",
+        "podLabels.team=platform",
+        "clusterName=west",
+        "env[0].name=A",
+        "env[0].value=b",
+        "volumes[0].name=ca",
+        "volumes[0].configMap.name=ca",
+        "volumeMounts[0].name=ca",
+        "volumeMounts[0].mountPath=/etc/ca",
         "serviceAccount.annotations.a=b",
         "imagePullSecrets[0].name=registry",
         "tolerations[0].operator=Exists",
@@ -210,6 +218,44 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
     expect(made.filter(({ kind }) => kind === "PodDisruptionBudget")).toHaveLength(3)
   })
 
+  test("[F-K10] has the environment, volumes, labels, cluster name and ServiceAccount that its values say", async () => {
+    const made = await rendered(
+      "clusterName=west",
+      "env[0].name=NODE_EXTRA_CA_CERTS",
+      "env[0].value=/etc/ca/ca.crt",
+      "envFrom[0].secretRef.name=proxy",
+      "volumes[0].name=ca",
+      "volumes[0].configMap.name=ca",
+      "volumeMounts[0].name=ca",
+      "volumeMounts[0].mountPath=/etc/ca",
+      "podLabels.team=platform",
+      "serviceAccount.create=false",
+      "serviceAccount.name=shared",
+    )
+    const [deployment] = made.filter(({ kind }) => kind === "Deployment")
+    expect(deployment).toMatchObject({ spec: { template: { metadata: { labels: { team: "platform" } } } } })
+    expect(podsOf(made)[0]).toMatchObject({
+      serviceAccountName: "shared",
+      volumes: [{ name: "ca", configMap: { name: "ca" } }],
+      containers: [
+        {
+          env: [{ name: "NODE_EXTRA_CA_CERTS", value: "/etc/ca/ca.crt" }],
+          envFrom: [{ secretRef: { name: "proxy" } }],
+          volumeMounts: [{ name: "ca", mountPath: "/etc/ca" }],
+        },
+      ],
+    })
+    expect(podsOf(made)[0]?.containers[0].args).toContain("--cluster-name=west")
+    expect(made.filter(({ kind }) => kind === "ServiceAccount")).toEqual([])
+    const subjects = made.flatMap((manifest) => (manifest["subjects"] ?? []) as { readonly name: string }[])
+    expect(new Set(subjects.map(({ name }) => name))).toEqual(new Set(["shared"]))
+    // The selector of a Deployment cannot be changed.
+    expect(JSON.stringify(deployment?.["spec"] && (deployment["spec"] as { selector: object }).selector)).not.toContain("team")
+    const other = await rendered("serviceAccount.name=own", "embeddedEngine.enabled=true", "replicas=1", "volumes[0].name=x", "volumes[0].emptyDir.medium=Memory")
+    expect(other.filter(({ kind }) => kind === "ServiceAccount").map(({ metadata }) => metadata.name)).toEqual(["own"])
+    expect((podsOf(other)[0]?.["volumes"] as { name: string }[]).map(({ name }) => name)).toEqual(["data", "temporary", "x"])
+  })
+
   test("has a ServiceMonitor where one is asked for, which finds the metrics' Service", async () => {
     expect(base.some(({ kind }) => kind === "ServiceMonitor")).toBe(false)
     const made = await rendered("serviceMonitor.enabled=true", "serviceMonitor.labels.release=prometheus")
@@ -244,6 +290,9 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
     { values: "resources.limits.memory=lots", says: /memory/ },
     { values: "networkPolicy.egressPorts={70000}", says: /egressPorts/ },
     { values: "embeddedEngine.enabled=true", says: /replicas: 1/ },
+    { values: "clusterName=West", says: /clusterName/ },
+    { values: "env[0].value=x", says: /env/ },
+    { values: "serviceAccount.named=x", says: /named/ },
   ])("is refused with $values, in words that name it", async ({ values, says }) => {
     await expect(rendered(values)).rejects.toThrow(says)
   })

@@ -22,3 +22,9 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- if .digest -}}{{ .repository }}@{{ .digest }}{{- else -}}{{ .repository }}:{{ default $.Chart.AppVersion .tag }}{{- end -}}
 {{- end -}}
 {{- end -}}
+
+{{- define "chancery.serviceAccount" -}}
+{{- with .Values.serviceAccount -}}
+{{- default (ternary (include "chancery.name" $) "default" .create) .name -}}
+{{- end -}}
+{{- end -}}
