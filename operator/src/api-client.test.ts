@@ -54,7 +54,14 @@ test("[F-K11] a streamed list that is refused as an event with status 200 is ask
     url.searchParams.has("watch")
       ? {
           type: "ERROR",
-          object: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: "etcdserver", code: 500 },
+          object: {
+            kind: "Status",
+            apiVersion: "v1",
+            metadata: {},
+            status: "Failure",
+            message: "etcdserver",
+            code: 500,
+          },
         }
       : { metadata: { resourceVersion: "8" }, items: [{ metadata: { name: "tls", namespace: "team" } }] },
   )

@@ -184,7 +184,11 @@ describe("a reflector", () => {
       ] as Script,
       afterMs: 1_000,
     },
-    { why: "[F-K11] the connection breaks", watch: [added("a", "1"), new Error("ECONNRESET")] as Script, afterMs: 1_000 },
+    {
+      why: "[F-K11] the connection breaks",
+      watch: [added("a", "1"), new Error("ECONNRESET")] as Script,
+      afterMs: 1_000,
+    },
     { why: "[F-K11] the stream ends before the list does", watch: [added("a", "1")] as Script, afterMs: 1_000 },
     { why: "they never end (etcd before 3.4.31)", watch: [added("a", "1"), "hangs"] as Script, afterMs: 61_000 },
   ])("asks for pages in the place of streams where $why", async ({ watch, afterMs }) => {

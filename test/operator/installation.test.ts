@@ -250,10 +250,22 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
     const subjects = made.flatMap((manifest) => (manifest["subjects"] ?? []) as { readonly name: string }[])
     expect(new Set(subjects.map(({ name }) => name))).toEqual(new Set(["shared"]))
     // The selector of a Deployment cannot be changed.
-    expect(JSON.stringify(deployment?.["spec"] && (deployment["spec"] as { selector: object }).selector)).not.toContain("team")
-    const other = await rendered("serviceAccount.name=own", "embeddedEngine.enabled=true", "replicas=1", "volumes[0].name=x", "volumes[0].emptyDir.medium=Memory")
+    expect(JSON.stringify(deployment?.["spec"] && (deployment["spec"] as { selector: object }).selector)).not.toContain(
+      "team",
+    )
+    const other = await rendered(
+      "serviceAccount.name=own",
+      "embeddedEngine.enabled=true",
+      "replicas=1",
+      "volumes[0].name=x",
+      "volumes[0].emptyDir.medium=Memory",
+    )
     expect(other.filter(({ kind }) => kind === "ServiceAccount").map(({ metadata }) => metadata.name)).toEqual(["own"])
-    expect((podsOf(other)[0]?.["volumes"] as { name: string }[]).map(({ name }) => name)).toEqual(["data", "temporary", "x"])
+    expect((podsOf(other)[0]?.["volumes"] as { name: string }[]).map(({ name }) => name)).toEqual([
+      "data",
+      "temporary",
+      "x",
+    ])
   })
 
   test("has a ServiceMonitor where one is asked for, which finds the metrics' Service", async () => {

@@ -119,7 +119,25 @@ const certificateCases: readonly Case[] = [
     says: /ipAddresses must be IPv4 or IPv6 addresses/,
   },
   { why: "a URI that is none", spec: { ...web, uris: ["www.example.com"] }, says: /uris must be URIs with a scheme/ },
-  { why: "a mailbox without @", spec: { ...web, emailAddresses: ["ops"] }, says: /emailAddresses must have an @/ },
+  {
+    why: "[F-K6] a URI outside ASCII",
+    spec: { ...web, uris: ["https://example.com/größe"] },
+    says: /uris must be URIs with a scheme, in ASCII/,
+  },
+  {
+    why: "a mailbox without @",
+    spec: { ...web, emailAddresses: ["ops"] },
+    says: /emailAddresses must be ASCII before the @/,
+  },
+  {
+    why: "[F-K6] a mailbox outside ASCII",
+    spec: { ...web, emailAddresses: ["jürgen@example.com"] },
+    says: /emailAddresses must be ASCII before the @/,
+  },
+  {
+    why: "[F-K6] internationalized domain names",
+    spec: { ...web, dnsNames: ["bücher.example"], emailAddresses: ["ops@bücher.example"] },
+  },
   {
     why: "an other name of no identifier",
     spec: { ...web, otherNames: [{ oid: "upn", utf8Value: "a" }] },
@@ -384,7 +402,6 @@ describe.skipIf(cluster === undefined).each(kinds)("the kind $kind.kind", ({ kin
 
 describe.skipIf(cluster === undefined)("once it is made", () => {
   test.each([
-    { kind: certificate, spec: web, change: { secretName: "other-tls" }, says: /secretName cannot be changed/ },
     { kind: certificateRole, spec: ca, change: { mount: "other" }, says: /mount cannot be changed/ },
     { kind: certificateRole, spec: ca, change: { name: "other" }, says: /name cannot be changed/ },
     {
