@@ -39,6 +39,7 @@ function open({ shard, mirror = true, finalizes = false }: Setting = {}) {
   const happenings: Happening[] = []
   const held: string[] = []
   let version = 100
+  let finalizersRejection: ApiError | undefined
   let answer: (object: KubernetesObject, visit: Visit) => Promise<Outcome> = async () => ready
   let goodbye: (object: KubernetesObject) => Promise<Outcome | undefined> = async () => undefined
   const reconciler: Reconciler = {
@@ -72,6 +73,7 @@ function open({ shard, mirror = true, finalizes = false }: Setting = {}) {
         return wrote({ ...object, status })
       },
       async setFinalizers(_resource, object, finalizers) {
+        if (finalizersRejection !== undefined) throw finalizersRejection
         held.push(finalizers.join())
         return wrote({ ...object, metadata: { ...object.metadata, finalizers } })
       },
@@ -103,6 +105,7 @@ function open({ shard, mirror = true, finalizes = false }: Setting = {}) {
     metrics,
     object,
     put,
+    rejectFinalizers: (rejection: ApiError) => void (finalizersRejection = rejection),
     answerWith: (next: typeof answer) => (answer = next),
     partWith: (next: typeof goodbye) => (goodbye = next),
     async pass(milliseconds: number) {
@@ -463,5 +466,31 @@ test("what is merely put off is no failure, and nothing is written", async () =>
   expect(it.writes).toEqual([])
   const { text } = await it.metrics.expose()
   expect(text).not.toContain("controller_runtime_reconcile_errors_total{")
+  await it.end()
+})
+
+test.each([
+  { why: "a look", finalizes: false },
+  { why: "the finalizer", finalizes: true },
+])("[F-K1] a request of $why that the API server rejects is told in the status and an event", async ({ finalizes }) => {
+  const it = open({ finalizes })
+  const rejected = new ApiError(403, "Forbidden", 'secrets "tls" is forbidden')
+  if (finalizes) it.rejectFinalizers(rejected)
+  else
+    it.answerWith(async () => {
+      throw rejected
+    })
+  it.put(it.object())
+  await it.pass(0)
+  expect(it.writes.at(-1)?.conditions).toMatchObject([
+    { type: "Ready", status: "False", reason: "RequestRejected" },
+    { type: "Stalled", status: "True", reason: "RequestRejected" },
+  ])
+  expect(it.writes.at(-1)?.conditions[0]?.message).toContain('secrets "tls" is forbidden')
+  expect(it.happenings).toMatchObject([{ type: "Warning", reason: "RequestRejected" }])
+  // It is tried again, after pauses that grow.
+  const looks = it.looks.length
+  await it.pass(60_000)
+  if (!finalizes) expect(it.looks.length).toBeGreaterThan(looks)
   await it.end()
 })

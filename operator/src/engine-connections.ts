@@ -58,7 +58,7 @@ interface Access {
   readonly anywhere: boolean
 }
 
-export interface ConnectionUse {
+interface ConnectionUse {
   /** The object that needs it is being deleted. */
   readonly isCleaningUp?: boolean
 }

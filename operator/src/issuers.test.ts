@@ -1,12 +1,14 @@
 // Issuers that offer ACME, with a real engine and objects in memory.
 import { openWorld } from "@chancery/engine/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { ApiError } from "./cluster.ts"
 import type { StoredCondition } from "./conditions.ts"
 import { connectionOf } from "./controllers.ts"
 import { clusterIssuer, issuer } from "./kinds/issuer.ts"
 import { configMaps, type KubernetesObject, type Resource, secrets } from "./kubernetes-object.ts"
 import { reconcileIssuers } from "./issuers.ts"
 import { ObjectStore } from "./object-store.ts"
+import { Unsettled } from "./outcome.ts"
 import type { Visit } from "./reconciler.ts"
 
 const headers = ["Location", "Replay-Nonce", "Link", "Retry-After"]
@@ -37,11 +39,14 @@ async function setting(mount: string, { address = `https://ca.example.com/v1/${m
   })
   const engine = { pki: pkiOf, acme: (path: string) => world.engine.acme(path) } as unknown as typeof world.engine
   let isWritable = true
+  let rejection: ApiError | undefined
   const { reconcile } = reconcileIssuers({
     kind: "Issuer",
     cluster: {
       get: async (resource, key) => storeOf(resource).get(key),
-      async apply(resource, object) {
+      async apply(resource, object, _manager, { dryRun = false } = {}) {
+        if (rejection !== undefined) throw rejection
+        if (dryRun) return object
         if (!isWritable) throw new Error("forbidden")
         storeOf(resource).set(object)
         return object
@@ -75,6 +80,7 @@ async function setting(mount: string, { address = `https://ca.example.com/v1/${m
     secret: (name: string) => storeOf(secrets).get(`team/${name}`),
     bindings: () => world.engine.acme(mount).eab.list(),
     forbid: () => void (isWritable = false),
+    reject: (message: string) => void (rejection = new ApiError(403, "Forbidden", message)),
     look: (object: KubernetesObject, besides: Partial<Visit> = {}) => reconcile(object, { ...visit, ...besides }),
   }
 }
@@ -129,6 +135,26 @@ test("a token whose Secret could not be written is taken back", async () => {
   forbid()
   await expect(look(make("ca", { eabSecretName: "eab" }))).rejects.toThrow("forbidden")
   expect(await bindings()).toEqual([])
+})
+
+test("[F-K1] a Secret for a token that the API server rejects is told, and no token is made for it", async () => {
+  const { make, look, bindings, reject } = await setting("rejected")
+  reject("exceeded quota: few")
+  const { health, conditions } = await look(make("ca", { eabSecretName: "eab" }))
+  expect([health.is, told(conditions)]).toEqual(["ready", ["AcmeOffered=False SecretRejected"]])
+  expect(conditions?.[0]?.message).toContain("exceeded quota: few")
+  expect(await bindings()).toEqual([])
+})
+
+test("[F-K1] a ConfigMap for the authority that the API server rejects is told", async () => {
+  const { make, look, reject } = await setting("chain-rejected")
+  const object = make("ca", {})
+  reject("no more ConfigMaps")
+  const spec = { ...(object["spec"] as object), caChainConfigMap: "chain" }
+  const error: unknown = await look({ ...object, spec }).catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(Unsettled)
+  expect((error as Unsettled).outcome.health).toMatchObject({ is: "stalled", reason: "ConfigMapRejected" })
+  expect(String(error)).toContain("no more ConfigMaps")
 })
 
 test("what is in the way of ACME is told, and certificates are issued all the same", async () => {

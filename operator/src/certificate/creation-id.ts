@@ -11,7 +11,7 @@ export const metadataOf = (creationId: string): string => Buffer.from(creationId
 /** More than a Certificate leaves behind. */
 const foundMaximum = 100
 
-export interface FoundCertificate {
+interface FoundCertificate {
   readonly serialNumber: string
   readonly notAfter: number
 }

@@ -61,7 +61,7 @@ export interface Issuance {
   readonly rehearse: (key: PrivateKey | undefined) => Promise<void>
 }
 
-export interface FailureCause {
+interface FailureCause {
   /** A certificate that was issued and is not used. */
   readonly discarded?: EarlierCertificate
   /** No answer came, so that a certificate may have been issued. */

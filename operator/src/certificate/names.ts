@@ -156,7 +156,7 @@ function purposesOf(usages: readonly string[]): { readonly basic: readonly KeyUs
 }
 
 /** What a spec asks for, beside what a certificate or a role has instead. */
-export interface Difference {
+interface Difference {
   /** A member of the spec. */
   readonly field: string
   readonly wanted: readonly string[]

@@ -71,7 +71,7 @@ function shellOf(
 }
 
 /** What a Secret is made of before there is a certificate. */
-export interface RehearsalData {
+interface RehearsalData {
   /** Undefined if the engine makes it. */
   readonly key: PrivateKey | undefined
   /** DER: the issuer's certificates stand for those to come. */

@@ -19,7 +19,7 @@ import { OwnWrites } from "../own-writes.ts"
 const key = "team/web"
 const dayMs = 86_400_000
 
-export interface Status {
+interface Status {
   readonly serialNumber?: string
   readonly notAfter?: string
   readonly revision?: number

@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { type Engine, EngineError, isEngineError } from "@chancery/engine"
 import { openWorld } from "@chancery/engine/testing"
+import type { ApiError } from "../cluster.ts"
 import { DirectoryCluster } from "../directory/directory-cluster.ts"
 import { workspace } from "../kinds/workspace.ts"
 import { configMaps, type KubernetesObject, placeOf, type Resource, secrets } from "../kubernetes-object.ts"
@@ -14,6 +15,7 @@ import { type Outcome, type OwnStatus, Unsettled } from "../outcome.ts"
 import { managedSelector } from "../own-objects.ts"
 import { OwnWrites } from "../own-writes.ts"
 import type { Visit } from "../reconciler.ts"
+import type { PublicationParts } from "../workspace/output-publication.ts"
 import { reconcileWorkspaces, workspaceIdOf } from "../workspace/workspaces.ts"
 
 /** What happens to a call: it is let through, or never arrives, or its answer never does; or it is refused in this way. */
@@ -74,13 +76,23 @@ export async function openWorkspaces() {
       .whenSynced()
   }
   const storeOf = (resource: Resource): ObjectStore => stores.get(resource) ?? new ObjectStore()
+  let rejects: (resource: Resource, object: KubernetesObject) => ApiError | undefined = () => undefined
+  const rejecting: PublicationParts["cluster"] = {
+    get: (...args) => cluster.get(...args),
+    delete: (...args) => cluster.delete(...args),
+    async apply(...args) {
+      const rejection = rejects(args[0], args[1])
+      if (rejection !== undefined) throw rejection
+      return cluster.apply(...args)
+    },
+  }
 
   /** One object and the frame around it. */
   function open(name: string, spec: Record<string, unknown>, fateOf?: (call: string) => Fate) {
     const { proxied, calls } = overheard(engine, fateOf)
     const store = new ObjectStore({ workspaceId: workspaceIdOf })
     const reconciler = reconcileWorkspaces({
-      cluster,
+      cluster: rejecting,
       storeOf,
       writes,
       named: (resource) => ({ get: (key) => cluster.get(resource, key) }),
@@ -197,5 +209,7 @@ export async function openWorkspaces() {
     throw new Error("the outputs were never read")
   }
   const closing = opening.move()
-  return { engine, cluster, open, putState, [Symbol.asyncDispose]: () => closing.disposeAsync() }
+  /** Why the API server rejects a write from now on. */
+  const reject = (next: typeof rejects) => void (rejects = next)
+  return { engine, cluster, open, putState, reject, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }

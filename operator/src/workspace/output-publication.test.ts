@@ -1,5 +1,6 @@
 import { EngineError } from "@chancery/engine"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { ApiError } from "../cluster.ts"
 import { configMaps, type KubernetesObject, type Resource, secrets } from "../kubernetes-object.ts"
 import { type Fate, openWorkspaces, type WorkspacesStage } from "../testing/workspaces-stage.ts"
 import { contentBytesMaximum } from "./output-layout.ts"
@@ -240,4 +241,25 @@ test("an engine that does not answer is asked again, as it always is", async () 
   fate = "done"
   expect(await it.look()).toBe("Available")
   expect(await published("unanswered-outputs")).toEqual([{ a: "2" }, {}])
+})
+
+test.each([
+  { resource: configMaps, reason: "ConfigMapRejected" },
+  { resource: secrets, reason: "SecretRejected" },
+])("[F-K1] outputs whose $resource.kind the API server rejects are told, with its words and an event", async (row) => {
+  const name = `rejected-${row.resource.plural}`
+  const { it, id } = await opened(name)
+  await stage.putState(id, 1, { region: output("eu"), password: output("s3cret", true) })
+  stage.reject((resource, object) =>
+    resource === row.resource && object.metadata.name === `${name}-outputs`
+      ? new ApiError(403, "Forbidden", "exceeded quota: few")
+      : undefined,
+  )
+  expect(await it.look()).toBe("Available")
+  expect(it.condition("OutputsPublished")).toBe(`False ${row.reason}`)
+  expect(it.message("OutputsPublished")).toContain("exceeded quota: few")
+  expect(it.happened).toContain(row.reason)
+  stage.reject(() => undefined)
+  await it.look()
+  expect(it.condition("OutputsPublished")).toBe("True OutputsPublished")
 })
