@@ -144,7 +144,10 @@ class Certificates {
           ? await this.#repair(one, good, trigger)
           : await this.#attempt(one, known, trigger)
     const isWell = failure === undefined && unreadiness(facts()) === undefined
-    if (isWell) one.memory.good = one.secret
+    if (isWell) {
+      one.memory.good = one.secret
+      one.memory.rejectedVersion = undefined
+    }
     const problems = isWell ? await this.#keepUp(one, trigger !== undefined) : []
     return this.#outcome(one, { trigger, failure, trust, problems, unready: unreadiness(facts()) })
   }
@@ -281,6 +284,8 @@ class Certificates {
   #failed(one: Case, { health, discarded, isOutcomeUnknown }: IssuanceFailed): Failure {
     const { memory, visit } = one
     memory.lastFailure = health.message
+    // The Secret is not what failed.
+    memory.rejectedVersion = undefined
     if (isOutcomeUnknown) memory.searchedRevision = undefined
     if (discarded !== undefined) {
       one.memory.discarded.push(discarded)

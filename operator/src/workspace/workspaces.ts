@@ -370,7 +370,8 @@ async function finalize(
     await visit.record({ type: "Normal", reason: "Deleted", note: `Deleted the workspace ${known}.` })
     return undefined
   } catch (error) {
-    throw isEngineError(error) ? refused(error) : error
+    if (!isEngineError(error)) throw error
+    throw error.code === "unauthenticated" ? withPatch(refused(error), object) : refused(error)
   }
 }
 
@@ -380,16 +381,22 @@ async function connectedToDelete(
   spec: WorkspaceObjectSpec,
   visit: Visit,
 ): Promise<Connected> {
-  const { name, namespace = "" } = object.metadata
   try {
-    return await engines.connect(spec.connectionRef, namespace, visit.signal, { isCleaningUp: true })
+    return await engines.connect(spec.connectionRef, object.metadata.namespace ?? "", visit.signal, {
+      isCleaningUp: true,
+    })
   } catch (error) {
-    if (!(error instanceof Unsettled)) throw error
-    const { health } = error.outcome
-    const patch = `kubectl patch workspaces.chancery.dev ${name} -n ${namespace} --type merge -p '{"spec":{"deletionPolicy":"Retain"}}'`
-    const message = `${health.message} It is needed to delete the workspace; to let the object go and keep the workspace: ${patch}`
-    throw new Unsettled({ ...error.outcome, health: { ...health, message } })
+    throw error instanceof Unsettled ? withPatch(error, object) : error
   }
+}
+
+/** Adds the command that lets the object go and keeps the workspace. */
+function withPatch(error: Unsettled | Postponed, { metadata: { name, namespace = "" } }: KubernetesObject): Error {
+  if (!(error instanceof Unsettled)) return error
+  const { health } = error.outcome
+  const patch = `kubectl patch workspaces.chancery.dev ${name} -n ${namespace} --type merge -p '{"spec":{"deletionPolicy":"Retain"}}'`
+  const message = `${health.message} It is needed to delete the workspace; to let the object go and keep the workspace: ${patch}`
+  return new Unsettled({ ...error.outcome, health: { ...health, message } })
 }
 
 /** One whose creation was begun, and whose id nobody has learnt. */
