@@ -206,7 +206,8 @@ describe("a Secret that another writer changes", () => {
   const foreignKey = async () => {
     await using other = await openCertificate({})
     await other.look()
-    return (other.secret()?.["data"] as Record<string, string>)["tls.key"] ?? ""
+    const data = (other.secret()?.["data"] ?? {}) as Readonly<Record<string, string>>
+    return data["tls.key"] ?? ""
   }
 
   test("[F-K5] once is put back as it was, with the same certificate", async () => {

@@ -87,7 +87,7 @@ describe.skipIf(programs === undefined)("certificates that live long in a cluste
   })
 
   test("[F-K4] are revoked when they are deleted, if so wished, and then their Certificate goes", async () => {
-    const { certificate, wait, waitAll, secret, crt: shown, kubectl, issuer } = await setUp("deleted")
+    const { certificate, waitAll, secret, crt: shown, kubectl, issuer } = await setUp("deleted")
     await apply(
       issuer("other"),
       certificate("web", { revocationPolicy: { onDelete: true } }),

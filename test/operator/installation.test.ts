@@ -261,7 +261,7 @@ describe.skipIf(cluster === undefined || found === undefined)("an installation",
       "volumes[0].emptyDir.medium=Memory",
     )
     expect(other.filter(({ kind }) => kind === "ServiceAccount").map(({ metadata }) => metadata.name)).toEqual(["own"])
-    expect((podsOf(other)[0]?.["volumes"] as { name: string }[]).map(({ name }) => name)).toEqual([
+    expect(((podsOf(other)[0]?.["volumes"] ?? []) as { name: string }[]).map(({ name }) => name)).toEqual([
       "data",
       "temporary",
       "x",

@@ -143,11 +143,16 @@ export async function openCertificate(spec: object, role: object = {}) {
     metadata: { name: "web", namespace: "team", creationTimestamp: "2026-01-01T00:00:00Z" },
     spec: { secretName: "tls", issuerRef: { name: "ca" }, dnsNames: ["www.example.com"], ...spec },
   })
-  const statusOf = () => (storeOf(certificate).get(key)?.["status"] ?? {}) as Status
+  const present = (): KubernetesObject => {
+    const object = storeOf(certificate).get(key)
+    if (object === undefined) throw new Error(`there is no Certificate ${key}`)
+    return object
+  }
+  const statusOf = () => (present()["status"] ?? {}) as Status
 
   /** One look, and the status that the frame would write. */
   async function look(): Promise<Outcome> {
-    const object = storeOf(certificate).get(key)!
+    const object = present()
     const { conditions: before = [], ...rest } = statusOf()
     const { nextAttemptTime: _, ...own } = rest
     const { observedGeneration: __, ...known } = own as Record<string, unknown>
@@ -197,7 +202,7 @@ export async function openCertificate(spec: object, role: object = {}) {
     loseAnswers: (lost: boolean) => void (isLost = lost),
     pass: (ms: number) => void (now += ms),
     edit(change: object) {
-      const object = storeOf(certificate).get(key)!
+      const object = present()
       const { generation = 1 } = object.metadata
       set(certificate, {
         ...object,
@@ -205,7 +210,7 @@ export async function openCertificate(spec: object, role: object = {}) {
         spec: { ...(object["spec"] as object), ...change },
       })
     },
-    finalize: async () => reconciler.finalize?.(storeOf(certificate).get(key)!, visit(statusOf())),
+    finalize: async () => reconciler.finalize?.(present(), visit(statusOf())),
     /** Another process takes over, which remembers nothing. */
     restart: () => void (reconciler = open()),
     /** Looks whenever the status says, for so long. */
