@@ -1,5 +1,6 @@
 // An engine behind a socket: the app, everything around it, and an orderly end. The package's "./server".
 import { setTimeout as sleep } from "node:timers/promises"
+import type { JsonBounds } from "./core/json-bounds.ts"
 import type { MetricFamily } from "./core/metric-family.ts"
 import type { Runtime } from "./core/runtime.ts"
 import { systemRuntime } from "./core/runtime.ts"
@@ -33,6 +34,8 @@ export interface ServerOptions {
   /** Who may say, and where, from which address a request came; nobody unless given. */
   readonly proxies?: FrontOptions["proxies"]
   readonly bodyLimitBytes?: number
+  /** Of JSON in requests; `defaultJsonBounds` unless given. */
+  readonly jsonBounds?: JsonBounds
   /** Clients are asked to save their state this often during a long apply; 60 unless given, 0 for never. */
   readonly snapshotIntervalSeconds?: number
   readonly accessLog?: "off" | "debug" | "info"
@@ -53,12 +56,13 @@ export interface RunningServer {
 }
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { engine, runtime = systemRuntime(), publicUrl, bodyLimitBytes, snapshotIntervalSeconds } = options
+  const { engine, runtime = systemRuntime(), publicUrl, bodyLimitBytes, jsonBounds, snapshotIntervalSeconds } = options
   const app = createApp({
     engine,
     runtime,
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(bodyLimitBytes === undefined ? {} : { bodyLimitBytes }),
+    ...(jsonBounds === undefined ? {} : { jsonBounds }),
     ...(snapshotIntervalSeconds === undefined ? {} : { snapshotIntervalSeconds }),
   })
   const measured: Measured = {

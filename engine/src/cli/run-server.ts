@@ -71,6 +71,13 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
       ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
       ...(settings.rateLimit === "off" ? {} : { rateLimit: settings.rateLimit }),
       bodyLimitBytes: settings.bodyLimit,
+      jsonBounds: {
+        depth: settings.maxJsonDepth,
+        members: settings.maxJsonMembers,
+        elements: settings.maxJsonElements,
+        stringBytes: settings.maxJsonString,
+        values: settings.maxJsonValues,
+      },
       snapshotIntervalSeconds: settings.stateSnapshots === "off" ? 0 : settings.stateSnapshots / 1_000,
       shutdownDelayMs: settings.shutdownDelay,
       shutdownGraceMs: settings.shutdownGrace,

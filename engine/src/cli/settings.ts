@@ -4,6 +4,7 @@ import { z } from "zod"
 import { parseAuditTarget } from "../audit/audit-target.ts"
 import { parsePermittedAddresses } from "../client/address-guard.ts"
 import type { Edition } from "../core/edition.ts"
+import { defaultJsonBounds } from "../core/json-bounds.ts"
 import { parseTrustedProxies, proxyHeaders } from "../http/client-address.ts"
 import { type ListenAddress, parseListenAddress } from "../http/listen-address.ts"
 import { parseByteSize } from "./byte-size.ts"
@@ -203,6 +204,41 @@ export const settings = {
     schema: parsed((size) => within(parseByteSize(size), 1024, 2 ** 30)),
     default: "64MiB",
   }),
+  maxJsonDepth: setting({
+    placeholder: "<number>",
+    summary: "Maximum depth of arrays and objects inside of each other in the JSON of a request.",
+    expects: "a whole number from 20 to 10000",
+    schema: parsed((text) => within(parseCount(text), 20, 10_000)),
+    default: String(defaultJsonBounds.depth),
+  }),
+  maxJsonMembers: setting({
+    placeholder: "<number>",
+    summary: "Maximum number of members of one object in the JSON of a request, or of parameters in a form.",
+    expects: "a whole number from 100 to 1000000",
+    schema: parsed((text) => within(parseCount(text), 100, 1_000_000)),
+    default: String(defaultJsonBounds.members),
+  }),
+  maxJsonElements: setting({
+    placeholder: "<number>",
+    summary: "Maximum number of elements of one array in the JSON of a request.",
+    expects: "a whole number from 100 to 1000000",
+    schema: parsed((text) => within(parseCount(text), 100, 1_000_000)),
+    default: String(defaultJsonBounds.elements),
+  }),
+  maxJsonString: setting({
+    placeholder: "<size>",
+    summary: "Maximum length of one string in the JSON of a request; states in base64 may be as long as the body.",
+    expects: "a size from 1KiB to 1GiB, such as 1MiB",
+    schema: parsed((size) => within(parseByteSize(size), 1024, 2 ** 30)),
+    default: "1MiB",
+  }),
+  maxJsonValues: setting({
+    placeholder: "<number>",
+    summary: "Maximum number of values in the JSON of a request; arrays and objects count as values themselves.",
+    expects: "a whole number from 1000 to 10000000",
+    schema: parsed((text) => within(parseCount(text), 1_000, 10_000_000)),
+    default: String(defaultJsonBounds.values),
+  }),
   stateLimit: setting({
     placeholder: "<size>",
     summary: "The largest state that is taken at an upload address.",
@@ -386,6 +422,10 @@ function parseRateLimit(text: string): number | "off" | undefined {
 
 function parseConnections(text: string): number | undefined {
   return /^\d{1,4}$/.test(text) ? within(Number(text), 1, 1_000) : undefined
+}
+
+function parseCount(text: string): number | undefined {
+  return /^\d{1,8}$/.test(text) ? Number(text) : undefined
 }
 
 const readReplicasMaximum = 16

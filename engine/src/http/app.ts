@@ -5,6 +5,7 @@ import type { Context } from "hono"
 import type { AuditTrail } from "../core/audit.ts"
 import { anonymous, type Caller } from "../core/caller.ts"
 import { EngineError, badRequest, isEngineError, notFound, unauthenticated } from "../core/errors.ts"
+import { defaultJsonBounds, type JsonBounds, JsonBoundsError, parseBoundedJson } from "../core/json-bounds.ts"
 import { logFailure } from "../core/failure-log.ts"
 import { newUuid } from "../core/ids.ts"
 import type { Runtime } from "../core/runtime.ts"
@@ -16,7 +17,7 @@ import { bearerToken, tokenIn } from "./authenticate.ts"
 import { recordRequest } from "./record-request.ts"
 import { type App, type Exchange, isPkiPath, pathOf } from "./exchange.ts"
 import { createPkiApp } from "./pki-app.ts"
-import type { ApiRequest, ApiResponse, OpenRoute, Route } from "./route.ts"
+import type { ApiRequest, ApiResponse, BodyBounds, OpenRoute, Route } from "./route.ts"
 import { apiRoutes } from "./routes.ts"
 import { configurationUploadRoutes } from "./routes/configuration-versions.ts"
 import { discoveryRoutes } from "./routes/discovery.ts"
@@ -31,6 +32,8 @@ export interface AppOptions {
   /** Where clients reach this server; the request's own address when absent. */
   readonly publicUrl?: URL
   readonly bodyLimitBytes?: number
+  /** Of JSON in requests, checked before it is parsed. */
+  readonly jsonBounds?: JsonBounds
   /** 0 asks for no snapshots of the state during an apply. */
   readonly snapshotIntervalSeconds?: number
 }
@@ -98,7 +101,7 @@ const answer = (context: Context<Served>, route: Route, options: AppOptions): Pr
     recordRequest(trail, context.req.raw, context.env, caller)
     if (caller.kind === "service") throw unauthenticated()
     return route.handle(
-      Object.assign(requestOf(context, options), { engine: engine.as(caller, trail, context.env.requestId) }),
+      Object.assign(requestOf(context, options, route), { engine: engine.as(caller, trail, context.env.requestId) }),
     )
   })
 }
@@ -221,8 +224,12 @@ function tellCut(error: unknown, { runtime }: AppOptions, { requestId }: Exchang
   else logFailure(runtime.log, "warn", "answer cut short", { requestId, error })
 }
 
-function requestOf(context: Context<Served>, options: AppOptions): Omit<ApiRequest, "engine"> {
+function requestOf(context: Context<Served>, options: AppOptions, route: BodyBounds = {}): Omit<ApiRequest, "engine"> {
   const raw = context.req.raw
+  const limitBytes = Math.min(
+    options.bodyLimitBytes ?? defaultBodyLimitBytes,
+    route.bodyLimitBytes ?? Number.POSITIVE_INFINITY,
+  )
   if (context.req.url.includes("%00")) refuseUnstorable(context.req.param(), queryOf(context.req.url))
   let url: URL | undefined
   const absolute = () => (url ??= publicAddress(context.req.url, options.publicUrl))
@@ -238,9 +245,9 @@ function requestOf(context: Context<Served>, options: AppOptions): Omit<ApiReque
       return raw.headers
     },
     snapshotIntervalSeconds: options.snapshotIntervalSeconds ?? defaultSnapshotIntervalSeconds,
-    bytes: () => boundedBytes(context.req.raw, context.env, options.bodyLimitBytes ?? defaultBodyLimitBytes),
+    bytes: () => boundedBytes(context.req.raw, context.env, limitBytes),
     stream: () => context.env.body?.() ?? bodyStream(raw),
-    body: () => jsonBody(context, options.bodyLimitBytes ?? defaultBodyLimitBytes),
+    body: () => jsonBody(context, limitBytes, jsonBoundsOf(options, route)),
   }
 }
 
@@ -262,19 +269,23 @@ function publicAddress(address: string, publicUrl: URL | undefined): URL {
   return new URL(`${publicUrl.pathname.replace(/\/$/, "")}${url.pathname}${url.search}`, publicUrl.origin)
 }
 
-async function jsonBody(context: Context<Served>, limitBytes: number): Promise<unknown> {
+function jsonBoundsOf({ jsonBounds = defaultJsonBounds }: AppOptions, { longStrings }: BodyBounds): JsonBounds {
+  return longStrings === true ? { ...jsonBounds, stringBytes: Number.POSITIVE_INFINITY } : jsonBounds
+}
+
+async function jsonBody(context: Context<Served>, limitBytes: number, bounds: JsonBounds): Promise<unknown> {
   const bytes = await boundedBytes(context.req.raw, context.env, limitBytes)
   if (bytes.length === 0) return undefined
   const type = (context.req.header("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
   if (!mediaTypes.includes(type))
     throw new EngineError("unsupported-media-type", `Content-Type must be ${mediaTypes[0]}.`)
   try {
-    const document: unknown = JSON.parse(utf8.decode(bytes))
+    const document: unknown = parseBoundedJson(bytes, bounds)
     sentDocuments.set(context.env, document)
     return document
-  } catch {
-    throw badRequest("The body is not valid JSON in UTF-8.")
+  } catch (error) {
+    throw badRequest(
+      error instanceof JsonBoundsError ? `The body ${error.message}.` : "The body is not valid JSON in UTF-8.",
+    )
   }
 }
-
-const utf8 = new TextDecoder("utf-8", { fatal: true })

@@ -1,9 +1,11 @@
 // The certificate API under `/v1`: finds the mount or the auth method and the endpoint, turns the token into a caller, reads what
 // is said, and puts the envelope around what is answered.
+import { capabilitiesOn, permissionDenied } from "../core/access.ts"
 import { anonymous, type Caller } from "../core/caller.ts"
 import { badRequest, EngineError, isEngineError } from "../core/errors.ts"
 import type { Arrival } from "../core/generations.ts"
 import { uuidOf } from "../core/ids.ts"
+import { defaultJsonBounds, type JsonBounds } from "../core/json-bounds.ts"
 import type { Runtime } from "../core/runtime.ts"
 import { signingGroup } from "../core/timers.ts"
 import type { ServedEngine } from "../engine.ts"
@@ -29,15 +31,19 @@ import { type RecordedMount, RequestTrail } from "./pki-trail.ts"
 import { decoded, type FindRoute, type Found, routerOf } from "./pki-router.ts"
 import { acmeCorsHeaders, preflightHeaders } from "./pki/acme-cors.ts"
 import { pkiRoutes } from "./pki-routes.ts"
+import { smallBodyLimitBytes } from "./route.ts"
 import { systemRoutes } from "./system-routes.ts"
 
 export interface PkiAppOptions {
   readonly engine: ServedEngine
   readonly runtime: Runtime
+  readonly bodyLimitBytes?: number
+  readonly jsonBounds?: JsonBounds
 }
 
 const prefix = "/v1"
-const generalBodyLimitBytes = 32 * 1024 * 1024
+/** For bundles of certificates, keys and CRLs. */
+const mountBodyLimitBytes = 32 * 1024 * 1024
 /** Beginnings of the server's own addresses, which no mount and no auth method has. */
 const isSystem = ([root, below]: readonly string[]): boolean =>
   root === "sys" || (root === "auth" && (below === undefined || below === tokenMethodPath))
@@ -67,6 +73,8 @@ interface Part<R extends SystemRequest> {
   readonly mount: Mounted | undefined
   /** Below the mount or the method, or below `/v1`, as they stand in the address. */
   readonly segments: readonly string[]
+  /** Of endpoints that have none of their own. */
+  readonly bodyLimitBytes: number
   readonly complete: (request: SystemRequest) => R
 }
 
@@ -76,13 +84,20 @@ const findAuthRoute = Object.fromEntries(
   authMethodTypes.map((type) => [type, routerOf(authRoutes[type], `${prefix}/auth/:method`)]),
 ) as Readonly<Record<AuthMethodType, FindRoute<AuthRequest>>>
 
-export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
+export function createPkiApp(options: PkiAppOptions): ServePki {
+  const { engine, runtime, jsonBounds = defaultJsonBounds } = options
   const server = factsOf(engine, runtime)
 
   async function answered(visit: Visit, path: string): Promise<Response> {
     const segments = path.slice(prefix.length + 1).split("/")
     if (isSystem(segments))
-      return await served(visit, { find: findSystemRoute, mount: undefined, segments, complete: (one) => one })
+      return await served(visit, {
+        find: findSystemRoute,
+        mount: undefined,
+        segments,
+        bodyLimitBytes: smallBodyLimitBytes,
+        complete: (one) => one,
+      })
     if (segments[0] === "auth") return answeredByMethod(visit, segments.slice(1))
     const mounts = await engine.mountTable(visit.arrival)
     const found = mounts.resolve(segments.map((segment) => decoded(segment) ?? ""))
@@ -95,6 +110,7 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
       find: findPkiRoute,
       mount,
       segments: segments.slice(depth),
+      bodyLimitBytes: mountBodyLimitBytes,
       complete: (request) => Object.assign(request, { mount, pki: request.engine.pki(mount.path) }),
     })
   }
@@ -112,6 +128,7 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
       find: findAuthRoute[authMethod.type],
       mount: { ...authMethod, path: `auth/${authMethod.path}` },
       segments: segments.slice(depth),
+      bodyLimitBytes: smallBodyLimitBytes,
       complete: (request) => Object.assign(request, { authMethod }),
     })
   }
@@ -165,12 +182,19 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
     route: ApiRoute<R>,
     caller: Caller,
     params: Readonly<Record<string, string>>,
-    { complete, mount }: Part<R>,
+    part: Part<R>,
   ): Promise<Response> {
     const { request, exchange, dialect, query, trail } = visit
-    const { bodyLimitBytes = generalBodyLimitBytes, readOnly = false } = route
+    const { complete, mount } = part
+    const { readOnly = false } = route
+    const limitBytes = Math.min(
+      route.bodyLimitBytes ?? part.bodyLimitBytes,
+      options.bodyLimitBytes ?? Number.POSITIVE_INFINITY,
+    )
     const { requestId, remoteAddress } = exchange
-    const { document, json } = route.raw === true ? noDocument : await documentOf(visit, operation, bodyLimitBytes)
+    if (route.open !== true) assertMayWrite(caller, operation, part)
+    const bounds = { limitBytes, json: jsonBounds }
+    const { document, json } = route.raw === true ? noDocument : await documentOf(visit, operation, bounds)
     if (route.signs === true) await signingGroup()
     const changesNothing = readOnly || operation === "read" || operation === "list"
     trail.learn({ document, openRead: caller.kind === "anonymous" && changesNothing })
@@ -188,7 +212,7 @@ export function createPkiApp({ engine, runtime }: PkiAppOptions): ServePki {
       operation,
       document,
       json,
-      bytes: () => boundedBytes(request, exchange, bodyLimitBytes),
+      bytes: () => boundedBytes(request, exchange, limitBytes),
     })
     const response = await route.handle(complete(incoming))
     return await finished(
@@ -272,6 +296,23 @@ function helpAt<R extends SystemRequest>({ find, segments }: Part<R>, found: Fou
   if (found !== undefined) return pathHelp(segments.join("/"), found)
   const below = find.below(segments.at(-1) === "" ? segments.slice(0, -1) : segments)
   return below.length === 0 ? undefined : helpBelow(below)
+}
+
+/**
+ * Refuses a token that may change nothing at this path before the body is read. The service asks for the exact right; on system
+ * paths, some of which stand for others, it asks alone.
+ */
+function assertMayWrite<R extends SystemRequest>(caller: Caller, operation: Operation, part: Part<R>): void {
+  const { mount, segments } = part
+  if (mount === undefined || (operation !== "write" && operation !== "patch")) return
+  const names = segments.map((segment) => decoded(segment) ?? segment)
+  const path = [mount.path, ...(names.at(-1) === "" ? names.slice(0, -1) : names)].join("/")
+  // Names in auth methods are the same in either case, and rights on them are those of the lower one.
+  const mayWrite = [path, path.toLowerCase()].some((one) => {
+    const granted = capabilitiesOn(caller, one)
+    return operation === "patch" ? granted.has("patch") : granted.has("create") || granted.has("update")
+  })
+  if (!mayWrite) throw permissionDenied()
 }
 
 const noDocument: ReadDocument = { document: {} }

@@ -1,5 +1,6 @@
 // What a request of the certificate API says: one record of members, wherever they stand (pki-facts 0.2).
 import { badRequest, EngineError } from "../core/errors.ts"
+import { assertJsonBounds, type JsonBounds, JsonBoundsError } from "../core/json-bounds.ts"
 import type { Document } from "../wire/pki/parameters.ts"
 import { boundedBytes } from "./body.ts"
 import type { Exchange } from "./exchange.ts"
@@ -20,7 +21,7 @@ interface DocumentVisit {
 export async function documentOf(
   { request, query, exchange }: DocumentVisit,
   operation: Operation,
-  limitBytes: number,
+  { limitBytes, json }: { readonly limitBytes: number; readonly json: JsonBounds },
 ): Promise<ReadDocument> {
   if (operation !== "write" && operation !== "patch") return { document: ofPairs(query, ["list", "help"]) }
   const type = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
@@ -28,15 +29,21 @@ export async function documentOf(
     throw new EngineError("unsupported-media-type", `Content-Type must be ${mergePatch}`)
   const bytes = await boundedBytes(request, exchange, limitBytes)
   if (bytes.length === 0) return { document: {} }
+  const isForm = type === "application/x-www-form-urlencoded" && !beginsLikeJson(bytes)
+  try {
+    if (isForm) assertPairs(bytes, json)
+    else assertJsonBounds(bytes, json)
+  } catch (error) {
+    if (error instanceof JsonBoundsError) throw badRequest(`the body ${error.message}`)
+    throw error
+  }
   let body: string
   try {
     body = utf8.decode(bytes)
   } catch {
     throw badRequest("the body is not text in UTF-8")
   }
-  // curl says form for whatever it is given, so what begins like JSON is JSON.
-  if (type === "application/x-www-form-urlencoded" && !/^\s*[{[]/.test(body))
-    return { document: ofPairs(new URLSearchParams(body)) }
+  if (isForm) return { document: ofPairs(new URLSearchParams(body)) }
   // Existing clients write it where they have nothing to say.
   if (operation === "write" && body.trim() === "null") return { document: {} }
   return { document: parsed(body), json: body }
@@ -44,6 +51,26 @@ export async function documentOf(
 
 const mergePatch = "application/merge-patch+json"
 const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+/** curl says form for whatever it is given. */
+function beginsLikeJson(bytes: Uint8Array): boolean {
+  let at = 0
+  while (bytes[at] === 0x20 || ((bytes[at] ?? 0) >= 0x09 && (bytes[at] ?? 0) <= 0x0d)) at += 1
+  return bytes[at] === 0x7b || bytes[at] === 0x5b
+}
+
+/** The bounds of an object with these members. */
+function assertPairs(bytes: Uint8Array, { members, stringBytes }: JsonBounds): void {
+  let count = 1
+  for (let start = 0; ; count += 1) {
+    if (count > members) throw new JsonBoundsError(`has more than ${members} members`, start)
+    const end = bytes.indexOf(0x26, start)
+    if ((end === -1 ? bytes.length : end) - start > stringBytes)
+      throw new JsonBoundsError(`has a member longer than ${stringBytes} bytes`, start)
+    if (end === -1) return
+    start = end + 1
+  }
+}
 
 function parsed(body: string): Document {
   let document: unknown

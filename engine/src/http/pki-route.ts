@@ -72,6 +72,7 @@ export interface ApiRoute<Request> {
   readonly tokenCounts?: true
   /** The body is not one of parameters: bytes for `bytes()`. A last `*name` is left as it stands in the address. */
   readonly raw?: true
+  /** Unless given, 32 MiB below a mount and 64 KiB elsewhere. */
   readonly bodyLimitBytes?: number
   /** Of ACME, which has refusals in documents of its own (RFC 7807). */
   readonly problems?: true

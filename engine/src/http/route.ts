@@ -38,7 +38,21 @@ export interface ApiResponse {
 
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE"
 
-export interface Route {
+/** How much of a body an endpoint reads, where that differs from the server's settings. */
+export interface BodyBounds {
+  readonly bodyLimitBytes?: number
+  /** Strings as long as the body itself, for documents that carry a whole file as base64. */
+  readonly longStrings?: true
+}
+
+/** Enough for a document that holds a few names and settings. */
+export const smallBodyLimitBytes = 64 * 1024
+
+/** Endpoints of which none has a long body. */
+export const withSmallBodies = (routes: readonly Route[]): readonly Route[] =>
+  routes.map((route) => ({ bodyLimitBytes: smallBodyLimitBytes, ...route }))
+
+export interface Route extends BodyBounds {
   readonly method: Method
   /** Relative to `/api/v2`; parameters as `:workspace_id`. */
   readonly path: string

@@ -1,4 +1,4 @@
-import type { Route } from "./route.ts"
+import { type Route, withSmallBodies } from "./route.ts"
 import { agentPoolRoutes } from "./routes/agent-pools.ts"
 import { assessmentRoutes } from "./routes/assessments.ts"
 import { bulkActionRoutes } from "./routes/bulk-actions.ts"
@@ -26,28 +26,30 @@ import { workspaceRoutes } from "./routes/workspaces.ts"
 
 /** Every endpoint that needs a token, relative to `/api/v2`. */
 export const apiRoutes: readonly Route[] = [
+  ...withSmallBodies([
+    ...organizationMembershipRoutes,
+    ...userRoutes,
+    ...tokenRoutes,
+    ...siteSettingsRoutes,
+    ...sshKeyRoutes,
+    ...webhookRoutes,
+    ...assessmentRoutes,
+    ...vcsConnectionRoutes,
+    ...retentionPolicyRoutes,
+  ]),
   ...organizationRoutes,
-  ...organizationMembershipRoutes,
   ...projectRoutes,
-  ...userRoutes,
   ...teamRoutes,
   ...teamAccessRoutes,
-  ...tokenRoutes,
-  ...siteSettingsRoutes,
   ...workspaceRoutes,
   ...bulkActionRoutes,
   ...runClaimRoutes,
   ...stateVersionRoutes,
   ...tagRoutes,
-  ...sshKeyRoutes,
-  ...webhookRoutes,
   ...agentPoolRoutes,
   ...runRoutes,
   ...configurationVersionRoutes,
   ...variableRoutes,
   ...eventRoutes,
-  ...assessmentRoutes,
-  ...vcsConnectionRoutes,
   ...remoteStateConsumerRoutes,
-  ...retentionPolicyRoutes,
 ]

@@ -4,6 +4,7 @@ import type { Run, RunClaim } from "./run.ts"
 import type { ClaimInput } from "./run-claims.ts"
 import { isApplyStatus, isAtWork, isConfirmable, isFinal, isUntouched } from "./run-status.ts"
 import type { RunDocument, RunStage } from "./run-record-store.ts"
+import { jsonDocumentReader } from "./state-reader.ts"
 
 export const defaultLeaseMs = minuteMs
 const leaseBoundsMs = { least: 10 * secondMs, most: 10 * minuteMs }
@@ -105,7 +106,10 @@ export function requireDocument(document: RunDocument, bytes: Uint8Array): void 
   if (bytes.length > documentMaximum) throw documentTooLarge(document)
   if (document !== "json-output") return
   try {
-    JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes))
+    // Makes no values of it: nothing in it is read here.
+    const reader = jsonDocumentReader()
+    reader.write(bytes)
+    reader.end()
   } catch {
     throw new EngineError("invalid", "The JSON output is not a JSON document", {
       faults: [{ field: ["jsonOutput"], detail: "json-output is not a JSON document" }],

@@ -2,6 +2,8 @@
 // the values of resources; outputs are the one part whose values leave this file. Larger states are never held whole:
 // `state-reader.ts` reads them piece by piece, by the same rules.
 import { type Fault, invalid } from "../core/errors.ts"
+import { type JsonBounds, parseBoundedJson } from "../core/json-bounds.ts"
+import { jsonDepthMaximum } from "../core/json-reader.ts"
 
 /** What every state tells first, and by which it is refused. */
 export interface StateHeader {
@@ -109,11 +111,18 @@ export const notJson = () => refused("State is not a JSON document")
 export const refused = (...details: string[]) =>
   invalid(details.slice(0, faultsShown).map((detail): Fault => ({ field: ["state"], detail })))
 
-const utf8 = new TextDecoder("utf-8", { fatal: true })
+/** It holds a small state; of larger ones `state-reader.ts` makes no values. */
+const bounds: JsonBounds = {
+  depth: jsonDepthMaximum,
+  members: 2 ** 30,
+  elements: 2 ** 30,
+  stringBytes: 2 ** 30,
+  values: 2 ** 30,
+}
 
 function jsonObject(bytes: Uint8Array): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(utf8.decode(bytes))
+    const value = parseBoundedJson(bytes, bounds)
     return isObject(value) ? value : undefined
   } catch {
     return undefined

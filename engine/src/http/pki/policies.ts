@@ -2,6 +2,9 @@ import type { PolicySubject } from "../../pki/access/policies.ts"
 import { encodeOldPolicy, encodePolicy, policyParameters } from "../../wire/pki/policy.ts"
 import { answer, listed, nothing, param, type SystemRequest, type SystemRoute } from "../pki-route.ts"
 
+/** For a policy of the greatest length, most of whose characters are escaped. */
+const bodyLimitBytes = 256 * 1024
+
 async function write(request: SystemRequest) {
   const { policy, rules } = request.decode(policyParameters)
   await request.engine.policies.put(param(request, "name"), policy ?? rules ?? "")
@@ -50,7 +53,7 @@ export const policyRoutes: readonly SystemRoute[] = [
     path: "/sys/policies/acl/:name",
     handle: async (request) => answer(encodePolicy(await request.engine.policies.get(param(request, "name")))),
   },
-  { operation: "write", path: "/sys/policies/acl/:name", handle: write },
+  { operation: "write", path: "/sys/policies/acl/:name", bodyLimitBytes, handle: write },
   { operation: "delete", path: "/sys/policies/acl/:name", handle: remove },
   ...(["read", "list"] as const).map((operation): SystemRoute => ({
     operation,
@@ -68,7 +71,7 @@ export const policyRoutes: readonly SystemRoute[] = [
       return { ...answer(encodeOldPolicy(policy)), repeated: true }
     },
   },
-  { operation: "write", path: "/sys/policy/:name", handle: write },
+  { operation: "write", path: "/sys/policy/:name", bodyLimitBytes, handle: write },
   { operation: "delete", path: "/sys/policy/:name", handle: remove },
   ...attachmentRoutes("user/:username", (request) => ({ kind: "user", username: param(request, "username") })),
   ...attachmentRoutes("team/:organization/:team", (request) => ({

@@ -136,6 +136,7 @@ export const runClaimRoutes: readonly Route[] = [
   {
     method: "POST",
     path: "/run-claims/:claim_id/state-versions",
+    longStrings: true,
     pointers: attributePointers(["run"]),
     handle: async (request) => {
       const input = decodeStateVersion(await request.body())

@@ -87,6 +87,7 @@ export const stateVersionRoutes: readonly Route[] = [
   {
     method: "POST",
     path: "/workspaces/:workspace_id/state-versions",
+    longStrings: true,
     pointers: attributePointers(["run"]),
     handle: async (request) => {
       const input = decodeStateVersion(await request.body())

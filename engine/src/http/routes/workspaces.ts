@@ -8,7 +8,7 @@ import { decodeWorkspaceInclude, encodeInclusions, encodeWorkspaceWith } from ".
 import { decodeWriter } from "../../wire/jsonapi/writer.ts"
 import type { WorkspaceRef } from "../../workspaces/workspace.ts"
 import type { WorkspaceView } from "../../workspaces/workspace-view.ts"
-import { type ApiRequest, baseOf, created, noContent, ok, param, type Route } from "../route.ts"
+import { type ApiRequest, baseOf, created, noContent, ok, param, type Route, smallBodyLimitBytes } from "../route.ts"
 
 const organizationOf = (request: ApiRequest) => param(request, "organization_name")
 const byId = (request: ApiRequest): WorkspaceRef => ({ id: param(request, "workspace_id") })
@@ -111,6 +111,7 @@ export const workspaceRoutes: readonly Route[] = [
   {
     method: "POST",
     path: "/workspaces/:workspace_id/actions/lock",
+    bodyLimitBytes: smallBodyLimitBytes,
     pointers,
     handle: async (request) => {
       const input = decodeLock(await request.body())
@@ -120,6 +121,7 @@ export const workspaceRoutes: readonly Route[] = [
   {
     method: "POST",
     path: "/workspaces/:workspace_id/actions/extend-lock",
+    bodyLimitBytes: smallBodyLimitBytes,
     pointers,
     handle: async (request) => {
       const input = decodeLockExtension(await request.body())

@@ -1,18 +1,24 @@
 // JSON objects as ACME clients send them: no member twice, at whatever depth, which readers would take for different things.
 import { malformed } from "../../acme/problem.ts"
+import { assertJsonBounds, type JsonBounds, JsonBoundsError } from "../../core/json-bounds.ts"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+/** An order of as many names as there may be is far within them; what an account's key signs nests three levels. */
+const bounds: JsonBounds = { depth: 16, members: 100, elements: 1_000, stringBytes: 256 * 1024, values: 10_000 }
 
 /** `what` begins the sentence about what is wrong. Throws `malformed`. */
 export function readObject(bytes: Uint8Array, what: string): JsonObject {
   let text
   let value: unknown
   try {
+    assertJsonBounds(bytes, bounds)
     text = utf8.decode(bytes)
     value = JSON.parse(text)
-  } catch {
+  } catch (error) {
+    if (error instanceof JsonBoundsError) throw malformed(`${what} ${error.message}.`)
     throw malformed(text === undefined ? `${what} is no text in UTF-8.` : `${what} is no JSON object.`)
   }
   if (!isObject(value)) throw malformed(`${what} is no JSON object.`)

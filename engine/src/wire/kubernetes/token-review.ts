@@ -1,5 +1,6 @@
 // TokenReview of `authentication.k8s.io/v1`, which every API server has had since 1.6.
 import { z } from "zod"
+import { parseBoundedJson } from "../../core/json-bounds.ts"
 import type { ReviewQuestion } from "../../pki/logins/kubernetes/token-reviewer.ts"
 
 const type = { apiVersion: "authentication.k8s.io/v1", kind: "TokenReview" } as const
@@ -39,7 +40,7 @@ export function decodeTokenReview(body: Uint8Array): DecodedReview | undefined {
 
 function parsed(body: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body))
+    return parseBoundedJson(body)
   } catch {
     return undefined
   }

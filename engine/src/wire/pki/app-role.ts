@@ -1,5 +1,6 @@
 // Roles that programs log in as, and their secret ids, as existing clients know them: durations in whole seconds, and 0 where there
 // is none. What older clients call otherwise is read too, and what they are told has the newer names.
+import { parseNestedJson } from "../../core/json-bounds.ts"
 import { formatInstant, parseInstant } from "../../core/time.ts"
 import type { AppRoleInput } from "../../pki/logins/app-role.ts"
 import type { AppRoleView, CreatedSecretId } from "../../pki/logins/app-roles.ts"
@@ -86,17 +87,9 @@ export const roleIdParameters = parameters({ roleId: text })
 
 /** The text of a JSON object of texts, as the public API has it; or such an object, or `name=value` with commas between. */
 const metadata: Kind<Readonly<Record<string, string>>> = {
-  decode: (value) => pairs.decode(typeof value === "string" ? (parsed(value) ?? value) : value),
+  decode: (value) => pairs.decode(typeof value === "string" ? (parseNestedJson(value) ?? value) : value),
   encode: (value) => JSON.stringify(value),
   expected: "the text of a JSON object of texts",
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
 }
 
 export const secretIdParameters = parameters({

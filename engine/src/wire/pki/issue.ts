@@ -1,4 +1,5 @@
 // What is asked of the endpoints that issue and sign, and what they answer (specification 2.2 and 4.4 to 4.11).
+import { parseNestedJson } from "../../core/json-bounds.ts"
 import { secondMs } from "../../core/time.ts"
 import type { IssuedCertificate, ServedCertificate, SignedSelfIssued } from "../../pki/certificates/certificates.ts"
 import { readCertificatePem } from "../../x509/certificate-pem.ts"
@@ -35,15 +36,7 @@ import { readable } from "./readable.ts"
 const listOrJson: Kind<readonly string[]> = {
   ...texts,
   decode: (value) =>
-    texts.decode(typeof value === "string" && value.trimStart().startsWith("[") ? parsed(value) : value),
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
+    texts.decode(typeof value === "string" && value.trimStart().startsWith("[") ? parseNestedJson(value) : value),
 }
 
 const validity = { ttlMs: duration, notBefore: instant, notAfter: instant }

@@ -1,6 +1,7 @@
 // The webhook of the external policy service, version 1 (pki-facts 2.13). Its members have the names that existing services
 // decode, whoever asks. Their documentation calls the namespace `namespace`, and the library that they use `ns`; both are sent.
 import { z } from "zod"
+import { defaultJsonBounds, type JsonBounds, parseBoundedJson } from "../../core/json-bounds.ts"
 import { hourMs, minuteMs, secondMs } from "../../core/time.ts"
 import type { PolicyAnswer, PolicyQuestion, ProposedIssuer } from "../../pki/external-policy/policy-client.ts"
 
@@ -92,9 +93,12 @@ export function decodePolicyAnswer(body: Uint8Array, questionId: string): Policy
   }
 }
 
+/** A certificate of the public API's own words nests four levels; the client reads no more than a megabyte. */
+const answerBounds: JsonBounds = { ...defaultJsonBounds, depth: 20 }
+
 function parsed(body: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body))
+    return parseBoundedJson(body, answerBounds)
   } catch {
     return undefined
   }

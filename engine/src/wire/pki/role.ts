@@ -1,4 +1,5 @@
 // Roles (specification 2.1, pki-facts 1.2). Durations are text in the specification and seconds for existing clients.
+import { parseNestedJson } from "../../core/json-bounds.ts"
 import { parseInstant, type Instant } from "../../core/time.ts"
 import { type PolicyIdentifier, type Role, type RoleInput, roleDefaults } from "../../pki/roles/role.ts"
 import type { Dialect } from "./dialect.ts"
@@ -36,7 +37,8 @@ const bound: Kind<string | Instant> = {
  */
 const policyIdentifiers: Kind<readonly PolicyIdentifier[]> = {
   decode: (value) => {
-    const given: unknown = typeof value === "string" && value.trimStart().startsWith("[") ? parsed(value) : value
+    const given: unknown =
+      typeof value === "string" && value.trimStart().startsWith("[") ? parseNestedJson(value) : value
     const items: unknown = Array.isArray(given) ? given.map(parsedIfObject) : given
     if (!Array.isArray(items) || items.every((item) => typeof item === "string")) {
       const oids = texts.decode(items)
@@ -52,16 +54,8 @@ const policyIdentifiers: Kind<readonly PolicyIdentifier[]> = {
   expected: 'a list of object identifiers, or of objects with "oid", "notice" and "cps"',
 }
 
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
-}
-
 const parsedIfObject = (item: unknown): unknown =>
-  typeof item === "string" && item.startsWith("{") ? parsed(item) : item
+  typeof item === "string" && item.startsWith("{") ? parseNestedJson(item) : item
 
 function policyOf(item: unknown): PolicyIdentifier | undefined {
   if (typeof item === "string") return { oid: item }
