@@ -96,8 +96,14 @@ describe("a body", () => {
     expect((await createWorkspace(body)).status).toBe(400)
   })
 
-  test("nested 100,000 deep where an attribute belongs is refused where it stands", async () => {
+  test("nested 100,000 deep where an attribute belongs is refused before it is parsed", async () => {
     const nested = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`
+    const { status } = await createWorkspace(`{"data":{"type":"workspaces","attributes":{"name":${nested}}}}`)
+    expect(status).toBe(400)
+  })
+
+  test("nested as deep as may be where an attribute belongs is refused where it stands", async () => {
+    const nested = `${'{"a":'.repeat(297)}1${"}".repeat(297)}`
     const { status, errors } = await createWorkspace(`{"data":{"type":"workspaces","attributes":{"name":${nested}}}}`)
     expect(status).toBe(422)
     expect(errors).toMatchObject([{ source: { pointer: "/data/attributes/name" } }])

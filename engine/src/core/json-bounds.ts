@@ -14,12 +14,15 @@ export interface JsonBounds {
   readonly values: number
 }
 
-/** The defaults of Vault's listener (`max_json_object_entry_count` and its siblings), so that its clients meet the same bounds. */
+/**
+ * The defaults of Vault's listener (`max_json_object_entry_count` and its siblings), but for strings: Vault's mebibyte counts
+ * characters, and bundles of certificates may have as many, whose line breaks are escaped here.
+ */
 export const defaultJsonBounds: JsonBounds = {
   depth: 300,
   members: 10_000,
   elements: 10_000,
-  stringBytes: 1024 * 1024,
+  stringBytes: 2 * 1024 * 1024,
   values: 500_000,
 }
 

@@ -175,8 +175,13 @@ describe("a state file", () => {
     },
     {
       what: "an output nested beyond the bound",
-      value: `{"version":4,"serial":1,"outputs":{"a":{"type":"dynamic","value":${nested(100_000)}}}}`,
+      value: `{"version":4,"serial":1,"outputs":{"a":{"type":"dynamic","value":${nested(900)}}}}`,
       fault: 'State output "a" is malformed',
+    },
+    {
+      what: "values nested deeper than its reader goes",
+      value: `{"version":4,"serial":1,"outputs":{"a":{"type":"dynamic","value":${nested(100_000)}}}}`,
+      fault: "State nests values deeper than 1000 levels (at byte 1062)",
     },
   ])("is refused when it has $what", ({ value, fault }) => {
     expect(faultsOf(value)).toEqual([fault])

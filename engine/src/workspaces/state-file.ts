@@ -2,7 +2,7 @@
 // the values of resources; outputs are the one part whose values leave this file. Larger states are never held whole:
 // `state-reader.ts` reads them piece by piece, by the same rules.
 import { type Fault, invalid } from "../core/errors.ts"
-import { type JsonBounds, parseBoundedJson } from "../core/json-bounds.ts"
+import { type JsonBounds, JsonBoundsError, parseBoundedJson } from "../core/json-bounds.ts"
 import { jsonDepthMaximum } from "../core/json-reader.ts"
 
 /** What every state tells first, and by which it is refused. */
@@ -124,7 +124,8 @@ function jsonObject(bytes: Uint8Array): Record<string, unknown> | undefined {
   try {
     const value = parseBoundedJson(bytes, bounds)
     return isObject(value) ? value : undefined
-  } catch {
+  } catch (error) {
+    if (error instanceof JsonBoundsError) throw refused(`State ${error.message}`)
     return undefined
   }
 }
