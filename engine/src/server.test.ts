@@ -6,6 +6,7 @@ import { Agent, request } from "undici"
 import { afterEach, expect, onTestFinished, test, vi } from "vitest"
 import { busy, storeAway } from "./core/errors.ts"
 import { silentLog, systemRuntime } from "./core/runtime.ts"
+import { parseTrustedProxies } from "./http/client-address.ts"
 import type { App } from "./http/exchange.ts"
 import { openEmbedded } from "./embedded.ts"
 import { HeldIdentity, ListenError, type RunningServer, serveApp, startSealedServer, startServer } from "./server.ts"
@@ -260,6 +261,57 @@ test("HTTPS beside HTTP is one server: the same app, links of each scheme, and o
   expect(await slow).toBe(`${httpsUrl}/slow`)
   expect(await closing).toEqual({ cut: 0 })
   await dispatcher.close()
+})
+
+test("[F-S6] browsers are told to keep to HTTPS, over HTTPS alone", async () => {
+  const server = await serving(() => new Response("{}"), {
+    tls: { source: new HeldIdentity(identity), listen: free },
+    hstsMs: 86_400_000,
+  })
+  const dispatcher = new Agent({ connect: { ca: identity.certificate } })
+  onTestFinished(() => dispatcher.close())
+  const header = async (url: string) => (await request(url, { dispatcher })).headers["strict-transport-security"]
+  expect(await header(`${server.httpsUrl}/a`)).toBe("max-age=86400")
+  expect(await header(`${server.url}/a`)).toBeUndefined()
+})
+
+test("[F-S6] metrics that have a listener of their own are nowhere else, and it has nothing else", async () => {
+  const app = () => new Response("the app", { status: 404 })
+  const server = await serving(app, { metricsListen: free })
+  const read = async (url: string, method: "GET" | "POST" = "GET") => {
+    const { statusCode, body } = await request(url, { method })
+    return [statusCode, await body.text()]
+  }
+  expect(await read(`${server.metricsUrl}/metrics`)).toEqual([200, expect.stringContaining("chancery_http_")])
+  expect((await read(`${server.metricsUrl}/metrics`, "POST"))[0]).toBe(405)
+  expect((await read(`${server.metricsUrl}/healthz`))[0]).toBe(404)
+  expect(await read(`${server.url}/metrics`)).toEqual([404, "the app"])
+  expect((await read(`${server.url}/healthz`))[0]).toBe(200)
+  const together = await serving(app)
+  expect([(await read(`${together.url}/metrics`))[0], together.metricsUrl]).toEqual([200, undefined])
+})
+
+test("[F-S6] an address over its share is logged once a minute, and a trusted proxy has none", async () => {
+  const warn = vi.fn()
+  const runtime = { ...systemRuntime(), log: { ...silentLog, warn } }
+  const options = { runtime, connectionsPerAddress: 1 }
+  const idle = async (url: string) => {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1")
+    onTestFinished(() => void socket.destroy())
+    const outcome = Promise.withResolvers<string>()
+    socket.once("data", () => outcome.resolve("answered"))
+    socket.once("error", () => outcome.resolve("refused"))
+    socket.once("close", () => outcome.resolve("refused"))
+    socket.write("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+    return outcome.promise
+  }
+  const { url } = await serving(() => new Response("{}"), options)
+  expect([await idle(url), await idle(url), await idle(url)]).toEqual(["answered", "refused", "refused"])
+  expect(warn.mock.calls).toEqual([["connections refused", { remoteAddress: "127.0.0.1", maxConnections: 1 }]])
+  const trusted = parseTrustedProxies("loopback")
+  const proxies = trusted && ({ trusted, header: "forwarded" } as const)
+  const behind = await serving(() => new Response("{}"), { ...options, proxies })
+  expect([await idle(behind.url), await idle(behind.url)]).toEqual(["answered", "answered"])
 })
 
 test("where HTTPS cannot listen, HTTP does not stay behind, and the sentence names the flag", async () => {

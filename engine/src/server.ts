@@ -8,7 +8,9 @@ import type { ServedEngine } from "./engine.ts"
 import { createApp } from "./http/app.ts"
 import { type App, isUploadPath, type Serve } from "./http/exchange.ts"
 import { registerAuthorities, type WatchedAuthorities } from "./http/authority-metrics.ts"
-import { createFront, type FrontOptions } from "./http/front.ts"
+import { isTrusted } from "./http/client-address.ts"
+import type { ConnectionShareOptions } from "./http/connection-share.ts"
+import { createFront, createMetricsFront, type FrontOptions } from "./http/front.ts"
 import { type ListenAddress, urlOf } from "./http/listen-address.ts"
 import { createMetrics, type Measured } from "./http/metrics.ts"
 import { createNodeServer, type NodeServer } from "./http/node-server.ts"
@@ -33,6 +35,12 @@ export interface ServerOptions {
   readonly rateLimit?: number
   /** Who may say, and where, from which address a request came; nobody unless given. */
   readonly proxies?: FrontOptions["proxies"]
+  /** Connections that one address may hold at a time, trusted proxies excepted; any number unless given. */
+  readonly connectionsPerAddress?: number
+  /** Serves `/metrics` here and nowhere else. */
+  readonly metricsListen?: ListenAddress
+  /** How long browsers shall use HTTPS alone for this host (RFC 6797); they are told with every answer over HTTPS. */
+  readonly hstsMs?: number
   readonly bodyLimitBytes?: number
   /** Of JSON in requests; `defaultJsonBounds` unless given. */
   readonly jsonBounds?: JsonBounds
@@ -49,6 +57,8 @@ export interface RunningServer {
   /** Of plain HTTP where both are served. */
   readonly url: string
   readonly httpsUrl: string | undefined
+  /** Where `/metrics` has a listener of its own. */
+  readonly metricsUrl: string | undefined
   /** What `/metrics` tells at this moment. */
   metrics(): Promise<readonly MetricFamily[]>
   /** Resolves when the last connection of every listener has ended; counts the requests that had to be cut. */
@@ -118,9 +128,16 @@ export async function serveApp(
     proxies: options.proxies,
     ready: () => answeringInTime(options.ready()),
     draining: () => draining,
+    metricsApart: options.metricsListen !== undefined,
     stopwatch: () => performance.now(),
   })
   const listeners = listenersOf(serve, options)
+  if (options.metricsListen !== undefined)
+    listeners.push({
+      scheme: "metrics",
+      address: options.metricsListen,
+      server: createNodeServer(createMetricsFront(metrics), { listenFlag: "--metrics-listen" }),
+    })
   const urls = await listening(listeners)
 
   async function close(): Promise<{ readonly cut: number }> {
@@ -139,13 +156,14 @@ export async function serveApp(
   return {
     url: urls.http ?? urls.https ?? "",
     httpsUrl: urls.https,
+    metricsUrl: urls.metrics,
     metrics: () => metrics.families(),
     close: () => (closing ??= close()),
   }
 }
 
 interface Listener {
-  readonly scheme: "http" | "https"
+  readonly scheme: "http" | "https" | "metrics"
   readonly address: ListenAddress
   readonly server: NodeServer
 }
@@ -160,9 +178,13 @@ function listenersOf(
     bodyLimitBytes,
     listen,
     uploadLimitBytes,
-  }: Omit<ServerOptions, "engine"> & { readonly uploadLimitBytes?: number },
+    hstsMs,
+    ...options
+  }: Omit<ServerOptions, "engine"> & { readonly runtime: Runtime; readonly uploadLimitBytes?: number },
 ): Listener[] {
+  const connectionShare = connectionShareOf(options)
   const limits = {
+    ...(connectionShare && { connectionShare }),
     ...(bodyLimitBytes === undefined ? {} : { bodyLimitBytes }),
     ...(uploadLimitBytes === undefined
       ? {}
@@ -174,16 +196,43 @@ function listenersOf(
   const secured = (at: ListenAddress, listenFlag: string): Listener => ({
     scheme: "https",
     address: at,
-    server: createNodeServer(serve, { ...limits, tls: tls.source, listenFlag }),
+    server: createNodeServer(serve, {
+      ...limits,
+      tls: tls.source,
+      listenFlag,
+      ...(hstsMs && { headers: { "strict-transport-security": `max-age=${Math.floor(hstsMs / 1_000)}` } }),
+    }),
   })
   return tls.listen === undefined ? [secured(address, "--listen")] : [plain, secured(tls.listen, "--tls-listen")]
+}
+
+const refusalLogMs = 60_000
+
+function connectionShareOf({
+  connectionsPerAddress,
+  proxies,
+  runtime: { clock, log },
+}: Omit<ServerOptions, "engine"> & { readonly runtime: Runtime }): ConnectionShareOptions | undefined {
+  if (connectionsPerAddress === undefined) return undefined
+  let loggedAt: number | undefined
+  return {
+    maxConnections: connectionsPerAddress,
+    isExempt: (address) => proxies !== undefined && isTrusted(address, proxies.trusted),
+    onExceeded(address) {
+      const now = clock.now()
+      if (loggedAt !== undefined && now >= loggedAt && now - loggedAt < refusalLogMs) return
+      loggedAt = now
+      log.warn("connections refused", { remoteAddress: address, maxConnections: connectionsPerAddress })
+    },
+  }
 }
 
 /** All of them or none. */
 async function listening(listeners: readonly Listener[]): Promise<Partial<Record<Listener["scheme"], string>>> {
   const urls: Partial<Record<Listener["scheme"], string>> = {}
   try {
-    for (const { scheme, address, server } of listeners) urls[scheme] = urlOf(await server.listen(address), scheme)
+    for (const { scheme, address, server } of listeners)
+      urls[scheme] = urlOf(await server.listen(address), scheme === "https" ? "https" : "http")
     return urls
   } catch (error) {
     await Promise.all(listeners.map(({ server }) => server.close(0)))

@@ -56,6 +56,11 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
       listen: settings.listen,
       ...(tls && { tls: { source: tls.source, ...(tlsListen && { listen: tlsListen }) } }),
       accessLog: settings.accessLog,
+      ...(settings.maxConnectionsPerAddress === "off"
+        ? {}
+        : { connectionsPerAddress: settings.maxConnectionsPerAddress }),
+      ...(settings.metricsListen && { metricsListen: settings.metricsListen }),
+      ...(settings.hsts === "off" ? {} : { hstsMs: settings.hsts }),
       proxies: { trusted: settings.trustedProxies, header: settings.proxyHeader },
     })
     await assertListenable(settings, runtime)
@@ -86,6 +91,7 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
     log.info("serving", {
       url: server.url,
       httpsUrl: server.httpsUrl,
+      metricsUrl: server.metricsUrl,
       storage: describeStorage(storageUrl(settings)),
       edition: settings.edition,
     })

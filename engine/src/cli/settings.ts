@@ -181,6 +181,28 @@ export const settings = {
     default: "30",
     devDefault: "off",
   }),
+  maxConnectionsPerAddress: setting({
+    placeholder: "<number>",
+    summary: "Maximum number of open connections from one address, trusted proxies and unix sockets excepted.",
+    expects: "a whole number from 1 to 10000, or off",
+    schema: parsed((text) => (text === "off" ? text : within(parseCount(text), 1, 10_000))),
+    default: "1000",
+  }),
+  metricsListen: setting({
+    placeholder: "<address>",
+    summary: "Address on which /metrics is served over HTTP instead of on that of the API.",
+    expects: "like listen, such as 127.0.0.1:9420",
+    schema: parsed(parseListenAddress),
+    defaultNote: "none: /metrics is served with the API",
+  }),
+  hsts: setting({
+    placeholder: "<duration>",
+    summary: "How long browsers shall use nothing but HTTPS for this host, sent with every answer over HTTPS.",
+    expects: "a duration from 1s to 730d, such as 365d, or off",
+    schema: parsed((text) => (text === "off" ? text : within(parseDuration(text), 1_000, 730 * dayMs))),
+    default: "365d",
+    devDefault: "off",
+  }),
   trustedProxies: setting({
     placeholder: "<addresses>",
     summary:
@@ -228,9 +250,9 @@ export const settings = {
   maxJsonString: setting({
     placeholder: "<size>",
     summary: "Maximum length of one string in the JSON of a request; states in base64 may be as long as the body.",
-    expects: "a size from 1KiB to 1GiB, such as 1MiB",
+    expects: "a size from 1KiB to 1GiB, such as 2MiB",
     schema: parsed((size) => within(parseByteSize(size), 1024, 2 ** 30)),
-    default: "1MiB",
+    default: "2MiB",
   }),
   maxJsonValues: setting({
     placeholder: "<number>",

@@ -53,7 +53,7 @@ export function clientAddressOf(
   return client
 }
 
-function isTrusted(address: string | undefined, { ranges, unix }: TrustedProxies): boolean {
+export function isTrusted(address: string | undefined, { ranges, unix }: TrustedProxies): boolean {
   if (address === undefined) return unix
   const octets = ranges.length === 0 ? undefined : parseIpAddress(address)
   return octets !== undefined && ranges.some((range) => isInRange(octets, range))

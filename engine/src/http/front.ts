@@ -24,6 +24,8 @@ export interface FrontOptions {
   /** Resolves when the store answers; rejects with the reason why it does not. */
   readonly ready: () => Promise<void>
   readonly draining: () => boolean
+  /** `/metrics` has a listener of its own and is no path of this one. */
+  readonly metricsApart?: boolean
   /** Milliseconds with fractions, for durations only. */
   readonly stopwatch: () => number
 }
@@ -120,7 +122,7 @@ async function answer(
   connection: Connection,
   exchange: Exchange,
 ): Promise<Response> {
-  const probe = probeAt(path)
+  const probe = options.metricsApart === true && path === metricsPath ? undefined : probeAt(path)
   if (probe !== undefined && (request.method === "GET" || request.method === "HEAD")) {
     exchange.route = path
     return probe(options)
@@ -145,6 +147,18 @@ async function answer(
   return response
 }
 
+/** What a listener for metrics alone answers. */
+export function createMetricsFront(metrics: Metrics): Serve {
+  return async ({ method, url }) => {
+    const path = pathOf(url)
+    if (path !== metricsPath) return refusal(path, 404, "not found", `Only ${metricsPath} is served here.`)
+    if (method === "GET" || method === "HEAD") return exposition({ metrics })
+    return refusal(path, 405, "method not allowed", `${metricsPath} can only be read.`)
+  }
+}
+
+const metricsPath = "/metrics"
+
 type Probe = (options: FrontOptions) => Response | Promise<Response>
 
 /** Most paths are longer, and each another: to look one up in a map has V8 keep it among all names that it knows. */
@@ -153,12 +167,12 @@ const probeAt = (path: string): Probe | undefined => (path.length <= longestProb
 const probes: ReadonlyMap<string, Probe> = new Map<string, Probe>([
   ["/healthz", () => plain(200, "ok")],
   ["/readyz", readiness],
-  ["/metrics", exposition],
+  [metricsPath, exposition],
 ])
 
 const longestProbe = Math.max(...Array.from(probes.keys(), (path) => path.length))
 
-async function exposition({ metrics }: FrontOptions): Promise<Response> {
+async function exposition({ metrics }: Pick<FrontOptions, "metrics">): Promise<Response> {
   const { contentType, text } = await metrics.expose()
   return new Response(text, { headers: { "content-type": contentType } })
 }

@@ -188,21 +188,31 @@ test("who takes an answer slowly gets all of it, however it is made and sent", a
 })
 
 test("content that is long in coming is waited for", async () => {
+  const taken = Promise.withResolvers<void>()
   const { url } = await listening(
     async (_request, { send }) => {
       send?.(
         (async function* () {
           yield Buffer.alloc(octetsOfLongAnswer)
-          await new Promise((resolve) => setTimeout(resolve, 500))
+          await taken.promise
+          await new Promise((resolve) => setTimeout(resolve, 2_500))
           yield Buffer.from("the end")
         })(),
       )
       return new Response(null)
     },
-    { unreadTimeoutMs: 50, timeoutCheckMs: 10 },
+    // Far longer than a busy machine lets a reader wait for the processor.
+    { unreadTimeoutMs: 1_000, timeoutCheckMs: 10 },
   )
   const { body } = await request(url)
-  expect((await body.text()).endsWith("the end")).toBe(true)
+  let octets = 0
+  let last = Buffer.alloc(0)
+  for await (const piece of body as AsyncIterable<Buffer>) {
+    octets += piece.length
+    last = Buffer.concat([last, piece]).subarray(-7)
+    if (octets === octetsOfLongAnswer) taken.resolve()
+  }
+  expect(last.toString()).toBe("the end")
 })
 
 test("a body comes as the socket has it, each piece until the next, and is refused when it ends too early", async () => {
@@ -302,6 +312,35 @@ test("what the server adds stands beside what the app says, which goes before it
   }
   expect(await asked("/")).toEqual([200, "abc", "9", "<a>", "application/json", "2"])
   expect(await asked("/none")).toEqual([204, "abc", "1", undefined, undefined, undefined])
+})
+
+test.each([
+  ["two Host lines", "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n"],
+  ["two Host lines in other letters", "GET / HTTP/1.1\r\nhost: a\r\nX-A: 1\r\nHOST: b\r\n\r\n"],
+  ["two Host lines and a method of its own", "LIST /v1/pki/roles HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"],
+  ["HTTP/2.0 in clear", "GET / HTTP/2.0\r\nHost: a\r\n\r\n"],
+  ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+  ["HTTP/0.9", "GET / HTTP/0.9\r\nHost: a\r\n\r\n"],
+  ["HTTP/1.2", "GET / HTTP/1.2\r\nHost: a\r\n\r\n"],
+])("[F-S6] %s is answered 400, and the connection ends", async (_, text) => {
+  const served: string[] = []
+  const { port } = await listening(async (request, connection) => {
+    served.push(request.url)
+    return ok(request, connection)
+  })
+  const answer = await converse(port, text)
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+  expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1)
+  expect(answer).toMatch(/\r\nx-content-type-options: nosniff\r\n/i)
+  expect(answer).toMatch(/\r\nconnection: close\r\n/i)
+  expect(served).toEqual([])
+})
+
+test("[F-S6] every answer forbids guessing its type, and carries the headers that it is given", async () => {
+  const { url, port } = await listening(ok, { headers: { "strict-transport-security": "max-age=1" } })
+  const { headers } = await request(url)
+  expect([headers["x-content-type-options"], headers["strict-transport-security"]]).toEqual(["nosniff", "max-age=1"])
+  expect(await converse(port, "nonsense\r\n\r\n")).toContain("strict-transport-security: max-age=1\r\n")
 })
 
 test("who keeps a connection is sent away with the next answer, and may come again", async () => {
@@ -570,6 +609,29 @@ test("a certificate whose key is another's is refused, and the old one stays", a
   const { socket, name } = await secured(port, old.certificate)
   expect(name).toBe("chancery test server")
   socket.destroy()
+})
+
+test.each([
+  "ECDHE-RSA-AES128-SHA:ECDHE-ECDSA-AES128-SHA",
+  "ECDHE-RSA-AES256-SHA384:ECDHE-ECDSA-AES256-SHA384",
+  "AES128-GCM-SHA256:AES256-SHA",
+])("[F-S6] TLS 1.2 with %s is refused, and with an AEAD suite with forward secrecy it is not", async (ciphers) => {
+  const { port } = await listening(ok, { tls: new HeldIdentity(old) })
+  const shaken = (suites: string) =>
+    new Promise<string>((resolve) => {
+      const socket = connectSecurely(
+        { port, host: "127.0.0.1", rejectUnauthorized: false, maxVersion: "TLSv1.2", ciphers: suites },
+        () => {
+          resolve(socket.getCipher().name)
+          socket.destroy()
+        },
+      )
+      socket.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? ""))
+    })
+  expect(await shaken(ciphers)).toMatch(/HANDSHAKE_FAILURE|ECONNRESET/)
+  expect(await shaken("ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES128-GCM-SHA256")).toMatch(
+    /^ECDHE-(?:RSA|ECDSA)-AES128-GCM-SHA256$/,
+  )
 })
 
 test("old TLS is refused after a replacement as before it", async () => {

@@ -11,6 +11,7 @@ import { giveBack } from "../core/pieces.ts"
 import { nextTurn, turnsShared } from "../core/timers.ts"
 import { UnderWay } from "../core/under-way.ts"
 import { socketBody, wholeBody } from "./body.ts"
+import { type ConnectionShareOptions, shareConnections } from "./connection-share.ts"
 import type { Serve } from "./exchange.ts"
 import { nameListMethod, type ParserError, readListAnew } from "./list-method.ts"
 import type { ListenAddress } from "./listen-address.ts"
@@ -40,6 +41,10 @@ export interface NodeServerOptions {
   readonly unreadTimeoutMs?: number
   readonly maximumHeaderBytes?: number
   readonly maximumConnections?: number
+  /** How many of them one address may hold, and an IPv6 network of 64 bits as one; local sockets count for nobody. */
+  readonly connectionShare?: ConnectionShareOptions
+  /** Headers of every answer, in lower case. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface NodeServer {
@@ -82,6 +87,8 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
   const secure = options.tls === undefined ? undefined : createSecureServer(settings, options.tls)
   const server: Server = secure?.server ?? createHttpServer(settings)
   server.maxConnections = options.maximumConnections ?? 10_000
+  if (options.connectionShare !== undefined) shareConnections(server, options.connectionShare)
+  const headers = { "x-content-type-options": "nosniff", ...options.headers }
 
   const inFlight = new UnderWay<ServerResponse>()
   const sentOver = secure?.sentOver ?? ((socket: Socket) => socket.bytesWritten)
@@ -146,6 +153,12 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
       // An answer that had begun before did not say that it is the last one: nobody else would end its connection.
       if (closing !== undefined) setImmediate(() => server.closeIdleConnections())
     })
+    Object.assign((outgoing as Answer).added, headers)
+    if (isMisread(incoming)) {
+      outgoing.shouldKeepAlive = false
+      refuseMisread(outgoing)
+      return
+    }
     nameListMethod(incoming)
     if (uploads !== undefined && hasBody(incoming) && !isUpload(incoming)) endUnlessWhole(incoming)
     if (isSendingAway) outgoing.shouldKeepAlive = false
@@ -161,7 +174,7 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
     const answering = [...inFlight].filter((outgoing) => outgoing.socket === socket)
     if (answering.length === 0 && readListAnew(error, socket, server)) return
     if (answering.some((outgoing) => outgoing.headersSent)) socket.destroy()
-    else answerUnreadable(error, socket)
+    else answerUnreadable(error, socket, headers)
   })
 
   function sendAway(): void {
@@ -346,6 +359,30 @@ function createSecureServer(settings: ServerOptions, source: SecureContextSource
   }
 }
 
+/**
+ * A proxy in front may have taken another one of two `Host` lines (RFC 9112, section 3.2), and HTTP/2 has no request line: the
+ * parser takes any version that has two digits.
+ */
+function isMisread({ httpVersionMajor, httpVersionMinor, rawHeaders }: IncomingMessage): boolean {
+  if (httpVersionMajor !== 1 || httpVersionMinor > 1) return true
+  let hosts = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string
+    if (name.length === 4 && name.toLowerCase() === "host") hosts += 1
+  }
+  return hosts > 1
+}
+
+function refuseMisread(outgoing: ServerResponse): void {
+  const body = refusalDocument(400, "bad request", "The request line or the Host header cannot be read.")
+  outgoing.writeHead(400, {
+    "content-type": "application/vnd.api+json",
+    "content-length": Buffer.byteLength(body),
+    connection: "close",
+  })
+  outgoing.end(body)
+}
+
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
 
@@ -375,15 +412,20 @@ const unreadable: Readonly<Record<string, readonly [status: number, title: strin
 /** What goes wrong below HTTP has nobody to tell: in a handshake that does not end an answer would wait for ever, and the connection. */
 const isOfHttp = ({ code = "" }: NodeJS.ErrnoException): boolean => /^(?:HPE|ERR_HTTP)_/.test(code)
 
-function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+function answerUnreadable(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  headers: Readonly<Record<string, string>>,
+): void {
   if (!isOfHttp(error) || !socket.writable) {
     socket.destroy()
     return
   }
   const [status, title, detail] = unreadable[error.code ?? ""] ?? [400, "bad request", "The request is not valid HTTP."]
   const body = refusalDocument(status, title, detail)
+  const added = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(
-    `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/vnd.api+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${title}\r\n${added.join("")}Content-Type: application/vnd.api+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     () => socket.destroy(),
   )
 }

@@ -47,11 +47,25 @@ export class HeldIdentity implements SecureContextSource {
   }
 }
 
+/** AEAD with forward secrecy alone (RFC 9325, section 4.2). The suites of TLS 1.3 are all of that kind. */
+const cipherSuites = [
+  "TLS_AES_256_GCM_SHA384",
+  "TLS_CHACHA20_POLY1305_SHA256",
+  "TLS_AES_128_GCM_SHA256",
+  "ECDHE-ECDSA-AES128-GCM-SHA256",
+  "ECDHE-RSA-AES128-GCM-SHA256",
+  "ECDHE-ECDSA-AES256-GCM-SHA384",
+  "ECDHE-RSA-AES256-GCM-SHA384",
+  "ECDHE-ECDSA-CHACHA20-POLY1305",
+  "ECDHE-RSA-CHACHA20-POLY1305",
+].join(":")
+
 /** Given anew with every identity: Node forgets whatever a replacement leaves out. */
 export const secureContextOptions = ({ certificate, privateKey }: TlsIdentity): SecureContextOptions => ({
   cert: certificate,
   key: privateKey,
   minVersion: "TLSv1.2",
+  ciphers: cipherSuites,
 })
 
 function refuseUnusable(identity: TlsIdentity): void {
