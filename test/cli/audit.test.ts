@@ -12,6 +12,16 @@ const send = (url: string, token: string, method = "POST") =>
 
 const rootToken = async (data: string) => (await run(["token", "create", "--user", "root", "--data", data])).out.trim()
 
+interface Entry {
+  readonly type: string
+  readonly request_id: string
+  readonly method?: string
+  readonly path?: string
+  readonly caller?: { readonly kind: string }
+  readonly data?: unknown
+  readonly status?: number
+}
+
 test("a server records requests in its data folder, for its owner alone, and a text is found by its hash", async () => {
   await using folder = await temporaryFolder()
   await using served = await serve(["serve", "--data", folder.path])
@@ -22,6 +32,52 @@ test("a server records requests in its data folder, for its owner alone, and a t
   expect(out).toMatch(/^hmac-sha256:[0-9a-f]{64}\n$/)
   await expect.poll(() => readFile(file, "utf8")).toContain(out.trim())
   expect(await readFile(file, "utf8")).not.toContain("an-unknown-token")
+})
+
+test("[F-S2] a command on the store is recorded as a request is, before it changes anything", async () => {
+  await using folder = await temporaryFolder()
+  const data = ["--data", folder.path]
+  const token = (await run(["token", "create", "--user", "root", "--description", "for CI", ...data])).out.trim()
+  await run(["organization", "create", "acme", "--email", "ops@acme.example", ...data])
+  await run(["organization", "create", "acme", "--email", "ops@acme.example", ...data])
+  await run(["mount", "create", "pki", ...data])
+  await run(["mount", "list", ...data])
+  const { out: listed } = await run(["token", "list", "--user", "root", "--json", ...data])
+  const [{ id }] = JSON.parse(listed) as [{ id: string }]
+  expect((await run(["token", "revoke", id, ...data])).code).toBe(0)
+  const text = await readFile(join(folder.path, "audit.log"), "utf8")
+  const entries = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Entry)
+  const requests = entries.filter(({ type }) => type === "request")
+  const statusOf = ({ request_id }: Entry) =>
+    entries.find((entry) => entry.type === "response" && entry.request_id === request_id)?.status
+  expect(requests.map((entry) => [entry.method, entry.path, entry.caller?.kind, statusOf(entry)])).toEqual([
+    ["COMMAND", "token create", "user", 200],
+    ["COMMAND", "organization create", "user", 200],
+    ["COMMAND", "organization create", "user", 422],
+    ["COMMAND", "mount create", "user", 200],
+    ["COMMAND", "mount list", "user", 200],
+    ["COMMAND", "token list", "user", 200],
+    ["COMMAND", "token revoke", "user", 200],
+  ])
+  const { out: hash } = await run(["audit", "hash", "ops@acme.example", ...data])
+  expect(requests[1]?.data).toEqual({ email: hash.trim(), arguments: [expect.stringMatching(/^hmac-sha256:/)] })
+  for (const secret of [token, "for CI", "ops@acme.example", id]) expect(text).not.toContain(secret)
+})
+
+test("[F-S2] a command that cannot be recorded changes nothing", async () => {
+  await using folder = await temporaryFolder()
+  const data = ["--data", folder.path]
+  await run(["organization", "create", "first", "--email", "a@acme.example", ...data])
+  const full = [...data, "--audit-log", "/dev/full"]
+  const { code, said } = await run(["organization", "create", "second", "--email", "a@acme.example", ...full])
+  expect(code).not.toBe(0)
+  expect(said).toContain("The audit log cannot be written")
+  expect((await run(["organization", "list", ...full])).out).not.toContain("second")
+  const off = await run(["organization", "create", "third", "--email", "a@acme.example", ...data, "--audit-log", "off"])
+  expect(off.code).toBe(0)
 })
 
 test("a log that is moved away is followed at SIGHUP by a new one, and no entry is lost", async () => {
@@ -50,9 +106,10 @@ test("a log that is moved away is followed at SIGHUP by a new one, and no entry 
   const lines = [`${file}.1`, file].map(async (each) => (await readFile(each, "utf8")).trimEnd().split("\n"))
   const [old = [], recent = []] = await Promise.all(lines)
   expect(old.length).toBeGreaterThan(5)
-  const entries = [...old, ...recent].map((line) => JSON.parse(line) as { type: string })
-  expect(entries.filter(({ type }) => type === "request")).toHaveLength(sent)
-  expect(entries.filter(({ type }) => type === "response")).toHaveLength(sent)
+  const entries = [...old, ...recent].map((line) => JSON.parse(line) as Entry)
+  // One more is the command that made the token.
+  expect(entries.filter(({ type }) => type === "request")).toHaveLength(sent + 1)
+  expect(entries.filter(({ type }) => type === "response")).toHaveLength(sent + 1)
 })
 
 test("a server that cannot open its log does not start, and one told to keep none keeps none", async () => {
@@ -69,7 +126,7 @@ test("a server that cannot open its log does not start, and one told to keep non
   expect([hash.code, hash.said]).toEqual([1, "chancery: There is no audit log.\n"])
 })
 
-test("on a full disk changes get 503 and reading goes on; a command that records nothing does not need the log", async () => {
+test("on a full disk changes get 503 and reading goes on; a command that reads does not need the log", async () => {
   await using folder = await temporaryFolder()
   const token = await rootToken(folder.path)
   await using served = await serve(["serve", "--data", folder.path, "--audit-log", "/dev/full"])

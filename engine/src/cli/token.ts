@@ -2,7 +2,7 @@ import { Command } from "commander"
 import { isEngineError, notFound } from "../core/errors.ts"
 import { firstPage } from "../core/page.ts"
 import { formatInstant, parseDuration } from "../core/time.ts"
-import type { Engine, ServedEngine } from "../engine.ts"
+import type { Engine } from "../engine.ts"
 import type { TokenInput } from "../organizations/token.ts"
 import type { CreatedToken, TokenView } from "../organizations/tokens.ts"
 import type { ServiceTokenInput } from "../pki/access/service-token.ts"
@@ -11,7 +11,7 @@ import { CommandError, exitCodes, usageError } from "./exit-code.ts"
 import { everyItem, json, table } from "./report.ts"
 import { parseTeamName } from "./team-name.ts"
 import type { Terminal } from "./terminal.ts"
-import { addStoreOptions, withEngine } from "./with-engine.ts"
+import { addStoreOptions, type CommandEngine, withEngine } from "./with-engine.ts"
 
 export function tokenCommand(terminal: Terminal): Command {
   return new Command("token")
@@ -153,7 +153,7 @@ function serviceTokenInput(
 }
 
 async function createService(
-  { serviceTokens }: ServedEngine,
+  { serviceTokens }: CommandEngine,
   terminal: Terminal,
   input: ServiceTokenInput,
   asJson: boolean,
@@ -169,7 +169,7 @@ async function createService(
   terminal.out(secret)
 }
 
-async function listService({ serviceTokens }: ServedEngine, terminal: Terminal, asJson: boolean): Promise<void> {
+async function listService({ serviceTokens }: CommandEngine, terminal: Terminal, asJson: boolean): Promise<void> {
   const tokens: ServiceTokenView[] = []
   for (const accessor of await serviceTokens.list()) {
     // One that ends between the list and the look is passed over.

@@ -1,28 +1,79 @@
 import type { Command } from "commander"
+import type { AuditedRequest, AuditTrail } from "../core/audit.ts"
+import { isEngineError } from "../core/errors.ts"
+import { newUuid } from "../core/ids.ts"
 import { type Runtime, systemRuntime } from "../core/runtime.ts"
-import type { ServedEngine } from "../engine.ts"
+import type { ServedEngine, ServingEngine } from "../engine.ts"
+import { CommandError } from "./exit-code.ts"
 import { addSettingOptions, settingsOf, storeSettingNames } from "./setting-options.ts"
-import type { Settings } from "./settings.ts"
+import { type Settings, settingNames } from "./settings.ts"
 import type { Terminal } from "./terminal.ts"
 
 /** For commands that work on the store directly, beside a server on the same store if need be. */
 export const addStoreOptions = (command: Command): Command =>
   addSettingOptions(command, { names: storeSettingNames, dev: true, group: "Store options:" })
 
+/** Acts as the site administrator, and what it does with keys is recorded with the command. */
+export type CommandEngine = ServingEngine & Pick<ServedEngine, "audit">
+
+/**
+ * Opens the store and records the command in the audit log as the API records a request: before it changes anything, with its
+ * arguments as salted hashes, and its outcome. Rejects with `out-of-service` if a command that changes something cannot be recorded.
+ */
 export async function withEngine<T>(
   command: Command,
   terminal: Terminal,
-  work: (engine: ServedEngine, settings: Settings, runtime: Runtime) => Promise<T>,
+  work: (engine: CommandEngine, settings: Settings, runtime: Runtime) => Promise<T>,
 ): Promise<T> {
   const settings = settingsOf(command, terminal, true)
   // Not before the settings are known to be good.
-  const [{ processLog }, { openStore }] = await Promise.all([import("./log.ts"), import("./store.ts")])
+  const [{ processLog }, { openStore, makeDataFolder }] = await Promise.all([import("./log.ts"), import("./store.ts")])
   const log = processLog(settings.logLevel)
   try {
     const runtime = systemRuntime(log)
     await using engine = await openStore(settings, runtime, { server: false })
-    return await work(engine, settings, runtime)
+    const isReading = readingCommands.has(command.name())
+    if (!isReading && settings.auditLog === undefined) await makeDataFolder(settings.data)
+    const requestId = newUuid(runtime.random)
+    const trail = engine.audit.trail({ requestId })
+    const acting = Object.assign(engine.as(engine.caller, trail, requestId), { audit: engine.audit })
+    return await recorded(trail, describe(command, engine), isReading, () => work(acting, settings, runtime))
   } finally {
     log.flush()
   }
+}
+
+/** The last word of each command that changes nothing. */
+const readingCommands: ReadonlySet<string> = new Set(["list", "show", "read", "events", "hash"])
+
+function describe(command: Command, { caller }: Pick<ServedEngine, "caller">): AuditedRequest {
+  const names: string[] = []
+  for (let one: Command | null = command; one?.parent; one = one.parent) names.unshift(one.name())
+  const settingOptions: ReadonlySet<string> = new Set([...settingNames, "config", "engineUrl", "tokenFile"])
+  const options = Object.entries(command.opts()).filter(([name]) => !settingOptions.has(name))
+  const data = { ...Object.fromEntries(options), ...(command.args.length === 0 ? {} : { arguments: command.args }) }
+  return { caller, method: "COMMAND", path: names.join(" "), data }
+}
+
+async function recorded<T>(
+  trail: AuditTrail,
+  request: AuditedRequest,
+  isReading: boolean,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (isReading) trail.readRequest(request)
+  else trail.request(request)
+  let result: T
+  try {
+    result = await work()
+  } catch (error) {
+    const { statusOf } = await import("../wire/jsonapi/errors.ts")
+    const cause = error instanceof CommandError && error.cause !== undefined ? error.cause : error
+    if (isEngineError(cause)) trail.response({ status: statusOf(cause.code), errors: [cause.message] })
+    else trail.response({ status: cause instanceof CommandError ? 400 : 500 })
+    throw error
+  }
+  trail.response({ status: 200 })
+  await trail.durable()
+  return result
 }
