@@ -87,7 +87,7 @@ const addressed = (context: Context<Served>, route: OpenRoute, options: AppOptio
   context.env.secretPath = true
   const trail = trailOf(context, options)
   return settle(options, context.env, undefined, trail, async () => {
-    recordRequest(trail, context.req.raw, context.env, anonymous)
+    recordRequest(trail, context.req.raw, context.env, anonymous, { discloses: route.discloses === true })
     return route.handle(requestOf(context, options))
   })
 }
@@ -98,12 +98,19 @@ const answer = (context: Context<Served>, route: Route, options: AppOptions): Pr
   const trail = trailOf(context, options)
   return settle(options, context.env, route.pointers, trail, async () => {
     const caller = await callerOf(context, engine, trail)
-    recordRequest(trail, context.req.raw, context.env, caller)
+    const discloses = route.discloses === true || includesOutputs(context.req.url)
+    recordRequest(trail, context.req.raw, context.env, caller, { discloses })
     if (caller.kind === "service") throw unauthenticated()
     return route.handle(
       Object.assign(requestOf(context, options, route), { engine: engine.as(caller, trail, context.env.requestId) }),
     )
   })
+}
+
+/** Outputs of states may stand in the answers of other endpoints, where `include` names them. */
+function includesOutputs(url: string): boolean {
+  const query = queryOf(url)
+  return query.size > 0 && query.getAll("include").some((paths) => paths.includes("outputs"))
 }
 
 const trailOf = (context: Context<Served>, { engine }: AppOptions): AuditTrail =>
@@ -118,7 +125,7 @@ async function callerOf(context: Context<Served>, engine: ServedEngine, trail: A
     return caller
   } catch (error) {
     if (isEngineError(error, "unauthenticated"))
-      recordRequest(trail, context.req.raw, context.env, anonymous, tokenIn(header))
+      recordRequest(trail, context.req.raw, context.env, anonymous, { secret: tokenIn(header) })
     throw error
   }
 }

@@ -108,3 +108,44 @@ test("while the log cannot be written nothing is changed, and reading goes on", 
   const workspaces = await unrecorded.request("GET", "/organizations/acme/workspaces")
   expect([workspaces.status, workspaces.body.data]).toEqual([200, []])
 })
+
+test("[F-S3] while the log cannot be written no state, output or plan is handed out, and what holds none is", async () => {
+  await using place = await usualSharedKind.place()
+  const { url } = place
+  await using world = await populatedWorld({ url })
+  const workspace = await world.request("POST", "/organizations/acme/workspaces", {
+    body: document("workspaces", { name: "network" }),
+  })
+  const { id } = workspace.body.data
+  await world.request("POST", `/workspaces/${id}/actions/lock`, { body: {} })
+  const outputs = { secret: { value: "hunter2", type: "string", sensitive: true } }
+  const body = stateVersionDocument(stateFile({ outputs }), { inline: true })
+  const made = await world.request("POST", `/workspaces/${id}/state-versions`, { body })
+  expect(made.status).toBe(201)
+  const { "hosted-state-download-url": address } = made.body.data.attributes
+  const version = made.body.data.id
+  const [output] = (await world.request("GET", `/state-versions/${version}/outputs`)).body.data
+  const disclosing = [
+    `/state-versions/${version}/download`,
+    `/state-versions/${version}/json-download`,
+    `/state-versions/${version}/outputs`,
+    `/state-version-outputs/${output.id}`,
+    `/workspaces/${id}/current-state-version-outputs`,
+    `/workspaces/${id}/current-state-version?include=outputs`,
+    `/workspaces/${id}?include=current_state_version.outputs`,
+    "/plans/plan-1/json-output",
+    "/runs/run-1/plan/json-output",
+    "/run-claims/claim-1/state",
+    "/run-claims/claim-1/variables",
+    "/run-claims/claim-1/documents/plan-file",
+  ]
+  await using unrecorded = await openWorld({ url, auditFile: fullDisk })
+  const statuses: Record<string, number> = {}
+  for (const path of disclosing) statuses[path] = (await unrecorded.request("GET", path)).status
+  expect(statuses).toEqual(Object.fromEntries(disclosing.map((path) => [path, 503])))
+  const addressed = await unrecorded.request("GET", address, { token: null })
+  expect([addressed.status, JSON.stringify(addressed.body)]).toEqual([503, expect.not.stringContaining("hunter2")])
+  expect((await world.request("GET", address, { token: null })).status).toBe(200)
+  expect((await unrecorded.request("GET", `/workspaces/${id}/current-state-version`)).status).toBe(200)
+  expect((await unrecorded.request("GET", `/workspaces/${id}/state-versions`)).status).toBe(200)
+})

@@ -3,15 +3,16 @@ import type { Caller } from "../core/caller.ts"
 import { type Exchange, pathOf } from "./exchange.ts"
 
 /**
- * Puts a request on the workspace API into the audit log, without its body: before anything is done where it may change
- * something, and at no cost to its answer where it only reads. `secret` is a token that nobody knows.
+ * Puts a request on the workspace API into the audit log, without its body: before anything is done where it may change or
+ * disclose something, and at no cost to its answer where it only reads. Throws `out-of-service` if one of the former cannot be
+ * recorded. `secret` is a token that nobody knows.
  */
 export function recordRequest(
   trail: AuditTrail,
   request: Request,
   { remoteAddress, route, secretPath }: Exchange,
   caller: Caller,
-  secret?: string,
+  { secret, discloses = false }: { readonly secret?: string | undefined; readonly discloses?: boolean } = {},
 ): void {
   const { method } = request
   const described = {
@@ -21,6 +22,6 @@ export function recordRequest(
     ...(remoteAddress === undefined ? {} : { remoteAddress }),
     ...(secret === undefined ? {} : { secret }),
   }
-  if (method === "GET" || method === "HEAD") trail.readRequest(described)
+  if ((method === "GET" || method === "HEAD") && !discloses) trail.readRequest(described)
   else trail.request(described)
 }

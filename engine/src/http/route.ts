@@ -56,6 +56,8 @@ export interface Route extends BodyBounds {
   readonly method: Method
   /** Relative to `/api/v2`; parameters as `:workspace_id`. */
   readonly path: string
+  /** Answers with a state, its outputs or sensitive values, so that it is recorded first even though it only reads. */
+  readonly discloses?: true
   readonly handle: (request: ApiRequest) => Promise<ApiResponse>
   /** Where faults of domain fields stand in this endpoint's request document. */
   readonly pointers?: Pointers
@@ -66,6 +68,8 @@ export interface OpenRoute {
   readonly method: Method
   /** From the root. */
   readonly path: string
+  /** As in `Route`. */
+  readonly discloses?: true
   readonly handle: (request: Omit<ApiRequest, "engine">) => Promise<ApiResponse>
 }
 

@@ -118,6 +118,7 @@ export const runClaimRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/run-claims/:claim_id/documents/:document",
+    discloses: true,
     handle: async (request) => {
       const document = decodeRunDocument(param(request, "document"))
       return octetsOf(once(await request.engine.runClaims.document(idOf(request), document)))
@@ -131,6 +132,7 @@ export const runClaimRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/run-claims/:claim_id/state",
+    discloses: true,
     handle: async (request) => octetsOf(await request.engine.runClaims.state(idOf(request))),
   },
   {
@@ -147,6 +149,7 @@ export const runClaimRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/run-claims/:claim_id/variables",
+    discloses: true,
     handle: async (request) => {
       const variables = await request.engine.runClaims.variables(idOf(request))
       return { ...ok({ data: variables.map(encodeExecutionVariable) }), headers: { "cache-control": "no-store" } }

@@ -191,11 +191,13 @@ export const runRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/plans/:plan_id/json-output",
+    discloses: true,
     handle: (request) => planJson(request, param(request, "plan_id")),
   },
   {
     method: "GET",
     path: "/runs/:run_id/plan/json-output",
+    discloses: true,
     handle: async (request) => planJson(request, (await request.engine.runs.get(idOf(request))).planId),
   },
   {

@@ -69,6 +69,7 @@ const bytesOf = (download: DocumentContent): ApiResponse => ({
 const downloadRoute = (name: StateDocument): Route => ({
   method: "GET",
   path: `/state-versions/:state_version_id/${downloadPaths[name]}`,
+  discloses: true,
   handle: async (request) => bytesOf(await request.engine.stateVersions.download(stateVersionId(request), name)),
 })
 
@@ -136,6 +137,7 @@ export const stateVersionRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/workspaces/:workspace_id/current-state-version-outputs",
+    discloses: true,
     handle: async (request) => {
       const outputs = await request.engine.stateVersions.currentOutputs(workspaceOf(request))
       return ok({ data: outputs.map(encodeStateVersionOutput) })
@@ -151,6 +153,7 @@ export const stateVersionRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/state-versions/:state_version_id/outputs",
+    discloses: true,
     handle: async (request) => {
       const page = await request.engine.stateVersions.outputs(stateVersionId(request), decodePage(request.query))
       return ok(encodePage(page, encodeStateVersionOutput, request.url))
@@ -159,6 +162,7 @@ export const stateVersionRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/state-version-outputs/:output_id",
+    discloses: true,
     handle: async (request) =>
       ok({ data: encodeStateVersionOutput(await request.engine.stateVersions.output(param(request, "output_id"))) }),
   },
@@ -185,6 +189,7 @@ export const stateDownloadRoutes = (transfers: StateTransfers): readonly OpenRou
   stateDocuments.map((document) => ({
     method: "GET",
     path: `/api/v2/state-versions/:state_version_id/${downloadPaths[document]}`,
+    discloses: true,
     handle: async (request) => {
       const id = param(request, "state_version_id")
       return bytesOf(await transfers.download({ id, document, credential: credentialOf(request) }))
