@@ -159,10 +159,99 @@ describe.each(Object.entries(transports))("over %s", (_name, { options, connect 
     },
   )
 
-  test("a LIST sent before an earlier request is answered is refused", async () => {
-    const { socket, answer } = talkOver(connect(await listening(options, async () => sleep(50, new Response("late")))))
-    socket.write(`${request("GET /first")}${listRoles}`)
-    expect(await answer()).toMatch(/^400 /)
+  describe("[F-S5] requests in one packet", () => {
+    /** Answers each request once it is let go, in whichever order. */
+    async function answeredByHand(limits: NodeServerOptions = {}) {
+      const releases = new Map<string, () => void>()
+      const serve: Serve = async (incoming) => {
+        const released = Promise.withResolvers<void>()
+        releases.set(new URL(incoming.url).pathname, released.resolve)
+        await released.promise
+        return echo(incoming, { remoteAddress: undefined, setHeader() {} })
+      }
+      const talk = talkOver(connect(await listening({ ...options, ...limits }, serve)))
+      onTestFinished(() => void talk.socket.destroy())
+      const release = async (path: string) => {
+        await expect.poll(() => releases.has(path)).toBe(true)
+        releases.get(path)?.()
+      }
+      return { ...talk, releases, release }
+    }
+
+    test("are answered in their order, a LIST among them and what follows it", async () => {
+      const { socket, answer, releases, release } = await answeredByHand()
+      const all = [
+        request("POST /first", "body"),
+        listRoles,
+        request("GET /third"),
+        request("LIST /fourth"),
+        request("LIST /fifth"),
+      ]
+      socket.write(all.join(""))
+      await release("/first")
+      expect(await answer()).toBe('200 POST /first "body"')
+      await release("/v1/pki/roles")
+      expect(await answer()).toBe(listed)
+      expect([...releases.keys()]).not.toContain("/fifth")
+      await release("/third")
+      expect(await answer()).toBe('200 GET /third ""')
+      await release("/fourth")
+      expect(await answer()).toBe('200 LIST /fourth ""')
+      await release("/fifth")
+      expect(await answer()).toBe('200 LIST /fifth ""')
+    })
+
+    test("with a LIST behind two that wait for their turn", async () => {
+      const { socket, answer, release } = await answeredByHand()
+      socket.write(`${request("GET /one")}${request("GET /two")}${listRoles}`)
+      await release("/two")
+      await release("/one")
+      expect([await answer(), await answer()]).toEqual(['200 GET /one ""', '200 GET /two ""'])
+      await release("/v1/pki/roles")
+      expect(await answer()).toBe(listed)
+    })
+
+    test("with a LIST whose rest, and more, comes while the first is being answered", async () => {
+      const { socket, answer, release } = await answeredByHand()
+      const body = "x".repeat(200_000)
+      socket.write(`${request("POST /first", "body")}LI`)
+      await release("/first").catch(() => {})
+      socket.write(`ST /v1/pki/roles HTTP/1.1\r\nHost: chancery\r\n\r\n${request("POST /third", body)}`)
+      await answer()
+      await release("/v1/pki/roles")
+      expect(await answer()).toBe(listed)
+      await release("/third")
+      expect(await answer()).toBe(`200 POST /third "${body}"`)
+    })
+
+    test("with a first that takes longer than a request may take to come", async () => {
+      const limits = { headersTimeoutMs: 100, requestTimeoutMs: 200, timeoutCheckMs: 10 }
+      const { socket, answer, release } = await answeredByHand(limits)
+      socket.write(`${request("GET /first")}${listRoles}`)
+      await sleep(500)
+      await release("/first")
+      expect(await answer()).toBe('200 GET /first ""')
+      await release("/v1/pki/roles")
+      expect(await answer()).toBe(listed)
+    })
+
+    test("are answered before what follows them and cannot be read", async () => {
+      const { socket, answer, release } = await answeredByHand()
+      socket.write(`${request("POST /first", "body")}${request("GET /second")}nonsense\r\n\r\n`)
+      await release("/second")
+      await release("/first")
+      expect([await answer(), await answer()]).toEqual(['200 POST /first "body"', '200 GET /second ""'])
+      expect(await answer()).toMatch(/^400 /)
+      expect(await answer()).toBe('ended with ""')
+    })
+
+    test("end where the first answer ends the connection", async () => {
+      const { socket, answer, release } = await answeredByHand()
+      socket.write(`GET /first HTTP/1.1\r\nHost: chancery\r\nConnection: close\r\n\r\n${listRoles}`)
+      await release("/first")
+      expect(await answer()).toBe('200 GET /first ""')
+      expect(await answer()).toBe('ended with ""')
+    })
   })
 
   test("many connections list beside each other", async () => {

@@ -1,7 +1,7 @@
 // The method LIST over HTTP/1.1. Node's parser does not know it and gives up at its third letter; what it was given is then
 // handed to a fresh parser, spelled LINK: as long, known to the parser, and used by nothing here. No other request pays for it.
 // HTTP knows a LINK of its own (RFC 2068), which is read as LIST too; it means nothing else on this server.
-import type { IncomingMessage, Server } from "node:http"
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import { Server as TlsServer } from "node:tls"
 import type { Socket } from "node:net"
 
@@ -24,16 +24,74 @@ export function nameListMethod(incoming: IncomingMessage): void {
 }
 
 /**
- * True when the error was a LIST that is now being read anew. No request may be under way on the socket: what follows one
- * before it is answered is refused, as any other error is.
+ * Returns true if the error was a LIST, which is then read anew: once the requests before it on the same connection, to which
+ * `answering` belong, are answered. Until then the parser that gave up reports errors of its own, which mean nothing.
  */
-export function readListAnew(error: ParserError, socket: Socket, server: Server): boolean {
+export function readListAnew(
+  error: ParserError,
+  socket: Socket,
+  server: Server,
+  answering: readonly ServerResponse[] = [],
+): boolean {
+  if (waiting.has(socket))
+    return error.code?.startsWith("ERR_HTTP_") === true || error.code?.startsWith("HPE_") === true
   const packet = unparsed(error)
   if (packet === undefined || !list.subarray(0, packet.length).equals(packet.subarray(0, list.length))) return false
+  if (answering.length === 0) readAnew(packet, socket, server)
+  else void readAfter(answering, packet, socket, server)
+  return true
+}
+
+function readAnew(packet: Buffer, socket: Socket, server: Server): void {
   detachParser(socket)
   if (packet.length < list.length) awaitRest(packet, socket, server)
   else feed(packet, socket, server)
-  return true
+}
+
+/** With a LIST behind a request that is not answered yet. */
+const waiting = new WeakSet<Socket>()
+/** Of what follows the LIST, before no more is read. */
+const heldBytesMaximum = 64 * 1024
+
+async function readAfter(
+  answering: readonly ServerResponse[],
+  packet: Buffer,
+  socket: Socket,
+  server: Server,
+): Promise<void> {
+  waiting.add(socket)
+  // It would read what follows as the rest of a method that it does not know. Another listener takes the bytes from it.
+  removeParserListeners(socket, ["data", "end"])
+  const held = [packet]
+  let heldBytes = packet.length
+  const hold = (more: Buffer): void => {
+    held.push(more)
+    heldBytes += more.length
+    if (heldBytes > heldBytesMaximum) socket.pause()
+  }
+  const leave = (): void => {
+    socket.destroy()
+  }
+  socket.on("data", hold).once("end", leave)
+  await areOver(answering)
+  waiting.delete(socket)
+  socket.removeListener("data", hold).removeListener("end", leave)
+  if (socket.destroyed || socket.writableEnded) return
+  readAnew(Buffer.concat(held), socket, server)
+  socket.resume()
+}
+
+/** Resolves when the last of them is with its client, or its connection has ended. */
+export const areOver = async (answering: readonly ServerResponse[]): Promise<void> => {
+  await Promise.all(
+    answering.map(
+      (outgoing) =>
+        new Promise<void>((resolve) => {
+          if (outgoing.closed) resolve()
+          else outgoing.once("close", resolve)
+        }),
+    ),
+  )
 }
 
 /** From the first letter of the method on. */
@@ -57,16 +115,23 @@ const parserListeners: Readonly<Record<string, string>> = {
 }
 
 function detachParser(socket: Socket): void {
-  for (const [event, name] of Object.entries(parserListeners)) {
-    for (const listener of socket.listeners(event)) {
-      if (listener.name !== name) continue
-      socket.removeListener(event, listener as () => void)
-      if (event === "close") listener.call(socket)
-    }
-  }
+  for (const listener of removeParserListeners(socket, Object.keys(parserListeners)).get("close") ?? [])
+    listener.call(socket)
   // The time limit between two requests is over: this is one.
   socket.setTimeout(0)
 }
+
+function removeParserListeners(socket: Socket, events: readonly string[]): ReadonlyMap<string, Listener[]> {
+  const removed = new Map<string, Listener[]>()
+  for (const event of events) {
+    const listeners = socket.listeners(event).filter(({ name }) => name === parserListeners[event]) as Listener[]
+    for (const listener of listeners) socket.removeListener(event, listener)
+    removed.set(event, listeners)
+  }
+  return removed
+}
+
+type Listener = (this: Socket) => void
 
 /** For the method cut in two by the network. */
 function awaitRest(packet: Buffer, socket: Socket, server: Server): void {

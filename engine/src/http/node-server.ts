@@ -13,7 +13,7 @@ import { UnderWay } from "../core/under-way.ts"
 import { socketBody, wholeBody } from "./body.ts"
 import { type ConnectionShareOptions, shareConnections } from "./connection-share.ts"
 import type { Serve } from "./exchange.ts"
-import { nameListMethod, type ParserError, readListAnew } from "./list-method.ts"
+import { areOver, nameListMethod, type ParserError, readListAnew } from "./list-method.ts"
 import type { ListenAddress } from "./listen-address.ts"
 import { refusal, refusalDocument } from "./refusal.ts"
 import { type SecureContextSource, secureContextOptions } from "./secure-context.ts"
@@ -129,6 +129,9 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
     { errorHandler: () => refusal("/", 400, "bad request", "The request line or the Host header cannot be read.") },
   )
 
+  /** Connections that end with their last answer. */
+  const unreadable = new WeakSet<Socket>()
+
   const endLate = (incoming: IncomingMessage): void => {
     const late = Object.assign(new Error("the request is late"), { code: "ERR_HTTP_REQUEST_TIMEOUT" })
     const timer = setTimeout(() => {
@@ -171,8 +174,16 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
     handle(incoming, outgoing)
   })
   server.on("clientError", (error: ParserError, socket: Socket) => {
-    const answering = [...inFlight].filter((outgoing) => outgoing.socket === socket)
-    if (answering.length === 0 && readListAnew(error, socket, server)) return
+    // Of those that wait for their turn on the connection, only the request knows it.
+    const answering = [...inFlight].filter((outgoing) => outgoing.req.socket === socket)
+    if (readListAnew(error, socket, server, answering)) return
+    // What cannot be read stands behind requests that could be: those are answered first.
+    if (isOfHttp(error) && answering.length > 0 && answering.every(({ req }) => req.complete)) {
+      if (unreadable.has(socket)) return
+      unreadable.add(socket)
+      void areOver(answering).then(() => answerUnreadable(error, socket, headers))
+      return
+    }
     if (answering.some((outgoing) => outgoing.headersSent)) socket.destroy()
     else answerUnreadable(error, socket, headers)
   })
