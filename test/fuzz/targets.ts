@@ -3,6 +3,7 @@ import { archives } from "./archives.ts"
 import { openEndpoints } from "./endpoints.ts"
 import { parsers } from "./parsers.ts"
 import type { OpenTargets } from "./target.ts"
+import { textTargets } from "./texts.ts"
 
 export async function openTargets(): Promise<OpenTargets> {
   await using opening = new AsyncDisposableStack()
@@ -10,7 +11,7 @@ export async function openTargets(): Promise<OpenTargets> {
   const acme = opening.use(await openAcme())
   const closing = opening.move()
   return {
-    targets: [...parsers(), ...archives(), ...endpoints.targets, ...acme.targets],
+    targets: [...parsers(), ...textTargets(), ...archives(), ...endpoints.targets, ...acme.targets],
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
 }
