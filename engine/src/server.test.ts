@@ -292,7 +292,7 @@ test("[F-S6] metrics that have a listener of their own are nowhere else, and it 
 })
 
 test("[F-S6] an address over its share is logged once a minute, and a trusted proxy has none", async () => {
-  const warn = vi.fn()
+  const warn = vi.fn<(event: string, facts?: object) => void>()
   const runtime = { ...systemRuntime(), log: { ...silentLog, warn } }
   const options = { runtime, connectionsPerAddress: 1 }
   const idle = async (url: string) => {

@@ -172,7 +172,6 @@ const roleForServers = derived((role: Role): Role => ({
   extKeyUsageOids: [],
 }))
 
-
 const keyAlone = (key: KeyAlgorithm): CsrFacts => ({
   subject: [],
   dnsNames: [],

@@ -174,6 +174,10 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
     handle(incoming, outgoing)
   })
   server.on("clientError", (error: ParserError, socket: Socket) => {
+    const answerUnreadableAfter = async (others: readonly ServerResponse[]): Promise<void> => {
+      await areOver(others)
+      answerUnreadable(error, socket, headers)
+    }
     // Of those that wait for their turn on the connection, only the request knows it.
     const answering = [...inFlight].filter((outgoing) => outgoing.req.socket === socket)
     if (readListAnew(error, socket, server, answering)) return
@@ -181,7 +185,7 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
     if (isOfHttp(error) && answering.length > 0 && answering.every(({ req }) => req.complete)) {
       if (unreadable.has(socket)) return
       unreadable.add(socket)
-      void areOver(answering).then(() => answerUnreadable(error, socket, headers))
+      void answerUnreadableAfter(answering)
       return
     }
     if (answering.some((outgoing) => outgoing.headersSent)) socket.destroy()

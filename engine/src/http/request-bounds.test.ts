@@ -97,12 +97,8 @@ describe("a document of the certificate API", () => {
     const send = async (path: string, token: string, method = "POST") => {
       const { body, seen } = watchedBody()
       const type = method === "PATCH" ? "application/merge-patch+json" : "application/json"
-      const request = new Request(`${origin}/v1${path}`, {
-        method,
-        headers: { "x-vault-token": token, "content-type": type },
-        body,
-        duplex: "half",
-      })
+      const sent = { method, headers: { "x-vault-token": token, "content-type": type }, body, duplex: "half" as const }
+      const request = new Request(`${origin}/v1${path}`, sent)
       const { status } = await world.app.fetch(request)
       return [status, seen.isRead]
     }

@@ -136,40 +136,6 @@ const byReason: Readonly<Partial<Record<Reason, readonly string[]>>> = {
   "audit trails": ["TestAuditTrailsList"],
 }
 
-/** Mended by other lines: to be removed once they are merged. */
-const mendedByOtherLines: Readonly<Record<string, readonly string[]>> = {
-  W7: [
-    "TestAgentPoolsCreate",
-    "TestAgentPoolsList",
-    "TestAgentPoolsUpdate",
-    "TestAgentPoolsUpdateAllowedProjects",
-    "TestAgentPoolsUpdateAllowedWorkspaces",
-    "TestAgentPoolsUpdateExcludedWorkspaces",
-  ],
-  W8: [
-    "TestOrganizationsUpdate",
-    "TestTeamsCreate",
-    "TestTeamsRead",
-    "TestTeamsUpdate",
-    "TestTeamsUpdateAccessSecretTeams",
-  ],
-  W9: ["TestProjectsCreate", "TestProjectsUpdate"],
-  W10: ["TestTeamProjectAccessesAdd", "TestTeamProjectAccessesUpdate"],
-  W15: [
-    "TestOAuthClientsCreate_rsaKeyPair",
-    "TestOAuthClientsUpdate",
-    "TestOAuthClientsUpdate_rsaKeyPair",
-    "TestOrganizationMembershipsList",
-    "TestOrganizationMembershipsRead",
-    "TestOrganizationTokensDeleteWithOptions",
-    "TestOrganizationTokensReadWithOptions",
-    "TestOrganizationTokens_CreateWithOptions",
-    "TestOrganizationsReadWithBusiness",
-  ],
-}
-
 export const expectedFailures: ReadonlyMap<string, string> = new Map(
-  [...Object.entries(byReason), ...Object.entries(mendedByOtherLines)].flatMap(([reason, names]) =>
-    names.map((name) => [name, reason] as const),
-  ),
+  Object.entries(byReason).flatMap(([reason, names]) => names.map((name) => [name, reason] as const)),
 )

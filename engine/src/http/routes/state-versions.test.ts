@@ -47,10 +47,9 @@ describe("a state version in one step", () => {
       const requested = { serial: 1, lineage: "of-the-request" }
       const made = await world.announce(state, { inline, ...requested })
       expect(made.status).toBe(201)
-      if (!inline) {
-        const url = made.body.data.attributes["hosted-state-upload-url"]
-        expect((await world.upload(url, stateFile(state).text)).status).toBe(204)
-      }
+      const url = made.body.data.attributes["hosted-state-upload-url"]
+      const uploaded = inline ? undefined : (await world.upload(url, stateFile(state).text)).status
+      expect(uploaded).toBe(inline ? undefined : 204)
       const current = (await world.current()).body.data.attributes
       expect(current).toMatchObject({ status: "finalized", serial: 1 })
       expect((await world.request("GET", current["hosted-state-download-url"])).body).toMatchObject(state)
