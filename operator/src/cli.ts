@@ -2,9 +2,9 @@
 // nothing that talks to one.
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { type Engine, openEngine } from "@chancery/engine"
+import type { Engine } from "@chancery/engine"
 import {
-  addStoreOptions,
+  addCallerOptions,
   Command,
   CommandError,
   exitCodes,
@@ -16,7 +16,7 @@ import {
   table,
   type Terminal,
   untilStopped,
-  withEngine,
+  withCallerEngine,
 } from "@chancery/engine/cli"
 import { type FolderOptions, keepFolder, reconcileFolder, type Settled } from "./directory/reconcile-folder.ts"
 import { lockFolder } from "./directory/folder-lock.ts"
@@ -35,7 +35,6 @@ const usualTimeout = "2m"
 interface Flags {
   readonly watch?: true
   readonly statusDir?: string
-  readonly engine?: string
   readonly connection: string
   readonly organization: string
   readonly timeout: string
@@ -53,10 +52,6 @@ function reconcileCommand(terminal: Terminal): Command {
       "--status-dir <folder>",
       "where objects are kept with their status and Secrets (default: manifests in the data folder)",
     )
-    .option(
-      "--engine <url>",
-      "an engine that is served elsewhere, with the token in CHANCERY_TOKEN, instead of the store",
-    )
     .option("--connection <name>", "the ClusterConnection that this engine is to manifests", usualConnection)
     .option("--organization <name>", "the organization of manifests that name none", usualOrganization)
     .option(
@@ -65,7 +60,7 @@ function reconcileCommand(terminal: Terminal): Command {
       usualTimeout,
     )
     .option("--json", "without --watch, print how everything fares as JSON")
-  addStoreOptions(command)
+  addCallerOptions(command)
   return command.action(async (folder: string, flags: Flags) => {
     if (!existsSync(folder)) throw new CommandError(exitCodes.usage, `There is no folder ${folder}.`)
     const timeoutMs = parseGoDuration(flags.timeout)
@@ -81,8 +76,7 @@ function reconcileCommand(terminal: Terminal): Command {
     await using _lock = await locked(statusFolder)
     // What goes on for ever is part of nobody's trace.
     const traceparent = () => (flags.watch === true ? undefined : terminal.environment["TRACEPARENT"])
-    const chosen = { url: flags.engine, traceparent }
-    await withChosenEngine(command, terminal, chosen, async (engine) => {
+    const reconcile = async (engine: Engine): Promise<void> => {
       const embedded = { name: flags.connection, engine, organization: flags.organization }
       const options = {
         folder,
@@ -101,7 +95,8 @@ function reconcileCommand(terminal: Terminal): Command {
         AbortSignal.any([ending.signal, AbortSignal.timeout(timeoutMs)]),
       )
       return show(settled, terminal, flags.json === true)
-    })
+    }
+    await withCallerEngine(command, terminal, reconcile, traceparent)
   })
 }
 
@@ -119,20 +114,6 @@ async function locked(statusFolder: string): Promise<AsyncDisposable> {
   if (lock !== undefined) return lock
   const message = `Another process keeps the manifests of ${statusFolder}; name another folder with --status-dir, or remove ${join(statusFolder, "lock")} if there is none.`
   throw new CommandError(exitCodes.busy, message)
-}
-
-async function withChosenEngine(
-  command: Command,
-  terminal: Terminal,
-  { url, traceparent }: { readonly url: string | undefined; readonly traceparent: () => string | undefined },
-  work: (engine: Engine) => Promise<void>,
-): Promise<void> {
-  if (url === undefined) return withEngine(command, terminal, work)
-  const token = terminal.environment["CHANCERY_TOKEN"]
-  if (token === undefined || token === "")
-    throw new CommandError(exitCodes.configuration, "CHANCERY_TOKEN must hold the token that the engine knows.")
-  await using engine = await openEngine(url, { token, traceparent })
-  await work(engine)
 }
 
 const silent: FolderOptions["told"] = { faults() {}, happened() {} }

@@ -142,7 +142,7 @@ test("one that is killed is followed by one that goes on where it was, and write
 
 test.each([
   { named: "a Connection", words: [] },
-  { named: "the command itself", words: ["--engine"] },
+  { named: "the command itself", words: ["--engine-url"] },
 ])("engines that $named names are asked as part of the trace of the environment", async ({ words }) => {
   const { folder, put } = await setting()
   const seen = new Set<string | undefined>()
@@ -174,10 +174,10 @@ test.each([
 
 test("an engine that is served elsewhere is asked with the token of the environment, and not the store", async () => {
   const { folder, start } = await setting()
-  const without = start("--engine", "http://127.0.0.1:1")
+  const without = start("--engine-url", "http://127.0.0.1:1")
   expect([await without.ended, without.said()]).toEqual([
-    78,
-    expect.stringContaining("CHANCERY_TOKEN must hold the token"),
+    64,
+    expect.stringContaining("A server needs a token: set CHANCERY_TOKEN"),
   ])
   expect(await readdir(join(folder, "data"))).not.toContain("chancery.db")
 })

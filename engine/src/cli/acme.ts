@@ -12,11 +12,11 @@ import type { KeyPage } from "../pki/key-page.ts"
 import { CommandError, exitCodes, usageError } from "./exit-code.ts"
 import { json, table } from "./report.ts"
 import type { Terminal } from "./terminal.ts"
-import { addStoreOptions, withEngine } from "./with-engine.ts"
+import { addCallerOptions, withCallerEngine } from "./with-caller-engine.ts"
 
 export function acmeCommand(terminal: Terminal): Command {
   return new Command("acme")
-    .description("Look at accounts and orders of ACME, and end them; have certificates renewed. Directly in the store.")
+    .description("List, show and end ACME accounts and orders; have certificates renewed.")
     .addCommand(accountsCommand(terminal))
     .addCommand(ordersCommand(terminal))
     .addCommand(renewalsCommand(terminal))
@@ -31,8 +31,8 @@ function accountsCommand(terminal: Terminal): Command {
     .description("List the accounts of a mount.")
     .argument("<mount>", "such as pki")
     .option("--json", "print them as JSON")
-  addStoreOptions(list).action((mount: string, { json: asJson }: AsJson) =>
-    withEngine(list, terminal, async (engine) => {
+  addCallerOptions(list).action((mount: string, { json: asJson }: AsJson) =>
+    withCallerEngine(list, terminal, async (engine) => {
       const { accounts } = engine.acme(mount)
       const all = await everyKey((page) => accounts.list(page))
       if (asJson === true) {
@@ -53,8 +53,8 @@ function accountsCommand(terminal: Terminal): Command {
     .description("Show an account and its newest orders, as JSON.")
     .argument("<mount>")
     .argument("<id>", "acct-…")
-  addStoreOptions(show).action((mount: string, id: string) =>
-    withEngine(show, terminal, async (engine) => {
+  addCallerOptions(show).action((mount: string, id: string) =>
+    withCallerEngine(show, terminal, async (engine) => {
       const { orders, ...account } = await known("account", id, engine.acme(mount).accounts.get(id))
       terminal.out(json({ ...shownAccount(account), orders: orders.map(shownOrder) }))
     }),
@@ -84,8 +84,8 @@ const statuses = {
 function statusCommand(terminal: Terminal, verb: keyof typeof statuses): Command {
   const { status, description } = statuses[verb]
   const command = new Command(verb).description(description).argument("<mount>").argument("<id>", "acct-…")
-  return addStoreOptions(command).action((mount: string, id: string) =>
-    withEngine(command, terminal, async (engine) => {
+  return addCallerOptions(command).action((mount: string, id: string) =>
+    withCallerEngine(command, terminal, async (engine) => {
       const account = await known("account", id, engine.acme(mount).accounts.changeStatus(id, status))
       terminal.say(`The account ${id} is ${account.status}.`)
     }),
@@ -98,8 +98,8 @@ function ordersCommand(terminal: Terminal): Command {
     .argument("<mount>", "such as pki")
     .option("--account <id>", "those of one account")
     .option("--json", "print them as JSON")
-  addStoreOptions(list).action((mount: string, { account, json: asJson }: AsJson & { readonly account?: string }) =>
-    withEngine(list, terminal, async (engine) => {
+  addCallerOptions(list).action((mount: string, { account, json: asJson }: AsJson & { readonly account?: string }) =>
+    withCallerEngine(list, terminal, async (engine) => {
       const { orders } = engine.acme(mount)
       const of = account === undefined ? {} : { accountId: account }
       const all = await everyKey((page) => orders.list({ ...page, ...of }))
@@ -121,8 +121,8 @@ function ordersCommand(terminal: Terminal): Command {
     .description("Show an order, as JSON.")
     .argument("<mount>")
     .argument("<id>", "order-…")
-  addStoreOptions(show).action((mount: string, id: string) =>
-    withEngine(show, terminal, async (engine) => {
+  addCallerOptions(show).action((mount: string, id: string) =>
+    withCallerEngine(show, terminal, async (engine) => {
       terminal.out(json(shownOrder(await known("order", id, engine.acme(mount).orders.get(id)))))
     }),
   )
@@ -157,9 +157,9 @@ function renewalsCommand(terminal: Terminal): Command {
     .option("--within <duration>", "over which renewals are spread, such as 24h (default: at once)")
     .option("--explanation-url <url>", "where people read why")
     .option("--json", "print the signal as JSON")
-  addStoreOptions(raise).action((mount: string, options: RaiseOptions) => {
+  addCallerOptions(raise).action((mount: string, options: RaiseOptions) => {
     const input = signalInput(options)
-    return withEngine(raise, terminal, async (engine) => {
+    return withCallerEngine(raise, terminal, async (engine) => {
       const signal = await engine.acme(mount).renewals.raise(input)
       if (options.json === true) terminal.out(json(shownSignal(signal)))
       else terminal.out(`Raised ${signal.id}: ${meaningOf(signal)} renew until ${formatInstant(signal.renewBy)}.`)
@@ -169,8 +169,8 @@ function renewalsCommand(terminal: Terminal): Command {
     .description("List the signals of a mount that stand.")
     .argument("<mount>")
     .option("--json", "print them as JSON")
-  addStoreOptions(list).action((mount: string, { json: asJson }: AsJson) =>
-    withEngine(list, terminal, async (engine) => {
+  addCallerOptions(list).action((mount: string, { json: asJson }: AsJson) =>
+    withCallerEngine(list, terminal, async (engine) => {
       const all = await engine.acme(mount).renewals.list()
       if (asJson === true) {
         terminal.out(json(all.map(shownSignal)))
@@ -230,8 +230,8 @@ interface Ending {
 
 function endCommand(terminal: Terminal, { what, verb, description, said, end }: Ending): Command {
   const command = new Command(verb).description(description).argument("<mount>").argument("<id>")
-  return addStoreOptions(command).action((mount: string, id: string) =>
-    withEngine(command, terminal, async (engine) => {
+  return addCallerOptions(command).action((mount: string, id: string) =>
+    withCallerEngine(command, terminal, async (engine) => {
       await known(what, id, end(engine.acme(mount), id))
       terminal.say(said(id))
     }),

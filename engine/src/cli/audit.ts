@@ -1,6 +1,7 @@
 import { Command } from "commander"
-import { usageError } from "./exit-code.ts"
+import { configurationError, usageError } from "./exit-code.ts"
 import type { Terminal } from "./terminal.ts"
+import { serverUrlOf } from "./with-caller-engine.ts"
 import { addStoreOptions, withEngine } from "./with-engine.ts"
 
 export function auditCommand(terminal: Terminal): Command {
@@ -15,6 +16,10 @@ function hashCommand(terminal: Terminal): Command {
   return command.action(async (text: string) => {
     const wanted = text === "-" ? (await terminal.input()).replace(/\r?\n$/, "") : text
     if (wanted === "") throw usageError("There is no text to hash.")
+    if (serverUrlOf(command, terminal.environment) !== undefined)
+      throw configurationError(
+        "audit hash needs the store, whose key hashes the audit log; run it beside the server, and name the store with --data or --storage.",
+      )
     await withEngine(command, terminal, async (engine) => terminal.out(engine.audit.hash(wanted)))
   })
 }

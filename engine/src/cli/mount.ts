@@ -6,11 +6,11 @@ import type { MountView } from "../pki/mounts.ts"
 import { CommandError, exitCodes, usageError } from "./exit-code.ts"
 import { json, table } from "./report.ts"
 import type { Terminal } from "./terminal.ts"
-import { addStoreOptions, withEngine } from "./with-engine.ts"
+import { addCallerOptions, withCallerEngine } from "./with-caller-engine.ts"
 
 export function mountCommand(terminal: Terminal): Command {
   return new Command("mount")
-    .description("Say where certificate authorities are, directly in the store.")
+    .description("Create, list, tune and delete mounts of certificate authorities.")
     .addCommand(createCommand(terminal))
     .addCommand(listCommand(terminal))
     .addCommand(tuneCommand(terminal))
@@ -22,9 +22,9 @@ function createCommand(terminal: Terminal): Command {
     .description("Make a place for a certificate authority.")
     .argument("<path>", "such as pki or team/pki; nothing else may lie above or below it")
     .option("--json", "print the mount as JSON")
-  addStoreOptions(command)
+  addCallerOptions(command)
   return command.action((path: string, options: TuningOptions & { readonly json?: true }) =>
-    withEngine(command, terminal, async ({ mounts }) => {
+    withCallerEngine(command, terminal, async ({ mounts }) => {
       const created = await mounts.create({ path, ...tuningOf(options) })
       if (options.json === true) terminal.out(json(shown(created)))
       else terminal.out(`Mounted ${created.path}/ (${created.accessor}).`)
@@ -34,9 +34,9 @@ function createCommand(terminal: Terminal): Command {
 
 function listCommand(terminal: Terminal): Command {
   const command = new Command("list").description("List all mounts.").option("--json", "print them as JSON")
-  addStoreOptions(command)
+  addCallerOptions(command)
   return command.action(({ json: asJson }: { readonly json?: true }) =>
-    withEngine(command, terminal, async ({ mounts }) => {
+    withCallerEngine(command, terminal, async ({ mounts }) => {
       const all = (await mounts.list()).map(shown)
       if (asJson === true) {
         terminal.out(json(all))
@@ -58,9 +58,9 @@ function tuneCommand(terminal: Terminal): Command {
   const command = addTuningOptions(new Command("tune"))
     .description("Change what is said of a mount; what is not given stays.")
     .argument("<path>")
-  addStoreOptions(command)
+  addCallerOptions(command)
   return command.action((path: string, options: TuningOptions) =>
-    withEngine(command, terminal, async ({ mounts }) => {
+    withCallerEngine(command, terminal, async ({ mounts }) => {
       const tuned = await known(path, mounts.tune(path, tuningOf(options)))
       terminal.out(json(shown(tuned)))
     }),
@@ -73,9 +73,9 @@ function deleteCommand(terminal: Terminal): Command {
       "Delete a mount with its keys, issuers, roles and the records of what it issued; nothing brings them back.",
     )
     .argument("<path>")
-  addStoreOptions(command)
+  addCallerOptions(command)
   return command.action((path: string) =>
-    withEngine(command, terminal, async ({ mounts }) => {
+    withCallerEngine(command, terminal, async ({ mounts }) => {
       await known(path, mounts.delete(path))
       terminal.say(`Nothing is mounted at ${path} any more.`)
     }),

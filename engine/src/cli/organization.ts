@@ -2,11 +2,11 @@ import { Command } from "commander"
 import { formatInstant } from "../core/time.ts"
 import { everyItem, json, table } from "./report.ts"
 import type { Terminal } from "./terminal.ts"
-import { addStoreOptions, withEngine } from "./with-engine.ts"
+import { addCallerOptions, withCallerEngine } from "./with-caller-engine.ts"
 
 export function organizationCommand(terminal: Terminal): Command {
   return new Command("organization")
-    .description("Create and list organizations, directly in the store.")
+    .description("Create and list organizations.")
     .addCommand(createCommand(terminal))
     .addCommand(listCommand(terminal))
 }
@@ -17,9 +17,9 @@ function createCommand(terminal: Terminal): Command {
     .argument("<name>", "letters, digits, - and _")
     .requiredOption("--email <address>", "whom to write to about it")
     .option("--json", "print the organization as JSON")
-  addStoreOptions(command)
+  addCallerOptions(command)
   return command.action((name: string, { email, json: asJson }: { email: string; json?: true }) =>
-    withEngine(command, terminal, async ({ organizations }) => {
+    withCallerEngine(command, terminal, async ({ organizations }) => {
       const created = await organizations.create({ name, email })
       if (asJson === true) terminal.out(json(shown(created)))
       else terminal.out(`Created the organization ${created.name} (${created.id}).`)
@@ -29,9 +29,9 @@ function createCommand(terminal: Terminal): Command {
 
 function listCommand(terminal: Terminal): Command {
   const command = new Command("list").description("List all organizations.").option("--json", "print them as JSON")
-  addStoreOptions(command)
+  addCallerOptions(command)
   return command.action(({ json: asJson }: { json?: true }) =>
-    withEngine(command, terminal, async ({ organizations }) => {
+    withCallerEngine(command, terminal, async ({ organizations }) => {
       const all = await everyItem((page) => organizations.list(undefined, page))
       if (asJson === true) {
         terminal.out(json(all.map(shown)))

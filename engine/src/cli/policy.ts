@@ -5,7 +5,7 @@ import { CommandError, exitCodes, usageError } from "./exit-code.ts"
 import { json } from "./report.ts"
 import { parseTeamName } from "./team-name.ts"
 import type { Terminal } from "./terminal.ts"
-import { addStoreOptions, withEngine } from "./with-engine.ts"
+import { addCallerOptions, withCallerEngine } from "./with-caller-engine.ts"
 
 export function policyCommand(terminal: Terminal): Command {
   return new Command("policy")
@@ -23,19 +23,19 @@ function writeCommand(terminal: Terminal): Command {
     .description("Make a policy, or replace it.")
     .argument("<name>", "letters, digits and _ . -")
     .argument("<file>", 'what it allows, path "…" { capabilities = […] } or the same as JSON; - for standard input')
-  addStoreOptions(command)
+  addCallerOptions(command)
   return command.action(async (name: string, file: string) => {
     const written = await textOf(file, terminal)
-    await withEngine(command, terminal, ({ policies }) => policies.put(name, written))
+    await withCallerEngine(command, terminal, ({ policies }) => policies.put(name, written))
     terminal.say(`Wrote the policy ${name}.`)
   })
 }
 
 function readCommand(terminal: Terminal): Command {
   const command = new Command("read").description("Print a policy as it was written.").argument("<name>")
-  addStoreOptions(command)
+  addCallerOptions(command)
   return command.action((name: string) =>
-    withEngine(command, terminal, async ({ policies }) => {
+    withCallerEngine(command, terminal, async ({ policies }) => {
       terminal.out((await policies.get(name)).text.trimEnd())
     }),
   )
@@ -45,24 +45,25 @@ function listCommand(terminal: Terminal): Command {
   const command = addHolderOptions(new Command("list"))
     .description("List all policies, or those attached to a user, a team or a token.")
     .option("--json", "print them as JSON")
-  addStoreOptions(command)
-  return command.action(({ json: asJson, ...holder }: HolderOptions & { readonly json?: true }) =>
-    withEngine(command, terminal, async ({ policies }) => {
-      const given = Object.values(holder).some((value) => typeof value === "string")
-      const names = given ? await policies.attached(subjectOf(holder)) : await policies.list()
+  addCallerOptions(command)
+  return command.action(async ({ json: asJson, user, team, token }: HolderOptions & { readonly json?: true }) => {
+    const isHolderNamed = user !== undefined || team !== undefined || token !== undefined
+    const holder = isHolderNamed ? subjectOf({ user, team, token }) : undefined
+    await withCallerEngine(command, terminal, async ({ policies }) => {
+      const names = holder === undefined ? await policies.list() : await policies.attached(holder)
       if (asJson === true) terminal.out(json(names))
       else for (const name of names) terminal.out(name)
-    }),
-  )
+    })
+  })
 }
 
 function deleteCommand(terminal: Terminal): Command {
   const command = new Command("delete")
     .description("Delete a policy; whoever it is attached to has it no longer.")
     .argument("<name>")
-  addStoreOptions(command)
+  addCallerOptions(command)
   return command.action((name: string) =>
-    withEngine(command, terminal, async ({ policies }) => {
+    withCallerEngine(command, terminal, async ({ policies }) => {
       await policies.delete(name)
       terminal.say(`There is no policy ${name} any more.`)
     }),
@@ -77,10 +78,10 @@ function attachmentCommand(terminal: Terminal, verb: "attach" | "detach"): Comma
         : "Take a policy from a user, a team or a token.",
     )
     .argument("<name>")
-  addStoreOptions(command)
+  addCallerOptions(command)
   return command.action((name: string, holder: HolderOptions) => {
     const subject = subjectOf(holder)
-    return withEngine(command, terminal, async ({ policies }) => {
+    return withCallerEngine(command, terminal, async ({ policies }) => {
       await policies[verb](name, subject)
       terminal.say(verb === "attach" ? `Attached the policy ${name}.` : `Detached the policy ${name}.`)
     })
@@ -88,9 +89,9 @@ function attachmentCommand(terminal: Terminal, verb: "attach" | "detach"): Comma
 }
 
 interface HolderOptions {
-  readonly user?: string
-  readonly team?: string
-  readonly token?: string
+  readonly user?: string | undefined
+  readonly team?: string | undefined
+  readonly token?: string | undefined
 }
 
 const addHolderOptions = (command: Command): Command =>

@@ -5,7 +5,8 @@ import { expect, test } from "vitest"
 import { run } from "./program.ts"
 import type { Terminal } from "./terminal.ts"
 
-async function chancery(words: readonly string[], input = "") {
+/** `prepared`: on a store that another command has created. */
+async function chancery(words: readonly string[], input = "", prepared = false) {
   const data = await mkdtemp(join(tmpdir(), "chancery-"))
   let out = ""
   let said = ""
@@ -15,6 +16,7 @@ async function chancery(words: readonly string[], input = "") {
     input: async () => input,
     environment: { CHANCERY_DATA: data, CHANCERY_LOG_LEVEL: "silent" },
   }
+  if (prepared) await run(["mount", "create", "pki"], { ...terminal, out: () => undefined })
   const code = await run(words, terminal)
   await rm(data, { recursive: true })
   return { code, out, said: said.replaceAll(data, "DATA") }
@@ -58,7 +60,7 @@ test.each([
   { words: ["backup", "out"], code: 1, said: "There is no database at DATA/chancery.db." },
   { words: ["restore", "absent"], code: 1, said: "There is no backup at absent." },
   {
-    words: ["organization", "list", "--seal-key-file", "absent"],
+    words: ["organization", "create", "acme", "--email", "a@example.com", "--seal-key-file", "absent"],
     code: 78,
     said: "The seal key file absent cannot be read; see that it is there and that --seal-key-file or CHANCERY_SEAL_KEY_FILE names it.",
   },
@@ -67,9 +69,9 @@ test.each([
   expect(ended).toMatchObject({ code, out: "", said: expect.stringContaining(`chancery: ${said}`) as string })
 })
 
-test("an empty store has one user and no organization", async () => {
-  expect(await chancery(["organization", "list", "--json"])).toEqual({ code: 0, out: "[]\n", said: "" })
-  expect(await chancery(["token", "list", "--user", "root"])).toEqual({
+test("a new store has one user and no organization", async () => {
+  expect(await chancery(["organization", "list", "--json"], "", true)).toEqual({ code: 0, out: "[]\n", said: "" })
+  expect(await chancery(["token", "list", "--user", "root"], "", true)).toEqual({
     code: 0,
     out: "ID  CREATED  EXPIRES  LAST USED  DESCRIPTION\n",
     said: "",
@@ -83,9 +85,9 @@ test("a name that is not allowed is refused with the rule", async () => {
 })
 
 test("a text is hashed alike from the command line and from standard input, and differently in every store", async () => {
-  const { code, out } = await chancery(["audit", "hash", "web.example.com"])
+  const { code, out } = await chancery(["audit", "hash", "web.example.com"], "", true)
   expect([code, out]).toEqual([0, expect.stringMatching(/^hmac-sha256:[0-9a-f]{64}\n$/)])
-  const elsewhere = await chancery(["audit", "hash", "-"], "web.example.com\n")
+  const elsewhere = await chancery(["audit", "hash", "-"], "web.example.com\n", true)
   expect(elsewhere.code).toBe(0)
   expect(elsewhere.out).not.toBe(out)
   expect(await chancery(["audit", "hash", "-"], "\n")).toMatchObject({ code: 64 })

@@ -146,6 +146,16 @@ async function refuseUnreadable({ sealKeyFile }: Settings, server: boolean): Pro
   }
 }
 
+/** A command that only reads creates no store. A database server answers for itself. */
+export function assertStoreExists(settings: Pick<Settings, "storage" | "data">): void {
+  const url = storageUrl(settings)
+  const file = sqliteFile(url)
+  if (file === undefined || file === ":memory:" || existsSync(file)) return
+  throw configurationError(
+    `There is no store at ${describeStorage(url)}; name one with --data or --storage, or a server with --engine-url or CHANCERY_ENGINE_URL.`,
+  )
+}
+
 /** Of the embedded store, in the data folder. */
 export const databaseFileName = "chancery.db"
 

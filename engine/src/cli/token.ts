@@ -1,6 +1,7 @@
 import { Command } from "commander"
 import { isEngineError, notFound } from "../core/errors.ts"
 import { firstPage } from "../core/page.ts"
+import { systemRuntime } from "../core/runtime.ts"
 import { formatInstant, parseDuration } from "../core/time.ts"
 import type { Engine } from "../engine.ts"
 import type { TokenInput } from "../organizations/token.ts"
@@ -11,11 +12,11 @@ import { CommandError, exitCodes, usageError } from "./exit-code.ts"
 import { everyItem, json, table } from "./report.ts"
 import { parseTeamName } from "./team-name.ts"
 import type { Terminal } from "./terminal.ts"
-import { addStoreOptions, type CommandEngine, withEngine } from "./with-engine.ts"
+import { addCallerOptions, withCallerEngine } from "./with-caller-engine.ts"
 
 export function tokenCommand(terminal: Terminal): Command {
   return new Command("token")
-    .description("Create, list and revoke API tokens, directly in the store.")
+    .description("Create, list and revoke API tokens.")
     .addCommand(createCommand(terminal))
     .addCommand(listCommand(terminal))
     .addCommand(revokeCommand(terminal))
@@ -48,12 +49,14 @@ function createCommand(terminal: Terminal): Command {
       "after how long it stops working, such as 12h or 90d (default: never; service tokens: 768h)",
     )
     .option("--json", "print the token and what is known of it as JSON")
-  addStoreOptions(command)
+  addCallerOptions(command)
   return command.action(async (options: CreateOptions) => {
     const lifetimeMs = lifetimeOf(options.expires)
     if (options.policy !== undefined) {
       const input = serviceTokenInput({ ...options, policy: options.policy }, lifetimeMs)
-      await withEngine(command, terminal, (engine) => createService(engine, terminal, input, options.json === true))
+      await withCallerEngine(command, terminal, (engine) =>
+        createService(engine, terminal, input, options.json === true),
+      )
       return
     }
     if (options.uses !== undefined) throw usageError("Only a service token counts its uses; give it a --policy.")
@@ -61,10 +64,10 @@ function createCommand(terminal: Terminal): Command {
     if (options.description !== undefined && owner.kind === "organization") {
       throw usageError("An organization's token has no description; leave --description out.")
     }
-    await withEngine(command, terminal, async (engine, _settings, { clock }) => {
+    await withCallerEngine(command, terminal, async (engine) => {
       const input: TokenInput = {
         ...(options.description === undefined ? {} : { description: options.description }),
-        ...(lifetimeMs === undefined ? {} : { expiresAt: clock.now() + lifetimeMs }),
+        ...(lifetimeMs === undefined ? {} : { expiresAt: systemRuntime().clock.now() + lifetimeMs }),
       }
       const created = await create(engine, owner, input)
       if (options.json === true) {
@@ -83,15 +86,15 @@ function listCommand(terminal: Terminal): Command {
     .description("List the tokens of a user, a team or an organization, or the service tokens.")
     .option("--service", "the service tokens")
     .option("--json", "print them as JSON")
-  addStoreOptions(command)
+  addCallerOptions(command)
   return command.action(async (options: OwnerOptions & { json?: true; service?: true }) => {
     if (options.service === true) {
       refuseOwner(options, "--service")
-      await withEngine(command, terminal, (engine) => listService(engine, terminal, options.json === true))
+      await withCallerEngine(command, terminal, (engine) => listService(engine, terminal, options.json === true))
       return
     }
     const owner = ownerOf(options)
-    await withEngine(command, terminal, async (engine) => {
+    await withCallerEngine(command, terminal, async (engine) => {
       const tokens = await list(engine, owner)
       if (options.json === true) {
         terminal.out(json(tokens.map(shown)))
@@ -113,9 +116,9 @@ function revokeCommand(terminal: Terminal): Command {
   const command = new Command("revoke")
     .description("Revoke a token: every server on this store refuses it from its next request on.")
     .argument("<id>", "the token's id, at-…")
-  addStoreOptions(command)
+  addCallerOptions(command)
   return command.action((id: string) =>
-    withEngine(command, terminal, async ({ tokens, serviceTokens }) => {
+    withCallerEngine(command, terminal, async ({ tokens, serviceTokens }) => {
       await tokens.delete(id).catch(async (error: unknown) => {
         if (!isMissing(error)) throw error
         await serviceTokens.revoke({ accessor: id }).catch((refusal: unknown) => {
@@ -153,7 +156,7 @@ function serviceTokenInput(
 }
 
 async function createService(
-  { serviceTokens }: CommandEngine,
+  { serviceTokens }: Engine,
   terminal: Terminal,
   input: ServiceTokenInput,
   asJson: boolean,
@@ -169,7 +172,7 @@ async function createService(
   terminal.out(secret)
 }
 
-async function listService({ serviceTokens }: CommandEngine, terminal: Terminal, asJson: boolean): Promise<void> {
+async function listService({ serviceTokens }: Engine, terminal: Terminal, asJson: boolean): Promise<void> {
   const tokens: ServiceTokenView[] = []
   for (const accessor of await serviceTokens.list()) {
     // One that ends between the list and the look is passed over.

@@ -49,10 +49,11 @@ export async function withCallerEngine<T>(
   command: Command,
   terminal: Terminal,
   work: (engine: Engine) => Promise<T>,
+  traceparent = (): string | undefined => terminal.environment["TRACEPARENT"],
 ): Promise<T> {
   const { environment } = terminal
   const options: CallerOptions = command.opts()
-  const url = options.engineUrl ?? (environment[urlVariable] || undefined)
+  const url = serverUrlOf(command, environment)
   if (url === undefined) return withEngine(command, terminal, work)
   if (!/^https?:\/\//i.test(url)) throw configurationError(`The engine's URL must begin with http:// or https://.`)
   const token = await tokenOf(options, environment)
@@ -60,7 +61,7 @@ export async function withCallerEngine<T>(
   await using engine = await openEngine(url, {
     token,
     ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
-    traceparent: () => environment["TRACEPARENT"],
+    traceparent,
   })
   try {
     return await work(engine)
@@ -69,6 +70,14 @@ export async function withCallerEngine<T>(
     const remedy = `If a private authority issued it, name the certificate of that authority with --ca-file or ${caFileVariable}.`
     throw new CommandError(exitCodes.configuration, `${error.message} ${remedy}`, { cause: error })
   }
+}
+
+/** Undefined if the command works on the store: no server is named, or a flag names the store. */
+export function serverUrlOf(command: Command, environment: Terminal["environment"]): string | undefined {
+  const { engineUrl }: CallerOptions = command.opts()
+  if (engineUrl !== undefined) return engineUrl
+  const isStoreNamed = ["data", "storage", "config"].some((name) => command.getOptionValueSource(name) === "cli")
+  return isStoreNamed ? undefined : environment[urlVariable] || undefined
 }
 
 async function certificatesOf(

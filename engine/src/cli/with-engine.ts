@@ -27,12 +27,16 @@ export async function withEngine<T>(
 ): Promise<T> {
   const settings = settingsOf(command, terminal, true)
   // Not before the settings are known to be good.
-  const [{ processLog }, { openStore, makeDataFolder }] = await Promise.all([import("./log.ts"), import("./store.ts")])
+  const [{ processLog }, { assertStoreExists, openStore, makeDataFolder }] = await Promise.all([
+    import("./log.ts"),
+    import("./store.ts"),
+  ])
   const log = processLog(settings.logLevel)
   try {
     const runtime = systemRuntime(log)
-    await using engine = await openStore(settings, runtime, { server: false })
     const isReading = readingCommands.has(command.name())
+    if (isReading) assertStoreExists(settings)
+    await using engine = await openStore(settings, runtime, { server: false })
     if (!isReading && settings.auditLog === undefined) await makeDataFolder(settings.data)
     const requestId = newUuid(runtime.random)
     const trail = engine.audit.trail({ requestId })
