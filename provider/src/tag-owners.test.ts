@@ -24,7 +24,7 @@ afterEach(() => world[Symbol.asyncDispose]())
 
 const signs: Readonly<Record<string, string>> = { [stack]: "stack", [other.owner]: "other" }
 async function held(workspaceId = id): Promise<string> {
-  const bindings = await engine.tags.bindings(workspaceId, { owners: true })
+  const bindings = await engine.tags.bindings(workspaceId, { owners: true, tags: true })
   return bindings
     .map(({ key, value, owners = [] }) => {
       const binding = value === "" ? key : `${key}=${value}`

@@ -443,7 +443,7 @@ const table: Readonly<Record<string, Row>> = {
 }
 
 const ofCertificates =
-  /^(mounts|pki|acme|policies|serviceTokens|tokenRoles|authMethods|appRoles|kubernetesLogins|leases)\./
+  /^(mounts|pki|acme|blockedKeys|policies|serviceTokens|tokenRoles|authMethods|appRoles|kubernetesLogins|leases)\./
 
 const { clock, random } = systemRuntime()
 const keyText = Buffer.alloc(32, "events").toString("base64")
@@ -507,7 +507,8 @@ describe.each(databaseKinds.filter(({ name }) => name !== "SQLite memory"))("on 
       let events: readonly StoredEvent[] = []
       const look = async () => (events = await eventsAfter(cast, before)).map(({ kind }) => kind)
       await expect.poll(look).toEqual(makes)
-      for (const { origin } of events) expect(origin.actor).toEqual({ type: "users", id: cast.owner.id })
+      for (const { origin } of events)
+        expect(origin.actor).toMatchObject({ type: "users", id: cast.owner.id, name: expect.any(String) })
     },
   )
 

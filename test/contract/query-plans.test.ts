@@ -157,6 +157,10 @@ const sealKeys = { text: Buffer.alloc(32, "plans").toString("base64") }
 /** What is known and has a reason; the beginnings of statements, without spaces beyond one. */
 const accepted: readonly { readonly statement: RegExp; readonly why: string }[] = [
   {
+    statement: /^select "k"\."id".* from "tokens" as "k" inner join "teams" as "t" .* order by/,
+    why: "tokens of the teams of one organization, in the order of the teams' names",
+  },
+  {
     statement: /^select .* from "app_installations" as "i" inner join "organizations" as "o" /,
     why: "one for each account of a code host that was connected, and asked for by those who manage them",
   },

@@ -508,7 +508,7 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
     { state: "08006", why: "the connection fails" },
     { state: "25P04", why: "the transaction was ended by a limit" },
     { state: "40003", why: "nobody knows what became of the statement" },
-    { state: "53100", why: "the disk is full" },
+    { state: "53100", why: "the disk is full", retryAfterMs: 10_000 },
     { state: "53200", why: "there is no memory" },
     { state: "53300", why: "there are too many connections" },
     { state: "55P03", why: "a lock was not to be had" },
@@ -518,16 +518,19 @@ describe.each(databaseKinds.filter(({ name, available }) => name === "PostgreSQL
     { state: "57P03", why: "the server starts" },
     { state: "58030", why: "the disk fails" },
     { state: "25006", why: "the server takes no writes" },
-  ])("where $why ($state), one is asked to come again, and nothing is changed", async ({ state }) => {
-    await using temporary = await temporaryDatabase(kind)
-    const { database } = temporary
-    const failing = database.transact(async (session) => {
-      await session.run(setSetting, { name: "a", value: "1" })
-      await session.run(raise(state))
-    })
-    await expect(failing).rejects.toMatchObject({ code: "busy", retryAfterMs: 1_000 })
-    expect(await value(database, "a")).toBeUndefined()
-  })
+  ])(
+    "where $why ($state), one is asked to come again, and nothing is changed",
+    async ({ state, retryAfterMs = 1_000 }) => {
+      await using temporary = await temporaryDatabase(kind)
+      const { database } = temporary
+      const failing = database.transact(async (session) => {
+        await session.run(setSetting, { name: "a", value: "1" })
+        await session.run(raise(state))
+      })
+      await expect(failing).rejects.toMatchObject({ code: "busy", retryAfterMs })
+      expect(await value(database, "a")).toBeUndefined()
+    },
+  )
 
   test("a fault that does not pass is told as it is", async () => {
     await using temporary = await temporaryDatabase(kind)

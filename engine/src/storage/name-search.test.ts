@@ -98,7 +98,9 @@ const search = (read: <T>(work: (session: Session) => Promise<T>) => Promise<T>,
   })
 
 async function populate(session: Session, names: readonly string[]): Promise<void> {
-  await session.run(sql`insert into organizations values ('org-1', 'o', 'o', '', 1, 'remote', null, 0, 0, '', 0, '')`)
+  await session.run(
+    sql`insert into organizations values ('org-1', 'o', 'o', '', 1, 'remote', null, 0, 0, '', 0, '', '{}')`,
+  )
   await session.run(
     sql`insert into projects (id, organization_id, name, name_folded, description, is_default, created_at)
       values ('prj-1', 'org-1', 'p', 'p', '', 1, 1)`,

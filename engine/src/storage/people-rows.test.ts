@@ -236,7 +236,7 @@ describe.each(databaseKinds.filter(({ available }) => available))("$name", (kind
       expect(await names({ grantedTo: [devs.id] })).toEqual(["Web Shop"])
       expect(await names({ grantedTo: [] })).toEqual([])
       expect(await projects.defaultOf(acme.id)).toEqual(defaultProject(acme))
-      expect(await projects.grantsOn([web.id], [devs.id])).toEqual(new Map([[web.id, ["write"]]]))
+      expect(await projects.grantsOn([web.id], [devs.id])).toEqual(new Map([[web.id, [{ access: "write" }]]]))
       expect(await projects.countsOf([web.id])).toEqual(new Map([[web.id, { workspaces: 0, teams: 1 }]]))
       expect((await teamProjects.list(web.id, firstPage)).items).toHaveLength(1)
     })

@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { AcmeTestClient } from "../../testing/acme-client.ts"
 import { acmeCluster } from "../../testing/acme-mount.ts"
@@ -63,10 +64,6 @@ describe("where an external policy service decides", () => {
         notAfter: Math.floor(Date.now() / 1_000) * 1_000 + 100 * dayMs,
       },
     ],
-    [
-      "a life beyond max_ttl that began long ago [F-A3]",
-      { commonName: "localhost", extensions: names(["localhost"]), notBefore: Date.UTC(2015, 0, 1) },
-    ],
   ])("nothing is issued of what it decides with %s", async (_how, template) => {
     const { world, responder, policy } = await newDecidedWorld()
     policy.answerWith((question) => ({ certificate: templateFor(question, template), store_certificate: true }))
@@ -86,6 +83,22 @@ describe("where an external policy service decides", () => {
     })
     expect(finalized.body.certificate).toBeUndefined()
     expect((await world.pki("LIST", "/pki/certs")).body.data.keys).toEqual(before)
+  })
+
+  test("[F-A3] a certificate that it decides to begin long ago begins with its issuer", async () => {
+    const { world, responder, policy } = await newDecidedWorld()
+    const template = { commonName: "localhost", extensions: names(["localhost"]), notBefore: Date.UTC(2015, 0, 1) }
+    policy.answerWith((question) => ({ certificate: templateFor(question, template), store_certificate: true }))
+    const client = await AcmeTestClient.registered(world, base)
+    const { finalize } = await readyOrder(client, responder)
+    const known: readonly string[] = (await world.pki("LIST", "/pki/certs")).body.data.keys
+    expect((await client.post(finalize, { csr: await csrFor(["localhost"]) })).body.status).toBe("valid")
+    const [serial = ""] = (await world.pki("LIST", "/pki/certs")).body.data.keys.filter(
+      (key: string) => !known.includes(key),
+    )
+    const validFrom = async (name: string) =>
+      new X509Certificate((await world.pki("GET", `/pki/cert/${name}`)).body.data.certificate).validFrom
+    expect(await validFrom(serial)).toBe(await validFrom("ca"))
   })
 
   test("nothing is issued where it refuses, and its reason is told", async () => {
