@@ -233,7 +233,7 @@ export function identityCases(engine: () => OpenedEngine): void {
 
     test("names its faults, and the owners keep an owner", async () => {
       const { teams } = cast.owner.engine
-      await expect(teams.create(cast.organization, { name: "a/b" })).rejects.toMatchObject(refused("invalid", ["name"]))
+      await expect(teams.create(cast.organization, { name: "" })).rejects.toMatchObject(refused("invalid", ["name"]))
       const [owners] = (await teams.list(cast.organization, { names: ["owners"] }, firstPage)).items
       await expect(
         teams.update(owners?.id ?? "", { name: "others", access: { manageTeams: false } }),

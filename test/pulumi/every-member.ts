@@ -108,8 +108,9 @@ export async function samplesOf(engine: ServedEngine): Promise<Readonly<Record<K
     const { issuers, roles } = engine.pki(path)
     await issuers.generateRoot({ commonName: "Root", keyType: "ec", issuerName: "root", ttlMs: 6e11 })
     const free = { allowAnyName: true, allowedUriSans: ["*"], allowedOtherSans: ["*"], allowedUserIds: ["*"] }
+    const anyTime = { notBeforeBound: "permit", notAfterBound: "permit" } as const
     for (const role of ["servers", "clients"])
-      await roles.save(role, { ...free, allowedSerialNumbers: ["*"], keyType: "ec", ttlMs: 86_400_000 })
+      await roles.save(role, { ...free, ...anyTime, allowedSerialNumbers: ["*"], keyType: "ec", ttlMs: 86_400_000 })
   }
   const { certificates, issuers } = engine.pki("pki")
   const { id: rootId } = await issuers.get("root")

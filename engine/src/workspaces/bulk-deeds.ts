@@ -77,8 +77,9 @@ export async function doPart(
     }
     default: {
       const present = await stores.workspaces.findMany(ids)
-      const isAboutLocks = action.kind === "lock" || action.kind === "unlock"
-      const found = isAboutLocks ? await nameHolders(stores, present, actorOf(context.caller)) : present
+      // A lock refuses its own holder as well.
+      const named = action.kind === "lock" ? await nameHolders(stores, present) : present
+      const found = action.kind === "unlock" ? await nameHolders(stores, present, actorOf(context.caller)) : named
       return judgeAndWrite(stores, action, ids, found, (seen) => judgeOf(stores, action, seen, context), context)
     }
   }

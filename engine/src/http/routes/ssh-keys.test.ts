@@ -53,7 +53,7 @@ describe("SSH keys", () => {
 
   test("every fault is told, and none repeats the value", async () => {
     await using world = await populatedWorld()
-    const tooLong = "hunter2".repeat(9_000)
+    const tooLong = "hunter2".repeat(10_000)
     const refused = await world.request("POST", keys, { body: document({ name: "", value: tooLong }) })
     expect([refused.status, refused.body.errors]).toEqual([
       422,

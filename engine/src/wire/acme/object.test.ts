@@ -42,8 +42,9 @@ describe("an object that a client sends", () => {
     )
   })
 
-  test("may be as deep as it is long", () => {
-    const depth = 100_000
-    expect(Object.keys(read(`{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`))).toEqual(["a"])
+  test("[F-S1] is malformed where it is nested deeper than 16 levels", () => {
+    const nested = (depth: number) => read(`{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`)
+    expect(Object.keys(nested(15))).toEqual(["a"])
+    expect(() => nested(16)).toThrow("The body nests values deeper than 16 levels")
   })
 })
