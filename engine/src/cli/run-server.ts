@@ -116,7 +116,7 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
 
 /** Binds and releases the addresses: a taken one ends the command before it creates a data folder. */
 async function assertListenable(settings: Settings, runtime: Runtime): Promise<void> {
-  for (const listen of [settings.listen, tlsAddressOf(settings)]) {
+  for (const listen of [settings.listen, tlsAddressOf(settings), settings.metricsListen]) {
     if (listen === undefined) continue
     const server = await listening(startSealedServer, { runtime, listen, shutdownGraceMs: 0 })
     await server.close()
