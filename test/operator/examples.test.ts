@@ -50,7 +50,7 @@ describe.skipIf(sharedCluster() === undefined)("the examples", () => {
         expect(stdout).toMatch(new RegExp(`^${kind}\\.chancery\\.dev "\\S+" deleted`, "m"))
       }
       expect(stdout).toMatch(/^workspace\.chancery\.dev\/platform +ws-\w+ +True /m)
-      expect(stdout).toMatch(/^certificate\.chancery\.dev\/web +web-tls +True /m)
+      expect(stdout).toMatch(/^certificate\.chancery\.dev\/web +web-tls +local +\S+ +True /m)
       expect(stdout).toContain("DNS:web.localhost")
       expect(stdout).toMatch(/^FIELD: privateKey <Object>$/m)
       const workspaces = `${served.url}/api/v2/organizations/default/workspaces/platform`
