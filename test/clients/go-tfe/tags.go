@@ -96,11 +96,23 @@ func flatTags(s *story) {
 		equal("the tags", len(s.tagsOf(first)), 0)
 		equal("the tags", len(s.tagsOf(second)), 0)
 	})
-	s.step("keeps tags and bindings without a value in step", func() {
-		succeeds(s.client.Workspaces.AddTags(s.ctx, first.ID, tfe.WorkspaceAddTagsOptions{Tags: []*tfe.Tag{{Name: "both"}}}))
-		bindings, err := s.client.Workspaces.ListTagBindings(s.ctx, first.ID)
+	s.step("lists a tag among the bindings only once it is bound, too", func() {
+		bindingsOf := func() []string {
+			bindings, err := s.client.Workspaces.ListTagBindings(s.ctx, first.ID)
+			succeeds(err)
+			effective, err := s.client.Workspaces.ListEffectiveTagBindings(s.ctx, first.ID)
+			succeeds(err)
+			equal("the effective bindings", effectivePairs(effective), pairs(bindings))
+			return pairs(bindings)
+		}
+		succeeds(s.client.Workspaces.AddTags(s.ctx, first.ID, tfe.WorkspaceAddTagsOptions{Tags: []*tfe.Tag{{Name: "both"}, {Name: "flat"}}}))
+		equal("the bindings", bindingsOf(), []string{})
+		_, err := s.client.Workspaces.AddTagBindings(s.ctx, first.ID, tfe.WorkspaceAddTagBindingsOptions{
+			TagBindings: []*tfe.TagBinding{{Key: "both"}, {Key: "bound"}},
+		})
 		succeeds(err)
-		equal("the bindings", pairs(bindings), []string{"both="})
+		equal("the bindings", bindingsOf(), []string{"both=", "bound="})
+		equal("the tag names", sorted(s.read("first").TagNames), []string{"both", "flat"})
 	})
 }
 
@@ -123,7 +135,7 @@ func tagBindings(s *story) {
 		})
 		succeeds(err)
 		equal("the bindings", bindingsOf(), []string{"flag=", "team=core"})
-		equal("the tag names", s.read("bound").TagNames, []string{"flag"})
+		equal("the tag names", s.read("bound").TagNames, []string{})
 	})
 	s.step("shows what a workspace inherits, and from where", func() {
 		effective, err := s.client.Workspaces.ListEffectiveTagBindings(s.ctx, workspace.ID)

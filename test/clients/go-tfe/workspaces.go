@@ -93,11 +93,11 @@ func workspaces(s *story) {
 			equal("trigger-prefixes", read.TriggerPrefixes, []string{"/modules", "/shared"})
 			equal("working-directory", read.WorkingDirectory, "deploy/eu")
 			equal("the project", read.Project.ID, project.ID)
-			equal("the tag names", sorted(read.TagNames), []string{"blue", "green", "solo"})
+			equal("the tag names", sorted(read.TagNames), []string{"blue", "green"})
 		}
 		bindings, err := s.client.Workspaces.ListTagBindings(s.ctx, full.ID)
 		succeeds(err)
-		equal("the bindings", pairs(bindings), []string{"blue=", "green=", "solo=", "team=core"})
+		equal("the bindings", pairs(bindings), []string{"solo=", "team=core"})
 	})
 	s.step("creates a workspace with a VCS repository", func() {
 		token := s.newOAuthToken()
@@ -415,7 +415,7 @@ func workspaceLists(s *story) {
 	s.step("includes effective tag bindings", func() {
 		found := list(tfe.WorkspaceListOptions{WildcardName: "web*", Include: []tfe.WSIncludeOpt{tfe.WSEffectiveTagBindings}})
 		equal("the count", len(found.Items), 1)
-		equal("the bindings", effectivePairs(found.Items[0].EffectiveTagBindings), []string{"prod=", "region=east", "web="})
+		equal("the bindings", effectivePairs(found.Items[0].EffectiveTagBindings), []string{"region=east"})
 	})
 	s.step("includes the organization and what a workspace runs", func() {
 		found := list(tfe.WorkspaceListOptions{Include: []tfe.WSIncludeOpt{tfe.WSOrganization, tfe.WSCurrentRun, tfe.WSProject}})
