@@ -139,6 +139,7 @@ const organizations = resource(
         "send-passing-statuses-for-untriggered-speculative-plans": true,
         "aggregated-commit-status-enabled": false,
         "speculative-plan-management-enabled": false,
+        "stacks-enabled": true,
         "owners-team-saml-role-id": "owners",
         "assessments-enforced": true,
         "allow-force-delete-workspaces": true,
@@ -147,7 +148,6 @@ const organizations = resource(
       }),
       ...refusing({
         "user-tokens-enabled": false,
-        "stacks-enabled": true,
         "enforce-hyok": true,
         "registry-monorepo-support-enabled": true,
       }),

@@ -58,6 +58,7 @@ test("a new organization has the public defaults", () => {
     aggregatedCommitStatusEnabled: true,
     sendPassingStatusesForUntriggeredSpeculativePlans: false,
     speculativePlanManagementEnabled: true,
+    stacksEnabled: false,
   })
 })
 

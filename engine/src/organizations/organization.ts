@@ -15,8 +15,8 @@ export const collaboratorAuthPolicies = ["password", "two_factor_mandatory"] as 
 export type CollaboratorAuthPolicy = (typeof collaboratorAuthPolicies)[number]
 
 /**
- * Settings that HCP Terraform's documents have and that nothing here acts on: no session ends, no commit status is sent, and
- * no identity provider is asked. Clients write them and expect to read what they wrote.
+ * Settings that HCP Terraform's documents have and that nothing here acts on: no session ends, no commit status is sent, no
+ * stack is made, and no identity provider is asked. Clients write them and expect to read what they wrote.
  */
 export interface RecordedOrganizationSettings {
   /** Minutes without activity; null leaves it to the service. */
@@ -27,6 +27,7 @@ export interface RecordedOrganizationSettings {
   readonly aggregatedCommitStatusEnabled: boolean
   readonly sendPassingStatusesForUntriggeredSpeculativePlans: boolean
   readonly speculativePlanManagementEnabled: boolean
+  readonly stacksEnabled: boolean
 }
 
 /** What a client may set. */
@@ -69,6 +70,7 @@ export const recordedDefaults: RecordedOrganizationSettings = {
   aggregatedCommitStatusEnabled: true,
   sendPassingStatusesForUntriggeredSpeculativePlans: false,
   speculativePlanManagementEnabled: true,
+  stacksEnabled: false,
 }
 
 const defaults: Omit<OrganizationSettings, "name" | "email"> = {

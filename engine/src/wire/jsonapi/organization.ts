@@ -52,11 +52,11 @@ export function encodeOrganization(organization: OrganizationView): Resource {
       "send-passing-statuses-for-untriggered-speculative-plans":
         organization.sendPassingStatusesForUntriggeredSpeculativePlans,
       "speculative-plan-management-enabled": organization.speculativePlanManagementEnabled,
+      "stacks-enabled": organization.stacksEnabled,
       // Clients read these members, and get the same value from every organization.
       "saml-enabled": false,
       "two-factor-conformant": true,
       "user-tokens-enabled": true,
-      "stacks-enabled": false,
       "enforce-hyok": false,
       "registry-monorepo-support-enabled": false,
       permissions: Object.fromEntries(
@@ -124,10 +124,10 @@ const settings = z.object({
   "aggregated-commit-status-enabled": z.boolean().optional(),
   "send-passing-statuses-for-untriggered-speculative-plans": z.boolean().optional(),
   "speculative-plan-management-enabled": z.boolean().optional(),
+  "stacks-enabled": z.boolean().optional(),
   // Where some clients put what others name as a relationship.
   "default-agent-pool-id": z.string().nullish(),
   "user-tokens-enabled": unsupported("user-tokens-enabled", true, "organizations without user tokens"),
-  "stacks-enabled": unsupported("stacks-enabled", false, "stacks"),
   "enforce-hyok": unsupported("enforce-hyok", false, "keys of your own"),
   "registry-monorepo-support-enabled": unsupported("registry-monorepo-support-enabled", false, "registry modules"),
 })
@@ -169,6 +169,7 @@ function patchOf(attributes: z.infer<typeof settings>, related: z.infer<typeof r
     sendPassingStatusesForUntriggeredSpeculativePlans:
       attributes["send-passing-statuses-for-untriggered-speculative-plans"],
     speculativePlanManagementEnabled: attributes["speculative-plan-management-enabled"],
+    stacksEnabled: attributes["stacks-enabled"],
   })
 }
 
@@ -195,6 +196,7 @@ export function decodeOrganization(resource: unknown): OrganizationView {
       "aggregatedCommitStatusEnabled",
       "sendPassingStatusesForUntriggeredSpeculativePlans",
       "speculativePlanManagementEnabled",
+      "stacksEnabled",
     ]),
     permissions: own.members("permissions").flags(organizationPermissionNames),
   }

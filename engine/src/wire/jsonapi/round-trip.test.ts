@@ -195,6 +195,7 @@ const recordedSettings = {
   aggregatedCommitStatusEnabled: boolean(),
   sendPassingStatusesForUntriggeredSpeculativePlans: boolean(),
   speculativePlanManagementEnabled: boolean(),
+  stacksEnabled: boolean(),
 }
 const teamPermissions = [
   "canUpdateMembership",
@@ -458,6 +459,7 @@ const organizationPatch = some({
   sessionRemember: orNull(nat(1_000).map((minutes) => minutes + 1)),
   ownersTeamSamlRoleId: orNull(word),
   speculativePlanManagementEnabled: boolean(),
+  stacksEnabled: boolean(),
 })
 
 const requests: Readonly<Record<string, Codec>> = {
