@@ -1,5 +1,5 @@
 // How the tools find, make and delete workspaces: by name, by tags, by tags with values.
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { habits } from "./differences.ts"
 import {
   cloud,
@@ -17,6 +17,9 @@ beforeAll(async () => {
   stage = await openTerraformStage()
 })
 afterAll(() => stage[Symbol.asyncDispose]())
+beforeEach(() => {
+  stage.proxy.take()
+})
 
 const workspace = (name: string) => stage.engine.workspaces.get({ organization, name })
 const list = (...tags: readonly string[]): string => cloud(`tags = ${JSON.stringify(tags)}`)
@@ -28,8 +31,15 @@ const tagsWritten = (): readonly string[] =>
     .filter(({ method, path }) => method !== "GET" && /tag/.test(path))
     .map(({ method, path }) => `${method} ${path}`)
 
+const bind = (id: string): string => `PATCH /api/v2/workspaces/${id}/tag-bindings`
+
+const bindings = async (id: string) =>
+  Object.fromEntries((await stage.engine.tags.bindings(id)).map(({ key, value }) => [key, value]))
+
 describe.skipIf(noTool).each(tools)("workspaces are found and made, by $kind $version", (tool) => {
   const { kind } = tool
+  /** A workspace with flat tags gets them as bindings, once: then it has both. */
+  const boundOnce = (...ids: readonly string[]) => (habits[kind].wantsTagsTwice ? ids.map(bind) : [])
 
   test("by name: init makes the one that is missing, and takes the one that is there", async () => {
     const name = `${kind}-named`
@@ -49,13 +59,15 @@ describe.skipIf(noTool).each(tools)("workspaces are found and made, by $kind $ve
     await again.isSettled()
   })
 
-  test("by a list of tags: new, list, select, show and delete write nothing about tags that did not change", async () => {
+  test("[F-W6] by a list of tags: new, list, select, show and delete write nothing about tags that are flat and bound", async () => {
     const [alpha, beta, gamma] = [`${kind}-alpha`, `${kind}-beta`, `${kind}-gamma`]
     const tags = [`${kind}-app`, "prod"]
     const { succeeds, applies, fails } = await stage.project(tool, "tagged", list(...tags) + greeting)
     await succeeds("init", { answers: [{ to: "Enter a value", say: alpha }] })
-    expect((await workspace(alpha)).tagNames.toSorted()).toEqual(tags.toSorted())
+    const { id: alphaId, tagNames } = await workspace(alpha)
+    expect(tagNames.toSorted()).toEqual(tags.toSorted())
     await succeeds(`workspace new ${beta}`)
+    const { id: betaId } = await workspace(beta)
     await applies()
     expect(await succeeds("workspace list")).toMatch(new RegExp(`^ {2}${alpha}\\n\\* ${beta}\\n`, "m"))
     expect(await succeeds("workspace show")).toBe(`${beta}\n`)
@@ -66,11 +78,12 @@ describe.skipIf(noTool).each(tools)("workspaces are found and made, by $kind $ve
     await succeeds(`workspace delete -force ${beta}`)
     await expect(workspace(beta)).rejects.toMatchObject({ code: "not-found" })
     await succeeds(`workspace select -or-create=true ${gamma}`)
-    expect((await workspace(gamma)).tagNames.toSorted()).toEqual(tags.toSorted())
+    const { id: gammaId, tagNames: gammaTags } = await workspace(gamma)
+    expect(gammaTags.toSorted()).toEqual(tags.toSorted())
     await succeeds(`workspace select ${alpha}`)
     await succeeds(`workspace delete ${gamma}`)
     expect(await succeeds("workspace list")).toMatch(new RegExp(`^\\* ${alpha}\\n`, "m"))
-    expect(tagsWritten()).toEqual([])
+    expect(tagsWritten()).toEqual(boundOnce(alphaId, betaId, gammaId))
   })
 
   test("where the environment says, if the configuration says nothing", async () => {
@@ -91,13 +104,13 @@ describe.skipIf(noTool).each(tools)("workspaces are found and made, by $kind $ve
     const { fails, succeeds, applies } = await stage.project(tool, "environment", list(tag) + greeting)
     const environment = { TF_WORKSPACE: name }
     expect(await fails("init", { environment })).toContain("Invalid workspace selection")
-    await stage.engine.workspaces.create(organization, { name, tags: [{ name: tag }] })
+    const { id } = await stage.engine.workspaces.create(organization, { name, tags: [{ name: tag }] })
     await succeeds("init", { environment })
     await applies(undefined, { environment })
-    expect(tagsWritten()).toEqual([])
+    expect(tagsWritten()).toEqual(boundOnce(id))
   })
 
-  test("a tag that the configuration gains is written once, and those of others are left alone", async () => {
+  test("[F-W6] a tag that the configuration gains is written, and those of others are left alone", async () => {
     const name = `${kind}-gaining`
     const [first, second] = [`${kind}-first`, `${kind}-second`]
     const { write, succeeds, applies } = await stage.project(tool, "gaining", list(first) + greeting)
@@ -105,7 +118,7 @@ describe.skipIf(noTool).each(tools)("workspaces are found and made, by $kind $ve
     await succeeds(`workspace select ${name}`)
     const { id } = await workspace(name)
     await stage.engine.tags.add(id, [{ name: "theirs" }])
-    tagsWritten()
+    expect(tagsWritten()).toEqual(boundOnce(id))
     await applies()
     expect(tagsWritten()).toEqual([])
     await write(list(first, second) + greeting)
@@ -113,9 +126,12 @@ describe.skipIf(noTool).each(tools)("workspaces are found and made, by $kind $ve
     await succeeds("init", { answers: [{ to: "Enter a value", say: name }] })
     const { method, path } = habits[kind].addsTags
     expect(tagsWritten()).toEqual([`${method} /api/v2/workspaces/${id}/${path}`])
+    // Its apply and its plan; where the tag is only a binding, each of them writes it again.
     await applies()
-    expect(tagsWritten()).toEqual([])
-    expect((await workspace(name)).tagNames.toSorted()).toEqual([first, second, "theirs"].toSorted())
+    expect(tagsWritten()).toEqual(boundOnce(id, id))
+    const flat = habits[kind].wantsTagsTwice ? [first, "theirs"] : [first, second, "theirs"]
+    expect((await workspace(name)).tagNames.toSorted()).toEqual(flat.toSorted())
+    expect(await bindings(id)).toEqual(habits[kind].wantsTagsTwice ? { [first]: "", [second]: "" } : {})
   })
 
   test("more than a page of them are all listed, and any can be selected", async () => {
@@ -138,7 +154,7 @@ describe.skipIf(noTool).each(tools)("workspaces are found and made, by $kind $ve
     "by tags with values, in a project that it makes, and writes no tag again",
     async () => {
       const [eu, us] = [`${kind}-shop-eu`, `${kind}-shop-us`]
-      const configuration = cloud(`tags = { app = "${kind}-shop", live = "" }\n      project = "${kind}-storefront"`)
+      const configuration = cloud(`tags = { app = "${kind}-shop", tier = "web" }\n      project = "${kind}-storefront"`)
       const { succeeds, applies } = await stage.project(tool, "bound", configuration + greeting)
       await succeeds("init", { answers: [{ to: "Enter a value", say: eu }] })
       await succeeds(`workspace select ${eu}`)
@@ -146,17 +162,34 @@ describe.skipIf(noTool).each(tools)("workspaces are found and made, by $kind $ve
       expect(await succeeds("workspace list")).toMatch(new RegExp(`^ {2}${eu}\\n\\* ${us}\\n`, "m"))
       const { id, projectId, tagNames } = await workspace(us)
       expect((await stage.engine.projects.get(projectId)).name).toBe(`${kind}-storefront`)
-      expect(tagNames).toEqual(["live"])
-      expect(await stage.engine.tags.bindings(id)).toMatchObject([
-        { key: "app", value: `${kind}-shop` },
-        { key: "live", value: "" },
-      ])
+      expect(tagNames).toEqual([])
+      expect(await bindings(id)).toEqual({ app: `${kind}-shop`, tier: "web" })
       await applies()
       await applies("-var greeting=bye")
       await succeeds(`workspace delete ${eu}`)
       // It would write them after it made the workspace, and on every command, were what it reads not what it asked for
       // (workspace-facts 2.3).
       expect(tagsWritten()).toEqual([])
+    },
+  )
+
+  test.runIf(habits[kind].tagsWithValues)(
+    "[F-W6] by tags of which one has no value, and writes them with every command, for it is not a flat tag as well",
+    async () => {
+      const [eu, us] = [`${kind}-live-eu`, `${kind}-live-us`]
+      const configuration = cloud(`tags = { app = "${kind}-live", live = "" }`)
+      const { succeeds, applies } = await stage.project(tool, "live", configuration + greeting)
+      await succeeds("init", { answers: [{ to: "Enter a value", say: eu }] })
+      await succeeds(`workspace new ${us}`)
+      const [{ id: euId }, { id: usId, tagNames }] = await Promise.all([workspace(eu), workspace(us)])
+      expect(tagNames).toEqual([])
+      expect(await bindings(usId)).toEqual({ app: `${kind}-live`, live: "" })
+      expect(tagsWritten()).toEqual([euId, usId].map(bind))
+      await applies()
+      expect(tagsWritten()).toEqual([usId, usId].map(bind))
+      await succeeds(`workspace delete ${eu}`)
+      expect(tagsWritten()).toEqual([euId].map(bind))
+      expect(await bindings(usId)).toEqual({ app: `${kind}-live`, live: "" })
     },
   )
 })
