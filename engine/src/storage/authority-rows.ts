@@ -19,6 +19,9 @@ export class AuthorityRows implements AuthorityStore {
   }
 }
 
-/** Whoever changes a key, an issuer, a role or a setting of a mount says so, in the same transaction. */
+/**
+ * Whoever changes a key, an issuer, a role or a setting of a mount says so, in the same transaction. Before a row that a
+ * constraint may refuse: of two transactions that insert the same one is run again by this, and finds the row of the other.
+ */
 export const bumpAuthority = (session: Session, mountId: MountId): Promise<void> =>
   bumpGeneration(session, authorityFamily(mountId))

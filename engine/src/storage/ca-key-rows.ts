@@ -30,8 +30,8 @@ export class CaKeyRows implements CaKeyStore {
       private_key_sealed: this.#sealer.seal(sealPaths.caKey(key.id), privateKey),
       created_at: key.createdAt,
     }
-    await refuseTaken(() => this.#session.run(this.#session.db.insertInto("ca_keys").values(row)), taken)
     await bumpAuthority(this.#session, key.mountId)
+    await refuseTaken(() => this.#session.run(this.#session.db.insertInto("ca_keys").values(row)), taken)
   }
 
   async privateKey(id: KeyId): Promise<Uint8Array | undefined> {
@@ -41,8 +41,8 @@ export class CaKeyRows implements CaKeyStore {
 
   async rename({ id, mountId }: Pick<CaKey, "id" | "mountId">, name: string | null): Promise<void> {
     const update = this.#session.db.updateTable("ca_keys").set({ name }).where("id", "=", id)
-    await refuseTaken(() => this.#session.run(update), taken)
     await bumpAuthority(this.#session, mountId)
+    await refuseTaken(() => this.#session.run(update), taken)
   }
 
   async remove({ id, mountId }: Pick<CaKey, "id" | "mountId">): Promise<void> {

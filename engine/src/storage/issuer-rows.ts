@@ -26,15 +26,15 @@ export class IssuerRows implements IssuerStore {
       created_at: issuer.createdAt,
       ...changeable(issuer),
     }
-    await refuseTaken(() => this.#session.run(this.#session.db.insertInto("issuers").values(row)), taken)
     await bumpAuthority(this.#session, issuer.mountId)
+    await refuseTaken(() => this.#session.run(this.#session.db.insertInto("issuers").values(row)), taken)
   }
 
   async save(issuer: Issuer): Promise<void> {
     const changes = { key_id: issuer.keyId, ...changeable(issuer) }
     const update = this.#session.db.updateTable("issuers").set(changes).where("id", "=", issuer.id)
-    await refuseTaken(() => this.#session.run(update), taken)
     await bumpAuthority(this.#session, issuer.mountId)
+    await refuseTaken(() => this.#session.run(update), taken)
   }
 
   async remove({ id, mountId }: Pick<Issuer, "id" | "mountId">): Promise<void> {

@@ -49,6 +49,16 @@ describe.each(sharedKinds)("on $name", (kind) => {
     expect(await mount.all[0]?.issuers.list()).toMatchObject([{ isDefault: true, keyId: expect.any(String) }])
   })
 
+  test("a certificate or a key that all import alone is there once, and nobody is refused", async () => {
+    await using mount = await servers()
+    const { key, certificate } = foreignRoot()
+    const bundles = await Promise.all(mount.all.map(({ issuers }) => issuers.import(certificate)))
+    expect(bundles.flatMap(({ importedIssuers }) => importedIssuers)).toHaveLength(1)
+    const saved = await Promise.all(mount.all.map(({ keys }) => keys.import(key)))
+    expect(new Set(saved.map(({ id }) => id)).size).toBe(1)
+    expect(await mount.all[0]?.issuers.list()).toMatchObject([{ isDefault: true, keyId: saved[0]?.id }])
+  })
+
   test("a key is deleted or used, and never both", async () => {
     await using mount = await servers()
     const [first, second] = mount.all
