@@ -2,7 +2,7 @@ import { authorizePath } from "../../core/access.ts"
 import type { Caller } from "../../core/caller.ts"
 import { invalid, notFound, refuseFaults } from "../../core/errors.ts"
 import type { Runtime } from "../../core/runtime.ts"
-import type { Storage } from "../../core/storage.ts"
+import { repeatableRead, type Storage } from "../../core/storage.ts"
 import type { Stores } from "../../stores.ts"
 import { type KeyPage, keysMaximum, limitOf } from "../key-page.ts"
 import { type BlockedKey, commentFaults, type KeyDigest, parseKeyDigest, readKeyDigest } from "./blocked-key.ts"
@@ -10,6 +10,9 @@ import type { BlockedKeyInput, BlockedKeys } from "./blocked-keys.ts"
 
 const listPath = "sys/blocked-keys"
 const writing = ["create", "update"] as const
+
+// Changes are repeatable read: each writes the one row of its digest, which is unique, whatever was there, and reads nothing else.
+// Of two about one digest one is run again. Who certifies a key reads its row, and no change here reads certificates.
 
 export class BlockedKeyService implements BlockedKeys {
   readonly #storage: Storage<Pick<Stores, "blockedKeys">>
@@ -50,13 +53,13 @@ export class BlockedKeyService implements BlockedKeys {
       const saved = await blockedKeys.find(digest)
       if (saved === undefined) throw new TypeError("a blocked key was not written")
       return saved
-    })
+    }, repeatableRead)
   }
 
   async delete(text: string): Promise<void> {
     authorizePath(this.#caller, { path: pathOf(text), capability: "delete" })
     const digest = parseKeyDigest(text)
-    await this.#storage.transact(({ blockedKeys }) => blockedKeys.remove(digest))
+    await this.#storage.transact(({ blockedKeys }) => blockedKeys.remove(digest), repeatableRead)
   }
 }
 
