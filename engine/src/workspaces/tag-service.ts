@@ -34,9 +34,12 @@ type UsedStores = Pick<Stores, "access" | "events" | "organizations" | "projects
 
 // Most transactions here are repeatable read. Of two about the same workspace one is run again (`WorkspaceStore.guard`), so that
 // the limit of bindings and their owners hold. A tag is unique by constraint, and while a binding holds it by its foreign key
-// it is not deleted. Deleting tags of the pool asks who else holds them, and bindings of projects are counted without a row
-// that all of their writers write: those two stay serializable. What takes a tag away runs alone: it locks a binding of another
-// workspace (`tag-rows.ts`), and waits for nothing once it has.
+// it is not deleted. Deleting a tag of the pool asks who else holds it, and deletes its bindings by their foreign key: one that was
+// added, or whose owners were changed, since the snapshot was taken makes it run again. Bindings of projects are counted without
+// a row that all of their writers write: that stays serializable. What takes a tag away runs alone: it locks bindings of other
+// workspaces (`tag-rows.ts`), and waits for nothing once it has.
+
+const aloneAtRepeatableRead: TransactOptions = { ...repeatableRead, alone: true }
 
 /** How the documents of these endpoints call their list. */
 const prefix = ["data"]
@@ -108,7 +111,7 @@ export class TagService implements Tags {
           return { kind: "tag.deleted", organizationId, subject: { type: "tags", id }, formerTags }
         }),
       )
-    })
+    }, aloneAtRepeatableRead)
   }
 
   apply(tagId: string, workspaceIds: readonly string[], writer: Writer = {}): Promise<void> {
