@@ -74,11 +74,23 @@ describe("a body", () => {
     { kind: "with something behind its end", body: '{"type":"pki"}x' },
     { kind: "that is not UTF-8", body: Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]) },
     { kind: "of nothing but white space", body: " \n" },
-    { kind: "nested 200,000 deep", body: deeplyNested },
+    { kind: "nested 10,000 deep", body: `${"[".repeat(10_000)}${"]".repeat(10_000)}` },
     { kind: "that is no object", body: '"pki"' },
   ])("$kind is a bad request", async ({ body }) => {
     const { status, complaints } = await target.attack({ method: "POST", address: "/sys/mounts/hostile", body })
     expect([status, complaints]).toEqual([400, []])
+  })
+
+  test("nested 10,000 deep hears how deep it may be", async () => {
+    const body = `${"[".repeat(10_000)}${"]".repeat(10_000)}`
+    const answer = await target.cast.world.pki("POST", "/sys/mounts/hostile", { body })
+    expect(answer.body.errors).toEqual([expect.stringContaining("nests values deeper than 300 levels")])
+  })
+
+  test("nested 200,000 deep is too long before it is too deep", async () => {
+    const attack = { method: "POST", address: "/sys/mounts/hostile", body: deeplyNested }
+    const { status, complaints } = await target.attack(attack)
+    expect([status, complaints]).toEqual([413, []])
   })
 
   test("whose members are those of every object changes none", async () => {
