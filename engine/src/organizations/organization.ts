@@ -183,7 +183,11 @@ const planFault: Fault = { field: ["plan"], detail: "Plan identifier can only be
 export function defaultAgentPoolFaults(
   after: { readonly defaultExecutionMode: ExecutionMode | null; readonly defaultAgentPoolId: string | null },
   patch: { readonly defaultAgentPoolId?: string | null; readonly defaultExecutionMode?: ExecutionMode | null },
-  { ownsAgentPool, agentPoolAdmits = true }: { readonly ownsAgentPool: boolean; readonly agentPoolAdmits?: boolean },
+  {
+    ownsAgentPool,
+    agentPoolAdmits = true,
+    poolWithoutAgents = "Default agent pool must not be specified unless using 'agent' execution mode",
+  }: { readonly ownsAgentPool: boolean; readonly agentPoolAdmits?: boolean; readonly poolWithoutAgents?: string },
 ): Fault[] {
   const field = ["defaultAgentPool", "id"]
   if (after.defaultAgentPoolId === null) {
@@ -193,8 +197,7 @@ export function defaultAgentPoolFaults(
       { field: ["defaultAgentPool"], detail: "Default agent pool must be specified when using 'agent' execution mode" },
     ]
   }
-  if (after.defaultExecutionMode !== "agent")
-    return [{ field, detail: "Default agent pool must not be specified unless using 'agent' execution mode" }]
+  if (after.defaultExecutionMode !== "agent") return [{ field, detail: poolWithoutAgents }]
   if (typeof patch.defaultAgentPoolId === "string" && !ownsAgentPool)
     return [{ field, detail: "Default agent pool does not exist in this organization" }]
   if (typeof patch.defaultAgentPoolId === "string" && !agentPoolAdmits)

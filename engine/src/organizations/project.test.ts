@@ -17,7 +17,8 @@ function detailsOf(work: () => unknown): unknown {
   try {
     return work()
   } catch (error) {
-    if (isEngineError(error, "invalid")) return error.faults.map(({ detail }) => detail)
+    if (isEngineError(error, "invalid") || isEngineError(error, "unprocessable"))
+      return error.faults.map(({ detail }) => detail)
     throw error
   }
 }
@@ -88,7 +89,17 @@ describe("defaults", () => {
     {
       why: "a pool without agents",
       patch: { defaultAgentPoolId: "apool-own" },
-      details: ["Default agent pool must not be specified unless using 'agent' execution mode"],
+      details: ["Agent pool must not be specified unless using 'agent' execution mode"],
+    },
+    {
+      why: "[F-W9] overwrites that contradict each other",
+      patch: {
+        defaultExecutionMode: "remote",
+        settingOverwrites: { defaultExecutionMode: true, defaultAgentPool: false },
+      },
+      details: [
+        "If agent-pool and execution-mode are both included in setting-overwrites, their values must be the same.",
+      ],
     },
   ] as const)("are refused: $why", ({ patch, details }) => {
     expect(detailsOf(() => changeProject(plain, patch, under(remote)))).toEqual(details)

@@ -1,4 +1,4 @@
-import { type Fault, refuseFaults } from "../core/errors.ts"
+import { type Fault, refuseFaults, unprocessable } from "../core/errors.ts"
 import type { OrganizationId, ProjectId } from "../core/ids.ts"
 import type { Instant } from "../core/time.ts"
 import { defaultAgentPoolFaults, type ExecutionMode, type Organization } from "./organization.ts"
@@ -92,7 +92,7 @@ export function changeProject(before: Project, patch: ProjectPatch, context: Pro
     overwritesAgentPool:
       ownPool !== null || (usesNoPool && (overwrites?.defaultAgentPool ?? before.overwritesAgentPool)),
   }
-  refuseFaults([
+  const faults = [
     ...(patch.name === undefined ? [] : projectNameFaults(after.name)),
     ...projectDescriptionFaults(after.description),
     ...(after.autoDestroyActivityDuration === null ? [] : activityDurationFaults(after.autoDestroyActivityDuration)),
@@ -104,11 +104,18 @@ export function changeProject(before: Project, patch: ProjectPatch, context: Pro
         defaultAgentPoolId: ownPool ?? (mode === "agent" ? context.organization.defaultAgentPoolId : null),
       },
       patch,
-      context,
+      { ...context, poolWithoutAgents },
     ),
-  ])
+  ]
+  // HCP Terraform answers with another title where nothing else is wrong.
+  if (faults.length > 0 && faults.every(({ detail }) => detail === poolWithoutAgents))
+    throw unprocessable(poolWithoutAgents, faults)
+  refuseFaults(faults)
   return after
 }
+
+/** Unlike an organization's, the pool of a project has no "Default" before it in this one text (go-tfe's own tests). */
+const poolWithoutAgents = "Agent pool must not be specified unless using 'agent' execution mode"
 
 /** What the workspaces inside inherit. */
 export function projectDefaults(
@@ -121,6 +128,15 @@ export function projectDefaults(
 }
 
 function overwriteFaults(after: Project, overwrites: ProjectSettingOverwrites | undefined): Fault[] {
+  const { defaultExecutionMode: mode, defaultAgentPool: pool } = overwrites ?? {}
+  if (mode !== undefined && pool !== undefined && mode !== pool)
+    return [
+      {
+        field: ["settingOverwrites"],
+        detail:
+          "If agent-pool and execution-mode are both included in setting-overwrites, their values must be the same.",
+      },
+    ]
   const faults: Fault[] = []
   if (overwrites?.defaultExecutionMode === true && after.defaultExecutionMode === null)
     faults.push({

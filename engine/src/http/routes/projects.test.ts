@@ -111,6 +111,26 @@ describe("projects", () => {
     expect(await mode()).toEqual(["local", false])
   })
 
+  test("[F-W9] a pool without agents is refused in HCP Terraform's words when nothing else is wrong", async () => {
+    await using world = await openWorld()
+    await newOrganization(world, "acme")
+    const attributes = { name: "web", "default-execution-mode": "remote", "default-agent-pool-id": "apool-1" }
+    const { status, body } = await world.request("POST", "/organizations/acme/projects", {
+      body: document("projects", attributes),
+    })
+    expect([status, body.errors]).toEqual([
+      422,
+      [
+        {
+          status: "422",
+          title: "unprocessable entity",
+          detail: "Agent pool must not be specified unless using 'agent' execution mode",
+          source: { pointer: "/data/relationships/default-agent-pool/data/id" },
+        },
+      ],
+    ])
+  })
+
   test.each([
     {
       why: "texts that break their rules",
@@ -142,7 +162,7 @@ describe("projects", () => {
         ],
         [
           "/data/relationships/default-agent-pool/data/id",
-          "Default agent pool must not be specified unless using 'agent' execution mode",
+          "Agent pool must not be specified unless using 'agent' execution mode",
         ],
       ],
     },
