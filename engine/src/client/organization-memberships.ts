@@ -4,8 +4,11 @@ import {
   encodeOrganizationMembershipInput,
 } from "../wire/jsonapi/organization-membership.ts"
 import { encodeCommaList } from "../wire/jsonapi/query.ts"
-import type { Calls } from "./calls.ts"
+import { type Calls, queryOf } from "./calls.ts"
 import { path } from "./transport.ts"
+
+/** Whose it is comes along only with who asks for it. */
+const withUser = [["include", "user"]] as const
 
 export const remoteOrganizationMemberships = ({ one, page, done }: Calls): OrganizationMemberships => ({
   create: async (organization, input) =>
@@ -19,7 +22,13 @@ export const remoteOrganizationMemberships = ({ one, page, done }: Calls): Organ
       ["q", search],
       ["filter[email]", emails && encodeCommaList(emails)],
       ["filter[status]", status],
+      ...withUser,
     ]),
-  get: async (id) => one(decodeOrganizationMembership, { method: "GET", path: path`/organization-memberships/${id}` }),
+  get: async (id) =>
+    one(decodeOrganizationMembership, {
+      method: "GET",
+      path: path`/organization-memberships/${id}`,
+      query: queryOf(withUser),
+    }),
   delete: async (id) => done({ method: "DELETE", path: path`/organization-memberships/${id}` }),
 })

@@ -46,7 +46,15 @@ describe("memberships", () => {
       { type: "users", id: userId },
       { type: "teams", id: team },
     ])
+    expect((await world.request("GET", path)).body).not.toHaveProperty("included")
+    const listed = async (query: string) => (await world.request("GET", `${memberships}${query}`)).body.included
+    expect(await listed("?filter[status]=invited")).toBeUndefined()
+    expect(await listed("?filter[status]=invited&include=user,teams")).toMatchObject([
+      { type: "users", id: userId },
+      { type: "teams", id: team },
+    ])
     expect((await world.request("GET", `${path}?include=nonsense`)).status).toBe(400)
+    expect((await world.request("GET", `${memberships}?include=nonsense`)).status).toBe(400)
 
     // A token is how the invitation is taken.
     const token = await newUserToken(world, userId)

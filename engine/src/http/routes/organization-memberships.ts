@@ -1,4 +1,5 @@
 import type { OrganizationMembershipView } from "../../organizations/organization-membership.ts"
+import type { Resource } from "../../wire/jsonapi/document.ts"
 import { decodeInclude } from "../../wire/jsonapi/include.ts"
 import { encodeTeam } from "../../wire/jsonapi/team.ts"
 import { readable } from "../included.ts"
@@ -16,13 +17,26 @@ import { type ApiRequest, created, noContent, ok, param, type Route } from "../r
 const organizationOf = (request: ApiRequest) => param(request, "organization_name")
 const idOf = (request: ApiRequest) => param(request, "membership_id")
 
-/** The user always comes along: nobody reads a membership without asking whose it is. */
+/** The user comes along with a new one, as with HCP Terraform's; later only with who asks for it. */
 const document = (membership: OrganizationMembershipView) => ({
   data: encodeOrganizationMembership(membership),
   included: [encodeUser(membership.user)],
 })
 
 const membershipParts = ["teams", "user"] as const
+type MembershipPart = (typeof membershipParts)[number]
+
+async function included(
+  { engine }: ApiRequest,
+  parts: ReadonlySet<MembershipPart>,
+  memberships: readonly OrganizationMembershipView[],
+): Promise<Resource[] | undefined> {
+  if (parts.size === 0) return undefined
+  const teamIds = parts.has("teams") ? [...new Set(memberships.flatMap(({ teamIds }) => teamIds))] : []
+  const teams = await readable(teamIds, (id) => engine.teams.get(id))
+  const users = parts.has("user") ? memberships.map(({ user }) => encodeUser(user)) : []
+  return [...users, ...teams.map(encodeTeam)]
+}
 
 export const organizationMembershipRoutes: readonly Route[] = [
   {
@@ -35,9 +49,9 @@ export const organizationMembershipRoutes: readonly Route[] = [
         emails: decodeCommaList(query.get("filter[email]")),
         status: query.get("filter[status]") || undefined,
       })
+      const parts = decodeInclude(query, membershipParts)
       const page = await engine.organizationMemberships.list(organizationOf(request), filter, decodePage(query))
-      const users = page.items.map(({ user }) => encodeUser(user))
-      return ok(encodePage(page, encodeOrganizationMembership, url, users))
+      return ok(encodePage(page, encodeOrganizationMembership, url, await included(request, parts, page.items)))
     },
   },
   {
@@ -56,9 +70,10 @@ export const organizationMembershipRoutes: readonly Route[] = [
       const { engine, query } = request
       const parts = decodeInclude(query, membershipParts)
       const membership = await engine.organizationMemberships.get(idOf(request))
-      const teams = parts.has("teams") ? await readable(membership.teamIds, (id) => engine.teams.get(id)) : []
-      const { data, included } = document(membership)
-      return ok({ data, included: [...included, ...teams.map(encodeTeam)] })
+      return ok({
+        data: encodeOrganizationMembership(membership),
+        included: await included(request, parts, [membership]),
+      })
     },
   },
   {
