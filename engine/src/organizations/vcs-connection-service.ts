@@ -17,6 +17,7 @@ import {
   type AppInstallationQuery,
   type AppInstallationView,
   type OauthClient,
+  keptKeyPairFaults,
   oauthClientFaults,
   type OauthClientInput,
   type OauthClientPatch,
@@ -99,11 +100,12 @@ export class VcsConnectionService implements VcsConnections {
       const before = await stores.vcsConnections.findClient(id)
       const organization = await this.#owner(stores, before, id)
       const client = { ...(before as OauthClient), ...patch }
-      // The secret that stays was looked at when it was given.
-      refuseFaults(
-        oauthClientFaults({ ...client, ...(secret !== undefined && { secret }), token: tokenSecret ?? "kept" }),
-      )
       const tokenIds = (await stores.vcsConnections.tokenIdsOf([id])).get(id) ?? []
+      // The secret that stays was looked at when it was given.
+      refuseFaults([
+        ...oauthClientFaults({ ...client, ...(secret !== undefined && { secret }), token: tokenSecret ?? "kept" }),
+        ...keptKeyPairFaults(before as OauthClient, client, tokenIds.length > 0),
+      ])
       await stores.vcsConnections.saveClient(client)
       if (secret !== undefined) await stores.vcsConnections.saveClientSecret(id, secret || null)
       if (tokenSecret !== undefined)

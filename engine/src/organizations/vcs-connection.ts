@@ -128,6 +128,17 @@ export function oauthClientFaults(input: OauthClientInput): Fault[] {
   return faults
 }
 
+type PublicKeys = Pick<OauthClient, "key" | "rsaPublicKey">
+
+/** Without a token a client lives by its key pair, no part of which can go. */
+export function keptKeyPairFaults(before: PublicKeys, after: PublicKeys, hasToken: boolean): Fault[] {
+  const goes = (field: keyof PublicKeys): boolean => !hasToken && before[field] !== "" && after[field] === ""
+  return [
+    ...(goes("key") ? [{ field: ["key"], detail: "Key can't be blank" }] : []),
+    ...(goes("rsaPublicKey") ? [{ field: ["rsaPublicKey"], detail: "Rsa public key can't be blank" }] : []),
+  ]
+}
+
 /** As of the keys of an organization, in the words of this document. */
 export const oauthTokenFaults = ({ sshKey }: OauthTokenPatch): Fault[] =>
   typeof sshKey !== "string"

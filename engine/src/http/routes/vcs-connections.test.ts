@@ -88,6 +88,14 @@ describe("an OAuth client", () => {
     expect(body.data.relationships["oauth-tokens"].data).toEqual([])
     expect(JSON.stringify(body)).not.toContain("private-part")
     expect((await world.request("GET", `/oauth-clients/${body.data.id}`)).body).toEqual(body)
+    const unlinked = await world.request("PATCH", `/oauth-clients/${body.data.id}`, {
+      body: { data: { type: "oauth-clients", attributes: { key: "", "rsa-public-key": "" } } },
+    })
+    expect([unlinked.status, pointersOf(unlinked.body)]).toEqual([
+      422,
+      ["/data/attributes/key", "/data/attributes/rsa-public-key"],
+    ])
+    expect((await world.request("GET", `/oauth-clients/${body.data.id}`)).body).toEqual(body)
     const without = await post({ "rsa-public-key": "" })
     expect([without.status, pointersOf(without.body)]).toEqual([422, ["/data/attributes/oauth-token-string"]])
   })
@@ -135,10 +143,11 @@ describe("an OAuth client", () => {
     const made = await patch({ "ssh-key": key })
     expect([made.status, made.body.data.attributes["has-ssh-key"], await has()]).toEqual([200, true, true])
     expect(JSON.stringify(made.body)).not.toContain("c2VjcmV0")
-    const tooLong = "secret".repeat(20_000)
-    const refused = await patch({ "ssh-key": tooLong })
-    expect([refused.status, pointersOf(refused.body)]).toEqual([422, ["/data/attributes/ssh-key"]])
-    expect(JSON.stringify(refused.body)).not.toContain("secret")
+    const blank = await patch({ "ssh-key": " " })
+    expect([blank.status, pointersOf(blank.body)]).toEqual([422, ["/data/attributes/ssh-key"]])
+    const tooLong = await patch({ "ssh-key": "secret".repeat(20_000) })
+    expect([tooLong.status, pointersOf(tooLong.body)]).toEqual([422, ["/data/attributes/ssh-key"]])
+    expect(JSON.stringify(tooLong.body)).not.toContain("secret")
     expect((await patch({})).status).toBe(200)
     expect(await has()).toBe(true)
     const manager = await world.token({ organization: { manageWorkspaces: true } })
