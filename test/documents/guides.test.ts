@@ -1,5 +1,5 @@
 // No command of a guide escapes the tests: each stands in `typists.ts` below its heading, with the test that types it.
-import { access, readFile } from "node:fs/promises"
+import { access, glob, readFile } from "node:fs/promises"
 import { describe, expect, test } from "vitest"
 import { blocksIn, blocksOf, root } from "./guide-blocks.ts"
 import { typists } from "./typists.ts"
@@ -85,4 +85,17 @@ describe("the blocks of a document", () => {
   test("without an end are refused", () => {
     expect(() => blocksIn("# One\n```sh\nfirst\n")).toThrow('a block below "One" has no end')
   })
+})
+
+test("[F-C5] documented curl commands that fail on an error show what the server says of it", async () => {
+  const files: string[] = []
+  for await (const file of glob("{README.md,docs/*.md,*/README.md,examples/*/README.md}", { cwd: root }))
+    files.push(file)
+  expect(files.length).toBeGreaterThan(20)
+  const silent: string[] = []
+  for (const file of files) {
+    const commands = (await readFile(new URL(file, root), "utf8")).match(/\bcurl\b[^\n|]*/g) ?? []
+    silent.push(...commands.filter((command) => /\s-[a-zA-Z]*f[a-zA-Z]*\s|--fail\s/.test(command)))
+  }
+  expect(silent).toEqual([])
 })
