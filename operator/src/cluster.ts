@@ -82,7 +82,7 @@ export interface Cluster {
 export const isOutdated = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 409 || error.status === 404)
 
-/** Answers that mean the same for the same request until somebody changes something; 500: an admission webhook that fails. */
+/** Answers that mean the same for the same request until an object changes; 500: an admission webhook that fails. */
 const rejections: ReadonlySet<number> = new Set([400, 403, 405, 413, 422, 500])
 
 /** Whether the API server refuses a request, by a policy, a quota, a right that is missing, or a rule of its own. */

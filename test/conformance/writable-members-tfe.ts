@@ -45,7 +45,7 @@ function document(type: string, members: Members): unknown {
 const isPlain = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Groups that nobody writes. */
+/** Groups of read-only attributes. */
 const readOnlyGroups = new Set(["permissions", "actions", "two-factor", "status-timestamps"])
 
 function membersOf({ body }: Answer): Members {

@@ -541,7 +541,7 @@ export class AcmeService extends DirectoryService implements AcmeServer {
 
   /**
    * RFC 8555, section 7.6: the account that ordered a certificate may revoke it, and so may every account that holds
-   * authorizations for all of its identifiers, whoever ordered or issued it.
+   * authorizations for all of its identifiers, regardless of who ordered or issued it.
    */
   async #mayRevoke(
     { acmeOrders, acmeAuthorizations }: PkiStores,

@@ -41,7 +41,7 @@ export interface NodeServerOptions {
   readonly unreadTimeoutMs?: number
   readonly maximumHeaderBytes?: number
   readonly maximumConnections?: number
-  /** How many of them one address may hold, and an IPv6 network of 64 bits as one; local sockets count for nobody. */
+  /** How many of them one address may hold, and an IPv6 network of 64 bits as one; local sockets are not counted. */
   readonly connectionShare?: ConnectionShareOptions
   /** Headers of every answer, in lower case. */
   readonly headers?: Readonly<Record<string, string>>

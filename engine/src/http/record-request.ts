@@ -5,7 +5,7 @@ import { type Exchange, pathOf } from "./exchange.ts"
 /**
  * Puts a request on the workspace API into the audit log, without its body: before anything is done where it may change or
  * disclose something, and at no cost to its answer where it only reads. Throws `out-of-service` if one of the former cannot be
- * recorded. `secret` is a token that nobody knows.
+ * recorded. `secret` is an unknown token.
  */
 export function recordRequest(
   trail: AuditTrail,

@@ -27,7 +27,7 @@ export class TeamProjectService implements TeamProjects {
   readonly #caller: Caller
 
   constructor(storage: Storage<UsedStores>, runtime: Runtime, caller: Caller) {
-    // A team has one access to a project by constraint; team and project take it along by foreign keys. Whoever may grant access
+    // A team has one access to a project by constraint; team and project take it along by foreign keys. A caller who may grant access
     // is read as of the snapshot.
     this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime

@@ -132,7 +132,7 @@ export function changeTeam(before: Team, patch: TeamPatch, membership: Membershi
   const ssoTeamId = patch.ssoTeamId === undefined ? before.ssoTeamId : patch.ssoTeamId || null
   const allowMemberTokenManagement = patch.allowMemberTokenManagement ?? before.allowMemberTokenManagement
   const changesToken = allowMemberTokenManagement !== before.allowMemberTokenManagement
-  // Whoever the identity provider says is in the team has its rights: both are for those who manage the team.
+  // Users that the identity provider puts into the team get its rights: both are for those who manage the team.
   if ((ssoTeamId !== before.ssoTeamId || changesToken) && !permissions.canUpdateVisibility) throw notFound(before.id)
   const access = isOwners(before) ? before.access : { ...before.access, ...patch.access }
   requireGrantable(membership, before.access, access, before.id)

@@ -119,7 +119,7 @@ export class IdentityRows implements IdentityStore {
   }
 }
 
-/** Nobody reads what is sent there; another address is set in the account. */
+/** Mail to this address is not read; another address is set in the account. */
 const rootEmail = "root@localhost"
 
 interface TeamFacts {

@@ -127,7 +127,7 @@ export interface UserRow {
   site_admin: Flag
   service_account: Flag
   created_at: number
-  /** Made by an invitation that nobody has taken yet. */
+  /** Made by an invitation that was not accepted yet. */
   invited: Flag | null
 }
 

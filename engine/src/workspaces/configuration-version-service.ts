@@ -279,7 +279,7 @@ async function isNewest(
   return current === undefined || current.createdAt <= createdAt
 }
 
-/** As it is shown after its creation: an upload address lets whoever has it replace the configuration. */
+/** As it is shown after its creation: anyone with the upload address can replace the configuration. */
 export function viewConfigurationVersion({
   organizationId: _organizationId,
   readme: _readme,

@@ -25,7 +25,7 @@ export class LockRanOut extends EngineError {
 const attemptsMaximum = 10
 const locksPerTransaction = 100
 
-/** Ends the locks that a transaction of this storage comes upon, through one of its kind that does so in nobody's name. */
+/** Ends the locks that a transaction of this storage comes upon, without acting for a caller. */
 export function endingLocks<S extends UsedStores>(storage: Storage<S>, clock: Clock, ending: Storage<S>): Storage<S> {
   const endFound = async (found: LockRanOut): Promise<void> => {
     for (let first = 0; first < found.workspaceIds.length; first += locksPerTransaction) {

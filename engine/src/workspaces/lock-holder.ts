@@ -1,4 +1,4 @@
-// The name of a lock's holder, for refusals that name the holder. It is looked up only where somebody else holds the lock: a lock
+// The name of a lock's holder, for refusals that name the holder. It is looked up only where another caller holds the lock: a lock
 // that is taken or given back by its holder costs no query for it.
 import type { UserId } from "../core/ids.ts"
 import type { Stores } from "../stores.ts"

@@ -33,7 +33,7 @@ export interface Runs {
   forceCancel(id: string, comment?: string): Promise<void>
   /**
    * Discards or cancels the runs that keep a pending run waiting, so that it is next. Refused with `forbidden` for a run that is
-   * not pending or waits for none, and with `conflict` where somebody else than a run holds the lock.
+   * not pending or waits for none, and with `conflict` where a holder other than a run has the lock.
    */
   forceExecute(id: string): Promise<void>
   addComment(id: string, body: string): Promise<RunComment>

@@ -72,7 +72,7 @@ export class WorkspaceService implements Workspaces {
     // Each transaction is about one workspace, and of two about the same one is run again (`WorkspaceStore.guard`), so none decides
     // by rows of the workspace that another changes.
     // Names are unique by constraint, tags and what else is referred to by foreign keys; defaults of the
-    // organization and grants are read as of the snapshot, and whoever changes them decides by nothing that is written here.
+    // organization and grants are read as of the snapshot, and transactions that change them decide by nothing that is written here.
     this.#storage = atRepeatableRead(storage)
     this.#runtime = runtime
     this.#edition = edition

@@ -28,7 +28,7 @@ export interface IssuanceMemory {
   lastFailure: string | undefined
   /** Times of certificates that did not come into the Secret. */
   wasted: readonly number[]
-  /** Times of certificates that were issued although nobody asked for another one and none was due. */
+  /** Times of certificates that were issued although none was requested and none was due. */
   unasked: readonly number[]
   /** Times at which the Secret was put back as it was. */
   repairs: readonly number[]

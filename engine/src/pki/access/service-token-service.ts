@@ -79,7 +79,7 @@ export class ServiceTokenService implements ServiceTokens {
     const secret = newSecret(random)
     const hash = digest(secret)
     const now = clock.now()
-    // One token is inserted. Its parent and its policies are held by foreign keys: where one of them is removed meanwhile, the
+    // One token is inserted. Its parent and its policies are held by foreign keys: where one of them is removed by another transaction, the
     // work is run again and finds it gone.
     return this.#storage.transact(async (stores) => {
       const maker = await this.#maker(stores, how.path, now)
@@ -135,7 +135,7 @@ export class ServiceTokenService implements ServiceTokens {
   async renew(token: TokenRef, incrementMs?: number): Promise<TokenAnswer> {
     this.#authorize("renew", token)
     const now = this.#runtime.clock.now()
-    // The row of the token is written: where it was revoked or renewed meanwhile, the work is run again.
+    // The row of the token is written: where another transaction revoked or renewed it, the work is run again.
     return this.#storage.transact(async (stores) => {
       const found = await this.#found(stores, token)
       const before = await stores.serviceTokens.find(found.tokenId)

@@ -74,7 +74,7 @@ export class CrlPublisher {
       try {
         await this.#build(plan, due, asking, "reader")
       } catch (error) {
-        // A list that is behind is worth more to whoever verifies than none, and no revocation is stored meanwhile.
+        // Verifiers prefer an outdated list to none, and a full disk stores no revocation.
         if (!isStoreFull(error) || facts.state?.[kind] === undefined) throw error
         return this.#published(plan.key, kind)
       }

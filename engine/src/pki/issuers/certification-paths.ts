@@ -7,7 +7,7 @@ import type { IssuerSettings } from "./issuer.ts"
 export interface CertificationPaths {
   /** Each begins with the issuer; the first is preferred. At least one. */
   readonly paths: readonly (readonly HeldIssuer[])[]
-  /** Members of a manual chain that have signed one before them, which names somebody else as its issuer. */
+  /** Members of a manual chain that have signed one before them, which names another issuer. */
   readonly unnamed: readonly HeldIssuer[]
   readonly settings: IssuerSettings
 }

@@ -5,7 +5,7 @@ export type UnknownSerialsAnswer = (typeof unknownSerialsAnswers)[number]
 export interface OcspHistory {
   /** `unrecorded`: of a mount that had keys before their origin was recorded. */
   readonly keyOrigin: "unrecorded" | "generated" | "imported"
-  /** Whether somebody has set `ocspUnknownSerials`; the server does not change it any more. */
+  /** True once `ocspUnknownSerials` was set by a request; the server then no longer changes it. */
   readonly isUnknownSerialsSet: boolean
 }
 
