@@ -197,15 +197,11 @@ export class WorkspaceService implements Workspaces {
   lock(ref: WorkspaceRef, input: LockInput): Promise<WorkspaceView> {
     return this.#storage.transact(async (stores) => {
       const authorized = await authorizeWorkspace(stores, this.#caller, ref, "canLock")
+      // A lock that is held refuses its own holder as well, and says the name.
+      const named = await nameHolder(stores, authorized.workspace)
       // The clock is read when the lock is there to be taken: one that has just run out is no obstacle.
-      const now = this.#runtime.clock.now()
-      return changeLock(
-        stores,
-        authorized,
-        lock(await this.#named(stores, authorized.workspace), actorOf(this.#caller), input, now),
-        "workspace.locked",
-        this.#edition,
-      )
+      const change = lock(named, actorOf(this.#caller), input, this.#runtime.clock.now())
+      return changeLock(stores, authorized, change, "workspace.locked", this.#edition)
     })
   }
 

@@ -60,17 +60,27 @@ export class ReplicaClient {
     })
     this.dispatcher = this.#agent.compose((dispatch) => (options, handler) => {
       const what = `${options.method} ${options.path}`
+      // An answer that should not be, until all of it is here.
+      let wrong: string | undefined
       return dispatch(options, {
         onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
         onRequestUpgrade: (controller, status, headers, socket) =>
           handler.onRequestUpgrade?.(controller, status, headers, socket),
         onResponseStart: (controller, status, headers, message) => {
-          this.#answered(what, status, headers)
+          if (!this.#answered(status, headers))
+            wrong = `${what}: ${status}, Retry-After ${String(headers["retry-after"])}: `
           return handler.onResponseStart?.(controller, status, headers, message)
         },
-        onResponseData: (controller, chunk) => handler.onResponseData?.(controller, chunk),
-        onResponseEnd: (controller, trailers) => handler.onResponseEnd?.(controller, trailers),
+        onResponseData: (controller, chunk) => {
+          if (wrong !== undefined) wrong += chunk.toString()
+          return handler.onResponseData?.(controller, chunk)
+        },
+        onResponseEnd: (controller, trailers) => {
+          if (wrong !== undefined) this.fault(wrong)
+          return handler.onResponseEnd?.(controller, trailers)
+        },
         onResponseError: (controller, error) => {
+          if (wrong !== undefined) this.fault(wrong)
           this.#broken(what, error)
           return handler.onResponseError?.(controller, error)
         },
@@ -145,10 +155,12 @@ export class ReplicaClient {
     await this.#agent.destroy()
   }
 
-  #answered(what: string, status: number, headers: Readonly<Record<string, unknown>>): void {
+  /** Whether the answer is one that may come. */
+  #answered(status: number, headers: Readonly<Record<string, unknown>>): boolean {
     if (status < 500) this.counts.answered += 1
     else if (status === 503 && /^\d+$/.test(String(headers["retry-after"]))) this.counts.unavailable += 1
-    else this.fault(`${what}: ${status}, Retry-After ${String(headers["retry-after"])}`)
+    else return false
+    return true
   }
 
   #broken(what: string, error: Error): void {
