@@ -168,12 +168,18 @@ export class AcmeOrders {
   }
 
   async newNonce(): Promise<string> {
-    const answer = await this.#options.dispatcher.request({
-      ...placeOf(this.#directory.newNonce, this.#options),
-      method: "HEAD",
-    })
-    await answer.body.dump()
-    return String(answer.headers["replay-nonce"])
+    for (let attempt = 0; attempt < triesMaximum; attempt += 1) {
+      const answer = await this.#options.dispatcher.request({
+        ...placeOf(this.#directory.newNonce, this.#options),
+        method: "HEAD",
+      })
+      await answer.body.dump()
+      const { "replay-nonce": nonce } = answer.headers
+      if (typeof nonce === "string") return nonce
+      if (this.#options.unanswered === undefined) throw new Error(`new-nonce answers ${answer.statusCode}`)
+      await this.#options.unanswered()
+    }
+    throw new Error("new-nonce gives no nonce")
   }
 }
 

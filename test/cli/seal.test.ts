@@ -53,7 +53,7 @@ test("a key under which there are secrets is not retired", async () => {
   const keys = [7, 8].map((byte) => Buffer.alloc(32, byte).toString("base64"))
   const chancery = (sealKey: string, ...words: string[]) =>
     run(words, { folder: folder.path, environment: { CHANCERY_SEAL_KEY: sealKey } })
-  expect((await chancery(keys[0] ?? "", "organization", "list")).code).toBe(0)
+  expect((await chancery(keys[0] ?? "", "organization", "create", "acme", "--email", "a@example.com")).code).toBe(0)
   const both = `${keys[1]},${keys[0]}`
   const [current, old] = JSON.parse((await chancery(both, "seal", "status", "--json")).out) as readonly KeyStatus[]
   expect([current?.secretCount, old?.use]).toEqual([0, "opens"])
@@ -153,7 +153,7 @@ test("a sealed server stops when it is told to, and a wrong key is refused at th
   await using folder = await temporaryFolder()
   const data = join(folder.path, "data")
   const key = join(data, "seal-key")
-  expect((await run(["organization", "list", "--data", data])).code).toBe(0)
+  expect((await run(["organization", "create", "acme", "--email", "a@example.com", "--data", data])).code).toBe(0)
   await writeFile(key, `${Buffer.alloc(32, 9).toString("base64")}\n`)
   const refused = await run(["serve", "--data", data])
   expect([refused.code, refused.said]).toEqual([78, expect.stringContaining("not among the seal keys given")])

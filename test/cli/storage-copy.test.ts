@@ -112,7 +112,7 @@ test("a copy is told as JSON, and one store file stands for its folder", async (
   await using folder = await temporaryFolder()
   const [from, to] = [join(folder.path, "from"), join(folder.path, "to")]
   await mkdir(from)
-  expect((await run(["organization", "list", "--data", from])).code).toBe(0)
+  expect((await run(["organization", "create", "acme", "--email", "a@example.com", "--data", from])).code).toBe(0)
   const { code, out } = await run(["storage", "copy", join(from, "chancery.db"), to, "--json"])
   expect(code).toBe(0)
   expect(JSON.parse(out)).toMatchObject({

@@ -98,7 +98,7 @@ describe("the seal key", () => {
     await using folder = await temporaryFolder()
     const environment = { CHANCERY_STORAGE: `sqlite:${join(folder.path, "elsewhere", "chancery.db")}` }
     const chancery = (...words: string[]) => run(words, { folder: folder.path, environment })
-    expect((await chancery("organization", "list")).code).toBe(0)
+    expect((await chancery("organization", "create", "acme", "--email", "a@example.com")).code).toBe(0)
     const target = join(folder.path, "copy")
     expect(await chancery("backup", target, "--with-seal-key")).toMatchObject({ code: 0 })
     const key = await readFile(join(folder.path, ".chancery", "seal-key"), "utf8")
@@ -109,7 +109,7 @@ describe("the seal key", () => {
 test("a backup that cannot be written, or read, is told in a sentence with what to see to", async () => {
   await using folder = await temporaryFolder()
   const chancery = (...words: string[]) => run(words, { folder: folder.path })
-  expect((await chancery("organization", "list")).code).toBe(0)
+  expect((await chancery("organization", "create", "acme", "--email", "a@example.com")).code).toBe(0)
   const nowhere = join(folder.path, "none", "copy")
   const words = [
     ["backup", nowhere],

@@ -86,6 +86,9 @@ test.each(crashKinds)(
         await sleep(Math.max(0, until - Date.now()))
         expect((await send("GET", `/workspaces/${mortal}`)).body.data.attributes.locked).toBe(false)
       }
+      // A job records what a lock that ran out brings, within seconds.
+      const recorded = () => store.rows("select kind from events where kind = 'workspace.lock-expired'")
+      await expect.poll(async () => (await recorded()).length, { timeout: 60_000, interval: 500 }).toBe(kills)
       await server.kill()
       expect(cut).toBeGreaterThan(kills / 4)
 

@@ -194,12 +194,7 @@ class Writer {
       attributes.key,
       attributes.value,
     ])
-    expect(pairs).toEqual(
-      expect.arrayContaining([
-        ["name", name],
-        ["crash", ""],
-      ]),
-    )
+    expect(pairs).toEqual([["name", name]])
     const { body: found } = await client.send("GET", `/organizations/default/workspaces?search%5Bname%5D=${name}`)
     expect(found.data.map((workspace: { id: string }) => workspace.id)).toContain(body.data.id)
     return true

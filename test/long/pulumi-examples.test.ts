@@ -48,11 +48,7 @@ describe.skipIf(pulumi === undefined)("the example", () => {
     ])
     const [api, network] = items.map(({ id }) => id)
     const effective = await tags.effectiveBindings(api ?? "")
-    expect(effective.map(({ key, value }) => `${key}=${value}`).toSorted()).toEqual([
-      "component=api",
-      "production=",
-      "team=payments",
-    ])
+    expect(effective.map(({ key, value }) => `${key}=${value}`).toSorted()).toEqual(["component=api", "team=payments"])
     const readers = await remoteStateConsumers.list(network ?? "", first)
     expect(readers.items.map(({ name }) => name).toSorted()).toEqual(["payments-api", "payments-preview"])
 

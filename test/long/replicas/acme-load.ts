@@ -148,10 +148,15 @@ export class AcmeLoad implements Load, AsyncDisposable {
   }
 
   async #nonce(base: string): Promise<string> {
-    const { headers } = await this.#client.insist("HEAD", `${new URL(base).pathname}/new-nonce`, undefined, {
-      token: "",
-    })
-    return String(headers["replay-nonce"])
+    for (;;) {
+      const { headers } = await this.#client.insist("HEAD", `${new URL(base).pathname}/new-nonce`, undefined, {
+        token: "",
+      })
+      const { "replay-nonce": nonce } = headers
+      if (typeof nonce === "string") return nonce
+      // Answered with 503.
+      await sleep(betweenOrdersMs)
+    }
   }
 
   /** Undefined where no answer was heard. */
