@@ -19,7 +19,7 @@ import { sealedApp, sealedEngine } from "./http/sealed-app.ts"
 import type { SecureContextSource } from "./http/secure-context.ts"
 
 export type { ListenAddress } from "./http/listen-address.ts"
-export { ListenError } from "./http/node-server.ts"
+export { assertListenable, ListenError } from "./http/node-server.ts"
 export { HeldIdentity, type SecureContextSource, type TlsIdentity, UnusableIdentity } from "./http/secure-context.ts"
 
 export interface ServerOptions {

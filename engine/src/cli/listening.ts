@@ -1,13 +1,10 @@
-import { ListenError, type RunningServer } from "../server.ts"
+import { ListenError } from "../server.ts"
 import { CommandError, exitCodes } from "./exit-code.ts"
 
 /** Starts a server; an address that cannot be had ends the command with a sentence about it. */
-export async function listening<Options>(
-  start: (options: Options) => Promise<RunningServer>,
-  options: Options,
-): Promise<RunningServer> {
+export async function listening<Started>(start: () => Promise<Started>): Promise<Started> {
   try {
-    return await start(options)
+    return await start()
   } catch (error) {
     if (!(error instanceof ListenError)) throw error
     // Whoever has the address may be about to leave it, as a server that is being replaced.

@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8"
 import { type Runtime, systemRuntime } from "../core/runtime.ts"
 import type { ServedEngine } from "../engine.ts"
 import { systemTimers } from "../core/timers.ts"
-import { type RunningServer, type SecureContextSource, startSealedServer, startServer } from "../server.ts"
+import { assertListenable, type RunningServer, type SecureContextSource, startServer } from "../server.ts"
 import { listening } from "./listening.ts"
 import { CommandError } from "./exit-code.ts"
 import { issueManagedTls, type ManagedCertificate, type ManagedTlsOptions } from "./managed-tls.ts"
@@ -63,30 +63,32 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
       ...(settings.hsts === "off" ? {} : { hstsMs: settings.hsts }),
       proxies: { trusted: settings.trustedProxies, header: settings.proxyHeader },
     })
-    await assertListenable(settings, runtime)
+    await assertAllListenable(settings)
     await using engine = await openUnsealed(settings, listeners(followed), stopped)
     if (engine === undefined) return
     // As log rotation does it: the file is moved away, and whoever writes it is told. From a terminal it means that this closes.
     if (!process.stdin.isTTY) process.on("SIGHUP", () => engine.audit.reopen())
     await hooks.prepare?.(engine)
     using managed = followed === undefined ? await managedTls(settings, engine, runtime, hooks) : undefined
-    const server = await listening(startServer, {
-      ...listeners(followed ?? managed),
-      engine,
-      ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
-      ...(settings.rateLimit === "off" ? {} : { rateLimit: settings.rateLimit }),
-      bodyLimitBytes: settings.bodyLimit,
-      jsonBounds: {
-        depth: settings.maxJsonDepth,
-        members: settings.maxJsonMembers,
-        elements: settings.maxJsonElements,
-        stringBytes: settings.maxJsonString,
-        values: settings.maxJsonValues,
-      },
-      snapshotIntervalSeconds: settings.stateSnapshots === "off" ? 0 : settings.stateSnapshots / 1_000,
-      shutdownDelayMs: settings.shutdownDelay,
-      shutdownGraceMs: settings.shutdownGrace,
-    })
+    const server = await listening(() =>
+      startServer({
+        ...listeners(followed ?? managed),
+        engine,
+        ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
+        ...(settings.rateLimit === "off" ? {} : { rateLimit: settings.rateLimit }),
+        bodyLimitBytes: settings.bodyLimit,
+        jsonBounds: {
+          depth: settings.maxJsonDepth,
+          members: settings.maxJsonMembers,
+          elements: settings.maxJsonElements,
+          stringBytes: settings.maxJsonString,
+          values: settings.maxJsonValues,
+        },
+        snapshotIntervalSeconds: settings.stateSnapshots === "off" ? 0 : settings.stateSnapshots / 1_000,
+        shutdownDelayMs: settings.shutdownDelay,
+        shutdownGraceMs: settings.shutdownGrace,
+      }),
+    )
     const measuring = telemetry?.measure(() => server.metrics())
     log.info("serving", {
       url: server.url,
@@ -114,13 +116,10 @@ export async function runServer(settings: Settings, terminal: Terminal, hooks: S
   }
 }
 
-/** Binds and releases the addresses: a taken one ends the command before it creates a data folder. */
-async function assertListenable(settings: Settings, runtime: Runtime): Promise<void> {
-  for (const listen of [settings.listen, tlsAddressOf(settings), settings.metricsListen]) {
-    if (listen === undefined) continue
-    const server = await listening(startSealedServer, { runtime, listen, shutdownGraceMs: 0 })
-    await server.close()
-  }
+/** A taken address ends the command before it creates a data folder. */
+async function assertAllListenable(settings: Settings): Promise<void> {
+  for (const address of [settings.listen, tlsAddressOf(settings), settings.metricsListen])
+    if (address !== undefined) await listening(() => assertListenable(address))
 }
 
 async function managedTls(

@@ -28,7 +28,7 @@ export async function openUnsealed(
 
   let reason = opened.message
   runtime.log.error("sealed", { reason })
-  const server = await listening(startSealedServer, { ...options, shutdownGraceMs: sealKeyCheckMs })
+  const server = await listening(() => startSealedServer({ ...options, shutdownGraceMs: sealKeyCheckMs }))
   try {
     while (!(await Promise.race([stopped.then(() => true), sleep(sealKeyCheckMs, false, { ref: false })]))) {
       // A key that is not the right one, or a store that does not answer, may be put right as well.

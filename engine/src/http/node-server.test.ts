@@ -11,7 +11,7 @@ import { afterEach, expect, test } from "vitest"
 import { hourMs } from "../core/time.ts"
 import type { Serve } from "./exchange.ts"
 import { urlOf } from "./listen-address.ts"
-import { createNodeServer, ListenError } from "./node-server.ts"
+import { assertListenable, createNodeServer, ListenError } from "./node-server.ts"
 import type { NodeServer, NodeServerOptions } from "./node-server.ts"
 import { HeldIdentity, UnusableIdentity } from "./secure-context.ts"
 
@@ -674,4 +674,24 @@ test("connections that have not finished their handshake do not hold up the end"
   idle.socket.resume()
   expect(await server.close(60_000)).toEqual({ cut: 0 })
   await ended
+})
+
+test("an address that is tried out answers nobody, is free again, and is refused where it is taken", async () => {
+  const free = createNodeServer(async () => new Response())
+  const address = await free.listen({ host: "127.0.0.1", port: 0 })
+  await expect(assertListenable(address, "--metrics-listen")).rejects.toThrow(ListenError)
+  await free.close(0)
+  const { port } = address as { readonly port: number }
+  const answerTo = async (): Promise<string> => {
+    const socket = connect(port, "127.0.0.1", () => socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
+    let answer = ""
+    socket.setEncoding("utf8").on("data", (text: string) => (answer += text))
+    // It may be refused, or reset.
+    socket.on("error", () => {})
+    return new Promise((resolve) => socket.on("close", () => resolve(answer)))
+  }
+  for (let attempt = 0; attempt < 50; attempt += 1) {
+    const [, ...answers] = await Promise.all([assertListenable(address), answerTo(), answerTo()])
+    expect(answers).toEqual(["", ""])
+  }
 })

@@ -3,7 +3,7 @@ import { statSync, unlinkSync } from "node:fs"
 import { createServer as createHttpServer, ServerResponse } from "node:http"
 import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, Server, ServerOptions } from "node:http"
 import { createServer as createHttpsServer } from "node:https"
-import { connect, type Socket } from "node:net"
+import { connect, createServer, type Server as NetServer, type Socket } from "node:net"
 import { getRequestListener } from "@hono/node-server"
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -217,20 +217,36 @@ export function createNodeServer(serve: Serve, options: NodeServerOptions = {}):
   }
 
   return {
-    async listen(address) {
-      if ("path" in address) await removeAbandoned(address.path)
-      return new Promise((resolve, reject) => {
-        server.once("error", (error) => reject(listenError(address, error, options.listenFlag ?? "--listen")))
-        server.listen(address, () => {
-          server.removeAllListeners("error")
-          const bound = server.address()
-          resolve(bound === null || typeof bound === "string" ? address : { host: bound.address, port: bound.port })
-        })
-      })
-    },
+    listen: (address) => bind(server, address, options.listenFlag),
     sendAway,
     close: (graceMs) => (closing ??= drain(graceMs)),
   }
+}
+
+/**
+ * Listens and stops again. Whoever connects meanwhile gets no answer, as before and afterwards. Throws `ListenError`; `listenFlag`
+ * is what its message names as the way to another address.
+ */
+export async function assertListenable(address: ListenAddress, listenFlag?: string): Promise<void> {
+  const server = createServer((socket) => socket.destroy())
+  await bind(server, address, listenFlag)
+  await new Promise<void>((resolve) => server.close(() => resolve()))
+}
+
+async function bind(
+  server: Pick<NetServer, "address" | "listen" | "once" | "removeAllListeners">,
+  address: ListenAddress,
+  listenFlag = "--listen",
+): Promise<ListenAddress> {
+  if ("path" in address) await removeAbandoned(address.path)
+  return new Promise((resolve, reject) => {
+    server.once("error", (error) => reject(listenError(address, error, listenFlag)))
+    server.listen(address, () => {
+      server.removeAllListeners("error")
+      const bound = server.address()
+      resolve(bound === null || typeof bound === "string" ? address : { host: bound.address, port: bound.port })
+    })
+  })
 }
 
 /**

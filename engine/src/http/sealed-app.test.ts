@@ -24,6 +24,7 @@ test.each([
     { errors: ["The engine is sealed: the key that opens its secrets is missing."] },
   ])
   expect([headers.get("content-type"), headers.get("cache-control")]).toEqual(["application/json", "no-store"])
+  expect(headers.get("retry-after")).toBe("1")
 })
 
 test.each([
@@ -43,6 +44,7 @@ test("the workspace API says it in a document of its own", async () => {
   expect(status).toBe(503)
   expect(body.errors).toMatchObject([{ status: "503", detail: expect.stringContaining("sealed") as string }])
   expect(headers.get("content-type")).toBe("application/vnd.api+json")
+  expect(headers.get("retry-after")).toBe("1")
 })
 
 test("health says sealed with 503 or the status that a balancer asks for, and seal-status says it with 200", async () => {

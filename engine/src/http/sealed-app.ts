@@ -21,6 +21,8 @@ const isOcsp = (method: string, path: string): boolean =>
     ? /^\/v1\/.+\/(unified-)?ocsp\/./.test(path)
     : ["POST", "PUT"].includes(method) && /^\/v1\/.+\/(unified-)?ocsp$/.test(path))
 
+/** So often it is looked whether the key is there (`cli/unsealing.ts`). */
+const retryAfterSeconds = "1"
 const tryLater = Uint8Array.from(encodeOcspFailure("tryLater"))
 
 export function sealedApp({ clock }: Pick<Runtime, "clock">): App {
@@ -36,11 +38,14 @@ export function sealedApp({ clock }: Pick<Runtime, "clock">): App {
     }
     if (isOcsp(method, path))
       return new Response(tryLater, {
-        headers: { "content-type": ocspResponseType, "cache-control": "no-store", "retry-after": "1" },
+        headers: { "content-type": ocspResponseType, "cache-control": "no-store", "retry-after": retryAfterSeconds },
       })
     const { message } = sealedEngine()
-    if (isPkiPath(path)) return jsonResponse(503, { errors: [message] }, { method })
-    return refusal(path, 503, "service unavailable", message)
+    const answer = isPkiPath(path)
+      ? jsonResponse(503, { errors: [message] }, { method })
+      : refusal(path, 503, "service unavailable", message)
+    answer.headers.set("retry-after", retryAfterSeconds)
+    return answer
   }
   return {
     fetch(request) {
