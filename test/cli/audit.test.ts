@@ -67,6 +67,21 @@ test("[F-S2] a command on the store is recorded as a request is, before it chang
   for (const secret of [token, "for CI", "ops@acme.example", id]) expect(text).not.toContain(secret)
 })
 
+test("[F-S2] a change of the seal keys is recorded, and a look at them makes no store", async () => {
+  await using folder = await temporaryFolder()
+  const data = ["--data", folder.path]
+  for (const words of [["status"], ["rotate"], ["retire", "0000000000000000"]])
+    expect((await run(["seal", ...words, "--data", join(folder.path, "none")])).code).toBe(78)
+  await run(["organization", "create", "acme", "--email", "ops@acme.example", ...data])
+  expect((await run(["seal", "rotate", ...data])).code).toBe(0)
+  const { out } = await run(["seal", "status", "--json", ...data])
+  const [, { keyId }] = JSON.parse(out) as [unknown, { readonly keyId: string }]
+  expect((await run(["seal", "retire", keyId, ...data])).code).toBe(0)
+  const lines = (await readFile(join(folder.path, "audit.log"), "utf8")).trimEnd().split("\n")
+  const entries = lines.map((line) => JSON.parse(line) as Entry).filter(({ path }) => path?.startsWith("seal") === true)
+  expect(entries.map(({ method, path }) => `${method} ${path}`)).toEqual(["COMMAND seal rotate", "COMMAND seal retire"])
+})
+
 test("[F-S2] a command that cannot be recorded changes nothing", async () => {
   await using folder = await temporaryFolder()
   const data = ["--data", folder.path]

@@ -2,8 +2,9 @@
 // running servers, which follow the key file.
 import { Command } from "commander"
 import { settingsOf } from "./setting-options.ts"
+import type { Settings } from "./settings.ts"
 import type { Terminal } from "./terminal.ts"
-import { addStoreOptions } from "./with-engine.ts"
+import { addStoreOptions, withEngine } from "./with-engine.ts"
 
 export function sealCommand(terminal: Terminal): Command {
   return new Command("seal")
@@ -22,9 +23,9 @@ function rotateCommand(terminal: Terminal): Command {
     .option("--no-new-key", "make no key, and put every secret under the key that is first already")
   addStoreOptions(command)
   return command.action(async ({ newKey }: { readonly newKey: boolean }) => {
-    const settings = settingsOf(command, terminal, true)
     const { rotateSeal } = await import("./actions/seal.ts")
-    await rotateSeal(settings, newKey, terminal)
+    await assertStore(settingsOf(command, terminal, true))
+    await withEngine(command, terminal, (_engine, settings) => rotateSeal(settings, newKey, terminal))
   })
 }
 
@@ -36,6 +37,7 @@ function statusCommand(terminal: Terminal): Command {
   return command.action(async ({ json: asJson }: { readonly json?: true }) => {
     const settings = settingsOf(command, terminal, true)
     const { showSeal } = await import("./actions/seal.ts")
+    await assertStore(settings)
     await showSeal(settings, asJson === true, terminal)
   })
 }
@@ -48,8 +50,13 @@ function retireCommand(terminal: Terminal): Command {
     .argument("<key>", "the id of the key, as `chancery seal status` lists it")
   addStoreOptions(command)
   return command.action(async (keyId: string) => {
-    const settings = settingsOf(command, terminal, true)
     const { retireSealKey } = await import("./actions/seal.ts")
-    await retireSealKey(settings, keyId, terminal)
+    await assertStore(settingsOf(command, terminal, true))
+    await withEngine(command, terminal, (_engine, settings) => retireSealKey(settings, keyId, terminal))
   })
+}
+
+async function assertStore(settings: Settings): Promise<void> {
+  const { assertStoreExists } = await import("./store.ts")
+  assertStoreExists(settings)
 }
